@@ -1,10 +1,10 @@
-//! A session whose recipe takes for its own what an earlier attempt of the same process has left, also if that was made in a
-//! session that is given up and will take it along when it ends.
+//! An interceptor by which a recipe takes a znode of an earlier attempt of the same process for its own, also if a former
+//! session owns it, which takes the znode along when it ends.
 
-use crate::session::Twist;
-use std::future::Future;
-use std::sync::{Arc, Mutex};
-use zk_recipes::zk::{CreateMode, Created, Error, Guid, SessionId, ZooKeeper, path};
+use crate::session::{Interceptor, Reply};
+use futures_util::FutureExt;
+use std::sync::{Arc, Mutex, MutexGuard};
+use zk_recipes::zk::{CreateMode, Created, Guid, SessionId, ZooKeeper, path};
 
 /// What a process remembers of its attempts, in all its sessions.
 #[derive(Clone, Default)]
@@ -17,31 +17,28 @@ struct Former {
 }
 
 impl TakesItsFormer {
+    fn former(&self) -> MutexGuard<'_, Former> {
+        self.0.lock().expect("nobody panics while holding this")
+    }
+
     fn knows(&self, name: &str) -> bool {
-        let former = self.0.lock().expect("nobody panics while holding this");
-        former.guids.iter().any(|guid| name.starts_with(&guid.to_string()))
+        self.former().guids.iter().any(|guid| name.starts_with(&guid.to_string()))
     }
 
     /// Whether this is the first attempt of a session, and not of the first session.
     fn begins_again(&self, session: SessionId) -> bool {
-        let before = self.0.lock().expect("nobody panics while holding this").session.replace(session);
+        let before = self.former().session.replace(session);
         before.is_some_and(|before| before != session)
     }
 }
 
-impl<Z: ZooKeeper> Twist<Z> for TakesItsFormer {
+impl<Z: ZooKeeper> Interceptor<Z> for TakesItsFormer {
     fn guid(&self, guid: Guid) -> Guid {
-        self.0.lock().expect("nobody panics while holding this").guids.push(guid);
+        self.former().guids.push(guid);
         guid
     }
 
-    fn create(
-        &self,
-        zk: &Z,
-        path: &str,
-        data: &[u8],
-        mode: CreateMode,
-    ) -> impl Future<Output = Result<Created, Error>> + Send + use<Z> {
+    fn create(&self, zk: &Z, path: &str, data: &[u8], mode: CreateMode) -> Reply<Created> {
         let (zk, path, data, former) = (zk.clone(), path.to_owned(), data.to_vec(), self.clone());
         let looks = mode == CreateMode::EphemeralSequential && former.begins_again(zk.session());
         async move {
@@ -58,5 +55,6 @@ impl<Z: ZooKeeper> Twist<Z> for TakesItsFormer {
             }
             zk.create(&path, &data, mode).await
         }
+        .boxed()
     }
 }

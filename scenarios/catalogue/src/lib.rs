@@ -36,6 +36,7 @@
 pub mod barrier;
 mod claims;
 pub mod config;
+mod copies;
 pub mod double_barrier;
 pub mod election;
 mod former;

@@ -10,11 +10,9 @@
 
 use crate::election::workload as election;
 use crate::group::workload::{self as group, Member};
-use crate::lock::workload::Exclusive;
-use crate::priority_lock::workload::{self as priority_lock, Urgent};
+use crate::priority_lock::workload as priority_lock;
 use crate::recipe::Recipe;
 use crate::revocable_lock::workload as revocable_lock;
-use crate::shared_lock::workload::Shared;
 use futures_util::FutureExt;
 use futures_util::future::{Abortable, BoxFuture, Either, Pending, abortable, pending, ready, select};
 use futures_util::stream::{FuturesUnordered, StreamExt};
@@ -41,7 +39,8 @@ use zk_recipes::group::{Group, GroupOptions, WithData};
 use zk_recipes::names::{Names, NamesOptions, Registration};
 use zk_recipes::zk::{Error, ZooKeeper};
 use zk_recipes::{
-    Election, ElectionOptions, Lock, Preempt, Priority, PriorityLock, RevocableLock, SharedLock,
+    Election, ElectionOptions, Lock, LockOptions, Priority, PriorityLock, PriorityLockOptions, RevocableLock,
+    RevocableLockOptions, SharedLock, SharedLockOptions,
 };
 
 /// Many holds of a session.
@@ -297,22 +296,21 @@ impl<C: Client> Holder<'_, C> {
         match thing.sort {
             Sort::Office => Taken::Nothing,
             Sort::Lock => {
-                let lock = <Lock<_> as Exclusive<_>>::on(zk, path).expect(good);
+                let lock = Lock::new(zk, path, LockOptions::default()).expect(good);
                 self.hold(object, Verb::Acquire, enough, || lock.acquire()).await
             }
             Sort::Shared => {
-                let lock = <SharedLock<_> as Shared<_>>::on(zk, path).expect(good);
+                let lock = SharedLock::new(zk, path, SharedLockOptions::default()).expect(good);
                 self.hold(object, Verb::Read, enough, || lock.read()).await
             }
             Sort::Revocable => {
-                let lock = <RevocableLock<_> as Shared<_>>::on(zk, path).expect(good);
+                let lock = RevocableLock::new(zk, path, RevocableLockOptions::default()).expect(good);
                 self.hold(object, Verb::Read, enough, || lock.read()).await
             }
             Sort::Priority => {
-                let lock = <PriorityLock<_> as Urgent<_>>::on(zk, path, Preempt::Never).expect(good);
+                let lock = PriorityLock::new(zk, path, PriorityLockOptions::default()).expect(good);
                 let priority = Priority(0);
-                self.hold(object, Verb::Write, enough, || lock.acquire(Verb::Write, priority, Duration::ZERO))
-                    .await
+                self.hold(object, Verb::Write, enough, || lock.write(priority)).await
             }
             Sort::Election => {
                 let election = Election::new(zk, path, ElectionOptions::default()).expect(good);
@@ -441,7 +439,7 @@ impl<C: Client> Holder<'_, C> {
         let next = (self.client.number() + 1) % u16::from(self.setting.clients);
         let is_it = |thing: &&Thing| thing.sort == Sort::Lock && thing.owner == Some(next);
         let Some(at) = self.things.iter().position(|thing| is_it(&thing)) else { return };
-        let lock = <Lock<_> as Exclusive<_>>::on(self.zk, &self.things[at].path).expect("a good path");
+        let lock = Lock::new(self.zk, &self.things[at].path, LockOptions::default()).expect("a good path");
         let limit = patience(time);
         let acquiring = || lock.acquire_within(limit);
         self.wait_for(ObjectId(at as u16), Verb::Acquire, limit, acquiring).await;

@@ -4,6 +4,10 @@ use zk_harness::stage::Story;
 use zk_harness::target::Target;
 use zk_real::RealTarget;
 
+/// The constructor of a recipe over a session: of the right recipe, or of a mutant. It is boxed, so that a workload is compiled
+/// once for all mutants of one copy.
+pub type Make<Z, L> = Box<dyn Fn(&Z) -> L + Send + Sync>;
+
 /// A recipe, and everything that runs it.
 pub struct Recipe {
     /// It under load.

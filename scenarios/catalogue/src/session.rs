@@ -1,6 +1,7 @@
-//! A session like any other, but for what a [`Twist`] does to requests and answers: the right recipe over it does one thing
-//! wrong.
+//! A fault proxy: a session whose requests and answers an [`Interceptor`] may alter, so that a right recipe over it makes one
+//! step wrong.
 
+use crate::recipe::Make;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use std::future::Future;
@@ -11,82 +12,90 @@ use zk_recipes::zk::{
     SessionId, Stat, Status, Time, ZooKeeper,
 };
 
-/// What is altered.
-pub trait Twist<Z: ZooKeeper>: Clone + Default + Send + Sync + 'static {
-    /// How a znode is made.
+/// An answer on its way. The request leaves when the method is called, not when the answer is polled.
+pub type Reply<T> = BoxFuture<'static, Result<T, Error>>;
+
+/// A watch of any session.
+pub type Watch = Reply<Event>;
+
+/// The mutation of a session. Each method has the right form as default.
+pub trait Interceptor<Z: ZooKeeper>: Send + Sync {
+    /// The mode in which a znode is created.
     fn mode(&self, mode: CreateMode) -> CreateMode {
         mode
     }
 
-    /// Whether what was armed is done when it is due.
+    /// Whether the session does what was armed when it is due.
     fn cleans_up(&self) -> bool {
         true
     }
 
-    /// What a watched read of data gives.
+    /// The answer to a watched read of data.
     fn watched(&self, path: &str, data: Data) -> Data {
         let _ = path;
         data
     }
 
-    /// What a list gives.
-    fn list(&self, list: Listing) -> Listing {
+    /// The answer to a list of children.
+    fn list(&self, path: &str, list: Listing) -> Listing {
+        let _ = path;
         list
     }
 
-    /// What is given for a list without asking for it.
+    /// The answer to a list of children for which no request leaves.
     fn remembered(&self) -> Option<Listing> {
         None
     }
 
-    /// As [`list`](Self::list), and of which znode.
-    fn list_of(&self, path: &str, list: Listing) -> Listing {
-        let _ = path;
-        self.list(list)
-    }
-
-    /// The name of an attempt.
+    /// The guid of an attempt.
     fn guid(&self, guid: Guid) -> Guid {
         guid
     }
 
-    /// Until when the session cannot have ended.
+    /// The time until which the session cannot have ended.
     fn safe_until(&self, zk: &Z) -> Time {
         zk.safe_until()
     }
 
-    /// What is made when a znode is to be.
-    fn create(
-        &self,
-        zk: &Z,
-        path: &str,
-        data: &[u8],
-        mode: CreateMode,
-    ) -> impl Future<Output = Result<Created, Error>> + Send + use<Self, Z> {
-        zk.create(path, data, self.mode(mode))
+    /// Creates a znode.
+    fn create(&self, zk: &Z, path: &str, data: &[u8], mode: CreateMode) -> Reply<Created> {
+        zk.create(path, data, self.mode(mode)).boxed()
     }
 
-    /// What is done when several writes are to be.
-    fn multi(
-        &self,
-        zk: &Z,
-        ops: Vec<Op>,
-    ) -> impl Future<Output = Result<Vec<OpResult>, Error>> + Send + use<Self, Z> {
-        zk.multi(ops)
+    /// Makes several writes as one.
+    fn multi(&self, zk: &Z, ops: Vec<Op>) -> Reply<Vec<OpResult>> {
+        zk.multi(ops).boxed()
     }
 
-    /// What is read and watched when children are to be.
-    fn children_watch(
-        &self,
-        zk: &Z,
-        path: &str,
-    ) -> impl Future<Output = Result<(Listing, Watch), Error>> + Send + use<Self, Z> {
-        let list = zk.children_watch(path);
-        async move { list.await.map(|(list, watch)| (list, watch.boxed())) }
+    /// Lists children and watches them.
+    fn children_watch(&self, zk: &Z, path: &str) -> Reply<(Listing, Watch)> {
+        watched_list(zk, path)
     }
 }
 
-/// For duties that nobody does.
+/// Lists children and watches them, over a session of any type.
+pub fn watched_list<Z: ZooKeeper>(zk: &Z, path: &str) -> Reply<(Listing, Watch)> {
+    let list = zk.children_watch(path);
+    async move { list.await.map(|(list, watch)| (list, watch.boxed())) }.boxed()
+}
+
+/// The constructor of a right recipe over intercepted sessions, with an interceptor for each object that it makes.
+pub fn over<Z: ZooKeeper, L: 'static>(
+    interceptor: fn() -> Arc<dyn Interceptor<Z>>,
+    new: fn(&Intercepted<Z>) -> L,
+) -> Make<Z, L> {
+    Box::new(move |zk| new(&Intercepted::new(zk, interceptor())))
+}
+
+/// The constructor of a right recipe over intercepted sessions, with one interceptor for all sessions of a process.
+pub fn over_all<Z: ZooKeeper, L: 'static>(
+    interceptor: Arc<dyn Interceptor<Z>>,
+    new: fn(&Intercepted<Z>) -> L,
+) -> Make<Z, L> {
+    Box::new(move |zk| new(&Intercepted::new(zk, interceptor.clone())))
+}
+
+/// A cleanup that never happens.
 struct DoesNothing;
 
 impl Discharge for DoesNothing {
@@ -95,29 +104,26 @@ impl Discharge for DoesNothing {
     fn done(&self, _: DutyId) {}
 }
 
-/// Any watch.
-pub type Watch = BoxFuture<'static, Result<Event, Error>>;
-
 /// The session.
-#[derive(Clone)]
-pub struct Twisted<Z, T> {
+pub struct Intercepted<Z> {
     inner: Z,
-    twist: T,
+    interceptor: Arc<dyn Interceptor<Z>>,
 }
 
-impl<Z: ZooKeeper, T: Twist<Z>> Twisted<Z, T> {
-    /// Over a right one.
-    pub fn over(zk: &Z) -> Self {
-        Twisted::with(zk, T::default())
-    }
-
-    /// Over a right one, with what is altered in hand.
-    pub fn with(zk: &Z, twist: T) -> Self {
-        Twisted { inner: zk.clone(), twist }
+impl<Z: Clone> Clone for Intercepted<Z> {
+    fn clone(&self) -> Self {
+        Intercepted { inner: self.inner.clone(), interceptor: self.interceptor.clone() }
     }
 }
 
-impl<Z: ZooKeeper, T: Twist<Z>> ZooKeeper for Twisted<Z, T> {
+impl<Z: ZooKeeper> Intercepted<Z> {
+    /// Puts the interceptor in front of a session.
+    pub fn new(zk: &Z, interceptor: Arc<dyn Interceptor<Z>>) -> Self {
+        Intercepted { inner: zk.clone(), interceptor }
+    }
+}
+
+impl<Z: ZooKeeper> ZooKeeper for Intercepted<Z> {
     type Watch = Watch;
     type TreeWatch = Z::TreeWatch;
 
@@ -126,15 +132,15 @@ impl<Z: ZooKeeper, T: Twist<Z>> ZooKeeper for Twisted<Z, T> {
         path: &str,
         data: &[u8],
         mode: CreateMode,
-    ) -> impl Future<Output = Result<Created, Error>> + Send + use<Z, T> {
-        self.twist.create(&self.inner, path, data, mode)
+    ) -> impl Future<Output = Result<Created, Error>> + Send + use<Z> {
+        self.interceptor.create(&self.inner, path, data, mode)
     }
 
     fn delete(
         &self,
         path: &str,
         version: Option<i32>,
-    ) -> impl Future<Output = Result<(), Error>> + Send + use<Z, T> {
+    ) -> impl Future<Output = Result<(), Error>> + Send + use<Z> {
         self.inner.delete(path, version)
     }
 
@@ -143,39 +149,40 @@ impl<Z: ZooKeeper, T: Twist<Z>> ZooKeeper for Twisted<Z, T> {
         path: &str,
         data: &[u8],
         version: Option<i32>,
-    ) -> impl Future<Output = Result<Stat, Error>> + Send + use<Z, T> {
+    ) -> impl Future<Output = Result<Stat, Error>> + Send + use<Z> {
         self.inner.set(path, data, version)
     }
 
-    fn exists(&self, path: &str) -> impl Future<Output = Result<Option<Stat>, Error>> + Send + use<Z, T> {
+    fn exists(&self, path: &str) -> impl Future<Output = Result<Option<Stat>, Error>> + Send + use<Z> {
         self.inner.exists(path)
     }
 
     fn exists_watch(
         &self,
         path: &str,
-    ) -> impl Future<Output = Result<(Option<Stat>, Watch), Error>> + Send + use<Z, T> {
+    ) -> impl Future<Output = Result<(Option<Stat>, Watch), Error>> + Send + use<Z> {
         let exists = self.inner.exists_watch(path);
         async move { exists.await.map(|(stat, watch)| (stat, watch.boxed())) }
     }
 
-    fn get(&self, path: &str) -> impl Future<Output = Result<Data, Error>> + Send + use<Z, T> {
+    fn get(&self, path: &str) -> impl Future<Output = Result<Data, Error>> + Send + use<Z> {
         self.inner.get(path)
     }
 
-    fn get_watch(&self, path: &str) -> impl Future<Output = Result<(Data, Watch), Error>> + Send + use<Z, T> {
-        let (get, twist, path) = (self.inner.get_watch(path), self.twist.clone(), path.to_owned());
-        async move { get.await.map(|(data, watch)| (twist.watched(&path, data), watch.boxed())) }
+    fn get_watch(&self, path: &str) -> impl Future<Output = Result<(Data, Watch), Error>> + Send + use<Z> {
+        let (get, interceptor, path) =
+            (self.inner.get_watch(path), self.interceptor.clone(), path.to_owned());
+        async move { get.await.map(|(data, watch)| (interceptor.watched(&path, data), watch.boxed())) }
     }
 
-    fn children(&self, path: &str) -> impl Future<Output = Result<Listing, Error>> + Send + use<Z, T> {
-        let (twist, of) = (self.twist.clone(), path.to_owned());
-        let remembered = twist.remembered();
+    fn children(&self, path: &str) -> impl Future<Output = Result<Listing, Error>> + Send + use<Z> {
+        let (interceptor, of) = (self.interceptor.clone(), path.to_owned());
+        let remembered = interceptor.remembered();
         let list = remembered.is_none().then(|| self.inner.children(path));
         async move {
             match (remembered, list) {
                 (Some(remembered), _) => Ok(remembered),
-                (None, Some(list)) => list.await.map(|list| twist.list_of(&of, list)),
+                (None, Some(list)) => list.await.map(|list| interceptor.list(&of, list)),
                 (None, None) => unreachable!("it is asked for unless it is remembered"),
             }
         }
@@ -184,26 +191,26 @@ impl<Z: ZooKeeper, T: Twist<Z>> ZooKeeper for Twisted<Z, T> {
     fn children_watch(
         &self,
         path: &str,
-    ) -> impl Future<Output = Result<(Listing, Watch), Error>> + Send + use<Z, T> {
-        self.twist.children_watch(&self.inner, path)
+    ) -> impl Future<Output = Result<(Listing, Watch), Error>> + Send + use<Z> {
+        self.interceptor.children_watch(&self.inner, path)
     }
 
     fn get_many(
         &self,
         paths: &[String],
-    ) -> impl Future<Output = Result<Vec<Option<Data>>, Error>> + Send + use<Z, T> {
+    ) -> impl Future<Output = Result<Vec<Option<Data>>, Error>> + Send + use<Z> {
         self.inner.get_many(paths)
     }
 
-    fn multi(&self, ops: Vec<Op>) -> impl Future<Output = Result<Vec<OpResult>, Error>> + Send + use<Z, T> {
-        self.twist.multi(&self.inner, ops)
+    fn multi(&self, ops: Vec<Op>) -> impl Future<Output = Result<Vec<OpResult>, Error>> + Send + use<Z> {
+        self.interceptor.multi(&self.inner, ops)
     }
 
-    fn sync(&self, path: &str) -> impl Future<Output = Result<(), Error>> + Send + use<Z, T> {
+    fn sync(&self, path: &str) -> impl Future<Output = Result<(), Error>> + Send + use<Z> {
         self.inner.sync(path)
     }
 
-    fn watch_tree(&self, path: &str) -> impl Future<Output = Result<Z::TreeWatch, Error>> + Send + use<Z, T> {
+    fn watch_tree(&self, path: &str) -> impl Future<Output = Result<Z::TreeWatch, Error>> + Send + use<Z> {
         self.inner.watch_tree(path)
     }
 
@@ -215,12 +222,12 @@ impl<Z: ZooKeeper, T: Twist<Z>> ZooKeeper for Twisted<Z, T> {
         self.inner.status()
     }
 
-    fn changed(&self, seen: Status) -> impl Future<Output = Status> + Send + use<Z, T> {
+    fn changed(&self, seen: Status) -> impl Future<Output = Status> + Send + use<Z> {
         self.inner.changed(seen)
     }
 
     fn safe_until(&self) -> Time {
-        self.twist.safe_until(&self.inner)
+        self.interceptor.safe_until(&self.inner)
     }
 
     fn timeout(&self) -> Duration {
@@ -231,19 +238,23 @@ impl<Z: ZooKeeper, T: Twist<Z>> ZooKeeper for Twisted<Z, T> {
         self.inner.now()
     }
 
-    fn sleep_until(&self, until: Time) -> impl Future<Output = ()> + Send + use<Z, T> {
+    fn sleep_until(&self, until: Time) -> impl Future<Output = ()> + Send + use<Z> {
         self.inner.sleep_until(until)
     }
 
     fn guid(&self) -> Guid {
-        self.twist.guid(self.inner.guid())
+        self.interceptor.guid(self.inner.guid())
     }
 
     fn arm(&self, duty: Duty) -> Armed {
-        if self.twist.cleans_up() { self.inner.arm(duty) } else { Armed::new(0, duty, Arc::new(DoesNothing)) }
+        if self.interceptor.cleans_up() {
+            self.inner.arm(duty)
+        } else {
+            Armed::new(0, duty, Arc::new(DoesNothing))
+        }
     }
 
-    fn close(&self, limit: Duration) -> impl Future<Output = Result<(), Error>> + Send + use<Z, T> {
+    fn close(&self, limit: Duration) -> impl Future<Output = Result<(), Error>> + Send + use<Z> {
         self.inner.close(limit)
     }
 }

@@ -6,6 +6,7 @@
 //! the leader's candidate. Whoever is told to stop stops; a client whose session
 //! ends opens another.
 
+use crate::recipe::Make;
 use futures_util::FutureExt;
 use futures_util::future::{Either, select};
 use sim_zk::fault::Fault;
@@ -39,7 +40,7 @@ pub static TARGET: Target = Target {
     faults: &Fault::ALL,
     plan: Plan::drawn,
     objects,
-    sim: |c, setting, rounds, done| client::<_, Election<_>>(c, setting, rounds, done).boxed(),
+    sim: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(new)).boxed(),
     required: &[
         RuleId::Mx1,
         RuleId::Le1,
@@ -62,7 +63,7 @@ pub static TARGET: Target = Target {
 /// The same on real servers.
 pub static REAL: RealTarget = RealTarget {
     target: &TARGET,
-    part: |c, setting, rounds, done| client::<_, Election<_>>(c, setting, rounds, done).boxed(),
+    part: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(new)).boxed(),
     required: &[RuleId::Mx1, RuleId::Le4],
     is_long: false,
 };
@@ -102,15 +103,17 @@ pub fn object(directory: Sym, setting: &Setting) -> Object {
     }
 }
 
-/// Something that is used like an election: the election itself, or one that is broken on purpose.
-pub trait Electing<Z: ZooKeeper>: Clone + Send + Sync + 'static {
+/// The election on [`DIRECTORY`].
+pub fn new<Z: ZooKeeper>(zk: &Z) -> Election<Z> {
+    Election::new(zk, DIRECTORY, ElectionOptions::default()).expect("the directory is a good path")
+}
+
+/// The methods of the election, which a mutant has too.
+pub trait Electing: Clone + Send + Sync + 'static {
     /// What taking office gives.
     type Office: Office;
     /// What following gives.
     type Follower: Follower;
-
-    /// The election on a directory.
-    fn on(zk: &Z, directory: &str) -> Result<Self, Error>;
 
     /// Stands for office and waits for it.
     fn stand(&self) -> impl Future<Output = Result<Self::Office, Error>> + Send;
@@ -146,13 +149,9 @@ impl<Z: ZooKeeper> Follower for Leadership<Z> {
     }
 }
 
-impl<Z: ZooKeeper> Electing<Z> for Election<Z> {
+impl<Z: ZooKeeper> Electing for Election<Z> {
     type Office = Term<Z>;
     type Follower = Leadership<Z>;
-
-    fn on(zk: &Z, directory: &str) -> Result<Self, Error> {
-        Election::new(zk, directory, ElectionOptions::default())
-    }
 
     fn stand(&self) -> impl Future<Output = Result<Term<Z>, Error>> + Send {
         Election::stand(self)
@@ -168,27 +167,16 @@ impl<Z: ZooKeeper> Electing<Z> for Election<Z> {
 }
 
 /// One client's part.
-pub async fn client<C: Client, E: Electing<C::Zk>>(
+pub async fn client<C: Client, E: Electing>(
     client: C,
     setting: Setting,
     numbers: Range<u32>,
     done: Done,
+    make: Make<C::Zk, E>,
 ) {
-    let on = |zk: &C::Zk| E::on(zk, DIRECTORY).expect("the directory is a good path");
-    client_with(client, setting, numbers, done, on).await;
-}
-
-/// The same, with elections that are made in a way of their own.
-pub async fn client_with<C: Client, E: Electing<C::Zk>>(
-    client: C,
-    setting: Setting,
-    numbers: Range<u32>,
-    done: Done,
-    on: impl Fn(&C::Zk) -> E + Send + Sync,
-) {
-    let (client, pace, on) = (&client, setting.pace, &on);
+    let (client, pace, make) = (&client, setting.pace, &make);
     let round = |zk: C::Zk, _| async move {
-        let election = on(&zk);
+        let election = make(&zk);
         match client.choose(16) {
             11..=14 => follow(client, &election, pace).await,
             15 => depose(client, &zk).await,
@@ -199,12 +187,7 @@ pub async fn client_with<C: Client, E: Electing<C::Zk>>(
 }
 
 /// One candidacy with what follows.
-async fn take_office<C: Client, E: Electing<C::Zk>>(
-    client: &C,
-    zk: &C::Zk,
-    election: &E,
-    pace: Pace,
-) -> Round {
+async fn take_office<C: Client, E: Electing>(client: &C, zk: &C::Zk, election: &E, pace: Pace) -> Round {
     let call = Call::new(ELECTION, Verb::Stand);
     let call = if client.choose(8) == 7 { call.within(pace.limit) } else { call };
     let standing = || async {
@@ -267,7 +250,7 @@ async fn acknowledge<C: Client, T: Office>(client: &C, term: &T, op: OpId) {
 }
 
 /// Follows who leads, for a while.
-async fn follow<C: Client, E: Electing<C::Zk>>(client: &C, election: &E, pace: Pace) -> Round {
+async fn follow<C: Client, E: Electing>(client: &C, election: &E, pace: Pace) -> Round {
     let for_long = client.choose(4) == 3;
     let time = pace.work * if for_long { 900 } else { 1 + client.choose(16) };
     let own = AtomicU32::new(0);

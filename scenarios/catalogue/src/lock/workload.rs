@@ -4,6 +4,7 @@
 //! resource in between, release. Whoever is told to stop stops, except that a write which has left for the resource
 //! arrives there: it is the resource that refuses it, by its token. A client whose session ends opens another.
 
+use crate::recipe::Make;
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use std::future::Future;
@@ -31,7 +32,7 @@ pub static TARGET: Target = Target {
     faults: &Fault::ALL,
     plan: Plan::drawn,
     objects,
-    sim: |c, setting, rounds, done| client::<_, Lock<_>>(c, setting, rounds, done).boxed(),
+    sim: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(new)).boxed(),
     required: &[
         RuleId::Mx1,
         RuleId::Mx2,
@@ -56,7 +57,7 @@ pub static TARGET: Target = Target {
 /// The same on real servers.
 pub static REAL: RealTarget = RealTarget {
     target: &TARGET,
-    part: |c, setting, rounds, done| client::<_, Lock<_>>(c, setting, rounds, done).boxed(),
+    part: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(new)).boxed(),
     required: &[RuleId::Mx1, RuleId::Mx13],
     is_long: false,
 };
@@ -86,13 +87,15 @@ pub fn objects(names: &mut Names, setting: &Setting) -> Vec<Object> {
     vec![setting.held(Kind::Lock, names.intern(DIRECTORY))]
 }
 
-/// Something that is used like a lock: the lock itself, or one that is broken on purpose.
-pub trait Exclusive<Z: ZooKeeper>: Clone + Send + Sync + 'static {
+/// The lock on [`DIRECTORY`].
+pub fn new<Z: ZooKeeper>(zk: &Z) -> Lock<Z> {
+    Lock::new(zk, DIRECTORY, LockOptions::default()).expect("the directory is a good path")
+}
+
+/// The methods of the lock, which a mutant has too.
+pub trait Exclusive: Clone + Send + Sync + 'static {
     /// What a grant gives.
     type Guard: Held;
-
-    /// The lock on a directory.
-    fn on(zk: &Z, directory: &str) -> Result<Self, Error>;
 
     /// Waits for the lock.
     fn acquire(&self) -> impl Future<Output = Result<Self::Guard, Error>> + Send;
@@ -104,12 +107,8 @@ pub trait Exclusive<Z: ZooKeeper>: Clone + Send + Sync + 'static {
     fn try_acquire(&self) -> impl Future<Output = Result<Option<Self::Guard>, Error>> + Send;
 }
 
-impl<Z: ZooKeeper> Exclusive<Z> for Lock<Z> {
+impl<Z: ZooKeeper> Exclusive for Lock<Z> {
     type Guard = LockGuard<Z>;
-
-    fn on(zk: &Z, directory: &str) -> Result<Self, Error> {
-        Lock::new(zk, directory, LockOptions::default())
-    }
 
     fn acquire(&self) -> impl Future<Output = Result<LockGuard<Z>, Error>> + Send {
         Lock::acquire(self)
@@ -125,34 +124,23 @@ impl<Z: ZooKeeper> Exclusive<Z> for Lock<Z> {
 }
 
 /// One client's part.
-pub async fn client<C: Client, L: Exclusive<C::Zk>>(
+pub async fn client<C: Client, L: Exclusive>(
     client: C,
     setting: Setting,
     numbers: Range<u32>,
     done: Done,
+    make: Make<C::Zk, L>,
 ) {
-    let on = |zk: &C::Zk| L::on(zk, DIRECTORY).expect("the directory is a good path");
-    client_with(client, setting, numbers, done, on).await;
-}
-
-/// The same, with locks that are made in a way of their own.
-pub async fn client_with<C: Client, L: Exclusive<C::Zk>>(
-    client: C,
-    setting: Setting,
-    numbers: Range<u32>,
-    done: Done,
-    on: impl Fn(&C::Zk) -> L + Send + Sync,
-) {
-    let (client, pace, on) = (&client, setting.pace, &on);
+    let (client, pace, make) = (&client, setting.pace, &make);
     let round = |zk: C::Zk, _| async move {
-        let lock = on(&zk);
+        let lock = make(&zk);
         take_turn(client, &zk, &lock, pace).await
     };
     rounds(client, pace, numbers, done, round).await;
 }
 
 /// One acquire with what follows.
-async fn take_turn<C: Client, L: Exclusive<C::Zk>>(client: &C, zk: &C::Zk, lock: &L, pace: Pace) -> Round {
+async fn take_turn<C: Client, L: Exclusive>(client: &C, zk: &C::Zk, lock: &L, pace: Pace) -> Round {
     let call = match client.choose(8) {
         6 => Call::new(LOCK, Verb::Acquire).within(pace.limit),
         7 => Call::new(LOCK, Verb::TryAcquire),

@@ -10,7 +10,7 @@ mod without_pings;
 use crate::group::workload::{self as group, Gathering, follow};
 use crate::lock::workload::{self as lock, Exclusive};
 use crate::many_holds;
-use crate::recipe::Recipe;
+use crate::recipe::{Make, Recipe};
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use std::ops::Range;
@@ -26,7 +26,6 @@ use zk_harness::rounds::{Round, SESSIONS, rounds};
 use zk_harness::sometimes;
 use zk_harness::target::{Done, Setting, Stated, Target};
 use zk_real::RealTarget;
-use zk_recipes::Lock;
 use zk_recipes::group::Group;
 use zk_recipes::zk::{SessionId, ZooKeeper};
 
@@ -38,7 +37,7 @@ pub static TARGET: Target = Target {
     faults: &Fault::ALL,
     plan: Plan::drawn,
     objects,
-    sim: |c, setting, rounds, done| client::<_, Lock<_>>(c, setting, rounds, done).boxed(),
+    sim: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(lock::new)).boxed(),
     required: &[RuleId::Mx2, RuleId::Mx4, RuleId::Mx8, RuleId::Mx14, RuleId::Mx16, RuleId::Gm4],
     stated: &STATED,
     injected_bug: None,
@@ -90,13 +89,14 @@ pub fn objects(names: &mut Names, setting: &Setting) -> Vec<Object> {
 }
 
 /// One client's part.
-pub async fn client<C: Client, L: Exclusive<C::Zk>>(
+pub async fn client<C: Client, L: Exclusive>(
     client: C,
     setting: Setting,
     numbers: Range<u32>,
     done: Done,
+    make: Make<C::Zk, L>,
 ) {
-    let (client, pace, timeout) = (&client, setting.pace, setting.timeout);
+    let (client, make, pace, timeout) = (&client, &make, setting.pace, setting.timeout);
     let mut present = None::<(SessionId, Group<C::Zk>)>;
     let round = |zk: C::Zk, _| {
         // One object a session, since one session joins a group through one object.
@@ -111,7 +111,7 @@ pub async fn client<C: Client, L: Exclusive<C::Zk>>(
                 2 => take_part(client, &group, pace, timeout * timeouts).await,
                 3 => follow(client, &group, timeout * timeouts).await,
                 _ => {
-                    let lock = L::on(&zk, lock::DIRECTORY).expect("a good path");
+                    let lock = make(&zk);
                     take_turn(client, &zk, &lock, timeout, timeouts).await
                 }
             }
@@ -121,7 +121,7 @@ pub async fn client<C: Client, L: Exclusive<C::Zk>>(
 }
 
 /// Takes the lock, keeps it for so many session timeouts, and gives it back.
-async fn take_turn<C: Client, L: Exclusive<C::Zk>>(
+async fn take_turn<C: Client, L: Exclusive>(
     client: &C,
     zk: &C::Zk,
     lock: &L,

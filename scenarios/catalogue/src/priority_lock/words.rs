@@ -1,6 +1,6 @@
 //! The words of the priority lock.
 
-use super::workload::{self as priority_lock, DIRECTORY, Guard, LOCK, Urgent};
+use super::workload::{self as priority_lock, Guard, LOCK};
 use crate::stage::Actor;
 use sim_zk::SimClient;
 use std::future::Future;
@@ -12,7 +12,7 @@ use zk_harness::pace::Pace;
 use zk_harness::stage::TIMEOUT;
 use zk_harness::stage::hold::Holding;
 use zk_harness::target::Setting;
-use zk_recipes::{Preempt, Priority, PriorityLock};
+use zk_recipes::{Preempt, Priority};
 
 /// What a holder of a story holds.
 pub type Urgently = Holding<Guard<SimClient>>;
@@ -34,9 +34,9 @@ impl Actor {
         let given = move |journal: &mut Journal, at, op: OpId| {
             journal.given(at, me, op, "", u64::from(priority));
         };
-        let acquire = move |zk| async move {
-            let lock: PriorityLock<SimClient> = Urgent::on(&zk, DIRECTORY, preempt)?;
-            Urgent::acquire(&lock, verb, Priority(priority), Duration::ZERO).await
+        let acquire = move |zk: SimClient| async move {
+            let lock = priority_lock::new(&zk, preempt)?;
+            priority_lock::acquire(&lock, verb, Priority(priority), Duration::ZERO).await
         };
         let asking = self.does_and_then(Call::new(LOCK, verb), given, acquire, |actor, op, guard| {
             actor.believes(LOCK, op, guard)
@@ -60,7 +60,6 @@ impl Actor {
     ///
     /// If it loses the lock before.
     pub async fn is_asked_to_go(&self, held: &Urgently) {
-        use crate::priority_lock::workload::Asked;
         held.guard.revoked().await.expect("it is held still");
         self.journal(|j, at| j.observed(at, self.number(), held.op, LOCK, Seen::Word, "", 0));
     }

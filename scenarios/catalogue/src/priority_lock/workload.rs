@@ -5,10 +5,10 @@
 //! what it does; some hold on for so long that they are made to. Whoever is told to stop stops; a client whose session ends
 //! opens another.
 
+use crate::recipe::Make;
 use futures_util::FutureExt;
 use futures_util::future::{Either, select};
 use sim_zk::fault::Fault;
-use std::future::Future;
 use std::ops::Range;
 use std::pin::pin;
 use std::time::Duration;
@@ -38,7 +38,7 @@ pub static TARGET: Target = Target {
     faults: &Fault::ALL,
     plan: Plan::drawn,
     objects,
-    sim: |c, setting, rounds, done| client::<_, PriorityLock<_>>(c, setting, rounds, done).boxed(),
+    sim: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(Clone::clone)).boxed(),
     required: &[
         RuleId::Mx1,
         RuleId::Mx2,
@@ -65,7 +65,7 @@ pub static TARGET: Target = Target {
 /// The same on real servers.
 pub static REAL: RealTarget = RealTarget {
     target: &TARGET,
-    part: |c, setting, rounds, done| client::<_, PriorityLock<_>>(c, setting, rounds, done).boxed(),
+    part: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(Clone::clone)).boxed(),
     required: &[RuleId::Mx1],
     is_long: false,
 };
@@ -110,29 +110,6 @@ pub fn object(directory: Sym, setting: &Setting) -> Object {
     }
 }
 
-/// Something that is used like a priority lock: the lock itself, or one that is broken on purpose.
-pub trait Urgent<Z: ZooKeeper>: Clone + Send + Sync + 'static {
-    /// What a grant gives.
-    type Guard: Asked;
-
-    /// The lock on a directory.
-    fn on(zk: &Z, directory: &str, preempt: Preempt) -> Result<Self, Error>;
-
-    /// Waits for a reader's or a writer's hold; zero is no limit.
-    fn acquire(
-        &self,
-        verb: Verb,
-        priority: Priority,
-        limit: Duration,
-    ) -> impl Future<Output = Result<Self::Guard, Error>> + Send;
-}
-
-/// A hold whose holder can be asked to go.
-pub trait Asked: Held {
-    /// Resolves when the holder was asked to go.
-    fn revoked(&self) -> impl Future<Output = Result<(), LostReason>> + Send;
-}
-
 /// A hold of either kind.
 #[allow(missing_docs, reason = "the words are those of the recipe")]
 pub enum Guard<Z: ZooKeeper> {
@@ -163,8 +140,9 @@ impl<Z: ZooKeeper> Held for Guard<Z> {
     }
 }
 
-impl<Z: ZooKeeper> Asked for Guard<Z> {
-    async fn revoked(&self) -> Result<(), LostReason> {
+impl<Z: ZooKeeper> Guard<Z> {
+    /// Resolves when the holder was asked to go.
+    pub async fn revoked(&self) -> Result<(), LostReason> {
         match self {
             Guard::Read(held) => held.revoked().await,
             Guard::Write(held) => held.revoked().await,
@@ -172,45 +150,54 @@ impl<Z: ZooKeeper> Asked for Guard<Z> {
     }
 }
 
-impl<Z: ZooKeeper> Urgent<Z> for PriorityLock<Z> {
-    type Guard = Guard<Z>;
+/// The priority lock on [`DIRECTORY`], over that session.
+pub fn new<Z: ZooKeeper>(zk: &Z, preempt: Preempt) -> Result<PriorityLock<Z>, Error> {
+    PriorityLock::new(zk, DIRECTORY, PriorityLockOptions { preempt, ..PriorityLockOptions::default() })
+}
 
-    fn on(zk: &Z, directory: &str, preempt: Preempt) -> Result<Self, Error> {
-        PriorityLock::new(zk, directory, PriorityLockOptions { preempt, ..PriorityLockOptions::default() })
-    }
-
-    async fn acquire(&self, verb: Verb, priority: Priority, limit: Duration) -> Result<Guard<Z>, Error> {
-        match (verb, limit.is_zero()) {
-            (Verb::Read, true) => self.read(priority).await.map(Guard::Read),
-            (Verb::Read, false) => self.read_within(priority, limit).await.map(Guard::Read),
-            (_, true) => self.write(priority).await.map(Guard::Write),
-            (_, false) => self.write_within(priority, limit).await.map(Guard::Write),
-        }
+/// Waits for a reader's or a writer's hold; a limit of zero is none.
+pub async fn acquire<Z: ZooKeeper>(
+    lock: &PriorityLock<Z>,
+    verb: Verb,
+    priority: Priority,
+    limit: Duration,
+) -> Result<Guard<Z>, Error> {
+    match (verb, limit.is_zero()) {
+        (Verb::Read, true) => lock.read(priority).await.map(Guard::Read),
+        (Verb::Read, false) => lock.read_within(priority, limit).await.map(Guard::Read),
+        (_, true) => lock.write(priority).await.map(Guard::Write),
+        (_, false) => lock.write_within(priority, limit).await.map(Guard::Write),
     }
 }
 
-/// One client's part.
-pub async fn client<C: Client, L: Urgent<C::Zk>>(
+/// One client's part. The lock runs over the session that `session` makes of the client's.
+pub async fn client<C: Client, Z: ZooKeeper>(
     client: C,
     setting: Setting,
     numbers: Range<u32>,
     done: Done,
+    session: Make<C::Zk, Z>,
 ) {
-    let (client, pace) = (&client, setting.pace);
+    let (client, pace, session) = (&client, setting.pace, &session);
     let round = |zk: C::Zk, _| async move {
         let preempt = match client.choose(4) {
             2 => Preempt::Ask,
             3 => Preempt::Force { grace: GRACE },
             _ => Preempt::Never,
         };
-        let lock = L::on(&zk, DIRECTORY, preempt).expect("the directory is a good path");
+        let lock = new(&session(&zk), preempt).expect("the directory is a good path");
         take_turn(client, &zk, &lock, pace).await
     };
     rounds(client, pace, numbers, done, round).await;
 }
 
 /// One acquire with what follows.
-async fn take_turn<C: Client, L: Urgent<C::Zk>>(client: &C, zk: &C::Zk, lock: &L, pace: Pace) -> Round {
+async fn take_turn<C: Client, Z: ZooKeeper>(
+    client: &C,
+    zk: &C::Zk,
+    lock: &PriorityLock<Z>,
+    pace: Pace,
+) -> Round {
     let verb = if client.choose(2) == 0 { Verb::Write } else { Verb::Read };
     let priority = Priority(client.choose(3) as u16);
     let call = Call::new(LOCK, verb);
@@ -218,8 +205,8 @@ async fn take_turn<C: Client, L: Urgent<C::Zk>>(client: &C, zk: &C::Zk, lock: &L
     let given = |journal: &mut Journal, at, op| {
         journal.given(at, client.number(), op, "", u64::from(priority.0));
     };
-    let (op, guard) = match operation(client, call, given, || lock.acquire(verb, priority, call.limit)).await
-    {
+    let acquiring = || acquire(lock, verb, priority, call.limit);
+    let (op, guard) = match operation(client, call, given, acquiring).await {
         (op, Ended::Done(guard)) => (op, guard),
         (_, ended) if ended.is_session_over() => return Round::Again,
         (_, ended) => {
@@ -234,7 +221,13 @@ async fn take_turn<C: Client, L: Urgent<C::Zk>>(client: &C, zk: &C::Zk, lock: &L
 }
 
 /// Holds for a while, writes to the resource, and hears whether it is asked to go.
-async fn hold<C: Client, H: Asked>(client: &C, belief: Belief<'_, C, H>, guard: &H, op: OpId, pace: Pace) {
+async fn hold<C: Client, Z: ZooKeeper>(
+    client: &C,
+    belief: Belief<'_, C, Guard<Z>>,
+    guard: &Guard<Z>,
+    op: OpId,
+    pace: Pace,
+) {
     let is_stubborn = client.choose(8) == 7;
     let holding = async {
         if is_stubborn && let Some(why) = belief.unless_lost(client.sleep(pace.work * 20)).await {

@@ -4,6 +4,7 @@
 //! a while and use the resource in between, release. Whoever hears that he is asked to go says so; of three holders two
 //! then go. A waiter that is asked gives up, as its recipe does.
 
+use crate::recipe::Make;
 use crate::shared_lock::workload::{Downgraded, Granted, LOCK, Shared, acquire, downgrade, drawn, shared};
 use futures_util::FutureExt;
 use futures_util::future::select;
@@ -38,7 +39,7 @@ pub static TARGET: Target = Target {
     faults: &Fault::ALL,
     plan: |seed| Plan { clients: 4, ..Plan::drawn(seed) },
     objects,
-    sim: |c, setting, rounds, done| client::<_, RevocableLock<_>>(c, setting, rounds, done).boxed(),
+    sim: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(new)).boxed(),
     required: &[
         RuleId::Mx1,
         RuleId::Mx5,
@@ -69,7 +70,7 @@ pub static TARGET: Target = Target {
 /// The same on real servers.
 pub static REAL: RealTarget = RealTarget {
     target: &TARGET,
-    part: |c, setting, rounds, done| client::<_, RevocableLock<_>>(c, setting, rounds, done).boxed(),
+    part: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(new)).boxed(),
     required: &[RuleId::Mx1, RuleId::Mx13, RuleId::Rv1],
     is_long: false,
 };
@@ -114,14 +115,19 @@ pub fn object(directory: Sym, setting: &Setting) -> Object {
     object
 }
 
-/// Something whose holder can be asked to go.
+/// The revocable lock on [`DIRECTORY`].
+pub fn new<Z: ZooKeeper>(zk: &Z) -> RevocableLock<Z> {
+    RevocableLock::new(zk, DIRECTORY, RevocableLockOptions::default()).expect("the directory is a good path")
+}
+
+/// A hold whose holder can be asked to go.
 pub trait HeldUntilAsked: Held {
     /// Resolves when it was asked to go, or when it is lost: says which.
     fn is_asked(&self) -> impl Future<Output = bool> + Send;
 }
 
-/// Something that is used like a revocable lock: that itself, or one that is broken on purpose.
-pub trait Revocable<Z: ZooKeeper>: Shared<Z, Read: HeldUntilAsked, Write: HeldUntilAsked> {
+/// The methods of the revocable lock, which a mutant has too.
+pub trait Revocable: Shared<Read: HeldUntilAsked, Write: HeldUntilAsked> {
     /// Who stands in line.
     fn contenders(&self) -> impl Future<Output = Result<Vec<Contender>, Error>> + Send;
 
@@ -136,7 +142,7 @@ pub trait Revocable<Z: ZooKeeper>: Shared<Z, Read: HeldUntilAsked, Write: HeldUn
     ) -> impl Future<Output = Result<Fate, Error>> + Send;
 }
 
-shared!(RevocableLock, RevocableLockOptions, RevocableRead, RevocableWrite);
+shared!(RevocableLock, RevocableRead, RevocableWrite);
 
 impl<Z: ZooKeeper> HeldUntilAsked for RevocableRead<Z> {
     async fn is_asked(&self) -> bool {
@@ -150,7 +156,7 @@ impl<Z: ZooKeeper> HeldUntilAsked for RevocableWrite<Z> {
     }
 }
 
-impl<Z: ZooKeeper> Revocable<Z> for RevocableLock<Z> {
+impl<Z: ZooKeeper> Revocable for RevocableLock<Z> {
     fn contenders(&self) -> impl Future<Output = Result<Vec<Contender>, Error>> + Send {
         RevocableLock::contenders(self)
     }
@@ -169,15 +175,16 @@ impl<Z: ZooKeeper> Revocable<Z> for RevocableLock<Z> {
 }
 
 /// One client's part.
-pub async fn client<C: Client, L: Revocable<C::Zk>>(
+pub async fn client<C: Client, L: Revocable>(
     client: C,
     setting: Setting,
     numbers: Range<u32>,
     done: Done,
+    make: Make<C::Zk, L>,
 ) {
-    let (client, pace) = (&client, setting.pace);
+    let (client, pace, make) = (&client, setting.pace, &make);
     let round = |zk: C::Zk, _| async move {
-        let lock = L::on(&zk, DIRECTORY).expect("the directory is a good path");
+        let lock = make(&zk);
         let asked = match client.choose(3) {
             1 => ask(client, &lock, Verb::Ask, pace).await,
             2 => ask(client, &lock, Verb::Force, pace).await,
@@ -192,7 +199,7 @@ pub async fn client<C: Client, L: Revocable<C::Zk>>(
 }
 
 /// Asks somebody to go, or makes him go.
-async fn ask<C: Client, L: Revocable<C::Zk>>(client: &C, lock: &L, verb: Verb, pace: Pace) -> Round {
+async fn ask<C: Client, L: Revocable>(client: &C, lock: &L, verb: Verb, pace: Pace) -> Round {
     let contenders = match lock.contenders().await {
         Ok(contenders) if !contenders.is_empty() => contenders,
         Err(error) if error.is_session_over() => return Round::Again,
@@ -235,7 +242,7 @@ fn heard<C: Client>(client: &C, op: OpId) {
 }
 
 /// One acquire with what follows.
-async fn take_turn<C: Client, L: Revocable<C::Zk>>(client: &C, zk: &C::Zk, lock: &L, pace: Pace) -> Round {
+async fn take_turn<C: Client, L: Revocable>(client: &C, zk: &C::Zk, lock: &L, pace: Pace) -> Round {
     let call = drawn(client, pace);
     let number = AtomicU32::new(0);
     let asking = || async {

@@ -3,6 +3,7 @@
 //! Each round: ask to read or to write (now and then with a time limit, or only if it is free), hold for a while and use the
 //! resource in between; now and then a writer goes on as a reader; release. A client whose session ends opens another.
 
+use crate::recipe::Make;
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use std::future::Future;
@@ -31,7 +32,7 @@ pub static TARGET: Target = Target {
     faults: &Fault::ALL,
     plan: |seed| Plan { clients: 4, ..Plan::drawn(seed) },
     objects,
-    sim: |c, setting, rounds, done| client::<_, SharedLock<_>>(c, setting, rounds, done).boxed(),
+    sim: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(new)).boxed(),
     required: &[
         RuleId::Mx1,
         RuleId::Mx5,
@@ -58,7 +59,7 @@ pub static TARGET: Target = Target {
 /// The same on real servers.
 pub static REAL: RealTarget = RealTarget {
     target: &TARGET,
-    part: |c, setting, rounds, done| client::<_, SharedLock<_>>(c, setting, rounds, done).boxed(),
+    part: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(new)).boxed(),
     required: &[RuleId::Mx1, RuleId::Mx13],
     is_long: false,
 };
@@ -88,15 +89,17 @@ pub fn objects(names: &mut Names, setting: &Setting) -> Vec<Object> {
     vec![setting.held(Kind::SharedLock, names.intern(DIRECTORY))]
 }
 
-/// Something that is used like a shared lock: that itself, or one that is broken on purpose.
-pub trait Shared<Z: ZooKeeper>: Clone + Send + Sync + 'static {
+/// The shared lock on [`DIRECTORY`].
+pub fn new<Z: ZooKeeper>(zk: &Z) -> SharedLock<Z> {
+    SharedLock::new(zk, DIRECTORY, SharedLockOptions::default()).expect("the directory is a good path")
+}
+
+/// The methods of the shared lock, which a mutant has too.
+pub trait Shared: Clone + Send + Sync + 'static {
     /// What a reader is granted.
     type Read: Held;
     /// What a writer is granted.
     type Write: Held;
-
-    /// The lock on a directory.
-    fn on(zk: &Z, directory: &str) -> Result<Self, Error>;
 
     /// Waits until no writer is ahead.
     fn read(&self) -> impl Future<Output = Result<Self::Read, Error>> + Send;
@@ -124,14 +127,10 @@ pub trait Shared<Z: ZooKeeper>: Clone + Send + Sync + 'static {
 
 /// Implements [`Shared`] by the methods of the same names.
 macro_rules! shared {
-    ($lock:ident, $options:ident, $read:ident, $write:ident) => {
-        impl<Z: ZooKeeper> Shared<Z> for $lock<Z> {
+    ($lock:ident, $read:ident, $write:ident) => {
+        impl<Z: ZooKeeper> Shared for $lock<Z> {
             type Read = $read<Z>;
             type Write = $write<Z>;
-
-            fn on(zk: &Z, directory: &str) -> Result<Self, Error> {
-                $lock::new(zk, directory, $options::default())
-            }
 
             fn read(&self) -> impl Future<Output = Result<$read<Z>, Error>> + Send {
                 $lock::read(self)
@@ -168,7 +167,7 @@ macro_rules! shared {
 
 pub(crate) use shared;
 
-shared!(SharedLock, SharedLockOptions, ReadGuard, WriteGuard);
+shared!(SharedLock, ReadGuard, WriteGuard);
 
 /// What an acquire gives.
 pub enum Granted<R, W> {
@@ -191,10 +190,7 @@ pub fn drawn<C: Client>(client: &C, pace: Pace) -> Call {
 }
 
 /// Asks for it.
-pub async fn acquire<Z: ZooKeeper, L: Shared<Z>>(
-    lock: &L,
-    call: Call,
-) -> Result<Option<Granted<L::Read, L::Write>>, Error> {
+pub async fn acquire<L: Shared>(lock: &L, call: Call) -> Result<Option<Granted<L::Read, L::Write>>, Error> {
     let (verb, limit) = (call.verb, call.limit);
     Ok(match verb {
         Verb::Read if limit.is_zero() => Some(Granted::Read(lock.read().await?)),
@@ -207,22 +203,23 @@ pub async fn acquire<Z: ZooKeeper, L: Shared<Z>>(
 }
 
 /// One client's part.
-pub async fn client<C: Client, L: Shared<C::Zk>>(
+pub async fn client<C: Client, L: Shared>(
     client: C,
     setting: Setting,
     numbers: Range<u32>,
     done: Done,
+    make: Make<C::Zk, L>,
 ) {
-    let (client, pace) = (&client, setting.pace);
+    let (client, pace, make) = (&client, setting.pace, &make);
     let round = |zk: C::Zk, _| async move {
-        let lock = L::on(&zk, DIRECTORY).expect("the directory is a good path");
+        let lock = make(&zk);
         take_turn(client, &zk, &lock, pace).await
     };
     rounds(client, pace, numbers, done, round).await;
 }
 
 /// One acquire with what follows.
-async fn take_turn<C: Client, L: Shared<C::Zk>>(client: &C, zk: &C::Zk, lock: &L, pace: Pace) -> Round {
+async fn take_turn<C: Client, L: Shared>(client: &C, zk: &C::Zk, lock: &L, pace: Pace) -> Round {
     let call = drawn(client, pace);
     let (op, granted) = match attempt(client, call, nothing, || acquire(lock, call)).await {
         (op, Ended::Done(Some(granted))) => (op, granted),
@@ -269,7 +266,7 @@ pub enum Downgraded<R, W> {
 }
 
 /// Makes a writer that believes, by operation `writing`, go on as a reader.
-pub async fn downgrade<C: Client, L: Shared<C::Zk>>(
+pub async fn downgrade<C: Client, L: Shared>(
     client: &C,
     writing: OpId,
     guard: L::Write,

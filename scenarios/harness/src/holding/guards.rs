@@ -3,7 +3,10 @@
 use super::Held;
 use std::future::Future;
 use zk_recipes::zk::{Error, ZooKeeper};
-use zk_recipes::{LockGuard, ReadGuard, Released, RevocableRead, RevocableWrite, Stop, Term, WriteGuard};
+use zk_recipes::{
+    LockGuard, PriorityRead, PriorityWrite, ReadGuard, Released, RevocableRead, RevocableWrite, Stop, Term,
+    WriteGuard,
+};
 
 macro_rules! held {
     ($guard:ident, $token:ident, $release:ident) => {
@@ -28,4 +31,6 @@ held!(ReadGuard, token, release);
 held!(WriteGuard, token, release);
 held!(RevocableRead, token, release);
 held!(RevocableWrite, token, release);
+held!(PriorityRead, token, release);
+held!(PriorityWrite, token, release);
 held!(Term, epoch, resign);

@@ -1,31 +1,67 @@
-//! Elections that are wrong in one step.
+//! Mutants of the election: the right recipe over an [intercepted](crate::session) session.
 
-mod ack_exists;
-pub(crate) mod bend;
-pub(crate) mod deaf_leader;
-mod deaf_when_deposed;
-mod former_session;
-mod new_candidate;
-mod persistent_ack;
-mod unchecked_ack;
-mod waits_for_ack;
-mod watch_leader;
+mod acknowledgement;
+mod candidates;
+mod leader;
 
-use zk_harness::target::Target;
+use super::workload::TARGET;
+use crate::session::Reply;
+use futures_util::FutureExt;
+use sim_zk::fault::Fault;
+use std::sync::{Arc, Mutex};
+use zk_harness::caught::Caught;
+use zk_harness::client::SimProcess;
+use zk_harness::plan::Plan;
+use zk_harness::target::{Part, Target};
 use zk_real::RealTarget;
+use zk_recipes::zk::{CreateMode, Created, ZooKeeper};
 
-/// All of them.
+/// All mutants.
 pub(super) static ALL: &[&Target] = &[
-    &ack_exists::TARGET,
-    &deaf_leader::TARGET,
-    &former_session::TARGET,
-    &new_candidate::TARGET,
-    &persistent_ack::TARGET,
-    &unchecked_ack::TARGET,
-    &waits_for_ack::TARGET,
-    &watch_leader::TARGET,
-    &deaf_when_deposed::TARGET,
+    &acknowledgement::ACK_EXISTS,
+    &leader::DEAF_LEADER,
+    &candidates::FORMER_SESSION,
+    &candidates::NEW_CANDIDATE,
+    &acknowledgement::PERSISTENT_ACK,
+    &acknowledgement::UNCHECKED_ACK,
+    &acknowledgement::WAITS_FOR_ACK,
+    &candidates::WATCH_LEADER,
+    &leader::DEAF_WHEN_DEPOSED,
 ];
 
 /// Those that show on real servers, without the simulation's faults.
-pub(super) static REAL: &[&RealTarget] = &[&watch_leader::REAL];
+pub(super) static REAL: &[&RealTarget] = &[&candidates::WATCH_LEADER_REAL];
+
+/// A mutant of the election.
+const fn mutant(
+    name: &'static str,
+    about: &'static str,
+    caught: Caught,
+    faults: &'static [Fault],
+    plan: fn(u64) -> Plan,
+    sim: Part<SimProcess>,
+) -> Target {
+    Target { name, about, caught_by: Some(caught), faults, plan, sim, ..Target::mutant_of(&TARGET) }
+}
+
+/// The candidates that were made over a session, which tells them from those of other clients.
+#[derive(Default)]
+struct Own(Arc<Mutex<Vec<String>>>);
+
+impl Own {
+    /// Creates a candidate and remembers its path.
+    fn create<Z: ZooKeeper>(&self, zk: &Z, path: &str, data: &[u8], mode: CreateMode) -> Reply<Created> {
+        let (create, own) = (zk.create(path, data, mode), self.0.clone());
+        async move {
+            let created = create.await?;
+            own.lock().expect("nobody panics while holding this").push(created.path.clone());
+            Ok(created)
+        }
+        .boxed()
+    }
+
+    /// Whether a path is that of an own candidate.
+    fn has(&self, path: &str) -> bool {
+        self.0.lock().expect("nobody panics while holding this").iter().any(|own| own == path)
+    }
+}

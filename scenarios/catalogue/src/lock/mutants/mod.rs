@@ -1,60 +1,80 @@
-//! Locks that are wrong in one step. `bend` is a copy of the lock in which single steps can be exchanged; over a
-//! twisted session the right lock does something wrong.
+//! Mutants of the lock: [`copy`] is a copy of the lock that a [`Mutation`] makes wrong in one step; behind an
+//! [interceptor](crate::session::Interceptor) the right lock does something wrong.
 
-pub(crate) mod bend;
-mod breaks_in;
-mod cloned_guard;
-mod event_grants;
-mod every_child;
-mod exists_watch;
-mod forgets_failed_delete;
-mod former_session;
-mod holds_on;
-mod leaves_its_znode;
-mod limit_overlooked;
-mod limit_renewed;
-mod missing_is_first;
-mod no_guid;
-mod no_settle;
-mod number_as_token;
-pub(crate) mod over;
-mod persistent;
-mod polls;
+pub(crate) mod copy;
+mod holding;
+mod joining;
+mod limits;
 mod resource_ignores_tokens;
-mod waits_for_nobody;
-mod watch_all;
-mod watch_first;
-mod whole_names;
+mod sessions;
+mod waiting;
 
-use zk_harness::target::Target;
+use super::workload::{DIRECTORY, TARGET, client};
+use copy::{MutantLock, Mutation};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use sim_zk::fault::Fault;
+use std::ops::Range;
+use zk_harness::caught::Caught;
+use zk_harness::client::{Client, SimProcess};
+use zk_harness::plan::Plan;
+use zk_harness::target::{Done, Part, Setting, Target};
 use zk_real::RealTarget;
 
-/// All of them.
+/// All mutants.
 pub(super) static ALL: &[&Target] = &[
-    &no_guid::TARGET,
-    &no_settle::TARGET,
-    &watch_all::TARGET,
-    &watch_first::TARGET,
-    &event_grants::TARGET,
-    &waits_for_nobody::TARGET,
-    &whole_names::TARGET,
-    &forgets_failed_delete::TARGET,
-    &holds_on::TARGET,
-    &number_as_token::TARGET,
-    &polls::TARGET,
-    &limit_overlooked::TARGET,
-    &limit_renewed::TARGET,
-    &leaves_its_znode::TARGET,
-    &persistent::TARGET,
-    &exists_watch::TARGET,
-    &former_session::TARGET,
+    &joining::NO_GUID,
+    &joining::NO_SETTLE,
+    &waiting::WATCH_ALL,
+    &waiting::WATCH_FIRST,
+    &waiting::EVENT_GRANTS,
+    &waiting::WAITS_FOR_NOBODY,
+    &joining::WHOLE_NAMES,
+    &holding::FORGETS_FAILED_DELETE,
+    &holding::HOLDS_ON,
+    &holding::NUMBER_AS_TOKEN,
+    &waiting::POLLS,
+    &limits::LIMIT_OVERLOOKED,
+    &limits::LIMIT_RENEWED,
+    &sessions::LEAVES_ITS_ZNODE,
+    &sessions::PERSISTENT,
+    &sessions::EXISTS_WATCH,
+    &sessions::FORMER_SESSION,
     &resource_ignores_tokens::TARGET,
-    &cloned_guard::TARGET,
-    &breaks_in::TARGET,
-    &every_child::TARGET,
-    &missing_is_first::TARGET,
+    &holding::CLONED_GUARD,
+    &limits::BREAKS_IN,
+    &joining::EVERY_CHILD,
+    &sessions::MISSING_IS_FIRST,
 ];
 
 /// Those that show on real servers, without the simulation's faults.
-pub(super) static REAL: &[&RealTarget] =
-    &[&number_as_token::REAL, &polls::REAL, &watch_all::REAL, &watch_first::REAL];
+pub(super) static REAL: &[&RealTarget] = &[
+    &holding::NUMBER_AS_TOKEN_REAL,
+    &waiting::POLLS_REAL,
+    &waiting::WATCH_ALL_REAL,
+    &waiting::WATCH_FIRST_REAL,
+];
+
+/// A mutant of the lock.
+const fn mutant(
+    name: &'static str,
+    about: &'static str,
+    caught: Caught,
+    faults: &'static [Fault],
+    plan: fn(u64) -> Plan,
+    sim: Part<SimProcess>,
+) -> Target {
+    Target { name, about, caught_by: Some(caught), faults, plan, sim, ..Target::mutant_of(&TARGET) }
+}
+
+/// One client's part, with the copy.
+fn run<C: Client>(
+    c: C,
+    setting: Setting,
+    rounds: Range<u32>,
+    done: Done,
+    mutation: &'static Mutation,
+) -> BoxFuture<'static, ()> {
+    let make = Box::new(move |zk: &C::Zk| MutantLock::new(zk, DIRECTORY, mutation));
+    client(c, setting, rounds, done, make).boxed()
+}

@@ -1,9 +1,11 @@
-//! The right lock before a resource that looks at no token: what a holder sent before it was stopped past its session arrives
-//! after writes of the next one, and is accepted (Kleppmann, "How to do distributed locking").
+//! The right lock before a resource that looks at no token: a write that a holder sent before it
+//! was paused past its session arrives after writes of the next holder, and is accepted (Kleppmann, "How to do distributed locking").
 //!
-//! Caught by MX-1 (the fenced resource) within some 20 seeds in which processes stand still. The lock itself does nothing wrong.
+//! Caught by MX-1 (the fenced resource) within some 20 seeds in which processes are paused. The lock itself does
+//! nothing wrong.
 
-use crate::lock::workload::{Exclusive, client};
+use super::mutant;
+use crate::lock::workload::{Exclusive, client, new};
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use std::future::Future;
@@ -16,32 +18,25 @@ use zk_harness::target::Target;
 use zk_recipes::zk::{Error, ZooKeeper};
 use zk_recipes::{Lock, LockGuard, Released, Stop};
 
-pub(super) static TARGET: Target = Target {
-    name: "lock-resource-ignores-tokens",
-    about: "the right lock before a resource that looks at no token",
-    caught_by: Some(
-        Caught::by(RuleId::Mx1).breaks(Promise::Exclusion).seen("Kleppmann on distributed locking"),
-    ),
-    faults: FAULTS,
-    plan: |_| Plan { faults: 6, ..Plan::calm().with(FAULTS, 0.1) },
-    sim: |c, setting, rounds, done| client::<_, Unfenced<_>>(c, setting, rounds, done).boxed(),
-    ..Target::mutant_of(&crate::lock::workload::TARGET)
-};
+pub(super) static TARGET: Target = mutant(
+    "lock-resource-ignores-tokens",
+    "the right lock before a resource that looks at no token",
+    Caught::by(RuleId::Mx1).breaks(Promise::Exclusion).seen("Kleppmann on distributed locking"),
+    FAULTS,
+    |_| Plan { faults: 6, ..Plan::calm().with(FAULTS, 0.1) },
+    |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(|zk: &_| Unfenced(new(zk)))).boxed(),
+);
 
 const FAULTS: &[Fault] = &[Fault::ClientPause];
 
-/// The right lock, its guards of no use to the resource.
+/// The right lock, with guards that fence nothing off.
 #[derive(Clone)]
 struct Unfenced<Z: ZooKeeper>(Lock<Z>);
 
 struct UnfencedGuard<Z: ZooKeeper>(LockGuard<Z>);
 
-impl<Z: ZooKeeper> Exclusive<Z> for Unfenced<Z> {
+impl<Z: ZooKeeper> Exclusive for Unfenced<Z> {
     type Guard = UnfencedGuard<Z>;
-
-    fn on(zk: &Z, directory: &str) -> Result<Self, Error> {
-        Lock::on(zk, directory).map(Unfenced)
-    }
 
     async fn acquire(&self) -> Result<Self::Guard, Error> {
         self.0.acquire().await.map(UnfencedGuard)
@@ -61,7 +56,7 @@ impl<Z: ZooKeeper> Held for UnfencedGuard<Z> {
         self.0.token()
     }
 
-    /// The wrong step: every write passes for the newest.
+    /// The wrong step: every write carries the highest token.
     fn fence(&self) -> i64 {
         i64::MAX
     }

@@ -1,9 +1,74 @@
-//! Priority locks that are wrong in one step.
+//! Mutants of the priority lock: the right recipe over an [intercepted](crate::session) session.
 
-mod beside;
-mod no_gates;
+use super::workload::{TARGET, client};
+use crate::session::{Interceptor, Reply, over};
+use futures_util::FutureExt;
+use std::sync::Arc;
+use zk_checker::RuleId;
+use zk_harness::caught::Caught;
+use zk_harness::client::SimProcess;
+use zk_harness::plan::Plan;
+use zk_harness::target::{Part, Target};
+use zk_recipes::zk::{Listing, Op, OpResult, ZooKeeper};
 
-use zk_harness::target::Target;
+/// All mutants.
+pub(super) static ALL: &[&Target] = &[&BESIDE, &NO_GATES];
 
-/// All of them.
-pub(super) static ALL: &[&Target] = &[&beside::TARGET, &no_gates::TARGET];
+/// A mutant of the priority lock. None needs faults.
+const fn mutant(
+    name: &'static str,
+    about: &'static str,
+    caught: Caught,
+    plan: fn(u64) -> Plan,
+    sim: Part<SimProcess>,
+) -> Target {
+    Target { name, about, caught_by: Some(caught), faults: &[], plan, sim, ..Target::mutant_of(&TARGET) }
+}
+
+/// A priority lock whose newcomers look at the waiters alone: the most urgent of them enters, beside the holders. So it is if
+/// a lock's waiters are sorted by priority, and nothing else is done.
+///
+/// Caught by MX-4 (a grant is justified) within five seeds; the harm is MX-3 (exclusion).
+static BESIDE: Target = mutant(
+    "priority-lock-beside",
+    "a priority lock whose newcomers look at the line alone and enter beside the holder",
+    Caught::by(RuleId::Mx4).within(5).harm(&[RuleId::Mx3]),
+    |_| Plan::calm(),
+    |c, setting, rounds, done| {
+        client(c, setting, rounds, done, over(|| Arc::new(SeesTheLineAlone), Clone::clone)).boxed()
+    },
+);
+
+struct SeesTheLineAlone;
+
+impl<Z: ZooKeeper> Interceptor<Z> for SeesTheLineAlone {
+    fn list(&self, path: &str, list: Listing) -> Listing {
+        if path.ends_with("/held") { Listing { names: Vec::new(), ..list } } else { list }
+    }
+}
+
+/// A priority lock whose grants do not pass the gates: two who look at the same time both see no holder, and both enter.
+///
+/// Caught by MX-4 (a grant is justified) within some dozen seeds; the harm is MX-3 (exclusion).
+static NO_GATES: Target = mutant(
+    "priority-lock-no-gates",
+    "a priority lock whose grants do not notice that somebody else was granted it meanwhile",
+    Caught::by(RuleId::Mx4).harm(&[RuleId::Mx3]),
+    |_| Plan { clients: 4, rounds: 6, ..Plan::calm() },
+    |c, setting, rounds, done| {
+        client(c, setting, rounds, done, over(|| Arc::new(OpensTheGates), Clone::clone)).boxed()
+    },
+);
+
+struct OpensTheGates;
+
+impl<Z: ZooKeeper> Interceptor<Z> for OpensTheGates {
+    fn multi(&self, zk: &Z, mut ops: Vec<Op>) -> Reply<Vec<OpResult>> {
+        for op in &mut ops {
+            if let Op::Check { version, .. } | Op::Set { version, .. } = op {
+                *version = None;
+            }
+        }
+        zk.multi(ops).boxed()
+    }
+}

@@ -1,11 +1,137 @@
-//! Revocable locks that are wrong in one step.
+//! Mutants of the revocable lock.
 
-pub(crate) mod bend;
-mod deaf;
-mod no_grace;
-mod word_for_deletion;
+mod copy;
 
-use zk_harness::target::Target;
+use super::workload::{TARGET, client};
+use crate::session::{Intercepted, Interceptor, Reply, Watch};
+use copy::MutantRevocableLock;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+use zk_checker::RuleId;
+use zk_harness::caught::Caught;
+use zk_harness::client::{Client, SimProcess};
+use zk_harness::plan::Plan;
+use zk_harness::target::{Done, Part, Setting, Target};
+use zk_recipes::zk::{Data, EventKind, Listing, ZooKeeper, path};
 
-/// All of them.
-pub(super) static ALL: &[&Target] = &[&deaf::TARGET, &word_for_deletion::TARGET, &no_grace::TARGET];
+/// All mutants.
+pub(super) static ALL: &[&Target] = &[&DEAF, &WORD_FOR_DELETION, &NO_GRACE];
+
+/// A mutant of the revocable lock: all need four clients, and no faults.
+const fn mutant(name: &'static str, about: &'static str, caught: Caught, sim: Part<SimProcess>) -> Target {
+    let plan = |_| Plan { clients: 4, ..Plan::calm() };
+    Target { name, about, caught_by: Some(caught), faults: &[], plan, sim, ..Target::mutant_of(&TARGET) }
+}
+
+/// One client's part, with an interceptor for each lock.
+fn run<C: Client>(
+    c: C,
+    setting: Setting,
+    rounds: Range<u32>,
+    done: Done,
+    interceptor: fn() -> Arc<dyn Interceptor<C::Zk>>,
+    has_grace: bool,
+) -> BoxFuture<'static, ()> {
+    let make = Box::new(move |zk: &C::Zk| {
+        MutantRevocableLock::new(zk, &Intercepted::new(zk, interceptor()), has_grace)
+    });
+    client(c, setting, rounds, done, make).boxed()
+}
+
+/// A revocable lock whose owners throw away the data that the arming read of their own znode returns: a request to go that
+/// was written before the watch is lost (so in Apache Curator, by reading).
+///
+/// Caught by RV-1 (no request to go is lost) within some 100 seeds.
+static DEAF: Target = mutant(
+    "revocable-lock-deaf",
+    "an owner throws away what the read that arms its watch returns",
+    Caught::by(RuleId::Rv1).within(100).seen("Curator"),
+    |c, setting, rounds, done| run(c, setting, rounds, done, || Arc::new(ThrowsAway::default()), true),
+);
+
+/// The znodes that were read before.
+#[derive(Default)]
+struct ThrowsAway(Mutex<BTreeSet<String>>);
+
+impl<Z: ZooKeeper> Interceptor<Z> for ThrowsAway {
+    fn watched(&self, path: &str, data: Data) -> Data {
+        let is_first = self.0.lock().expect("nobody panics in there").insert(path.to_owned());
+        if is_first { Data { data: Vec::new(), ..data } } else { data }
+    }
+}
+
+/// A revocable lock that removes at once whom it makes go: the "freaking laser beams" of ZooKeeper's recipes page, without a
+/// request before.
+///
+/// Caught by RV-2 (force) in the first run in which a client makes another go.
+static NO_GRACE: Target = mutant(
+    "revocable-lock-no-grace",
+    "who is made to go is removed at once",
+    Caught::by(RuleId::Rv2).within(1).seen("the recipes page"),
+    |c, setting, rounds, done| run(c, setting, rounds, done, || Arc::new(Unaltered), false),
+);
+
+struct Unaltered;
+
+impl<Z: ZooKeeper> Interceptor<Z> for Unaltered {}
+
+/// A revocable lock whose waiters watch the data of the predecessor, and take any notification for its deletion: a holder
+/// that is asked to go lets the next client in beside itself.
+///
+/// Caught by RV-4 (a request to go is no grant) within a few seeds; the harm is RW-1 (readers and writers).
+static WORD_FOR_DELETION: Target = mutant(
+    "revocable-lock-word-for-deletion",
+    "a waiter takes a change of its predecessor's data for its deletion",
+    Caught::by(RuleId::Rv4)
+        .or(&[(
+            RuleId::Rw5,
+            "whoever takes the word for a deletion goes on to watch the next one ahead, beside whoever watches that one by right: its deletion notifies both",
+        )])
+        .within(5)
+        .harm(&[RuleId::Rw1])
+        .seen("follows from the watch rules"),
+    |c, setting, rounds, done| run(c, setting, rounds, done, || Arc::new(AnyEventIsItsEnd::default()), true),
+);
+
+#[derive(Default)]
+struct AnyEventIsItsEnd(Arc<Mutex<Believed>>);
+
+#[derive(Default)]
+struct Believed {
+    last: Option<Listing>,
+    /// The name of the contender whose data have just changed.
+    gone: Option<String>,
+}
+
+impl<Z: ZooKeeper> Interceptor<Z> for AnyEventIsItsEnd {
+    fn list(&self, _: &str, list: Listing) -> Listing {
+        self.0.lock().expect("nobody panics in there").last = Some(list.clone());
+        list
+    }
+
+    fn remembered(&self) -> Option<Listing> {
+        let mut believed = self.0.lock().expect("nobody panics in there");
+        let gone = believed.gone.take()?;
+        let mut last = believed.last.clone()?;
+        last.names.retain(|name| *name != gone);
+        Some(last)
+    }
+
+    fn children_watch(&self, zk: &Z, path: &str) -> Reply<(Listing, Watch)> {
+        let (believed, name) = (self.0.clone(), path::split(path).1.to_owned());
+        let get = zk.get_watch(path);
+        async move {
+            let (data, watch) = get.await?;
+            let told = watch.inspect(move |event| {
+                if event.as_ref().is_ok_and(|event| event.kind == EventKind::NodeDataChanged) {
+                    believed.lock().expect("nobody panics in there").gone = Some(name);
+                }
+            });
+            Ok((Listing { names: Vec::new(), stat: data.stat }, told.boxed()))
+        }
+        .boxed()
+    }
+}

@@ -1,21 +1,43 @@
-//! Shared locks that are wrong in one step.
+//! Mutants of the shared lock.
 
-pub(crate) mod bend;
-mod highest_reader;
-mod later_writer;
-mod literal_names;
-mod lowest_writer;
-mod readers_in_line;
-mod writer_passes_readers;
+mod copy;
+mod readers;
+mod writers;
 
-use zk_harness::target::Target;
+use super::workload::{DIRECTORY, TARGET, client};
+use crate::lock::mutants::copy::{MutantLock, Mutation};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use std::ops::Range;
+use zk_harness::caught::Caught;
+use zk_harness::client::{Client, SimProcess};
+use zk_harness::plan::Plan;
+use zk_harness::target::{Done, Part, Setting, Target};
 
-/// All of them.
+/// All mutants.
 pub(super) static ALL: &[&Target] = &[
-    &later_writer::TARGET,
-    &highest_reader::TARGET,
-    &lowest_writer::TARGET,
-    &literal_names::TARGET,
-    &readers_in_line::TARGET,
-    &writer_passes_readers::TARGET,
+    &readers::LATER_WRITER,
+    &writers::HIGHEST_READER,
+    &readers::LOWEST_WRITER,
+    &readers::LITERAL_NAMES,
+    &readers::READERS_IN_LINE,
+    &writers::WRITER_PASSES_READERS,
 ];
+
+/// A mutant of the shared lock: all need four clients, and no faults.
+const fn mutant(name: &'static str, about: &'static str, caught: Caught, sim: Part<SimProcess>) -> Target {
+    let plan = |_| Plan { clients: 4, ..Plan::calm() };
+    Target { name, about, caught_by: Some(caught), faults: &[], plan, sim, ..Target::mutant_of(&TARGET) }
+}
+
+/// One client's part, with the copy.
+fn run<C: Client>(
+    c: C,
+    setting: Setting,
+    rounds: Range<u32>,
+    done: Done,
+    mutation: &'static Mutation,
+) -> BoxFuture<'static, ()> {
+    let make = Box::new(move |zk: &C::Zk| MutantLock::new(zk, DIRECTORY, mutation));
+    client(c, setting, rounds, done, make).boxed()
+}

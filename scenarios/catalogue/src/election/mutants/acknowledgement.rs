@@ -1,0 +1,141 @@
+//! Mutants that write, or wait for, a wrong acknowledgement.
+
+use super::{Own, mutant};
+use crate::election::workload::{client, new};
+use crate::session::{Interceptor, Reply, Watch, over, watched_list};
+use futures_util::FutureExt;
+use sim_zk::fault::Fault;
+use std::sync::Arc;
+use zk_checker::RuleId;
+use zk_harness::caught::Caught;
+use zk_harness::plan::Plan;
+use zk_harness::target::Target;
+use zk_recipes::zk::{CreateMode, Created, Error, Listing, Op, OpResult, ZooKeeper, path};
+
+/// An election whose leader takes an acknowledgement that is there already for its own: no candidate obeys what a former
+/// leader has left, and the leader goes on without a record.
+///
+/// Caught by LE-4 (acknowledged) within a hundred seeds in which another client deletes leaders' candidates.
+pub(super) static ACK_EXISTS: Target = mutant(
+    "election-ack-exists",
+    "an election whose leader takes another's acknowledgement for its own",
+    Caught::by(RuleId::Le4),
+    &[],
+    |_| Plan { clients: 4, rounds: 20, ..Plan::calm() },
+    |c, setting, rounds, done| client(c, setting, rounds, done, over(|| Arc::new(Swallows), new)).boxed(),
+);
+
+struct Swallows;
+
+impl<Z: ZooKeeper> Interceptor<Z> for Swallows {
+    fn multi(&self, zk: &Z, ops: Vec<Op>) -> Reply<Vec<OpResult>> {
+        let results = vec![OpResult::Checked; ops.len()];
+        let multi = zk.multi(ops);
+        async move {
+            match multi.await {
+                Err(Error::Multi { cause, .. }) if *cause == Error::NodeExists => Ok(results),
+                other => other,
+            }
+        }
+        .boxed()
+    }
+}
+
+/// An election whose acknowledgement is a persistent znode, as the note of ZooKeeper's recipes page leaves it open: a leader
+/// that has gone is on record still, and the next leader finds the name taken.
+///
+/// Caught by LE-4 (acknowledged) at the first acknowledgement.
+pub(super) static PERSISTENT_ACK: Target = mutant(
+    "election-persistent-ack",
+    "an election whose acknowledgement stays when its leader has gone",
+    Caught::by(RuleId::Le4).seen("the recipes page"),
+    &[],
+    |_| Plan::calm(),
+    |c, setting, rounds, done| client(c, setting, rounds, done, over(|| Arc::new(Stays), new)).boxed(),
+);
+
+struct Stays;
+
+impl<Z: ZooKeeper> Interceptor<Z> for Stays {
+    fn multi(&self, zk: &Z, mut ops: Vec<Op>) -> Reply<Vec<OpResult>> {
+        for op in &mut ops {
+            if let Op::Create { mode, .. } = op {
+                *mode = CreateMode::Persistent;
+            }
+        }
+        zk.multi(ops).boxed()
+    }
+}
+
+/// An election whose leaders write the acknowledgement without a check that their candidate is there: a leader that has been
+/// deposed without knowing puts on record that it leads, beside or instead of its successor.
+///
+/// Caught by LE-4 (acknowledged) within a hundred seeds in which leaders are paused or lose their connections.
+pub(super) static UNCHECKED_ACK: Target = mutant(
+    "election-unchecked-ack",
+    "an election whose acknowledgement is written without a check of one's own candidate",
+    Caught::by(RuleId::Le4).within(100),
+    DEPOSING,
+    |_| Plan { rounds: 6, ..Plan::calm().with(DEPOSING, 0.05) },
+    |c, setting, rounds, done| client(c, setting, rounds, done, over(|| Arc::new(DoesNotCheck), new)).boxed(),
+);
+
+const DEPOSING: &[Fault] = &[Fault::ClientPause, Fault::SessionExpiry];
+
+struct DoesNotCheck;
+
+impl<Z: ZooKeeper> Interceptor<Z> for DoesNotCheck {
+    fn multi(&self, zk: &Z, mut ops: Vec<Op>) -> Reply<Vec<OpResult>> {
+        let acknowledges = ops.iter().any(|op| matches!(op, Op::Create { .. }));
+        if acknowledges && let Some(Op::Check { path, .. }) = ops.first_mut() {
+            // The directory is always there.
+            *path = path::split(path).0.to_owned();
+        }
+        zk.multi(ops).boxed()
+    }
+}
+
+/// An election whose candidates wait for the leader's acknowledgement before they watch the predecessor: a leader that goes
+/// without having begun leaves all of them waiting for ever (zk-ruby).
+///
+/// Caught by MX-7 (no lost wake-up) in the first runs; the harm is LE-5 (progress).
+pub(super) static WAITS_FOR_ACK: Target = mutant(
+    "election-waits-for-ack",
+    "an election whose candidates wait for the acknowledgement before they watch ahead",
+    Caught::by(RuleId::Mx7)
+        .or(&[
+            (RuleId::Le7, "all who wait for the acknowledgement are woken by it at once"),
+            (RuleId::Mx13, "each looks for the acknowledgement too, which is a request more"),
+        ])
+        .within(1)
+        .harm(&[RuleId::Le5])
+        .seen("zk-ruby"),
+    &[],
+    |_| Plan::calm(),
+    |c, setting, rounds, done| {
+        client(c, setting, rounds, done, over(|| Arc::new(WaitsForTheRecord::default()), new)).boxed()
+    },
+);
+
+#[derive(Default)]
+struct WaitsForTheRecord(Own);
+
+impl<Z: ZooKeeper> Interceptor<Z> for WaitsForTheRecord {
+    fn create(&self, zk: &Z, path: &str, data: &[u8], mode: CreateMode) -> Reply<Created> {
+        self.0.create(zk, path, data, mode)
+    }
+
+    fn children_watch(&self, zk: &Z, path: &str) -> Reply<(Listing, Watch)> {
+        let (zk, path, is_own) = (zk.clone(), path.to_owned(), self.0.has(path));
+        async move {
+            if !is_own {
+                let record = path::join(path::split(&path).0, "leader");
+                if let (None, coming) = zk.exists_watch(&record).await? {
+                    coming.await?;
+                }
+            }
+            watched_list(&zk, &path).await
+        }
+        .boxed()
+    }
+}

@@ -1,0 +1,153 @@
+//! Mutants whose candidates stand or wait wrongly.
+
+use super::{Own, mutant};
+use crate::election::workload::{Electing, client, new};
+use crate::former::TakesItsFormer;
+use crate::session::{Interceptor, Reply, Watch, over, over_all, watched_list};
+use futures_util::FutureExt;
+use sim_zk::fault::Fault;
+use std::future::Future;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use zk_checker::RuleId;
+use zk_harness::caught::{Caught, Promise};
+use zk_harness::plan::Plan;
+use zk_harness::target::Target;
+use zk_real::RealTarget;
+use zk_recipes::zk::{CreateMode, Created, Error, Listing, ZooKeeper, path};
+use zk_recipes::{Election, Leadership, Term};
+
+/// An election in which a client takes a candidate of its former session for its own. That goes when the former session ends,
+/// and another client leads beside it (CURATOR-696, CURATOR-444).
+///
+/// Caught by LE-3 (a grant is justified) within some hundred seeds in which clients open new sessions while their old ones
+/// live on; the harm is LE-4 (acknowledgement).
+pub(super) static FORMER_SESSION: Target = mutant(
+    "election-former-session",
+    "an election in which a candidate of one's former session is taken for one's own",
+    Caught::by(RuleId::Le3)
+        .or(&[(RuleId::Mx10, "what it deletes when it is done is the znode of another session")])
+        .within(100)
+        .harm(&[RuleId::Le4])
+        .seen("CURATOR-696, CURATOR-444"),
+    RECONNECTING,
+    |_| Plan { rounds: 12, hostile_ms: 100_000, faults: 30, ..Plan::calm().with(RECONNECTING, 0.1) },
+    |c, setting, rounds, done| {
+        let former = Arc::new(TakesItsFormer::default());
+        client(c, setting, rounds, done, over_all(former, new)).boxed()
+    },
+);
+
+const RECONNECTING: &[Fault] = &[Fault::Disconnect, Fault::ClientPartition, Fault::Cancel];
+
+/// An election in which all candidates watch the leader, not each its predecessor: when the leader goes, all of them wake. It
+/// is the simple solution of ZooKeeper's recipes page, which warns of the herd.
+///
+/// Caught by LE-7 (cost) in the first run in which two wait for the same leader. It does no other harm.
+pub(super) static WATCH_LEADER: Target = mutant(
+    "election-watch-leader",
+    "an election whose candidates all watch the leader: its going wakes all of them",
+    Caught::by(RuleId::Le7).within(1).breaks(Promise::NoHerd).seen("the recipes page warns of it"),
+    &[],
+    |_| Plan { clients: 4, ..Plan::calm() },
+    |c, setting, rounds, done| {
+        client(c, setting, rounds, done, over(|| Arc::new(WatchesTheFirst::default()), new)).boxed()
+    },
+);
+
+/// The same on real servers.
+pub(super) static WATCH_LEADER_REAL: RealTarget = RealTarget {
+    target: &WATCH_LEADER,
+    part: |c, setting, rounds, done| {
+        client(c, setting, rounds, done, over(|| Arc::new(WatchesTheFirst::default()), new)).boxed()
+    },
+    required: &[],
+    is_long: false,
+};
+
+#[derive(Default)]
+struct WatchesTheFirst(Mutex<Option<String>>);
+
+impl<Z: ZooKeeper> Interceptor<Z> for WatchesTheFirst {
+    fn list(&self, directory: &str, list: Listing) -> Listing {
+        let number = |name: &&String| name.rsplit_once("-n_").map(|(_, number)| number.to_owned());
+        let candidates = list.names.iter().filter(|name| number(name).is_some());
+        let first = candidates.min_by_key(number).map(|name| path::join(directory, name));
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = first;
+        list
+    }
+
+    fn children_watch(&self, zk: &Z, path: &str) -> Reply<(Listing, Watch)> {
+        let first = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        watched_list(zk, first.as_deref().unwrap_or(path))
+    }
+}
+
+/// An election in which a candidate that finds its predecessor gone makes a new candidate: it goes to the end of the queue,
+/// again and again (CURATOR-504: 2.6 million znodes in two hours; CURATOR-644, CURATOR-645).
+///
+/// Caught by LE-6 (stability) in the first runs in which a predecessor goes between the list and the watch.
+pub(super) static NEW_CANDIDATE: Target = mutant(
+    "election-new-candidate",
+    "an election in which a candidate whose predecessor is gone makes a new one",
+    Caught::by(RuleId::Le6)
+        .or(&[(
+            RuleId::Mx13,
+            "giving up one place and asking for another costs more than waiting may, before the other is there",
+        )])
+        .within(100)
+        .seen("CURATOR-504, CURATOR-644, CURATOR-645"),
+    &[],
+    |_| Plan { clients: 4, rounds: 6, ..Plan::calm() },
+    |c, setting, rounds, done| {
+        let make = over(|| Arc::new(GivesUp::default()), |zk| StandsAgain(new(zk)));
+        client(c, setting, rounds, done, make).boxed()
+    },
+);
+
+/// Tells a candidate whose predecessor is gone that its own candidate is removed.
+#[derive(Default)]
+struct GivesUp(Own);
+
+impl<Z: ZooKeeper> Interceptor<Z> for GivesUp {
+    fn create(&self, zk: &Z, path: &str, data: &[u8], mode: CreateMode) -> Reply<Created> {
+        self.0.create(zk, path, data, mode)
+    }
+
+    fn children_watch(&self, zk: &Z, path: &str) -> Reply<(Listing, Watch)> {
+        let (list, path, is_own) = (watched_list(zk, path), path.to_owned(), self.0.has(path));
+        async move {
+            match list.await {
+                Err(Error::NoNode) if !is_own => Err(Error::Removed(path)),
+                other => other,
+            }
+        }
+        .boxed()
+    }
+}
+
+/// The election of a client that stands again when its candidate is removed.
+#[derive(Clone)]
+struct StandsAgain<Z: ZooKeeper>(Election<Z>);
+
+impl<Z: ZooKeeper> Electing for StandsAgain<Z> {
+    type Office = Term<Z>;
+    type Follower = Leadership<Z>;
+
+    async fn stand(&self) -> Result<Self::Office, Error> {
+        loop {
+            match self.0.stand().await {
+                Err(Error::Removed(_)) => {}
+                other => return other,
+            }
+        }
+    }
+
+    fn stand_within(&self, limit: Duration) -> impl Future<Output = Result<Self::Office, Error>> + Send {
+        self.0.stand_within(limit)
+    }
+
+    fn observe(&self) -> Self::Follower {
+        self.0.observe()
+    }
+}

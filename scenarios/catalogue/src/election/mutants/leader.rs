@@ -1,0 +1,59 @@
+//! Mutants whose leader does not notice that it is deposed.
+
+use super::{Own, mutant};
+use crate::election::workload::{client, new};
+use crate::session::{Interceptor, Reply, Watch, over, watched_list};
+use futures_util::FutureExt;
+use std::sync::Arc;
+use zk_checker::RuleId;
+use zk_harness::caught::Caught;
+use zk_harness::plan::{Act, Plan};
+use zk_harness::target::Target;
+use zk_recipes::zk::{CreateMode, Created, Listing, ZooKeeper};
+
+/// An election whose leader never looks at its candidate again after taking office: when another client deletes it, the next
+/// candidate leads beside it (CURATOR-49).
+///
+/// Caught by LE-9 (leadership ends in time) within some runs in which a client deletes a leader's candidate; the harm is LE-1
+/// (one leader).
+pub(super) static DEAF_LEADER: Target = mutant(
+    "election-deaf-leader",
+    "an election whose leader is not told when its candidate is deleted",
+    Caught::by(RuleId::Le9).harm(&[RuleId::Le1]).seen("CURATOR-49"),
+    &[],
+    |_| Plan { rounds: 6, ..Plan::calm() },
+    |c, setting, rounds, done| {
+        client(c, setting, rounds, done, over(|| Arc::new(NeverLooks::default()), new)).boxed()
+    },
+);
+
+/// The same mutant, and a foreign client that deletes candidates.
+///
+/// Caught by LE-9 (leadership ends in time); the harm is LE-1 (one leader).
+pub(super) static DEAF_WHEN_DEPOSED: Target = Target {
+    name: "election-deaf-when-deposed",
+    about: "an election whose leader is not told when a stranger deletes its candidate",
+    plan: |_| Plan { rounds: 4, ..Plan::calm() }.with_strangers(&[Act::Delete], 0.25, 6),
+    ..DEAF_LEADER
+};
+
+#[derive(Default)]
+struct NeverLooks(Own);
+
+impl<Z: ZooKeeper> Interceptor<Z> for NeverLooks {
+    fn create(&self, zk: &Z, path: &str, data: &[u8], mode: CreateMode) -> Reply<Created> {
+        self.0.create(zk, path, data, mode)
+    }
+
+    fn children_watch(&self, zk: &Z, path: &str) -> Reply<(Listing, Watch)> {
+        let (zk, path, is_own) = (zk.clone(), path.to_owned(), self.0.has(path));
+        async move {
+            if is_own {
+                // A watch that the server does not know never fires.
+                return zk.children(&path).await.map(|list| (list, std::future::pending().boxed()));
+            }
+            watched_list(&zk, &path).await
+        }
+        .boxed()
+    }
+}

@@ -1,0 +1,76 @@
+//! Mutants whose readers wait for the wrong contender.
+
+use super::copy::{RIGHT, ahead, is_writer, nearest};
+use super::{mutant, run};
+use crate::lock::mutants::copy::{Mutation, number};
+use zk_checker::RuleId;
+use zk_harness::caught::{Caught, Promise};
+use zk_harness::target::Target;
+
+/// A shared lock whose readers wait for any writer in the list: where none is ahead, for one behind them, which waits for the
+/// reader: a deadlock (kazoo#649).
+///
+/// Caught by RW-4 (readers together) within a few seeds; the harm is MX-8 (progress).
+pub(super) static LATER_WRITER: Target = mutant(
+    "shared-lock-later-writer",
+    "a reader waits for a writer behind it, which waits for the reader",
+    Caught::by(RuleId::Rw4).within(5).harm(&[RuleId::Mx8]).seen("kazoo#649"),
+    |c, setting, rounds, done| run(c, setting, rounds, done, &Mutation { ahead: any_writer, ..RIGHT }),
+);
+
+fn any_writer<'a>(right: &Mutation, own: &str, names: &'a [String]) -> Option<&'a String> {
+    let reads = !is_writer(own);
+    let later = names.iter().filter(|name| reads && is_writer(name) && number(name) > number(own));
+    nearest(right, own, names).or_else(|| later.min_by_key(|name| number(name)))
+}
+
+/// A shared lock whose readers watch the lowest writer ahead, as the "next lowest" of ZooKeeper's recipes page can be read
+/// and Apache Curator does: each writer that goes wakes all readers behind all writers.
+///
+/// Caught by RW-5 (wake-ups of readers and writers) within some 20 seeds. It does no other harm.
+pub(super) static LOWEST_WRITER: Target = mutant(
+    "shared-lock-lowest-writer",
+    "a reader watches the lowest writer ahead: every writer's going wakes it",
+    Caught::by(RuleId::Rw5).breaks(Promise::NoHerd).seen("Curator"),
+    |c, setting, rounds, done| run(c, setting, rounds, done, &Mutation { ahead: lowest_writer, ..RIGHT }),
+);
+
+fn lowest_writer<'a>(right: &Mutation, own: &str, names: &'a [String]) -> Option<&'a String> {
+    if is_writer(own) {
+        return nearest(right, own, names);
+    }
+    ahead(own, names).filter(|name| is_writer(name)).min_by_key(|name| number(name))
+}
+
+/// A shared lock whose readers look for names "starting with `write-`", as ZooKeeper's recipes page has it, although the
+/// same page puts a guid in front: a reader never sees a writer.
+///
+/// Caught by RW-2 (granted without a right) in the first run in which a reader stands behind a writer; the harm is RW-1
+/// (readers and writers).
+pub(super) static LITERAL_NAMES: Target = mutant(
+    "shared-lock-literal-names",
+    "a reader looks for names that start with write-, and the guid stands in front",
+    Caught::by(RuleId::Rw2).within(5).harm(&[RuleId::Rw1]).seen("the recipes page"),
+    |c, setting, rounds, done| run(c, setting, rounds, done, &Mutation { ahead: literally, ..RIGHT }),
+);
+
+fn literally<'a>(_: &Mutation, own: &str, names: &'a [String]) -> Option<&'a String> {
+    let others = ahead(own, names).filter(|name| is_writer(own) || name.starts_with("write-"));
+    others.max_by_key(|name| number(name))
+}
+
+/// A shared lock whose readers wait for the contender just ahead, reader or not: they hold one after the other.
+///
+/// Caught by RW-4 (readers together) in the first runs. It does no other harm.
+pub(super) static READERS_IN_LINE: Target = mutant(
+    "shared-lock-readers-in-line",
+    "readers wait for the readers ahead of them",
+    Caught::by(RuleId::Rw4)
+        .or(&[(RuleId::Mx7, "where a writer stands ahead too, nothing tells it when that goes")])
+        .within(5),
+    |c, setting, rounds, done| run(c, setting, rounds, done, &Mutation { ahead: any_contender, ..RIGHT }),
+);
+
+fn any_contender<'a>(_: &Mutation, own: &str, names: &'a [String]) -> Option<&'a String> {
+    ahead(own, names).max_by_key(|name| number(name))
+}

@@ -1,0 +1,36 @@
+//! Mutants whose writers enter beside readers.
+
+use super::copy::{RIGHT, ahead, is_writer};
+use super::{mutant, run};
+use crate::lock::mutants::copy::{Mutation, number};
+use zk_checker::RuleId;
+use zk_harness::caught::Caught;
+use zk_harness::target::Target;
+
+/// A shared lock whose writers watch the highest reader ahead and enter when it goes, although lower ones may hold still
+/// (zk-ruby, before e346f31).
+///
+/// Caught by RW-2 (granted without a right) within some 20 seeds; the harm is RW-1 (readers and writers).
+pub(super) static HIGHEST_READER: Target = mutant(
+    "shared-lock-highest-reader",
+    "a writer watches the highest reader ahead and enters when it goes",
+    Caught::by(RuleId::Rw2).harm(&[RuleId::Rw1]).seen("zk-ruby e346f31"),
+    |c, setting, rounds, done| run(c, setting, rounds, done, &Mutation { looks_again: false, ..RIGHT }),
+);
+
+/// A shared lock whose writers wait for writers alone: they enter beside readers.
+///
+/// Caught by RW-2 (granted without a right) in the first runs; the harm is RW-1 (readers and writers).
+pub(super) static WRITER_PASSES_READERS: Target = mutant(
+    "shared-lock-writer-passes-readers",
+    "writers wait for writers alone, and enter beside readers",
+    Caught::by(RuleId::Rw2)
+        .or(&[(RuleId::Rw5, "a writer that goes wakes it although readers still stand ahead")])
+        .within(5)
+        .harm(&[RuleId::Rw1]),
+    |c, setting, rounds, done| run(c, setting, rounds, done, &Mutation { ahead: nearest_writer, ..RIGHT }),
+);
+
+fn nearest_writer<'a>(_: &Mutation, own: &str, names: &'a [String]) -> Option<&'a String> {
+    ahead(own, names).filter(|name| is_writer(name)).max_by_key(|name| number(name))
+}
