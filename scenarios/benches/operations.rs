@@ -63,7 +63,7 @@ where
         life.await.expect("nothing panics");
     });
     assert_eq!(run.end, End::Done, "it comes to its end");
-    let (history, _) = run.witness.finish();
+    let (history, _) = run.observer.finish();
     assert!(history.events.len() > OPERATIONS as usize, "everything was recorded");
 }
 

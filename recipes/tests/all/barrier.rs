@@ -5,7 +5,7 @@ use crate::common::{Client, RECONNECT, TIMEOUT, dropping, play, play_with};
 use futures_util::FutureExt;
 use sim_zk::choose::Calm;
 use sim_zk::fault::Fault;
-use sim_zk::witness::Kind;
+use sim_zk::observer::Kind;
 use sim_zk::{Config, SimClient};
 use std::future::Future;
 use std::time::Duration;

@@ -4,7 +4,7 @@
 use crate::common::every_await::{FAULTS, at_every_await};
 use crate::common::{Client, Drops, RECONNECT, Stage, dropping, play, play_struck};
 use futures_util::FutureExt;
-use sim_zk::witness::Kind;
+use sim_zk::observer::Kind;
 use std::time::Duration;
 use zk_recipes::zk::{CreateMode, Op};
 use zk_recipes::{LockOptions, OnSuspect};

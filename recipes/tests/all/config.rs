@@ -5,7 +5,7 @@ use crate::common::{Client, RECONNECT, Stage, dropping, play, play_struck, play_
 use futures_util::FutureExt;
 use sim_zk::choose::Calm;
 use sim_zk::fault::Fault;
-use sim_zk::witness::Kind;
+use sim_zk::observer::Kind;
 use sim_zk::{Config as World, SimClient};
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -2,7 +2,7 @@
 
 use crate::common::{DIRECTORY, RECONNECT, Stage, play};
 use futures_util::FutureExt;
-use sim_zk::witness::{Happening, Kind};
+use sim_zk::observer::{Kind, SimEvent};
 use std::time::Duration;
 use zk_recipes::{LockOptions, Released};
 
@@ -14,8 +14,8 @@ fn a_free_lock_costs_two_requests_in_one_round_trip() {
         let held = a.acquires().await;
         assert_eq!(a.sent(&stage, mark), [Kind::Create, Kind::Children]);
         let seen = stage.since(mark);
-        let is_sent = |happening: &Happening<'_>| matches!(happening, Happening::Sent { .. });
-        let is_reply = |happening: &Happening<'_>| matches!(happening, Happening::Replied { .. });
+        let is_sent = |happening: &SimEvent<'_>| matches!(happening, SimEvent::Sent { .. });
+        let is_reply = |happening: &SimEvent<'_>| matches!(happening, SimEvent::Replied { .. });
         let last_sent = seen.iter().rposition(|(_, happening)| is_sent(happening));
         let first_reply = seen.iter().position(|(_, happening)| is_reply(happening));
         assert!(last_sent < first_reply, "both leave before the first answer comes");

@@ -3,7 +3,7 @@
 use crate::common::{Client, DIRECTORY, Drops, RECONNECT, Stage, TIMEOUT, dropping, play};
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
-use sim_zk::witness::Kind;
+use sim_zk::observer::Kind;
 use std::time::Duration;
 use zk_recipes::zk::{CreateMode, Error, Op, OpResult, ZooKeeper};
 use zk_recipes::{LockOptions, OnSuspect};

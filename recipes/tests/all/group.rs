@@ -5,7 +5,7 @@ use crate::common::{Client, RECONNECT, Stage, TIMEOUT, dropping, play, play_stru
 use futures_util::FutureExt;
 use sim_zk::choose::Calm;
 use sim_zk::fault::Fault;
-use sim_zk::witness::Kind;
+use sim_zk::observer::Kind;
 use sim_zk::{Config, SimClient};
 use std::time::Duration;
 use zk_recipes::group::{Group, GroupOptions, IfTaken, Membership, Views, WithData};

@@ -5,7 +5,7 @@ use crate::common::{Client, DIRECTORY, Guard, MARGIN, RECONNECT, Stage, TIMEOUT,
 use futures_util::FutureExt;
 use futures_util::future::{Either, join, select};
 use sim_zk::fault::Fault;
-use sim_zk::witness::{Happening, Kind};
+use sim_zk::observer::{Kind, SimEvent};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
@@ -137,7 +137,7 @@ fn a_holder_must_stop_a_margin_before_the_session_can_have_ended() {
         assert_eq!(stage.sim.now(), until, "not earlier, not later");
 
         drop(other.acquires().await);
-        let ended = stage.since(mark).into_iter().find(|(_, what)| matches!(what, Happening::Ended { .. }));
+        let ended = stage.since(mark).into_iter().find(|(_, what)| matches!(what, SimEvent::Ended { .. }));
         let (ended, _) = ended.expect("the session has ended");
         assert!(ended >= (until + MARGIN).as_micros(), "at {ended}, after {until:?}");
     });

@@ -4,7 +4,7 @@ use crate::common::bent::Bent;
 use crate::common::{Client, DIRECTORY, RECONNECT, Stage, TIMEOUT, play};
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
-use sim_zk::witness::Kind;
+use sim_zk::observer::Kind;
 use std::time::Duration;
 use zk_recipes::zk::{CreateMode, Error, Op, ZooKeeper, path};
 use zk_recipes::{Contender, Lock, LockOptions, Naming, Parents};

@@ -3,7 +3,7 @@
 use crate::common::{Client, DIRECTORY, Guard, RECONNECT, Stage, TIMEOUT, play, play_struck};
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
-use sim_zk::witness::{Happening, Kind};
+use sim_zk::observer::{Kind, SimEvent};
 use std::future::Future;
 use zk_recipes::zk::{CreateMode, Error, ZooKeeper};
 use zk_recipes::{HoldState, LockOptions, LostReason, OnSuspect, Released, Stop};
@@ -11,8 +11,8 @@ use zk_recipes::{HoldState, LockOptions, LostReason, OnSuspect, Released, Stop};
 /// The paths with which a client has asked for a znode since a mark.
 fn asked_for(stage: &Stage, client: &Client, mark: usize) -> Vec<String> {
     let me = client.process.id();
-    let create = |(_, happening): &(u64, Happening<'_>)| match happening {
-        Happening::Sent { process, kind: Kind::Create, path, .. } if *process == me => Some(*path),
+    let create = |(_, happening): &(u64, SimEvent<'_>)| match happening {
+        SimEvent::Sent { process, kind: Kind::Create, path, .. } if *process == me => Some(*path),
         _ => None,
     };
     let asked: Vec<_> = stage.since(mark).iter().filter_map(create).collect();

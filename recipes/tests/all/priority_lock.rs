@@ -4,7 +4,7 @@ use crate::common::{Client, DIRECTORY, Stage, TIMEOUT, play, play_struck};
 use futures_util::FutureExt;
 use sim_zk::SimClient;
 use sim_zk::fault::Fault;
-use sim_zk::witness::Kind;
+use sim_zk::observer::Kind;
 use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;

@@ -4,7 +4,7 @@ use crate::common::every_await::at_every_await;
 use crate::common::{Client, RECONNECT, dropping, play, play_struck};
 use sim_zk::SimClient;
 use sim_zk::fault::Fault;
-use sim_zk::witness::Kind;
+use sim_zk::observer::Kind;
 use zk_recipes::zk::Op;
 use zk_recipes::{
     Delivery, Error, Idle, Item, Order, Parents, Priority, PriorityQueue, PriorityQueueOptions,

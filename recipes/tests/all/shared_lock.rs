@@ -7,7 +7,7 @@ use crate::common::{Client, DIRECTORY, Drops, RECONNECT, Stage, TIMEOUT, droppin
 use futures_util::FutureExt;
 use sim_zk::SimClient;
 use sim_zk::fault::Fault;
-use sim_zk::witness::{Happening, Kind};
+use sim_zk::observer::{Kind, SimEvent};
 use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
@@ -646,7 +646,7 @@ fn a_session_that_ends_takes_its_place_along() {
         drop(writer.await.expect("the only one left"));
         assert!(matches!(write.state(), HoldState::Lost(_)));
         let joined =
-            |happening: &Happening<'_>| matches!(happening, Happening::Created { owner, .. } if owner.0 != 0);
+            |happening: &SimEvent<'_>| matches!(happening, SimEvent::Created { owner, .. } if owner.0 != 0);
         assert_eq!(stage.count(0, joined), 3, "nobody joins again by itself");
     });
 }

@@ -4,7 +4,7 @@ use crate::common::bent::Bent;
 use crate::common::{Client, DIRECTORY, Stage, play, play_struck};
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
-use sim_zk::witness::{Happening, Kind};
+use sim_zk::observer::{Kind, SimEvent};
 use std::future::Future;
 use std::time::Duration;
 use zk_recipes::zk::{ZooKeeper, path};
@@ -99,7 +99,7 @@ fn worn_names_are_looked_at_in_one_flight() {
         assert_eq!(a.sent(&stage, mark), flights.concat());
         let seen = stage.since(mark);
         let sent =
-            |(_, what): &(u64, Happening<'_>)| matches!(what, Happening::Sent { kind: Kind::Exists, .. });
+            |(_, what): &(u64, SimEvent<'_>)| matches!(what, SimEvent::Sent { kind: Kind::Exists, .. });
         let times: Vec<u64> = seen.iter().filter(|moment| sent(moment)).map(|(at, _)| *at).collect();
         assert!(times.iter().all(|at| *at == times[0]), "at {times:?}");
         assert_eq!(a.watches(&stage), [path::join(DIRECTORY, "z-lock--000000005")], "the youngest of them");

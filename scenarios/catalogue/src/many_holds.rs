@@ -55,7 +55,7 @@ pub static TARGET: Target = Target {
     sim: |c, setting, rounds, done| client(c, setting, rounds, done).boxed(),
     required: &[RuleId::Mx14, RuleId::Mx16, RuleId::Le10, RuleId::Gm8],
     stated: &STATED,
-    quirk: None,
+    injected_bug: None,
     must_reach: &[],
 };
 

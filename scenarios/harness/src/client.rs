@@ -82,7 +82,7 @@ impl Client for SimProcess {
     }
 
     fn journal<R>(&self, write: impl FnOnce(&mut Journal, u64) -> R) -> R {
-        self.sim.witness(write)
+        self.sim.observer(write)
     }
 
     fn set_op(&self, op: u32) {

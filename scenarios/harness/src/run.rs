@@ -9,7 +9,7 @@ use futures_util::FutureExt;
 use futures_util::future::{Either, select, try_join_all};
 use sim_zk::choose::{Chooser, Recording, Replay, Seeded};
 use sim_zk::fault::Fault;
-use sim_zk::{Config, End, Finished, Liberty, Process, Sim};
+use sim_zk::{Config, End, Finished, Process, Reorderings, Sim};
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
@@ -240,13 +240,13 @@ pub fn giving_back<C: Chooser + 'static>(target: &'static Target, plan: &Plan, c
 
 /// Runs with somebody who decides, and judges nothing.
 pub fn play<C: Chooser + 'static>(target: &'static Target, plan: &Plan, chooser: C) -> Played<C> {
-    let (hostile_until, quirk) = (plan.hostile_ms * 1000, target.quirk);
-    let config = Config { hostile_until, faults: plan.faults, quirk, ..Config::default() };
+    let (hostile_until, injected_bug) = (plan.hostile_ms * 1000, target.injected_bug);
+    let config = Config { hostile_until, faults: plan.faults, injected_bug, ..Config::default() };
     let config = config.with_servers(plan.servers);
     let untimed = match plan.order {
         Order::Timed => None,
         Order::Any { late_answers, overtaking } => {
-            Some(config.clone().in_any_order(Liberty { late_answers, overtaking }))
+            Some(config.clone().interleaving(Reorderings { late_answers, overtaking }))
         }
     };
     let setting = Setting::simulated(plan);
@@ -267,7 +267,7 @@ pub fn play<C: Chooser + 'static>(target: &'static Target, plan: &Plan, chooser:
     let root = move |sim: Sim| async move {
         if is_calm {
             // Where nothing strikes there is nothing to wait for before progress is owed.
-            sim.witness::<Journal, _>(|journal, at| journal.calm(at));
+            sim.observer::<Journal, _>(|journal, at| journal.calm(at));
         }
         let (mut living, alive) = (Vec::new(), Alive::default());
         for number in 0..setting.clients {
@@ -288,11 +288,11 @@ pub fn play<C: Chooser + 'static>(target: &'static Target, plan: &Plan, chooser:
         sim.progress();
         sim.heal();
         sim.quiet().await;
-        sim.witness::<Journal, _>(|journal, at| journal.quiesce(at));
+        sim.observer::<Journal, _>(|journal, at| journal.quiesce(at));
         None
     };
     let run = Sim::run(untimed.unwrap_or(config), limit, chooser, journal, root);
-    let Finished { end, output, world, chooser, mut witness, longest_lull, .. } = run;
+    let Finished { end, output, world, chooser, observer: mut witness, longest_lull, .. } = run;
     let panic = output.flatten();
     // Of a run that was cut short others are the end.
     if panic.is_some() || !matches!(end, End::Done | End::Cut) {
@@ -330,12 +330,12 @@ async fn stranger(
     alive: Alive,
 ) -> Infallible {
     let process = sim.process("stranger");
-    sim.witness::<Journal, _>(|journal, _| journal.name_client(process.id().into(), "stranger"));
+    sim.observer::<Journal, _>(|journal, _| journal.name_client(process.id().into(), "stranger"));
     let part = strangers::meddle(sim.clone(), process.clone(), setting.timeout, plan, objects);
     // If it dies, so be it.
     let _ = process.spawn(part).await;
     let watch = sim.process("patience");
-    sim.witness::<Journal, _>(|journal, _| journal.name_client(watch.id().into(), "patience"));
+    sim.observer::<Journal, _>(|journal, _| journal.name_client(watch.id().into(), "patience"));
     sim.sleep(&watch, PATIENCE.saturating_sub(sim.now().since(Time::from_micros(0)))).await;
     loop {
         let clients = alive.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -359,7 +359,7 @@ async fn supervised(
             name = format!("{name}{life}");
         }
         let process = sim.process(&name);
-        sim.witness::<Journal, _>(|journal, _| journal.name_client(process.id().into(), &name));
+        sim.observer::<Journal, _>(|journal, _| journal.name_client(process.id().into(), &name));
         alive.lock().unwrap_or_else(PoisonError::into_inner).insert(number, process.clone());
         let client = SimProcess { sim: sim.clone(), process: process.clone(), timeout: setting.timeout };
         let next = round.load(Ordering::Relaxed);

@@ -110,9 +110,9 @@ pub fn tell_by(story: &Story, rules: &RuleSet) -> (Told, Vec<String>) {
     let run = Sim::run(config, Duration::from_secs(600), Calm, journal, move |sim| async move {
         script(Stage { sim: sim.clone() }).await;
         sim.quiet().await;
-        sim.witness::<Journal, _>(|journal, at| journal.quiesce(at));
+        sim.observer::<Journal, _>(|journal, at| journal.quiesce(at));
     });
-    let Finished { end, witness, .. } = run;
+    let Finished { end, observer: witness, .. } = run;
     let steps = witness.steps().to_vec();
     let (history, hash) = witness.finish();
     let report = zk_checker::judge(&history, rules);
@@ -152,13 +152,13 @@ impl Stage {
 
     /// Says what comes next.
     pub fn step(&self, text: &str) {
-        self.sim.witness::<Journal, _>(|journal, _| journal.step(text));
+        self.sim.observer::<Journal, _>(|journal, _| journal.step(text));
     }
 
     /// A client with a session.
     pub async fn client(&self, name: &str) -> Actor {
         let process = self.sim.process(name);
-        self.sim.witness::<Journal, _>(|journal, _| journal.name_client(process.id().into(), name));
+        self.sim.observer::<Journal, _>(|journal, _| journal.name_client(process.id().into(), name));
         let process = SimProcess { sim: self.sim.clone(), process, timeout: TIMEOUT };
         let zk = process.open().await.expect("a calm network opens a session");
         Actor { process, zk }

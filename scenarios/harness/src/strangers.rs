@@ -128,7 +128,7 @@ impl Stranger {
     fn announce(&self, kind: FaultKind) {
         let client = u16::from(self.process.id());
         let what = What::Fault { kind, victim: Victim::Process { client }, lasts: 0 };
-        self.sim.witness::<Journal, _>(|journal, at| journal.note(at, Who::Client(client), OpId(0), what));
+        self.sim.observer::<Journal, _>(|journal, at| journal.note(at, Who::Client(client), OpId(0), what));
     }
 }
 

@@ -7,7 +7,7 @@ use crate::pace::Pace;
 use crate::plan::Plan;
 use futures_util::future::BoxFuture;
 use sim_zk::fault::Fault;
-use sim_zk::quirk::Quirk;
+use sim_zk::injected_bug::InjectedBug;
 use std::fmt;
 use std::ops::Range;
 use std::time::Duration;
@@ -37,7 +37,7 @@ pub struct Target {
     /// What a long sweep of it must see at least once, or the simulation is too kind.
     pub must_reach: &'static [Probe],
     /// What is wrong with the world that it runs in, if anything.
-    pub quirk: Option<Quirk>,
+    pub injected_bug: Option<InjectedBug>,
     /// What its runs owe beside what the rules say.
     pub stated: &'static Stated,
 }
@@ -121,7 +121,7 @@ impl Target {
             sim,
             required,
             must_reach: &[],
-            quirk: None,
+            injected_bug: None,
             stated,
         }
     }

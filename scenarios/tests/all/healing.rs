@@ -29,7 +29,7 @@ const fn of(name: &'static str, sim: Part<zk_harness::client::SimProcess>) -> Ta
         sim,
         required: &[],
         must_reach: &[],
-        quirk: None,
+        injected_bug: None,
         stated: &STATED,
     }
 }

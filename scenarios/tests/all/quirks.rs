@@ -36,16 +36,20 @@ fn tally(target: &'static Target, seeds: u64, plans: &'static Target) -> (Order,
 #[test]
 fn every_quirk_has_a_world_that_shows_it() {
     let wrong = || caught().chain(too_kind());
-    let shown: BTreeSet<_> = wrong().filter_map(|target| target.quirk).collect();
-    assert_eq!(shown, sim_zk::quirk::Quirk::ALL.iter().copied().collect());
+    let shown: BTreeSet<_> = wrong().filter_map(|target| target.injected_bug).collect();
+    assert_eq!(shown, sim_zk::injected_bug::InjectedBug::ALL.iter().copied().collect());
     assert_eq!(wrong().count(), shown.len(), "and only one");
     assert!(
-        caught().all(|target| target.caught_by.is_some() && target.quirk.is_some_and(|q| !q.is_too_kind()))
+        caught().all(|target| target.caught_by.is_some() && target.injected_bug.is_some_and(|q| !q.is_too_kind()))
     );
     assert!(
-        too_kind().all(|target| target.caught_by.is_none() && target.quirk.is_some_and(|q| q.is_too_kind()))
+        too_kind()
+            .all(|target| target.caught_by.is_none() && target.injected_bug.is_some_and(|q| q.is_too_kind()))
     );
-    assert!(zk_catalogue::workloads().all(|target| target.quirk.is_none()), "the right world is right");
+    assert!(
+        zk_catalogue::workloads().all(|target| target.injected_bug.is_none()),
+        "the right world is right"
+    );
 }
 
 #[test]

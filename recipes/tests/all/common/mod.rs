@@ -6,8 +6,8 @@ pub mod left_alone;
 
 use sim_zk::choose::{Calm, Chooser, Point};
 use sim_zk::fault::Fault;
+use sim_zk::observer::{Kind, Observer, SimEvent};
 use sim_zk::paths::Paths;
-use sim_zk::witness::{Happening, Kind, Witness};
 use sim_zk::{Config, End, Process, Sim, SimClient};
 use std::collections::VecDeque;
 use std::future::Future;
@@ -34,11 +34,11 @@ pub type Guard = LockGuard<SimClient>;
 /// Remembers everything.
 #[derive(Default)]
 pub struct Seen {
-    pub log: Vec<(u64, Happening<'static>)>,
+    pub log: Vec<(u64, SimEvent<'static>)>,
 }
 
-impl Witness for Seen {
-    fn saw(&mut self, at: u64, happening: &Happening<'_>, _: &Paths) {
+impl Observer for Seen {
+    fn on_event(&mut self, at: u64, happening: &SimEvent<'_>, _: &Paths) {
         self.log.push((at, happening.without_content()));
     }
 }
@@ -192,27 +192,27 @@ impl Stage {
 
     /// A place in the record.
     pub fn mark(&self) -> usize {
-        self.sim.witness::<Seen, _>(|seen, _| seen.log.len())
+        self.sim.observer::<Seen, _>(|seen, _| seen.log.len())
     }
 
     /// What happened since.
-    pub fn since(&self, mark: usize) -> Vec<(u64, Happening<'static>)> {
-        self.sim.witness::<Seen, _>(|seen, _| seen.log[mark..].to_vec())
+    pub fn since(&self, mark: usize) -> Vec<(u64, SimEvent<'static>)> {
+        self.sim.observer::<Seen, _>(|seen, _| seen.log[mark..].to_vec())
     }
 
     /// How many happenings since are like that.
-    pub fn count(&self, mark: usize, like: impl Fn(&Happening<'_>) -> bool) -> usize {
+    pub fn count(&self, mark: usize, like: impl Fn(&SimEvent<'_>) -> bool) -> usize {
         self.since(mark).iter().filter(|(_, happening)| like(happening)).count()
     }
 
     /// How many notifications servers have sent since.
     pub fn fired(&self, mark: usize) -> usize {
-        self.count(mark, |happening| matches!(happening, Happening::Fired { .. }))
+        self.count(mark, |happening| matches!(happening, SimEvent::Fired { .. }))
     }
 
     /// How many znodes sessions of their own have been given in the lock's directory since.
     pub fn joined(&self, mark: usize) -> usize {
-        self.count(mark, |happening| matches!(happening, Happening::Created { owner, .. } if owner.0 != 0))
+        self.count(mark, |happening| matches!(happening, SimEvent::Created { owner, .. } if owner.0 != 0))
     }
 
     /// The names in a directory, in order.
@@ -289,8 +289,8 @@ impl Client {
 
     /// The requests it has sent since a mark.
     pub fn sent(&self, stage: &Stage, mark: usize) -> Vec<Kind> {
-        let mine = |(_, happening): &(u64, Happening<'_>)| match happening {
-            Happening::Sent { process, kind, .. } if *process == self.process.id() => Some(*kind),
+        let mine = |(_, happening): &(u64, SimEvent<'_>)| match happening {
+            SimEvent::Sent { process, kind, .. } if *process == self.process.id() => Some(*kind),
             _ => None,
         };
         stage.since(mark).iter().filter_map(mine).collect()
@@ -299,10 +299,8 @@ impl Client {
     /// The notifications it has got since a mark.
     pub fn noticed(&self, stage: &Stage, mark: usize) -> usize {
         let me = self.process.id();
-        stage.count(
-            mark,
-            |happening| matches!(happening, Happening::Noticed { process, .. } if *process == me),
-        )
+        stage
+            .count(mark, |happening| matches!(happening, SimEvent::Noticed { process, .. } if *process == me))
     }
 
     /// The ephemerals of its session.

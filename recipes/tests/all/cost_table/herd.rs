@@ -5,7 +5,7 @@ use crate::common::{Client, DIRECTORY, Stage, play};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, join_all};
 use sim_zk::SimClient;
-use sim_zk::witness::Happening;
+use sim_zk::observer::SimEvent;
 use std::collections::BTreeMap;
 use zk_recipes::two_phase_commit::{Form, Transaction, TwoPhaseCommit, Vote};
 use zk_recipes::zk::{Error, ZooKeeper};
@@ -79,9 +79,9 @@ fn since(stage: &Stage, mark: usize, watches: usize) -> Told {
     let (mut writers, mut by_write, mut oneself) = (BTreeMap::new(), BTreeMap::<i64, usize>::new(), 0);
     for (_, happening) in stage.since(mark) {
         match happening {
-            Happening::Txn { zxid, session, .. } => drop(writers.insert(zxid, session)),
-            Happening::Fired { session, zxid, .. } if writers.get(&zxid) == Some(&session) => oneself += 1,
-            Happening::Fired { zxid, .. } => *by_write.entry(zxid).or_default() += 1,
+            SimEvent::Txn { zxid, session, .. } => drop(writers.insert(zxid, session)),
+            SimEvent::Fired { session, zxid, .. } if writers.get(&zxid) == Some(&session) => oneself += 1,
+            SimEvent::Fired { zxid, .. } => *by_write.entry(zxid).or_default() += 1,
             _ => {}
         }
     }

@@ -16,7 +16,7 @@ mod two_phase_commit;
 
 use crate::common::{Client, Stage};
 use herd::Herd;
-use sim_zk::witness::Happening;
+use sim_zk::observer::SimEvent;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -87,12 +87,12 @@ impl Meter {
         let (mut deepest, mut notifications) = (0, 0);
         for (_, happening) in stage.since(self.mark) {
             match happening {
-                Happening::Sent { process, req, .. } if process == me => depths.push((req, deepest + 1)),
-                Happening::Replied { process, req, .. } if process == me => {
+                SimEvent::Sent { process, req, .. } if process == me => depths.push((req, deepest + 1)),
+                SimEvent::Replied { process, req, .. } if process == me => {
                     let depth = depths.iter().find(|(sent, _)| *sent == req).map_or(0, |(_, depth)| *depth);
                     deepest = deepest.max(depth);
                 }
-                Happening::Noticed { process, .. } if process == me => notifications += 1,
+                SimEvent::Noticed { process, .. } if process == me => notifications += 1,
                 _ => {}
             }
         }
@@ -101,7 +101,7 @@ impl Meter {
 
     /// How many requests all clients together have sent since, and how many notifications the servers.
     pub fn of_all(&self, stage: &Stage) -> (usize, usize) {
-        let sent = stage.count(self.mark, |happening| matches!(happening, Happening::Sent { .. }));
+        let sent = stage.count(self.mark, |happening| matches!(happening, SimEvent::Sent { .. }));
         (sent, stage.fired(self.mark))
     }
 }

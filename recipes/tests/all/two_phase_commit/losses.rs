@@ -181,7 +181,7 @@ fn without_a_coordinator_a_site_costs_five_requests_in_three_round_trips() {
         let mark = stage.mark();
         last.finish().await.expect("it finishes");
         assert_eq!(b.sent(&stage, mark), [Kind::Multi, Kind::Exists, Kind::Multi]);
-        assert_eq!(stage.count(0, |happening| matches!(happening, Happening::Disarmed { .. })), 0);
+        assert_eq!(stage.count(0, |happening| matches!(happening, SimEvent::Disarmed { .. })), 0);
     });
 }
 

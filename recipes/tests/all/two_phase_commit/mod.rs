@@ -10,7 +10,7 @@ use crate::common::{Client, RECONNECT, Stage, TIMEOUT, dropping, play, play_stru
 use futures_util::FutureExt;
 use sim_zk::choose::Calm;
 use sim_zk::fault::{Fault, Victim};
-use sim_zk::witness::{Happening, Kind};
+use sim_zk::observer::{Kind, SimEvent};
 use sim_zk::{Config, SimClient};
 use std::future::Future;
 use std::pin::Pin;

@@ -34,7 +34,7 @@ pub static TARGET: Target = Target {
     sim: |c, setting, rounds, done| client::<_, Barrier<_>>(c, setting, rounds, done).boxed(),
     required: &[RuleId::Ba1, RuleId::Ba2, RuleId::Ba3, RuleId::Ba4, RuleId::Ba5],
     stated: &STATED,
-    quirk: None,
+    injected_bug: None,
     must_reach: &[],
 };
 

@@ -44,7 +44,7 @@ pub static TARGET: Target = Target {
         RuleId::Cf8,
     ],
     stated: &STATED,
-    quirk: None,
+    injected_bug: None,
     must_reach: &[],
 };
 

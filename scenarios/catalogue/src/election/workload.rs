@@ -55,7 +55,7 @@ pub static TARGET: Target = Target {
         RuleId::Mx11,
     ],
     stated: &STATED,
-    quirk: None,
+    injected_bug: None,
     must_reach: &[],
 };
 

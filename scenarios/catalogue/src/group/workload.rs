@@ -45,7 +45,7 @@ pub static TARGET: Target = Target {
         RuleId::Gm8,
     ],
     stated: &STATED,
-    quirk: None,
+    injected_bug: None,
     must_reach: &[],
 };
 

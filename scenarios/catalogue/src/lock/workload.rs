@@ -49,7 +49,7 @@ pub static TARGET: Target = Target {
         RuleId::Mx14,
     ],
     stated: &STATED,
-    quirk: None,
+    injected_bug: None,
     must_reach: &[],
 };
 

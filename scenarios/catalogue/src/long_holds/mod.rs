@@ -41,7 +41,7 @@ pub static TARGET: Target = Target {
     sim: |c, setting, rounds, done| client::<_, Lock<_>>(c, setting, rounds, done).boxed(),
     required: &[RuleId::Mx2, RuleId::Mx4, RuleId::Mx8, RuleId::Mx14, RuleId::Mx16, RuleId::Gm4],
     stated: &STATED,
-    quirk: None,
+    injected_bug: None,
     must_reach: &[],
 };
 

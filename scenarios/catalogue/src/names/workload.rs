@@ -36,7 +36,7 @@ pub static TARGET: Target = Target {
     sim: |c, setting, rounds, done| client::<_, Names<_>>(c, setting, rounds, done).boxed(),
     required: &[RuleId::Ns1, RuleId::Ns2, RuleId::Ns3, RuleId::Ns4, RuleId::Ns5],
     stated: &STATED,
-    quirk: None,
+    injected_bug: None,
     must_reach: &[],
 };
 

@@ -58,7 +58,7 @@ pub static TARGET: Target = Target {
         RuleId::Rv2,
     ],
     stated: &STATED,
-    quirk: None,
+    injected_bug: None,
     must_reach: &[],
 };
 

@@ -47,7 +47,7 @@ pub static TARGET: Target = Target {
         RuleId::Qu10,
     ],
     stated: &STATED,
-    quirk: None,
+    injected_bug: None,
     must_reach: &[],
 };
 

@@ -62,7 +62,7 @@ pub static TARGET: Target = Target {
         RuleId::Rv4,
     ],
     stated: &STATED,
-    quirk: None,
+    injected_bug: None,
     must_reach: &[],
 };
 

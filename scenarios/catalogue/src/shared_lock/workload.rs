@@ -51,7 +51,7 @@ pub static TARGET: Target = Target {
         RuleId::Rw5,
     ],
     stated: &STATED,
-    quirk: None,
+    injected_bug: None,
     must_reach: &[],
 };
 

@@ -54,7 +54,7 @@ pub static TARGET: Target = Target {
         RuleId::Tc13,
     ],
     stated: &STATED,
-    quirk: None,
+    injected_bug: None,
     must_reach: &[],
 };
 

@@ -10,7 +10,7 @@ use crate::config::workload as config;
 use crate::lock::workload as lock;
 use crate::raw;
 use sim_zk::fault::Fault;
-use sim_zk::quirk::Quirk;
+use sim_zk::injected_bug::InjectedBug;
 use zk_checker::RuleId::{Zk3, Zk4, Zk6, Zk7, Zk14};
 use zk_harness::plan::Plan;
 use zk_harness::target::Target;
@@ -21,23 +21,23 @@ const LEFT: &[Fault] = &[Fault::Disconnect, Fault::WatchLost, Fault::ServerCrash
 
 pub(super) static ALL: &[Target] = &[
     // Harm: MX-7, a lock that nobody gets although it is free.
-    wrong("lock-forgets-watches", Quirk::ForgetsWatches, &lock::TARGET, Some(Zk6), WAITERS),
-    wrong("raw-forgets-absent", Quirk::ForgetsAbsent, &raw::TARGET, Some(Zk6), LOSSES),
-    wrong("raw-forgets-trees", Quirk::ForgetsTrees, &raw::TARGET, Some(Zk14), LOSSES),
-    wrong("raw-registers-as-of-now", Quirk::RegistersAsOfNow, &raw::TARGET, Some(Zk6), LOSSES),
-    wrong("raw-keeps-fired", Quirk::KeepsFired, &raw::TARGET, Some(Zk6), LOSSES),
+    wrong("lock-forgets-watches", InjectedBug::ForgetsWatches, &lock::TARGET, Some(Zk6), WAITERS),
+    wrong("raw-forgets-absent", InjectedBug::ForgetsAbsent, &raw::TARGET, Some(Zk6), LOSSES),
+    wrong("raw-forgets-trees", InjectedBug::ForgetsTrees, &raw::TARGET, Some(Zk14), LOSSES),
+    wrong("raw-registers-as-of-now", InjectedBug::RegistersAsOfNow, &raw::TARGET, Some(Zk6), LOSSES),
+    wrong("raw-keeps-fired", InjectedBug::KeepsFired, &raw::TARGET, Some(Zk6), LOSSES),
     // Harm: CF-1, a value that goes back.
     wrong(
         "config-forgets-zxid",
-        Quirk::ForgetsZxid,
+        InjectedBug::ForgetsZxid,
         &config::TARGET,
         Some(Zk4),
         fewer(MOVES, |seed| Plan { clients: 2, rounds: 4, ..(MOVES.plan)(seed) }),
     ),
-    wrong("raw-reply-first", Quirk::ReplyFirst, &raw::TARGET, Some(Zk6), CALM),
-    wrong("raw-repeats-lost", Quirk::RepeatsLost, &raw::TARGET, Some(Zk3), LOSSES),
-    wrong("raw-swaps-answers", Quirk::SwapsAnswers, &raw::TARGET, Some(Zk3), CALM),
-    wrong("raw-hides-loss", Quirk::HidesLoss, &raw::TARGET, Some(Zk7), LOSSES),
-    wrong("raw-expires-at-loss", Quirk::ExpiresAtLoss, &raw::TARGET, Some(Zk7), LOSSES),
-    wrong("raw-closes-silently", Quirk::ClosesSilently, &raw::TARGET, Some(Zk7), CALM),
+    wrong("raw-reply-first", InjectedBug::ReplyFirst, &raw::TARGET, Some(Zk6), CALM),
+    wrong("raw-repeats-lost", InjectedBug::RepeatsLost, &raw::TARGET, Some(Zk3), LOSSES),
+    wrong("raw-swaps-answers", InjectedBug::SwapsAnswers, &raw::TARGET, Some(Zk3), CALM),
+    wrong("raw-hides-loss", InjectedBug::HidesLoss, &raw::TARGET, Some(Zk7), LOSSES),
+    wrong("raw-expires-at-loss", InjectedBug::ExpiresAtLoss, &raw::TARGET, Some(Zk7), LOSSES),
+    wrong("raw-closes-silently", InjectedBug::ClosesSilently, &raw::TARGET, Some(Zk7), CALM),
 ];

@@ -6,7 +6,7 @@
 use super::{LOSSES, Trigger, world, wrong};
 use crate::raw;
 use sim_zk::fault::Fault;
-use sim_zk::quirk::Quirk;
+use sim_zk::injected_bug::InjectedBug;
 use zk_harness::plan::Plan;
 use zk_harness::target::Target;
 
@@ -19,7 +19,7 @@ const LAGS: Trigger = Trigger { faults: LAG, plan: |_| Plan { faults: 6, ..world
 const LAG: &[Fault] = &[Fault::LinkHeld, Fault::ApplyStall, Fault::ServerPartition];
 
 pub(super) static ALL: &[Target] = &[
-    wrong("raw-loses-no-reply", Quirk::LosesNoReply, &raw::TARGET, None, BREAKS),
-    wrong("raw-never-stale", Quirk::NeverStale, &raw::TARGET, None, LAGS),
-    wrong("raw-tells-all", Quirk::TellsAll, &raw::TARGET, None, LOSSES),
+    wrong("raw-loses-no-reply", InjectedBug::LosesNoReply, &raw::TARGET, None, BREAKS),
+    wrong("raw-never-stale", InjectedBug::NeverStale, &raw::TARGET, None, LAGS),
+    wrong("raw-tells-all", InjectedBug::TellsAll, &raw::TARGET, None, LOSSES),
 ];

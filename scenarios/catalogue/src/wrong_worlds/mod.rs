@@ -3,7 +3,7 @@
 //!
 //! # How to add one
 //!
-//! A [`Quirk`], asked for in one place of the simulator, and one entry here. It is named after the workload whose promise
+//! A [`InjectedBug`], asked for in one place of the simulator, and one entry here. It is named after the workload whose promise
 //! it breaks, or `raw-…`. As for every broken recipe, `plan` draws only what triggers it, and the workload itself is
 //! silent on the same seeds: `tests/all/quirks.rs` sees to both.
 
@@ -14,7 +14,7 @@ mod sessions;
 mod writes;
 
 use sim_zk::fault::Fault;
-use sim_zk::quirk::Quirk;
+use sim_zk::injected_bug::InjectedBug;
 use zk_checker::RuleId;
 use zk_harness::caught::Caught;
 use zk_harness::plan::Plan;
@@ -42,21 +42,21 @@ struct Trigger {
 /// The workload `base` in a wrong world.
 const fn wrong(
     name: &'static str,
-    quirk: Quirk,
+    injected_bug: InjectedBug,
     base: &'static Target,
     caught_by: Option<RuleId>,
     trigger: Trigger,
 ) -> Target {
     Target {
         name,
-        about: quirk.about(),
+        about: injected_bug.about(),
         caught_by: match caught_by {
             Some(rule) => Some(Caught::by(rule)),
             None => None,
         },
         faults: trigger.faults,
         plan: trigger.plan,
-        quirk: Some(quirk),
+        injected_bug: Some(injected_bug),
         // A world that is too kind shows by what it never reaches.
         must_reach: if caught_by.is_none() { base.must_reach } else { &[] },
         ..Target::mutant_of(base)

@@ -6,24 +6,24 @@
 use super::{CALM, ENDS, LOSSES, fewer, wrong};
 use crate::group::workload as group;
 use crate::raw;
-use sim_zk::quirk::Quirk;
+use sim_zk::injected_bug::InjectedBug;
 use zk_checker::RuleId::{Zk6, Zk14};
 use zk_harness::plan::Plan;
 use zk_harness::target::Target;
 
 pub(super) static ALL: &[Target] = &[
-    wrong("raw-fires-twice", Quirk::FiresTwice, &raw::TARGET, Some(Zk6), CALM),
+    wrong("raw-fires-twice", InjectedBug::FiresTwice, &raw::TARGET, Some(Zk6), CALM),
     // Harm: GM-2, a view that shows who has gone.
     wrong(
         "group-silent-end",
-        Quirk::SilentEnd,
+        InjectedBug::SilentEnd,
         &group::TARGET,
         Some(Zk6),
         fewer(ENDS, |seed| Plan { rounds: 2, ..(ENDS.plan)(seed) }),
     ),
-    wrong("raw-children-for-data", Quirk::ChildrenForData, &raw::TARGET, Some(Zk6), CALM),
-    wrong("raw-wrong-event", Quirk::WrongEvent, &raw::TARGET, Some(Zk6), CALM),
-    wrong("raw-late-notices", Quirk::LateNotices, &raw::TARGET, Some(Zk6), CALM),
-    wrong("raw-arms-blindly", Quirk::ArmsBlindly, &raw::TARGET, Some(Zk6), LOSSES),
-    wrong("raw-spends-persistent", Quirk::SpendsPersistent, &raw::TARGET, Some(Zk14), CALM),
+    wrong("raw-children-for-data", InjectedBug::ChildrenForData, &raw::TARGET, Some(Zk6), CALM),
+    wrong("raw-wrong-event", InjectedBug::WrongEvent, &raw::TARGET, Some(Zk6), CALM),
+    wrong("raw-late-notices", InjectedBug::LateNotices, &raw::TARGET, Some(Zk6), CALM),
+    wrong("raw-arms-blindly", InjectedBug::ArmsBlindly, &raw::TARGET, Some(Zk6), LOSSES),
+    wrong("raw-spends-persistent", InjectedBug::SpendsPersistent, &raw::TARGET, Some(Zk14), CALM),
 ];

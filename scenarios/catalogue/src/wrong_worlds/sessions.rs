@@ -6,7 +6,7 @@
 use super::{ENDS, MOVES, PARTITIONS, fewer, wrong};
 use crate::lock::workload as lock;
 use crate::raw;
-use sim_zk::quirk::Quirk;
+use sim_zk::injected_bug::InjectedBug;
 use zk_checker::RuleId::{Zk4, Zk7, Zk13};
 use zk_harness::plan::Plan;
 use zk_harness::target::Target;
@@ -14,19 +14,19 @@ use zk_harness::target::Target;
 pub(super) static ALL: &[Target] = &[
     wrong(
         "lock-keeps-ephemeral",
-        Quirk::KeepsEphemeral,
+        InjectedBug::KeepsEphemeral,
         &lock::TARGET,
         Some(Zk7),
         fewer(ENDS, |seed| Plan { rounds: 2, ..(ENDS.plan)(seed) }),
     ),
-    wrong("raw-expires-early", Quirk::ExpiresEarly, &raw::TARGET, Some(Zk7), ENDS),
+    wrong("raw-expires-early", InjectedBug::ExpiresEarly, &raw::TARGET, Some(Zk7), ENDS),
     wrong(
         "lock-never-expires",
-        Quirk::NeverExpires,
+        InjectedBug::NeverExpires,
         &lock::TARGET,
         Some(Zk7),
         fewer(ENDS, |seed| Plan { rounds: 2, ..(ENDS.plan)(seed) }),
     ),
-    wrong("raw-accepts-anyone", Quirk::AcceptsAnyone, &raw::TARGET, Some(Zk4), MOVES),
-    wrong("raw-serves-on", Quirk::ServesOn, &raw::TARGET, Some(Zk13), PARTITIONS),
+    wrong("raw-accepts-anyone", InjectedBug::AcceptsAnyone, &raw::TARGET, Some(Zk4), MOVES),
+    wrong("raw-serves-on", InjectedBug::ServesOn, &raw::TARGET, Some(Zk13), PARTITIONS),
 ];

@@ -6,30 +6,30 @@
 use super::{CALM, ELECTIONS, fewer, wrong};
 use crate::lock::workload as lock;
 use crate::raw;
-use sim_zk::quirk::Quirk;
+use sim_zk::injected_bug::InjectedBug;
 use zk_checker::RuleId::{Zk1, Zk3, Zk5, Zk8, Zk9, Zk10, Zk11, Zk12};
 use zk_harness::plan::Plan;
 use zk_harness::target::Target;
 
 pub(super) static ALL: &[Target] = &[
-    wrong("raw-loses-acknowledged", Quirk::LosesAcknowledged, &raw::TARGET, Some(Zk10), ELECTIONS),
-    wrong("raw-skips-writes", Quirk::SkipsWrites, &raw::TARGET, Some(Zk1), CALM),
-    wrong("raw-half-multi", Quirk::HalfMulti, &raw::TARGET, Some(Zk11), CALM),
-    wrong("raw-two-part-multi", Quirk::TwoPartMulti, &raw::TARGET, Some(Zk11), CALM),
+    wrong("raw-loses-acknowledged", InjectedBug::LosesAcknowledged, &raw::TARGET, Some(Zk10), ELECTIONS),
+    wrong("raw-skips-writes", InjectedBug::SkipsWrites, &raw::TARGET, Some(Zk1), CALM),
+    wrong("raw-half-multi", InjectedBug::HalfMulti, &raw::TARGET, Some(Zk11), CALM),
+    wrong("raw-two-part-multi", InjectedBug::TwoPartMulti, &raw::TARGET, Some(Zk11), CALM),
     wrong(
         "lock-recounts-children",
-        Quirk::RecountsChildren,
+        InjectedBug::RecountsChildren,
         &lock::TARGET,
         Some(Zk8),
         fewer(ELECTIONS, |seed| Plan { rounds: 6, ..(ELECTIONS.plan)(seed) }),
     ),
-    wrong("raw-ignores-version", Quirk::IgnoresVersion, &raw::TARGET, Some(Zk9), CALM),
-    wrong("raw-version-stays", Quirk::VersionStays, &raw::TARGET, Some(Zk9), CALM),
-    wrong("raw-pzxid-stays", Quirk::PzxidStays, &raw::TARGET, Some(Zk9), CALM),
-    wrong("raw-hides-owner", Quirk::HidesOwner, &raw::TARGET, Some(Zk9), CALM),
-    wrong("raw-hides-child", Quirk::HidesChild, &raw::TARGET, Some(Zk5), CALM),
-    wrong("raw-false-error", Quirk::FalseError, &raw::TARGET, Some(Zk11), CALM),
-    wrong("raw-false-success", Quirk::FalseSuccess, &raw::TARGET, Some(Zk10), CALM),
-    wrong("raw-passes-writes", Quirk::PassesWrites, &raw::TARGET, Some(Zk3), CALM),
-    wrong("raw-syncs-alone", Quirk::SyncsAlone, &raw::TARGET, Some(Zk12), ELECTIONS),
+    wrong("raw-ignores-version", InjectedBug::IgnoresVersion, &raw::TARGET, Some(Zk9), CALM),
+    wrong("raw-version-stays", InjectedBug::VersionStays, &raw::TARGET, Some(Zk9), CALM),
+    wrong("raw-pzxid-stays", InjectedBug::PzxidStays, &raw::TARGET, Some(Zk9), CALM),
+    wrong("raw-hides-owner", InjectedBug::HidesOwner, &raw::TARGET, Some(Zk9), CALM),
+    wrong("raw-hides-child", InjectedBug::HidesChild, &raw::TARGET, Some(Zk5), CALM),
+    wrong("raw-false-error", InjectedBug::FalseError, &raw::TARGET, Some(Zk11), CALM),
+    wrong("raw-false-success", InjectedBug::FalseSuccess, &raw::TARGET, Some(Zk10), CALM),
+    wrong("raw-passes-writes", InjectedBug::PassesWrites, &raw::TARGET, Some(Zk3), CALM),
+    wrong("raw-syncs-alone", InjectedBug::SyncsAlone, &raw::TARGET, Some(Zk12), ELECTIONS),
 ];

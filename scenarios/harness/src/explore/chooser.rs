@@ -102,7 +102,7 @@ impl Chooser for Exhaustive {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sim_zk::fault::Place;
+    use sim_zk::fault::InjectionPoint;
 
     #[test]
     fn each_point_has_its_alternatives() {
@@ -111,9 +111,9 @@ mod tests {
         let scope = Scope { kinds: vec![Fault::ReplyLate], ..scope };
         let one = Exhaustive::new(Vec::new(), &scope, Arc::default());
         assert_eq!(all.alternatives(Point::Next, 3), 0b111);
-        assert_eq!(all.alternatives(Point::Fault(Place::Reply), 3), 0b111);
-        assert_eq!(one.alternatives(Point::Fault(Place::Reply), 3), 0b101);
-        assert_eq!(one.alternatives(Point::Fault(Place::Request), 6), 1);
+        assert_eq!(all.alternatives(Point::Fault(InjectionPoint::Reply), 3), 0b111);
+        assert_eq!(one.alternatives(Point::Fault(InjectionPoint::Reply), 3), 0b101);
+        assert_eq!(one.alternatives(Point::Fault(InjectionPoint::Request), 6), 1);
         assert_eq!(all.alternatives(Point::Duration, 8), 0b1000_0001);
         assert_eq!(all.alternatives(Point::Duration, 1), 1);
         assert_eq!(all.alternatives(Point::Race, 2), 0b11);

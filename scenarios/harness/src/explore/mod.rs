@@ -9,7 +9,7 @@
 //!
 //! Clients are async code and cannot be copied. So a run is made again from its beginning, along a list of choices, and goes
 //! on with the calm alternative everywhere; what else there would have been is tried later. Nothing takes time but what waits
-//! for a timer of seconds ([`Config::in_any_order`](sim_zk::Config::in_any_order)).
+//! for a timer of seconds ([`Config::interleaving`](sim_zk::Config::interleaving)).
 //!
 //! # Why a run may be cut short
 //!

@@ -3,8 +3,8 @@
 use super::Journal;
 use super::words::{code, fault_kind, notify, refused, request, table, victim, watch_mode};
 use sim_zk::message::{self, Answer, Ask, Content, ReadOp, Refusal};
+use sim_zk::observer::{Observer, SessionNews, SimEvent};
 use sim_zk::paths::Paths;
-use sim_zk::witness::{Happening, SessionNews, Witness};
 use zk_checker::digest::{self, Digest};
 use zk_checker::history::{Code, Conn, OpId, ReqId, Request, SessionState, What, Who};
 
@@ -77,34 +77,34 @@ impl Journal {
     }
 
     /// A transaction, or an effect of one.
-    fn committed(&mut self, at: u64, happening: &Happening<'_>, paths: &Paths) {
+    fn committed(&mut self, at: u64, happening: &SimEvent<'_>, paths: &Paths) {
         let server = Who::Server;
         match *happening {
-            Happening::Txn { server: number, zxid, session, op, kind, outcome } => {
+            SimEvent::Txn { server: number, zxid, session, op, kind, outcome } => {
                 let session = self.session(session);
                 let what = What::Txn { zxid: zxid as u64, session, kind: request(kind), code: code(outcome) };
                 self.write(at, server(number), OpId(op), what);
             }
-            Happening::Created { server: number, zxid, op, path, owner, data } => {
+            SimEvent::Created { server: number, zxid, op, path, owner, data } => {
                 let (path, owner) = (self.path(path, paths), self.owner(owner));
                 let what = What::Created { zxid: zxid as u64, path, owner };
                 self.write(at, server(number), OpId(op), what);
                 self.data(at, server(number), OpId(op), data);
             }
-            Happening::Deleted { server: number, zxid, op, path, by } => {
+            SimEvent::Deleted { server: number, zxid, op, path, by } => {
                 let (path, by) = (self.path(path, paths), self.session(by));
                 self.write(at, server(number), OpId(op), What::Deleted { zxid: zxid as u64, path, by });
             }
-            Happening::Written { server: number, zxid, op, path, data } => {
+            SimEvent::Written { server: number, zxid, op, path, data } => {
                 let path = self.path(path, paths);
                 self.write(at, server(number), OpId(op), What::Written { zxid: zxid as u64, path });
                 self.data(at, server(number), OpId(op), data);
             }
-            Happening::Restricted { server: number, zxid, op, path } => {
+            SimEvent::Restricted { server: number, zxid, op, path } => {
                 let path = self.path(path, paths);
                 self.write(at, server(number), OpId(op), What::Restricted { zxid: zxid as u64, path });
             }
-            Happening::Applied { server: number, zxid } => {
+            SimEvent::Applied { server: number, zxid } => {
                 self.write(at, server(number), OpId(0), What::Applied { zxid: zxid as u64 });
             }
             _ => unreachable!("only transactions and their effects are told here"),
@@ -112,32 +112,32 @@ impl Journal {
     }
 
     /// A read, or a watch.
-    fn answered(&mut self, at: u64, happening: &Happening<'_>, paths: &Paths) {
+    fn answered(&mut self, at: u64, happening: &SimEvent<'_>, paths: &Paths) {
         let server = Who::Server;
         match *happening {
-            Happening::Served { server: number, session: _, conn: on, req, op, zxid, ask, result } => {
+            SimEvent::Served { server: number, session: _, conn: on, req, op, zxid, ask, result } => {
                 let (who, op) = (server(number), OpId(op));
                 let what = What::Served { req: ReqId(req), conn: conn(on), zxid: zxid as u64 };
                 self.write(at, who, op, what);
                 self.found((at, who, op), ask, result, paths);
             }
-            Happening::Barrier { server: number, session, req, zxid } => {
+            SimEvent::Barrier { server: number, session, req, zxid } => {
                 let session = self.session(session);
                 let what = What::Barrier { session, req: ReqId(req), zxid: zxid as u64 };
                 self.write(at, server(number), OpId(0), what);
             }
-            Happening::Armed { server: number, session, conn: on, op, table: of, path, mode } => {
+            SimEvent::Armed { server: number, session, conn: on, op, table: of, path, mode } => {
                 let (session, path) = (self.session(session), self.path(path, paths));
                 let (table, conn, mode) = (table(of), conn(on), watch_mode(mode));
                 self.write(at, server(number), OpId(op), What::Arm { session, table, path, conn, mode });
             }
-            Happening::Fired { server: number, session, conn: on, op, kind, path, zxid } => {
+            SimEvent::Fired { server: number, session, conn: on, op, kind, path, zxid } => {
                 let (session, path) = (self.session(session), self.path(path, paths));
                 let (kind, conn) = (notify(kind), conn(on));
                 let what = What::Fire { session, kind, path, zxid: zxid as u32, conn };
                 self.write(at, server(number), OpId(op), what);
             }
-            Happening::Disarmed { server: number, session, conn: on, table: of, path } => {
+            SimEvent::Disarmed { server: number, session, conn: on, table: of, path } => {
                 let (session, path) = (self.session(session), self.path(path, paths));
                 let what = What::Disarm { session, table: table(of), path, conn: conn(on) };
                 self.write(at, server(number), OpId(0), what);
@@ -147,48 +147,48 @@ impl Journal {
     }
 
     /// Sessions, as servers know them, and the ensemble.
-    fn presides(&mut self, at: u64, happening: &Happening<'_>) {
+    fn presides(&mut self, at: u64, happening: &SimEvent<'_>) {
         let (number, what) = match *happening {
-            Happening::Opened { server, session, timeout, zxid } => {
+            SimEvent::Opened { server, session, timeout, zxid } => {
                 let (session, timeout) = (self.session(session), (timeout / 1000) as u32);
                 (server, What::Opened { session, timeout, zxid: zxid as u64 })
             }
-            Happening::Marked { server, session, heard } => {
+            SimEvent::Marked { server, session, heard } => {
                 (server, What::Marked { session: self.session(session), heard })
             }
-            Happening::Ended { server, session, zxid } => {
+            SimEvent::Ended { server, session, zxid } => {
                 (server, What::Ended { session: self.session(session), zxid: zxid as u64 })
             }
-            Happening::Attached { server, session, conn: on } => {
+            SimEvent::Attached { server, session, conn: on } => {
                 (server, What::Attached { session: self.session(session), conn: conn(on) })
             }
-            Happening::TurnedAway { server, session, seen, applied: _ } => {
+            SimEvent::TurnedAway { server, session, seen, applied: _ } => {
                 (server, What::TurnedAway { session: self.session(session), seen: seen as u64 })
             }
-            Happening::Moved { server, session, zxid } => {
+            SimEvent::Moved { server, session, zxid } => {
                 (server, What::Moved { session: self.session(session), zxid: zxid as u64 })
             }
-            Happening::Elected { server, epoch } => (server, What::Elected { epoch }),
-            Happening::Serving { server } => (server, What::Serving),
-            Happening::Ceased { server } => (server, What::Ceased),
+            SimEvent::Elected { server, epoch } => (server, What::Elected { epoch }),
+            SimEvent::Serving { server } => (server, What::Serving),
+            SimEvent::Ceased { server } => (server, What::Ceased),
             _ => unreachable!("only sessions and the ensemble are told here"),
         };
         self.write(at, Who::Server(number), OpId(0), what);
     }
 
     /// What a client's library does and learns.
-    fn of_client(&mut self, at: u64, happening: &Happening<'_>, paths: &Paths) {
+    fn of_client(&mut self, at: u64, happening: &SimEvent<'_>, paths: &Paths) {
         let (client, none) = (|process: u8| Who::Client(process.into()), OpId(0));
         match *happening {
-            Happening::Sent { process, req, op, kind, path, watch, cleanup } => {
+            SimEvent::Sent { process, req, op, kind, path, watch, cleanup } => {
                 let path = self.path(path, paths);
                 let what = What::Send { req: ReqId(req), kind: request(kind), watch, cleanup, path };
                 self.write(at, client(process), OpId(op), what);
             }
-            Happening::Expected { process, op, version } => {
+            SimEvent::Expected { process, op, version } => {
                 self.write(at, client(process), OpId(op), What::Expects { version });
             }
-            Happening::Replied { process, session: _, conn: on, req, op, outcome, zxid, made } => {
+            SimEvent::Replied { process, session: _, conn: on, req, op, outcome, zxid, made } => {
                 let (code, conn) = (code(outcome), on.map_or(Conn(0), conn));
                 let what = What::Reply { req: ReqId(req), code, zxid: zxid as u64, conn };
                 self.write(at, client(process), OpId(op), what);
@@ -197,21 +197,21 @@ impl Journal {
                     self.write(at, client(process), OpId(op), What::Made { path, czxid: czxid as u64 });
                 }
             }
-            Happening::Lost { process, req, op } => {
+            SimEvent::Lost { process, req, op } => {
                 self.write(at, client(process), OpId(op), What::Lost { req: ReqId(req) });
             }
-            Happening::Noticed { process, session, conn: on, kind, path } => {
+            SimEvent::Noticed { process, session, conn: on, kind, path } => {
                 let (session, path) = (self.session(session), self.path(path, paths));
                 let what = What::Notice { session, kind: notify(kind), path, conn: conn(on) };
                 self.write(at, client(process), none, what);
             }
             // Told by a client, of no connection: its library will not register such a watch again.
-            Happening::Forgot { process, session, table: of, path } => {
+            SimEvent::Forgot { process, session, table: of, path } => {
                 let (session, path) = (self.session(session), self.path(path, paths));
                 let what = What::Disarm { session, table: table(of), path, conn: Conn(0) };
                 self.write(at, client(process), none, what);
             }
-            Happening::News { process, session, news, conn: on, server } => {
+            SimEvent::News { process, session, news, conn: on, server } => {
                 let session = self.session(session);
                 let (state, conn, server) = match news {
                     SessionNews::Connected => (SessionState::Connected, conn(on), server),
@@ -226,65 +226,65 @@ impl Journal {
     }
 
     /// Faults and processes.
-    fn of_world(&mut self, at: u64, happening: &Happening<'_>) {
+    fn of_world(&mut self, at: u64, happening: &SimEvent<'_>) {
         let what = match *happening {
-            Happening::Struck { fault, victim: whom, lasts } => {
+            SimEvent::Injected { fault, victim: whom, lasts } => {
                 What::Fault { kind: fault_kind(fault), victim: victim(whom), lasts }
             }
-            Happening::Mended { fault, victim: whom } => {
+            SimEvent::Mended { fault, victim: whom } => {
                 What::Mended { kind: fault_kind(fault), victim: victim(whom) }
             }
-            Happening::Crashed { process } => return self.crashed(at, process.into()),
-            Happening::Began { process } => What::Start { client: process.into() },
-            Happening::Healed => What::Heal,
+            SimEvent::Crashed { process } => return self.crashed(at, process.into()),
+            SimEvent::Began { process } => What::Start { client: process.into() },
+            SimEvent::Healed => What::Heal,
             // The fault that changes the clock is told; nothing is judged by how much.
-            Happening::Clock { .. } => return,
+            SimEvent::Clock { .. } => return,
             _ => unreachable!("only faults and processes are told here"),
         };
         self.write(at, Who::World, OpId(0), what);
     }
 }
 
-impl Witness for Journal {
+impl Observer for Journal {
     fn remembered(&self, now: u64) -> u128 {
         self.remembered.as_ref().map_or(0, |remembered| remembered.digest(now))
     }
 
-    fn saw(&mut self, at: u64, happening: &Happening<'_>, paths: &Paths) {
+    fn on_event(&mut self, at: u64, happening: &SimEvent<'_>, paths: &Paths) {
         match happening {
-            Happening::Sent { .. }
-            | Happening::Expected { .. }
-            | Happening::Replied { .. }
-            | Happening::Lost { .. }
-            | Happening::Noticed { .. }
-            | Happening::Forgot { .. }
-            | Happening::News { .. } => self.of_client(at, happening, paths),
-            Happening::Txn { .. }
-            | Happening::Created { .. }
-            | Happening::Deleted { .. }
-            | Happening::Written { .. }
-            | Happening::Restricted { .. }
-            | Happening::Applied { .. } => self.committed(at, happening, paths),
-            Happening::Served { .. }
-            | Happening::Barrier { .. }
-            | Happening::Armed { .. }
-            | Happening::Fired { .. }
-            | Happening::Disarmed { .. } => self.answered(at, happening, paths),
-            Happening::Opened { .. }
-            | Happening::Marked { .. }
-            | Happening::Ended { .. }
-            | Happening::Attached { .. }
-            | Happening::TurnedAway { .. }
-            | Happening::Moved { .. }
-            | Happening::Elected { .. }
-            | Happening::Serving { .. }
-            | Happening::Ceased { .. } => self.presides(at, happening),
-            Happening::Struck { .. }
-            | Happening::Mended { .. }
-            | Happening::Crashed { .. }
-            | Happening::Clock { .. }
-            | Happening::Began { .. }
-            | Happening::Healed => self.of_world(at, happening),
+            SimEvent::Sent { .. }
+            | SimEvent::Expected { .. }
+            | SimEvent::Replied { .. }
+            | SimEvent::Lost { .. }
+            | SimEvent::Noticed { .. }
+            | SimEvent::Forgot { .. }
+            | SimEvent::News { .. } => self.of_client(at, happening, paths),
+            SimEvent::Txn { .. }
+            | SimEvent::Created { .. }
+            | SimEvent::Deleted { .. }
+            | SimEvent::Written { .. }
+            | SimEvent::Restricted { .. }
+            | SimEvent::Applied { .. } => self.committed(at, happening, paths),
+            SimEvent::Served { .. }
+            | SimEvent::Barrier { .. }
+            | SimEvent::Armed { .. }
+            | SimEvent::Fired { .. }
+            | SimEvent::Disarmed { .. } => self.answered(at, happening, paths),
+            SimEvent::Opened { .. }
+            | SimEvent::Marked { .. }
+            | SimEvent::Ended { .. }
+            | SimEvent::Attached { .. }
+            | SimEvent::TurnedAway { .. }
+            | SimEvent::Moved { .. }
+            | SimEvent::Elected { .. }
+            | SimEvent::Serving { .. }
+            | SimEvent::Ceased { .. } => self.presides(at, happening),
+            SimEvent::Injected { .. }
+            | SimEvent::Mended { .. }
+            | SimEvent::Crashed { .. }
+            | SimEvent::Clock { .. }
+            | SimEvent::Began { .. }
+            | SimEvent::Healed => self.of_world(at, happening),
         }
     }
 }

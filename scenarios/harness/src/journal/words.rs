@@ -2,35 +2,35 @@
 
 use sim_zk::fault::{self, Fault};
 use sim_zk::message;
-use sim_zk::witness;
+use sim_zk::observer;
 use zk_checker::history::{Code, FaultKind, Notify, Request, Table, Victim, WatchMode};
 use zk_recipes::zk::EventKind;
 
 /// The checker's word for a kind of request.
-pub(super) fn request(kind: witness::Kind) -> Request {
+pub(super) fn request(kind: observer::Kind) -> Request {
     match kind {
-        witness::Kind::Create => Request::Create,
-        witness::Kind::Delete => Request::Delete,
-        witness::Kind::Exists => Request::Exists,
-        witness::Kind::Get => Request::Get,
-        witness::Kind::Set => Request::Set,
-        witness::Kind::Children => Request::Children,
-        witness::Kind::Multi => Request::Multi,
-        witness::Kind::MultiRead => Request::MultiRead,
-        witness::Kind::Sync => Request::Sync,
-        witness::Kind::RemoveWatches => Request::RemoveWatches,
-        witness::Kind::SetWatches => Request::SetWatches,
-        witness::Kind::Connect => Request::Connect,
-        witness::Kind::CloseSession => Request::CloseSession,
-        witness::Kind::GetAcl => Request::GetAcl,
-        witness::Kind::SetAcl => Request::SetAcl,
-        witness::Kind::AddWatch => Request::AddWatch,
-        witness::Kind::Reap => Request::Reap,
-        witness::Kind::Ping | witness::Kind::Check | witness::Kind::Other => Request::Other,
+        observer::Kind::Create => Request::Create,
+        observer::Kind::Delete => Request::Delete,
+        observer::Kind::Exists => Request::Exists,
+        observer::Kind::Get => Request::Get,
+        observer::Kind::Set => Request::Set,
+        observer::Kind::Children => Request::Children,
+        observer::Kind::Multi => Request::Multi,
+        observer::Kind::MultiRead => Request::MultiRead,
+        observer::Kind::Sync => Request::Sync,
+        observer::Kind::RemoveWatches => Request::RemoveWatches,
+        observer::Kind::SetWatches => Request::SetWatches,
+        observer::Kind::Connect => Request::Connect,
+        observer::Kind::CloseSession => Request::CloseSession,
+        observer::Kind::GetAcl => Request::GetAcl,
+        observer::Kind::SetAcl => Request::SetAcl,
+        observer::Kind::AddWatch => Request::AddWatch,
+        observer::Kind::Reap => Request::Reap,
+        observer::Kind::Ping | observer::Kind::Check | observer::Kind::Other => Request::Other,
     }
 }
 
-pub(super) fn code(outcome: witness::Outcome) -> Code {
+pub(super) fn code(outcome: observer::Outcome) -> Code {
     outcome.map_or(Code::Ok, refused)
 }
 

@@ -196,11 +196,11 @@ impl Deviation {
 mod tests {
     use super::*;
     use sim_zk::choose::Rates;
-    use sim_zk::fault::Place;
+    use sim_zk::fault::InjectionPoint;
 
     /// Questions as a run asks them: about two processes in turn.
     fn ask(chooser: &mut impl Chooser, times: usize) -> Vec<u32> {
-        let points = [(Point::Latency, 256), (Point::Fault(Place::Reply), 3), (Point::User, 8)];
+        let points = [(Point::Latency, 256), (Point::Fault(InjectionPoint::Reply), 3), (Point::User, 8)];
         let ask = |index: usize| {
             chooser.about(Victim::Process((index % 2) as u8));
             let (point, n) = points[index % 3];

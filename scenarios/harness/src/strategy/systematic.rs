@@ -10,7 +10,7 @@ use crate::plan::Plan;
 use crate::run;
 use crate::threads::on_threads;
 use sim_zk::choose::{Chooser, Point, Seeded};
-use sim_zk::fault::{Fault, Place};
+use sim_zk::fault::{Fault, InjectionPoint};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -77,7 +77,7 @@ impl Kinds {
     }
 
     /// Those that fit at a place: their numbers there.
-    fn at(self, place: Place) -> impl Iterator<Item = u32> {
+    fn at(self, place: InjectionPoint) -> impl Iterator<Item = u32> {
         (1..).zip(place.faults()).filter(move |(_, fault)| self.0 >> **fault as u32 & 1 == 1).map(|(n, _)| n)
     }
 }
