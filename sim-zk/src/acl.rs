@@ -1,6 +1,7 @@
-//! Access lists: who may do what with a znode, and who a connection is.
+//! Access control lists: permission checks, and the identities of a connection.
 //!
-//! As `ZooKeeperServer.checkACL`, `PrepRequestProcessor.fixupACL` and the providers of the schemes `digest` and `ip`.
+//! The rules are those of `ZooKeeperServer.checkACL`, `PrepRequestProcessor.fixupACL` and the authentication
+//! providers of the schemes `digest` and `ip`.
 
 mod digest_scheme;
 
@@ -8,7 +9,7 @@ use crate::paths::{java_hash, spread};
 use std::sync::Arc;
 use zk_recipes::zk::Code;
 
-/// The bits of permissions.
+/// Permission bits.
 #[allow(missing_docs, reason = "each is ZooKeeper's permission of that name")]
 pub mod perms {
     pub const READ: i32 = 1;
@@ -26,17 +27,17 @@ pub struct AclEntry {
     pub perms: i32,
     /// `world`, `digest`, `ip`, `auth`, ….
     pub scheme: Arc<str>,
-    /// Who, as the scheme names them.
+    /// The identity, in the notation of the scheme.
     pub id: Arc<str>,
 }
 
 /// An access list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Acl {
-    /// Everything to everybody: `world:anyone:cdrwa`.
+    /// All permissions for all clients: `world:anyone:cdrwa`.
     #[default]
     Open,
-    /// Entries, in their order.
+    /// Explicit entries, in order.
     List(Arc<[AclEntry]>),
 }
 
@@ -45,12 +46,12 @@ pub enum Acl {
 pub struct Identity {
     /// `ip`, `digest`, `super`.
     pub scheme: Arc<str>,
-    /// Who.
+    /// The user name with its digest, or the address.
     pub id: Arc<str>,
 }
 
 impl Acl {
-    /// Its entries.
+    /// Returns the entries.
     pub fn entries(&self) -> Vec<AclEntry> {
         match self {
             Acl::Open => vec![AclEntry { perms: perms::ALL, scheme: "world".into(), id: "anyone".into() }],
@@ -58,7 +59,7 @@ impl Acl {
         }
     }
 
-    /// Whether somebody with these identities may do any of `wanted`.
+    /// Returns whether a connection with these identities holds any of the permissions `wanted`.
     pub(crate) fn allows(&self, wanted: i32, ids: &[Identity]) -> bool {
         let Acl::List(entries) = self else { return true };
         let grants = |entry: &AclEntry| {
@@ -67,8 +68,8 @@ impl Acl {
         entries.is_empty() || ids.iter().any(|id| &*id.scheme == "super") || entries.iter().any(grants)
     }
 
-    /// The list as a znode gets it from somebody with these identities: without duplicates, and with `auth` replaced
-    /// by whoever asks.
+    /// Returns the list as it is stored for a client with these identities: without duplicates, and with each `auth`
+    /// entry replaced by the identities of that client.
     pub(crate) fn fixed_up(&self, ids: &[Identity]) -> Result<Acl, Code> {
         let Acl::List(given) = self else { return Ok(Acl::Open) };
         let mut fixed: Vec<AclEntry> = Vec::with_capacity(given.len());
@@ -79,7 +80,7 @@ impl Acl {
             match &*entry.scheme {
                 "auth" => {
                     let before = fixed.len();
-                    // Of the schemes that there are, only `digest` says who somebody is; an address does not.
+                    // Only `digest` authenticates a user among the supported schemes; an address does not.
                     let proven = ids.iter().filter(|id| &*id.scheme == "digest");
                     fixed.extend(proven.map(|id| AclEntry {
                         perms: entry.perms,
@@ -103,7 +104,7 @@ impl Acl {
         }
     }
 
-    /// The list as it is shown to somebody without ADMIN: passwords' digests are not for them.
+    /// Returns the list as shown to a client without ADMIN: password digests are masked.
     pub(crate) fn masked(&self) -> Acl {
         let Acl::List(entries) = self else { return Acl::Open };
         let mask = |entry: &AclEntry| match entry.id.split_once(':') {
@@ -123,13 +124,13 @@ impl AclEntry {
 }
 
 impl Identity {
-    /// The identity that every connection has: the address that it comes from.
+    /// Returns the identity that every connection has: its address.
     pub(crate) fn of_address(address: &str) -> Self {
         Identity { scheme: "ip".into(), id: address.into() }
     }
 
-    /// The identities that an `addauth` proves: a digest of the name and the password, and `super` if it is the
-    /// configured one. A digest is never refused; a scheme that there is none of is.
+    /// Returns the identities that an `addauth` proves: the digest of name and password, and `super` if that digest
+    /// is the configured one. `digest` accepts any credentials; an unknown scheme is refused.
     pub(crate) fn proven(
         scheme: &str,
         auth: &[u8],
@@ -151,7 +152,7 @@ impl Identity {
         }
     }
 
-    /// Who it is, without what proves it: what `whoAmI` tells.
+    /// Returns the user without the credentials, as `whoAmI` reports it.
     pub(crate) fn user(&self) -> Arc<str> {
         match &*self.scheme {
             "digest" => self.id.split(':').next().unwrap_or_default().into(),
@@ -169,7 +170,7 @@ impl Identity {
             }
     }
 
-    /// `Id.hashCode`, spread as Java's hash tables do.
+    /// Returns the bucket of `Id.hashCode` in a Java hash table.
     fn bucket(&self, buckets: u32) -> u32 {
         let hash = [&self.scheme, &self.id]
             .iter()
@@ -178,8 +179,8 @@ impl Identity {
     }
 }
 
-/// Adds an identity, unless it is there already, where a Java `ConcurrentHashMap` lists it: that is the order of
-/// `whoAmI`, and of what `auth` stands for.
+/// Adds an identity unless it is present, at the position in which a Java `ConcurrentHashMap` iterates it: `whoAmI`
+/// and the expansion of `auth` follow that order.
 pub(crate) fn add_identity(ids: &mut Vec<Identity>, id: Identity) {
     if ids.contains(&id) {
         return;
@@ -192,7 +193,7 @@ pub(crate) fn add_identity(ids: &mut Vec<Identity>, id: Identity) {
     ids.sort_by_key(|id| id.bucket(buckets));
 }
 
-/// Addresses that an `ip` entry stands for: those that agree in the first bits.
+/// A range of addresses: those that share the first bits.
 struct Network {
     address: u32,
     bits: u32,
@@ -213,7 +214,7 @@ impl Network {
     }
 }
 
-/// An IPv4 address: four numbers as `Integer.parseInt` reads them, so a sign is allowed.
+/// Parses an IPv4 address as `Integer.parseInt` does, so a sign is accepted.
 fn v4(text: &str) -> Option<u32> {
     let mut address = 0;
     let mut parts = 0;

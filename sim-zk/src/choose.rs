@@ -1,53 +1,53 @@
-//! Every decision that is not forced.
+//! Choices: every decision of a run that is not forced.
 //!
-//! A run *is* its list of choices; a seed is only a way to make one. The world asks a [`Chooser`] to pick one of `n`
-//! alternatives at a named [`Point`]; 0 is always the calm one, so that a list that is too short, or all zeros, is the
-//! calm run. Nothing else in the world draws.
+//! A run *is* its list of choices; a seed is only one way to produce the list. The world asks a [`Chooser`] to pick
+//! one of `n` alternatives at a named [`Point`]. Alternative 0 is always the fault-free one, so a list that is too
+//! short, or all zeros, is the fault-free run. Nothing else in the world draws random numbers.
 
 use crate::fault::{Fault, InjectionPoint, Victim};
 use rand::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// What is being decided.
+/// The kind of a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Point {
-    /// How long a packet is under way: 0 is the calm latency, others grow with the square of the number.
+    /// The latency of a packet: 0 is the base latency, larger numbers grow quadratically.
     Latency,
-    /// Which fault strikes here: 0 is none.
+    /// The fault to inject at this injection point: 0 is none.
     Fault(InjectionPoint),
-    /// How long a fault lasts, or how long a client waits before it connects again, on a scale of the world's own.
+    /// The duration of a fault, or the backoff of a client before it reconnects, on a scale that the world sets.
     Duration,
-    /// How fast servers are to each other, to their disks and to their trees from here on: 0 is the calm lag.
+    /// The lag of server links, disks and apply stages from now on: 0 is the base lag.
     Lag,
-    /// Which of two things that race comes first.
+    /// The winner of a race between two events.
     Race,
-    /// Which server a client tries first, and which way round it goes on.
+    /// The first server that a client tries, and the direction in which it continues through the list.
     Server,
-    /// Something that the world does not know: how the user of a client goes on.
+    /// A decision of client code, about which the world knows nothing.
     User,
-    /// Which of the things under way happens next: 0 is the oldest. Asked in interleaving mode only.
+    /// The next event among those in flight: 0 is the oldest. Asked in interleaving mode only.
     Next,
 }
 
-/// Decides.
+/// A source of choices.
 pub trait Chooser: Send {
-    /// Picks one of `0..n`; `n` is at least 1, and 0 is the calm alternative.
+    /// Picks one of `0..n`; `n` is at least 1, and 0 is the fault-free alternative.
     fn choose(&mut self, point: Point, n: u32) -> u32;
 
-    /// Says whom the choices from here on concern. Who only draws need not know.
+    /// Announces the victim of the choices that follow. A chooser that only draws can ignore it.
     fn about(&mut self, victim: Victim) {
         let _ = victim;
     }
 
-    /// Whether the run is to go on from here. Asked in interleaving mode only, whenever every task waits; `state` says by
-    /// a digest where the run has got to.
+    /// Returns whether the run continues from here. Called in interleaving mode only, whenever every task waits;
+    /// `state` computes the fingerprint of the state that the run has reached.
     fn goes_on(&mut self, state: &mut dyn FnMut() -> u128) -> bool {
         let _ = state;
         true
     }
 }
 
-/// Always the calm alternative.
+/// A chooser that always picks the fault-free alternative.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Calm;
 
@@ -57,7 +57,7 @@ impl Chooser for Calm {
     }
 }
 
-/// How often each kind of fault strikes where it can, in parts of 2^32.
+/// The probability of each kind of fault per injection point, in units of 2^-32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rates([u32; Fault::ALL.len()]);
 
@@ -65,20 +65,20 @@ impl Rates {
     /// No faults.
     pub const NONE: Rates = Rates([0; Fault::ALL.len()]);
 
-    /// The rate of one kind, as a probability.
+    /// Sets the probability of one kind of fault.
     #[must_use]
     pub fn with(mut self, fault: Fault, probability: f64) -> Self {
         self.0[fault as usize] = (probability.clamp(0.0, 0.25) * f64::from(u32::MAX)) as u32;
         self
     }
 
-    /// The rate of one kind, as a probability.
+    /// Returns the probability of one kind of fault.
     pub fn of(&self, fault: Fault) -> f64 {
         f64::from(self.0[fault as usize]) / f64::from(u32::MAX)
     }
 }
 
-/// Draws from a seed.
+/// A chooser that draws from a seed.
 #[derive(Clone, Debug)]
 pub struct Seeded {
     rng: Xoshiro256PlusPlus,
@@ -86,7 +86,7 @@ pub struct Seeded {
 }
 
 impl Seeded {
-    /// A chooser whose faults strike at the given rates.
+    /// Creates a chooser that injects faults at the given rates.
     pub fn new(seed: u64, rates: Rates) -> Self {
         Seeded { rng: Xoshiro256PlusPlus::seed_from_u64(seed), rates }
     }
@@ -106,20 +106,20 @@ impl Chooser for Seeded {
                 }
                 0
             }
-            // Multiply and shift: uniform enough for n far below 2^32, and without a division.
+            // Multiply and shift is uniform enough for n far below 2^32, and avoids a division.
             _ => ((u64::from(drawn) * u64::from(n)) >> 32) as u32,
         }
     }
 }
 
-/// Follows a recorded list, and is calm after its end.
+/// A chooser that replays a recorded list, and is fault-free after its end.
 #[derive(Clone, Debug)]
 pub struct Replay {
     choices: std::vec::IntoIter<u16>,
 }
 
 impl Replay {
-    /// Follows `choices`.
+    /// Creates a replay of `choices`.
     pub fn new(choices: Vec<u16>) -> Self {
         Replay { choices: choices.into_iter() }
     }
@@ -131,7 +131,7 @@ impl Chooser for Replay {
     }
 }
 
-/// Lets another decide, and remembers.
+/// A chooser that records the choices of another one.
 #[derive(Clone, Debug)]
 pub struct Recording<C> {
     inner: C,
@@ -139,17 +139,17 @@ pub struct Recording<C> {
 }
 
 impl<C: Chooser> Recording<C> {
-    /// Remembers what `inner` decides.
+    /// Creates a recording around `inner`.
     pub fn new(inner: C) -> Self {
         Recording { inner, choices: Vec::with_capacity(1024) }
     }
 
-    /// What was decided so far.
+    /// Returns the choices so far.
     pub fn choices(&self) -> &[u16] {
         &self.choices
     }
 
-    /// Who decided, and what.
+    /// Returns the inner chooser and the choices.
     pub fn into_parts(self) -> (C, Vec<u16>) {
         (self.inner, self.choices)
     }

@@ -1,60 +1,59 @@
-//! What a world is made of.
+//! The configuration of a simulated ensemble and its network.
 
-#[allow(unused_imports, reason = "the documentation speaks of it")]
-use crate::choose::Point;
 use crate::injected_bug::InjectedBug;
 use crate::server::Settings;
 
-/// In which order things happen.
+/// The rule that decides which event is next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Scheduling {
-    /// By the clock: packets have latencies, and what is due first happens first.
+    /// By the clock: packets have latencies, and the event with the earliest due time is next.
     #[default]
     Timed,
-    /// Any: see [`Config::interleaving`].
+    /// Interleaving mode: a chooser picks the next event. See [`Config::interleaving`].
     Interleaving(Reorderings),
 }
 
-/// What may happen in interleaving mode beside requests that overtake each other.
+/// The reorderings that interleaving mode allows beyond requests that overtake each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Reorderings {
-    /// Whether answers and notifications can be late. Without it they reach a client at once, unless its user could act
-    /// meanwhile.
+    /// Whether replies and notifications can be late. Without it they reach the client at once, unless client code
+    /// could act in between.
     pub late_answers: bool,
-    /// Whether a timer may run out although something is under way. That counts as a fault.
+    /// Whether a timer can expire while packets are in flight. Each use counts as a fault.
     pub overtaking: bool,
 }
 
-/// What a world is made of. All times in microseconds.
+/// The configuration of a world. All times are in microseconds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// How many servers there are, from 1 to 9.
+    /// The number of servers, from 1 to 9.
     pub servers: u8,
-    /// The servers' tick: sessions expire at multiples of it, and last 2 to 20 of them.
+    /// The tick of the servers: sessions expire at multiples of it, and session timeouts are 2 to 20 ticks.
     pub tick: u64,
-    /// After how many ticks without a word a server gives up another (`syncLimit`).
+    /// The number of silent ticks after which a server closes the connection with another one (`syncLimit`).
     pub sync_limit: u64,
-    /// One-way latency between clients and servers on the calm network.
+    /// The base one-way latency between clients and servers.
     pub latency: u64,
-    /// One-way latency between servers on the calm network.
+    /// The base one-way latency between servers.
     pub link_latency: u64,
-    /// How servers are configured.
+    /// The configuration of each server.
     pub settings: Settings,
-    /// How often the leader takes away empty containers and znodes whose time is over, if it does
+    /// The period at which the leader deletes empty containers and expired TTL znodes, if it does
     /// (`znode.container.checkIntervalMs`).
     pub reap_every: Option<u64>,
-    /// Until when faults may strike.
+    /// The end of the phase in which faults are injected.
     pub hostile_until: u64,
-    /// How many faults may strike.
+    /// The fault budget of the run.
     pub faults: u32,
-    /// What is wrong with it on purpose, if anything.
+    /// The injected bug, if any.
     pub injected_bug: Option<InjectedBug>,
-    /// In which order things happen.
+    /// The rule that decides which event is next.
     pub scheduling: Scheduling,
 }
 
 impl Default for Config {
-    /// One server with ZooKeeper's default tick of two seconds and syncLimit of 5, 5 ms one way to it, and no faults.
+    /// One server with ZooKeeper's default tick of two seconds and `syncLimit` of 5, 5 ms one way to it, and no
+    /// faults.
     fn default() -> Self {
         Config {
             servers: 1,
@@ -73,41 +72,42 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The same with so many servers.
+    /// Returns the configuration with that many servers.
     #[must_use]
     pub fn with_servers(self, servers: u8) -> Self {
         assert!((1..=9).contains(&servers), "an ensemble has from 1 to 9 servers");
         Config { servers, ..self }
     }
 
-    /// The same world, untimed. Nothing takes time but what waits for a timer of seconds: whatever is under way can happen
-    /// now, and which of it happens next is a choice ([`Point::Next`]). Time passes only when nothing is under way.
+    /// Returns the configuration in interleaving mode: only timers of seconds take time, everything in flight can
+    /// happen now, and the next event is a choice ([`Point::Next`](crate::choose::Point::Next)). Time passes only
+    /// when nothing is in flight.
     ///
-    /// So a run stands for all runs with the same order of events, whatever their latencies. Only for one server: its
-    /// stages take no time.
+    /// One run stands for all runs with the same order of events, whatever their latencies. The mode supports one
+    /// server, whose stages take no time.
     #[must_use]
     pub fn interleaving(self, reorderings: Reorderings) -> Self {
         assert_eq!(self.servers, 1, "interleaving mode knows one server");
         Config { scheduling: Scheduling::Interleaving(reorderings), latency: 0, link_latency: 0, ..self }
     }
 
-    /// Whether it is untimed.
+    /// Returns whether interleaving mode is on.
     pub(crate) fn is_interleaving(&self) -> bool {
         self.scheduling != Scheduling::Timed
     }
 
-    /// How many servers are more than half of them.
+    /// Returns the size of a quorum.
     pub(crate) fn majority(&self) -> u8 {
         self.servers / 2 + 1
     }
 
-    /// How long a server waits for a word of another.
+    /// Returns how long a server waits for a sign of life of another one.
     pub(crate) fn patience(&self) -> u64 {
         let limit = self.sync_limit * self.tick;
         if self.has(InjectedBug::ServesOn) { 4 * limit } else { limit }
     }
 
-    /// Whether it is wrong in that way.
+    /// Returns whether that bug is injected.
     pub(crate) fn has(&self, bug: InjectedBug) -> bool {
         self.injected_bug == Some(bug)
     }

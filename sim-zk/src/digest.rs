@@ -1,19 +1,19 @@
-//! A digest of 128 bits: whether two states are the same, but for a rare accident.
+//! A 128-bit digest that identifies a state, up to collisions.
 //!
-//! Fast on many small numbers, and the same in every process. It guards against accidents, not against malice.
+//! It is fast on many small numbers and equal in every process. It protects against accidents, not against malice.
 
-/// What was added so far, in its order.
+/// The words added so far; their order matters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Digest {
     high: u64,
     low: u64,
 }
 
-/// Odd numbers without a pattern (the fractional parts of the golden ratio, and of the square roots of 2, 3 and 5).
+/// Odd constants without a pattern (the fractional parts of the golden ratio, and of the square roots of 2, 3 and 5).
 const K: [u64; 4] =
     [0x9e37_79b9_7f4a_7c15, 0x6a09_e667_f3bc_c909, 0xbb67_ae85_84ca_a73b, 0x3c6e_f372_fe94_f82b];
 
-/// Both halves of a product, folded.
+/// Multiplies two words and folds the halves of the product.
 fn fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
     product as u64 ^ (product >> 64) as u64
@@ -26,7 +26,7 @@ impl Digest {
         self.low = fold(self.low ^ word.rotate_left(32) ^ K[2], K[3]).wrapping_add(word);
     }
 
-    /// Adds a small number and another one.
+    /// Adds a small number and a word.
     pub fn add_two(&mut self, small: u8, word: u64) {
         self.add(word ^ u64::from(small) << 56 ^ u64::from(small));
     }
@@ -47,7 +47,7 @@ impl Digest {
         }
     }
 
-    /// The digest.
+    /// Returns the digest.
     pub fn finish(self) -> u128 {
         let mut last = self;
         last.add(K[2]);

@@ -1,74 +1,75 @@
-//! What can go wrong, where in the protocol it strikes, and what the real system excludes.
+//! Fault injection: the kinds of fault, the injection points in the protocol, and what real networks exclude.
 //!
-//! A fault strikes at a *place*: when a request leaves, when an answer leaves, when something reaches a client, or when
-//! one server's packet reaches another. At each place the world asks its [`Chooser`](crate::choose::Chooser) which of the
-//! kinds that fit there strikes, if any. A connection is two FIFO streams that can be cut: a prefix is delivered, the
-//! rest is lost. So a later reply never arrives after an earlier one was lost, nothing is delivered twice, and nothing
-//! overtakes.
+//! An injection point is a step of the protocol: a request leaves, a reply leaves, a packet reaches a client, or a
+//! packet of one server reaches another. At each the world asks its [`Chooser`](crate::choose::Chooser) which of the
+//! possible faults to inject, if any. A connection is two FIFO streams that can be cut: a prefix is delivered, the
+//! rest is lost. So a later reply never arrives after an earlier one was lost, nothing is delivered twice, and
+//! nothing overtakes.
 
 use crate::message::Code;
 
 /// The kinds of fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Fault {
-    /// The connection breaks before a request reaches the server.
+    /// Lost request: the connection breaks before a request reaches the server.
     RequestLost,
-    /// The connection breaks after the server took a request in, and before its answer reached the client.
+    /// Lost reply: the connection breaks after the server accepted a request, and before the reply reached the
+    /// client.
     ReplyLost,
-    /// An answer is slow, and what is behind it waits.
+    /// Delayed reply: everything behind it waits too.
     ReplyLate,
-    /// The connection breaks; what was on its way to the server still arrives.
+    /// Connection loss: packets in flight to the server still arrive.
     Disconnect,
-    /// The client is cut off until the ensemble has ended its session.
+    /// Session expiry: the client is partitioned until the ensemble has expired its session.
     SessionExpiry,
-    /// The client process dies.
+    /// Crash of the client process.
     ClientCrash,
-    /// The client process stands still.
+    /// Pause of the client process.
     ClientPause,
-    /// The client's user drops the future it is waiting for.
+    /// Cancellation: client code drops the future that it awaits.
     Cancel,
-    /// What a client sends does not arrive for a while, although it hears its server.
+    /// One-way partition: packets of the client do not arrive for a while; those of the server do.
     ClientMuted,
-    /// What a server sends does not reach a client for a while, although the server hears it.
+    /// One-way partition: packets of the server do not arrive for a while; those of the client do.
     ClientDeafened,
-    /// A client and its server do not hear each other for a while.
+    /// Partition between a client and its server.
     ClientPartition,
-    /// The connection breaks just as a notification is about to arrive.
+    /// Lost notification: the connection breaks just before a notification arrives.
     WatchLost,
-    /// A client's clock runs fast or slow by up to a tenth.
+    /// Clock drift: the clock of a client runs up to a tenth fast or slow.
     ClockDrift,
-    /// A server dies, with what it had not yet written to its disk, and comes back later.
+    /// Crash of a server: what is not on its disk is lost; the server restarts later.
     ServerCrash,
-    /// A server stands still.
+    /// Pause of a server.
     ServerPause,
-    /// What one server sends to another is held up for a while, and arrives afterwards.
+    /// Delay of one direction of a server link: packets are held, and arrive afterwards.
     LinkHeld,
-    /// Two servers do not hear each other for a while; what is sent meanwhile is lost.
+    /// Cut of a server link: packets sent meanwhile are lost, and retransmitted.
     LinkCut,
-    /// A server is cut off from all others for a while, and not from its clients.
+    /// Partition of a server from all other servers, but not from its clients.
     ServerPartition,
-    /// A server does not get to write its log for a while.
+    /// Disk stall: a server does not write its log for a while.
     DiskStall,
-    /// A server does not get to apply what is committed for a while, nor to answer reads.
+    /// Apply stall: a server neither applies committed transactions nor answers reads for a while.
     ApplyStall,
-    /// The leader does not get to apply what it has just declared committed.
+    /// Commit stall: the leader does not apply what it has just declared committed.
     CommitStall,
-    /// The leader dies.
+    /// Crash of the leader.
     LeaderCrash,
-    /// The wall clock of the leader jumps.
+    /// Jump of the wall clock of the leader.
     ClockJump,
-    /// An overloaded server refuses a request, whatever it asks: `ThrottledOp`.
+    /// Refusal by an overloaded server, for any request: `ThrottledOp`.
     Throttled,
-    /// A quota forbids a write: `QuotaExceeded`.
+    /// Refusal of a write by a quota: `QuotaExceeded`.
     QuotaExceeded,
-    /// An access list forbids a request: `NoAuth`.
+    /// Refusal of a request by an access control list: `NoAuth`.
     AccessDenied,
-    /// A server fails to process a request: `SystemError`, which leaves open whether a write was applied.
+    /// Internal error of a server: `SystemError`, after which the outcome of a write is unknown.
     ServerError,
 }
 
 impl Fault {
-    /// Every kind, in the order of their numbers.
+    /// All kinds, in the order of their numbers.
     pub const ALL: [Fault; 27] = [
         Fault::RequestLost,
         Fault::ReplyLost,
@@ -99,7 +100,7 @@ impl Fault {
         Fault::ServerError,
     ];
 
-    /// The kind's name, as the command line and plan files have it.
+    /// Returns the name of the kind, as the command line and recordings have it.
     pub fn name(self) -> &'static str {
         match self {
             Fault::RequestLost => "request-lost",
@@ -132,13 +133,13 @@ impl Fault {
         }
     }
 
-    /// Whether it strikes servers or the links between them, and so needs more than one.
+    /// Returns whether it affects servers or server links, and so needs more than one server.
     pub fn strikes_servers(self) -> bool {
         InjectionPoint::Packet.faults().contains(&self)
             || InjectionPoint::LeaderPacket.faults().contains(&self)
     }
 
-    /// The code with which a server refuses a request instead of processing it, for the kinds that are a refusal.
+    /// Returns the code with which a server refuses a request, for the kinds that are a refusal.
     pub fn refusal(self) -> Option<Code> {
         match self {
             Fault::Throttled => Some(Code::ThrottledOp),
@@ -149,29 +150,29 @@ impl Fault {
         }
     }
 
-    /// The kind of that name.
+    /// Returns the kind with that name.
     pub fn from_name(name: &str) -> Option<Fault> {
         Fault::ALL.into_iter().find(|fault| fault.name() == name)
     }
 }
 
-/// Whom a fault strikes.
+/// The victim of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Victim {
     /// A client process.
     Process(u8),
     /// A server.
     Server(u8),
-    /// What the first server sends to the second.
+    /// One direction of a server link: sender and receiver.
     Link(u8, u8),
 }
 
-/// Where in the protocol a fault can strike.
+/// A step of the protocol at which faults can be injected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum InjectionPoint {
     /// A request leaves a client.
     Request,
-    /// An answer leaves a server.
+    /// A reply leaves a server.
     Reply,
     /// A reply, or an alarm, is about to reach a client.
     Arrival,
@@ -184,7 +185,7 @@ pub enum InjectionPoint {
 }
 
 impl InjectionPoint {
-    /// The kinds that can strike here. Which is chosen is told as its index, plus one.
+    /// Returns the kinds that can be injected here. A choice encodes a kind as its index plus one.
     pub fn faults(self) -> &'static [Fault] {
         match self {
             InjectionPoint::Request => &[

@@ -1,26 +1,27 @@
-//! Wrong simulators: a client or a server that breaks one of ZooKeeper's promises on purpose, so that a checker can be
-//! seen to notice.
+//! Injected bugs: a client or server that breaks one of ZooKeeper's promises, so that a test can show that the
+//! checker notices.
 //!
-//! [`Config::quirk`](crate::Config) asks for one; each is asked for in one place of the client's session machine or of the
-//! servers. Without one nothing is different, not even the order of choices. Three of them break no promise: they make
-//! the world kinder than ZooKeeper is ([`InjectedBug::is_too_kind`]), and what is tested in such a world proves less.
+//! [`Config::injected_bug`](crate::Config) selects one; each bug is implemented in one place of the client's session
+//! machine or of the servers. Without one nothing differs, not even the order of choices. Three of them break no
+//! promise: they exclude faults or stale reads that ZooKeeper allows ([`InjectedBug::is_too_kind`]), so a test under
+//! them is not adversarial enough.
 
 macro_rules! bugs {
     ($($bug:ident = $name:literal, $about:literal;)+) => {
-        /// One way to be wrong.
+        /// A bug that can be injected.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum InjectedBug { $(#[doc = $about] $bug,)+ }
 
         impl InjectedBug {
-            /// Every one.
+            /// All bugs.
             pub const ALL: &[InjectedBug] = &[$(InjectedBug::$bug),+];
 
-            /// Its name.
+            /// Returns the name.
             pub const fn name(self) -> &'static str {
                 match self { $(InjectedBug::$bug => $name),+ }
             }
 
-            /// What is wrong, in one line.
+            /// Returns a description in one line.
             pub const fn about(self) -> &'static str {
                 match self { $(InjectedBug::$bug => $about),+ }
             }
@@ -73,12 +74,12 @@ bugs! {
 }
 
 impl InjectedBug {
-    /// The one of that name.
+    /// Returns the bug with that name.
     pub fn from_name(name: &str) -> Option<InjectedBug> {
         InjectedBug::ALL.iter().copied().find(|bug| bug.name() == name)
     }
 
-    /// Whether it breaks no promise, and only leaves out what ZooKeeper does not exclude.
+    /// Returns whether it breaks no promise, and only excludes behaviour that ZooKeeper allows.
     pub fn is_too_kind(self) -> bool {
         matches!(self, InjectedBug::LosesNoReply | InjectedBug::NeverStale | InjectedBug::TellsAll)
     }

@@ -1,6 +1,6 @@
-//! What travels between a client and a server: every operation of ZooKeeper 3.8, and what is answered.
+//! Messages between clients and servers: every operation of ZooKeeper 3.8, and the replies.
 //!
-//! Paths are whatever a client sent, good or bad: it is the server that looks at them.
+//! Paths are whatever a client sent, valid or not: the server validates them.
 
 use crate::acl::Acl;
 use crate::paths::PathId;
@@ -10,18 +10,18 @@ pub use zk_recipes::wire::number::flags_of;
 pub use zk_recipes::zk::Code;
 use zk_recipes::zk::{CreateMode, Error, EventKind, SessionId, Stat};
 
-/// Data, shared between a message, the tree and a reader.
+/// Bytes, shared between messages, the tree and readers.
 pub type Bytes = Arc<[u8]>;
 
-/// What a znode holds: no data at all is not the same as empty data.
+/// The data of a znode. No data and empty data differ.
 pub type Content = Option<Bytes>;
 
-/// Which of the four create operations it is: they differ in what they answer, and in what they are allowed.
+/// The operation of a create: the four differ in their replies and in the modes they allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CreateForm {
-    /// `create` (1), answered by the path alone.
+    /// `create` (1), whose reply is the path.
     Create,
-    /// `create2` (15), answered by the path and the stat.
+    /// `create2` (15), whose reply is the path and the stat.
     Create2,
     /// `createContainer` (19).
     Container,
@@ -29,25 +29,25 @@ pub enum CreateForm {
     Ttl,
 }
 
-/// A creation as it is asked for.
+/// The body of a create request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Creation {
-    /// Which operation.
+    /// The operation.
     pub form: CreateForm,
-    /// The path, or its beginning if the name is to be numbered.
+    /// The path, or the prefix of a sequential one.
     pub path: PathId,
     /// The data.
     pub data: Content,
-    /// The access list; an empty one stands for one that was not sent at all, too.
+    /// The access control list; an empty one also stands for an absent one.
     pub acl: Acl,
     /// The mode as it is sent: see [`flags_of`].
     pub flags: i32,
-    /// Milliseconds without a change and without children after which the znode may go; for [`CreateForm::Ttl`].
+    /// The TTL in milliseconds, for [`CreateForm::Ttl`].
     pub ttl: i64,
 }
 
 impl Creation {
-    /// What the trait's `create` asks for.
+    /// Creates the request that the `create` of the trait sends.
     pub fn new(path: PathId, data: Content, mode: CreateMode) -> Self {
         let form = if mode == CreateMode::Container { CreateForm::Container } else { CreateForm::Create2 };
         Creation { form, path, data, acl: Acl::Open, flags: flags_of(mode), ttl: 0 }
@@ -82,9 +82,9 @@ pub enum Ask {
     GetAcl { path: PathId },
     /// `getAllChildrenNumber`.
     CountDescendants { path: PathId },
-    /// `getEphemerals`: those of the session whose paths begin with that text.
+    /// `getEphemerals`: the ephemerals of the session whose paths start with the prefix.
     Ephemerals { prefix: Arc<str> },
-    /// `multiRead`; an operation that is no read is told by its number, and makes the whole request malformed.
+    /// `multiRead`; an operation that is not a read makes the whole request malformed.
     MultiRead(Vec<ReadOp>),
     /// `sync`.
     Sync { path: PathId },
@@ -94,7 +94,7 @@ pub enum Ask {
     RemoveWatches { path: PathId, kind: i32 },
     /// `checkWatches`, likewise.
     CheckWatches { path: PathId, kind: i32 },
-    /// `setWatches`, `setWatches2`: what the client believes to be armed.
+    /// `setWatches`, `setWatches2`: the watches that the client considers armed.
     SetWatches(Box<Watching>),
     /// `addauth`.
     Auth { scheme: Arc<str>, auth: Bytes },
@@ -104,15 +104,15 @@ pub enum Ask {
     Ping,
     /// `closeSession`.
     CloseSession,
-    /// An operation that there is none of.
+    /// An unknown operation.
     Unknown(i32),
-    /// The body of that operation says nonsense.
+    /// A request of that operation whose body is malformed.
     Malformed(i32),
-    /// A request that its server refuses with that code instead of processing it, by a fault. No client sends it.
+    /// A request that an injected fault makes the server refuse with that code. No client sends it.
     Refused(Box<Ask>, Code),
 }
 
-/// What a client believes to be armed, and the zxid of the last reply it has seen.
+/// The watches that a client considers armed, and the zxid of the last reply it has seen.
 pub type Watching = zk_recipes::session::Watching<PathId>;
 
 /// One operation of a [`Ask::Multi`].
@@ -133,7 +133,7 @@ pub enum AskOp {
         data: Content,
         version: i32,
     },
-    /// An operation that a multi does not take, by its number.
+    /// An operation that a multi does not allow, by its number.
     Other(i32),
 }
 
@@ -143,7 +143,7 @@ pub enum AskOp {
 pub enum ReadOp {
     Get(PathId),
     Children(PathId),
-    /// An operation that a multiRead does not take, by its number.
+    /// An operation that a multiRead does not allow, by its number.
     Other(i32),
 }
 
@@ -151,64 +151,64 @@ pub enum ReadOp {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the fields are those of ZooKeeper's records")]
 pub enum Answer {
-    /// To `create` and `sync`.
+    /// The reply to `create` and `sync`.
     Path(PathId),
-    /// To the other creates.
+    /// The reply to the other creates.
     Created { path: PathId, stat: Stat },
-    /// To `setData`, `setACL`, `exists`.
+    /// The reply to `setData`, `setACL`, `exists`.
     Stat(Stat),
-    /// To `getData`.
+    /// The reply to `getData`.
     Data(Content, Stat),
-    /// To a listing, in the server's order.
+    /// The reply to `getChildren`, in the order of the server.
     Children(Vec<PathId>, Option<Stat>),
-    /// To `getACL`.
+    /// The reply to `getACL`.
     Acl(Acl, Stat),
-    /// To `getAllChildrenNumber`.
+    /// The reply to `getAllChildrenNumber`.
     Number(i32),
-    /// To `getEphemerals`, in the server's order.
+    /// The reply to `getEphemerals`, in the order of the server.
     Ephemerals(Vec<PathId>),
-    /// To `multiRead`.
+    /// The reply to `multiRead`.
     Many(Vec<Result<Found, Code>>),
-    /// To `multi`.
+    /// The reply to `multi`.
     Multi(Vec<OpAnswer>),
-    /// To `whoAmI`: schemes and users.
+    /// The reply to `whoAmI`: schemes and users.
     Clients(Vec<(Arc<str>, Arc<str>)>),
-    /// To everything else.
+    /// The reply to every other operation.
     Nothing,
 }
 
-/// What one operation of a multiRead gave.
+/// The result of an operation of a multiRead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// To a get.
+    /// The result of a get.
     Data(Content, Stat),
-    /// To a listing.
+    /// The result of a `getChildren`.
     Children(Vec<PathId>),
 }
 
-/// What one operation of a multi gave.
+/// The result of an operation of a multi.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OpAnswer {
-    /// To a check.
+    /// The result of a check.
     Checked,
-    /// To `create` and `create2`, which are answered alike here.
+    /// The result of `create` and `create2`, which are encoded alike.
     Created(PathId),
-    /// To `createContainer` and `createTTL`.
+    /// The result of `createContainer` and `createTTL`.
     CreatedWith(CreateForm, PathId, Stat),
-    /// To a delete.
+    /// The result of a delete.
     Deleted,
-    /// To a set.
+    /// The result of a set.
     Set(Stat),
 }
 
-/// Why a request was refused.
+/// The refusal of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "what they mean is said with each case")]
 pub enum Refusal {
-    /// As a whole.
+    /// A refusal of the whole request.
     All(Code),
-    /// A multi of so many operations: the first that failed, and why. On the wire it is answered "OK", with a code for
-    /// each operation.
+    /// A refusal of a multi of `of` operations at the first one that failed. On the wire the reply is "OK", with a
+    /// code for each operation.
     Multi { index: u16, of: u16, code: Code },
 }
 
@@ -231,49 +231,49 @@ impl From<Refusal> for Error {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ConnId(pub u32);
 
-/// How a watch goes on after it fired.
+/// The lifetime and scope of a watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum WatchMode {
-    /// It is gone.
+    /// A one-shot watch: it is gone after one notification.
     OneShot,
-    /// It stays.
+    /// A persistent watch.
     Persistent,
-    /// It stays, and is about everything below, too.
+    /// A persistent watch on the whole subtree.
     Recursive,
 }
 
-/// For whom a request was sent: stamped by the client, carried to everything that the request causes.
+/// The origin of a request: set by the client, and copied to everything that the request causes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Tag {
-    /// The number of the request, unique in the run; zero for pings and the like.
+    /// The number of the request, unique in the run; zero for pings and other requests of the library.
     pub req: u32,
-    /// The operation of the client's user that was going on, as the user numbers them; zero for none.
+    /// The operation of client code, as it numbers them; zero for none.
     pub op: u32,
-    /// Sent by a clean-up duty or by the client library itself.
+    /// Whether a clean-up duty or the client library sent it.
     pub cleanup: bool,
 }
 
-/// From client to server.
+/// A packet from client to server.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the fields are those of ZooKeeper's records")]
 pub enum Up {
-    /// The first packet of a connection. Session 0 asks for a new one; the timeout is in microseconds.
+    /// The first packet of a connection. Session 0 requests a new session; the timeout is in microseconds.
     Connect { session: SessionId, last_zxid: i64, timeout: u64, password: Password },
     /// A request.
     Request { xid: i32, ask: Ask, tag: Tag },
-    /// Something that makes the server hang up at once: a frame that is too long, or that has no header.
+    /// A frame that makes the server hang up at once: too long, or without a header.
     Unreadable,
     /// The end of the stream.
     Fin,
 }
 
-/// From server to client.
+/// A packet from server to client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the fields are those of ZooKeeper's records")]
 pub enum Down {
-    /// The answer to `Connect`. Timeout 0: the session is not, or no longer, known.
+    /// The reply to `Connect`. Timeout 0: the session does not exist, or has expired.
     Connected { session: SessionId, timeout: u64, password: Password },
-    /// The answer to a request.
+    /// The reply to a request.
     Reply { xid: i32, zxid: i64, result: Result<Answer, Refusal> },
     /// A notification.
     Notify { kind: EventKind, path: PathId },

@@ -1,30 +1,30 @@
-//! What a world tells of itself while it runs.
+//! Events of a run, and the observers that see them.
 
 use crate::fault::{Fault, Victim};
 use crate::message::{Answer, Ask, Code, Content, Refusal, Table, WatchMode};
 use crate::paths::{PathId, Paths};
 use zk_recipes::zk::{EventKind, SessionId};
 
-/// Sees everything that happens, at the moment when it happens.
+/// An observer: it sees every event at the moment at which it happens.
 pub trait Observer: Send {
-    /// Something happened, `at` microseconds after the start. `paths` names every path of the run.
+    /// Handles an event `at` microseconds after the start. `paths` resolves every path of the run.
     fn on_event(&mut self, at: u64, event: &SimEvent<'_>, paths: &Paths);
 
-    /// What it has seen that must be told apart, although the world does not show it any more: part of the state that the
-    /// untimed order asks [`Chooser::goes_on`](crate::choose::Chooser::goes_on) about. Times are best told by how long ago
-    /// they are: `now` is in microseconds after the start.
+    /// Returns a fingerprint of past events that future verdicts depend on, and that the world does not contain.
+    /// Interleaving mode adds it to the state given to [`Chooser::goes_on`](crate::choose::Chooser::goes_on). Times
+    /// should be relative to `now`, which is in microseconds after the start.
     fn remembered(&self, now: u64) -> u128 {
         let _ = now;
         0
     }
 }
 
-/// Sees nothing.
+/// An observer that ignores all events.
 impl Observer for () {
     fn on_event(&mut self, _: u64, _: &SimEvent<'_>, _: &Paths) {}
 }
 
-/// What a request asks for.
+/// The kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "each is ZooKeeper's operation of that name")]
 pub enum Kind {
@@ -46,16 +46,16 @@ pub enum Kind {
     SetAcl,
     AddWatch,
     Check,
-    /// An empty container, or a znode whose time is over, is taken away by the leader.
+    /// The deletion of an empty container or an expired TTL znode by the leader.
     Reap,
     /// Everything else.
     Other,
 }
 
-/// How a request went: the error, if there was one; a multi's is that of the operation that failed.
+/// The outcome of a request: the error, if any; for a multi, that of the failed operation.
 pub type Outcome = Option<Code>;
 
-/// What a client library knows of a session.
+/// The state of a session as its client library knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the words are those of the trait")]
 pub enum SessionNews {
@@ -65,16 +65,16 @@ pub enum SessionNews {
     Closed,
 }
 
-/// One thing that happened. Pings are not told. Processes, servers and connections are told by their numbers.
+/// An event of the simulation. Pings have none. Processes, servers and connections appear by number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(missing_docs, reason = "fields are named as everywhere in the crate")]
 pub enum SimEvent<'a> {
     // ── a client's library ──
-    /// A request leaves.
+    /// A request leaves the client.
     Sent { process: u8, req: u32, op: u32, kind: Kind, path: PathId, watch: bool, cleanup: bool },
-    /// What the request that has just left asks for is to happen only if the znode has that version.
+    /// The request that has just left is conditional on that version.
     Expected { process: u8, op: u32, version: i32 },
-    /// An answer arrives by a connection, or the library answers by itself. `made`: what a create made, and its czxid.
+    /// A reply arrives on a connection, or the library replies itself. `made`: the path and czxid of a create.
     Replied {
         process: u8,
         session: SessionId,
@@ -85,29 +85,29 @@ pub enum SimEvent<'a> {
         zxid: i64,
         made: Option<(PathId, i64)>,
     },
-    /// The user is told that the connection was lost first.
+    /// Client code learns of a connection loss instead of a reply.
     Lost { process: u8, req: u32, op: u32 },
-    /// A notification arrives.
+    /// A notification reaches the client.
     Noticed { process: u8, session: SessionId, conn: u32, kind: EventKind, path: PathId },
-    /// After a reconnect: since it was connected before, the last who waited for such a watch has given it up, so that it
-    /// is not registered again.
+    /// After a reconnect: a watch is not registered again, because client code has dropped it since the last
+    /// connection.
     Forgot { process: u8, session: SessionId, table: Table, path: PathId },
-    /// The library learns something of its session; `conn` is the connection, if there is one, and `server` whose.
+    /// The library learns a new state of its session; `conn` and `server` are its connection, if any.
     News { process: u8, session: SessionId, news: SessionNews, conn: u32, server: u8 },
     // ── a server ──
-    /// A transaction was applied by the first server to do so. Its effects follow.
+    /// The first server applies a transaction. Its effects follow.
     Txn { server: u8, zxid: i64, session: SessionId, op: u32, kind: Kind, outcome: Outcome },
-    /// Its effect: a znode created.
+    /// Effect of a transaction: a znode is created.
     Created { server: u8, zxid: i64, op: u32, path: PathId, owner: SessionId, data: &'a Content },
-    /// Its effect: a znode deleted.
+    /// Effect of a transaction: a znode is deleted.
     Deleted { server: u8, zxid: i64, op: u32, path: PathId, by: SessionId },
-    /// Its effect: data written.
+    /// Effect of a transaction: data is written.
     Written { server: u8, zxid: i64, op: u32, path: PathId, data: &'a Content },
-    /// Its effect: an access list changed.
+    /// Effect of a transaction: an access control list is changed.
     Restricted { server: u8, zxid: i64, op: u32, path: PathId },
-    /// A transaction was applied by another server.
+    /// A further server applies a transaction.
     Applied { server: u8, zxid: i64 },
-    /// A server answers a read in the state of that zxid; what is about watches alone is none.
+    /// A server answers a read from the state of that zxid. Requests about watches alone have no such event.
     Served {
         server: u8,
         session: SessionId,
@@ -118,51 +118,52 @@ pub enum SimEvent<'a> {
         ask: &'a Ask,
         result: &'a Result<Answer, Refusal>,
     },
-    /// The leader has taken a sync in: when it is answered, everything up to that zxid will have been applied there. A
-    /// sync that the leader's own client asks for is no such barrier and is not told.
+    /// The leader accepts a sync: before its reply, the follower applies everything up to that zxid. A sync at the
+    /// leader itself is no such barrier, and has no event.
     Barrier { server: u8, session: SessionId, req: u32, zxid: i64 },
-    /// A watch was armed.
+    /// A watch is armed.
     Armed { server: u8, session: SessionId, conn: u32, op: u32, table: Table, path: PathId, mode: WatchMode },
-    /// A watch fired: a notification was queued. Zxid 0: told on registering again, for what was missed.
+    /// A watch fires: a notification is queued. Zxid 0: for a missed change, when the watch is registered again.
     Fired { server: u8, session: SessionId, conn: u32, op: u32, kind: EventKind, path: PathId, zxid: i64 },
-    /// A watch went away unfired.
+    /// A watch is removed without a notification.
     Disarmed { server: u8, session: SessionId, conn: u32, table: Table, path: PathId },
-    /// A session began.
+    /// A session is opened.
     Opened { server: u8, session: SessionId, timeout: u64, zxid: i64 },
-    /// The leader marked a session as expired; `heard`: the last touch it had processed.
+    /// The leader expires a session; `heard`: the last touch it has processed.
     Marked { server: u8, session: SessionId, heard: u64 },
-    /// A session's end was applied by the first server to do so.
+    /// The first server applies the close of a session.
     Ended { server: u8, session: SessionId, zxid: i64 },
-    /// A session lives on at another server, or on another connection of this one.
+    /// A session is attached to a connection: after a reconnect, possibly at another server.
     Attached { server: u8, session: SessionId, conn: u32 },
-    /// A server turns a client away that has seen more than itself.
+    /// A server refuses a client that has seen a newer zxid.
     TurnedAway { server: u8, session: SessionId, seen: i64, applied: i64 },
-    /// A write came by a server that the session has left (or an answer came too late): it is refused without a word.
+    /// A write arrives through a server that the session has left, or its reply comes too late: it is refused
+    /// silently.
     Moved { server: u8, session: SessionId, zxid: i64 },
     // ── the ensemble ──
-    /// A server leads, in a new epoch.
+    /// A server becomes leader of a new epoch.
     Elected { server: u8, epoch: u32 },
-    /// A server begins to serve clients.
+    /// A server starts to serve clients.
     Serving { server: u8 },
-    /// A server stops serving clients: it has died, or lost the leader, or the quorum.
+    /// A server stops serving clients: it crashed, or lost the leader or the quorum.
     Ceased { server: u8 },
     // ── the world ──
-    /// A fault strikes, for `lasts` microseconds.
+    /// A fault is injected, for `lasts` microseconds.
     Injected { fault: Fault, victim: Victim, lasts: u64 },
-    /// A fault that lasted is over.
+    /// A lasting fault ends.
     Mended { fault: Fault, victim: Victim },
-    /// A process died.
+    /// A client process crashes.
     Crashed { process: u8 },
-    /// A process began.
+    /// A client process starts.
     Began { process: u8 },
-    /// A client's clock runs at so many thousandths of the right rate from here on.
+    /// The clock of a client runs at `rate` thousandths of the correct rate from now on.
     Clock { process: u8, rate: u32 },
-    /// From here on no fault strikes.
+    /// Fault injection ends.
     Healed,
 }
 
 impl SimEvent<'_> {
-    /// The same without data, questions and answers, so that it can be kept.
+    /// Returns the event without data, requests and replies, so that it can be stored.
     pub fn without_content(self) -> SimEvent<'static> {
         static DATA: Content = None;
         static ASK: Ask = Ask::Ping;

@@ -1,35 +1,35 @@
-//! Paths as small numbers, so that the tree is a vector and a message carries four bytes.
+//! Interned paths: small numbers, so that the tree is a vector and a message carries four bytes per path.
 //!
-//! A client may send any text as a path, good or bad; each gets its number. `""` and `"/"` are two texts of one znode.
+//! A client may send any text as a path, valid or not; each gets a number. `""` and `"/"` are two texts of one znode.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A path that was spoken of at least once. `PathId::ROOT` is `/`.
+/// The number of a path. `PathId::ROOT` is `/`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PathId(pub u32);
 
 impl PathId {
     /// The root.
     pub const ROOT: PathId = PathId(0);
-    /// ZooKeeper's own directory.
+    /// `/zookeeper`.
     pub(crate) const ZOOKEEPER: PathId = PathId(1);
     /// `/zookeeper/config`.
     pub(crate) const CONFIG: PathId = PathId(2);
     /// `/zookeeper/quota`.
     pub(crate) const QUOTA: PathId = PathId(3);
-    /// The empty text: the root's other name (`DataTree` keeps the root under both).
+    /// The empty text, the second name of the root (`DataTree` keeps the root under both).
     pub(crate) const EMPTY: PathId = PathId(4);
-    /// No path: of a parent that has not been asked for yet, and of a place that was left.
+    /// No path: an unknown parent, or an empty slot.
     pub(crate) const NONE: PathId = PathId(u32::MAX);
 
-    /// Whether it is one of the four znodes that cannot be deleted (`DataTree.isSpecialPath`).
+    /// Returns whether it is one of the four znodes that cannot be deleted (`DataTree.isSpecialPath`).
     pub(crate) fn is_reserved(self) -> bool {
         self <= PathId::QUOTA
     }
 }
 
-/// Every path of a world, with its parent and the hashes by which Java orders names and paths.
+/// The paths of a world, with their parents and the hashes by which Java orders names and paths.
 #[derive(Clone, Debug)]
 pub struct Paths {
     known: Vec<Known>,
@@ -40,7 +40,7 @@ pub struct Paths {
 #[derive(Clone, Debug)]
 struct Known {
     text: Arc<str>,
-    /// [`PathId::NONE`] until somebody needs it: whoever sends a megabyte of slashes does not fill the memory.
+    /// [`PathId::NONE`] until needed, so that a megabyte of slashes does not fill the memory.
     parent: PathId,
     /// The next path whose text has the same hash.
     next: PathId,
@@ -63,7 +63,7 @@ impl Default for Paths {
 }
 
 impl Paths {
-    /// The number of a path, whatever the text.
+    /// Returns the number of a path, for any text.
     pub fn intern(&mut self, text: &str) -> PathId {
         let hash = hash_of(text);
         if let Some(id) = self.find(hash, text) {
@@ -98,22 +98,22 @@ impl Paths {
         None
     }
 
-    /// The number of a path, if it was spoken of before.
+    /// Returns the number of a path, if it has one.
     pub(crate) fn known(&self, text: &str) -> Option<PathId> {
         self.find(hash_of(text), text)
     }
 
-    /// The path of a number.
+    /// Returns the text of a path.
     pub fn text(&self, id: PathId) -> &str {
         &self.known[id.0 as usize].text
     }
 
-    /// The last component.
+    /// Returns the last component.
     pub fn name(&self, id: PathId) -> &str {
         zk_recipes::zk::path::split(self.text(id)).1
     }
 
-    /// The text before the last `/`; `/` for what is directly below the root, and for the root.
+    /// Returns the text before the last `/`; `/` for the root and its children.
     pub fn parent(&mut self, id: PathId) -> PathId {
         let known = &self.known[id.0 as usize];
         if known.parent != PathId::NONE {
@@ -125,44 +125,44 @@ impl Paths {
         parent
     }
 
-    /// The parent of a path at which there is, or was, a znode: somebody has asked for it before.
+    /// Returns the parent of a path at which a znode exists or existed, so that the parent has a number.
     pub(crate) fn parent_of_znode(&self, id: PathId) -> PathId {
         let parent = self.known[id.0 as usize].parent;
         assert_ne!(parent, PathId::NONE, "a znode was created below a parent");
         parent
     }
 
-    /// The parent of a path, if anybody has asked for it: else there never was a znode.
+    /// Returns the parent of a path, if it has a number; otherwise there never was a znode.
     pub(crate) fn known_parent(&self, id: PathId) -> Option<PathId> {
         Some(self.known[id.0 as usize].parent).filter(|parent| *parent != PathId::NONE)
     }
 
-    /// Whether the path follows ZooKeeper's whole rule (`PathUtils.validatePath`).
+    /// Returns whether the path satisfies the full rule (`PathUtils.validatePath`).
     pub(crate) fn is_valid(&self, id: PathId) -> bool {
         self.known[id.0 as usize].valid
     }
 
-    /// Whether the path has a `/` and no NUL: all that is asked of it before its parent is looked up.
+    /// Returns whether the path has a `/` and no NUL: the only check before the parent lookup.
     pub(crate) fn is_plausible(&self, id: PathId) -> bool {
         self.known[id.0 as usize].plausible
     }
 
-    /// In which bucket of a Java hash table of `buckets` the last component lies.
+    /// Returns the bucket of the last component in a Java hash table.
     pub(crate) fn name_bucket(&self, id: PathId, buckets: u32) -> u32 {
         self.known[id.0 as usize].name_hash & (buckets - 1)
     }
 
-    /// In which bucket of a Java hash table of `buckets` the whole path lies.
+    /// Returns the bucket of the whole path in a Java hash table.
     pub(crate) fn path_bucket(&self, id: PathId, buckets: u32) -> u32 {
         self.known[id.0 as usize].path_hash & (buckets - 1)
     }
 
-    /// How many paths there are: every [`PathId`] is smaller.
+    /// Returns the number of paths, which exceeds every [`PathId`].
     pub fn len(&self) -> usize {
         self.known.len()
     }
 
-    /// Never: the root is always there.
+    /// Returns false: the root is always there.
     pub fn is_empty(&self) -> bool {
         self.known.is_empty()
     }
@@ -179,7 +179,7 @@ pub(crate) fn java_hash(text: &str) -> u32 {
     text.encode_utf16().fold(0, |hash: u32, unit| hash.wrapping_mul(31).wrapping_add(u32::from(unit)))
 }
 
-/// What `java.util.HashMap` makes of a hash before it looks for the bucket.
+/// Spreads a hash as `java.util.HashMap` does.
 pub(crate) fn spread(hash: u32) -> u32 {
     hash ^ (hash >> 16)
 }

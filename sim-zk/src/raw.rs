@@ -1,5 +1,5 @@
-//! A world driven by hand: raw connections, packet by packet, and faults by name. For recorded cases and scenarios, and for
-//! whoever puts a server's socket in front of a world.
+//! A world driven by hand: raw connections, packet by packet, and faults by name. It serves recorded cases,
+//! scenarios, and programs that put a socket in front of a simulated server.
 
 use crate::choose::Chooser;
 use crate::config::Config;
@@ -9,23 +9,23 @@ use crate::paths::Paths;
 use crate::world::{Context, Effect, Hold, World};
 use std::collections::BTreeSet;
 
-/// A world driven by hand.
+/// A world without simulated clients, driven packet by packet.
 pub struct Raw {
     world: World,
     chooser: Box<dyn Chooser>,
     observer: Box<dyn Observer>,
     effects: Vec<Effect>,
-    /// What is held up at present.
+    /// The present holds.
     held: BTreeSet<Hold>,
 }
 
 impl Raw {
-    /// A world without clients.
+    /// Creates a world without clients.
     pub fn new(config: Config, chooser: impl Chooser + 'static) -> Self {
         Raw::watched(config, chooser, ())
     }
 
-    /// The same, watched by a observer.
+    /// Creates a world without clients, with an observer.
     pub fn watched(
         config: Config,
         chooser: impl Chooser + 'static,
@@ -42,27 +42,27 @@ impl Raw {
             effects: &mut self.effects,
         };
         let result = act(&mut self.world, context);
-        // There is nobody to be told.
+        // No client code waits for results.
         self.effects.clear();
         result
     }
 
-    /// The world as it is.
+    /// Returns the world.
     pub fn world(&self) -> &World {
         &self.world
     }
 
-    /// Microseconds since the start.
+    /// Returns the time, in microseconds since the start.
     pub fn now(&self) -> u64 {
         self.world.now()
     }
 
-    /// The paths of the world.
+    /// Returns the paths of the world.
     pub fn paths(&mut self) -> &mut Paths {
         self.world.paths_mut()
     }
 
-    /// Opens a connection with a server and sends the first packet on it.
+    /// Opens a connection to a server and sends its first packet.
     pub fn connect(&mut self, server: u8, hello: Up) -> ConnId {
         self.with(|world, context| {
             let conn = world.open_conn(None, server);
@@ -71,22 +71,22 @@ impl Raw {
         })
     }
 
-    /// Sends packets in one piece. If the connection is gone nothing is sent.
+    /// Sends packets in one piece, unless the connection is closed.
     pub fn send(&mut self, conn: ConnId, packets: Vec<Up>) {
         self.with(|world, context| world.send_by_hand(conn, packets, context));
     }
 
-    /// What has arrived, in order; [`Down::Fin`] is the end.
+    /// Returns the next received packet; [`Down::Fin`] is the end of the stream.
     pub fn receive(&mut self, conn: ConnId) -> Option<Down> {
         self.world.take_arrived(conn)
     }
 
-    /// Cuts a connection. With a reset, what has not arrived never does.
+    /// Cuts a connection. With a reset, packets in flight are lost.
     pub fn cut(&mut self, conn: ConnId, reset: bool) {
         self.with(|world, context| world.cut_by_hand(conn, reset, context));
     }
 
-    /// Does the next thing if it is due by `limit`; else lets the time pass until then, and says no.
+    /// Performs the next event if it is due by `limit`; otherwise advances the time to `limit` and returns false.
     pub fn advance(&mut self, limit: u64) -> bool {
         self.with(|world, context| match world.next_step() {
             Some((at, step)) if at <= limit => {
@@ -100,31 +100,31 @@ impl Raw {
         })
     }
 
-    /// Holds something up until it is released.
+    /// Starts a hold.
     pub fn hold(&mut self, hold: Hold) {
         if self.held.insert(hold) {
             self.world.hold(hold);
         }
     }
 
-    /// Releases what was held up, if it was.
+    /// Ends a hold, if it is in effect.
     pub fn release(&mut self, hold: Hold) {
         if self.held.remove(&hold) {
             self.with(|world, context| world.let_go(hold, context));
         }
     }
 
-    /// Kills a server's process.
+    /// Crashes a server.
     pub fn kill(&mut self, server: u8) {
         self.with(|world, context| world.kill(server, context));
     }
 
-    /// Starts a killed server.
+    /// Starts a crashed server.
     pub fn start(&mut self, server: u8) {
         self.with(|world, context| world.start(server, context));
     }
 
-    /// Stops a server and starts it again on the same data.
+    /// Crashes a server and starts it again on the same data.
     pub fn restart(&mut self, server: u8) {
         self.kill(server);
         self.start(server);

@@ -1,5 +1,5 @@
-//! The session machine of the simulated clients: that of [`zk_recipes::session`], which real clients ship as well, with the
-//! simulation's paths, requests and injected bugs.
+//! The session machine of simulated clients: that of [`zk_recipes::session`], which real clients use as well, with
+//! simulated paths, requests and injected bugs.
 
 #[cfg(test)]
 mod tests;
@@ -12,7 +12,7 @@ use zk_recipes::session::{self, Fingerprint, Flaw, Flaws, Incoming, List, Outgoi
 
 pub(crate) use zk_recipes::session::Servers;
 
-/// What simulated sessions speak of.
+/// The types of the simulated protocol.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Simulated;
 
@@ -69,7 +69,7 @@ impl Protocol for Simulated {
 }
 
 impl Ask {
-    /// Which watch the request arms, if it succeeds.
+    /// Returns the watch that the request arms if it succeeds.
     pub(crate) fn arms(&self) -> Option<(List, PathId)> {
         match self {
             Ask::Exists { path, watch: true } | Ask::Get { path, watch: true } => Some((List::Data, *path)),
@@ -105,7 +105,7 @@ impl From<Down> for Incoming<Simulated> {
     }
 }
 
-/// The quirk of a world, as far as it is one of its clients' machines.
+/// The injected bug of the world, as far as it concerns the session machine.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ClientFlaws(pub Option<InjectedBug>);
 

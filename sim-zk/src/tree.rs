@@ -1,7 +1,7 @@
-//! One server's copy of the data tree: what it holds, and how a transaction changes it.
+//! The data tree of a server, and the effect of transactions on it.
 //!
-//! Versions, counters and zxids as `DataTree` and `DataNode` keep them; the visible `cversion` is twice the number of
-//! creations less the number of living children.
+//! Versions, counters and zxids follow `DataTree` and `DataNode`; the visible `cversion` is twice the number of
+//! creations minus the number of children.
 
 pub(crate) mod java_set;
 mod quota;
@@ -20,9 +20,9 @@ use zk_recipes::zk::{SessionId, Stat};
 pub(crate) struct Znode {
     /// Its data.
     pub data: Content,
-    /// Who may do what with it.
+    /// The access control list.
     pub acl: Acl,
-    /// What its life hangs on.
+    /// The lifetime.
     pub life: Life,
     czxid: i64,
     /// The transaction that last changed the data.
@@ -38,9 +38,9 @@ pub(crate) struct Znode {
     /// Number of creations of children: the next sequence number.
     pub creations: i32,
     children: JavaSet,
-    /// Its place among its siblings.
+    /// The position among its siblings.
     among_siblings: u32,
-    /// Its place among the ephemerals of its session.
+    /// The position among the ephemerals of its session.
     among_ephemerals: u32,
 }
 
@@ -64,12 +64,12 @@ impl Znode {
         }
     }
 
-    /// How many children live.
+    /// Returns the number of children.
     pub(crate) fn num_children(&self) -> usize {
         self.children.len()
     }
 
-    /// The session that owns it, or nobody.
+    /// Returns the owning session, or 0.
     pub(crate) fn owner(&self) -> SessionId {
         match self.life {
             Life::Ephemeral(session) => session,
@@ -77,7 +77,7 @@ impl Znode {
         }
     }
 
-    /// The visible stat.
+    /// Returns the visible stat.
     pub(crate) fn stat(&self) -> Stat {
         let children = self.children.len() as i32;
         Stat {
@@ -100,17 +100,17 @@ impl Znode {
 #[derive(Clone, Debug)]
 pub(crate) struct Tree {
     nodes: Vec<Option<Znode>>,
-    /// How many znodes there are.
+    /// The number of znodes.
     count: usize,
-    /// A session that had ephemerals once keeps its entry until it ends: its table does not shrink.
+    /// The ephemerals by session. An entry stays until the session ends, because the Java table does not shrink.
     ephemerals: BTreeMap<SessionId, JavaSet>,
-    /// Containers and znodes with a time to live.
+    /// Containers and TTL znodes.
     mortal: BTreeSet<PathId>,
     limited: quota::Limited,
 }
 
 impl Tree {
-    /// A pristine tree: `/`, `/zookeeper`, `/zookeeper/config` and `/zookeeper/quota`.
+    /// Creates a pristine tree: `/`, `/zookeeper`, `/zookeeper/config` and `/zookeeper/quota`.
     pub(crate) fn pristine() -> Self {
         let mut tree = Tree {
             nodes: Vec::new(),
@@ -123,7 +123,7 @@ impl Tree {
         for path in [PathId::ROOT, PathId::ZOOKEEPER, PathId::CONFIG, PathId::QUOTA] {
             tree.put(path, node());
         }
-        // These count as never created: it is why the visible `cversion` of a fresh root is -1.
+        // They do not count as creations, so the visible `cversion` of a fresh root is -1.
         let children = [
             (PathId::ROOT, PathId::ZOOKEEPER),
             (PathId::ZOOKEEPER, PathId::CONFIG),
@@ -140,7 +140,7 @@ impl Tree {
         tree
     }
 
-    /// The znode at a path. The root has two.
+    /// Returns the znode at a path. The root has two paths.
     pub(crate) fn get(&self, path: PathId) -> Option<&Znode> {
         let path = if path == PathId::EMPTY { PathId::ROOT } else { path };
         self.nodes.get(path.0 as usize)?.as_ref()
@@ -160,17 +160,17 @@ impl Tree {
         self.count += 1;
     }
 
-    /// How many znodes there are, the root and ZooKeeper's own included.
+    /// Returns the number of znodes, including the root and the znodes of ZooKeeper itself.
     pub(crate) fn len(&self) -> usize {
         self.count
     }
 
-    /// A znode's children in the order in which a Java server lists them.
+    /// Returns the children of a znode in the order in which a Java server lists them.
     pub(crate) fn children(&self, path: PathId, paths: &Paths) -> Option<Vec<PathId>> {
         Some(self.get(path)?.children.in_order(|child, buckets| paths.name_bucket(child, buckets)))
     }
 
-    /// How many znodes there are below one.
+    /// Returns the number of descendants.
     pub(crate) fn descendants(&self, path: PathId) -> usize {
         let mut count = 0;
         let mut todo = vec![path];
@@ -181,8 +181,8 @@ impl Tree {
         count
     }
 
-    /// The ephemerals of a session, in the order in which a Java server goes through a copy of its set: the copy's
-    /// table may be smaller (`DataTree.getEphemerals`).
+    /// Returns the ephemerals of a session, in the iteration order of a Java copy of its set, whose table may be
+    /// smaller (`DataTree.getEphemerals`).
     pub(crate) fn ephemerals(&self, session: SessionId, paths: &Paths) -> Vec<PathId> {
         let mut listed = self.ephemerals_for_copy(session, paths);
         let buckets = java_set::buckets_of_clone(listed.len());
@@ -190,18 +190,18 @@ impl Tree {
         listed
     }
 
-    /// The ephemerals of a session, in the order in which they are put into a copy of the set.
+    /// Returns the ephemerals of a session, in the order of their insertion into a copy of the set.
     pub(crate) fn ephemerals_for_copy(&self, session: SessionId, paths: &Paths) -> Vec<PathId> {
         let in_order = |set: &JavaSet| set.in_order(|path, buckets| paths.path_bucket(path, buckets));
         self.ephemerals.get(&session).map_or_else(Vec::new, in_order)
     }
 
-    /// The session has ended: what it still owned, if anything.
+    /// Removes an ended session, and returns the ephemerals that it still owned.
     pub(crate) fn orphans(&mut self, session: SessionId) -> Vec<PathId> {
         self.ephemerals.remove(&session).map_or_else(Vec::new, |set| set.by_age().collect())
     }
 
-    /// Containers that once had a child and have none, and znodes without children whose time is over
+    /// Returns empty containers that once had a child, and expired TTL znodes without children
     /// (`ContainerManager.getCandidates`).
     pub(crate) fn reapable(&self, wall_clock_ms: i64) -> Vec<PathId> {
         let is_due = |path: &PathId| {
@@ -216,7 +216,7 @@ impl Tree {
         self.mortal.iter().copied().filter(is_due).collect()
     }
 
-    /// Applies a creation. `creations` is the parent's count after it.
+    /// Applies a creation. `creations` is the new count of the parent.
     #[allow(clippy::too_many_arguments, reason = "a transaction's fields")]
     pub(crate) fn create(
         &mut self,
@@ -230,8 +230,8 @@ impl Tree {
         paths: &Paths,
     ) -> Stat {
         let parent = self.node_mut(paths.parent_of_znode(path));
-        // At the end of the numbers the count stays where it is, and with it the mark of the last change
-        // (`DataTree.createNode` only ever raises them); and -1 stands for "one more".
+        // The count and the pzxid only ever rise (`DataTree.createNode`), so both stay after an overflow; -1 stands
+        // for "one more".
         let creations = if creations == -1 { parent.creations.wrapping_add(1) } else { creations };
         if creations > parent.creations {
             parent.creations = creations;
@@ -283,7 +283,7 @@ impl Tree {
         node
     }
 
-    /// Takes back the mark that a deletion has left on the parent, as nothing right would.
+    /// Restores the pzxid of a parent after a deletion, for an injected bug.
     pub(crate) fn unmark(&mut self, parent: PathId, pzxid: i64) {
         self.node_mut(parent).pzxid = pzxid;
     }
@@ -300,7 +300,7 @@ impl Tree {
         }
     }
 
-    /// Applies a write of data; `version` is the one after it.
+    /// Applies a write of data; `version` is the new one.
     pub(crate) fn set(
         &mut self,
         path: PathId,
@@ -321,7 +321,7 @@ impl Tree {
         stat
     }
 
-    /// Applies a change of the access list; `version` is the one after it.
+    /// Applies a change of the access control list; `version` is the new one.
     pub(crate) fn set_acl(&mut self, path: PathId, acl: Acl, version: i32) -> Stat {
         let node = self.node_mut(path);
         node.acl = acl;
@@ -329,12 +329,12 @@ impl Tree {
         node.stat()
     }
 
-    /// Whether there are znodes that nobody has to delete.
+    /// Returns whether containers or TTL znodes exist.
     pub(crate) fn has_mortals(&self) -> bool {
         !self.mortal.is_empty()
     }
 
-    /// Every znode there is, in the order of the path numbers.
+    /// Returns all znodes, in the order of path numbers.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (PathId, &Znode)> {
         self.nodes.iter().enumerate().filter_map(|(id, node)| Some((PathId(id as u32), node.as_ref()?)))
     }

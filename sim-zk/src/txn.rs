@@ -1,4 +1,4 @@
-//! Transactions: what the leader logs, and every server applies.
+//! Transactions: the leader logs them, and every server applies them.
 
 use crate::acl::Acl;
 use crate::message::{Content, CreateForm, Refusal};
@@ -6,16 +6,16 @@ use crate::observer::Kind;
 use crate::paths::PathId;
 use zk_recipes::zk::SessionId;
 
-/// What a znode's life hangs on.
+/// The lifetime of a znode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Life {
-    /// Nothing: it stays until it is deleted.
+    /// Until it is deleted.
     Persistent,
-    /// A session.
+    /// Until its session ends.
     Ephemeral(SessionId),
-    /// Its children: it may go after the last one.
+    /// Until its last child is deleted.
     Container,
-    /// Its children and a time in milliseconds.
+    /// Until it has no children and has not changed for a TTL in milliseconds.
     Ttl(i64),
 }
 
@@ -24,38 +24,38 @@ pub(crate) enum Life {
 pub(crate) enum Change {
     /// `check`.
     Check,
-    /// A creation. `creations`: the parent's count of creations of children after it.
+    /// A creation. `creations`: the number of creations below the parent, including this one.
     Create { form: CreateForm, path: PathId, data: Content, acl: Acl, life: Life, creations: i32 },
     /// A deletion.
     Delete { path: PathId },
-    /// A write; `version` is the one after it.
+    /// A write of data; `version` is the new one.
     Set { path: PathId, data: Content, version: i32 },
-    /// A change of the access list; `version` is the one after it.
+    /// A change of the access control list; `version` is the new one.
     SetAcl { path: PathId, acl: Acl, version: i32 },
 }
 
-/// What a transaction is about.
+/// The effect of a transaction.
 #[derive(Clone, Debug)]
 pub(crate) enum Body {
-    /// A request that failed takes a zxid all the same.
+    /// None: a refused request, which takes a zxid all the same.
     Refused(Refusal),
-    /// Refused, and some of it done all the same: that is wrong, and only one of the quirks does it.
+    /// A partial multi that is refused: only an injected bug produces it.
     Half(Vec<Change>, Refusal),
     /// One change.
     One(Change),
     /// A multi.
     Many(Vec<Change>),
-    /// A session begins, with that timeout in microseconds.
+    /// The creation of a session, with its timeout in microseconds.
     Open { timeout: u64 },
-    /// A session ends, and with it these znodes, in this order.
+    /// The end of a session, with its ephemerals in order of deletion.
     Close { ephemerals: Vec<PathId> },
 }
 
-/// The request that a transaction comes from: the server that took it in, and that server's number for it.
+/// The request behind a transaction: the server that accepted it, and the number that it gave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Origin {
     pub member: u8,
-    /// Unique in the world; 0 for what no client has asked for.
+    /// Unique in the world; 0 without a request of a client.
     pub number: u64,
 }
 
@@ -67,7 +67,7 @@ pub(crate) struct Txn {
     pub time: i64,
     pub session: SessionId,
     pub origin: Origin,
-    /// The operation of the client's user that it belongs to, or 0.
+    /// The operation of client code that caused it, or 0.
     pub op: u32,
     pub kind: Kind,
     pub body: Body,

@@ -1,14 +1,14 @@
-//! The scheme `digest`: a user's name, and the SHA-1 of name and password in base 64.
+//! The authentication scheme `digest`: a user name, and the SHA-1 of name and password in base 64.
 //!
-//! SHA-1 is broken as a signature; here it only has to be what ZooKeeper computes.
+//! SHA-1 is broken as a signature; here it only has to match ZooKeeper.
 
-/// `user:base64(sha1("user:password"))` (`DigestAuthenticationProvider.generateDigest`).
+/// Returns `user:base64(sha1("user:password"))` (`DigestAuthenticationProvider.generateDigest`).
 pub(super) fn of(user_and_password: &str) -> String {
     let user = user_and_password.split(':').next().unwrap_or_default();
     format!("{user}:{}", base64(&sha1(user_and_password.as_bytes())))
 }
 
-/// Whether an entry's id has two parts, as `String.split` counts them: empty ones at the end are none.
+/// Returns whether an id has two parts, as `String.split` counts them: trailing empty parts do not count.
 pub(super) fn is_valid(id: &str) -> bool {
     id.trim_end_matches(':').matches(':').count() == 1
 }
@@ -37,7 +37,7 @@ fn sha1(message: &[u8]) -> [u8; 20] {
     digest
 }
 
-/// The eighty rounds over one block (FIPS 180-4, 6.1.2).
+/// Performs the eighty rounds over one block (FIPS 180-4, 6.1.2).
 fn compress([mut a, mut b, mut c, mut d, mut e]: [u32; 5], block: &[u8]) -> [u32; 5] {
     let mut words = [0u32; 80];
     for (word, bytes) in words.iter_mut().zip(block.chunks_exact(4)) {

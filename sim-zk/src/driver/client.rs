@@ -1,4 +1,4 @@
-//! A simulated session: the trait [`ZooKeeper`] on a [`World`](crate::world::World).
+//! The client of a simulated session: the trait [`ZooKeeper`] on a [`World`](crate::world::World).
 
 use super::convert::{
     known, known_prefix, plain, to_created, to_data, to_listing, to_many, to_maybe_stat, to_nothing,
@@ -25,7 +25,7 @@ pub struct SimClient {
     pub(super) sim: Sim,
     pub(super) handle: HandleId,
     pub(super) process: u8,
-    /// Set for clean-up duties: the operation whose duty it is.
+    /// The operation whose clean-up duty the client performs, if any.
     pub(super) cleanup: Option<u32>,
 }
 
@@ -36,7 +36,8 @@ impl std::fmt::Debug for SimClient {
 }
 
 impl SimClient {
-    /// Sends a request; the future only waits for its answer. `watch` takes the slot of the watch that it arms.
+    /// Sends a request at once; the future only waits for the reply. `watch` allocates the slot of the watch that it
+    /// arms.
     fn send<T>(
         &self,
         ask: impl FnOnce(&mut Paths) -> Result<Ask, Error>,
@@ -291,7 +292,7 @@ impl ZooKeeper for SimClient {
             let _ =
                 futures_util::future::select(client.duties_done(), Box::pin(client.sleep_until(until))).await;
             match plain(client.send(|_| Ok(Ask::CloseSession), None, to_nothing)).await {
-                // It was over already, or somebody else is closing it.
+                // The session is over already, or another task is closing it.
                 Err(Error::SessionOver(_)) => {
                     let mut status = client.status();
                     while status.over().is_none() {
@@ -306,7 +307,7 @@ impl ZooKeeper for SimClient {
 }
 
 impl SimClient {
-    /// Resolves when no duty of this session is being done.
+    /// Resolves when no clean-up duty of this session is running.
     fn duties_done(&self) -> impl Future<Output = ()> + Send + Unpin + use<> {
         let (sim, handle) = (self.sim.clone(), usize::from(self.handle.0));
         std::future::poll_fn(move |context| {
@@ -351,15 +352,15 @@ impl Discharge for SimClient {
     fn done(&self, _: DutyId) {}
 }
 
-/// The number of the mode of a persistent recursive watch.
+/// The wire mode of a persistent recursive watch.
 const RECURSIVE: i32 = 1;
 
-/// A version as it is sent: -1 is any.
+/// Encodes a version: -1 matches any.
 fn any(version: Option<i32>) -> i32 {
     version.unwrap_or(-1)
 }
 
-/// Spreads a counter over 64 bits (splitmix64): names that sort in no particular order, without drawing anything.
+/// Spreads a counter over 64 bits (splitmix64): names without a visible order, and without a random draw.
 fn scatter(counter: u64) -> u64 {
     let mut z = counter.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

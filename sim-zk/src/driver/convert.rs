@@ -1,4 +1,4 @@
-//! Between what the trait says and what travels.
+//! Conversion between the types of the trait and messages.
 
 use super::SimWatch;
 use super::reply::Reply;
@@ -6,13 +6,13 @@ use crate::message::{Answer, Code, Content, Found, OpAnswer, Refusal};
 use crate::paths::{PathId, Paths};
 use zk_recipes::zk::{CreateMode, Created, Data, Error, Listing, Op, OpResult, Stat, path};
 
-/// A server's answer.
+/// The reply of a server.
 pub(super) type Answered = Result<Answer, Refusal>;
 
-/// What an operation of a transaction costs beside its path and its data.
+/// The assumed size of an operation of a multi beside its path and data.
 const OP_OVERHEAD_BYTES: usize = 64;
 
-/// Checks that a transaction fits into one request.
+/// Checks that a multi fits into one request.
 pub(super) fn validate_sizes(ops: &[Op]) -> Result<(), Error> {
     let bytes: usize = ops
         .iter()
@@ -33,12 +33,12 @@ pub(super) fn validate_sizes(ops: &[Op]) -> Result<(), Error> {
     Ok(())
 }
 
-/// A reply without a watch.
+/// Awaits a reply without a watch.
 pub(super) async fn plain<T>(reply: Reply<T>) -> Result<T, Error> {
     Ok(reply.await?.0)
 }
 
-/// A reply with a watch.
+/// Awaits a reply with a watch.
 pub(super) async fn watched<T>(reply: Reply<T>) -> Result<(T, SimWatch), Error> {
     let (value, watch) = reply.await?;
     Ok((value, watch.expect("the request armed a watch")))
@@ -50,7 +50,7 @@ pub(super) fn known(paths: &mut Paths, text: &str) -> Result<PathId, Error> {
     Ok(paths.intern(text))
 }
 
-/// The beginning of a sequential name may end in a slash: the number makes it a name.
+/// Interns the prefix of a sequential name, which may end in a slash because a number follows.
 pub(super) fn known_prefix(paths: &mut Paths, text: &str, mode: CreateMode) -> Result<PathId, Error> {
     if mode.is_sequential() {
         path::validate(&format!("{text}0"))?;
@@ -73,7 +73,7 @@ pub(super) fn to_stat(_: &Paths, answer: Answered) -> Result<Stat, Error> {
     })
 }
 
-/// On the wire, a znode that does not exist is an error.
+/// Converts the reply to `exists`: a missing znode is an error on the wire.
 pub(super) fn to_maybe_stat(_: &Paths, answer: Answered) -> Result<Option<Stat>, Error> {
     match answer {
         Ok(Answer::Stat(stat)) => Ok(Some(stat)),
@@ -133,7 +133,7 @@ pub(super) fn to_nothing(_: &Paths, answer: Answered) -> Result<(), Error> {
     Ok(answer.map(drop)?)
 }
 
-/// The trait does not tell empty data from none.
+/// Converts data: the trait does not distinguish empty data from no data.
 fn to_value(data: &Content, stat: Stat) -> Data {
     Data { data: data.as_deref().unwrap_or_default().to_vec(), stat }
 }

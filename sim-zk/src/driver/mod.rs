@@ -1,11 +1,11 @@
-//! Runs ordinary async code against a [`World`] on madsim's runtime.
+//! The driver: runs ordinary async code against a [`World`] on madsim's runtime.
 //!
-//! Each client process is a madsim node of its own, so that a crash kills its tasks and a pause stops them. A controller
-//! owns every choice: it lets all tasks run until they wait, performs steps of the world until one of them wakes
-//! somebody, and so on. What the tasks observe, and when, is therefore a function of the choices alone.
+//! Each client process is a madsim node, so that a crash kills its tasks and a pause stops them. A controller makes
+//! every choice: it lets all tasks run until they wait, performs steps of the world until one wakes a task, and
+//! repeats. So the observations of tasks, and their times, are a function of the choices alone.
 //!
-//! The world's clock is the clock: it is what [`ZooKeeper::now`] tells. madsim's own clock moves along without meaning,
-//! so simulated code must not sleep by it.
+//! [`ZooKeeper::now`] returns the time of the world. The clock of madsim advances without meaning, so simulated code
+//! must not sleep by it.
 
 mod client;
 mod convert;
@@ -34,52 +34,51 @@ use zk_recipes::zk::Time;
 #[allow(unused_imports, reason = "the documentation speaks of it")]
 use zk_recipes::zk::ZooKeeper;
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// The root future is done.
+    /// The root future has completed.
     Done,
-    /// Nothing will ever happen again, and the root future still waits.
+    /// Deadlock: no event is left, and the root future still waits.
     Stuck,
-    /// For as long as the limit allows, nothing came about.
+    /// Lack of progress: the limit has passed without any.
     OutOfTime,
-    /// The chooser has seen enough of it.
+    /// The chooser has stopped the run.
     Cut,
 }
 
-/// What is left of a run.
+/// The result of a run.
 pub struct Finished<T, C, W> {
-    /// What the root future gave, if it ended.
+    /// The output of the root future, if it completed.
     pub output: Option<T>,
-    /// How it ended.
+    /// The reason for the end.
     pub end: End,
     /// The world at the end.
     pub world: World,
-    /// Who decided.
+    /// The chooser.
     pub chooser: C,
-    /// Who watched.
+    /// The observer.
     pub observer: W,
-    /// The longest time without [progress](Sim::progress), once no fault could strike any more.
+    /// The longest time without [progress](Sim::progress) after the end of fault injection.
     pub longest_lull: Duration,
 }
 
-/// A running simulation. Clones speak of the same one.
+/// A running simulation. Clones share it.
 #[derive(Clone)]
 pub struct Sim {
     shared: Arc<Mutex<Core>>,
 }
 
 impl Sim {
-    /// Runs `root` to its end on the current thread, in a world of its own.
+    /// Runs `root` to its end on the current thread, in a new world.
     ///
-    /// `limit` bounds the simulated time that may pass without [progress](Sim::progress) while no fault can strike. Where
-    /// nobody speaks of progress that is the time from the end of the hostile phase to the end of the run.
+    /// `limit` bounds the simulated time without [progress](Sim::progress) while no fault can be injected. Without
+    /// calls of `progress` it bounds the time from the end of fault injection to the end of the run.
     ///
     /// # Panics
     ///
-    /// When simulated code panics. It is made to when it uses the simulation a million times at one moment, without
-    /// waiting for anything: no step of the world could follow, and the run would never end. Code that goes on for ever
-    /// and does not even look at its session, or at its clock, cannot be found so.
+    /// If simulated code panics. Livelock is turned into a panic: a million uses of the simulation at one instant,
+    /// without waiting. A loop that does not even read its session or its clock cannot be detected.
     pub fn run<T, C, W, F>(
         config: Config,
         limit: Duration,
@@ -93,7 +92,7 @@ impl Sim {
         W: Observer + 'static,
         F: Future<Output = T> + Send + 'static,
     {
-        // A constant seed: madsim only picks among tasks that are ready together.
+        // The seed is constant because madsim only picks among tasks that are ready together.
         let runtime = madsim::runtime::Runtime::with_seed_and_config(0, madsim::Config::default());
         let sim = Sim {
             shared: Arc::new(Mutex::new(Core {
@@ -128,7 +127,7 @@ impl Sim {
                     *done.lock().expect(UNPOISONED) = Some(value);
                 });
                 loop {
-                    // The shortest sleep there is; it ends when every task waits for something.
+                    // The shortest sleep is a barrier: it ends when every task waits.
                     madsim::time::sleep(Duration::from_millis(1)).await;
                     if output.lock().expect(UNPOISONED).is_some() {
                         return (End::Done, root);
@@ -153,8 +152,8 @@ impl Sim {
         Finished { output, end, world, chooser, observer, longest_lull }
     }
 
-    /// Ends tasks that still wait: they hold each other and the simulation, and the simulation holds their wakers. What
-    /// they do as they are dropped is no part of the run.
+    /// Aborts waiting tasks. Tasks hold the simulation and it holds their wakers, so they would leak. Their drops are
+    /// not part of the run.
     fn dissolve(&self, runtime: madsim::runtime::Runtime, root: &madsim::task::JoinHandle<()>) {
         let nodes = {
             let mut core = self.core();
@@ -177,7 +176,7 @@ impl Sim {
         drop((slots, handles, processes, wakers));
     }
 
-    /// Performs steps until one of them wakes somebody.
+    /// Performs steps until one of them wakes a task.
     fn advance(&self, limit: Duration) -> Option<End> {
         let limit = limit.as_micros() as u64;
         let mut chores = Vec::new();
@@ -185,33 +184,33 @@ impl Sim {
             let mut guard = self.core();
             let core = &mut *guard;
             core.visits = 0;
-            let untimed = core.world.config().is_interleaving();
-            if !untimed || core.wakers.is_empty() {
+            let interleaving = core.world.config().is_interleaving();
+            if !interleaving || core.wakers.is_empty() {
                 core.rounds += 1;
                 core.wakers.append(&mut core.stalled);
             }
             loop {
-                // Whoever was woken may go on to ask for something: only when everybody waits is it quiet.
+                // A woken task may send requests, so the world is quiescent only when all tasks wait.
                 if core.wakers.is_empty() && !core.quiet.is_empty() && core.is_quiet() {
                     core.wakers.append(&mut core.quiet);
                 }
                 if !core.wakers.is_empty() || !chores.is_empty() {
-                    // madsim draws among tasks that are ready together, from a stream that depends on the past. Where runs
-                    // that come to the same state must go on alike, there is never more than one.
-                    let one = if untimed { core.wakers.len().min(1) } else { core.wakers.len() };
+                    // madsim draws among ready tasks from a stream that depends on the past. Runs that reach the same
+                    // state must continue alike, so in interleaving mode only one task is ready at a time.
+                    let one = if interleaving { core.wakers.len().min(1) } else { core.wakers.len() };
                     break core.wakers.drain(..one).collect();
                 }
-                if untimed && !core.goes_on() {
+                if interleaving && !core.goes_on() {
                     return Some(End::Cut);
                 }
-                let next = match untimed {
+                let next = match interleaving {
                     true => core.with_world(World::next_interleaved),
                     false => core.world.next_step(),
                 };
                 let Some((at, step)) = next else { return Some(End::Stuck) };
                 if core.world.is_hostile() {
                     core.progress(at);
-                    // While faults strike nothing is owed.
+                    // No progress is required during fault injection.
                     core.longest_lull = 0;
                 } else if at > core.owed_since.saturating_add(limit) {
                     return Some(End::OutOfTime);
@@ -224,7 +223,7 @@ impl Sim {
         None
     }
 
-    /// What cannot be done under the lock.
+    /// Does what must not happen under the lock: wakes tasks, kills and pauses nodes.
     fn finish(&self, wakers: Vec<Waker>, chores: Vec<Chore>) {
         for chore in chores {
             let handle = madsim::runtime::Handle::current();
@@ -246,26 +245,26 @@ impl Sim {
                 core.visits += 1;
                 if core.visits > SPINS {
                     core.visits = 0;
-                    // The lock is not to be held by whoever panics.
+                    // The lock is released so that the panic does not poison it.
                     drop(core);
                     panic!("simulated code goes on and on without waiting for anything");
                 }
                 core
             }
-            // A run has one thread: whoever finds the lock taken has taken it himself, further up.
+            // A re-entrant use: a run has one thread, which already holds the lock.
             Err(TryLockError::WouldBlock) => panic!("what looks at a simulation must not use it meanwhile"),
             Err(TryLockError::Poisoned(_)) => panic!("{UNPOISONED}"),
         }
     }
 
-    /// As `act`, unless the run is over, or is falling apart. For `drop`s.
+    /// Like `act`, but does nothing after the end of the run or during a panic. For `drop`s.
     fn act_unless_ended(&self, act: impl FnOnce(&mut Core)) {
         if !std::thread::panicking() && !self.core().ended {
             self.act(act);
         }
     }
 
-    /// Does something to the world on behalf of a user, and wakes whom it concerns.
+    /// Acts on the world on behalf of client code, and wakes tasks.
     fn act<R>(&self, act: impl FnOnce(&mut Core) -> R) -> R {
         let mut chores = Vec::new();
         let (result, wakers) = {
@@ -279,7 +278,7 @@ impl Sim {
         result
     }
 
-    /// Begins a client process.
+    /// Starts a client process.
     pub fn process(&self, name: &str) -> Process {
         let node = madsim::runtime::Handle::current().create_node().name(name).build();
         let id = self.act(|core| {
@@ -290,25 +289,25 @@ impl Sim {
         Process { sim: self.clone(), id, node }
     }
 
-    /// The clock.
+    /// Returns the time of the world.
     pub fn now(&self) -> Time {
         Time::from_micros(self.core().world.now())
     }
 
-    /// Looks at the world as it is.
+    /// Inspects the world.
     ///
     /// # Panics
     ///
-    /// If `at` uses the simulation, be it by a client.
+    /// If `at` uses the simulation, for instance through a client.
     pub fn look<R>(&self, at: impl FnOnce(&World) -> R) -> R {
         at(&self.core().world)
     }
 
-    /// Speaks with the observer, who is a `W`, at the present time.
+    /// Accesses the observer, whose type is `W`, at the present time.
     ///
     /// # Panics
     ///
-    /// If it is not, or if `speak` uses the simulation.
+    /// If the observer has another type, or if `speak` uses the simulation.
     pub fn observer<W: Observer + 'static, R>(&self, speak: impl FnOnce(&mut W, u64) -> R) -> R {
         let mut core = self.core();
         let now = core.world.now();
@@ -316,29 +315,29 @@ impl Sim {
         speak(observer.downcast_mut::<W>().expect("the observer is of the type it was given as"), now)
     }
 
-    /// A choice of the user's own: 0 is the calm one.
+    /// Makes a choice of client code: 0 is the fault-free alternative.
     pub fn choose(&self, n: u32) -> u32 {
         self.core().chooser.choose(Point::User, n)
     }
 
-    /// Whether nothing is on its way and nothing lingers; see [`World::is_quiet`].
+    /// Returns whether the world is quiescent; see [`World::is_quiet`].
     pub fn is_quiet(&self) -> bool {
         self.core().is_quiet()
     }
 
-    /// Ends the hostile phase before its time: from here on no fault strikes.
+    /// Ends fault injection early.
     pub fn heal(&self) {
         self.core().world.heal();
     }
 
-    /// Says that something came about that was to come: the limit of the run counts anew from here.
+    /// Reports progress: the limit of the run starts again.
     pub fn progress(&self) {
         let mut core = self.core();
         let now = core.world.now();
         core.progress(now);
     }
 
-    /// Lets a fault strike now, for that long. For scripts.
+    /// Injects a fault now, with a duration. For scripts.
     pub fn inflict(&self, fault: Fault, victim: Victim, lasts: Duration) {
         let lasts = lasts.as_micros() as u64;
         self.act(|core| {
@@ -351,7 +350,7 @@ impl Sim {
         });
     }
 
-    /// Resolves when every other task has run as far as it can without the world moving on.
+    /// Resolves when every other task waits for the world.
     pub fn stalled(&self) -> impl Future<Output = ()> + Send + use<> {
         let sim = self.clone();
         let seen = self.core().rounds;
@@ -365,12 +364,12 @@ impl Sim {
         })
     }
 
-    /// Resolves when nothing is on its way and nothing lingers; see [`World::is_quiet`].
+    /// Resolves when the world is quiescent; see [`World::is_quiet`].
     pub fn quiet(&self) -> impl Future<Output = ()> + Send + use<> {
         let sim = self.clone();
         let stalled = self.stalled();
         async move {
-            // What was just spawned has not asked for anything yet.
+            // A new task has not sent its requests yet.
             stalled.await;
             std::future::poll_fn(move |context| {
                 let mut core = sim.core();
@@ -384,7 +383,7 @@ impl Sim {
         }
     }
 
-    /// Waits that long. In interleaving mode a short pause takes no time, and others may get their turn in it.
+    /// Sleeps. In interleaving mode a short sleep takes no time, but other tasks may run in between.
     pub fn sleep(&self, process: &Process, by: Duration) -> impl Future<Output = ()> + Send + use<> {
         let now = Time::from_micros(self.core().world.time_of(process.id));
         if self.core().world.config().is_interleaving() && !by.is_zero() && by <= SHORT {
@@ -394,10 +393,10 @@ impl Sim {
     }
 }
 
-/// What a user does in less time than this takes no time in interleaving mode.
+/// The longest sleep that takes no time in interleaving mode.
 const SHORT: Duration = Duration::from_millis(100);
 
-/// Code that uses the simulation more often than this before the world moves on does not wait for it.
+/// The number of uses of the simulation without a step of the world that counts as livelock.
 const SPINS: u32 = 1_000_000;
 
 const UNPOISONED: &str = "a run that panicked is not used again";

@@ -1,4 +1,4 @@
-//! A client process of the simulation.
+//! Client processes of the simulation.
 
 use super::shared::HandleState;
 use super::{Sim, SimClient, register};
@@ -18,24 +18,24 @@ pub struct Process {
 }
 
 impl Process {
-    /// Its number, from 0 in the order of beginning.
+    /// Returns its number, counting from 0 in order of creation.
     pub fn id(&self) -> u8 {
         self.id
     }
 
-    /// Says what the process begins with, if that is not the same in every run: how far a former one has got, say. Without
-    /// it runs that differ in just that would be taken for one where all orders are explored.
+    /// Declares the input of the process, if it differs between runs, such as the progress of a predecessor.
+    /// Interleaving mode would otherwise merge states that differ only in that.
     pub fn begins_with(&self, word: u64) {
         self.sim.core().world.begins_with(self.id, word);
     }
 
-    /// Says that all tasks of the process are done, and that no other will be spawned in it. Where all orders are explored,
-    /// what it was told does not matter any more from here on.
+    /// Declares that all tasks of the process are done and no other will be spawned. In interleaving mode its
+    /// observations no longer matter from now on.
     pub fn retire(&self) {
         self.sim.core().processes[usize::from(self.id)].is_over = true;
     }
 
-    /// Runs a task in the process: it is dropped when the process crashes, and stands still while it is paused.
+    /// Spawns a task in the process: a crash drops it, and a pause stops it.
     pub fn spawn<T: Send + 'static>(
         &self,
         task: impl Future<Output = T> + Send + 'static,
@@ -43,7 +43,7 @@ impl Process {
         self.node.spawn(task)
     }
 
-    /// Opens a session that asks for `timeout`; the future is ready with the first connection.
+    /// Opens a session with the requested timeout; the future resolves with the first connection.
     pub fn open(&self, timeout: Duration) -> impl Future<Output = SimClient> + Send + use<> {
         let handle = self.sim.act(|core| {
             core.handles.push(HandleState::default());
@@ -59,29 +59,29 @@ impl Process {
         }
     }
 
-    /// A choice of the process's user: 0 is the calm one.
+    /// Makes a choice of the code of the process: 0 is the fault-free alternative.
     pub fn choose(&self, n: u32) -> u32 {
         let mut core = self.sim.core();
         core.chooser.about(Victim::Process(self.id));
         core.chooser.choose(Point::User, n)
     }
 
-    /// From here on the process's requests belong to operation `op` of its user.
+    /// Sets the operation of client code to which further requests belong.
     pub fn set_op(&self, op: u32) {
         self.sim.core().world.set_op(self.id, op);
     }
 
-    /// The operation of its user to which the process's requests belong at present, or 0.
+    /// Returns the operation to which requests belong at present, or 0.
     pub fn op(&self) -> u32 {
         self.sim.core().world.op(self.id)
     }
 
-    /// How many times the user was asked to drop what it waits for.
+    /// Returns the number of cancellations so far.
     pub fn cancels(&self) -> u32 {
         self.sim.core().processes[usize::from(self.id)].cancels
     }
 
-    /// Resolves when the user is asked to drop what it waits for more than `seen` times.
+    /// Resolves when there have been more than `seen` cancellations.
     pub fn cancelled(&self, seen: u32) -> impl Future<Output = ()> + Send + use<> {
         let (sim, id) = (self.sim.clone(), usize::from(self.id));
         std::future::poll_fn(move |context| {
@@ -95,7 +95,7 @@ impl Process {
         })
     }
 
-    /// Resolves when the process has crashed. For whoever watches over it.
+    /// Resolves when the process has crashed. For supervisors.
     pub fn crashed(&self) -> impl Future<Output = ()> + Send + use<> {
         let (sim, id) = (self.sim.clone(), usize::from(self.id));
         std::future::poll_fn(move |context| {
@@ -109,12 +109,12 @@ impl Process {
         })
     }
 
-    /// Orders a fault: it strikes the process at the next place where it fits. For scripts.
+    /// Orders a fault for the next injection point at which it is possible. For scripts.
     pub fn order(&self, fault: Fault) {
         self.sim.core().world.order(self.id, fault);
     }
 
-    /// Lets a fault strike the process now. For scripts.
+    /// Injects a fault into the process now. For scripts.
     pub fn inflict(&self, fault: Fault, lasts: Duration) {
         let lasts = lasts.as_micros() as u64;
         self.sim.act(|core| {

@@ -1,4 +1,4 @@
-//! What users wait for: answers, watches and alarms.
+//! Futures of client code: replies, watches and alarms.
 
 use super::Sim;
 use super::convert::Answered;
@@ -12,10 +12,10 @@ use std::task::{Context, Poll, ready};
 use zk_recipes::session::Slot;
 use zk_recipes::zk::{Error, Event, Time, TreeEvent};
 
-/// Makes of an answer what the user asked for.
+/// Converts a reply into the result of the trait method.
 pub(super) type Convert<T> = fn(&Paths, Answered) -> Result<T, Error>;
 
-/// The future of a request: it has been sent.
+/// The future of a request that has been sent.
 pub(super) struct Reply<T> {
     pub(super) sim: Sim,
     pub(super) handle: HandleId,
@@ -77,7 +77,7 @@ impl<T> Drop for Reply<T> {
     }
 }
 
-/// A watch in the simulation.
+/// A one-shot watch in the simulation.
 pub struct SimWatch {
     sim: Sim,
     handle: HandleId,
@@ -107,7 +107,7 @@ impl Drop for SimWatch {
     }
 }
 
-/// A watch on a whole tree in the simulation.
+/// A watch on a subtree in the simulation.
 pub struct SimTreeWatch(pub(super) SimWatch);
 
 impl Stream for SimTreeWatch {
@@ -126,7 +126,7 @@ impl Stream for SimTreeWatch {
     }
 }
 
-/// The future of an alarm.
+/// The future of a sleep.
 pub(super) struct Sleep {
     sim: Sim,
     alarm: Option<u32>,
@@ -147,7 +147,7 @@ impl Sleep {
         Sleep { sim: sim.clone(), alarm }
     }
 
-    /// An alarm that goes off now, when it is its turn.
+    /// Creates an alarm that is due now, and goes off when it is chosen.
     pub(super) fn turn(sim: &Sim, process: u8) -> Self {
         let alarm = sim.act(|core| {
             let (alarm, now) = (core.slots.take(), core.world.time_of(process));

@@ -1,4 +1,4 @@
-//! What a simulation holds behind its lock, and how the effects of the world's steps are dealt out.
+//! The state behind the lock of a simulation, and the delivery of results to client code.
 
 use crate::choose::Chooser;
 use crate::message::Answer;
@@ -10,10 +10,10 @@ use std::task::Waker;
 use zk_recipes::session::Slot;
 use zk_recipes::zk::{DutyId, Error, Event, TreeEvent};
 
-/// What simulated futures wait for.
+/// The results that simulated futures wait for.
 pub(super) type Slots = zk_recipes::session::Slots<Result<Answer, Failure>, HandleId>;
 
-/// A chooser that can be given back as what it was.
+/// A chooser that can be downcast to its type.
 pub(super) trait AnyChooser: Chooser + Any {}
 impl<C: Chooser + Any> AnyChooser for C {}
 
@@ -21,7 +21,7 @@ impl<C: Chooser + Any> AnyChooser for C {}
 pub(super) trait AnyObserver: Observer + Any {}
 impl<W: Observer + Any> AnyObserver for W {}
 
-/// Everything behind the lock.
+/// The state behind the lock.
 pub(super) struct Core {
     pub(super) world: World,
     pub(super) chooser: Box<dyn AnyChooser>,
@@ -29,27 +29,27 @@ pub(super) struct Core {
     pub(super) effects: Vec<Effect>,
     pub(super) wakers: Vec<Waker>,
     pub(super) slots: Slots,
-    /// Who waits for a change of a session's status, or for its duties, by handle.
+    /// The sessions, by handle: tasks that wait for a status change or for duties.
     pub(super) handles: Vec<HandleState>,
     pub(super) nodes: Vec<madsim::runtime::NodeHandle>,
     pub(super) processes: Vec<ProcessState>,
     pub(super) guids: u64,
-    /// The run is over: what futures do as they are dropped is no part of it.
+    /// The run is over: drops of futures are no longer part of it.
     pub(super) ended: bool,
-    /// Who waits until nothing is on its way.
+    /// The tasks that wait for quiescence.
     pub(super) quiet: Vec<Waker>,
-    /// How often every task has run as far as it could, and who waits for the next time.
+    /// The number of times that all tasks waited, and the tasks that wait for the next time.
     pub(super) rounds: u64,
     pub(super) stalled: Vec<Waker>,
-    /// How often simulated code has come here since the world last moved.
+    /// The uses of the simulation since the last step of the world.
     pub(super) visits: u32,
-    /// Since when something has to come about: the last time that it did, or that a fault could strike.
+    /// The last time of progress or of fault injection.
     pub(super) owed_since: u64,
-    /// The longest time in which nothing came about, although no fault could strike.
+    /// The longest time without progress after fault injection.
     pub(super) longest_lull: u64,
 }
 
-/// What the driver knows of a session.
+/// The state of a session in the driver.
 #[derive(Default)]
 pub(super) struct HandleState {
     pub(super) waiting: Vec<Waker>,
@@ -57,19 +57,20 @@ pub(super) struct HandleState {
     pub(super) next_duty: DutyId,
 }
 
-/// What the driver knows of a process.
+/// The state of a process in the driver.
 #[derive(Default)]
 pub(super) struct ProcessState {
     pub(super) cancels: u32,
     pub(super) crashed: bool,
-    /// Its code has come to its end.
+    /// Whether its code has returned.
     pub(super) is_over: bool,
     pub(super) waiting: Vec<Waker>,
-    /// How many names it was given, in interleaving mode: there they do not tell who else was given one before.
+    /// The number of names given to it in interleaving mode, where names must not reveal what other processes did
+    /// before.
     pub(super) guids: u64,
 }
 
-/// What the controller has to do outside the lock.
+/// A task of the controller outside the lock.
 pub(super) enum Chore {
     Kill(u8),
     Pause(u8),
@@ -77,7 +78,7 @@ pub(super) enum Chore {
 }
 
 impl Core {
-    /// Lets the world act, and deals out what its users are told.
+    /// Acts on the world.
     pub(super) fn with_world<R>(&mut self, act: impl FnOnce(&mut World, &mut Context<'_>) -> R) -> R {
         let mut context = Context {
             chooser: &mut *self.chooser,
@@ -87,7 +88,7 @@ impl Core {
         act(&mut self.world, &mut context)
     }
 
-    /// Deals out the effects of what was just done.
+    /// Delivers the results of the last step.
     pub(super) fn settle(&mut self, chores: &mut Vec<Chore>) {
         while !self.effects.is_empty() {
             let mut effects = std::mem::take(&mut self.effects);
@@ -95,7 +96,7 @@ impl Core {
                 self.deal(effect, chores);
             }
             if self.effects.is_empty() {
-                // Its room is used again.
+                // The allocation is reused.
                 self.effects = effects;
             }
         }
@@ -144,13 +145,14 @@ impl Core {
         }
     }
 
-    /// Something came about, or is not owed yet: time counts anew from here.
+    /// Records progress, so that the limit starts again.
     pub(super) fn progress(&mut self, now: u64) {
         self.longest_lull = self.longest_lull.max(now.saturating_sub(self.owed_since));
         self.owed_since = now;
     }
 
-    /// Whether the run is to go on from here: every task waits. When the last client is done nothing is chosen any more.
+    /// Asks the chooser whether the run continues, while every task waits. After the last client has finished there
+    /// are no choices.
     pub(super) fn goes_on(&mut self) -> bool {
         if self.world.is_ending() {
             return true;

@@ -1,4 +1,4 @@
-//! A follower's part: log what the leader proposes, apply what it commits, and tell it who was heard of.
+//! The follower: it logs proposals, applies commits, and reports touched sessions to the leader.
 
 use super::stages::Item;
 use super::{Env, Member, Packet, Role};
@@ -7,15 +7,15 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use zk_recipes::zk::SessionId;
 
-/// What a server keeps while it follows.
+/// The state of a follower.
 #[derive(Clone, Debug)]
 pub(crate) struct Following {
     pub leader: u8,
-    /// Nothing heard of the leader until then: it is given up.
+    /// The time at which a silent leader is given up.
     pub gives_up_at: u64,
     /// Proposed and not yet committed.
     proposed: VecDeque<Arc<Txn>>,
-    /// Sessions heard of since the leader asked last, and their timeouts.
+    /// The sessions touched since the last ping of the leader, with their timeouts.
     heard: BTreeMap<SessionId, u64>,
 }
 
@@ -25,14 +25,14 @@ impl Following {
         Following { leader, gives_up_at, proposed: VecDeque::new(), heard: BTreeMap::new() }
     }
 
-    /// A client was heard of. The leader learns it when it asks.
+    /// Touches a session. The leader learns it at its next ping.
     pub(super) fn touch(&mut self, session: SessionId, timeout: u64) {
         self.heard.insert(session, timeout);
     }
 }
 
 impl Member {
-    /// The leader has sent something.
+    /// Handles a packet of the leader.
     pub(super) fn follow_packet(&mut self, packet: Packet, env: &mut Env<'_>) {
         let Role::Following(following) = &mut self.role else { return };
         following.gives_up_at = env.now + env.config.patience();

@@ -1,4 +1,4 @@
-//! Connections and requests of a server's clients (`ZooKeeperServer`, `NIOServerCnxn`).
+//! Connections and requests of clients (`ZooKeeperServer`, `NIOServerCnxn`).
 
 use super::packet::{Write, WriteBody};
 use super::stages::Read;
@@ -11,25 +11,25 @@ use crate::wire::password;
 use std::sync::Arc;
 use zk_recipes::zk::SessionId;
 
-/// The xid of a ping and of its answer.
+/// The xid of pings and their replies.
 pub(crate) const PING: i32 = -2;
 /// The xid of an authentication.
 const AUTH: i32 = -4;
 
-/// A request that waits for an earlier one of its session.
+/// A request that waits for an earlier one of the same session.
 #[derive(Clone, Debug)]
 pub(super) enum Waiting {
-    /// A write, until it is applied here. A mute one is answered only if it is refused.
+    /// A write, until it is applied here. A mute one gets a reply only if it is refused.
     Write { number: u64, conn: ConnId, xid: i32, mute: bool },
-    /// At the leader: a write that came through another server.
+    /// At the leader: a write from another server.
     Remote { number: u64 },
-    /// A follower's sync, until the leader's answer has passed the apply stage.
+    /// A sync at a follower, until the reply of the leader has passed the apply stage.
     Sync { number: u64, conn: ConnId, xid: i32, path: PathId },
-    /// What can be answered once it is its turn.
+    /// A read, until its turn.
     Read(Read),
 }
 
-/// A connection that is not welcomed yet.
+/// A connection that waits for its session.
 #[derive(Clone, Debug)]
 pub(super) struct Opening {
     pub conn: ConnId,
@@ -38,7 +38,7 @@ pub(super) struct Opening {
 }
 
 impl Member {
-    /// A packet of a client arrives.
+    /// Handles a packet of a client.
     pub(crate) fn receive(&mut self, conn: ConnId, packet: Up, env: &mut Env<'_>) {
         if !self.serves() {
             env.outbox.push((conn, Down::Fin));
@@ -65,7 +65,7 @@ impl Member {
     ) {
         let (server, applied) = (self.id, self.replica.applied);
         if last_zxid > applied && !env.config.has(InjectedBug::AcceptsAnyone) {
-            // A server that is behind what the client has seen refuses by closing, without an answer.
+            // A server that is behind the last zxid of a client refuses it by closing the connection without a reply.
             env.emit(SimEvent::TurnedAway { server, session, seen: last_zxid, applied });
             env.outbox.push((conn, Down::Fin));
             return;
@@ -74,7 +74,7 @@ impl Member {
         let number = env.counters.number();
         if session == SessionId(0) {
             env.counters.sessions += 1;
-            // As a real server: its own number in the high byte, then something that grows.
+            // As in a real server: its number in the high byte, then a counter.
             let session = SessionId((i64::from(self.id) + 1) << 56 | env.counters.sessions);
             self.openings.insert(number, Opening { conn, session, timeout });
             self.queues.entry(session).or_default().push_back(Waiting::Write {
@@ -86,7 +86,7 @@ impl Member {
             self.submit(session, number, WriteBody::Open { timeout }, conn, Tag::default(), env);
             return;
         }
-        // Whoever names a session takes it over from its connection here, whether or not it is his.
+        // A connect request takes the session over from its connection here, before the password is checked.
         let old: Vec<ConnId> = self.replica.conns_of(session).collect();
         old.into_iter().for_each(|conn| self.hang_up(conn, env));
         for (_, opening) in self.openings.extract_if(.., |_, opening| opening.session == session) {
@@ -114,14 +114,14 @@ impl Member {
         }
     }
 
-    /// The session that a connection has asked for is open.
+    /// Completes a connection whose session is now open.
     pub(super) fn opened(&mut self, number: u64, env: &mut Env<'_>) {
         if let Some(Opening { conn, session, timeout }) = self.openings.remove(&number) {
             self.attach(conn, session, timeout, env);
         }
     }
 
-    /// The leader has said whether a client may go on with its session here.
+    /// Handles the reply of the leader to a reconnect: whether the session is alive.
     pub(super) fn revalidated(&mut self, number: u64, valid: bool, env: &mut Env<'_>) {
         let Some(Opening { conn, session, timeout }) = self.openings.remove(&number) else { return };
         if valid {
@@ -138,14 +138,14 @@ impl Member {
         env.outbox.push((conn, Down::Connected { session, timeout, password: password(session) }));
     }
 
-    /// There is no such session.
+    /// Refuses a connect: the session does not exist.
     fn refuse(&mut self, conn: ConnId, env: &mut Env<'_>) {
         env.outbox.push((conn, Down::Connected { session: SessionId(0), timeout: 0, password: [0; 16] }));
         env.outbox.push((conn, Down::Fin));
     }
 
     fn request(&mut self, conn: ConnId, xid: i32, ask: Ask, tag: Tag, env: &mut Env<'_>) {
-        // A connection that was not welcomed, or was hung up on, has nothing to ask.
+        // A connection without a session is ignored.
         let Some(session) = self.replica.session_of(conn) else { return };
         match ask {
             Ask::Auth { scheme, auth } => return self.authenticate(conn, &scheme, &auth, env),
@@ -156,7 +156,7 @@ impl Member {
             }
             _ => {}
         }
-        // A request of a session that is over is dropped without a word: the connection is being closed.
+        // A request of an expired session is dropped: the connection is about to be closed.
         if !self.touch(conn, session, env.now) {
             return;
         }
@@ -187,7 +187,7 @@ impl Member {
         }
     }
 
-    /// Authentication passes by the queue.
+    /// Handles `addauth`, which bypasses the queue.
     fn authenticate(&mut self, conn: ConnId, scheme: &Arc<str>, auth: &[u8], env: &mut Env<'_>) {
         let result = self.replica.authenticate(conn, scheme, auth, &env.config.settings);
         let failed = result.is_err();
@@ -198,7 +198,8 @@ impl Member {
         }
     }
 
-    /// A client was heard of. False if its session is known to be over; a follower does not look (`LearnerSessionTracker`).
+    /// Touches a session. Returns false if it is known to be over; a follower does not check
+    /// (`LearnerSessionTracker`).
     fn touch(&mut self, conn: ConnId, session: SessionId, now: u64) -> bool {
         match &mut self.role {
             Role::Leading(leading) => leading.tracker.touch_again(session, now),
@@ -232,16 +233,16 @@ impl Member {
         }
     }
 
-    /// Closes a client's connection.
+    /// Closes a connection of a client.
     pub(super) fn hang_up(&mut self, conn: ConnId, env: &mut Env<'_>) {
         self.lose(conn, env);
         env.outbox.push((conn, Down::Fin));
     }
 
-    /// A client's connection is gone.
+    /// Forgets a connection of a client.
     fn lose(&mut self, conn: ConnId, env: &mut Env<'_>) {
         self.timeouts.remove(&conn);
-        // Whatever its session is still waiting for will find nobody.
+        // Later replies for its session find no connection.
         self.openings.retain(|_, opening| opening.conn != conn);
         self.replica.forget(conn, &mut env.replica_env(self.id, false));
     }

@@ -1,14 +1,15 @@
-//! The leader's part: order writes, refused or not; propose; commit what a quorum has logged; keep sessions alive or
-//! end them (`Leader`, `LearnerHandler`, `PrepRequestProcessor`).
+//! The leader: it orders writes, refused or not, proposes them, commits what a quorum has logged, and tracks sessions
+//! (`Leader`, `LearnerHandler`, `PrepRequestProcessor`).
+
+mod timers;
 
 use super::intake::Waiting;
 use super::packet::{Write, WriteBody};
 use super::stages::{Item, WaitingSync, Withheld};
 use super::tracker::Tracker;
 use super::{Env, Member, Packet, Role};
-use crate::choose::Point;
 use crate::injected_bug::InjectedBug;
-use crate::message::{Ask, AskOp, Code, Refusal, Tag};
+use crate::message::{Ask, AskOp, Code, Refusal};
 use crate::observer::{Kind, SimEvent};
 use crate::server::{Prep, kind_of, refused_for_session};
 use crate::txn::{Body, Origin, Txn};
@@ -20,27 +21,27 @@ use zk_recipes::zk::SessionId;
 #[derive(Clone, Debug)]
 struct Proposal {
     txn: Arc<Txn>,
-    /// Who has logged it, a bit a server.
+    /// The servers that have logged it, one bit each.
     acks: u64,
     since: u64,
-    /// Syncs that are answered behind its commit.
+    /// Syncs whose replies follow its commit.
     syncs: Vec<WaitingSync>,
 }
 
-/// What a leader knows of a follower.
+/// The state of a follower at the leader.
 #[derive(Clone, Copy, Debug)]
 struct Follower {
-    /// Until which tick it counts as one of the quorum (`LearnerHandler.synced`).
+    /// The last tick in which it counts towards the quorum (`LearnerHandler.synced`).
     counts_until: u64,
-    /// Nothing heard of it until then: the connection is closed.
+    /// The time at which the connection is closed if the follower stays silent.
     silent_at: u64,
 }
 
-/// What a server keeps while it leads.
+/// The state of a leader.
 #[derive(Clone, Debug)]
 pub(crate) struct Leading {
     pub tracker: Tracker,
-    /// The last zxid given out, and that of the last transaction: an epoch begins with a zxid that belongs to none.
+    /// The last zxid assigned, and that of the last transaction: the first zxid of an epoch belongs to none.
     zxid: i64,
     last: i64,
     pub committed: i64,
@@ -48,9 +49,9 @@ pub(crate) struct Leading {
     proposals: VecDeque<Proposal>,
     /// Connected followers.
     followers: BTreeMap<u8, Follower>,
-    /// Who waits for the leader's lock, which is held while a commit is withheld.
+    /// Packets that wait for the leader lock, which is held while a commit is withheld.
     blocked: VecDeque<(u8, Packet)>,
-    /// Full ticks since it leads, and whether the next beat is a half one.
+    /// The full ticks of leadership, and whether the next beat is a half one.
     ticks: u64,
     half: bool,
     beat_at: Option<u64>,
@@ -75,13 +76,13 @@ impl Leading {
             blocked: VecDeque::new(),
             ticks: 0,
             half: false,
-            // A server alone has nobody to ask.
+            // A single server has no followers to ping.
             beat_at: (env.config.servers > 1).then(|| env.now + env.config.tick / 2),
             reap_at: env.config.reap_every.map(|every| env.now + every),
         }
     }
 
-    /// Whether it has a connection with that follower.
+    /// Returns whether that follower is connected.
     pub(super) fn hears(&self, follower: u8) -> bool {
         self.followers.contains_key(&follower)
     }
@@ -90,7 +91,7 @@ impl Leading {
         self.followers.keys().copied()
     }
 
-    /// The leader has applied a transaction.
+    /// Handles a transaction that the leader has applied.
     pub(super) fn applied(&mut self, txn: &Txn) {
         self.prep.applied(txn.zxid);
         if let Body::Close { .. } = txn.body {
@@ -102,29 +103,29 @@ impl Leading {
         !self.proposals.is_empty() || !self.blocked.is_empty()
     }
 
-    /// A follower was heard of.
+    /// Records a sign of life of a follower.
     fn heard(&mut self, follower: u8, env: &Env<'_>) {
         let counts_until = self.ticks + env.config.sync_limit;
         let silent_at = env.now + env.config.patience();
         self.followers.insert(follower, Follower { counts_until, silent_at });
     }
 
-    /// Nobody counts as silent before that time.
+    /// Postpones the silence timeouts of followers to that time at least.
     pub(super) fn hear_out(&mut self, not_before: u64) {
         for follower in self.followers.values_mut() {
             follower.silent_at = follower.silent_at.max(not_before);
         }
     }
 
-    /// When it acts next; `mortals`: whether there is anything that could be reaped.
+    /// Returns the due time of the next timer. `mortals`: whether containers or TTL znodes exist.
     pub(super) fn next_timer(&self, mortals: bool) -> Option<u64> {
         let silent_at = self.followers.values().map(|follower| follower.silent_at).min();
         let reap_at = self.reap_at.filter(|_| mortals);
         [self.beat_at, reap_at, self.tracker.next(), silent_at].into_iter().flatten().min()
     }
 
-    /// A server follows from here on: what is proposed and not yet committed is sent to it. What it had acknowledged of that
-    /// before counts no more, also if that still waits for the lock: its log has been cut off after what is committed.
+    /// Adds a follower and sends it all uncommitted proposals. Its earlier acknowledgements of them no longer count,
+    /// even those that wait for the lock: its log was truncated to the committed part.
     fn welcome(&mut self, follower: u8, env: &mut Env<'_>) {
         self.heard(follower, env);
         self.blocked.retain(|(from, packet)| *from != follower || !matches!(packet, Packet::Ack(_)));
@@ -134,7 +135,7 @@ impl Leading {
         }
     }
 
-    /// The connection with a follower is closed.
+    /// Closes the connection to a follower.
     fn dismiss(&mut self, follower: u8, env: &mut Env<'_>) {
         self.followers.remove(&follower);
         env.post.push((follower, Packet::Fin));
@@ -149,18 +150,18 @@ impl Member {
         }
     }
 
-    /// A server follows from here on.
+    /// Adds a follower.
     pub(crate) fn welcome(&mut self, follower: u8, env: &mut Env<'_>) {
         self.leading_mut().welcome(follower, env);
     }
 
-    /// A follower has sent something.
+    /// Handles a packet of a follower.
     pub(super) fn lead_packet(&mut self, from: u8, packet: Packet, env: &mut Env<'_>) {
         let leading = self.leading_mut();
         leading.heard(from, env);
         match packet {
             Packet::Write(write) => {
-                // A read of the session here must not overtake it.
+                // A later read of the session at the leader must not overtake the write.
                 let waiting = Waiting::Remote { number: write.number };
                 self.queues.entry(write.session).or_default().push_back(waiting);
                 self.locked(from, Packet::Write(write), env);
@@ -171,7 +172,7 @@ impl Member {
                 env.post.push((from, Packet::Revalidated { number, valid }));
                 if valid {
                     leading.tracker.set_owner(session, from);
-                    // The leader learns first that the session has left it.
+                    // The leader drops its own connections of a session that has moved.
                     let left: Vec<_> = self.replica.conns_of(session).collect();
                     left.into_iter().for_each(|conn| self.hang_up(conn, env));
                 }
@@ -192,13 +193,14 @@ impl Member {
         }
     }
 
-    /// Does what needs the leader's lock (`Leader.propose`, `processAck`, `processSync`). It is held over a commit: while
-    /// that is withheld all this waits, and clients of the leader read on.
+    /// Handles what needs the leader lock (`Leader.propose`, `processAck`, `processSync`). The lock is held during a
+    /// commit: while a commit is withheld all this waits, and clients of the leader continue to read.
     fn locked(&mut self, from: u8, packet: Packet, env: &mut Env<'_>) {
         let (id, withheld) = (self.id, self.withheld.is_some());
         let leading = self.leading_mut();
         match packet {
-            // A write that comes too late does so whatever its session does until it gets its place.
+            // Whether the write is too late is decided on arrival, whatever the session does until the write is
+            // ordered.
             Packet::Write(mut write) if withheld => {
                 write.moved = leading.tracker.check(write.session, from) == Err(Code::SessionMoved);
                 leading.blocked.push_back((from, Packet::Write(write)));
@@ -218,17 +220,17 @@ impl Member {
         }
     }
 
-    /// A write of a client of the leader's own.
+    /// Orders a write of a client of the leader itself.
     pub(super) fn order(&mut self, write: Write, env: &mut Env<'_>) {
         self.locked(self.id, Packet::Write(Box::new(write)), env);
     }
 
-    /// A server has logged a proposal.
+    /// Handles the acknowledgement of a proposal by a server.
     pub(super) fn acknowledged(&mut self, by: u8, zxid: i64, env: &mut Env<'_>) {
         self.locked(by, Packet::Ack(zxid), env);
     }
 
-    /// Gives a write its place, whether it will succeed or not.
+    /// Assigns a zxid to a write, whether or not it succeeds.
     fn place(&mut self, write: Write, by: u8, env: &mut Env<'_>) {
         let Write { session, number, what, ids, tag, moved } = write;
         let time = self.wall_clock_ms(env.now);
@@ -241,7 +243,7 @@ impl Member {
                 (Kind::Connect, Body::Open { timeout })
             }
             WriteBody::Ask(Ask::CloseSession) => {
-                // Whoever owns the session: its end is not checked.
+                // The close of a session is not subject to the owner check.
                 leading.tracker.close(session);
                 (Kind::CloseSession, leading.prep.close(replica, zxid, session, env.paths))
             }
@@ -293,7 +295,7 @@ impl Member {
         self.write(txn, env);
     }
 
-    /// Counts an acknowledgement.
+    /// Counts an acknowledgement towards the quorum.
     fn count(&mut self, by: u8, zxid: i64, env: &mut Env<'_>) {
         let leading = self.leading_mut();
         let Some(first) = leading.proposals.front().map(|proposal| proposal.txn.zxid) else { return };
@@ -320,7 +322,7 @@ impl Member {
         }
     }
 
-    /// What the followers have been told to commit the leader commits itself, if nothing keeps it from that.
+    /// Commits at the leader what its followers were told to commit, unless a commit stall prevents it.
     fn resume_committing(&mut self, env: &mut Env<'_>) {
         if self.commit_stops == 0
             && let Some(Withheld { txn, syncs }) = self.withheld.take()
@@ -332,7 +334,7 @@ impl Member {
         }
     }
 
-    /// A leader whose commits were held up goes on with them, and with all that has waited for its lock.
+    /// Ends a commit stall: handles the withheld commit and everything that waited for the lock.
     pub(crate) fn unlock(&mut self, env: &mut Env<'_>) {
         self.resume_committing(env);
         while self.is_leading() && self.withheld.is_none() {
@@ -341,110 +343,9 @@ impl Member {
             self.locked(from, packet, env);
         }
     }
-
-    /// Whatever of the leader's own is due.
-    pub(super) fn lead_timer(&mut self, env: &mut Env<'_>) {
-        let now = env.now;
-        let leading = self.leading_mut();
-        let beats = leading.beat_at.is_some_and(|at| at <= now);
-        // As long as there was nothing to reap nobody was reminded: then it is for the next time.
-        let reaps = leading.reap_at == Some(now);
-        if let (Some(at), Some(every)) = (leading.reap_at, env.config.reap_every)
-            && at <= now
-        {
-            leading.reap_at = Some(at + ((now - at) / every + 1) * every);
-        }
-        self.expire(env);
-        if reaps && self.withheld.is_none() {
-            self.reap(env);
-        }
-        let leading = self.leading_mut();
-        let silent = leading.followers.iter().filter(|(_, follower)| follower.silent_at <= now);
-        let silent: Vec<u8> = silent.map(|(id, _)| *id).collect();
-        silent.into_iter().for_each(|follower| leading.dismiss(follower, env));
-        if beats {
-            self.beat(env);
-        }
-    }
-
-    /// The session tracker's turn: every session whose deadline has passed ends.
-    pub(crate) fn expire(&mut self, env: &mut Env<'_>) {
-        let ahead = if env.config.has(InjectedBug::ExpiresEarly) { 2 * env.config.tick } else { 0 };
-        for session in self.leading_mut().tracker.due(env.now + ahead) {
-            if env.config.has(InjectedBug::NeverExpires) {
-                self.leading_mut().tracker.touch_again(session, env.now);
-                continue;
-            }
-            let server = self.id;
-            let heard = self.leading_mut().tracker.close(session).expect("it was just found");
-            env.emit(SimEvent::Marked { server, session, heard });
-            let (what, ids) = (WriteBody::Ask(Ask::CloseSession), [].into());
-            self.order(Write { session, number: 0, what, ids, tag: Tag::default(), moved: false }, env);
-        }
-    }
-
-    /// Empty containers, and znodes whose time is over (`ContainerManager`).
-    fn reap(&mut self, env: &mut Env<'_>) {
-        let time = self.wall_clock_ms(env.now);
-        for path in self.replica.reapable(time) {
-            let Role::Leading(leading) = &mut self.role else { return };
-            let zxid = leading.zxid + 1;
-            let body = leading.prep.reap(&self.replica, zxid, path, env.paths);
-            let origin = Origin { member: self.id, number: 0 };
-            let session = SessionId(0);
-            self.propose(Txn { zxid, time, session, origin, op: 0, kind: Kind::Reap, body }, env);
-        }
-    }
-
-    /// Every half tick the leader asks its followers whom they have heard of; every tick it looks whether it still has a
-    /// quorum (`Leader.lead`).
-    fn beat(&mut self, env: &mut Env<'_>) {
-        let (tick, majority, patience) = (env.config.tick, env.config.majority(), env.config.patience());
-        let withheld = self.withheld.is_some();
-        let leading = self.leading_mut();
-        leading.beat_at = Some(env.now + tick / 2);
-        if withheld {
-            // It needs the lock for that.
-            return;
-        }
-        leading.half = !leading.half;
-        if !leading.half {
-            leading.ticks += 1;
-            let counts = |follower: &&Follower| follower.counts_until >= leading.ticks;
-            let heard = leading.followers.values().filter(counts).count();
-            if heard + 1 < usize::from(majority) {
-                self.cease(env);
-                return;
-            }
-        }
-        // A follower that owes an acknowledgement for too long is dropped (`LearnerHandler.SyncLimitCheck`).
-        let late = |proposal: &&Proposal| proposal.since + patience < env.now;
-        let owed: Vec<u64> = leading.proposals.iter().filter(late).map(|proposal| proposal.acks).collect();
-        let drops = |follower: &u8| owed.iter().any(|acks| acks & (1 << follower) == 0);
-        let dropped: Vec<u8> = leading.followers.keys().copied().filter(drops).collect();
-        dropped.into_iter().for_each(|follower| leading.dismiss(follower, env));
-        for follower in leading.followers.keys() {
-            env.post.push((*follower, Packet::Ping));
-        }
-    }
-
-    /// How its disk and its apply stage go from here on.
-    pub(crate) fn draw_lags(&mut self, chooser: &mut dyn crate::choose::Chooser) {
-        self.disk_lag = match u64::from(chooser.choose(Point::Lag, 16)) {
-            0..=3 => 0,
-            drawn => drawn * drawn * drawn * 3,
-        };
-        let mut lag = || match u64::from(chooser.choose(Point::Lag, 16)) {
-            0..=7 => 0,
-            drawn => (drawn - 7) * (drawn - 7),
-        };
-        // A follower that got to commit gets to apply: measured, only a stall kept it from that. A leader commits before it
-        // applies, and was now and then seen to lag behind a follower's answer.
-        self.apply_lag = if self.is_leading() { lag().min(lag()) * 50 } else { lag() };
-    }
 }
 
-/// A write as a leader with that quirk lets it through.
+/// Prepares a write at a leader with an injected bug.
 fn prepare_wrongly(bug: InjectedBug, ask: &Ask, mut prepare: impl FnMut(&Ask) -> Body) -> Body {
     match (bug, ask) {
         (InjectedBug::IgnoresVersion, Ask::Delete { path, .. }) => {
@@ -458,7 +359,7 @@ fn prepare_wrongly(bug: InjectedBug, ask: &Ask, mut prepare: impl FnMut(&Ask) ->
     }
 }
 
-/// A multi, of which what stands before the operation that fails is done.
+/// Prepares a multi whose operations before the failed one take effect.
 fn half(ops: &[AskOp], mut prepare: impl FnMut(&Ask) -> Body) -> Body {
     match prepare(&Ask::Multi(ops.to_vec())) {
         Body::Refused(refusal @ Refusal::Multi { index: 1.., .. }) => {

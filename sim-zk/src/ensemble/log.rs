@@ -1,10 +1,10 @@
-//! What a server has on its disk: transactions in the order of their zxids.
+//! The log of a server: transactions on its disk, in the order of zxids.
 
 use crate::txn::Txn;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// A server's log. What every server has applied is dropped from its front.
+/// A log. Entries that every server has applied are dropped from the front.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Log {
     entries: VecDeque<Arc<Txn>>,
@@ -13,7 +13,7 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// The zxid of the last entry.
+    /// Returns the zxid of the last entry.
     pub(crate) fn last(&self) -> i64 {
         self.entries.back().map_or(self.base, |txn| txn.zxid)
     }
@@ -23,7 +23,7 @@ impl Log {
         self.entries.push_back(txn);
     }
 
-    /// The entries after `from`, up to `to`.
+    /// Returns the entries after `from`, up to `to`.
     pub(crate) fn between(&self, from: i64, to: i64) -> impl Iterator<Item = &Arc<Txn>> {
         let first = self.entries.partition_point(|txn| txn.zxid <= from);
         self.entries.range(first..).take_while(move |txn| txn.zxid <= to)
@@ -33,7 +33,8 @@ impl Log {
         zxid <= self.base || self.entries.binary_search_by_key(&zxid, |txn| txn.zxid).is_ok()
     }
 
-    /// Becomes what the leader has up to `to` (DIFF or TRUNC): what the leader does not have goes, what is missing comes.
+    /// Synchronizes with the log of the leader up to `to` (DIFF or TRUNC): removes entries that the leader lacks,
+    /// adds missing ones.
     pub(crate) fn follow(&mut self, leader: &Log, to: i64) {
         while self.entries.back().is_some_and(|txn| txn.zxid > to || !leader.has(txn.zxid)) {
             self.entries.pop_back();
@@ -43,7 +44,7 @@ impl Log {
         }
     }
 
-    /// Drops entries up to that zxid: a snapshot has them.
+    /// Drops entries up to that zxid: a snapshot contains them.
     pub(crate) fn prune(&mut self, to: i64) {
         while let Some(txn) = self.entries.front().filter(|txn| txn.zxid <= to) {
             self.base = txn.zxid;
@@ -51,7 +52,7 @@ impl Log {
         }
     }
 
-    /// Whether nothing was dropped from its front.
+    /// Returns whether the log is complete from the first transaction on.
     pub(crate) fn is_whole(&self) -> bool {
         self.base == 0
     }

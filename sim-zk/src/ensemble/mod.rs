@@ -1,23 +1,23 @@
-//! The servers of an ensemble, and what passes between them.
+//! The servers of an ensemble, and the packets between them.
 //!
-//! 1. *Take in*: a client's server queues each request behind the earlier ones of its session. Reads are answered from
-//!    the server's own state; writes, and a follower's syncs, go to the leader.
-//! 2. *Order*: the leader checks a write against the tree and what is pending, gives it a zxid, refused or not, and
-//!    proposes it.
+//! 1. *Take in*: the server of a client queues each request behind the earlier ones of its session. It answers reads
+//!    from its own state; writes, and syncs at a follower, go to the leader.
+//! 2. *Order*: the leader checks a write against the tree and the pending transactions, assigns a zxid even to a
+//!    refused one, and proposes it.
 //! 3. *Log*: every server writes it to its disk and acknowledges. A quorum commits it.
-//! 4. *Apply*: every server applies what is committed, in the order of zxids, when it gets there; the client's own server
-//!    answers then.
+//! 4. *Apply*: every server applies committed transactions in the order of zxids; the server of the client then
+//!    replies.
 //!
-//! A server alone goes the same way, with a quorum of one. What is in here knows one server at a time: packets go in, packets
-//! come out. Who leads is decided in `world/elections.rs`, where all of them are in view.
+//! A single server does the same with a quorum of one. This module handles one server at a time: packets in, packets
+//! out. Leader election needs all servers, and is in `world/elections.rs`.
 //!
-//! | file | what it holds |
+//! | file | content |
 //! |---|---|
 //! | `intake` | connections and requests of clients |
-//! | `leading` | the leader's part: ordering, proposing, committing, expiring |
-//! | `following` | a follower's part |
-//! | `stage` | disk and apply stage: what is logged, what is applied, who is answered |
-//! | `log`, `tracker`, `packet` | a server's log; sessions as the leader sees them; what travels |
+//! | `leading` | the leader: ordering, proposing, committing, session expiry |
+//! | `following` | the follower |
+//! | `stages` | disk and apply stage: logging, applying, replying |
+//! | `log`, `tracker`, `packet` | the log of a server; sessions as the leader tracks them; packets between servers |
 
 mod following;
 mod intake;
@@ -47,12 +47,12 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use zk_recipes::zk::SessionId;
 
-/// Counters of the whole world.
+/// Counters of the whole ensemble.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Counters {
     /// The newest transaction that any server has applied.
     pub newest: i64,
-    /// Requests on their way to a leader.
+    /// Requests sent to a leader.
     pub numbers: u64,
     /// Sessions opened.
     pub sessions: i64,
@@ -65,7 +65,7 @@ impl Counters {
     }
 }
 
-/// What a server touches beside itself.
+/// What a server uses beside its own state.
 pub(crate) struct Env<'a> {
     pub now: u64,
     pub config: &'a Config,
@@ -73,9 +73,9 @@ pub(crate) struct Env<'a> {
     pub chooser: &'a mut dyn Chooser,
     pub observer: &'a mut dyn Observer,
     pub counters: &'a mut Counters,
-    /// What it sends to clients.
+    /// Packets to clients.
     pub outbox: &'a mut Vec<(ConnId, Down)>,
-    /// What it sends to other servers.
+    /// Packets to other servers.
     pub post: &'a mut Vec<(u8, Packet)>,
 }
 
@@ -98,12 +98,12 @@ impl Env<'_> {
     }
 }
 
-/// What a server is to its ensemble.
+/// The role of a server in its ensemble.
 #[derive(Clone, Debug)]
 pub(crate) enum Role {
-    /// Its process is dead.
+    /// The process has crashed.
     Down,
-    /// It looks for a leader. Clients that connect are hung up on.
+    /// It has no leader, and hangs up on clients.
     Looking,
     /// It follows.
     Following(Following),
@@ -115,39 +115,40 @@ pub(crate) enum Role {
 #[derive(Clone, Debug)]
 pub(crate) struct Member {
     pub id: u8,
-    /// What it has applied, and whom it serves. Tree and sessions outlive a crash.
+    /// The applied state, and the connections. Tree and sessions survive a crash.
     pub replica: Replica,
-    /// What is on its disk.
+    /// The log on its disk.
     pub log: Log,
     pub role: Role,
-    /// The newest epoch that it has agreed to.
+    /// The newest epoch that it has accepted.
     pub epoch: u32,
-    /// Requests by session that wait for an earlier write of that session (`CommitProcessor.pendingRequests`).
+    /// Requests by session that wait for an earlier write of the same session (`CommitProcessor.pendingRequests`).
     queues: BTreeMap<SessionId, VecDeque<Waiting>>,
-    /// Connections that are not welcomed yet, by the number of what they wait for.
+    /// Connections that wait for their session, by the number of the awaited reply.
     openings: BTreeMap<u64, Opening>,
     /// Negotiated timeouts of the connections it serves.
     timeouts: BTreeMap<ConnId, u64>,
-    /// Received and not yet on the disk.
+    /// Transactions received and not yet on the disk.
     disk: VecDeque<(u64, Arc<Txn>)>,
-    /// Committed and not yet applied.
+    /// Transactions committed and not yet applied.
     stage: VecDeque<(u64, Item)>,
-    /// Reads that came while the apply stage stands still, and whether a write was pending then.
+    /// Reads received during an apply stall, and whether a write was pending then.
     stalled: VecDeque<(Read, bool)>,
-    /// Committed by this leader, but withheld from its own apply stage: then it does nothing that needs its lock.
+    /// Committed by this leader but withheld from its own apply stage, which blocks everything that needs the leader
+    /// lock.
     withheld: Option<Withheld>,
-    /// How long its disk and its apply stage take at present, in microseconds.
+    /// The current lag of its disk and its apply stage, in microseconds.
     pub disk_lag: u64,
     pub apply_lag: u64,
-    /// How many faults hold its disk, its apply stage, its commits.
+    /// The number of faults that stall its disk, its apply stage, its commits.
     pub disk_stops: u8,
     pub apply_stops: u8,
     pub commit_stops: u8,
-    /// How far its wall clock is off, in milliseconds.
+    /// The offset of its wall clock, in milliseconds.
     pub clock_offset_ms: i64,
-    /// After it stood still, its timers get their turn only then.
+    /// The time before which its timers do not fire after a pause.
     pub paused_until: u64,
-    /// The time for which the world has it listed.
+    /// The due time of its listed timer.
     pub listed: Option<u64>,
 }
 
@@ -185,7 +186,7 @@ impl Member {
         matches!(self.role, Role::Looking)
     }
 
-    /// Whether it follows that leader in that epoch.
+    /// Returns whether it follows that leader in that epoch.
     pub(crate) fn follows(&self, leader: u8, epoch: u32) -> bool {
         self.epoch == epoch && matches!(&self.role, Role::Following(following) if following.leader == leader)
     }
@@ -194,12 +195,12 @@ impl Member {
         matches!(self.role, Role::Down)
     }
 
-    /// Whether it serves clients.
+    /// Returns whether it serves clients.
     pub(crate) fn serves(&self) -> bool {
         matches!(self.role, Role::Following(_) | Role::Leading(_))
     }
 
-    /// Whom it follows.
+    /// Returns its leader, which may be itself.
     pub(crate) fn leader(&self) -> Option<u8> {
         match &self.role {
             Role::Following(following) => Some(following.leader),
@@ -215,13 +216,13 @@ impl Member {
         }
     }
 
-    /// Its wall clock, in milliseconds.
+    /// Returns its wall clock, in milliseconds.
     pub(crate) fn wall_clock_ms(&self, now: u64) -> i64 {
-        // 2020-01-01, so that times look like times.
+        // Starts at 2020-01-01, so that times look plausible.
         1_577_836_800_000 + (now / 1000) as i64 + self.clock_offset_ms
     }
 
-    /// Nothing is under way in it.
+    /// Returns whether it has no pending work.
     pub(crate) fn is_idle(&self) -> bool {
         let outstanding = self.leading().is_some_and(Leading::is_busy);
         !outstanding
@@ -233,17 +234,17 @@ impl Member {
             && self.withheld.is_none()
     }
 
-    /// A packet of another server arrives.
+    /// Handles a packet of another server.
     pub(crate) fn packet(&mut self, from: u8, packet: Packet, env: &mut Env<'_>) {
         match &mut self.role {
             Role::Leading(leading) if leading.hears(from) => self.lead_packet(from, packet, env),
             Role::Following(following) if following.leader == from => self.follow_packet(packet, env),
-            // Of a connection that is no more.
+            // The packet belongs to a closed connection.
             _ => {}
         }
     }
 
-    /// When it acts by itself next.
+    /// Returns the due time of its next timer.
     pub(crate) fn next_timer(&self) -> Option<u64> {
         let disk = self.disk.front().filter(|_| self.disk_stops == 0).map(|(due, _)| *due);
         let stage = self.stage.front().filter(|_| self.apply_stops == 0).map(|(due, _)| *due);
@@ -255,7 +256,7 @@ impl Member {
         [disk, stage, role].into_iter().flatten().min().map(|due| due.max(self.paused_until))
     }
 
-    /// Whatever is due.
+    /// Runs everything that is due.
     pub(crate) fn timer(&mut self, env: &mut Env<'_>) {
         self.work_off_disk(env);
         self.work_off_stage(env);
@@ -266,8 +267,8 @@ impl Member {
         }
     }
 
-    /// Goes on after it stood still. Whoever is silent for too long is given up only when nothing is left in the sockets;
-    /// sessions are another matter: their tracker comes first, and ends those whose pings lie there.
+    /// Resumes after a pause. Silent servers are given up only after the sockets are drained, but the session tracker
+    /// runs first and expires sessions whose pings are still in the sockets.
     pub(crate) fn wake(&mut self, env: &mut Env<'_>) {
         let not_before = env.now + env.config.tick / 2;
         match &mut self.role {
@@ -282,7 +283,8 @@ impl Member {
         }
     }
 
-    /// Stops serving: hangs up on everybody, and looks for a leader. What it has received is written to the disk.
+    /// Stops serving, hangs up on all clients, and looks for a leader. Received transactions are still written to the
+    /// disk.
     pub(crate) fn cease(&mut self, env: &mut Env<'_>) {
         for (_, txn) in std::mem::take(&mut self.disk) {
             self.log.append(txn);
@@ -291,7 +293,7 @@ impl Member {
         self.role = Role::Looking;
     }
 
-    /// Dies: what is not on the disk is lost. The sockets are closed, and what was written to them still arrives.
+    /// Crashes: transactions that are not on the disk are lost. Earlier writes to sockets still arrive.
     pub(crate) fn crash(&mut self, env: &mut Env<'_>) {
         self.disk.clear();
         self.stop(env);
@@ -320,13 +322,13 @@ impl Member {
         self.withheld = None;
     }
 
-    /// Begins to lead an ensemble of which it knows everything that was ever logged by a quorum: what is in its log is
-    /// committed. Sessions begin anew, with the timeouts that they were opened with.
+    /// Starts to lead. The log holds everything that a quorum ever logged, so all of it is committed. Sessions start
+    /// again with their original timeouts.
     pub(crate) fn lead(&mut self, epoch: u32, env: &mut Env<'_>) {
         let log = self.log.clone();
         self.catch_up(&log, log.last(), env);
         self.epoch = epoch;
-        // The leader counts from the epoch's beginning on, although nothing happened in it yet (`Leader.lead`).
+        // The leader counts from the beginning of the epoch, before its first transaction (`Leader.lead`).
         let zxid = self.replica.applied.max(i64::from(epoch) << 32);
         self.replica.applied = zxid;
         let sessions = self.replica.sessions();
@@ -335,14 +337,14 @@ impl Member {
         env.emit(SimEvent::Serving { server: self.id });
     }
 
-    /// What it knows of: its log, and what is still on the way to its disk.
+    /// Returns its log, including transactions on their way to the disk.
     pub(crate) fn known(&self) -> Log {
         let mut log = self.log.clone();
         self.disk.iter().for_each(|(_, txn)| log.append(txn.clone()));
         log
     }
 
-    /// Begins to follow: its log becomes the leader's, as far as that is committed.
+    /// Starts to follow: its log becomes the committed part of the log of the leader.
     pub(crate) fn follow(&mut self, leader: u8, epoch: u32, log: &Log, committed: i64, env: &mut Env<'_>) {
         self.log.follow(log, committed);
         if env.config.has(InjectedBug::LosesAcknowledged) {
@@ -355,7 +357,7 @@ impl Member {
         env.emit(SimEvent::Serving { server: self.id });
     }
 
-    /// What was applied, and is not in the leader's log, was never committed: the state is made anew from the log.
+    /// Rebuilds the state from the log: transactions that the leader does not have were never committed.
     fn rebuild(&mut self, committed: i64, env: &mut Env<'_>) {
         if !self.log.is_whole() {
             return;

@@ -1,7 +1,7 @@
-//! What servers send each other: the leader's connection with a follower (`org.apache.zookeeper.server.quorum.Leader`).
+//! Packets between a leader and a follower (`org.apache.zookeeper.server.quorum.Leader`).
 //!
-//! Everything of one direction travels in one FIFO stream. So the answer to REVALIDATE, and to SYNC, comes behind
-//! every COMMIT that the leader had sent before.
+//! Each direction is one FIFO stream. So the reply to REVALIDATE, and to SYNC, arrives behind every earlier COMMIT of
+//! the leader.
 
 use crate::acl::Identity;
 use crate::message::{Ask, Tag};
@@ -17,20 +17,20 @@ pub(crate) enum Packet {
     Write(Box<Write>),
     /// ACK: the follower has logged everything up to that zxid.
     Ack(i64),
-    /// SYNC: a client's sync, by the follower's number for it.
+    /// SYNC of a client, with the number that the follower gave it.
     Sync { session: SessionId, number: u64, req: u32 },
-    /// REVALIDATE: a client wants to go on with a session at this follower.
+    /// REVALIDATE: a client reconnects with its session at this follower.
     Revalidate { session: SessionId, timeout: u64, number: u64 },
-    /// The answer to a PING: who was heard of since the last one, with their timeouts.
+    /// The reply to a PING: the sessions touched since the last one, with their timeouts.
     Heard(Vec<(SessionId, u64)>),
     // ── leader to follower ──
     /// PROPOSAL.
     Proposal(Arc<Txn>),
     /// COMMIT.
     Commit(i64),
-    /// The answer to SYNC.
+    /// The reply to SYNC.
     Synced { session: SessionId, number: u64 },
-    /// The answer to REVALIDATE.
+    /// The reply to REVALIDATE.
     Revalidated { number: u64, valid: bool },
     /// PING.
     Ping,
@@ -39,24 +39,24 @@ pub(crate) enum Packet {
     Fin,
 }
 
-/// A write on its way to the leader.
+/// A write in flight to the leader.
 #[derive(Clone, Debug)]
 pub(crate) struct Write {
     pub session: SessionId,
-    /// The number that the client's server gave it.
+    /// The number that the server of the client gave it.
     pub number: u64,
     pub what: WriteBody,
     pub ids: Arc<[Identity]>,
     pub tag: Tag,
-    /// The session had moved to another server when it reached the leader.
+    /// Whether the session had moved to another server when the write reached the leader.
     pub moved: bool,
 }
 
-/// What a write is to do.
+/// The content of a write.
 #[derive(Clone, Debug)]
 pub(crate) enum WriteBody {
-    /// What a client asks for.
+    /// A request of a client.
     Ask(Ask),
-    /// Open the session, with that timeout in microseconds.
+    /// Opens the session, with that timeout in microseconds.
     Open { timeout: u64 },
 }

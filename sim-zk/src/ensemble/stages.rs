@@ -1,5 +1,5 @@
-//! A server's disk and its apply stage (`SyncRequestProcessor`, `CommitProcessor`, `FinalRequestProcessor`): what is
-//! logged, what is applied, and who is answered then.
+//! The disk and the apply stage of a server (`SyncRequestProcessor`, `CommitProcessor`, `FinalRequestProcessor`):
+//! logging, applying, and replying.
 
 use super::intake::Waiting;
 use super::{Env, Member, Packet, Role};
@@ -12,26 +12,26 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use zk_recipes::zk::SessionId;
 
-/// What passes the apply stage, in the order of commits.
+/// An item of the apply stage, in the order of commits.
 #[derive(Clone, Debug)]
 pub(super) enum Item {
     /// A transaction.
     Txn(Arc<Txn>),
-    /// The leader's answer to a sync.
+    /// The reply of the leader to a sync.
     Synced { session: SessionId, number: u64 },
 }
 
-/// What a leader has committed, and has not handed to its own apply stage.
+/// A transaction that the leader has committed but not passed to its own apply stage.
 #[derive(Clone, Debug)]
 pub(super) struct Withheld {
     pub txn: Arc<Txn>,
     pub syncs: Vec<WaitingSync>,
 }
 
-/// A follower's sync that waits for a commit: the follower, the session and the follower's number.
+/// A sync at a follower that waits for a commit: the follower, the session and the number at the follower.
 pub(super) type WaitingSync = (u8, SessionId, u64);
 
-/// A read that can be answered at once.
+/// A read that needs no other server.
 #[derive(Clone, Debug)]
 pub(super) struct Read {
     pub conn: ConnId,
@@ -41,7 +41,7 @@ pub(super) struct Read {
 }
 
 impl Member {
-    /// A proposal is to be written to the disk.
+    /// Writes a proposal to the disk.
     pub(super) fn write(&mut self, txn: Arc<Txn>, env: &mut Env<'_>) {
         if self.disk_stops == 0 && self.disk_lag == 0 && self.disk.is_empty() {
             self.written(txn, env);
@@ -69,7 +69,7 @@ impl Member {
         }
     }
 
-    /// The leader has committed something.
+    /// Passes a committed item to the apply stage.
     pub(super) fn commit(&mut self, item: Item, env: &mut Env<'_>) {
         if self.apply_stops == 0 && self.apply_lag == 0 && self.stage.is_empty() {
             self.pass(item, env);
@@ -88,8 +88,8 @@ impl Member {
         }
     }
 
-    /// What a session asked for before a write of its own comes before the commit of that write, also if it came while
-    /// nothing was applied: the commit waits until the write has left the queue of requests (`queuedWriteRequests`).
+    /// Answers reads of a session before the commit of its own later write, even if they arrived during an apply
+    /// stall: the commit waits until the write has left the request queue (`queuedWriteRequests`).
     fn take_turns(&mut self, item: &Item, env: &mut Env<'_>) {
         if self.stalled.is_empty() {
             return;
@@ -141,14 +141,14 @@ impl Member {
         }
     }
 
-    /// Whether a follower can leave a transaction out without anybody waiting for it forever.
+    /// Returns whether a follower can skip a transaction without leaving a request unanswered.
     fn may_skip(&self, txn: &Txn) -> bool {
         matches!(txn.body, Body::One(Change::Set { .. }))
             && txn.origin.member != self.id
             && !self.is_leading()
     }
 
-    /// Applies a transaction, and answers whoever asked for it here.
+    /// Applies a transaction, and replies if it was requested here.
     pub(super) fn apply(&mut self, txn: &Txn, env: &mut Env<'_>) {
         let first = txn.zxid > env.counters.newest;
         env.counters.newest = env.counters.newest.max(txn.zxid);
@@ -193,7 +193,7 @@ impl Member {
         if matches!(result, Err(Refusal::All(code) | Refusal::Multi { code, .. }) if code == moved) {
             let (server, session, zxid) = (self.id, txn.session, txn.zxid);
             env.emit(SimEvent::Moved { server, session, zxid });
-            // No client ever sees the code. Answers to reads behind the write may slip out before the end.
+            // Clients never see this code. Replies to reads behind the write may be sent before the close.
             if env.chooser.choose(Point::Race, 2) == 1 {
                 self.drain(session, env);
             }
@@ -208,18 +208,18 @@ impl Member {
         self.reply(conn, xid, result, env);
     }
 
-    /// A session is over: its connections here are closed.
+    /// Closes the connections of an ended session.
     fn end_session(&mut self, session: SessionId, asked: bool, env: &mut Env<'_>) {
         self.queues.remove(&session);
         let conns: Vec<ConnId> = self.replica.conns_of(session).collect();
-        // Who has expired is hung up on while its notifications are still to be written: they rarely slip out.
+        // An expired client is disconnected while its notifications are still queued, so they are rarely sent.
         let own =
             |(conn, packet): &(ConnId, Down)| matches!(packet, Down::Notify { .. }) && conns.contains(conn);
         if !asked
             && let Some(first) = env.outbox.iter().position(own)
             && env.chooser.choose(Point::Race, 2) == 0
         {
-            // Nor does what stands behind them.
+            // Later packets are not sent either.
             let mut at = 0;
             env.outbox.retain(|(conn, _)| {
                 at += 1;
@@ -234,7 +234,7 @@ impl Member {
         }
     }
 
-    /// Reads that waited for a write of their session.
+    /// Answers the reads that waited for a write of their session.
     pub(super) fn drain(&mut self, session: SessionId, env: &mut Env<'_>) {
         while let Some(queue) = self.queues.get_mut(&session) {
             match queue.pop_front_if(|waiting| matches!(waiting, Waiting::Read(_))) {
@@ -245,7 +245,7 @@ impl Member {
         }
     }
 
-    /// Answers a read, a ping, or a sync that goes no further.
+    /// Replies to a read, a ping, or a sync at the leader.
     pub(super) fn answer(&mut self, conn: ConnId, xid: i32, ask: &Ask, tag: Tag, env: &mut Env<'_>) {
         if self.replica.session_of(conn).is_none() {
             return;

@@ -1,4 +1,4 @@
-//! The leader's view of sessions: who was heard of when, who owns them, and who expires next (`SessionTrackerImpl`,
+//! The session tracker of the leader: last touch, owner and expiry of each session (`SessionTrackerImpl`,
 //! `ExpiryQueue`).
 
 use crate::digest::Digest;
@@ -9,17 +9,17 @@ use zk_recipes::zk::SessionId;
 #[derive(Clone, Debug)]
 struct Tracked {
     timeout: u64,
-    /// When the tracker looks at it: a multiple of the tick.
+    /// The expiry deadline: a multiple of the tick.
     deadline: u64,
     /// The last touch.
     heard: u64,
-    /// The server that serves it, as far as the leader knows.
+    /// The server that owns it, as far as the leader knows.
     owner: Option<u8>,
-    /// Its end is on its way.
+    /// Whether its close is in flight.
     closing: bool,
 }
 
-/// The sessions of an ensemble, as its leader sees them.
+/// The sessions of an ensemble, as its leader tracks them.
 #[derive(Clone, Debug)]
 pub(crate) struct Tracker {
     tick: u64,
@@ -28,7 +28,7 @@ pub(crate) struct Tracker {
 }
 
 impl Tracker {
-    /// Every session known begins anew, with the timeout that it was opened with.
+    /// Creates a tracker in which every known session starts again with its original timeout.
     pub(crate) fn new(tick: u64, now: u64, sessions: impl Iterator<Item = (SessionId, u64)>) -> Self {
         let mut tracker = Tracker { tick, sessions: BTreeMap::new(), buckets: BTreeMap::new() };
         sessions.for_each(|(session, timeout)| tracker.add(session, timeout, now, None));
@@ -41,8 +41,9 @@ impl Tracker {
         self.touch(session, now, timeout);
     }
 
-    /// Expiry comes at a multiple of the tick, later than the timeout after the last touch, by at most one tick
-    /// (`ExpiryQueue.roundToNextInterval`). False if there is no such session, or if its end is on its way.
+    /// Touches a session. It expires at a multiple of the tick, after its timeout since the last touch and at most
+    /// one tick later (`ExpiryQueue.roundToNextInterval`). Returns false if the session does not exist or its close
+    /// is in flight.
     pub(crate) fn touch(&mut self, session: SessionId, now: u64, timeout: u64) -> bool {
         let Some(tracked) = self.sessions.get_mut(&session).filter(|tracked| !tracked.closing) else {
             return false;
@@ -58,7 +59,7 @@ impl Tracker {
         true
     }
 
-    /// As `touch`, with the timeout that holds already.
+    /// Touches a session with its present timeout.
     pub(crate) fn touch_again(&mut self, session: SessionId, now: u64) -> bool {
         let Some(timeout) = self.sessions.get(&session).map(|tracked| tracked.timeout) else { return false };
         self.touch(session, now, timeout)
@@ -73,7 +74,7 @@ impl Tracker {
         }
     }
 
-    /// Whether a write of a session may be ordered that came through that server (`checkSession`).
+    /// Checks that a write of a session may be ordered that came through that server (`checkSession`).
     pub(crate) fn check(&mut self, session: SessionId, by: u8) -> Result<(), Code> {
         match self.sessions.get_mut(&session) {
             Some(tracked) if !tracked.closing => match *tracked.owner.get_or_insert(by) {
@@ -90,7 +91,7 @@ impl Tracker {
         }
     }
 
-    /// The session's end is on its way: from here it cannot be touched. Says when it was heard of last.
+    /// Marks the session as closing, after which it cannot be touched. Returns the last touch.
     pub(crate) fn close(&mut self, session: SessionId) -> Option<u64> {
         let tracked = self.sessions.get_mut(&session)?;
         tracked.closing = true;
@@ -99,29 +100,29 @@ impl Tracker {
         Some(heard)
     }
 
-    /// The session's end was applied.
+    /// Removes a session whose close was applied.
     pub(crate) fn remove(&mut self, session: SessionId) {
         if let Some(tracked) = self.sessions.remove(&session) {
             self.unlist(session, tracked.deadline);
         }
     }
 
-    /// When the next sessions expire.
+    /// Returns the deadline of the next expiry.
     pub(crate) fn next(&self) -> Option<u64> {
         self.buckets.first_key_value().map(|(deadline, _)| *deadline)
     }
 
-    /// Those whose deadline has passed.
+    /// Returns the sessions whose deadline has passed.
     pub(crate) fn due(&self, now: u64) -> Vec<SessionId> {
         self.buckets.range(..=now).flat_map(|(_, bucket)| bucket).copied().collect()
     }
 
-    /// Whether the session goes on.
+    /// Returns whether the session is alive.
     pub(crate) fn knows(&self, session: SessionId) -> bool {
         self.sessions.get(&session).is_some_and(|tracked| !tracked.closing)
     }
 
-    /// Adds what it knows to a digest.
+    /// Adds its state to a digest.
     pub(crate) fn digest(&self, now: u64, digest: &mut Digest) {
         for (session, tracked) in &self.sessions {
             let Tracked { timeout, deadline, heard, owner, closing } = tracked;
@@ -133,7 +134,7 @@ impl Tracker {
         }
     }
 
-    /// Sessions that go on, or whose end has not yet been applied.
+    /// Returns the sessions that are alive, or whose close has not yet been applied.
     pub(crate) fn sessions(&self) -> impl Iterator<Item = SessionId> {
         self.sessions.keys().copied()
     }

@@ -1,4 +1,4 @@
-//! Applying transactions: every server does it in the order of their zxids, and asks nobody.
+//! Applying transactions: every server does it in the order of zxids, without asking another server.
 
 use super::watch_tables::Hit;
 use super::{Replica, ReplicaEnv, outcome_of};
@@ -10,7 +10,7 @@ use crate::paths::PathId;
 use crate::txn::{Body, Change, Life, Txn};
 use zk_recipes::zk::{EventKind, SessionId, Stat};
 
-/// What a change gave.
+/// The result of a change.
 enum Done {
     Checked,
     Created(CreateForm, PathId, Stat),
@@ -42,7 +42,7 @@ impl From<Done> for OpAnswer {
 }
 
 impl Replica {
-    /// Applies a transaction; what the client that asked for it is answered.
+    /// Applies a transaction, and returns the reply to its client.
     pub(crate) fn apply(&mut self, txn: &Txn, env: &mut ReplicaEnv<'_>) -> Result<Answer, Refusal> {
         assert!(txn.zxid > self.applied, "transactions are applied in the order of their zxids");
         self.applied = txn.zxid;
@@ -85,8 +85,8 @@ impl Replica {
         }
     }
 
-    /// The leader's list comes first, in the leader's order; then whatever the session owns beside it, which is nothing
-    /// unless the leader erred (`DataTree.killSession`).
+    /// Deletes the ephemerals in the list and order of the leader, then any other one of the session, which exists
+    /// only if the leader erred (`DataTree.killSession`).
     fn close(&mut self, txn: &Txn, ephemerals: &[PathId], env: &mut ReplicaEnv<'_>) {
         let kept = ephemerals.last().filter(|_| env.bug == Some(InjectedBug::KeepsEphemeral)).copied();
         for path in ephemerals {
@@ -188,9 +188,9 @@ impl Replica {
         self.fire(Table::Child, parent, EventKind::NodeChildrenChanged, &acl, txn, &[], env);
     }
 
-    /// Fires the watches of a table. A connection that the step before has told is passed over, and so is, without a
-    /// word, one that may not read the znode (ZOOKEEPER-4799); their one-shot watches are used up all the same. The
-    /// answer is who was concerned.
+    /// Fires the watches of a table. It skips connections in `told`, which the step before has notified, and
+    /// connections without READ permission (ZOOKEEPER-4799); their one-shot watches are used up all the same. Returns
+    /// the connections concerned.
     #[allow(clippy::too_many_arguments, reason = "what happened, to what, and who knows already")]
     fn fire(
         &mut self,

@@ -1,10 +1,10 @@
-//! What a message is about.
+//! Classification of requests: kind, path, and how the servers treat them.
 
 use crate::message::{Ask, AskOp, Code, ReadOp, Refusal};
 use crate::observer::{Kind, Outcome};
 use crate::paths::PathId;
 
-/// What kind of request it is.
+/// Returns the kind of a request.
 pub(crate) fn kind_of(ask: &Ask) -> Kind {
     match ask {
         Ask::Create(_) => Kind::Create,
@@ -36,7 +36,7 @@ pub(crate) fn kind_of(ask: &Ask) -> Kind {
     }
 }
 
-/// How a refusal is told.
+/// Returns the code of a refusal.
 pub(crate) fn outcome_of(refusal: Refusal) -> Outcome {
     match refusal {
         Refusal::All(code) | Refusal::Multi { code, .. } => Some(code),
@@ -44,7 +44,7 @@ pub(crate) fn outcome_of(refusal: Refusal) -> Outcome {
 }
 
 impl Ask {
-    /// The version that a single write expects, if it is conditional.
+    /// Returns the version that a single conditional write expects.
     pub(crate) fn expected_version(&self) -> Option<i32> {
         match self {
             Ask::Delete { version, .. } | Ask::Set { version, .. } => {
@@ -54,7 +54,7 @@ impl Ask {
         }
     }
 
-    /// The path a request is about, as far as it is about one.
+    /// Returns the path of a request, or the root if it has none.
     pub(crate) fn path(&self) -> PathId {
         match self {
             Ask::Create(creation) => creation.path,
@@ -89,8 +89,8 @@ impl Ask {
         }
     }
 
-    /// Whether it goes to the leader, to be prepared and to take a zxid. `closeSession` goes there too, and is
-    /// prepared in another way.
+    /// Returns whether the leader prepares it and assigns a zxid. `closeSession` goes to the leader too, and is
+    /// prepared differently.
     pub(crate) fn is_write(&self) -> bool {
         match self {
             Ask::Create(_)
@@ -109,8 +109,7 @@ impl Ask {
         }
     }
 
-    /// How it is refused with that code: an operation of a transaction is refused by its index, unless the server does not
-    /// get as far as looking at it.
+    /// Returns the refusal with that code: a multi is refused at an operation, unless the server refuses it unread.
     pub(crate) fn refused_with(&self, code: Code) -> Refusal {
         match self {
             Ask::Multi(ops) if !matches!(code, Code::ThrottledOp | Code::SystemError) => {
@@ -120,8 +119,8 @@ impl Ask {
         }
     }
 
-    /// Whether a fault may refuse it with that code. What the client library sends by itself is left alone: nobody hears of
-    /// the refusal, so a watch that is not registered again would be lost in silence.
+    /// Returns whether a fault can refuse it with that code. Requests of the client library itself are exempt: client
+    /// code would not learn of the refusal, so a watch that is not registered again would be lost silently.
     pub(crate) fn may_be_refused_with(&self, code: Code) -> bool {
         match self {
             Ask::Ping | Ask::CloseSession | Ask::SetWatches(_) | Ask::RemoveWatches { .. } => false,
@@ -130,13 +129,13 @@ impl Ask {
             }
             Ask::Multi(ops) => !ops.is_empty(),
             ask if code == Code::QuotaExceeded => matches!(ask, Ask::Create(_) | Ask::Set { .. }),
-            // Whoever may not read a znode may still ask whether it is there (ZOOKEEPER-2590).
+            // `exists` needs no READ permission (ZOOKEEPER-2590).
             Ask::Exists { .. } | Ask::Sync { .. } => code != Code::NoAuth,
             _ => true,
         }
     }
 
-    /// Whether it arms watches or takes them away, and asks for nothing else.
+    /// Returns whether it only arms or removes watches.
     pub(crate) fn is_about_watches(&self) -> bool {
         matches!(
             self,
@@ -144,14 +143,14 @@ impl Ask {
         )
     }
 
-    /// Whether success is never answered: a server fails to write down the reply to a `check` outside of a multi.
+    /// Returns whether success has no reply: a server fails to serialize the reply to a `check` outside of a multi.
     pub(crate) fn is_mute(&self) -> bool {
         matches!(self, Ask::Check { .. })
     }
 }
 
 impl AskOp {
-    /// The path an operation is about.
+    /// Returns the path of an operation.
     pub(crate) fn path(&self) -> Option<PathId> {
         match self {
             AskOp::Check { path, .. } | AskOp::Delete { path, .. } | AskOp::Set { path, .. } => Some(*path),

@@ -1,12 +1,13 @@
-//! One server's copy of the replicated state, and the leader's check of what is to change it.
+//! A replica: the state of one server, and the check of writes at the leader.
 //!
-//! 1. *Prepare* ([`Prep`], at the leader): check a write against the tree and what is pending; refused or not, it becomes
-//!    a transaction.
-//! 2. *Apply* ([`Replica::apply`], at every server, in the order of the zxids): change the tree, fire watches.
-//! 3. *Read* ([`Replica::read`], at the client's server): answer from the state as it is there, arm watches.
+//! 1. *Prepare* ([`Prep`], at the leader): check a write against the tree and the pending transactions; refused or
+//!    not, it becomes a transaction.
+//! 2. *Apply* ([`Replica::apply`], at every server, in the order of zxids): change the tree, fire watches.
+//! 3. *Read* ([`Replica::read`], at the server of the client): answer from the local state, which can be stale, and
+//!    arm watches.
 //!
-//! Nothing here knows of time, quorums, links or the order in which requests are taken up. Nothing in `apply` and `read`
-//! asks the leader.
+//! This module knows neither time, quorums, links nor the order of requests. Neither `apply` nor `read` asks the
+//! leader.
 
 mod apply;
 mod classify;
@@ -30,14 +31,15 @@ use std::sync::Arc;
 use watch_tables::WatchTables;
 use zk_recipes::zk::SessionId;
 
-/// How a server is configured.
+/// The configuration of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Whether there are znodes with a time to live (`zookeeper.extendedTypesEnabled`).
+    /// Whether TTL znodes are enabled (`zookeeper.extendedTypesEnabled`).
     pub extended_types: bool,
-    /// Who may do everything: `super:` and a digest (`DigestAuthenticationProvider.superDigest`).
+    /// The superuser: `super:` and a digest (`DigestAuthenticationProvider.superDigest`).
     pub super_digest: Option<String>,
-    /// Whether a notification is kept from those who may not read the znode (ZOOKEEPER-4799; Debian's 3.8.0 does it).
+    /// Whether notifications are withheld from clients without READ permission (ZOOKEEPER-4799; Debian's 3.8.0 does
+    /// so).
     pub filter_events: bool,
 }
 
@@ -47,20 +49,20 @@ impl Default for Settings {
     }
 }
 
-/// What a server touches beside itself while it works.
+/// What a replica uses beside its own state.
 pub(crate) struct ReplicaEnv<'a> {
     /// Microseconds since the start.
     pub now: u64,
-    /// Whose turn it is.
+    /// The number of the server.
     pub server: u8,
-    /// No other server has applied the transaction yet: its effects are told.
+    /// Whether this server is the first to apply the transaction, and so emits its effects.
     pub first: bool,
     pub settings: &'a Settings,
-    /// What is wrong with it on purpose.
+    /// The injected bug, if any.
     pub bug: Option<InjectedBug>,
     pub paths: &'a mut Paths,
     pub observer: &'a mut dyn Observer,
-    /// What is sent: to which connection, and what.
+    /// Packets to clients.
     pub outbox: &'a mut Vec<(ConnId, Down)>,
 }
 
@@ -70,13 +72,13 @@ impl ReplicaEnv<'_> {
     }
 }
 
-/// One server's copy of the state.
+/// The state of one server.
 #[derive(Clone, Debug)]
 pub(crate) struct Replica {
     pub tree: Tree,
-    /// The zxid of the last transaction that was applied.
+    /// The zxid of the last applied transaction.
     pub applied: i64,
-    /// The sessions that have begun and not ended, each with its original timeout in microseconds.
+    /// The open sessions, each with its original timeout in microseconds.
     sessions: BTreeMap<SessionId, u64>,
     watches: WatchTables,
     conns: BTreeMap<ConnId, Conn>,
@@ -86,7 +88,7 @@ pub(crate) struct Replica {
 /// A client's connection.
 #[derive(Clone, Debug)]
 struct Conn {
-    /// Nobody's until the connection is welcomed.
+    /// Zero until the connection has a session.
     session: SessionId,
     address: Arc<str>,
     identities: Arc<[Identity]>,
@@ -99,11 +101,11 @@ impl Conn {
     }
 }
 
-/// Where clients come from if nothing else is said.
+/// The default address of clients.
 const LOCALHOST: &str = "127.0.0.1";
 
 impl Replica {
-    /// A server that has applied nothing yet.
+    /// Creates a replica without transactions.
     pub(crate) fn new() -> Self {
         Replica {
             tree: Tree::pristine(),
@@ -115,12 +117,12 @@ impl Replica {
         }
     }
 
-    /// A client's connection is welcomed: from here on it reads and is notified.
+    /// Attaches a connection to a session: it can read and is notified from now on.
     pub(crate) fn welcome(&mut self, conn: ConnId, session: SessionId) {
         self.welcome_from(conn, session, LOCALHOST);
     }
 
-    /// As [`welcome`](Self::welcome), for a client of that address: it is the connection's first identity.
+    /// Like [`welcome`](Self::welcome), for a client with that address, which is its first identity.
     pub(crate) fn welcome_from(&mut self, conn: ConnId, session: SessionId, address: &str) {
         let known = self.conns.entry(conn).or_insert_with(|| Conn::from(address));
         self.conns_of.remove(&(known.session, conn));
@@ -128,7 +130,7 @@ impl Replica {
         self.conns_of.insert((session, conn));
     }
 
-    /// `addauth`: the connection proves who it is. That may come before the welcome.
+    /// Handles `addauth`: adds proven identities. It can precede the welcome.
     pub(crate) fn authenticate(
         &mut self,
         conn: ConnId,
@@ -146,22 +148,22 @@ impl Replica {
         Ok(())
     }
 
-    /// Who a connection is.
+    /// Returns the identities of a connection.
     pub(crate) fn identities(&self, conn: ConnId) -> Arc<[Identity]> {
         self.conns.get(&conn).map_or_else(|| Arc::from([]), |conn| conn.identities.clone())
     }
 
-    /// Whose connection it is; none if it has not been welcomed, or has gone.
+    /// Returns the session of a connection; `None` before the welcome and after the end.
     pub(crate) fn session_of(&self, conn: ConnId) -> Option<SessionId> {
         self.conns.get(&conn).map(|conn| conn.session).filter(|session| *session != SessionId(0))
     }
 
-    /// The connections of a session at this server, in their order.
+    /// Returns the connections of a session at this server, in order.
     pub(crate) fn conns_of(&self, session: SessionId) -> impl Iterator<Item = ConnId> {
         self.conns_of.range((session, ConnId(0))..=(session, ConnId(u32::MAX))).map(|(_, conn)| *conn)
     }
 
-    /// The connection is gone, and its watches with it.
+    /// Removes a connection and its watches.
     pub(crate) fn forget(&mut self, conn: ConnId, env: &mut ReplicaEnv<'_>) {
         let Some(Conn { session, .. }) = self.conns.remove(&conn) else { return };
         self.conns_of.remove(&(session, conn));
@@ -173,27 +175,27 @@ impl Replica {
         }
     }
 
-    /// The process died and came back: connections, watches and identities are gone; what was applied stays.
+    /// Restarts the process: connections, watches and identities are lost; applied transactions stay.
     pub(crate) fn restart(&mut self) {
         self.watches = WatchTables::default();
         self.conns.clear();
         self.conns_of.clear();
     }
 
-    /// Armed watches, with the session they belong to.
+    /// Returns the armed watches, with their sessions.
     pub(crate) fn watches(&self) -> impl Iterator<Item = (Table, PathId, SessionId, WatchMode)> {
         self.watches
             .iter()
             .map(|(table, path, conn, mode)| (table, path, self.session_of(conn).unwrap_or_default(), mode))
     }
 
-    /// The sessions that have begun and not ended, with their original timeouts.
+    /// Returns the open sessions, with their original timeouts.
     pub(crate) fn sessions(&self) -> impl Iterator<Item = (SessionId, u64)> {
         self.sessions.iter().map(|(session, timeout)| (*session, *timeout))
     }
 
-    /// Containers that once had a child and have none, and znodes without children whose time is over, in the order of
-    /// their path numbers.
+    /// Returns empty containers that once had a child, and expired TTL znodes without children, in the order of path
+    /// numbers.
     pub(crate) fn reapable(&self, wall_clock_ms: i64) -> Vec<PathId> {
         self.tree.reapable(wall_clock_ms)
     }

@@ -1,7 +1,7 @@
-//! What the leader has let through and not applied yet: the next request is checked against the tree as it will be.
+//! Pending changes at the leader: a request is checked against the tree as it will be.
 //!
-//! As `PrepRequestProcessor` keeps it: a queue of change records (`outstandingChanges`) and, by path, the one that
-//! counts (`outstandingChangesForPath`). A record goes when its transaction is applied at the leader.
+//! As in `PrepRequestProcessor`: a queue of change records (`outstandingChanges`), and an index by path of the
+//! current ones (`outstandingChangesForPath`). A record is removed when the leader has applied its transaction.
 
 use crate::acl::Acl;
 use crate::message::Code;
@@ -11,7 +11,7 @@ use crate::txn::Life;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use zk_recipes::zk::SessionId;
 
-/// A znode as far as requests are checked against it.
+/// The part of a znode that requests are checked against.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub version: i32,
@@ -28,18 +28,18 @@ impl Node {
     }
 }
 
-/// Records have numbers that grow; this one is older than all.
+/// The number before all records, whose numbers grow.
 const NEVER: u64 = 0;
 
 #[derive(Clone, Debug)]
 struct Record {
     zxid: i64,
     path: PathId,
-    /// None: it will be gone.
+    /// The znode, or `None` if it will be deleted.
     node: Option<Node>,
-    /// The record of the same path before this one.
+    /// The previous record of the same path.
     before: u64,
-    /// The record before this one of a znode of the same session.
+    /// The previous record of a znode of the same session.
     owned_before: u64,
 }
 
@@ -55,7 +55,7 @@ impl Record {
 #[derive(Clone, Copy, Debug)]
 struct Head {
     newest: u64,
-    /// The record that counts. It is none after a failed multi that had numbered a name for which there was one.
+    /// The current record; `None` after a failed multi that named a path with one.
     counts: Option<u64>,
 }
 
@@ -63,10 +63,10 @@ struct Head {
 #[derive(Clone, Debug)]
 pub(super) struct Pending {
     records: VecDeque<Record>,
-    /// The number of the oldest.
+    /// The number of the oldest record.
     first: u64,
     heads: BTreeMap<PathId, Head>,
-    /// The newest record of a znode of that session.
+    /// The newest record of a znode per session.
     owned: BTreeMap<SessionId, u64>,
 }
 
@@ -87,7 +87,7 @@ impl Pending {
         self.records.get(usize::try_from(index).ok()?)
     }
 
-    /// The znode at a path as it will be.
+    /// Returns the znode at a path as it will be.
     pub(super) fn look_up(&self, path: PathId, tree: &Tree) -> Result<Node, Code> {
         if let Some(number) = self.counting(path) {
             let record = self.record(number).expect("what counts is still pending");
@@ -104,12 +104,12 @@ impl Pending {
         })
     }
 
-    /// The number of the record that counts for a path.
+    /// Returns the number of the current record of a path.
     pub(super) fn counting(&self, path: PathId) -> Option<u64> {
         self.heads.get(&path)?.counts
     }
 
-    /// From now on a path will be like that, or gone.
+    /// Adds a change of a path, or its deletion.
     pub(super) fn add(&mut self, zxid: i64, path: PathId, node: Option<Node>) {
         let number = self.first + self.records.len() as u64;
         let head = Head { newest: number, counts: Some(number) };
@@ -121,7 +121,7 @@ impl Pending {
         self.records.push_back(record);
     }
 
-    /// A multi has failed: its records go, and for the paths it named the ones that counted before count again
+    /// Rolls a failed multi back: removes its records, and restores the current records of the paths it named
     /// (`rollbackPendingChanges`; ZOOKEEPER-1624).
     pub(super) fn roll_back(&mut self, zxid: i64, counted: &[(PathId, u64)]) {
         while let Some(record) = self.records.pop_back_if(|record| record.zxid == zxid) {
@@ -145,7 +145,7 @@ impl Pending {
         }
     }
 
-    /// The transactions up to that one were applied at the leader.
+    /// Removes the records of transactions up to that one, which the leader has applied.
     pub(super) fn applied(&mut self, zxid: i64) {
         while let Some(record) = self.records.pop_front_if(|record| record.zxid <= zxid) {
             let number = self.first;
@@ -174,9 +174,8 @@ impl Pending {
         self.chain(self.heads.get(&path).map(|head| head.newest), |record| record.before)
     }
 
-    /// The ephemerals that a session will have, in the order of Java's copy of its set: the copy is made of what the
-    /// tree says, and then brought up to date, record by record, with what is pending. Only the records that matter to
-    /// this session are looked at.
+    /// Returns the ephemerals that a session will have, in the order of the Java copy of its set: the copy is made
+    /// from the tree, and then updated record by record. Only records that affect this session are visited.
     pub(super) fn ephemerals(&self, session: SessionId, tree: &Tree, paths: &Paths) -> Vec<PathId> {
         if self.records.is_empty() {
             return tree.ephemerals(session, paths);

@@ -1,7 +1,7 @@
-//! The leader's check of writes, in ZooKeeper's order; what was refused takes a zxid all the same.
+//! Preparation: the leader checks a write, in the order of checks of ZooKeeper. A refused write takes a zxid too.
 //!
-//! As `PrepRequestProcessor`: the first check that fails is the answer, and the tree that a request is checked against is
-//! the one that there will be when everything before it has been applied.
+//! As in `PrepRequestProcessor`, the first failing check decides the reply, and the write is checked against the tree
+//! as it will be after all earlier writes.
 
 use super::pending::{Node, Pending};
 use super::{Replica, Settings};
@@ -14,23 +14,22 @@ use crate::txn::{Body, Change, Life};
 use std::collections::BTreeMap;
 use zk_recipes::zk::SessionId;
 
-/// The tree as it will be once everything proposed has been applied.
+/// The tree as it will be after all proposals.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Prep {
     pending: Pending,
-    /// How far each parent's count is off, if this leader counts anew: only one of the quirks does it.
+    /// The correction of the sequence counter of each parent, under the bug `RecountsChildren` only.
     recount: Option<BTreeMap<PathId, i32>>,
 }
 
 impl Prep {
-    /// What a leader begins with; wrong in that way.
+    /// Creates the state of a new leader, with an injected bug if any.
     pub(crate) fn with(bug: Option<InjectedBug>) -> Self {
         let recount = (bug == Some(InjectedBug::RecountsChildren)).then(BTreeMap::new);
         Prep { recount, ..Prep::default() }
     }
 
-    /// Checks a write. `zxid` is the one that its transaction will have. Whether the session may write at all was asked
-    /// before: see [`refused_for_session`].
+    /// Checks a write. `zxid` is the zxid of its transaction. [`refused_for_session`] has checked the session before.
     #[allow(clippy::too_many_arguments, reason = "who asks for what, where")]
     pub(crate) fn prepare(
         &mut self,
@@ -62,13 +61,13 @@ impl Prep {
         }
     }
 
-    /// A session ends: the ephemerals that it will have by then go. The parents are not told yet that they lose
-    /// children, so until this is applied they cannot be deleted.
+    /// Closes a session: its ephemerals will be deleted. The counters of their parents are unchanged until this is
+    /// applied, so the parents cannot be deleted before.
     pub(crate) fn close(&mut self, replica: &Replica, zxid: i64, session: SessionId, paths: &Paths) -> Body {
         let ephemerals = self.pending.ephemerals(session, &replica.tree, paths);
         for path in &ephemerals {
             let parent = paths.parent_of_znode(*path);
-            // The parent's record is renewed for the sake of its digest (`zookeeper.digest.enabled`).
+            // The record of the parent is renewed for its digest (`zookeeper.digest.enabled`).
             if let Ok(unchanged) = self.pending.look_up(parent, &replica.tree) {
                 self.pending.add(zxid, parent, Some(unchanged));
             }
@@ -77,7 +76,7 @@ impl Prep {
         Body::Close { ephemerals }
     }
 
-    /// `deleteContainer`: takes a znode away that still has no children.
+    /// Handles `deleteContainer`: deletes a znode that still has no children.
     pub(crate) fn reap(&mut self, replica: &Replica, zxid: i64, path: PathId, paths: &Paths) -> Body {
         let reaped = || {
             let node = self.pending.look_up(path, &replica.tree)?;
@@ -101,14 +100,14 @@ impl Prep {
         }
     }
 
-    /// The transaction of that zxid was applied at the leader: what it had pending is in the tree now.
+    /// Removes the pending changes of a transaction that the leader has applied.
     pub(crate) fn applied(&mut self, zxid: i64) {
         self.pending.applied(zxid);
     }
 }
 
-/// How a write is refused whose session has ended or moved: with `code`, unless what is checked even earlier fails, or
-/// none: an empty multi is executed, for it is the operations of a multi that look at the session.
+/// Returns the refusal of a write whose session has ended or moved: `code`, unless an earlier check fails. An empty
+/// multi is not refused, because each operation of a multi checks the session.
 pub(crate) fn refused_for_session(ask: &Ask, code: Code, settings: &Settings) -> Option<Refusal> {
     let of_creation = |form, creation| mode_of(form, creation, settings).err().unwrap_or(code);
     match ask {
@@ -131,19 +130,19 @@ pub(crate) fn refused_for_session(ask: &Ask, code: Code, settings: &Settings) ->
     }
 }
 
-/// A mode that was found good.
+/// A valid create mode.
 #[derive(Clone, Copy)]
 struct Mode {
     sequential: bool,
-    /// As the pending record has it.
+    /// The lifetime in the pending record.
     life: Life,
 }
 
-/// The longest time to live: forty bits of milliseconds.
+/// The longest TTL: forty bits of milliseconds.
 const MAX_TTL_MS: i64 = (1 << 40) - 1;
 
-/// `CreateMode.fromFlag` and `validateCreateRequest`, up to the look at the session; nobody's ephemeral is made
-/// somebody's later.
+/// Validates the mode of a create, before the session check (`CreateMode.fromFlag`, `validateCreateRequest`). The
+/// owner of an ephemeral is set later.
 fn mode_of(form: CreateForm, creation: &Creation, settings: &Settings) -> Result<Mode, Code> {
     let ttl = if form == CreateForm::Ttl { creation.ttl } else { -1 };
     let (sequential, life) = match creation.flags {
@@ -167,8 +166,8 @@ fn mode_of(form: CreateForm, creation: &Creation, settings: &Settings) -> Result
     }
 }
 
-/// In a multi it is the mode that makes the operation, whatever it was sent as (`Op.Create`); none: a time to live is
-/// wanted of a record that has none, which nobody expects.
+/// Returns the operation of a create in a multi, where the mode decides and not the operation code (`Op.Create`);
+/// `None` for a TTL mode in a record without a TTL, which is an internal error.
 fn form_in_multi(creation: &Creation) -> Option<CreateForm> {
     match creation.flags {
         4 => Some(CreateForm::Container),
@@ -178,7 +177,7 @@ fn form_in_multi(creation: &Creation) -> Option<CreateForm> {
     }
 }
 
-/// One request being checked.
+/// The check of one request.
 struct Check<'a> {
     pending: &'a mut Pending,
     recount: Option<&'a mut BTreeMap<PathId, i32>>,
@@ -190,7 +189,7 @@ struct Check<'a> {
     ids: &'a [Identity],
 }
 
-/// The version after a change, if it is the expected one; -1 is any.
+/// Returns the version after a change, if the expected version matches; -1 matches any.
 fn next_version(current: i32, expected: i32) -> Result<i32, Code> {
     if expected == -1 || expected == current { Ok(current.wrapping_add(1)) } else { Err(Code::BadVersion) }
 }
@@ -206,7 +205,7 @@ impl Check<'_> {
             let checked = match op {
                 AskOp::Create(creation) => match form_in_multi(creation) {
                     Some(form) => self.create(form, creation),
-                    // An unforeseen error: what was pending of this multi stays so until it is applied.
+                    // An internal error: the pending changes of this multi stay until it is applied.
                     None => return Body::Refused(Code::MarshallingError.into()),
                 },
                 AskOp::Delete { path, version } => self.delete(*path, *version),
@@ -226,7 +225,7 @@ impl Check<'_> {
         Body::Many(changes)
     }
 
-    /// The records that count for the paths that a multi names, and for their parents.
+    /// Returns the current records of the paths that a multi names, and of their parents.
     fn counted(&mut self, ops: &[AskOp]) -> Vec<(PathId, u64)> {
         if self.pending.is_empty() {
             return Vec::new();
@@ -283,7 +282,7 @@ impl Check<'_> {
         };
         let life = match (form, pending_life) {
             (CreateForm::Container, _) => Life::Container,
-            // Sent as a plain create, a container is an ordinary znode that is never reaped.
+            // A container sent as a plain create is an ordinary znode, and never reaped.
             (_, Life::Container) => Life::Persistent,
             (_, life) => life,
         };
@@ -315,7 +314,7 @@ impl Check<'_> {
         Ok(Change::Delete { path })
     }
 
-    /// The znode at a path that follows the whole rule.
+    /// Returns the znode at a path that satisfies the full path rule.
     fn at_valid(&self, path: PathId) -> Result<Node, Code> {
         if self.paths.is_valid(path) { self.look_up(path) } else { Err(Code::BadArguments) }
     }
@@ -329,7 +328,7 @@ impl Check<'_> {
         Ok(Change::Set { path, data: data.clone(), version })
     }
 
-    /// The pending record keeps the old list: until this is applied, requests are checked against it.
+    /// The pending record keeps the old list, so requests are checked against it until this is applied.
     fn set_acl(&mut self, path: PathId, acl: &Acl, version: i32) -> Result<Change, Code> {
         if !self.paths.is_valid(path) {
             return Err(Code::BadArguments);

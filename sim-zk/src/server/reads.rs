@@ -11,7 +11,7 @@ use crate::tree::Znode;
 use zk_recipes::zk::SessionId;
 
 impl Replica {
-    /// Answers a read in the present state, and arms or removes watches.
+    /// Answers a read from the present state, and arms or removes watches.
     pub(crate) fn read(
         &mut self,
         conn: ConnId,
@@ -29,7 +29,7 @@ impl Replica {
         }
         let (server, zxid, Tag { req, op, .. }) = (env.server, self.applied, tag);
         let conn = conn.0;
-        // What is about watches alone shows nothing of the tree.
+        // Requests about watches alone do not expose the tree.
         if !ask.is_about_watches() {
             env.emit(SimEvent::Served { server, session, conn, req, op, zxid, ask, result: &result });
         }
@@ -47,7 +47,7 @@ impl Replica {
         match ask {
             Ask::Exists { path, .. } if env.paths.text(*path).contains('\0') => Err(Code::BadArguments),
             Ask::Exists { path, watch } => {
-                // The watch is armed whether there is a znode or not, and nobody's right to read is asked for
+                // The watch is armed even if the znode does not exist, and without a permission check
                 // (ZOOKEEPER-2590).
                 self.arm_if(*watch, Table::Data, *path, conn, op, env);
                 let node = self.tree.get(*path).ok_or(Code::NoNode)?;
@@ -95,7 +95,7 @@ impl Replica {
         }
     }
 
-    /// The znode at a path, if the connection may do any of `wanted` with it.
+    /// Returns the znode at a path, if the connection has any of the permissions `wanted`.
     fn open_to(&self, conn: ConnId, path: PathId, wanted: i32) -> Result<&Znode, Code> {
         let node = self.tree.get(path).ok_or(Code::NoNode)?;
         let ids = self.conns.get(&conn).map_or(&[][..], |conn| &*conn.identities);
@@ -118,7 +118,7 @@ impl Replica {
     fn count(&self, conn: ConnId, path: PathId) -> Result<Answer, Code> {
         self.open_to(conn, path, perms::READ)?;
         let below = match path {
-            // What begins with "/" is everything, the root's second name included.
+            // All paths begin with "/", and the second name of the root counts too.
             PathId::EMPTY => self.tree.len(),
             PathId::ROOT => self.tree.len() - 1,
             _ => self.tree.descendants(path),
@@ -126,10 +126,10 @@ impl Replica {
         Ok(Answer::Number(below as i32))
     }
 
-    /// Those whose text begins with the prefix, which need not end where a name ends.
+    /// Returns the ephemerals whose path begins with the prefix, which need not end at a `/`.
     fn ephemerals(&self, session: SessionId, prefix: &str, env: &ReplicaEnv<'_>) -> Vec<PathId> {
         let mut owned = self.tree.ephemerals(session, env.paths);
-        // `String.trim` takes away all that is not above a space.
+        // `String.trim` removes all characters up to the space.
         if !matches!(prefix.trim_matches(|c| c <= ' '), "" | "/") {
             owned.retain(|path| env.paths.text(*path).starts_with(prefix));
         }
@@ -150,7 +150,7 @@ impl Replica {
     }
 }
 
-/// A wrong answer, if that is asked for.
+/// Falsifies an answer, if such a bug is injected.
 fn bend(answer: &mut Answer, bug: InjectedBug) {
     match (bug, answer) {
         (

@@ -1,8 +1,8 @@
-//! A server's tables of watches: who is told when something happens to a path.
+//! The watch tables of a server: which connections an event at a path notifies.
 //!
-//! As `WatchManager` of 3.8: a connection has at most one watch of a path in each table, in one mode, and the mode that
-//! is armed last wins (ZOOKEEPER-4466 changed that later). Both ways are indexed, so that neither an event nor a
-//! connection that goes looks at the watches of others.
+//! As in `WatchManager` of 3.8, a connection has at most one watch per path and table, with one mode, and the mode
+//! armed last wins (ZOOKEEPER-4466 changed that later). Tables are indexed by path and by connection, so neither an
+//! event nor the end of a connection scans the watches of others.
 
 use crate::message::{ConnId, Table, WatchMode};
 use crate::paths::{PathId, Paths};
@@ -18,7 +18,7 @@ pub(super) struct WatchTables {
 }
 
 impl WatchTables {
-    /// One of the tables.
+    /// Returns a table.
     pub(super) fn of(&self, table: Table) -> &WatchTable {
         match table {
             Table::Data => &self.data,
@@ -26,7 +26,7 @@ impl WatchTables {
         }
     }
 
-    /// One of the tables, to change it.
+    /// Returns a table for modification.
     pub(super) fn of_mut(&mut self, table: Table) -> &mut WatchTable {
         match table {
             Table::Data => &mut self.data,
@@ -34,7 +34,7 @@ impl WatchTables {
         }
     }
 
-    /// Every watch.
+    /// Returns all watches.
     pub(super) fn iter(&self) -> impl Iterator<Item = (Table, PathId, ConnId, WatchMode)> {
         let entries =
             |table| self.of(table).modes.iter().map(move |((path, conn), mode)| (table, *path, *conn, *mode));
@@ -42,12 +42,12 @@ impl WatchTables {
     }
 }
 
-/// Somebody whom an event concerns.
+/// A connection that an event concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Hit {
-    /// Whom.
+    /// The connection.
     pub conn: ConnId,
-    /// A one-shot watch of exactly that path went with it.
+    /// Whether a one-shot watch of exactly that path was used up.
     pub spent: bool,
 }
 
@@ -56,16 +56,16 @@ pub(super) struct Hit {
 pub(super) struct WatchTable {
     modes: BTreeMap<(PathId, ConnId), WatchMode>,
     paths_of: BTreeSet<(ConnId, PathId)>,
-    /// How many of them are recursive: without any, nobody looks at the paths above.
+    /// The number of recursive watches: without any, parents need not be searched.
     recursive: usize,
 }
 
-/// `PathParentIterator` throws on a path without a `/`, and the request with it.
+/// The error of a path without a `/`: `PathParentIterator` throws, and the request fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NoSlash;
 
 impl WatchTable {
-    /// Arms a watch; whether that changed anything.
+    /// Arms a watch; returns whether that changed anything.
     pub(super) fn arm(&mut self, path: PathId, conn: ConnId, mode: WatchMode) -> bool {
         let before = self.modes.insert((path, conn), mode);
         self.recursive += usize::from(mode == WatchMode::Recursive);
@@ -74,7 +74,7 @@ impl WatchTable {
         before != Some(mode)
     }
 
-    /// Takes a watch away; whether there was one.
+    /// Disarms a watch; returns whether it was armed.
     pub(super) fn disarm(&mut self, path: PathId, conn: ConnId) -> bool {
         let Some(mode) = self.modes.remove(&(path, conn)) else { return false };
         self.recursive -= usize::from(mode == WatchMode::Recursive);
@@ -82,7 +82,7 @@ impl WatchTable {
         true
     }
 
-    /// Takes everything of a connection away: the paths that it watched.
+    /// Removes all watches of a connection, and returns their paths.
     pub(super) fn forget(&mut self, conn: ConnId) -> Vec<PathId> {
         let all = (conn, PathId::ROOT)..=(conn, PathId::NONE);
         let paths: Vec<PathId> = self.paths_of.range(all).map(|(_, path)| *path).collect();
@@ -97,7 +97,7 @@ impl WatchTable {
         self.modes.range(all).map(|((_, conn), mode)| (*conn, *mode))
     }
 
-    /// Whom an event at the path of a znode concerns, each connection once, in their order; one-shot watches go.
+    /// Returns the connections that an event at a znode concerns, each once, in order; one-shot watches are used up.
     pub(super) fn trigger(&mut self, path: PathId, kind: EventKind, paths: &Paths) -> Vec<Hit> {
         if self.modes.is_empty() {
             return Vec::new();
@@ -118,15 +118,15 @@ impl WatchTable {
                 let from_above = self.at(at).filter(|(_, mode)| *mode == WatchMode::Recursive);
                 hits.extend(from_above.map(|(conn, _)| Hit { conn, spent: false }));
             }
-            // The one of the path itself comes first, and is the one that stays.
+            // The watch of the path itself comes first, and survives.
             hits.sort_by_key(|hit| hit.conn);
             hits.dedup_by_key(|hit| hit.conn);
         }
         hits
     }
 
-    /// Whether anybody at all watches that path (`WatchManager.containsWatcher`; it asks for one connection and does
-    /// not look).
+    /// Returns whether any connection watches that path (`WatchManager.containsWatcher` takes a connection and
+    /// ignores it).
     pub(super) fn is_watched(&self, path: PathId, paths: &Paths) -> Result<bool, NoSlash> {
         let text = paths.text(path);
         if text.is_empty() {
@@ -138,7 +138,7 @@ impl WatchTable {
         if self.at(path).next().is_some() {
             return Ok(true);
         }
-        // With recursive watches about, the search goes on through the parents, to the bitter end.
+        // With recursive watches the search continues through the parents, and fails at a relative path.
         if self.recursive > 0 && !text.starts_with('/') { Err(NoSlash) } else { Ok(false) }
     }
 }

@@ -1,4 +1,4 @@
-//! Arming, removing and asking for watches, and arming them again after a reconnect.
+//! Requests about watches: arming, removing, checking, and registering again after a reconnect.
 
 use super::watch_tables::NoSlash;
 use super::{Replica, ReplicaEnv};
@@ -9,7 +9,7 @@ use crate::paths::PathId;
 use crate::observer::SimEvent;
 use zk_recipes::zk::{EventKind, SessionId};
 
-/// The tables that a `WatcherType` names, in the order in which a server looks at them.
+/// Returns the tables of a `WatcherType`, in the order in which a server searches them.
 fn tables_of(kind: i32) -> Result<&'static [Table], Code> {
     match kind {
         1 => Ok(&[Table::Child]),
@@ -34,7 +34,7 @@ impl Replica {
         }
     }
 
-    /// Arms a watch, unless the connection is gone already.
+    /// Arms a watch, unless the connection is gone.
     pub(super) fn arm(
         &mut self,
         table: Table,
@@ -86,9 +86,9 @@ impl Replica {
         if found { Ok(Answer::Nothing) } else { Err(Code::NoWatcher) }
     }
 
-    /// What a client that comes back believes to be armed: what changed since is told at once, to whoever asks, and the
-    /// rest is armed again (`DataTree.setWatches`). A znode created and deleted meanwhile is never told, nor anything
-    /// that a persistent watch has missed.
+    /// Handles `setWatches` of a reconnected client (`DataTree.setWatches`): sends notifications for watched znodes
+    /// that have changed, and arms the other watches again. A znode created and deleted meanwhile stays unnoticed,
+    /// and so does anything that a persistent watch has missed.
     pub(super) fn set_watches(
         &mut self,
         conn: ConnId,
@@ -135,12 +135,12 @@ impl Replica {
         }
     }
 
-    /// As `set_watches`, but whatever happened meanwhile is told, also what nobody can see any more: a server that keeps
-    /// no history tells it of everything about which it cannot be sure.
+    /// Like `set_watches`, but notifies every possible change, even one that has left no trace: without a history the
+    /// server notifies whenever a change cannot be excluded.
     fn notify_all_missed(&mut self, conn: ConnId, believed: &Watching, op: u32, env: &mut ReplicaEnv<'_>) {
         let relative = believed.relative;
         for path in believed.data.iter().chain(&believed.exist) {
-            // Below a parent that nobody has asked for there was nothing to tell of.
+            // A parent that no request has used had no children.
             let above = env
                 .paths
                 .known_parent(*path)
@@ -165,7 +165,7 @@ impl Replica {
         env.bug = bug;
     }
 
-    /// Tells what a watch would have told.
+    /// Sends the notification that a watch would have sent.
     fn notify_missed(&self, conn: ConnId, kind: EventKind, path: PathId, op: u32, env: &mut ReplicaEnv<'_>) {
         let session = self.session_of(conn).unwrap_or_default();
         let server = env.server;

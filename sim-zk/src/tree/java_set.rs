@@ -1,32 +1,32 @@
-//! A set of paths that lists itself in the order of a Java `HashSet`, and forgets in constant time.
+//! A set of paths that iterates in the order of a Java `HashSet`, with removal in constant time.
 //!
-//! `HashSet` goes through its buckets in order, and within a bucket by age; doubling the table keeps the order within
-//! the buckets. So it is enough to remember the age of each path and how large the table has become: it never shrinks.
-//! (Java turns a bucket of eight and more into a tree; that is not imitated.)
+//! `HashSet` iterates bucket by bucket, and by age within a bucket; doubling the table keeps the order within the
+//! buckets. So the age of each path and the size of the table suffice; the table never shrinks. (Java turns a bucket
+//! of eight or more entries into a tree; that is not simulated.)
 
 use crate::paths::PathId;
 
-/// The set. Whoever puts a path in keeps its place, and gives it back to take the path out.
+/// The set. An insertion returns the position that a removal needs.
 #[derive(Clone, Debug)]
 pub(crate) struct JavaSet {
-    /// By age; [`PathId::NONE`] where a path has gone.
+    /// The paths by age; [`PathId::NONE`] where one was removed.
     slots: Vec<PathId>,
     live: u32,
     buckets: u32,
 }
 
 impl JavaSet {
-    /// An empty set whose table has that many buckets at first.
+    /// Creates an empty set whose table has that many buckets.
     pub(crate) fn new(buckets: u32) -> Self {
         JavaSet { slots: Vec::new(), live: 0, buckets }
     }
 
-    /// How many paths there are.
+    /// Returns the number of paths.
     pub(crate) fn len(&self) -> usize {
         self.live as usize
     }
 
-    /// Puts a path in that is not in yet; the answer is its place.
+    /// Inserts a path that is not in the set, and returns its position.
     pub(crate) fn push(&mut self, path: PathId) -> u32 {
         self.slots.push(path);
         self.live += 1;
@@ -34,29 +34,29 @@ impl JavaSet {
         (self.slots.len() - 1) as u32
     }
 
-    /// Takes the path at that place out.
+    /// Removes the path at a position.
     pub(crate) fn remove(&mut self, place: u32) {
         assert_ne!(self.slots[place as usize], PathId::NONE, "a path goes once");
         self.slots[place as usize] = PathId::NONE;
         self.live -= 1;
     }
 
-    /// Whether more places are empty than not: then it is time to [`compact`](Self::compact).
+    /// Returns whether most positions are empty, so that it is time to [`compact`](Self::compact).
     pub(crate) fn is_sparse(&self) -> bool {
         self.slots.len() > 2 * self.live as usize + 16
     }
 
-    /// Gives up the empty places, so that the work is constant for each removal on average. Every path moves.
+    /// Drops empty positions, which moves every path; the amortized cost per removal is constant.
     pub(crate) fn compact(&mut self) {
         self.slots.retain(|path| *path != PathId::NONE);
     }
 
-    /// The paths by age, with an empty place here and there left out.
+    /// Returns the paths by age.
     pub(crate) fn by_age(&self) -> impl Iterator<Item = PathId> {
         self.slots.iter().copied().filter(|path| *path != PathId::NONE)
     }
 
-    /// The paths as Java lists them, given the bucket of each in a table of so many.
+    /// Returns the paths in Java order, given the bucket of each for a table size.
     pub(crate) fn in_order(&self, bucket: impl Fn(PathId, u32) -> u32) -> Vec<PathId> {
         let mut paths: Vec<PathId> = self.by_age().collect();
         paths.sort_by_cached_key(|path| bucket(*path, self.buckets));
@@ -64,8 +64,8 @@ impl JavaSet {
     }
 }
 
-/// The size of a Java hash table that had `buckets` buckets and now holds `live` entries: it doubles when it is more
-/// than three quarters full.
+/// Returns the size of a Java hash table after growth to `live` entries: it doubles when more than three quarters
+/// full.
 pub(crate) fn grown(mut buckets: u32, live: usize) -> u32 {
     while live > buckets as usize * 3 / 4 {
         buckets *= 2;
@@ -73,11 +73,11 @@ pub(crate) fn grown(mut buckets: u32, live: usize) -> u32 {
     buckets
 }
 
-/// The size of the table of a clone of a `HashSet` of that many entries (`HashMap.putMapEntries`).
+/// Returns the table size of a clone of a `HashSet` with that many entries (`HashMap.putMapEntries`).
 pub(crate) fn buckets_of_clone(live: usize) -> u32 {
     match live {
         0 => 16,
-        // As Java reckons: in a float, and rounded down.
+        // Java computes in a float, and rounds down.
         live => ((live as f32 / 0.75 + 1.0) as u32).next_power_of_two(),
     }
 }

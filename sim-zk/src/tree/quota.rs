@@ -1,7 +1,7 @@
-//! Quotas that nobody enforces: below `/zookeeper/quota` a server counts what is in the trees that have a limit.
+//! Soft quotas: below `/zookeeper/quota` a server counts the znodes and bytes of subtrees with a limit.
 //!
-//! The counts are data of the znode `zookeeper_stats`, changed without a version, a zxid or an event
-//! (`DataTree.updateQuotaStat`). Whether a limit is passed is only looked at with `enforceQuota`, which is off.
+//! The counts are the data of the znode `zookeeper_stats`, changed without a version, a zxid or an event
+//! (`DataTree.updateQuotaStat`). Limits are only enforced with `enforceQuota`, which is off.
 
 use super::Tree;
 use crate::message::Bytes;
@@ -13,17 +13,17 @@ const QUOTA: &str = "/zookeeper/quota";
 const LIMITS: &str = "zookeeper_limits";
 const STATS: &str = "zookeeper_stats";
 
-/// The trees that have a limit, by the text of their path.
+/// The subtrees with a limit, by path.
 pub(super) type Limited = BTreeSet<Arc<str>>;
 
-/// The tree that a znode below `/zookeeper/quota` is about, and its name.
+/// Returns the subtree that a znode below `/zookeeper/quota` describes, and the name of the znode.
 fn about(path: PathId, paths: &Paths) -> Option<(&str, &str)> {
     let (tree, name) = paths.text(path).strip_prefix(QUOTA)?.rsplit_once('/')?;
     tree.starts_with('/').then_some((tree, name))
 }
 
 impl Tree {
-    /// A znode was created.
+    /// Counts a created znode.
     pub(super) fn count_created(&mut self, path: PathId, bytes: i64, paths: &Paths) {
         match about(path, paths) {
             Some((tree, LIMITS)) => {
@@ -44,7 +44,7 @@ impl Tree {
         self.count(path, bytes, 1, paths);
     }
 
-    /// A znode was deleted.
+    /// Counts a deleted znode.
     pub(super) fn count_deleted(&mut self, path: PathId, bytes: i64, paths: &Paths) {
         if let Some((tree, LIMITS)) = about(path, paths) {
             self.limited.remove(tree);
@@ -52,7 +52,7 @@ impl Tree {
         self.count(path, -bytes, -1, paths);
     }
 
-    /// Adds to the count of the nearest tree with a limit that a znode is in.
+    /// Adds to the count of the innermost subtree with a limit that contains a znode.
     pub(super) fn count(&mut self, path: PathId, bytes: i64, znodes: i64, paths: &Paths) {
         if self.limited.is_empty() {
             return;
@@ -75,7 +75,7 @@ impl Tree {
     }
 }
 
-/// As `StatsTrack` reads it: pairs of a name and a number.
+/// Parses counts as `StatsTrack` does: pairs of a name and a number.
 fn read(data: &[u8]) -> Option<BTreeMap<String, i64>> {
     let text = str::from_utf8(data).ok()?;
     let pair = |pair: &str| {
@@ -86,7 +86,7 @@ fn read(data: &[u8]) -> Option<BTreeMap<String, i64>> {
     text.split([',', ';']).filter(|pair| !pair.is_empty()).map(pair).collect()
 }
 
-/// As `StatsTrack` writes it: what old servers know comes first, and the rest where they do not look.
+/// Formats counts as `StatsTrack` does: fields that old servers know first, the others where they do not look.
 fn written(count: i64, bytes: i64, others: &BTreeMap<String, i64>) -> Bytes {
     let mut text = format!("count={count},bytes={bytes}");
     if !others.is_empty() {

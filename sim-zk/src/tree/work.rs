@@ -1,4 +1,4 @@
-//! Work for the tree alone, to be measured.
+//! The workload of the tree benchmark.
 
 use super::Tree;
 use crate::acl::Acl;
@@ -14,7 +14,7 @@ pub struct Work {
 }
 
 impl Work {
-    /// A directory with so many paths below it, none of which exists yet.
+    /// Creates a directory with that many paths below it, none of which exists yet.
     pub fn new(paths_below: usize) -> Self {
         let mut paths = Paths::default();
         let directory = paths.intern("/directory");
@@ -24,7 +24,7 @@ impl Work {
         Work { tree, paths, children, zxid: 1 }
     }
 
-    /// Each path once: create, get, set, get, delete. Says how many operations these were.
+    /// Performs create, get, set, get and delete on each path, and returns the number of operations.
     pub fn round(&mut self) -> usize {
         let mut seen = 0;
         for child in &self.children {

@@ -1,6 +1,6 @@
-//! What a client says: hellos and requests.
+//! Decoding of client frames: connect requests and requests.
 //!
-//! A body that ends early, or that ZooKeeper stumbles over because something in it is null, is [`Ask::Malformed`].
+//! A body that is truncated, or has a null value on which ZooKeeper fails, becomes [`Ask::Malformed`].
 
 use super::{MAX_FRAME_BYTES, password};
 use crate::acl::{Acl, AclEntry, perms};
@@ -11,8 +11,8 @@ use zk_recipes::wire::jute::In;
 use zk_recipes::wire::number;
 use zk_recipes::zk::SessionId;
 
-/// The first frame of a connection (`ConnectRequest`), and whether the client speaks of servers that only read. Nothing
-/// of it can be read: `None`.
+/// Decodes the first frame of a connection (`ConnectRequest`), and whether the client accepts read-only servers.
+/// `None` if it is malformed.
 pub(super) fn hello(frame: &[u8]) -> Option<(Up, bool)> {
     if frame.len() > MAX_FRAME_BYTES {
         return None;
@@ -26,12 +26,12 @@ pub(super) fn hello(frame: &[u8]) -> Option<(Up, bool)> {
     Some((Up::Connect { session, last_zxid, timeout, password }, from.bool().is_some()))
 }
 
-/// What stands for a password that is not even as long as one.
+/// The stand-in for a password that is too short.
 fn wrong_password(session: SessionId) -> Password {
     password(session).map(|byte| !byte)
 }
 
-/// A frame that is not the first of its connection.
+/// Decodes a frame that is not the first of its connection.
 pub(super) fn request(frame: &[u8], paths: &mut Paths) -> Up {
     let mut from = In::new(frame);
     let (Some(xid), Some(op)) = (from.int(), from.int()) else { return Up::Unreadable };
@@ -39,14 +39,14 @@ pub(super) fn request(frame: &[u8], paths: &mut Paths) -> Up {
         return Up::Unreadable;
     }
     match (op, Body { from, paths }.ask(op)) {
-        // It is read before anything else, outside of the pipeline (`ZooKeeperServer.processPacket`).
+        // Authentication is decoded first, outside of the pipeline (`ZooKeeperServer.processPacket`).
         (number::AUTH, None) => Up::Unreadable,
         (number::PING, _) => Up::Request { xid: number::PING_XID, ask: Ask::Ping, tag: Tag::default() },
         (_, ask) => Up::Request { xid, ask: ask.unwrap_or(Ask::Malformed(op)), tag: Tag::default() },
     }
 }
 
-/// A request's body, while it is read.
+/// The body of a request, during decoding.
 struct Body<'a, 'p> {
     from: In<'a>,
     paths: &'p mut Paths,
@@ -81,7 +81,7 @@ impl Body<'_, '_> {
         })
     }
 
-    /// What changes no znode.
+    /// Decodes requests that change no znode.
     fn read(&mut self, op: i32) -> Option<Ask> {
         Some(match op {
             number::EXISTS => Ask::Exists { path: self.path()?, watch: self.from.bool()? },
@@ -104,13 +104,13 @@ impl Body<'_, '_> {
         })
     }
 
-    /// A path; ZooKeeper stumbles over one that is null.
+    /// Decodes a path; ZooKeeper fails on null.
     fn path(&mut self) -> Option<PathId> {
         let text = self.from.text()??;
         Some(self.paths.intern(&text))
     }
 
-    /// A path, where ZooKeeper treats one that is null as it treats an empty one.
+    /// Decodes a path where ZooKeeper treats null as empty.
     fn path_or_empty(&mut self) -> Option<PathId> {
         let text = self.from.text()?.unwrap_or_default();
         Some(self.paths.intern(&text))
@@ -121,7 +121,7 @@ impl Body<'_, '_> {
         from.list(|from| Some(paths.intern(&from.text()??)))?
     }
 
-    /// A text; null is as good as empty.
+    /// Decodes a text; null is equivalent to empty.
     fn text(&mut self) -> Option<Arc<str>> {
         Some(self.from.text()?.unwrap_or_default().into())
     }
@@ -159,7 +159,7 @@ impl Body<'_, '_> {
     fn auth(&mut self) -> Option<Ask> {
         let _kind = self.from.int()?;
         let (scheme, auth) = (self.text()?, self.from.buffer()?);
-        // The digest of nothing at all: `DigestAuthenticationProvider` stumbles, and that is a failed authentication.
+        // `DigestAuthenticationProvider` fails on null, which is a failed authentication.
         let scheme = if auth.is_none() && &*scheme == "digest" { Arc::default() } else { scheme };
         Some(Ask::Auth { scheme, auth: auth.unwrap_or_default().into() })
     }
@@ -173,7 +173,7 @@ impl Body<'_, '_> {
         Some(Watching { relative, data, exist, child, persistent, recursive })
     }
 
-    /// The next operation's number in a multi; `Some(None)` after the last one.
+    /// Decodes the number of the next operation of a multi; `Some(None)` after the last one.
     fn next_op(&mut self) -> Option<Option<i32>> {
         let (op, is_done, _error) = (self.from.int()?, self.from.bool()?, self.from.int()?);
         Some((!is_done).then_some(op))
@@ -196,7 +196,7 @@ impl Body<'_, '_> {
                     let _read = (self.from.text()?, self.from.bool()?);
                     AskOp::Other(op)
                 }
-                // Nobody knows where it ends.
+                // The end of an unknown operation cannot be found.
                 _ => return None,
             });
         }
@@ -209,7 +209,7 @@ impl Body<'_, '_> {
             let read = match op {
                 number::GET_DATA => ReadOp::Get,
                 number::GET_CHILDREN => ReadOp::Children,
-                // Whatever it is, it makes the whole request malformed.
+                // Any other operation makes the whole request malformed.
                 _ => return None,
             };
             ops.push(read(self.path()?));
@@ -219,8 +219,8 @@ impl Body<'_, '_> {
     }
 }
 
-/// In a multi it is the flags that choose the operation, not its number (`Op.Create`). `None`: a time to live is asked
-/// for by an operation that has no place for it, over which ZooKeeper stumbles.
+/// Returns the operation of a create in a multi, where the flags decide and not the operation code (`Op.Create`).
+/// `None` for a TTL flag in an operation without a TTL, on which ZooKeeper fails.
 fn as_in_a_multi(creation: Creation) -> Option<Creation> {
     let is_ttl = number::TTL_FLAGS.contains(&creation.flags);
     let form = match creation.form {

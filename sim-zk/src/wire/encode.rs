@@ -1,4 +1,4 @@
-//! What a server says, as frames.
+//! Encoding of server packets into frames.
 
 use crate::acl::{Acl, AclEntry, perms};
 use crate::message::{Answer, Code, Found, OpAnswer, Password, Refusal};
@@ -7,7 +7,7 @@ use zk_recipes::wire::jute::Out;
 use zk_recipes::wire::number;
 use zk_recipes::zk::{EventKind, SessionId};
 
-/// The answer to a hello (`ConnectResponse`).
+/// Encodes the reply to a connect request (`ConnectResponse`).
 pub(super) fn welcome(
     session: SessionId,
     timeout: u64,
@@ -23,7 +23,7 @@ pub(super) fn welcome(
     out.done()
 }
 
-/// A notification (`WatcherEvent`). Its header has no zxid before 3.9.
+/// Encodes a notification (`WatcherEvent`). Its header has no zxid before 3.9.
 pub(super) fn notification(kind: EventKind, path: &str) -> Vec<u8> {
     let kind = match kind {
         EventKind::NodeCreated => 1,
@@ -37,7 +37,7 @@ pub(super) fn notification(kind: EventKind, path: &str) -> Vec<u8> {
     out.done()
 }
 
-/// A reply: a header, and a body unless the request was refused as a whole.
+/// Encodes a reply: a header, and a body unless the whole request was refused.
 pub(super) fn reply(xid: i32, zxid: i64, result: Result<&Answer, &Refusal>, paths: &Paths) -> Vec<u8> {
     let mut out = Out::default();
     out.int(xid).long(zxid);
@@ -114,17 +114,17 @@ fn acl(out: &mut Out, acl: &Acl) {
     }
 }
 
-/// The header of an operation's result (`MultiHeader`).
+/// Encodes the header of the result of an operation (`MultiHeader`).
 fn header(out: &mut Out, op: i32) {
     out.int(op).bool(false).int(0);
 }
 
-/// What ends the results of a multi.
+/// Encodes the end of the results of a multi.
 fn end(out: &mut Out) {
     out.int(number::ERROR).bool(true).int(-1);
 }
 
-/// The error of an operation stands in its header, and once more.
+/// Encodes the error of an operation, which is in its header and again in its body.
 fn error(out: &mut Out, code: i32) {
     out.int(number::ERROR).bool(false).int(code).int(code);
 }
@@ -150,7 +150,7 @@ fn done(out: &mut Out, result: &OpAnswer, paths: &Paths) {
             header(out, number::CREATE);
             out.text(paths.text(*path));
         }
-        // Whatever the form: `OpResult.CreateResult` with a stat is a `create2`.
+        // `OpResult.CreateResult` with a stat is a `create2`, for every operation.
         OpAnswer::CreatedWith(_, path, stat) => {
             header(out, number::CREATE_2);
             out.text(paths.text(*path)).stat(stat);

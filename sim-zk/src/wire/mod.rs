@@ -1,16 +1,16 @@
-//! ZooKeeper's wire protocol as a server sees it: a client's frames become [`Up`], and [`Down`] becomes frames.
+//! The server side of ZooKeeper's wire protocol: client frames become [`Up`], and [`Down`] becomes frames.
 //!
 //! The encoding and the numbers are those of [`zk_recipes::wire`], which clients use as well.
 //!
-//! Nothing here knows a socket or a clock. A frame is without the four bytes of its length. Whatever a client sends gives
-//! an `Up`: nonsense is told as ZooKeeper 3.8 tells it, never by a panic, and no memory is set aside because a client says
-//! how long something will be.
+//! This module knows neither sockets nor clocks. A frame excludes the four bytes of its length. Every client frame
+//! becomes an `Up`: malformed input is refused as in ZooKeeper 3.8, never by a panic, and no memory is allocated for
+//! announced lengths.
 //!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
-//! | `decode` | hellos and requests |
-//! | `encode` | welcomes, replies, notifications |
-//! | `password` | the passwords of sessions |
+//! | `decode` | connect requests and requests |
+//! | `encode` | connect replies, replies, notifications |
+//! | `password` | session passwords |
 
 mod decode;
 mod encode;
@@ -24,27 +24,27 @@ use crate::message::{Answer, Ask, Down, Up};
 use crate::paths::Paths;
 use std::collections::BTreeSet;
 
-/// The longest frame that a server takes (`jute.maxbuffer`), in bytes.
+/// The longest accepted frame (`jute.maxbuffer`), in bytes.
 pub const MAX_FRAME_BYTES: usize = 0xfffff;
 
-/// What has to be remembered of a connection to read and write its frames.
+/// The state of a connection that its frames depend on.
 #[derive(Clone, Debug, Default)]
 pub struct Codec {
-    /// Clients since 3.4 say whether a server that only reads would do, and are told whether this is one.
+    /// Clients since 3.4 send whether a read-only server is acceptable, and expect whether this is one.
     knows_read_only: bool,
-    /// The xids of `addWatch` whose replies are to come: they alone have a body that says nothing.
+    /// The xids of pending `addWatch` requests, whose replies have a body of their own.
     arming: BTreeSet<i32>,
 }
 
 impl Codec {
-    /// Reads the first frame of a connection.
+    /// Decodes the first frame of a connection.
     pub fn hello(&mut self, frame: &[u8]) -> Up {
         let Some((up, knows_read_only)) = decode::hello(frame) else { return Up::Unreadable };
         self.knows_read_only = knows_read_only;
         up
     }
 
-    /// Reads a later frame. The paths in it get their numbers.
+    /// Decodes a later frame, and interns its paths.
     pub fn request(&mut self, frame: &[u8], paths: &mut Paths) -> Up {
         let up = decode::request(frame, paths);
         if let Up::Request { xid, ask: Ask::AddWatch { .. }, .. } = &up {
@@ -53,7 +53,7 @@ impl Codec {
         up
     }
 
-    /// Writes what a server says; `None` for the end of the stream, which is no frame.
+    /// Encodes a packet; `None` for the end of the stream, which is not a frame.
     pub fn frame(&mut self, down: &Down, paths: &Paths) -> Option<Vec<u8>> {
         Some(match down {
             Down::Connected { session, timeout, password } => {
@@ -63,7 +63,7 @@ impl Codec {
             Down::Reply { xid, zxid, result } => {
                 let mut frame = encode::reply(*xid, *zxid, result.as_ref(), paths);
                 if self.arming.remove(xid) && matches!(result, Ok(Answer::Nothing)) {
-                    // `FinalRequestProcessor` answers an `ErrorResponse` that tells of no error.
+                    // `FinalRequestProcessor` replies with an `ErrorResponse` without an error.
                     frame.extend(0i32.to_be_bytes());
                 }
                 frame

@@ -1,5 +1,5 @@
-//! What proves that a client may go on with a session: bytes that follow from the session's number alone, so that every
-//! server knows them, also after a restart (`ZooKeeperServer.generatePasswd`).
+//! Session passwords, which authenticate a client that resumes a session. They follow from the session number alone,
+//! so every server can compute them, also after a restart (`ZooKeeperServer.generatePasswd`).
 
 use crate::message::Password;
 use zk_recipes::zk::SessionId;
@@ -7,7 +7,7 @@ use zk_recipes::zk::SessionId;
 /// `ZooKeeperServer.superSecret`.
 const SECRET: i64 = 0xB341_5C00;
 
-/// The password of a session.
+/// Returns the password of a session.
 pub fn password(session: SessionId) -> Password {
     let mut random = JavaRandom::new(session.0 ^ SECRET);
     let mut password = Password::default();
@@ -17,7 +17,7 @@ pub fn password(session: SessionId) -> Password {
     password
 }
 
-/// `java.util.Random`, whose documentation gives the rule.
+/// Implements `java.util.Random`, whose documentation specifies the generator.
 struct JavaRandom(u64);
 
 impl JavaRandom {

@@ -1,13 +1,13 @@
-//! What is to happen, by time.
+//! The agenda: reminders of pending events, by time.
 //!
-//! An entry is a reminder, not the thing itself: whoever takes it off looks whether it still holds. So nothing that is
-//! put off or called off has to be searched for.
+//! A reminder is not the event itself: after it is taken off, the world checks whether it still holds. So an event
+//! that is postponed or cancelled does not have to be searched for.
 
 use super::Step;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A reminder. Among those of one time the order decides.
+/// A reminder. `order` decides among reminders of the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Entry {
     pub due: u64,
@@ -35,12 +35,12 @@ impl Agenda {
     }
 }
 
-/// Where things rank among those of the same instant, beside the packets, which rank by their sequence numbers.
+/// The order of events at the same instant; packets rank by their sequence numbers.
 pub(super) mod rank {
-    /// The end of a fault comes before everything.
+    /// The end of a fault precedes everything.
     pub(in super::super) const MEND: u64 = 0;
     const LATE: u64 = 1 << 63;
-    /// A client's own timers come after the packets.
+    /// Timers of clients come after the packets.
     pub(in super::super) const TIMER: u64 = LATE;
     pub(in super::super) const ALARM: u64 = LATE + (1 << 32);
     pub(in super::super) const SERVER: u64 = LATE + (2 << 32);

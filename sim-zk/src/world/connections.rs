@@ -1,4 +1,4 @@
-//! The links between clients and servers: two FIFO streams a connection, with latencies, which can be cut.
+//! Connections between clients and servers: two FIFO streams each, with latencies, which can be cut.
 
 use super::next::Reminder;
 use super::{Context, HandleId, Step, World};
@@ -9,54 +9,54 @@ use crate::message::{Ask, ConnId, Down, Up};
 use crate::paths::PathId;
 use std::collections::VecDeque;
 
-/// A connection of a client with a server.
+/// A connection between a client and a server.
 #[derive(Clone, Debug)]
 pub(super) struct Conn {
-    /// Whose it is; none is driven by hand.
+    /// The session that opened it; `None` if it is driven by hand.
     pub handle: Option<HandleId>,
     pub server: u8,
     pub up: VecDeque<(u64, u64, Up)>,
     pub down: VecDeque<(u64, u64, Down)>,
-    /// Of which packet there is a reminder.
+    /// The packet that has a reminder, per direction.
     up_listed: Option<u64>,
     down_listed: Option<u64>,
-    /// Whether the client's side still sends and takes.
+    /// Whether the client still sends and receives.
     pub client_open: bool,
-    /// Whether the server's side still sends and takes.
+    /// Whether the server still sends and receives.
     pub server_open: bool,
-    /// Whether the server knows of it. Who gives up before that leaves no trace.
+    /// Whether the server knows the connection. A client that gives up earlier leaves no trace.
     pub established: bool,
-    /// What has arrived, for whoever drives it by hand.
+    /// Received packets, if it is driven by hand.
     arrived: VecDeque<Down>,
 }
 
 impl Conn {
-    /// Whether what the client sends now can still arrive. Behind the end of a stream there is nothing.
+    /// Returns whether a packet that the client sends now can arrive: nothing follows the end of a stream.
     fn leads_up(&self) -> bool {
         self.client_open && self.server_open && !matches!(self.up.back(), Some((_, _, Up::Fin)))
     }
 
-    /// Whether what the server sends now can still arrive.
+    /// Returns whether a packet that the server sends now can arrive.
     fn leads_down(&self) -> bool {
         self.client_open && !matches!(self.down.back(), Some((_, _, Down::Fin)))
     }
 
-    /// What reaches the server next.
+    /// Returns the next packet to the server.
     pub(super) fn next_up(&self) -> Option<&Up> {
         self.up.front().map(|(_, _, packet)| packet)
     }
 
-    /// What reaches the client next.
+    /// Returns the next packet to the client.
     pub(super) fn next_down(&self) -> Option<&Down> {
         self.down.front().map(|(_, _, packet)| packet)
     }
 
-    /// Whether both sides have closed it and nothing is on its way.
+    /// Returns whether both sides have closed it and nothing is in flight.
     pub(super) fn is_gone(&self) -> bool {
         !self.client_open && !self.server_open && self.up.is_empty() && self.down.is_empty()
     }
 
-    /// Whether a notification is on its way.
+    /// Returns whether a notification is in flight.
     pub(super) fn notifies(&self) -> bool {
         self.client_open && self.down.iter().any(|(_, _, packet)| matches!(packet, Down::Notify { .. }))
     }
@@ -71,7 +71,7 @@ impl World {
         &mut self.conns[id.0 as usize]
     }
 
-    /// A client connects. If nobody listens there it learns that at once.
+    /// Opens a connection. If the server is down, the client learns it after one latency.
     pub(crate) fn open_conn(&mut self, handle: Option<HandleId>, server: u8) -> ConnId {
         let id = ConnId(u32::try_from(self.conns.len()).expect("fewer than 2^32 connections"));
         let listens = !self.members[usize::from(server)].is_down();
@@ -104,12 +104,12 @@ impl World {
         let calm = self.config.latency;
         match u64::from(context.choose(self.victim_of(conn), Point::Latency, 256)) {
             0 => calm,
-            // From a tenth of the calm latency to sixteen times as much, most of them short.
+            // From a tenth of the base latency to sixteen times as much, mostly short.
             drawn => calm / 10 + drawn * drawn * calm * 12 / 50_000,
         }
     }
 
-    /// Whom a connection concerns: the process that opened it.
+    /// Returns the victim of choices about a connection: the process that opened it.
     fn victim_of(&self, id: ConnId) -> Victim {
         let conn = self.conn(id);
         conn.handle.map_or(Victim::Server(conn.server), |handle| Victim::Process(self.process_of(handle)))
@@ -125,16 +125,17 @@ impl World {
             Up::Unreadable | Up::Fin => false,
         };
         let latency = self.latency(id, context, noteworthy);
-        let struck = match (&packet, self.conn(id).handle) {
+        let injected = match (&packet, self.conn(id).handle) {
             (Up::Request { ask, .. }, Some(handle)) if *ask != Ask::Ping => {
                 let fits = |fault: Fault| fault.refusal().is_none_or(|code| ask.may_be_refused_with(code));
                 self.inject_if(InjectionPoint::Request, self.process_of(handle), fits, context)
             }
             _ => None,
         };
-        match struck {
+        match injected {
             Some(Fault::RequestLost) => {
-                // This request and all behind it never arrive; the server learns of the break when it would have come.
+                // This request and all later ones are lost; the server learns of the break when the request would
+                // have arrived.
                 self.push_up(id, latency, Up::Fin);
                 self.push_down(id, latency, Down::Fin);
             }
@@ -143,7 +144,7 @@ impl World {
                 self.push_up(id, latency, Up::Fin);
                 self.push_down(id, latency, Down::Fin);
             }
-            // The other kinds keep it on its way.
+            // Other faults leave the packet in flight.
             Some(fault) => {
                 let packet = match (packet, fault.refusal()) {
                     (Up::Request { xid, ask, tag }, Some(code)) => {
@@ -194,15 +195,15 @@ impl World {
         }
         let noteworthy = reply.is_some() || matches!(packet, Down::Notify { .. });
         let mut latency = self.latency(id, context, noteworthy);
-        let struck = reply.and_then(|process| self.inject(InjectionPoint::Reply, process, context));
-        match struck {
+        let injected = reply.and_then(|process| self.inject(InjectionPoint::Reply, process, context));
+        match injected {
             Some(Fault::ReplyLost) => {
                 self.push_down(id, latency, Down::Fin);
-                // What the client has sent already is taken in all the same; its answers go nowhere.
+                // The server still accepts earlier requests; the replies are lost.
                 self.push_up(id, latency, Up::Fin);
             }
             Some(Fault::ReplyLate) => {
-                // Untimed: so late that time passes meanwhile.
+                // In interleaving mode the delay is long enough for time to pass.
                 latency += 100_000 * (1 + u64::from(context.choose(self.victim_of(id), Point::Duration, 32)));
                 self.push_down(id, latency, packet);
             }
@@ -210,14 +211,14 @@ impl World {
         }
     }
 
-    /// The connection breaks before the next packet reaches the client: it sees the end instead.
+    /// Breaks the connection before the next packet reaches the client, which sees the end of the stream instead.
     pub(super) fn break_before_arrival(&mut self, id: ConnId) {
         self.conn_mut(id).down.clear();
         self.push_down(id, 0, Down::Fin);
         self.push_up(id, 0, Up::Fin);
     }
 
-    /// The client lets go of a connection: the server sees its end behind what was sent before.
+    /// Closes a connection at the client: the server sees the end behind earlier packets.
     pub(super) fn close_from_client(&mut self, id: ConnId, context: &mut Context<'_>) {
         if !self.conn(id).client_open {
             return;
@@ -234,7 +235,7 @@ impl World {
         conn.down.clear();
     }
 
-    /// A server that stood still gets to what lies in a socket one by one.
+    /// Spreads the packets in the socket of a resumed server over time.
     pub(super) fn space_out(&mut self, id: ConnId, from: u64, context: &mut Context<'_>) {
         let (mut at, victim) = (from, self.victim_of(id));
         for (due, _, _) in &mut self.conns[id.0 as usize].up {
@@ -265,7 +266,7 @@ impl World {
         }
     }
 
-    /// Whether a reminder that a packet reaches the server still holds.
+    /// Returns whether the reminder of a packet to the server still holds.
     pub(super) fn up_is_due(&self, id: ConnId, due: u64, order: u64) -> Reminder {
         let conn = self.conn(id);
         if conn.up_listed != Some(order) || conn.up.is_empty() {
@@ -277,7 +278,7 @@ impl World {
         Reminder::at(held, due)
     }
 
-    /// The same for a packet that reaches the client.
+    /// Returns whether the reminder of a packet to the client still holds.
     pub(super) fn down_is_due(&self, id: ConnId, due: u64, order: u64) -> Reminder {
         let conn = self.conn(id);
         if conn.down_listed != Some(order) || conn.down.is_empty() {
@@ -314,7 +315,7 @@ impl World {
         if let (Some(point), Some(handle), true) = (point, conn.handle, conn.client_open)
             && self.inject_on_arrival(point, self.process_of(handle), Some(id), context)
         {
-            // Whatever struck, the packet is still on its way, and comes later or never.
+            // The packet is still in flight, and arrives later or never.
             self.list_down(id);
             return;
         }
@@ -336,12 +337,12 @@ impl World {
 
     // ── driven by hand ──
 
-    /// What has arrived on a connection that is driven by hand.
+    /// Takes the next received packet of a connection that is driven by hand.
     pub(crate) fn take_arrived(&mut self, id: ConnId) -> Option<Down> {
         self.conn_mut(id).arrived.pop_front()
     }
 
-    /// Sends on a connection that is driven by hand, in one piece.
+    /// Sends packets in one piece on a connection that is driven by hand.
     pub(crate) fn send_by_hand(&mut self, id: ConnId, packets: Vec<Up>, context: &mut Context<'_>) {
         let latency = self.latency(id, context, true);
         for packet in packets {
@@ -351,7 +352,7 @@ impl World {
         }
     }
 
-    /// Cuts a connection that is driven by hand. With a reset, what has not arrived never does.
+    /// Cuts a connection that is driven by hand. With a reset, packets in flight are lost.
     pub(crate) fn cut_by_hand(&mut self, id: ConnId, reset: bool, context: &mut Context<'_>) {
         if reset {
             self.conn_mut(id).up.clear();

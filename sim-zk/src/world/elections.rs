@@ -1,9 +1,9 @@
-//! Who leads, and who follows (`FastLeaderElection`, `Leader`, `Learner`).
+//! Leader election (`FastLeaderElection`, `Leader`, `Learner`).
 //!
-//! A server that looks for a leader looks around again and again. It joins a leader that has a quorum with it and whose epoch
-//! it can agree to. Or else it and the others who look, as far as it hears them, are a quorum: then the one whose log
-//! goes farthest leads them in a new epoch, and everything in its log is committed. Between finding and serving some
-//! time goes by, in which everything can change again.
+//! A server without a leader evaluates the votes repeatedly. It joins a leader that has a quorum with it and an epoch
+//! that it can accept. Otherwise, if it and the other reachable servers without a leader are a quorum, the one with
+//! the longest log leads them in a new epoch, and its whole log is committed. Some time passes between the decision
+//! and serving, in which everything can change again.
 
 use super::agenda::rank;
 use super::{Context, Step, World};
@@ -11,25 +11,25 @@ use crate::choose::Point;
 use crate::ensemble::Env;
 use crate::fault::Victim;
 
-/// How long a server that found nobody waits before it looks around again.
+/// The interval between two evaluations without a result.
 const LOOK_AGAIN: u64 = 30_000;
-/// From finding a quorum of like-minded to serving clients, at the least: `finalizeWait` and the exchange of logs. Measured
-/// from the old leader's death on a real ensemble: 335 to 366 ms, now and then 555 to 750.
+/// The minimum time from finding a quorum to serving clients: `finalizeWait` and the exchange of logs. Measured on a
+/// real ensemble from the death of the old leader: 335 to 366 ms, sometimes 555 to 750.
 const ELECTION: u64 = 322_000;
-/// From finding a leader to serving clients, at the least. Measured: 250 to 300 ms.
+/// The minimum time from finding a leader to serving clients. Measured: 250 to 300 ms.
 const JOINING: u64 = 245_000;
 
-/// What a server that looks around finds.
+/// The result of evaluating the votes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Found {
-    /// Somebody leads.
+    /// A leader exists.
     Leader(u8),
-    /// The first of these will lead the others.
+    /// A quorum of servers without a leader; the first will lead.
     Quorum(Vec<u8>),
 }
 
 impl World {
-    /// The ensemble begins with a leader: of servers that know nothing, the one with the highest number.
+    /// Starts the ensemble with a leader: with empty logs, the server with the highest number.
     pub(super) fn begin_with_a_leader(&mut self) {
         let last = self.config.servers - 1;
         let all = (0..=last).rev().collect();
@@ -38,7 +38,7 @@ impl World {
         self.establish(all, context);
     }
 
-    /// A server begins to look for a leader.
+    /// Starts the search of a server for a leader.
     pub(super) fn look_for_a_leader(&mut self, id: u8, context: &mut Context<'_>) {
         if self.config.servers == 1 {
             self.establish(vec![id], context);
@@ -49,7 +49,7 @@ impl World {
         self.look_again(id, 10_000);
     }
 
-    /// Now and then somebody's vote is not heard in a round.
+    /// Draws the server whose vote is lost in this round, if any.
     fn draw_unheard(&mut self, id: u8, context: &mut Context<'_>) {
         let drawn = context.choose(Victim::Server(id), Point::Race, 16 * u32::from(self.config.servers));
         self.votes[usize::from(id)].unheard = u8::try_from(drawn).ok().and_then(|drawn| drawn.checked_sub(1));
@@ -61,12 +61,12 @@ impl World {
         self.agenda.push(due, rank::ELECTION + u64::from(id), Step::Election(id));
     }
 
-    /// A reminder to look around comes up. Whether it holds.
+    /// Returns whether the reminder of an election still holds.
     pub(super) fn election_is_due(&self, id: u8, due: u64) -> bool {
         self.members[usize::from(id)].is_looking() && self.votes[usize::from(id)].looks_at == due
     }
 
-    /// A server looks around.
+    /// Evaluates the votes for a server.
     pub(super) fn elect(&mut self, id: u8, context: &mut Context<'_>) {
         let found = self.look_around(id, self.votes[usize::from(id)].unheard);
         let before = self.votes[usize::from(id)].found.take();
@@ -85,7 +85,7 @@ impl World {
                 let drawn = u64::from(context.choose(Victim::Server(id), Point::Duration, 16));
                 let takes = match found {
                     Found::Leader(_) => JOINING + drawn * 2_000,
-                    // Now and then a round of votes is lost.
+                    // Sometimes a round of votes is lost.
                     Found::Quorum(_) if drawn >= 12 => ELECTION + (drawn - 8) * 50_000,
                     Found::Quorum(_) => ELECTION + drawn * 3_000,
                 };
@@ -104,7 +104,7 @@ impl World {
         let me = &self.members[usize::from(id)];
         let majority = usize::from(self.config.majority());
         let leads = |leader: &&crate::ensemble::Member| {
-            // Its followers say so themselves. One that stood still while they left it may still count on them.
+            // Followers vote for their leader. A leader that was paused while they left may still count on them.
             let follows = |follower: &u8| {
                 *follower != id && self.members[usize::from(*follower)].follows(leader.id, leader.epoch)
             };
@@ -131,10 +131,10 @@ impl World {
         (members.len() >= majority).then_some(Found::Quorum(members))
     }
 
-    /// The first of them leads the others.
+    /// Makes the first server lead the others.
     fn establish(&mut self, members: Vec<u8>, context: &mut Context<'_>) {
         let agreed = members.iter().map(|id| self.members[usize::from(*id)].epoch).max().unwrap_or(0);
-        // A server alone has no epochs.
+        // A single server has no epochs.
         let epoch = if self.config.servers == 1 { 0 } else { agreed + 1 };
         let leader = members[0];
         self.with_member(leader, context, |member, env| member.lead(epoch, env));
@@ -143,11 +143,11 @@ impl World {
         }
     }
 
-    /// A server follows a leader from here on.
+    /// Makes a server follow a leader.
     fn join(&mut self, leader: u8, follower: u8, context: &mut Context<'_>) {
         self.reset_server_links(leader, follower);
         let leads = &self.members[usize::from(leader)];
-        // What a quorum has logged is committed, be the leader's own disk as slow as it may.
+        // Whatever a quorum has logged is committed, however slow the disk of the leader is.
         let (log, epoch) = (leads.known(), leads.epoch);
         let committed = leads.leading().expect("it leads").committed;
         self.with_member(follower, context, |member, env| member.follow(leader, epoch, &log, committed, env));
@@ -155,11 +155,11 @@ impl World {
     }
 }
 
-/// What a server that looks for a leader has found, and when it looks again.
+/// The election state of a server: the last result, and the time of the next evaluation.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Vote {
     found: Option<Found>,
     looks_at: u64,
-    /// Whose vote it does not hear this time.
+    /// The server whose vote is lost in this round.
     unheard: Option<u8>,
 }

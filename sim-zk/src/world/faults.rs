@@ -1,4 +1,4 @@
-//! What faults do to the world, and how each ends. Why they strike is told in `strikes`.
+//! The effects of faults, and their ends. `injection_points` decides when faults are injected.
 
 use super::agenda::rank;
 use super::observations::Observation;
@@ -8,7 +8,7 @@ use crate::fault::{Fault, Victim};
 use crate::message::ConnId;
 use crate::observer::SimEvent;
 
-/// Until when a direction is blocked.
+/// The end of a one-way partition.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Blocked(u64);
 
@@ -17,12 +17,12 @@ impl Blocked {
         self.0 <= now
     }
 
-    /// Until when, or 0.
+    /// Returns the end, or 0.
     pub(super) fn until(self, now: u64) -> u64 {
         if self.is_free(now) { 0 } else { self.0 }
     }
 
-    /// For how long, or 0.
+    /// Returns the remaining time, or 0.
     pub(super) fn left(self, now: u64) -> u64 {
         self.0.saturating_sub(now)
     }
@@ -32,42 +32,7 @@ impl Blocked {
     }
 }
 
-/// A client's clock: how far it was when its rate last changed, and how fast it runs since.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Clock {
-    world: u64,
-    local: u64,
-    /// Thousandths of the world's clock.
-    rate: u64,
-}
-
-impl Default for Clock {
-    fn default() -> Self {
-        Clock { world: 0, local: 0, rate: 1000 }
-    }
-}
-
-impl Clock {
-    pub(super) fn local_time(&self, world: u64) -> u64 {
-        self.local + (world - self.world) * self.rate / 1000
-    }
-
-    /// When it will show that, at the earliest.
-    pub(super) fn world_time(&self, local: u64) -> u64 {
-        self.world + (local.saturating_sub(self.local).saturating_mul(1000)).div_ceil(self.rate)
-    }
-
-    /// How fast it runs, in thousandths of the world's clock.
-    pub(super) fn rate(self) -> u64 {
-        self.rate
-    }
-
-    fn set_rate(&mut self, now: u64, rate: u64) {
-        *self = Clock { world: now, local: self.local_time(now), rate };
-    }
-}
-
-/// A fault that lasts.
+/// A fault with a duration.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lasting {
     pub(super) fault: Fault,
@@ -75,26 +40,26 @@ pub(super) struct Lasting {
     pub(super) until: u64,
 }
 
-/// Something that is held up until it is released.
+/// A part of the ensemble that is stopped until it is released.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Hold {
-    /// What the first server sends to the second.
+    /// One direction of a server link, which delays packets.
     Link(u8, u8),
-    /// The same, but it is lost on its way: the host of the first sends it again after the link is there again, if the
-    /// connection outlives that.
+    /// One direction of a server link, which loses packets: the sender retransmits after the release, if the
+    /// connection survives.
     Loss(u8, u8),
-    /// A server, as if its process had been stopped by a signal.
+    /// A server, as if its process were stopped by a signal.
     Server(u8),
-    /// A server's disk: it logs nothing, and so acknowledges nothing.
+    /// The disk of a server: it logs nothing, and so acknowledges nothing.
     Disk(u8),
-    /// A server's apply stage: commits and reads queue.
+    /// The apply stage of a server: commits and reads queue.
     Apply(u8),
-    /// A leader's own commits: everybody else learns of them.
+    /// The commits at the leader itself: all other servers learn of them.
     Commit(u8),
 }
 
 impl World {
-    /// Holds something up.
+    /// Starts a hold.
     pub(crate) fn hold(&mut self, hold: Hold) {
         match hold {
             Hold::Link(from, to) => self.server_link_mut(from, to).holds += 1,
@@ -106,7 +71,7 @@ impl World {
         }
     }
 
-    /// Lets it go on.
+    /// Ends a hold.
     pub(crate) fn let_go(&mut self, hold: Hold, context: &mut Context<'_>) {
         match hold {
             Hold::Link(from, to) => self.release(from, to),
@@ -135,17 +100,17 @@ impl World {
         }
     }
 
-    /// A server goes on after it stood still. It gets to what the other servers sent sooner than to its clients, most
-    /// times; whether it looks at its quorum before it answers its clients is open.
+    /// Resumes a paused server. It mostly reads the packets of other servers before those of its clients; whether it
+    /// checks its quorum before it answers clients is a race.
     fn wake_server(&mut self, id: u8, context: &mut Context<'_>) {
         let waiting = std::mem::take(&mut self.parked[usize::from(id)]);
         self.with_member(id, context, |member, env| member.wake(env));
         for entry in waiting {
-            // Its threads come to their work in no particular order.
+            // The threads of a server resume in no particular order.
             let drawn = u64::from(context.choose(Victim::Server(id), Point::Race, 16));
             let after = match entry.step {
                 Step::Packet(..) => drawn * 2,
-                // The end of a session lies in front of what its client still asks.
+                // The end of a session precedes further requests of its client.
                 Step::Up(conn) if self.is_over_for(conn) => 16 * 20,
                 Step::Up(_) => drawn * 20,
                 _ => drawn * 5,
@@ -155,7 +120,7 @@ impl World {
                 Step::Server(_) => {
                     let member = &mut self.members[usize::from(id)];
                     (member.paused_until, member.listed) = (at, Some(at));
-                    // What it was reminded of may be for later; what it gets to do now is not.
+                    // The reminder may be for a later event; the timers that are due run now.
                     self.agenda.push(at, entry.order, entry.step);
                     continue;
                 }
@@ -170,33 +135,33 @@ impl World {
         }
     }
 
-    /// Whether the session of a connection has ended, as far as the leader knows.
+    /// Returns whether the session of a connection has ended at the leader.
     fn is_over_for(&self, conn: ConnId) -> bool {
         let member = &self.members[usize::from(self.conn(conn).server)];
         let session = member.replica.session_of(conn);
         self.leader().is_some() && session.is_some_and(|session| !self.lives(session))
     }
 
-    /// A server's process dies.
+    /// Crashes the process of a server.
     pub(crate) fn kill(&mut self, id: u8, context: &mut Context<'_>) {
         if !self.members[usize::from(id)].is_down() {
             self.with_member(id, context, |member, env| member.crash(env));
         }
     }
 
-    /// A dead server is started again.
+    /// Restarts a crashed server.
     pub(crate) fn start(&mut self, id: u8, context: &mut Context<'_>) {
         if self.members[usize::from(id)].is_down() {
             self.with_member(id, context, |member, _| member.role = crate::ensemble::Role::Looking);
         }
     }
 
-    /// Links between two servers, both ways.
+    /// Returns both directions of a server link.
     fn both_ways(a: u8, b: u8) -> [Hold; 2] {
         [Hold::Link(a, b), Hold::Link(b, a)]
     }
 
-    /// Every link of a server.
+    /// Returns all links of a server.
     fn all_links(&self, id: u8) -> Vec<Hold> {
         (0..self.config.servers)
             .filter(|other| *other != id)
@@ -204,7 +169,7 @@ impl World {
             .collect()
     }
 
-    /// What a fault of servers holds up.
+    /// Returns what a server fault holds.
     fn held_by(&self, fault: Fault, victim: Victim) -> Vec<Hold> {
         match (fault, victim) {
             (Fault::LinkHeld, Victim::Link(from, to)) => vec![Hold::Link(from, to)],
@@ -218,7 +183,7 @@ impl World {
         }
     }
 
-    /// Lets a fault of servers strike now, and last so long.
+    /// Injects a server fault now, with a duration.
     pub(crate) fn inflict_on_servers(
         &mut self,
         fault: Fault,
@@ -249,7 +214,7 @@ impl World {
         self.agenda.push(self.now + lasts, rank::MEND, Step::Mend(id));
     }
 
-    /// A fault that lasted is over.
+    /// Ends a lasting fault.
     pub(super) fn mend(&mut self, id: u32, context: &mut Context<'_>) {
         let Lasting { fault, victim, .. } = self.lasting.remove(&id).expect("what lasted ends once");
         self.emit(context, SimEvent::Mended { fault, victim });
@@ -260,11 +225,11 @@ impl World {
             (Fault::ServerCrash | Fault::LeaderCrash, Victim::Server(id)) => self.start(id, context),
             (Fault::ClientPause, Victim::Process(process)) => {
                 let state = &mut self.processes[usize::from(process)];
-                // A later pause may go on.
+                // A pause that began later may last longer.
                 if state.paused.is_some_and(|until| until <= self.now) {
                     (state.paused, state.resumed) = (None, Some(self.now));
                     context.effects.push(Effect::Resumed { process });
-                    // What lies in its sockets, or its library's timers: either may get their turn first.
+                    // Packets in its sockets race with the timers of its library.
                     if context.choose(victim, Point::Race, 2) == 1 {
                         self.run_timers(process, context);
                     }
@@ -275,7 +240,7 @@ impl World {
         }
     }
 
-    /// Whatever timers of a process's sessions are due.
+    /// Fires the due timers of the sessions of a process.
     fn run_timers(&mut self, process: u8, context: &mut Context<'_>) {
         let now = self.local_time(process);
         for handle in (0..self.sessions.len()).map(|handle| super::HandleId(handle as u16)) {
@@ -293,7 +258,7 @@ impl World {
     fn set_rate(&mut self, process: u8, rate: u64, context: &mut Context<'_>) {
         self.processes[usize::from(process)].clock.set_rate(self.now, rate);
         self.emit(context, SimEvent::Clock { process, rate: rate as u32 });
-        // What was put off by the old rate may be due earlier by the new one.
+        // Alarms and timers may be due earlier at the new rate.
         for (id, alarm) in &self.alarms {
             if alarm.process == process {
                 let due = self.processes[usize::from(process)].clock.world_time(alarm.due);
@@ -307,7 +272,7 @@ impl World {
         }
     }
 
-    /// Lets a fault strike a process now, for that long.
+    /// Injects a fault into a process now, with a duration.
     pub(crate) fn inflict(&mut self, process: u8, fault: Fault, lasts: u64, context: &mut Context<'_>) {
         let now = self.now;
         let state = &mut self.processes[usize::from(process)];
@@ -340,7 +305,7 @@ impl World {
         match fault {
             Fault::ClientCrash => self.crash(process, context),
             Fault::ClockDrift => {
-                // By up to a tenth, fast or slow.
+                // Up to a tenth fast or slow.
                 let drawn = u64::from(context.choose(victim, Point::Duration, 20));
                 let rate = if drawn < 10 { 1100 - 10 * drawn } else { 990 - 10 * (drawn - 10) };
                 self.set_rate(process, rate, context);
@@ -356,7 +321,7 @@ impl World {
         self.processes[usize::from(process)].crashed = true;
         self.alarms.retain(|_, alarm| alarm.process != process);
         self.emit(context, SimEvent::Crashed { process });
-        // The kernel closes the dead process's sockets; what was written before still arrives.
+        // The kernel closes the sockets of the dead process; earlier writes still arrive.
         let own = |handle: &Option<super::HandleId>| handle.is_some_and(|of| self.process_of(of) == process);
         let ids: Vec<ConnId> = (0u32..)
             .zip(&self.conns)
@@ -369,36 +334,10 @@ impl World {
         context.effects.push(Effect::Crashed { process });
     }
 
-    /// Ends the hostile phase before its time: no fault strikes any more, and what lasts runs out.
+    /// Ends fault injection early; lasting faults run out.
     pub(crate) fn heal(&mut self) {
         self.config.hostile_until = self.now;
         self.faults_left = 0;
         self.ending = true;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_clock_that_drifts_goes_on_from_where_it_was() {
-        let mut clock = Clock::default();
-        clock.set_rate(1_000_000, 900);
-        assert_eq!(clock.local_time(1_000_000), 1_000_000);
-        assert_eq!(clock.local_time(2_000_000), 1_900_000);
-        assert_eq!(clock.world_time(1_900_000), 2_000_000);
-        clock.set_rate(2_000_000, 1000);
-        assert_eq!(clock.local_time(3_000_000), 2_900_000);
-    }
-
-    #[test]
-    fn no_clock_shows_a_time_before_it_is_due() {
-        let mut clock = Clock::default();
-        clock.set_rate(7, 1090);
-        for local in 7..2000 {
-            let world = clock.world_time(local);
-            assert!(clock.local_time(world) >= local && (world == 7 || clock.local_time(world - 1) < local));
-        }
     }
 }

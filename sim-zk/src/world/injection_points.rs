@@ -1,4 +1,4 @@
-//! Why faults strike: a script has ordered one, or the chooser draws one, at a point in the protocol.
+//! Injection points: a fault is injected because a script has ordered it or the chooser picks it.
 
 use super::{Context, World};
 use crate::choose::Point;
@@ -8,7 +8,7 @@ use crate::message::ConnId;
 use crate::observer::SimEvent;
 
 impl World {
-    /// A fault that breaks or slows a connection, or blocks a client's way, as something is sent.
+    /// Injects a fault as a packet is sent, if one is due: connection loss, delay, or a partition of the client.
     pub(super) fn inject(
         &mut self,
         point: InjectionPoint,
@@ -18,7 +18,7 @@ impl World {
         self.inject_if(point, process, |_| true, context)
     }
 
-    /// The same, by the kinds of fault that fit.
+    /// Like `inject`, restricted to kinds of fault that satisfy `fits`.
     pub(super) fn inject_if(
         &mut self,
         point: InjectionPoint,
@@ -33,14 +33,14 @@ impl World {
         };
         match fault {
             Fault::ClientMuted | Fault::ClientDeafened | Fault::ClientPartition => {
-                // An eighth of the session's timeout to all of it.
+                // From an eighth of the session timeout to all of it.
                 let drawn = 1 + u64::from(context.choose(victim, Point::Duration, 8));
                 let lasts = self.timeout_of(process) * drawn / 8;
                 self.inflict(process, fault, lasts, context);
             }
-            _ => self.emit(context, SimEvent::Injected { fault, victim: victim, lasts: 0 }),
+            _ => self.emit(context, SimEvent::Injected { fault, victim, lasts: 0 }),
         }
-        // Whatever breaks a connection loses the answers to what was sent before.
+        // A broken connection loses the replies to earlier requests.
         let breaks = matches!(fault, Fault::RequestLost | Fault::ReplyLost | Fault::Disconnect);
         Some(fault).filter(|_| !(breaks && self.config.has(InjectedBug::LosesNoReply)))
     }
@@ -67,12 +67,12 @@ impl World {
         Some(fault)
     }
 
-    /// Orders a fault: it strikes the process at the next point where it fits.
+    /// Orders a fault for the next injection point of the process at which it is possible.
     pub(crate) fn order(&mut self, process: u8, fault: Fault) {
         self.processes[usize::from(process)].ordered = Some(fault);
     }
 
-    /// The longest session timeout of a process.
+    /// Returns the longest session timeout of a process.
     fn timeout_of(&self, process: u8) -> u64 {
         self.sessions
             .iter()
@@ -82,7 +82,8 @@ impl World {
             .unwrap_or(self.config.tick * 2)
     }
 
-    /// A fault that strikes a client as something is about to reach it. Says whether that has to wait.
+    /// Injects a fault as a packet or an alarm reaches a client, if one is due. Returns whether the delivery is
+    /// postponed.
     pub(super) fn inject_on_arrival(
         &mut self,
         point: InjectionPoint,
@@ -99,10 +100,10 @@ impl World {
         let timeout = self.timeout_of(process);
         let mut draw = |n| u64::from(context.choose(victim, Point::Duration, n));
         match fault {
-            // Whoever just went on gets to do something before he stands still again.
+            // A client that has just resumed makes progress before the next pause.
             Fault::ClientPause if self.processes[usize::from(process)].resumed == Some(self.now) => false,
             Fault::ClientPause => {
-                // A quarter of the session's timeout to twice as long.
+                // From a quarter of the session timeout to twice the timeout.
                 let lasts = timeout * (1 + draw(8)) / 4;
                 self.inflict(process, fault, lasts, context);
                 true
@@ -123,11 +124,11 @@ impl World {
             }
             Fault::Cancel => {
                 self.inflict(process, fault, 0, context);
-                // With the answer in hand, or just before it comes.
+                // The cancellation comes just before the reply or just after it.
                 context.choose(victim, Point::Duration, 2) == 1
             }
             Fault::WatchLost => {
-                self.emit(context, SimEvent::Injected { fault, victim: victim, lasts: 0 });
+                self.emit(context, SimEvent::Injected { fault, victim, lasts: 0 });
                 if let Some(conn) = conn {
                     self.break_before_arrival(conn);
                 }
@@ -137,7 +138,7 @@ impl World {
         }
     }
 
-    /// A fault that strikes servers as a packet is about to reach one. Says whether the packet has to wait.
+    /// Injects a fault as a packet reaches a server, if one is due. Returns whether the packet is postponed.
     pub(super) fn inject_on_server(
         &mut self,
         point: InjectionPoint,
@@ -151,7 +152,7 @@ impl World {
             Fault::LinkHeld | Fault::LinkCut => link,
             _ => Victim::Server(to),
         };
-        // A quarter of a tick to eight ticks: below and above what sessions and servers have patience for.
+        // From a quarter of a tick to eight ticks: below and above the timeouts of sessions and servers.
         let drawn = 1 + u64::from(context.choose(link, Point::Duration, 32));
         let lasts = if fault == Fault::ClockJump { 0 } else { self.config.tick * drawn / 4 };
         self.inflict_on_servers(fault, victim, lasts, context);

@@ -1,4 +1,4 @@
-//! What can be seen of the world from outside.
+//! Read access to the world from outside.
 
 use super::{HandleId, World};
 use crate::config::Config;
@@ -8,12 +8,12 @@ use crate::session::ClientSession;
 use zk_recipes::zk::SessionId;
 
 impl World {
-    /// Microseconds since the start.
+    /// Returns the time, in microseconds since the start.
     pub fn now(&self) -> u64 {
         self.now
     }
 
-    /// Every path that was spoken of.
+    /// Returns all paths used so far.
     pub fn paths(&self) -> &Paths {
         &self.paths
     }
@@ -22,29 +22,29 @@ impl World {
         &mut self.paths
     }
 
-    /// How many steps were performed.
+    /// Returns the number of steps performed.
     pub fn steps(&self) -> u64 {
         self.steps
     }
 
-    /// A rolling hash of every step so far and its time: runs that went the same way have the same one, and others
-    /// do not but by a rare accident.
+    /// Returns a rolling hash of all steps and their times: equal runs have equal hashes, and others differ, up to
+    /// collisions.
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
     }
 
-    /// What the world is made of.
+    /// Returns the configuration.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// Whether faults can still strike.
+    /// Returns whether faults can still be injected.
     pub fn is_hostile(&self) -> bool {
         self.hostile
     }
 
-    /// Nothing is on its way, no session lingers whose client is gone, every server serves and has applied everything,
-    /// and no client stands still or is cut off: what is left now stays.
+    /// Returns whether the world is quiescent: nothing is in flight, every remaining session has a live client, every
+    /// server serves and has applied everything, and no client is paused or partitioned.
     pub fn is_quiet(&self) -> bool {
         let living = || {
             let alive = |(process, session): &&(u8, ClientSession)| {
@@ -62,16 +62,16 @@ impl World {
             && !self.conns.iter().any(|conn| conn.notifies())
     }
 
-    /// Every server serves under one leader, and has applied everything.
+    /// Returns whether every server serves under one leader and has applied everything.
     pub fn is_settled(&self) -> bool {
         let leader = self.leader();
-        // A leader that has not yet noticed that there is another one is idle, too.
+        // A deposed leader that has not noticed is idle, too.
         let settled = |member: &Member| member.serves() && member.leader() == leader && member.is_idle();
         self.members.iter().all(settled)
             && self.server_links.iter().all(super::server_links::ServerLink::is_idle)
     }
 
-    /// The server that leads; of several that believe so, the one of the newest epoch.
+    /// Returns the leader; among several that claim to lead, the one with the newest epoch.
     pub fn leader(&self) -> Option<u8> {
         self.leading().map(|member| member.id)
     }
@@ -80,22 +80,22 @@ impl World {
         self.members.iter().filter(|member| member.is_leading()).max_by_key(|member| member.epoch)
     }
 
-    /// The servers that serve clients.
+    /// Returns the servers that serve clients.
     pub fn serving(&self) -> Vec<u8> {
         self.members.iter().filter(|member| member.serves()).map(|member| member.id).collect()
     }
 
-    /// Whether a server's process lives.
+    /// Returns whether the process of a server runs.
     pub fn is_running(&self, server: u8) -> bool {
         !self.members[usize::from(server)].is_down()
     }
 
-    /// The leader of the newest epoch, if a quorum follows it.
+    /// Returns the leader of the newest epoch, if a quorum follows it.
     pub fn leader_of_quorum(&self) -> Option<u8> {
         self.leader().filter(|_| !self.following_quorum().is_empty())
     }
 
-    /// The servers that follow the leader of the newest epoch, and itself, if they are a quorum.
+    /// Returns the leader of the newest epoch and its followers, if they are a quorum.
     pub fn following_quorum(&self) -> Vec<u8> {
         let leader = self.leader();
         let follows = |member: &&Member| member.leader().is_some() && member.leader() == leader;
@@ -103,30 +103,30 @@ impl World {
         if found.len() >= usize::from(self.config.majority()) { found } else { Vec::new() }
     }
 
-    /// The last transaction that a server has applied.
+    /// Returns the last transaction that a server has applied.
     pub fn applied(&self, server: u8) -> i64 {
         self.members[usize::from(server)].replica.applied
     }
 
-    /// The server that knows most.
+    /// Returns the server that has applied most.
     fn foremost(&self) -> &Member {
         self.members.iter().max_by_key(|member| member.replica.applied).expect("there is a server")
     }
 
-    /// The znodes that exist at the server that has applied most, with their owners.
+    /// Returns the znodes of the server that has applied most, with their owners.
     pub fn znodes(&self) -> impl Iterator<Item = (&str, SessionId)> {
         let owner = |path| self.foremost().replica.tree.get(path).map(|node| node.stat().ephemeral_owner);
         let all = self.foremost().replica.tree.iter();
         all.map(move |(path, _)| (self.paths.text(path), owner(path).unwrap_or_default()))
     }
 
-    /// The watches that are armed at servers, with their sessions.
+    /// Returns the armed watches of all servers, with their sessions.
     pub fn watches(&self) -> impl Iterator<Item = (&str, SessionId)> {
         let all = self.members.iter().flat_map(|member| member.replica.watches());
         all.map(|(_, path, session, _)| (self.paths.text(path), session))
     }
 
-    /// Whether the leader keeps the session.
+    /// Returns whether the session is alive at the leader.
     pub fn lives(&self, session: SessionId) -> bool {
         self.leading().and_then(Member::leading).is_some_and(|leading| leading.tracker.knows(session))
     }
@@ -143,17 +143,17 @@ impl World {
         self.sessions[usize::from(handle.0)].0
     }
 
-    /// Time passes, and nothing happens in it.
+    /// Advances the time without an event.
     pub(crate) fn pass_to(&mut self, at: u64) {
         self.now = self.now.max(at);
     }
 
-    /// Whether all clients are done.
+    /// Returns whether all clients have finished.
     pub(crate) fn is_ending(&self) -> bool {
         self.ending
     }
 
-    /// What a process's clock shows.
+    /// Returns the time of the clock of a process.
     pub(crate) fn time_of(&self, process: u8) -> u64 {
         self.local_time(process)
     }

@@ -1,14 +1,14 @@
-//! The untimed order: whatever is under way can happen now, and which of it comes next is a choice.
+//! Interleaving mode: everything in flight can happen now, and the next event is a choice.
 //!
-//! 1. Whatever commutes with everything else happens at once, without a choice: the end of a fault that lasted, a server's
-//!    own timers, pings and their answers, opening a session, hanging up, the end of the hostile phase. So do answers, unless they
-//!    may be late: what a client does about an answer reaches the server by a request, and that can be late all the same.
-//!    What differs is only how long the client's own operations last; that is seen where answers may be late.
-//! 2. Among the rest of what is due (the heads of the streams, timers, alarms) the next one is chosen at
-//!    [`Point::Next`]; the oldest is the calm one.
-//! 3. If nothing is due, time passes until the next timer. While faults may strike, it may pass at the cost of one of them
-//!    although something is under way: that is one alternative more.
-//! 4. When the last client is done there is nothing to race for: what is left happens client by client.
+//! 1. Events that commute with all others happen at once, without a choice: the end of a lasting fault, timers of
+//!    servers, pings and their replies, session creation, hanging up, the end of fault injection. So do other
+//!    replies, unless they may be late: a client reacts to a reply by a request, and that request can be late anyway.
+//!    Only the duration of client operations differs, and it shows where replies may be late.
+//! 2. Among the other due events (heads of streams, timers, alarms) the next one is chosen at [`Point::Next`]; the
+//!    oldest is alternative 0.
+//! 3. If nothing is due, time passes until the next timer. During fault injection it may also pass while packets are
+//!    in flight, at the cost of one fault: that is one more alternative.
+//! 4. When the last client has finished nothing can race: the rest happens client by client.
 
 use super::agenda::Entry;
 use super::{Context, Step, World};
@@ -18,7 +18,7 @@ use crate::ensemble::PING;
 use crate::message::{Ask, ConnId, Down, Up};
 
 impl World {
-    /// What happens next, and when; `None` if nothing ever will.
+    /// Returns the next event and its time; `None` if there is none.
     pub(crate) fn next_interleaved(&mut self, context: &mut Context<'_>) -> Option<(u64, Step)> {
         let mut open = std::mem::take(&mut self.open);
         let next = self.gather(&mut open).or_else(|| self.choose_next(&mut open, context));
@@ -29,7 +29,7 @@ impl World {
         next
     }
 
-    /// Takes everything that is due off the agenda. Steps 1 and 3: what happens without a choice is the answer.
+    /// Takes all due events off the agenda. Steps 1 and 3: returns the event that happens without a choice.
     fn gather(&mut self, open: &mut Vec<Entry>) -> Option<(u64, Step)> {
         let mut until = None;
         while let Some(entry) = self.agenda.first() {
@@ -55,13 +55,14 @@ impl World {
         self.heal_due().map(|due| (due.max(self.now), Step::Heal))
     }
 
-    /// Whether it makes no difference when it happens among those that are due with it.
+    /// Returns whether the event commutes with all others that are due.
     fn commutes(&self, step: Step) -> bool {
         match step {
             Step::Mend(_) | Step::Server(_) | Step::Heal => true,
             Step::Up(conn) => match self.conn(conn).next_up() {
                 Some(Up::Request { ask, .. }) => *ask == Ask::Ping,
-                // When a client connects is chosen already: by its timer. Behind an end nobody listens any more.
+                // The timer of the client has already chosen the time of the connect, and nobody reads behind the end
+                // of a stream.
                 Some(Up::Connect { .. } | Up::Unreadable | Up::Fin) | None => true,
             },
             Step::Down(conn) => self.answers_at_once(conn),
@@ -72,7 +73,7 @@ impl World {
         }
     }
 
-    /// Whether what comes next from the server reaches the client at once.
+    /// Returns whether the next packet from the server reaches the client at once.
     fn answers_at_once(&self, conn: ConnId) -> bool {
         if matches!(self.conn(conn).next_down(), Some(Down::Reply { xid: PING, .. })) {
             return true;
@@ -87,7 +88,7 @@ impl World {
         !may_be_late && !self.alarms.values().any(may_act)
     }
 
-    /// Step 2.
+    /// Step 2: chooses among the due events.
     fn choose_next(&mut self, open: &mut Vec<Entry>, context: &mut Context<'_>) -> Option<(u64, Step)> {
         if open.is_empty() {
             return None;
@@ -113,7 +114,7 @@ impl World {
         Some((entry.due.max(self.now), entry.step))
     }
 
-    /// Steps 1 and 4: what lasted ends, and then client by client, so that the order does not depend on what was before.
+    /// Orders events for steps 1 and 4: ends of faults first, then client by client, independent of the past.
     fn rank_of_step(&self, step: Step) -> (bool, u8, Step) {
         let handle = match step {
             Step::Up(conn) | Step::Down(conn) => self.conn(conn).handle,
@@ -128,7 +129,7 @@ impl World {
         (!matches!(step, Step::Mend(_)), process.unwrap_or(u8::MAX), step)
     }
 
-    /// Whether time may pass although something is under way.
+    /// Returns whether time may pass while packets are in flight.
     fn may_overtake(&self, open: &[Entry]) -> bool {
         matches!(self.config.scheduling, Scheduling::Interleaving(Reorderings { overtaking: true, .. }))
             && self.hostile

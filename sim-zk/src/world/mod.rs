@@ -1,22 +1,24 @@
-//! The world: servers, clients' session machines, connections, a clock, and what could happen next.
+//! The world: servers, session machines of clients, connections, a clock, and the agenda of events.
 //!
-//! Sans-IO: no async, no thread, no runtime. [`World::next_step`] says what happens next, and a driver has it performed; in
-//! between the users of the clients act. Whatever is not forced is asked of a [`Chooser`], and everything that happens
-//! is told to a [`Observer`].
+//! The core is sans-IO: no async code, no thread, no runtime. [`World::next_step`] returns the next event and a
+//! driver performs it; in between client code acts. A [`Chooser`] makes every choice that is not forced, and an
+//! [`Observer`] sees every event.
 //!
-//! | file | what it holds |
+//! | file | content |
 //! |---|---|
-//! | `users` | what the users of the clients do |
-//! | `agenda`, `next` | what can happen next, and doing it |
-//! | `links` | the two streams of a client's connection |
+//! | `users` | the interface of client code |
+//! | `agenda`, `next` | the pending events, and performing the next one |
+//! | `connections` | the two streams of a client connection |
 //! | `server_links` | the streams between servers |
-//! | `elections` | who leads, and who follows |
-//! | `faults`, `strikes` | what goes wrong, where, and for how long |
-//! | `look` | what can be seen of the world from outside |
-//! | `untimed` | interleaving mode, for whoever explores every run |
-//! | `told`, `digest` | what the clients' code was told, and the digest of a state |
+//! | `elections` | leader election |
+//! | `clock` | the clocks of clients |
+//! | `faults`, `injection_points` | the effects of faults; the points at which they are injected |
+//! | `inspect` | read access from outside |
+//! | `interleaving` | interleaving mode, for exhaustive exploration |
+//! | `observations`, `state_digest` | what client code has observed; the fingerprint of a state |
 
 mod agenda;
+mod clock;
 mod connections;
 mod elections;
 mod faults;
@@ -41,19 +43,20 @@ use crate::observer::{Observer, SessionNews, SimEvent};
 use crate::paths::{PathId, Paths};
 use crate::session::{Answered, ClientSession, Failure, Out, Told};
 use agenda::{Agenda, Entry};
+use clock::Clock;
 use connections::Conn;
 use elections::Vote;
-use faults::{Blocked, Clock, Lasting};
+use faults::{Blocked, Lasting};
 use observations::{Observation, Observations};
 use server_links::ServerLink;
 use std::collections::{BTreeMap, VecDeque};
 use zk_recipes::zk::{Over, State, Status};
 
-/// Names one session of one process.
+/// The number of a session of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct HandleId(pub u16);
 
-/// Something that can happen.
+/// An event that can be next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Step {
     /// The next packet of a connection reaches the server.
@@ -62,21 +65,21 @@ pub enum Step {
     Down(ConnId),
     /// The next packet that the first server sent to the second reaches it.
     Packet(u8, u8),
-    /// A client's session machine acts by itself: ping, give up, try again.
+    /// A timer of a session machine fires: ping, connection timeout, reconnect.
     Timer(HandleId),
-    /// An alarm that a user has set goes off.
+    /// An alarm that client code has set goes off.
     Alarm(u32),
-    /// A server acts by itself: it expires sessions, asks its followers, gives up its leader, gets to its disk.
+    /// A timer of a server fires: session expiry, ping of followers, loss of the leader, disk write.
     Server(u8),
-    /// A server that looks for a leader looks around.
+    /// A server without a leader evaluates the votes.
     Election(u8),
-    /// A fault that lasted is over.
+    /// A lasting fault ends.
     Mend(u32),
-    /// The hostile phase is over.
+    /// The phase of fault injection ends.
     Heal,
 }
 
-/// What the users of the clients are told.
+/// A result that the driver delivers to client code.
 #[derive(Debug)]
 pub(crate) enum Effect {
     Answered { ticket: u32, result: Result<Answer, Failure> },
@@ -93,18 +96,18 @@ pub(crate) enum Effect {
 struct Process {
     crashed: bool,
     paused: Option<u64>,
-    /// When it last went on after a pause.
+    /// The time at which the last pause ended.
     resumed: Option<u64>,
-    /// Until when nothing of what it sends arrives, and nothing of what is sent to it.
+    /// The ends of the one-way partitions: packets from the process, and packets to it.
     muted: Blocked,
     deafened: Blocked,
     clock: Clock,
     op: u32,
-    /// A fault that a script has ordered: it strikes at the next place where it fits.
+    /// A fault ordered by a script, for the next injection point at which it is possible.
     ordered: Option<Fault>,
-    /// How many alarms it has set.
+    /// The number of alarms set so far.
     alarms: u32,
-    /// Everything that its code was told. Kept in interleaving mode only.
+    /// Everything that its code has observed. Kept in interleaving mode only.
     observations: Observations,
 }
 
@@ -112,7 +115,7 @@ struct Process {
 struct Alarm {
     due: u64,
     process: u8,
-    /// By the process's own count.
+    /// The number of the alarm within its process.
     number: u32,
 }
 
@@ -123,7 +126,7 @@ pub struct World {
     config: Config,
     paths: Paths,
     members: Vec<Member>,
-    /// Which servers stand still, and what waits for them meanwhile.
+    /// The number of pauses per server, and the events that wait for its resumption.
     stopped: Vec<u8>,
     parked: Vec<VecDeque<Entry>>,
     votes: Vec<Vote>,
@@ -132,7 +135,7 @@ pub struct World {
     counters: Counters,
     conns: Vec<Conn>,
     sessions: Vec<(u8, ClientSession)>,
-    /// For when each session's timer is listed.
+    /// The due time of the listed timer of each session.
     listed: Vec<Option<u64>>,
     processes: Vec<Process>,
     alarms: BTreeMap<u32, Alarm>,
@@ -145,16 +148,16 @@ pub struct World {
     next_req: u32,
     steps: u64,
     fingerprint: u64,
-    /// The last client is done: what is left to happen does so in one order.
+    /// The last client has finished: the rest happens in a fixed order.
     ending: bool,
     out: Vec<Out>,
     outbox: Vec<(ConnId, Down)>,
     post: Vec<(u8, Packet)>,
-    /// What can happen next in interleaving mode, while it is gathered.
+    /// The events that can be next in interleaving mode, while they are gathered.
     open: Vec<Entry>,
 }
 
-/// Those whom the world consults and tells while it moves.
+/// What a step of the world needs beside the world: the chooser, the observer, and the results for client code.
 pub(crate) struct Context<'a> {
     pub chooser: &'a mut dyn Chooser,
     pub observer: &'a mut dyn Observer,
@@ -162,7 +165,7 @@ pub(crate) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Lets the chooser decide something that concerns somebody.
+    /// Lets the chooser make a choice about a victim.
     fn choose(&mut self, victim: Victim, point: Point, n: u32) -> u32 {
         self.chooser.about(victim);
         self.chooser.choose(point, n)
@@ -170,7 +173,7 @@ impl Context<'_> {
 }
 
 impl World {
-    /// A world whose clock stands at zero, and whose servers have agreed on a leader: the last of them.
+    /// Creates a world at time zero whose servers have elected the last of them as leader.
     pub fn new(config: Config) -> Self {
         let paths = Paths::default();
         let count = usize::from(config.servers);
@@ -214,7 +217,7 @@ impl World {
         context.observer.on_event(self.now, &event, &self.paths);
     }
 
-    /// Lets a server act, and sends what it sends.
+    /// Lets a server act, and sends its packets.
     fn with_member<R>(
         &mut self,
         id: u8,
@@ -256,7 +259,7 @@ impl World {
         result
     }
 
-    /// What every server has applied need not be kept in logs.
+    /// Drops log entries that every server has applied.
     fn prune_logs(&mut self) {
         let floor = self.members.iter().map(|member| member.replica.applied.min(member.log.last())).min();
         for member in &mut self.members {
@@ -274,7 +277,7 @@ impl World {
         let local = self.local_time(self.process_of(handle));
         act(&mut self.sessions[usize::from(handle.0)].1, local, &self.paths, &mut out);
         let mut next = 0;
-        // What is done about one thing may ask for another.
+        // Carrying out one output can append further ones.
         while next < out.len() {
             let what = std::mem::replace(&mut out[next], Out::Retry { pause: 0, lost: false });
             next += 1;
@@ -308,7 +311,7 @@ impl World {
             Out::Noticed(conn, kind, path) => {
                 let session = self.session(handle).session();
                 self.emit(context, SimEvent::Noticed { process, session, conn: conn.0, kind, path });
-                // The machine does not know what lies above a path.
+                // The session machine does not know the parent of a path.
                 let paths = &self.paths;
                 let parent = |path: &PathId| (*path != PathId::ROOT).then(|| paths.parent_of_znode(*path));
                 self.sessions[usize::from(handle.0)].1.dispatch(kind, path, parent, out);
@@ -324,7 +327,7 @@ impl World {
                 let local = self.local_time(process);
                 self.sessions[usize::from(handle.0)].1.attempt(local, conn, out);
             }
-            // What had a connection until now tries again at once: who comes first then is a choice.
+            // After a connection loss the client reconnects at once, so the order of reconnects is a choice.
             Out::Retry { lost: true, .. } if self.config.is_interleaving() => {
                 let at = self.local_time(process);
                 self.sessions[usize::from(handle.0)].1.retry_at(at);
@@ -334,8 +337,8 @@ impl World {
                 self.sessions[usize::from(handle.0)].1.retry_at(at);
             }
             Out::Retry { pause, .. } => {
-                // The Java client sleeps up to a second before it tries again, and a second more when it has tried every
-                // server in vain (`ClientCnxn`, `StaticHostProvider`).
+                // The Java client sleeps up to a second before it reconnects, and a second more after it has tried
+                // every server (`ClientCnxn`, `StaticHostProvider`).
                 let drawn = context.choose(Victim::Process(process), Point::Duration, 16);
                 let wait = (500 + 63 * u64::from(drawn)) % 1000;
                 let at = self.local_time(process) + wait * 1000 + pause;
@@ -383,5 +386,5 @@ impl World {
     }
 }
 
-/// How many transactions a log holds before anybody looks whether some can go.
+/// The log length above which logs are pruned.
 const LOG_KEPT: usize = 256;

@@ -1,4 +1,4 @@
-//! What happens next, and doing it.
+//! The choice of the next event by time, and its execution.
 
 use super::agenda::{Entry, rank};
 use super::observations::Observation;
@@ -6,25 +6,25 @@ use super::{Context, Effect, HandleId, Step, World};
 use crate::fault::InjectionPoint;
 use crate::observer::SimEvent;
 
-/// What has become of a reminder when it comes up.
+/// The state of a reminder at its due time.
 pub(super) enum Reminder {
-    /// It is time.
+    /// The event is due.
     Holds,
-    /// There is nothing to be done, or another reminder for it.
+    /// The event is cancelled, or has another reminder.
     Off,
-    /// It is for later now.
+    /// The event is postponed.
     PutOff(u64),
 }
 
 impl Reminder {
-    /// A reminder that came up at `due` for something that is due `at` that time.
+    /// Evaluates a reminder for `due` whose event is due at `at`.
     pub(super) fn at(at: u64, due: u64) -> Self {
         if at > due { Reminder::PutOff(at) } else { Reminder::Holds }
     }
 }
 
 impl Step {
-    /// The step as a number that no other step has.
+    /// Returns a number that identifies the step.
     fn code(self) -> u64 {
         let (kind, which) = match self {
             Step::Up(conn) => (1, u64::from(conn.0)),
@@ -40,7 +40,7 @@ impl Step {
         kind << 60 ^ which
     }
 
-    /// The server that has to act for it.
+    /// Returns the server that performs the step.
     fn server(self, world: &World) -> Option<u8> {
         match self {
             Step::Up(conn) => Some(world.conn(conn).server),
@@ -51,7 +51,7 @@ impl Step {
 }
 
 impl World {
-    /// What happens next, and when; `None` if nothing ever will.
+    /// Returns the next event and its time; `None` if there is none.
     pub fn next_step(&mut self) -> Option<(u64, Step)> {
         let entry = loop {
             let Some(entry) = self.agenda.first() else { break None };
@@ -64,16 +64,17 @@ impl World {
         Some((first.due.max(self.now), first.step))
     }
 
-    /// When the hostile phase ends, if nothing that lasts still does.
+    /// Returns the end of fault injection, unless a fault still lasts.
     pub(super) fn heal_due(&self) -> Option<u64> {
         let over = self.hostile && self.lasting.is_empty();
         over.then_some(if self.faults_left == 0 { self.now } else { self.config.hostile_until })
     }
 
-    /// Whether the first reminder still holds; if not, it is taken off, and put off if need be.
+    /// Returns whether the first reminder still holds; otherwise removes it, and adds it again if the event is
+    /// postponed.
     pub(super) fn holds(&mut self, entry: Entry) -> bool {
         let Entry { due, order, step } = entry;
-        // A server that stands still finds everything when it goes on.
+        // A paused server handles its events after it resumes.
         if let Some(server) = step.server(self)
             && self.stopped[usize::from(server)] > 0
         {
@@ -123,12 +124,12 @@ impl World {
             Some(local) if !state.crashed => {
                 Reminder::at(state.clock.world_time(local).max(state.paused.unwrap_or(0)), due)
             }
-            // Whoever is over has nothing to do any more.
+            // A session that is over has no timers.
             _ => Reminder::Off,
         }
     }
 
-    /// A session's machine may want to act earlier than it is listed for.
+    /// Lists the timer of a session if it is due earlier than listed.
     pub(super) fn list_session(&mut self, handle: HandleId) {
         let process = self.process_of(handle);
         let state = &self.processes[usize::from(process)];
@@ -150,7 +151,7 @@ impl World {
         Reminder::at(process.clock.world_time(alarm.due).max(process.paused.unwrap_or(0)), due)
     }
 
-    /// Does it.
+    /// Performs a step.
     pub(crate) fn perform(&mut self, at: u64, step: Step, context: &mut Context<'_>) {
         assert!(at >= self.now, "time does not go back");
         self.now = at;
@@ -188,7 +189,7 @@ impl World {
     fn ring(&mut self, id: u32, context: &mut Context<'_>) {
         let process = self.alarms[&id].process;
         if self.inject_on_arrival(InjectionPoint::Arrival, process, None, context) {
-            // It rings later, or never.
+            // The alarm goes off later, or never.
             if self.alarms.contains_key(&id) {
                 self.agenda.push(self.now, rank::ALARM + u64::from(id), Step::Alarm(id));
             }

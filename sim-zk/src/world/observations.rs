@@ -1,5 +1,6 @@
-//! What the code of each process was told, kept in interleaving mode: code cannot be looked at, but it is a function of what
-//! it was told. What it can look at whenever it likes, the time and how long its session is safe, it was told when it looked.
+//! The observations of client code, kept in interleaving mode. Client code is opaque, but it is a function of its
+//! observations. Values that it can read at any time, the clock and `safe_until`, count as observed when it reads
+//! them.
 
 use super::{HandleId, World};
 use crate::digest::Digest;
@@ -8,9 +9,10 @@ use crate::paths::{PathId, Paths};
 use crate::session::{Answered, Failure, Told};
 use zk_recipes::zk::Stat;
 
-/// What was observations, in order. Zxids stand beside it, each once: what matters about them is which of them are the same and
-/// which are larger, not how many transactions lie between. So do the times of its own clock that code was told: what matters
-/// is how long ago, or how far ahead, they are. Times in a `Stat` are left out.
+/// The observations of a process, in order.
+///
+/// Zxids are kept beside the digest, each once, because only their equality and order matter. So are times of the
+/// process's clock, because only their distance from now matters. Times in a `Stat` are left out.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Observations {
     pub digest: Digest,
@@ -18,7 +20,7 @@ pub(super) struct Observations {
     pub times: Vec<u64>,
 }
 
-/// Where it stands in a list that holds everything once.
+/// Returns the position of an item in a list without duplicates, after adding it if necessary.
 fn place<T: PartialEq>(list: &mut Vec<T>, item: T) -> u64 {
     let known = list.iter().position(|known| *known == item);
     let place = known.unwrap_or_else(|| {
@@ -53,7 +55,7 @@ impl Observations {
         self.stat(stat);
     }
 
-    /// The answer to a request.
+    /// Adds the reply to a request.
     pub(super) fn answer(&mut self, result: &Result<Answer, Refusal>, paths: &Paths) {
         let answer = match result {
             Ok(answer) => answer,
@@ -96,25 +98,25 @@ impl Observations {
     }
 }
 
-/// What a process was told, beside answers and notifications.
+/// An observation other than a reply or a notification.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Observation {
-    /// The status of one of its sessions has changed.
+    /// A status change of one of its sessions.
     Changed,
-    /// An alarm went off, by the process's own number for it.
+    /// An alarm that went off, by its number within the process.
     Rang(u32),
-    /// Its user does not want any more what he waits for.
+    /// A cancellation of what the code awaits.
     Cancelled,
-    /// What it begins with, of all that others like it may begin with.
+    /// The input of the process, if it differs between runs.
     Given(u64),
-    /// It wanted to sleep, and its clock had already shown the time, or not.
+    /// Whether the clock had already passed the end of a sleep.
     Slept(bool),
-    /// A time of its own clock: it has looked at it, or asked until when a session is safe.
+    /// A time of its clock: read, or returned by `safe_until`.
     Time(u64),
 }
 
 impl World {
-    /// A process is told something.
+    /// Records an observation of a process.
     pub(super) fn record(&mut self, process: u8, seen: Observation) {
         if self.config.is_interleaving() {
             let (kind, which) = match seen {
@@ -131,26 +133,26 @@ impl World {
         }
     }
 
-    /// What a process begins with, of all that others like it may begin with.
+    /// Records the input of a process.
     pub(crate) fn begins_with(&mut self, process: u8, word: u64) {
         self.record(process, Observation::Given(word));
     }
 
-    /// A process looks at its clock.
+    /// Reads the clock of a process.
     pub(crate) fn read_clock(&mut self, process: u8) -> u64 {
         let time = self.time_of(process);
         self.record(process, Observation::Time(time));
         time
     }
 
-    /// A process wants to sleep until its clock shows `until`: whether it has shown that already.
+    /// Returns whether the clock of a process has passed `until`, as the start of a sleep observes it.
     pub(crate) fn is_past(&mut self, process: u8, until: u64) -> bool {
         let is_past = until <= self.time_of(process);
         self.record(process, Observation::Slept(is_past));
         is_past
     }
 
-    /// A process asks until when a session of its is safe.
+    /// Returns the `safe_until` of a session, as its process observes it.
     pub(crate) fn safe_until(&mut self, handle: HandleId) -> u64 {
         let session = self.session(handle);
         let until = session.safe_from() + session.sound_timeout();
@@ -158,7 +160,7 @@ impl World {
         until
     }
 
-    /// A process gets the answer to the request of a session that has waited longest.
+    /// Records the reply to the oldest pending request of a session.
     pub(super) fn record_answer(&mut self, handle: HandleId, answered: &Answered) {
         if !self.config.is_interleaving() {
             return;
@@ -179,7 +181,7 @@ impl World {
         }
     }
 
-    /// A watch of a session is told something.
+    /// Records a notification for a watch of a session.
     pub(super) fn record_notification(&mut self, handle: HandleId, told: Told) {
         if !self.config.is_interleaving() {
             return;
@@ -196,7 +198,7 @@ impl World {
         }
     }
 
-    /// Adds it, and what the process can see then without asking anybody.
+    /// Adds an observation, and the status of the sessions, which the process can read without a request.
     fn add_observation(&mut self, process: u8, kind: u8, which: u64) {
         let mut digest = self.processes[usize::from(process)].observations.digest;
         digest.add_two(kind, which);
@@ -206,7 +208,7 @@ impl World {
         self.processes[usize::from(process)].observations.digest = digest;
     }
 
-    /// The how-manieth of its process's sessions it is.
+    /// Returns the index of a session among those of its process.
     fn rank_of(&self, handle: HandleId) -> u64 {
         let process = self.process_of(handle);
         self.sessions[..usize::from(handle.0)].iter().filter(|(of, _)| *of == process).count() as u64

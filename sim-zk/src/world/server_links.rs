@@ -1,4 +1,4 @@
-//! The streams between servers: FIFO, each with a lag of its own that changes now and then, and each can be held up.
+//! Server links: FIFO streams between servers, each with a variable lag, each of which can be held.
 
 use super::agenda::rank;
 use super::next::Reminder;
@@ -8,17 +8,16 @@ use crate::ensemble::{Member, Packet};
 use crate::fault::{InjectionPoint, Victim};
 use std::collections::VecDeque;
 
-/// How long a host waits for an acknowledgement before it sends again, at the least.
+/// The minimum retransmission timeout of a host.
 const FIRST_RETRANSMISSION: u64 = 200_000;
 
-/// What one server sends to another.
+/// One direction of a server link.
 #[derive(Clone, Debug)]
 pub(super) struct ServerLink {
     queue: VecDeque<(u64, u64, Packet)>,
-    /// Of which packet there is a reminder.
+    /// The packet that has a reminder.
     listed: Option<u64>,
-    /// How many faults hold it up. Between two hosts nothing is lost while the connection stands: what is dropped on the
-    /// way is sent again.
+    /// The number of faults that hold it. Nothing is lost while the connection stands, because the hosts retransmit.
     pub holds: u8,
     lag: u64,
 }
@@ -28,7 +27,7 @@ impl ServerLink {
         ServerLink { queue: VecDeque::new(), listed: None, holds: 0, lag }
     }
 
-    /// Whether nothing is under way but questions who is there.
+    /// Returns whether nothing but pings and their replies is in flight.
     pub(super) fn is_idle(&self) -> bool {
         let idle = |packet: &Packet| matches!(packet, Packet::Ping | Packet::Heard(_));
         self.queue.iter().all(|(_, _, packet)| idle(packet))
@@ -45,7 +44,7 @@ impl World {
         &mut self.server_links[index]
     }
 
-    /// Whether packets get from one to the other at present.
+    /// Returns whether packets are held.
     pub(super) fn is_held(&self, from: u8, to: u8) -> bool {
         self.server_links[self.server_link_index(from, to)].holds > 0
     }
@@ -59,7 +58,7 @@ impl World {
         self.list_server_link(from, to);
     }
 
-    /// The two begin a new connection: what was under way on the old one is of no concern any more.
+    /// Starts a new connection between two servers: packets of the old one are dropped.
     pub(super) fn reset_server_links(&mut self, a: u8, b: u8) {
         self.server_link_mut(a, b).queue.clear();
         self.server_link_mut(b, a).queue.clear();
@@ -77,14 +76,14 @@ impl World {
         }
     }
 
-    /// Whether a reminder that a packet arrives still holds.
+    /// Returns whether the reminder of a packet still holds.
     pub(super) fn packet_is_due(&self, from: u8, to: u8, order: u64) -> Reminder {
         let link = &self.server_links[self.server_link_index(from, to)];
         let next = link.queue.front().is_some_and(|(_, of, _)| *of == order);
         if next && link.holds == 0 && link.listed == Some(order) { Reminder::Holds } else { Reminder::Off }
     }
 
-    /// What was lost is sent again, when its host tries next: it waits twice as long each time.
+    /// Retransmits lost packets at the next retransmission timeout, which doubles each time.
     pub(super) fn retransmit(&mut self, from: u8, to: u8) {
         let now = self.now;
         let link = self.server_link_mut(from, to);
@@ -100,7 +99,7 @@ impl World {
         }
     }
 
-    /// What was held up goes on its way.
+    /// Releases held packets.
     pub(super) fn release(&mut self, from: u8, to: u8) {
         let link = self.server_link_mut(from, to);
         link.holds -= 1;
@@ -108,7 +107,7 @@ impl World {
         self.list_server_link(from, to);
     }
 
-    /// The next packet arrives.
+    /// Delivers the next packet.
     pub(super) fn deliver_packet(&mut self, from: u8, to: u8, context: &mut Context<'_>) {
         self.server_link_mut(from, to).listed = None;
         let front = self.server_link_mut(from, to).queue.front();
@@ -118,7 +117,7 @@ impl World {
             let leads = self.members[usize::from(to)].is_leading();
             let point = if leads { InjectionPoint::LeaderPacket } else { InjectionPoint::Packet };
             if self.inject_on_server(point, from, to, context) {
-                // Whatever struck, the packet is still on its way, and comes later or never.
+                // The packet is still in flight, and arrives later or never.
                 self.list_server_link(from, to);
                 return;
             }
@@ -133,14 +132,14 @@ impl World {
         }
     }
 
-    /// How fast servers are to each other from here on, and how fast the follower itself is.
+    /// Draws the lags of the links between two servers, and of the servers themselves.
     fn draw_lags(&mut self, leader: u8, follower: u8, chooser: &mut dyn Chooser) {
         let calm = self.config.link_latency;
         for (from, to) in [(leader, follower), (follower, leader)] {
             chooser.about(Victim::Link(from, to));
             self.server_link_mut(from, to).lag = match u64::from(chooser.choose(Point::Lag, 64)) {
                 0 => calm,
-                // From a fifth of the calm latency to sixty times as much, most of them short.
+                // From a fifth of the base latency to sixty times as much, mostly short.
                 drawn => calm / 5 + drawn * drawn * calm * 8 / 500,
             };
         }
@@ -151,7 +150,7 @@ impl World {
         }
     }
 
-    /// A server's own timers.
+    /// Lists the next timer of a server if it is earlier than listed.
     pub(super) fn list_member(&mut self, id: u8) {
         let member = &mut self.members[usize::from(id)];
         if let Some(due) = member.next_timer()
@@ -162,7 +161,7 @@ impl World {
         }
     }
 
-    /// Whether a reminder of a server's own still holds.
+    /// Returns whether the reminder of a server timer still holds.
     pub(super) fn member_is_due(&self, id: u8, due: u64) -> Reminder {
         let member = &self.members[usize::from(id)];
         match member.next_timer() {

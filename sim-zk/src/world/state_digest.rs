@@ -1,26 +1,26 @@
-//! What of the world decides what can still happen, as a digest: two runs of interleaving mode that come to the same digest
-//! go on alike, choice for choice.
+//! The fingerprint of a state in interleaving mode: two runs with equal fingerprints continue alike, choice for
+//! choice.
 //!
-//! 1. *The ensemble*: the tree, sessions and their deadlines, armed watches, and what is under way on every connection.
-//! 2. *The clients' libraries*: their sessions' machines, their alarms.
-//! 3. *The clients' code*: what each process was told (`told`). Of a process that has crashed, or whose code has come to its
-//!    end, nobody remembers that any more, once what it has sent has arrived.
-//! 4. *The network and the faults*: what lasts and until when, how many may still strike, the time.
-//! 5. *The pattern of zxids*: of all that stand in the tree and that code was told, which are the same and which are larger.
-//!    How many transactions lie between two of them, refused ones for instance, is nothing that anybody could act upon. How
-//!    far a client has got, by the headers of its answers, is of use for one thing only: when it hands its watches over, the
-//!    server looks which znodes have changed since. So no more is kept of it than which of those that it watches have: when
-//!    it comes to watch another one, it has just been told how that one stands. Of an answer that is on its way, which may
-//!    arm a watch, it is kept which of all znodes have changed since.
+//! 1. *The ensemble*: the tree, sessions and their deadlines, armed watches, and packets in flight on every
+//!    connection.
+//! 2. *The client libraries*: session machines and alarms.
+//! 3. *The client code*: the observations of each process. They no longer matter once the process has crashed or its
+//!    code has returned, and its requests have arrived.
+//! 4. *The network and the faults*: lasting faults and their ends, the fault budget, the time.
+//! 5. *The pattern of zxids*: which of the zxids in the tree and among the observations are equal, and which are
+//!    larger. The number of transactions between two of them, refused ones for instance, has no effect on behaviour.
+//!    The last zxid that a client has seen in reply headers only matters when watches are registered again: the
+//!    server compares it with the znodes. So the fingerprint contains, for each watched znode, whether it has changed
+//!    since. A reply in flight may arm a watch, so for it the fingerprint contains which znodes have changed since.
 //!
-//! Times are told by how far they lie from now: what happens next would happen at any other time as well. Only the server's
-//! ticks are beaten by the clock. Past times of packets do not matter, and times in a `Stat` are something that nobody is
-//! thought to act upon.
+//! Times are relative to now, because the same events would follow at any other time; only the ticks of the servers
+//! follow the clock. The past times of packets do not matter, and client code is assumed not to act on the times in a
+//! `Stat`.
 //!
-//! Left out are counters that nobody's behaviour depends on (steps, numbers of requests and of reminders), and who stands
-//! at which place of a table: processes are told by their numbers, their sessions and connections by their order within a
-//! process, paths by their texts. The content of a request is left out too: the k-th request of a session asks for what its
-//! process, told what it was told, asks for.
+//! The fingerprint omits counters without effect on behaviour (steps, request numbers, reminders) and table
+//! positions: processes are identified by number, sessions and connections by their order within a process, paths by
+//! their text. It also omits the content of requests: the k-th request of a session follows from the observations of
+//! its process.
 
 use super::connections::Conn;
 use super::observations::Observations;
@@ -33,19 +33,19 @@ use crate::session::ClientSession;
 use crate::tree::Znode;
 use crate::txn::Life;
 
-/// A digest that is being made: the structure, and every zxid as it comes up.
+/// A fingerprint under construction: the structure, and every zxid in order of appearance.
 #[derive(Default)]
 struct State {
     digest: Digest,
-    /// Those of the tree, and those that code was told.
+    /// The zxids in the tree, and those that client code has observed.
     tree: Vec<i64>,
     observed: Vec<i64>,
-    /// How far clients will have got by answers on their way.
+    /// The zxids that clients will have seen after the replies in flight.
     seen: Vec<i64>,
 }
 
 impl State {
-    /// The structure, and then the pattern of the zxids.
+    /// Completes the fingerprint: the structure, then the pattern of the zxids.
     fn finish(self) -> Digest {
         let State { mut digest, tree, observed, seen } = self;
         let sorted = |mut zxids: Vec<i64>| {
@@ -66,8 +66,8 @@ impl State {
 }
 
 impl World {
-    /// Paths are numbered as they are first spoken of, and a client hands its watches over by these numbers: in the untimed
-    /// order by their texts, so that it does not matter who spoke first.
+    /// Sorts the lists of `setWatches` by text in interleaving mode. Path numbers depend on the order of first use,
+    /// and the fingerprint must not.
     pub(super) fn by_text(&self, packet: &mut Up) {
         if let Up::Request { ask: Ask::SetWatches(watching), .. } = packet {
             let Watching { data, exist, child, persistent, recursive, .. } = &mut **watching;
@@ -77,7 +77,8 @@ impl World {
         }
     }
 
-    /// The digest of the state. Only in interleaving mode. `is_over` says of a process whether its code has come to its end.
+    /// Returns the fingerprint of the state, in interleaving mode only. `is_over` says whether the code of a process
+    /// has returned.
     pub(crate) fn digest(&self, is_over: impl Fn(u8) -> bool) -> Digest {
         let mut state = State::default();
         state.digest.add(self.now % self.config.tick);
@@ -121,7 +122,7 @@ impl World {
         if let Some(leading) = member.leading() {
             leading.tracker.digest(self.now, &mut state.digest);
         }
-        // In no particular order: each watch has its own effect.
+        // Summed, because the order of watches has no effect.
         let mut sum = 0u128;
         for (table, path, session, mode) in member.replica.watches() {
             let mut watch = Digest::default();
@@ -165,7 +166,7 @@ impl World {
         }
     }
 
-    /// What a server that is handed a watch can find changed since: of the znode itself, and above it.
+    /// Returns which changes since `seen` a server would find for a watch: of the znode, and of its parent.
     fn changed_since(&self, path: PathId, seen: i64) -> u64 {
         let tree = &self.members[0].replica.tree;
         let later = |zxid: i64| u64::from(zxid > seen);
@@ -178,7 +179,7 @@ impl World {
         own << 1 | above
     }
 
-    /// Whether everything that a process has sent, but for pings, has reached its server, and it has nothing more to send.
+    /// Returns whether all requests of a process but pings have reached the server, and none is left to send.
     fn all_has_arrived(&self, process: u8) -> bool {
         let has_crashed = self.processes[usize::from(process)].crashed;
         let asks_nothing = |packet: &Up| !matches!(packet, Up::Request { ask, .. } if *ask != Ask::Ping);
@@ -194,7 +195,7 @@ impl World {
         all.filter(move |(_, (owner, _))| *owner == process).map(|(handle, (_, session))| (handle, session))
     }
 
-    /// The connections of a session, in the order in which it made them, without those that are gone without a trace.
+    /// Adds the connections of a session, in the order of their creation, except those that are gone without a trace.
     fn digest_conns(&self, handle: HandleId, state: &mut State) {
         for (id, conn) in (0..).zip(&self.conns) {
             if conn.handle != Some(handle) || conn.is_gone() {
@@ -215,7 +216,7 @@ impl Conn {
         digest.add(open | u64::from(self.established) << 2);
         for (due, _, packet) in &self.up {
             match packet {
-                // A server alone turns nobody away who has seen too much.
+                // A single server never refuses a client for a newer zxid.
                 Up::Connect { session, .. } => digest.add_two(1, session.0 as u64),
                 Up::Request { xid, ask, .. } => {
                     digest.add_two(2, *xid as u64 & 0xffff_ffff);

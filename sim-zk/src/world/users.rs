@@ -1,4 +1,4 @@
-//! What the users of the clients do.
+//! The interface of client code to the world.
 
 use super::agenda::rank;
 use super::{Alarm, Context, Effect, HandleId, Process, Step, World};
@@ -12,7 +12,7 @@ use crate::session::{Answered, ClientFlaws, ClientSession, Failure, Out, Servers
 use zk_recipes::zk::Over;
 
 impl World {
-    /// A client process begins. There are at most 255.
+    /// Starts a client process. There are at most 255.
     pub(crate) fn begin(&mut self, context: &mut Context<'_>) -> u8 {
         let process = u8::try_from(self.processes.len()).expect("at most 255 client processes");
         self.processes.push(Process::default());
@@ -20,12 +20,12 @@ impl World {
         process
     }
 
-    /// A process opens a session.
+    /// Opens a session of a process.
     pub(crate) fn open(&mut self, process: u8, timeout: u64, context: &mut Context<'_>) -> HandleId {
         let handle = HandleId(u16::try_from(self.sessions.len()).expect("at most 65,535 sessions in a run"));
         let now = self.local_time(process);
         let servers = self.config.servers;
-        // Clients shuffle the list of servers that they are given: where one begins, and which way round it goes.
+        // Clients shuffle their server list; the choice is the first server and the direction.
         let drawn = context.choose(Victim::Process(process), Point::Server, u32::from(servers) * 2) as u8;
         let first = (process + drawn / 2) % servers;
         let session = ClientSession::new(timeout, Servers::new(servers, first, drawn % 2 == 1), now)
@@ -36,7 +36,7 @@ impl World {
         handle
     }
 
-    /// From here on the process's requests belong to that operation.
+    /// Sets the operation to which further requests of the process belong.
     pub(crate) fn set_op(&mut self, process: u8, op: u32) {
         self.processes[usize::from(process)].op = op;
     }
@@ -45,7 +45,8 @@ impl World {
         self.processes[usize::from(process)].op
     }
 
-    /// A request leaves, or waits for a connection. `cleanup`: for that operation's clean-up, not for the present one.
+    /// Sends a request, or queues it until a connection stands. `cleanup` names the operation whose clean-up duty it
+    /// serves.
     pub(crate) fn ask(
         &mut self,
         handle: HandleId,
@@ -107,7 +108,7 @@ impl World {
         closed
     }
 
-    /// The user no longer waits for a watch.
+    /// Drops a watch that client code no longer awaits.
     pub(crate) fn drop_watch(&mut self, handle: HandleId, watch: u32, context: &mut Context<'_>) {
         let process = self.process_of(handle);
         if self.is_crashed(process) {
@@ -119,7 +120,7 @@ impl World {
         self.with_session(handle, context, |session, now, _, out| session.drop_watch(now, watch, tag, out));
     }
 
-    /// The process wants to be woken when its clock shows `due`.
+    /// Sets an alarm for the time at which the clock of the process shows `due`.
     pub(crate) fn set_alarm(&mut self, process: u8, id: u32, due: u64) {
         let state = &mut self.processes[usize::from(process)];
         state.alarms += 1;
