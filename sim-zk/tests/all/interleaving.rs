@@ -1,4 +1,4 @@
-//! The untimed order: every order of requests is a run, and states that are the same have the same digest.
+//! Interleaving mode: every order of requests is a run, and equal states have equal fingerprints.
 
 use sim_zk::choose::{Chooser, Point};
 use sim_zk::fault::Fault;

@@ -1,4 +1,4 @@
-//! Watches: who is told what, in which order, and what stays armed.
+//! Watches: which connections are notified, in which order, and which watches stay armed.
 
 use super::*;
 use crate::acl::perms;

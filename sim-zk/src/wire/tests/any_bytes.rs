@@ -1,4 +1,4 @@
-//! Whatever comes, it is understood or told as nonsense.
+//! Arbitrary bytes: every frame is decoded, or refused as malformed.
 
 use super::{end, hex, op, open, request, wire};
 use crate::message::{Ask, Up};

@@ -340,7 +340,7 @@ fn every_happening_every_outcome_and_every_fault() {
         "Opened",
         "Marked",
         "Ended",
-        "Struck",
+        "Injected",
         "Mended",
         "Crashed",
         "Began",
