@@ -4,9 +4,10 @@
 //! thousand sessions reconnects, and its bytes are counted. Figures on a shared machine are noisy: the two take turns, and
 //! the ratio of each pair counts.
 
-use futures_util::future::join_all;
+use futures_util::future::{join_all, select};
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -130,11 +131,9 @@ async fn counting(server: String, bytes: Arc<Bytes>) -> Outcome<String> {
                 let (from_client, to_client) = client.into_split();
                 let (from_server, to_server) = server.into_split();
                 // The end of one direction is the end of both.
-                tokio::select! {
-                    biased;
-                    () = carry(from_client, to_server, &bytes.sent) => {}
-                    () = carry(from_server, to_client, &bytes.received) => {}
-                }
+                let sending = pin!(carry(from_client, to_server, &bytes.sent));
+                let receiving = pin!(carry(from_server, to_client, &bytes.received));
+                select(sending, receiving).await;
             });
         }
     });
