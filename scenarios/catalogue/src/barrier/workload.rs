@@ -31,7 +31,7 @@ pub static TARGET: Target = Target {
     faults: &Fault::ALL,
     plan: |seed| Plan { rounds: 4, ..Plan::drawn(seed) },
     objects,
-    sim: |c, setting, rounds, done| client::<_, Barrier<_>>(c, setting, rounds, done).boxed(),
+    sim: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(new)).boxed(),
     required: &[RuleId::Ba1, RuleId::Ba2, RuleId::Ba3, RuleId::Ba4, RuleId::Ba5],
     stated: &STATED,
     injected_bug: None,
@@ -41,7 +41,7 @@ pub static TARGET: Target = Target {
 /// The same on real servers.
 pub static REAL: RealTarget = RealTarget {
     target: &TARGET,
-    part: |c, setting, rounds, done| client::<_, Barrier<_>>(c, setting, rounds, done).boxed(),
+    part: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(new)).boxed(),
     required: &[RuleId::Ba1],
     is_long: false,
 };
@@ -72,11 +72,17 @@ pub fn objects(names: &mut Names, _: &Setting) -> Vec<Object> {
     vec![Object::plain(Kind::Barrier, names.intern(PATH))]
 }
 
-/// Something that is used like a barrier: the barrier itself, or one that is broken on purpose.
-pub trait Gate<Z: ZooKeeper>: Clone + Send + Sync + 'static {
-    /// The barrier on a path.
-    fn on(zk: &Z, path: &str, lives: While) -> Result<Self, Error>;
+/// The constructor of a barrier that stands for so long: of the right one, or of a mutant.
+pub type Make<Z, G> = Box<dyn Fn(&Z, While) -> G + Send + Sync>;
 
+/// The barrier on [`PATH`].
+pub fn new<Z: ZooKeeper>(zk: &Z, lives: While) -> Barrier<Z> {
+    let options = BarrierOptions { parents: Parents::Container, lives };
+    Barrier::new(zk, PATH, options).expect("the path is good")
+}
+
+/// The methods of the barrier, which a mutant has too.
+pub trait Gate: Clone + Send + Sync + 'static {
     /// Puts it up.
     fn raise(&self) -> impl Future<Output = Result<(), Error>> + Send;
 
@@ -87,11 +93,7 @@ pub trait Gate<Z: ZooKeeper>: Clone + Send + Sync + 'static {
     fn wait(&self, verb: Verb, limit: Duration) -> impl Future<Output = Result<(), Error>> + Send;
 }
 
-impl<Z: ZooKeeper> Gate<Z> for Barrier<Z> {
-    fn on(zk: &Z, path: &str, lives: While) -> Result<Self, Error> {
-        Barrier::new(zk, path, BarrierOptions { parents: Parents::Container, lives })
-    }
-
+impl<Z: ZooKeeper> Gate for Barrier<Z> {
     fn raise(&self) -> impl Future<Output = Result<(), Error>> + Send {
         Barrier::raise(self)
     }
@@ -109,13 +111,19 @@ impl<Z: ZooKeeper> Gate<Z> for Barrier<Z> {
 }
 
 /// One client's part.
-pub async fn client<C: Client, G: Gate<C::Zk>>(client: C, setting: Setting, numbers: Range<u32>, done: Done) {
-    let (client, pace) = (&client, setting.pace);
+pub async fn client<C: Client, G: Gate>(
+    client: C,
+    setting: Setting,
+    numbers: Range<u32>,
+    done: Done,
+    make: Make<C::Zk, G>,
+) {
+    let (client, pace, make) = (&client, setting.pace, &make);
     // An earlier life may have left it standing.
     let may_stand = &AtomicBool::new(true);
     let round = |zk: C::Zk, _| async move {
         let lives = if client.choose(4) == 3 { While::SessionLives } else { While::Permanent };
-        let gate = G::on(&zk, PATH, lives).expect("the path is good");
+        let gate = make(&zk, lives);
         if may_stand.load(Ordering::Relaxed) && lower(client, &gate, may_stand).await == Round::Again {
             return Round::Again;
         }
@@ -128,7 +136,7 @@ pub async fn client<C: Client, G: Gate<C::Zk>>(client: C, setting: Setting, numb
 }
 
 /// Lowers it until that is certain.
-async fn lower<C: Client, G: Gate<C::Zk>>(client: &C, gate: &G, may_stand: &AtomicBool) -> Round {
+async fn lower<C: Client, G: Gate>(client: &C, gate: &G, may_stand: &AtomicBool) -> Round {
     loop {
         let (_, ended) = operation(client, Call::new(GATE, Verb::Lower), nothing, || gate.lower()).await;
         match ended {
@@ -143,7 +151,7 @@ async fn lower<C: Client, G: Gate<C::Zk>>(client: &C, gate: &G, may_stand: &Atom
 }
 
 /// Raises it, and lowers it before long.
-async fn control<C: Client, G: Gate<C::Zk>>(
+async fn control<C: Client, G: Gate>(
     client: &C,
     gate: &G,
     lives: While,
@@ -168,7 +176,7 @@ async fn control<C: Client, G: Gate<C::Zk>>(
     Round::Over
 }
 
-async fn wait<C: Client, G: Gate<C::Zk>>(client: &C, gate: &G, pace: Pace) -> Round {
+async fn wait<C: Client, G: Gate>(client: &C, gate: &G, pace: Pace) -> Round {
     let (verb, limit) = match client.choose(6) {
         3 => (Verb::WaitDown, pace.limit),
         4 => (Verb::Wait, pace.limit / 4),

@@ -33,7 +33,7 @@ pub static TARGET: Target = Target {
     faults: &Fault::ALL,
     plan: |seed| Plan { rounds: 5, ..Plan::drawn(seed) },
     objects,
-    sim: |c, setting, rounds, done| client::<_, DoubleBarrier<_>>(c, setting, rounds, done).boxed(),
+    sim: |c, setting, rounds, done| client(c, setting, rounds, done, setup, Box::new(new)).boxed(),
     required: &[
         RuleId::Db1,
         RuleId::Db2,
@@ -54,7 +54,7 @@ pub static TARGET: Target = Target {
 /// The same on real servers.
 pub static REAL: RealTarget = RealTarget {
     target: &TARGET,
-    part: |c, setting, rounds, done| client::<_, DoubleBarrier<_>>(c, setting, rounds, done).boxed(),
+    part: |c, setting, rounds, done| client(c, setting, rounds, done, setup, Box::new(new)).boxed(),
     required: &[RuleId::Db1, RuleId::Db2],
     is_long: false,
 };
@@ -118,18 +118,28 @@ fn objects(names: &mut Names, setting: &Setting) -> Vec<Object> {
     setups(setting).iter().map(|setup| object(names, setup)).collect()
 }
 
-/// Something that is used like a double barrier: the double barrier itself, or one that is broken on purpose.
-pub trait Meeting<Z: ZooKeeper>: Sized + Send + Sync + 'static {
+/// The double barrier that a round uses.
+fn setup(setting: &Setting, round: u32) -> Setup {
+    let which = [0, 0, 1, 2, 1][round as usize % 5];
+    setups(setting)[which].clone()
+}
+
+/// The constructor of a double barrier, of its setup, the participant's id and the round: of the right one, or of a mutant.
+pub type Make<Z, M> = Box<dyn Fn(&Z, &Setup, Option<String>, u32) -> M + Send + Sync>;
+
+/// The double barrier, set up so.
+fn new<Z: ZooKeeper>(zk: &Z, setup: &Setup, id: Option<String>, _: u32) -> DoubleBarrier<Z> {
+    let Setup { participants, reuse, leave, .. } = *setup;
+    let options = DoubleBarrierOptions { participants, id, reuse, leave, parents: Parents::Container };
+    DoubleBarrier::new(zk, setup.path, options).expect("the input is good")
+}
+
+/// The methods of the double barrier, which a mutant has too.
+pub trait Meeting: Send + Sync + 'static {
     /// A place inside.
     type Place: Place;
     /// Whether it can be told to give up soon, and be left without waiting.
     const MAY_GIVE_UP: bool = true;
-
-    /// Which of them a round uses.
-    fn setup(setting: &Setting, round: u32) -> Setup;
-
-    /// One of them, for a round of the workload.
-    fn on(zk: &Z, setup: &Setup, id: Option<String>, round: u32) -> Result<Self, Error>;
 
     /// Enters; for a limited time.
     fn enter(&self, limit: Duration) -> impl Future<Output = Result<Self::Place, Error>> + Send;
@@ -147,19 +157,8 @@ pub trait Place: Send + Sync + 'static {
     fn leave(self, limit: Option<Duration>) -> impl Future<Output = Result<(), Error>> + Send;
 }
 
-impl<Z: ZooKeeper> Meeting<Z> for DoubleBarrier<Z> {
+impl<Z: ZooKeeper> Meeting for DoubleBarrier<Z> {
     type Place = Inside<Z>;
-
-    fn setup(setting: &Setting, round: u32) -> Setup {
-        let which = [0, 0, 1, 2, 1][round as usize % 5];
-        setups(setting)[which].clone()
-    }
-
-    fn on(zk: &Z, setup: &Setup, id: Option<String>, _: u32) -> Result<Self, Error> {
-        let Setup { participants, reuse, leave, .. } = *setup;
-        let parents = Parents::Container;
-        DoubleBarrier::new(zk, setup.path, DoubleBarrierOptions { participants, id, reuse, leave, parents })
-    }
 
     fn enter(&self, limit: Duration) -> impl Future<Output = Result<Inside<Z>, Error>> + Send {
         self.enter_within(limit)
@@ -183,18 +182,20 @@ impl<Z: ZooKeeper> Place for Inside<Z> {
     }
 }
 
-/// One client's part.
-pub async fn client<C: Client, M: Meeting<C::Zk>>(
+/// One client's part. `setup` says which double barrier a round uses.
+pub async fn client<C: Client, M: Meeting>(
     client: C,
     setting: Setting,
     numbers: Range<u32>,
     done: Done,
+    setup: fn(&Setting, u32) -> Setup,
+    make: Make<C::Zk, M>,
 ) {
-    let client = &client;
+    let (client, make) = (&client, &make);
     let round = |zk: C::Zk, number| async move {
-        let setup = M::setup(&setting, number);
+        let setup = setup(&setting, number);
         let id = (client.choose(4) < 3).then(|| format!("p{}", client.number()));
-        let barrier = M::on(&zk, &setup, id.clone(), number).expect("the input is good");
+        let barrier = make(&zk, &setup, id.clone(), number);
         let limit = if M::MAY_GIVE_UP && client.choose(8) == 7 { setting.pace.limit } else { PATIENCE };
         let call = Call::new(setup.object, Verb::Enter).within(limit);
         let given = |journal: &mut Journal, at, op| {

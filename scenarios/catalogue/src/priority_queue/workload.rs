@@ -3,7 +3,7 @@
 //! As the [workload of queues](super::queue): one queue where items are taken for good by a fresh list, one where nothing
 //! more urgent may be there, and one where they are claimed.
 
-use crate::queue::workload::{Puts, Recipe, Way, client, declared};
+use crate::queue::workload::{Puts, Way, client, declared};
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use std::time::Duration;
@@ -26,7 +26,7 @@ pub static TARGET: Target = Target {
     faults: &Fault::ALL,
     plan: |seed| Plan { clients: 4, rounds: 6, ..Plan::drawn(seed) },
     objects,
-    sim: |c, setting, rounds, done| client::<_, Right>(c, setting, rounds, done, &QUEUES).boxed(),
+    sim: |c, setting, rounds, done| client(c, setting, rounds, done, &QUEUES, Box::new(open)).boxed(),
     required: &[
         RuleId::Qu1,
         RuleId::Qu2,
@@ -46,7 +46,7 @@ pub static TARGET: Target = Target {
 /// The same on real servers.
 pub static REAL: RealTarget = RealTarget {
     target: &TARGET,
-    part: |c, setting, rounds, done| client::<_, Right>(c, setting, rounds, done, &QUEUES).boxed(),
+    part: |c, setting, rounds, done| client(c, setting, rounds, done, &QUEUES, Box::new(open)).boxed(),
     required: &[RuleId::Qu1, RuleId::Qu2],
     is_long: false,
 };
@@ -85,23 +85,16 @@ pub fn objects(names: &mut Names, _: &Setting) -> Vec<Object> {
     declared(&QUEUES, names)
 }
 
-/// The library's priority queue.
-struct Right;
-
-impl<Z: ZooKeeper> Recipe<Z> for Right {
-    type Puts = PriorityProducer<Z>;
-    type Gets = Consumer<Z>;
-
-    fn open(zk: &Z, way: &Way, _: usize) -> (PriorityProducer<Z>, Consumer<Z>) {
-        let options = PriorityQueueOptions {
-            order: way.order.unwrap_or(Order::Fresh),
-            delivery: way.delivery,
-            idle: way.idle,
-            parents: Parents::Container,
-        };
-        let queue = PriorityQueue::new(zk, way.path, options).expect("the directory is a good path");
-        (queue.producer(), queue.consumer())
-    }
+/// One who puts into the right priority queue, and one who takes.
+fn open<Z: ZooKeeper>(zk: &Z, way: &Way, _: usize) -> (PriorityProducer<Z>, Consumer<Z>) {
+    let options = PriorityQueueOptions {
+        order: way.order.unwrap_or(Order::Fresh),
+        delivery: way.delivery,
+        idle: way.idle,
+        parents: Parents::Container,
+    };
+    let queue = PriorityQueue::new(zk, way.path, options).expect("the directory is a good path");
+    (queue.producer(), queue.consumer())
 }
 
 impl<Z: ZooKeeper> Puts for PriorityProducer<Z> {

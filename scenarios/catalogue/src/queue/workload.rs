@@ -34,7 +34,7 @@ pub static TARGET: Target = Target {
     faults: &Fault::ALL,
     plan: |seed| Plan { clients: 4, rounds: 6, ..Plan::drawn(seed) },
     objects,
-    sim: |c, setting, rounds, done| client::<_, Right>(c, setting, rounds, done, &QUEUES).boxed(),
+    sim: |c, setting, rounds, done| client(c, setting, rounds, done, &QUEUES, Box::new(open)).boxed(),
     required: &[
         RuleId::Qu1,
         RuleId::Qu2,
@@ -54,7 +54,7 @@ pub static TARGET: Target = Target {
 /// The same on real servers.
 pub static REAL: RealTarget = RealTarget {
     target: &TARGET,
-    part: |c, setting, rounds, done| client::<_, Right>(c, setting, rounds, done, &QUEUES).boxed(),
+    part: |c, setting, rounds, done| client(c, setting, rounds, done, &QUEUES, Box::new(open)).boxed(),
     required: &[RuleId::Qu1, RuleId::Qu2],
     is_long: false,
 };
@@ -106,16 +106,8 @@ pub fn declared(ways: &[Way], names: &mut Names) -> Vec<Object> {
     ways.iter().map(declare).collect()
 }
 
-/// A recipe of queues: the library's, or one that is broken on purpose.
-pub trait Recipe<Z: ZooKeeper>: Send + Sync + 'static {
-    /// One who puts.
-    type Puts: Puts;
-    /// One who takes or claims.
-    type Gets: Gets;
-
-    /// One who puts, and one who takes so many at a time.
-    fn open(zk: &Z, way: &Way, prefetch: usize) -> (Self::Puts, Self::Gets);
-}
+/// The constructor of one who puts and one who takes so many at a time: of the right queue, or of a mutant.
+pub type Open<Z, P, G> = Box<dyn Fn(&Z, &Way, usize) -> (P, G) + Send + Sync>;
 
 /// One who puts.
 pub trait Puts: Send {
@@ -155,18 +147,11 @@ pub trait Claims: Send {
     fn give_back(self) -> impl Future<Output = Result<(), Error>> + Send;
 }
 
-/// The library's queue.
-pub struct Right;
-
-impl<Z: ZooKeeper> Recipe<Z> for Right {
-    type Puts = Producer<Z>;
-    type Gets = Consumer<Z>;
-
-    fn open(zk: &Z, way: &Way, prefetch: usize) -> (Producer<Z>, Consumer<Z>) {
-        let options = QueueOptions { delivery: way.delivery, idle: way.idle, parents: Parents::Container };
-        let queue = Queue::new(zk, way.path, options).expect("the directory is a good path");
-        (queue.producer(), queue.consumer(Prefetch(prefetch)).expect("it takes something"))
-    }
+/// One who puts into the right queue, and one who takes so many at a time.
+pub fn open<Z: ZooKeeper>(zk: &Z, way: &Way, prefetch: usize) -> (Producer<Z>, Consumer<Z>) {
+    let options = QueueOptions { delivery: way.delivery, idle: way.idle, parents: Parents::Container };
+    let queue = Queue::new(zk, way.path, options).expect("the directory is a good path");
+    (queue.producer(), queue.consumer(Prefetch(prefetch)).expect("it takes something"))
 }
 
 impl<Z: ZooKeeper> Puts for Producer<Z> {
@@ -224,16 +209,17 @@ struct Hands<P, G> {
 }
 
 /// One client's part.
-pub async fn client<C: Client, R: Recipe<C::Zk>>(
+pub async fn client<C: Client, P: Puts, G: Gets>(
     client: C,
     setting: Setting,
     numbers: Range<u32>,
     done: Done,
     ways: &'static [Way],
+    open: Open<C::Zk, P, G>,
 ) {
     let mut part = Part { client, ways, pace: setting.pace, serial: 0, round: 0 };
     let mut sessions = Sessions::default();
-    let mut hands: Option<Hands<R::Puts, R::Gets>> = None;
+    let mut hands: Option<Hands<P, G>> = None;
     for round in numbers {
         part.client.sleep(part.pace.think * part.client.choose(8)).await;
         part.round = round;
@@ -244,7 +230,7 @@ pub async fn client<C: Client, R: Recipe<C::Zk>>(
                     part.empties(old).await;
                 }
                 let prefetch = 1 + part.client.choose(3) as usize;
-                let queues = ways.iter().map(|way| R::open(&zk, way, prefetch)).collect();
+                let queues = ways.iter().map(|way| open(&zk, way, prefetch)).collect();
                 hands = Some(Hands { session: zk.session(), queues });
             }
             let Some(hands) = &mut hands else { continue };

@@ -1,27 +1,70 @@
-//! Double barriers that are wrong in one step.
+//! Mutants of the double barrier: [`copy`] is that of ZooKeeper's recipes page, which a [`Mutation`] makes wrong in one step.
 
-mod any_wake;
-mod asked_name;
-pub(crate) mod bend;
-mod counts_ready;
-mod leave_at_once;
-mod no_ready;
-mod one_short;
-mod one_watcher;
-mod ready_stays;
-mod watch_all;
+mod copy;
+mod entering;
+mod leaving;
+mod ready;
 
-use zk_harness::target::Target;
+use super::workload::{Setup, TARGET, client, object};
+use copy::{MutantDoubleBarrier, Mutation};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use sim_zk::fault::Fault;
+use std::ops::Range;
+use zk_checker::history::{Names, Object, ObjectId};
+use zk_harness::caught::Caught;
+use zk_harness::client::{Client, SimProcess};
+use zk_harness::plan::Plan;
+use zk_harness::target::{Done, Part, Setting, Target};
+use zk_recipes::{Leave, Reuse};
 
-/// All of them.
+/// All mutants.
 pub(super) static ALL: &[&Target] = &[
-    &any_wake::TARGET,
-    &asked_name::TARGET,
-    &counts_ready::TARGET,
-    &leave_at_once::TARGET,
-    &no_ready::TARGET,
-    &one_watcher::TARGET,
-    &ready_stays::TARGET,
-    &watch_all::TARGET,
-    &one_short::TARGET,
+    &entering::ANY_WAKE,
+    &leaving::ASKED_NAME,
+    &ready::COUNTS_READY,
+    &leaving::LEAVE_AT_ONCE,
+    &ready::NO_READY,
+    &leaving::ONE_WATCHER,
+    &ready::READY_STAYS,
+    &leaving::WATCH_ALL,
+    &entering::ONE_SHORT,
 ];
+
+/// One double barrier, for all clients.
+fn setup(setting: &Setting, _: u32) -> Setup {
+    let participants = usize::from(setting.clients);
+    let (object, reuse, leave) = (ObjectId(0), Reuse::Generations, Leave::Keeper);
+    Setup { path: "/steps/all", object, participants, reuse, leave }
+}
+
+/// The double barrier, as it is declared to the checker.
+fn objects(names: &mut Names, setting: &Setting) -> Vec<Object> {
+    vec![object(names, &setup(setting, 0))]
+}
+
+/// A mutant of the double barrier.
+const fn mutant(
+    name: &'static str,
+    about: &'static str,
+    caught: Caught,
+    faults: &'static [Fault],
+    plan: fn(u64) -> Plan,
+    sim: Part<SimProcess>,
+) -> Target {
+    Target { name, about, caught_by: Some(caught), faults, plan, objects, sim, ..Target::mutant_of(&TARGET) }
+}
+
+/// One client's part, with the copy.
+fn run<C: Client>(
+    c: C,
+    setting: Setting,
+    rounds: Range<u32>,
+    done: Done,
+    mutation: &'static Mutation,
+) -> BoxFuture<'static, ()> {
+    let make = Box::new(move |zk: &C::Zk, setup: &Setup, _: Option<String>, round: u32| {
+        MutantDoubleBarrier::new(zk, setup, round, mutation)
+    });
+    client(c, setting, rounds, done, setup, make).boxed()
+}

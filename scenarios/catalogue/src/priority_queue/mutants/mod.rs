@@ -1,10 +1,97 @@
-//! Priority queues that are wrong in one step: bends of the queue.
+//! Mutants of the priority queue: the [copy](crate::queue::mutants::copy) of the queue, with names that begin with a priority.
 
-mod as_text;
-mod old_list;
-mod page;
+use super::workload::TARGET;
+use crate::queue::mutants::copy::{Mutation, open};
+use crate::queue::workload::{Way, client, declared};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use std::ops::Range;
+use zk_checker::RuleId;
+use zk_checker::history::{Names, Object};
+use zk_harness::caught::Caught;
+use zk_harness::client::{Client, SimProcess};
+use zk_harness::plan::Plan;
+use zk_harness::target::{Done, Part, Setting, Target};
+use zk_recipes::{Delivery, Idle, Order};
 
-use zk_harness::target::Target;
+/// All mutants.
+pub(super) static ALL: &[&Target] = &[&AS_TEXT, &OLD_LIST, &PAGE];
 
-/// All of them.
-pub(super) static ALL: &[&Target] = &[&as_text::TARGET, &old_list::TARGET, &page::TARGET];
+/// One priority queue whose idle consumers all watch.
+static URGENT: [Way; 1] = [Way {
+    path: "/jobs/bent",
+    delivery: Delivery::AtMostOnce,
+    idle: Idle::Textbook,
+    order: Some(Order::Fresh),
+}];
+
+/// The priority queue, as it is declared to the checker.
+fn objects(names: &mut Names, _: &Setting) -> Vec<Object> {
+    declared(&URGENT, names)
+}
+
+/// A mutant of the priority queue: none needs faults.
+const fn mutant(name: &'static str, about: &'static str, caught: Caught, sim: Part<SimProcess>) -> Target {
+    let plan = |_| Plan { rounds: 6, ..Plan::calm() };
+    Target {
+        name,
+        about,
+        caught_by: Some(caught),
+        faults: &[],
+        plan,
+        objects,
+        sim,
+        ..Target::mutant_of(&TARGET)
+    }
+}
+
+/// One client's part, with the copy.
+fn run<C: Client>(
+    c: C,
+    setting: Setting,
+    rounds: Range<u32>,
+    done: Done,
+    mutation: &'static Mutation,
+) -> BoxFuture<'static, ()> {
+    let open = Box::new(move |zk: &C::Zk, way: &Way, _: usize| open(zk, way, mutation));
+    client(c, setting, rounds, done, &URGENT, open).boxed()
+}
+
+/// No wrong step.
+const RIGHT: Mutation = Mutation { prefix: |priority| format!("queue-{priority:05}-"), ..Mutation::RIGHT };
+
+/// A priority queue that compares priorities as texts: 10 goes before 9.
+///
+/// Caught by QU-10 (numbers are compared as numbers) when both are there; the harm is that of QU-5.
+static AS_TEXT: Target = mutant(
+    "priority-queue-as-text",
+    "a priority queue that compares priorities as texts: 10 goes before 9",
+    Caught::by(RuleId::Qu10).within(5).harm(&[RuleId::Qu5]),
+    |c, setting, rounds, done| {
+        run(c, setting, rounds, done, &Mutation { prefix: |priority| format!("queue-{priority}-"), ..RIGHT })
+    },
+);
+
+/// A priority queue whose consumers use a list until it is used up, as if the order could not change: what is more urgent and
+/// came later has to wait.
+///
+/// Caught by QU-5 (the more urgent first) when something more urgent was put before the call.
+static OLD_LIST: Target = mutant(
+    "priority-queue-old-list",
+    "a priority queue whose consumers go by a list of an earlier call",
+    Caught::by(RuleId::Qu5),
+    |c, setting, rounds, done| run(c, setting, rounds, done, &Mutation { keeps_list: true, ..RIGHT }),
+);
+
+/// A priority queue whose names are `queue-YY` and the number, as ZooKeeper's recipes page has them, with nothing to say how
+/// wide YY is and nothing between the two: priority 10 goes before 9, and a priority runs into the number.
+///
+/// Caught by QU-10 (numbers are compared as numbers) when both are there; the harm is that of QU-5.
+static PAGE: Target = mutant(
+    "priority-queue-page",
+    "a priority queue with names as on ZooKeeper's recipes page: queue-YY and the number",
+    Caught::by(RuleId::Qu10).within(5).harm(&[RuleId::Qu5]).seen("the recipes page"),
+    |c, setting, rounds, done| {
+        run(c, setting, rounds, done, &Mutation { prefix: |priority| format!("queue-{priority}"), ..RIGHT })
+    },
+);

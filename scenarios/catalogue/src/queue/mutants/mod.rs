@@ -1,35 +1,71 @@
-//! Queues that are wrong in one step.
+//! Mutants of the queue: [`copy`] is a plain copy of it that a [`Mutation`] makes wrong in one step; others use the right queue
+//! in a wrong way.
 
-mod all_watch;
-pub(crate) mod bend;
-mod blind_to_lost_claims;
-pub(crate) mod confirms_blindly;
-mod delete_again;
-mod ephemeral_items;
-mod hands_out_in_doubt;
-mod newest_first;
-mod no_new_watch;
-mod no_node_ignored;
-pub(crate) mod parent_ignored;
-mod parent_taken_unseen;
-mod passes_over_in_doubt;
-mod put_again;
+mod claims;
+pub(crate) mod copy;
+mod putting;
+mod taking;
+mod waiting;
 
-use zk_harness::target::Target;
+use super::workload::{TARGET, Way, client, declared};
+use copy::Mutation;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use sim_zk::fault::Fault;
+use std::ops::Range;
+use zk_checker::history::{Names, Object};
+use zk_harness::caught::Caught;
+use zk_harness::client::{Client, SimProcess};
+use zk_harness::plan::Plan;
+use zk_harness::target::{Done, Part, Setting, Target};
+use zk_recipes::{Delivery, Idle};
 
-/// All of them.
+/// All mutants.
 pub(super) static ALL: &[&Target] = &[
-    &all_watch::TARGET,
-    &confirms_blindly::TARGET,
-    &delete_again::TARGET,
-    &ephemeral_items::TARGET,
-    &newest_first::TARGET,
-    &no_new_watch::TARGET,
-    &no_node_ignored::TARGET,
-    &parent_ignored::TARGET,
-    &put_again::TARGET,
-    &hands_out_in_doubt::TARGET,
-    &passes_over_in_doubt::TARGET,
-    &blind_to_lost_claims::TARGET,
-    &parent_taken_unseen::TARGET,
+    &waiting::ALL_WATCH,
+    &claims::CONFIRMS_BLINDLY,
+    &taking::DELETE_AGAIN,
+    &putting::EPHEMERAL_ITEMS,
+    &taking::NEWEST_FIRST,
+    &waiting::NO_NEW_WATCH,
+    &taking::NO_NODE_IGNORED,
+    &waiting::PARENT_IGNORED,
+    &putting::PUT_AGAIN,
+    &taking::HANDS_OUT_IN_DOUBT,
+    &taking::PASSES_OVER_IN_DOUBT,
+    &claims::BLIND_TO_LOST_CLAIMS,
+    &waiting::PARENT_TAKEN_UNSEEN,
 ];
+
+/// One queue whose idle consumers all watch.
+static ONE: [Way; 1] =
+    [Way { path: "/queues/bent", delivery: Delivery::AtMostOnce, idle: Idle::Textbook, order: None }];
+
+/// The queue, as it is declared to the checker.
+fn objects(names: &mut Names, _: &Setting) -> Vec<Object> {
+    declared(&ONE, names)
+}
+
+/// A mutant of one queue whose idle consumers all watch.
+const fn mutant(
+    name: &'static str,
+    about: &'static str,
+    caught: Caught,
+    faults: &'static [Fault],
+    plan: fn(u64) -> Plan,
+    sim: Part<SimProcess>,
+) -> Target {
+    Target { name, about, caught_by: Some(caught), faults, plan, objects, sim, ..Target::mutant_of(&TARGET) }
+}
+
+/// One client's part, with the copy.
+fn run<C: Client>(
+    c: C,
+    setting: Setting,
+    rounds: Range<u32>,
+    done: Done,
+    mutation: &'static Mutation,
+) -> BoxFuture<'static, ()> {
+    let open = Box::new(move |zk: &C::Zk, way: &Way, _: usize| copy::open(zk, way, mutation));
+    client(c, setting, rounds, done, &ONE, open).boxed()
+}

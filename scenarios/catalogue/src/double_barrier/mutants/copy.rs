@@ -1,5 +1,5 @@
-//! The double barrier of ZooKeeper's recipes page, mended until it holds on a calm network, so that one step can be exchanged
-//! for a wrong one.
+//! The double barrier of ZooKeeper's recipes page, mended until it holds on a calm network, in which a [`Mutation`] makes one
+//! step wrong.
 //!
 //! What is mended: each round has a directory of its own; `ready` does not count, its presence is looked at, and the last to
 //! leave takes it along.
@@ -9,67 +9,67 @@
 //! 2. Leave: list. Nobody: out. We alone: delete our znode and `ready`, and out. We the lowest: wait for the end of the
 //!    highest. Otherwise delete our znode and wait for the end of the lowest. List again.
 
-use crate::barrier::mutants::bend::{connected, lost};
-use crate::double_barrier::workload::{Meeting, Place, Setup, object};
+use crate::copies::{connected, lost};
+use crate::double_barrier::workload::{Meeting, Place, Setup};
 use futures_util::FutureExt;
 use futures_util::future::{Either, Shared, select};
 use std::future::Future;
-use std::marker::PhantomData;
 use std::pin::pin;
 use std::time::Duration;
-use zk_checker::history::{Names, Object, ObjectId};
-use zk_harness::target::Setting;
 use zk_recipes::zk::{Armed, CreateMode, Duty, Error, EventKind, Op, ZooKeeper, path};
-use zk_recipes::{Leave, Reuse};
 
-/// The steps that may be wrong.
-pub trait Bend: Send + Sync + 'static {
-    /// Whether each round has a directory of its own.
-    const FRESH_PATH: bool = true;
-    /// Whether `ready` is left out of the count.
-    const READY_IS_NOBODY: bool = true;
+/// The steps that can be wrong.
+pub struct Mutation {
+    /// Each round has a directory of its own.
+    pub fresh_path: bool,
+    /// `ready` is left out of the count.
+    pub ready_is_nobody: bool,
     /// How many may be missing.
-    const MISSING: usize = 0;
-    /// Whether the last to leave takes `ready` along.
-    const READY_GOES: bool = true;
-    /// Whether there is a `ready` at all.
-    const HAS_READY: bool = true;
-    /// Whether only `ready` ends the wait.
-    const ONLY_READY: bool = true;
-    /// Whether who leaves waits for the others.
-    const LEAVE_WAITS: bool = true;
-    /// Whether each phase has a watch of its own.
-    const OWN_WATCHES: bool = true;
-    /// Whether the znode is deleted that was made.
-    const DELETES_ITS_OWN: bool = true;
-    /// Whether only the lowest is waited for, and not the whole directory.
-    const WATCHES_ONE: bool = true;
+    pub missing: usize,
+    /// The last to leave takes `ready` along.
+    pub ready_goes: bool,
+    /// There is a `ready` at all.
+    pub has_ready: bool,
+    /// Only `ready` ends the wait.
+    pub only_ready: bool,
+    /// Who leaves waits for the others.
+    pub leave_waits: bool,
+    /// Each phase has a watch of its own.
+    pub own_watches: bool,
+    /// The znode is deleted that was made.
+    pub deletes_its_own: bool,
+    /// Only the lowest is waited for, and not the whole directory.
+    pub watches_one: bool,
 }
 
-const PATH: &str = "/steps/all";
-
-fn setup(setting: &Setting) -> Setup {
-    let participants = usize::from(setting.clients);
-    let (object, reuse, leave) = (ObjectId(0), Reuse::Generations, Leave::Keeper);
-    Setup { path: PATH, object, participants, reuse, leave }
+impl Mutation {
+    /// No wrong step.
+    pub const RIGHT: Mutation = Mutation {
+        fresh_path: true,
+        ready_is_nobody: true,
+        missing: 0,
+        ready_goes: true,
+        has_ready: true,
+        only_ready: true,
+        leave_waits: true,
+        own_watches: true,
+        deletes_its_own: true,
+        watches_one: true,
+    };
 }
 
-/// One double barrier, for all clients.
-pub fn objects(names: &mut Names, setting: &Setting) -> Vec<Object> {
-    vec![object(names, &setup(setting))]
-}
-
-/// The bent double barrier.
-pub struct Bent<Z: ZooKeeper, B> {
+/// The copy.
+pub struct MutantDoubleBarrier<Z: ZooKeeper> {
     zk: Z,
+    root: &'static str,
     directory: String,
     participants: usize,
     round: u32,
-    bend: PhantomData<B>,
+    mutation: &'static Mutation,
 }
 
 /// A place in it.
-pub struct Inside<Z: ZooKeeper, B> {
+pub struct Inside<Z: ZooKeeper> {
     zk: Z,
     directory: String,
     round: u32,
@@ -78,24 +78,33 @@ pub struct Inside<Z: ZooKeeper, B> {
     own: String,
     armed: Option<Armed>,
     ready: Option<Shared<Z::Watch>>,
-    bend: PhantomData<fn() -> B>,
+    mutation: &'static Mutation,
 }
 
-impl<Z: ZooKeeper, B: Bend> Bent<Z, B> {
+impl<Z: ZooKeeper> MutantDoubleBarrier<Z> {
+    /// The double barrier of a round.
+    pub fn new(zk: &Z, setup: &Setup, round: u32, mutation: &'static Mutation) -> Self {
+        let root = setup.path;
+        let directory = if mutation.fresh_path { format!("{root}/{round}") } else { root.to_owned() };
+        let participants = setup.participants;
+        MutantDoubleBarrier { zk: zk.clone(), root, directory, participants, round, mutation }
+    }
+
     fn ready(&self) -> String {
         path::join(&self.directory, "ready")
     }
 
     async fn register(&self, asked: &str) -> Result<String, Error> {
-        let zk = &self.zk;
-        let mode = if B::DELETES_ITS_OWN { CreateMode::Ephemeral } else { CreateMode::EphemeralSequential };
+        let (zk, mutation) = (&self.zk, self.mutation);
+        let mode =
+            if mutation.deletes_its_own { CreateMode::Ephemeral } else { CreateMode::EphemeralSequential };
         loop {
             let status = connected(zk).await?;
             match zk.create(asked, &[], mode).await {
                 Ok(created) => return Ok(created.path),
                 Err(Error::NodeExists) => return Ok(asked.to_owned()),
                 Err(Error::NoNode) => {
-                    for level in ["/steps", PATH, &self.directory] {
+                    for level in ["/steps", self.root, &self.directory] {
                         let _ = zk.create(level, &[], CreateMode::Persistent).await;
                     }
                 }
@@ -105,8 +114,8 @@ impl<Z: ZooKeeper, B: Bend> Bent<Z, B> {
         }
     }
 
-    async fn enter_without_limit(&self) -> Result<Inside<Z, B>, Error> {
-        let zk = &self.zk;
+    async fn enter_without_limit(&self) -> Result<Inside<Z>, Error> {
+        let (zk, mutation) = (&self.zk, self.mutation);
         let asked = path::join(&self.directory, &format!("{}-member-", zk.guid()));
         let armed = zk.arm(Duty::Path(asked.clone()));
         let mut inside = Inside {
@@ -117,15 +126,15 @@ impl<Z: ZooKeeper, B: Bend> Bent<Z, B> {
             asked,
             armed: Some(armed),
             ready: None,
-            bend: PhantomData,
+            mutation,
         };
         let began = zk.status();
-        let mut seen = if B::HAS_READY { self.look().await? } else { (false, None) };
+        let mut seen = if mutation.has_ready { self.look().await? } else { (false, None) };
         inside.own = self.register(&inside.asked).await?;
         loop {
             let status = connected(zk).await?;
             // Without `ready` the children themselves are watched.
-            let list = match B::HAS_READY {
+            let list = match mutation.has_ready {
                 true => zk.children(&self.directory).await.map(|list| (list, None)),
                 false => zk.children_watch(&self.directory).await.map(|(list, watch)| (list, Some(watch))),
             };
@@ -137,11 +146,11 @@ impl<Z: ZooKeeper, B: Bend> Bent<Z, B> {
                 }
                 Err(e) => return Err(e),
             };
-            let counts = |name: &&String| *name != "ready" || !B::READY_IS_NOBODY;
-            if list.names.iter().filter(counts).count() + B::MISSING >= self.participants {
-                if B::HAS_READY {
+            let counts = |name: &&String| *name != "ready" || !mutation.ready_is_nobody;
+            if list.names.iter().filter(counts).count() + mutation.missing >= self.participants {
+                if mutation.has_ready {
                     let create = zk.create(&self.ready(), &[], CreateMode::Persistent);
-                    if B::OWN_WATCHES {
+                    if mutation.own_watches {
                         match create.await {
                             Ok(_) | Err(Error::NodeExists) => {}
                             Err(Error::ConnectionLoss) => {
@@ -152,7 +161,7 @@ impl<Z: ZooKeeper, B: Bend> Bent<Z, B> {
                         }
                     }
                 }
-                inside.ready = seen.1.filter(|_| !B::OWN_WATCHES).map(FutureExt::shared);
+                inside.ready = seen.1.filter(|_| !mutation.own_watches).map(FutureExt::shared);
                 return Ok(inside);
             }
             if let Some(children) = children {
@@ -161,7 +170,7 @@ impl<Z: ZooKeeper, B: Bend> Bent<Z, B> {
             }
             // Wait for `ready`, unless it was there.
             while !seen.0 {
-                let status = if B::ONLY_READY { zk.status() } else { began };
+                let status = if mutation.only_ready { zk.status() } else { began };
                 let Some(watch) = seen.1.take() else {
                     seen = self.look().await?;
                     continue;
@@ -177,7 +186,7 @@ impl<Z: ZooKeeper, B: Bend> Bent<Z, B> {
                     }
                 };
                 let is_ready = event.is_some_and(|event| event.kind == EventKind::NodeCreated);
-                seen.0 |= is_ready || !B::ONLY_READY;
+                seen.0 |= is_ready || !mutation.only_ready;
             }
             return Ok(inside);
         }
@@ -196,9 +205,9 @@ impl<Z: ZooKeeper, B: Bend> Bent<Z, B> {
     }
 }
 
-impl<Z: ZooKeeper, B: Bend> Inside<Z, B> {
+impl<Z: ZooKeeper> Inside<Z> {
     async fn leave_without_limit(&mut self) -> Result<(), Error> {
-        let zk = self.zk.clone();
+        let (zk, mutation) = (self.zk.clone(), self.mutation);
         if let Some(ready) = self.ready.take() {
             // One watcher for both phases: whatever it tells means that all are out.
             let deleting = zk.delete(&self.asked, None);
@@ -206,7 +215,7 @@ impl<Z: ZooKeeper, B: Bend> Inside<Z, B> {
             drop(deleting);
             return Ok(());
         }
-        if !B::LEAVE_WAITS {
+        if !mutation.leave_waits {
             return self.delete().await;
         }
         let own = path::split(&self.own).1.to_owned();
@@ -223,9 +232,9 @@ impl<Z: ZooKeeper, B: Bend> Inside<Z, B> {
             };
             names.retain(|name| name != "ready");
             names.sort();
-            let is_there = names.contains(&own) && B::DELETES_ITS_OWN;
+            let is_there = names.contains(&own) && mutation.deletes_its_own;
             let (Some(lowest), Some(highest)) = (names.first(), names.last()) else {
-                if !B::WATCHES_ONE {
+                if !mutation.watches_one {
                     // Nobody knows that it is the last.
                     let _ = zk.delete(&path::join(&self.directory, "ready"), None).await;
                 }
@@ -233,7 +242,7 @@ impl<Z: ZooKeeper, B: Bend> Inside<Z, B> {
             };
             if names.len() == 1 && is_there {
                 let mut ops = vec![Op::Delete { path: self.own.clone(), version: None }];
-                if B::READY_GOES && B::HAS_READY {
+                if mutation.ready_goes && mutation.has_ready {
                     ops.push(Op::Delete { path: path::join(&self.directory, "ready"), version: None });
                 }
                 match zk.multi(ops).await {
@@ -244,16 +253,16 @@ impl<Z: ZooKeeper, B: Bend> Inside<Z, B> {
                 continue;
             }
             // The lowest keeps the others.
-            let keeps = is_there && *lowest == own && B::WATCHES_ONE;
-            if !keeps && (is_there || !B::DELETES_ITS_OWN) {
+            let keeps = is_there && *lowest == own && mutation.watches_one;
+            if !keeps && (is_there || !mutation.deletes_its_own) {
                 self.delete().await?;
             }
-            let awaited = match B::WATCHES_ONE {
+            let awaited = match mutation.watches_one {
                 true => path::join(&self.directory, if keeps { highest } else { lowest }),
                 false => self.directory.clone(),
             };
             match zk.children_watch(&awaited).await {
-                Ok((list, _)) if !B::WATCHES_ONE && list.names.iter().all(|name| name == "ready") => {}
+                Ok((list, _)) if !mutation.watches_one && list.names.iter().all(|name| name == "ready") => {}
                 Ok((_, watch)) => drop(watch.await?),
                 Err(Error::NoNode) => {}
                 Err(Error::ConnectionLoss) => lost(&zk, status).await?,
@@ -280,20 +289,11 @@ impl<Z: ZooKeeper, B: Bend> Inside<Z, B> {
     }
 }
 
-impl<Z: ZooKeeper, B: Bend> Meeting<Z> for Bent<Z, B> {
-    type Place = Inside<Z, B>;
+impl<Z: ZooKeeper> Meeting for MutantDoubleBarrier<Z> {
+    type Place = Inside<Z>;
     const MAY_GIVE_UP: bool = false;
 
-    fn setup(setting: &Setting, _: u32) -> Setup {
-        setup(setting)
-    }
-
-    fn on(zk: &Z, setup: &Setup, _: Option<String>, round: u32) -> Result<Self, Error> {
-        let directory = if B::FRESH_PATH { format!("{}/{round}", setup.path) } else { setup.path.to_owned() };
-        Ok(Bent { zk: zk.clone(), directory, participants: setup.participants, round, bend: PhantomData })
-    }
-
-    async fn enter(&self, limit: Duration) -> Result<Inside<Z, B>, Error> {
+    async fn enter(&self, limit: Duration) -> Result<Inside<Z>, Error> {
         let until = self.zk.now() + limit;
         match select(pin!(self.enter_without_limit()), pin!(self.zk.sleep_until(until))).await {
             Either::Left((result, _)) => result,
@@ -302,7 +302,7 @@ impl<Z: ZooKeeper, B: Bend> Meeting<Z> for Bent<Z, B> {
     }
 }
 
-impl<Z: ZooKeeper, B: Bend> Place for Inside<Z, B> {
+impl<Z: ZooKeeper> Place for Inside<Z> {
     fn opening(&self) -> (u64, String) {
         (self.round.into(), String::new())
     }

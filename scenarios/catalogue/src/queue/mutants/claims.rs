@@ -1,0 +1,90 @@
+//! Mutants that say "done" of an item without reading what became of it.
+
+use super::mutant;
+use crate::queue::workload::{Claims, Gets, Way, client, declared, open};
+use futures_util::FutureExt;
+use sim_zk::fault::Fault;
+use zk_checker::RuleId;
+use zk_harness::caught::Caught;
+use zk_harness::plan::{Act, Plan};
+use zk_harness::target::Target;
+use zk_recipes::zk::{Error, ZooKeeper};
+use zk_recipes::{Claimed, Consumer, Delivery, Idle, Item, Producer};
+
+/// A queue of claims that says "done" without reading what its transaction answered: an item whose claim was lost is told to
+/// be done with, and handed out again. Found by reading Kazoo's `LockingQueue`.
+///
+/// Caught by QU-1 (no duplicate) when a session ends, or its outcome is unknown, before the confirmation.
+pub(super) static CONFIRMS_BLINDLY: Target = Target {
+    objects: |names, _| declared(&CLAIMS, names),
+    ..mutant(
+        "queue-confirms-blindly",
+        "a queue that says done without reading what its transaction answered",
+        Caught::by(RuleId::Qu1).within(100).seen("kazoo"),
+        &[Fault::SessionExpiry],
+        |_| Plan { rounds: 8, ..Plan::calm() }.with(&[Fault::SessionExpiry], 0.05),
+        |c, setting, rounds, done| client(c, setting, rounds, done, &CLAIMS, Box::new(open_blind)).boxed(),
+    )
+};
+
+/// A queue of claims that says "done" without reading what its transaction answered, and a stranger that deletes claims: an
+/// item is told to be done with, and handed out again. Found by reading Kazoo's `LockingQueue`.
+///
+/// Caught by QU-1 (no duplicate).
+pub(super) static BLIND_TO_LOST_CLAIMS: Target = Target {
+    name: "queue-blind-to-lost-claims",
+    about: "a queue that says done although a stranger has taken the claim",
+    faults: &[],
+    plan: |_| Plan { rounds: 8, ..Plan::calm() }.with_strangers(&[Act::Delete], 0.25, 12),
+    ..CONFIRMS_BLINDLY
+};
+
+/// One queue whose items are claimed.
+static CLAIMS: [Way; 1] =
+    [Way { path: "/queues/claims", delivery: Delivery::AtLeastOnce, idle: Idle::HerdFree, order: None }];
+
+/// The right queue, with blind claims.
+fn open_blind<Z: ZooKeeper>(zk: &Z, way: &Way, prefetch: usize) -> (Producer<Z>, BlindConsumer<Z>) {
+    let (puts, gets) = open(zk, way, prefetch);
+    (puts, BlindConsumer(gets))
+}
+
+struct BlindConsumer<Z: ZooKeeper>(Consumer<Z>);
+
+impl<Z: ZooKeeper> Gets for BlindConsumer<Z> {
+    type Claim = BlindClaim<Z>;
+
+    async fn settle(&mut self) -> usize {
+        Gets::settle(&mut self.0).await
+    }
+
+    async fn take(&mut self, count: usize) -> Result<Vec<Item>, Error> {
+        Gets::take(&mut self.0, count).await
+    }
+
+    async fn try_take(&mut self) -> Result<Vec<Item>, Error> {
+        Gets::try_take(&mut self.0).await
+    }
+
+    async fn claim(&mut self) -> Result<BlindClaim<Z>, Error> {
+        Ok(BlindClaim(Gets::claim(&mut self.0).await?))
+    }
+}
+
+struct BlindClaim<Z: ZooKeeper>(Claimed<Z>);
+
+impl<Z: ZooKeeper> Claims for BlindClaim<Z> {
+    fn item(&self) -> &Item {
+        self.0.item()
+    }
+
+    /// The wrong step.
+    async fn done(self) -> Result<(), Error> {
+        let _ = self.0.done().await;
+        Ok(())
+    }
+
+    async fn give_back(self) -> Result<(), Error> {
+        self.0.give_back().await
+    }
+}

@@ -1,0 +1,218 @@
+//! A plain copy of the queue, without receipts, in which a [`Mutation`] makes one step wrong.
+//!
+//! The steps are those of ZooKeeper's recipes page, with items that stay. On a calm network the copy without a mutation is
+//! right, so that a run shows what the wrong step alone does. Its idle consumers all watch the queue: it is declared as such.
+
+use crate::copies::{connected, lost};
+use crate::queue::workload::{Gets, Puts, Way};
+use zk_recipes::zk::{CreateMode, Error, ZooKeeper, path};
+use zk_recipes::{Claimed, Item};
+
+/// The steps that can be wrong.
+pub struct Mutation {
+    /// The mode in which an item is created.
+    pub mode: CreateMode,
+    /// The beginning of an item's name, by its priority.
+    pub prefix: fn(u16) -> String,
+    /// A put whose answer was lost is sent again.
+    pub puts_again: bool,
+    /// What becomes of an item whose delete was not answered.
+    pub unanswered: Unanswered,
+    /// An item is handed out although another consumer was faster.
+    pub ignores_no_node: bool,
+    /// A consumer watches again after another was faster.
+    pub watches_again: bool,
+    /// A consumer makes the queue that it finds missing, and does not just wait.
+    pub makes_parent: bool,
+    /// The items are sorted the wrong way round.
+    pub newest_first: bool,
+    /// A list serves until it is used up, in a queue of priorities too.
+    pub keeps_list: bool,
+}
+
+impl Mutation {
+    /// No wrong step, in a queue without priorities.
+    pub const RIGHT: Mutation = Mutation {
+        mode: CreateMode::PersistentSequential,
+        prefix: |_| "queue-".to_owned(),
+        puts_again: false,
+        unanswered: Unanswered::Told,
+        ignores_no_node: false,
+        watches_again: true,
+        makes_parent: true,
+        newest_first: false,
+        keeps_list: false,
+    };
+}
+
+/// What becomes of an item whose delete was not answered.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Unanswered {
+    /// The caller is told that nobody knows.
+    Told,
+    /// The delete is sent again, and "no such znode" means that another was faster.
+    DeletedAgain,
+    /// It is handed out.
+    HandedOut,
+    /// It is passed over, and the next one taken.
+    PassedOver,
+}
+
+/// One who puts into the copy, and one who takes.
+pub fn open<Z: ZooKeeper>(
+    zk: &Z,
+    way: &Way,
+    mutation: &'static Mutation,
+) -> (MutantProducer<Z>, MutantConsumer<Z>) {
+    let consumer = MutantConsumer { zk: zk.clone(), root: way.path, known: Vec::new(), mutation };
+    (MutantProducer::new(zk, way, mutation), consumer)
+}
+
+/// One who puts.
+pub struct MutantProducer<Z> {
+    zk: Z,
+    root: &'static str,
+    mutation: &'static Mutation,
+}
+
+impl<Z: ZooKeeper> MutantProducer<Z> {
+    /// One who puts.
+    pub fn new(zk: &Z, way: &Way, mutation: &'static Mutation) -> Self {
+        MutantProducer { zk: zk.clone(), root: way.path, mutation }
+    }
+}
+
+impl<Z: ZooKeeper> Puts for MutantProducer<Z> {
+    async fn put(&mut self, priority: u16, items: &[Vec<u8>]) -> Result<(), Error> {
+        let mutation = self.mutation;
+        let prefix = path::join(self.root, &(mutation.prefix)(priority));
+        for item in items {
+            loop {
+                let status = connected(&self.zk).await?;
+                match self.zk.create(&prefix, item, mutation.mode).await {
+                    Ok(_) => break,
+                    Err(Error::NoNode) => make(&self.zk, self.root).await?,
+                    Err(Error::ConnectionLoss) if mutation.puts_again => lost(&self.zk, status).await?,
+                    Err(e) => return Err(e),
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One who takes.
+pub struct MutantConsumer<Z> {
+    zk: Z,
+    root: &'static str,
+    known: Vec<String>,
+    mutation: &'static Mutation,
+}
+
+impl<Z: ZooKeeper> MutantConsumer<Z> {
+    /// The next item, or `None` if there is none and it does not wait.
+    async fn next(&mut self, waits: bool) -> Result<Option<Item>, Error> {
+        let mutation = self.mutation;
+        let mut lost_a_race = false;
+        if !mutation.keeps_list {
+            self.known.clear();
+        }
+        loop {
+            let status = connected(&self.zk).await?;
+            while let Some(name) = self.known.pop() {
+                match self.remove(&name).await? {
+                    Some(item) => return Ok(Some(item)),
+                    None => lost_a_race = true,
+                }
+            }
+            let (list, watch) = match self.zk.children_watch(self.root).await {
+                Ok(listed) => listed,
+                Err(Error::NoNode) if mutation.makes_parent => {
+                    make(&self.zk, self.root).await?;
+                    continue;
+                }
+                // Waits for a watch that was never armed.
+                Err(Error::NoNode) => std::future::pending().await,
+                Err(Error::ConnectionLoss) => {
+                    lost(&self.zk, status).await?;
+                    continue;
+                }
+                Err(e) => return Err(e),
+            };
+            self.known = list.names.into_iter().filter(|name| name.starts_with("queue-")).collect();
+            self.known.sort();
+            if !mutation.newest_first {
+                self.known.reverse();
+            }
+            if !self.known.is_empty() {
+                continue;
+            }
+            if !waits {
+                return Ok(None);
+            }
+            if lost_a_race && !mutation.watches_again {
+                drop(watch);
+                std::future::pending::<()>().await;
+            } else {
+                watch.await?;
+            }
+        }
+    }
+
+    /// Reads an item and deletes it; `None` if another was faster.
+    async fn remove(&self, name: &str) -> Result<Option<Item>, Error> {
+        let (path, mutation) = (path::join(self.root, name), self.mutation);
+        loop {
+            let status = connected(&self.zk).await?;
+            let stands = match self.zk.get(&path).await {
+                Ok(stands) => stands,
+                Err(Error::NoNode) => return Ok(None),
+                Err(Error::ConnectionLoss) => {
+                    lost(&self.zk, status).await?;
+                    continue;
+                }
+                Err(e) => return Err(e),
+            };
+            let item = Item { data: stands.data, czxid: stands.stat.czxid };
+            match self.zk.delete(&path, None).await {
+                Ok(()) => return Ok(Some(item)),
+                Err(Error::NoNode) if mutation.ignores_no_node => return Ok(Some(item)),
+                Err(Error::NoNode) => return Ok(None),
+                Err(Error::ConnectionLoss) => match mutation.unanswered {
+                    Unanswered::Told => return Err(Error::ConnectionLoss),
+                    Unanswered::DeletedAgain => lost(&self.zk, status).await?,
+                    Unanswered::HandedOut => return Ok(Some(item)),
+                    Unanswered::PassedOver => return Ok(None),
+                },
+                Err(e) => return Err(e),
+            }
+        }
+    }
+}
+
+impl<Z: ZooKeeper> Gets for MutantConsumer<Z> {
+    type Claim = Claimed<Z>;
+
+    async fn take(&mut self, _: usize) -> Result<Vec<Item>, Error> {
+        Ok(self.next(true).await?.into_iter().collect())
+    }
+
+    async fn try_take(&mut self) -> Result<Vec<Item>, Error> {
+        Ok(self.next(false).await?.into_iter().collect())
+    }
+
+    async fn claim(&mut self) -> Result<Claimed<Z>, Error> {
+        Err(Error::BadInput("nothing is claimed here".into()))
+    }
+}
+
+/// Makes what is missing of a path.
+async fn make<Z: ZooKeeper>(zk: &Z, root: &str) -> Result<(), Error> {
+    for (at, _) in root.match_indices('/').skip(1).chain([(root.len(), "")]) {
+        match zk.create(&root[..at], &[], CreateMode::Persistent).await {
+            Ok(_) | Err(Error::NodeExists | Error::ConnectionLoss | Error::NoNode) => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(())
+}
