@@ -1,6 +1,6 @@
 //! The double barrier: its workload, its stories and the words they are written in, its mutants.
 
-pub mod mutants;
+pub(crate) mod mutants;
 mod stories;
 pub mod words;
 pub mod workload;

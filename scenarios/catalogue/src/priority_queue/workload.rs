@@ -1,6 +1,6 @@
 //! Clients that put items of many priorities into queues and take the most urgent out.
 //!
-//! As the [workload of queues](super::queue): one queue where items are taken for good by a fresh list, one where nothing
+//! As the [workload of queues](crate::queue::workload): one queue where items are taken for good by a fresh list, one where nothing
 //! more urgent may be there, and one where they are claimed.
 
 use crate::queue::workload::{Puts, Way, client, declared};

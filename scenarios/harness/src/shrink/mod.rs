@@ -48,7 +48,7 @@ pub struct Failure {
 pub struct Shrunk {
     /// What was run.
     pub target: &'static Target,
-    /// What failed: the rule, as [`sweep::what_failed`] has it.
+    /// What failed: the rule, as [`Run::what_failed`](crate::run::Run::what_failed) has it.
     pub what: String,
     /// How large the run was.
     pub before: Size,
