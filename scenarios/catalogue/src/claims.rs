@@ -1,36 +1,48 @@
-//! A plain copy of claiming a name, in which single steps can be exchanged: for names and groups that are broken in one of
-//! them. It knows no deadlines: what it is broken in shows without them.
+//! A plain copy of claiming a name, in which a [`Mutation`] makes one step wrong: for the mutants of names and groups. It has no
+//! deadlines: its mutants are caught without them.
 
+use crate::copies::connected;
 use std::future::Future;
-use zk_recipes::zk::{Armed, CreateMode, Duty, Error, State, ZooKeeper, path};
+use zk_recipes::zk::{Armed, CreateMode, Duty, Error, ZooKeeper, path};
 
-/// The steps that may be wrong. Each has its right form as default.
-pub(super) trait Step: Clone + Send + Sync + 'static {
-    /// What a claim is.
-    const MODE: CreateMode = CreateMode::Ephemeral;
-    /// A znode that is there already is somebody else's.
-    const EXISTS_IS_ANOTHERS: bool = true;
-    /// After a lost reply it looks whose the znode is.
-    const LOOKS_AFTER_LOSS: bool = true;
-    /// It gives back what it has made, and nothing else.
-    const RELEASES_ITS_OWN: bool = true;
+/// The steps that can be wrong.
+pub(super) struct Mutation {
+    /// The mode of a claim's znode.
+    pub mode: CreateMode,
+    /// A znode that is there already belongs to another client.
+    pub exists_is_anothers: bool,
+    /// After a lost reply the client looks whose the znode is.
+    pub looks_after_loss: bool,
+    /// The client deletes the znode that it has made, and no other.
+    pub releases_its_own: bool,
 }
 
-/// What a create of a name came to.
+impl Mutation {
+    /// No wrong step.
+    pub const RIGHT: Mutation = Mutation {
+        mode: CreateMode::Ephemeral,
+        exists_is_anothers: true,
+        looks_after_loss: true,
+        releases_its_own: true,
+    };
+}
+
+/// A name that was claimed.
 pub(super) struct Claim<Z> {
     pub zk: Z,
     pub path: String,
     pub czxid: i64,
-    /// Deletes the znode if nobody else does.
+    /// Deletes the znode in the end.
     pub armed: Option<Armed>,
 }
 
 /// Makes the directory, and creates the znode in it.
-pub(super) async fn claim<Z: ZooKeeper, S: Step>(
+pub(super) async fn claim<Z: ZooKeeper>(
     zk: &Z,
     directory: &str,
     name: &str,
     data: &[u8],
+    mutation: &Mutation,
 ) -> Result<Claim<Z>, Error> {
     let path = path::join(directory, name);
     let fixed = |czxid| Duty::Fixed { path: path.clone(), czxid, connection: zk.status().connection };
@@ -41,13 +53,13 @@ pub(super) async fn claim<Z: ZooKeeper, S: Step>(
     loop {
         connected(zk).await?;
         let armed = zk.arm(fixed(None));
-        match zk.create(&path, data, S::MODE).await {
+        match zk.create(&path, data, mutation.mode).await {
             Ok(created) => return claimed(created.stat.czxid, armed),
             Err(Error::NoNode) => {
                 armed.done();
                 make(zk, directory).await?;
             }
-            Err(Error::NodeExists) if S::EXISTS_IS_ANOTHERS => {
+            Err(Error::NodeExists) if mutation.exists_is_anothers => {
                 armed.done();
                 return Err(Error::Taken(path));
             }
@@ -57,9 +69,9 @@ pub(super) async fn claim<Z: ZooKeeper, S: Step>(
                     return Ok(Claim { zk: zk.clone(), path, czxid: stat.czxid, armed: None });
                 }
             }
-            Err(Error::ConnectionLoss) if S::LOOKS_AFTER_LOSS => {
+            Err(Error::ConnectionLoss) if mutation.looks_after_loss => {
                 connected(zk).await?;
-                // Behind a write of our own nothing of ours is under way any more.
+                // The reply to a later write of this session shows that no earlier one is in flight.
                 let _ = zk.delete(&path::join(directory, "nobody"), None).await;
                 match zk.exists(&path).await {
                     Ok(Some(stat)) if stat.ephemeral_owner == zk.session() => {
@@ -85,20 +97,8 @@ pub(super) async fn claim<Z: ZooKeeper, S: Step>(
 async fn make<Z: ZooKeeper>(zk: &Z, directory: &str) -> Result<(), Error> {
     match zk.create(directory, &[], CreateMode::Persistent).await {
         Ok(_) | Err(Error::NodeExists) => Ok(()),
-        Err(Error::ConnectionLoss) => connected(zk).await,
+        Err(Error::ConnectionLoss) => connected(zk).await.map(drop),
         Err(e) => Err(e),
-    }
-}
-
-/// Waits until requests can leave.
-pub(super) async fn connected<Z: ZooKeeper>(zk: &Z) -> Result<(), Error> {
-    let mut status = zk.status();
-    loop {
-        match status.state {
-            State::Connected => return Ok(()),
-            State::Over(why) => return Err(Error::SessionOver(why)),
-            State::Suspended => status = zk.changed(status).await,
-        }
     }
 }
 
@@ -109,7 +109,7 @@ pub(super) fn over<Z: ZooKeeper>(zk: &Z, watched: &str) -> impl Future<Output = 
     async move {
         loop {
             let gone = match watching.await {
-                // Ephemerals have no children: only their end is told.
+                // Ephemerals have no children: the watch fires at the deletion alone.
                 Ok((_, watch)) => watch.await.is_ok(),
                 Err(e) => e == Error::NoNode,
             };

@@ -32,7 +32,7 @@ pub static TARGET: Target = Target {
     faults: &Fault::ALL,
     plan: |seed| Plan { rounds: 4, ..Plan::drawn(seed) },
     objects,
-    sim: |c, setting, rounds, done| client::<_, Config<_>>(c, setting, rounds, done).boxed(),
+    sim: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(new)).boxed(),
     required: &[
         RuleId::Cf1,
         RuleId::Cf2,
@@ -51,7 +51,7 @@ pub static TARGET: Target = Target {
 /// The same on real servers.
 pub static REAL: RealTarget = RealTarget {
     target: &TARGET,
-    part: |c, setting, rounds, done| client::<_, Config<_>>(c, setting, rounds, done).boxed(),
+    part: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(new)).boxed(),
     required: &[RuleId::Cf1, RuleId::Cf7],
     is_long: false,
 };
@@ -84,13 +84,18 @@ pub fn objects(names: &mut Texts, _: &Setting) -> Vec<Object> {
     vec![object(names.intern(VALUE_PATH)), object(names.intern(SET_PATH))]
 }
 
-/// Something that is used like a configuration: one, or one that is broken on purpose.
-pub trait Configuration<Z: ZooKeeper>: Clone + Send + Sync + 'static {
+/// The constructor of a configuration at a path: of the right one, or of a mutant.
+pub type MakeConfig<Z, F> = Box<dyn Fn(&Z, &str) -> F + Send + Sync>;
+
+/// The configuration at that path.
+pub fn new<Z: ZooKeeper>(zk: &Z, path: &str) -> Config<Z> {
+    Config::new(zk, path, ConfigOptions::default()).expect("a good path")
+}
+
+/// The methods of the configuration, which a mutant has too.
+pub trait Configuration: Clone + Send + Sync + 'static {
     /// What following gives.
     type Updates: Follows;
-
-    /// The configuration at a path.
-    fn on(zk: &Z, path: &str) -> Result<Self, Error>;
 
     /// Follows the value.
     fn follow(&self) -> Self::Updates;
@@ -131,12 +136,8 @@ impl<Z: ZooKeeper> Follows for Updates<Z> {
     }
 }
 
-impl<Z: ZooKeeper> Configuration<Z> for Config<Z> {
+impl<Z: ZooKeeper> Configuration for Config<Z> {
     type Updates = Updates<Z>;
-
-    fn on(zk: &Z, path: &str) -> Result<Self, Error> {
-        Config::new(zk, path, ConfigOptions::default())
-    }
 
     fn follow(&self) -> Updates<Z> {
         Config::follow(self)
@@ -172,24 +173,25 @@ impl<Z: ZooKeeper> Configuration<Z> for Config<Z> {
 }
 
 /// One client's part.
-pub async fn client<C: Client, F: Configuration<C::Zk>>(
+pub async fn client<C: Client, F: Configuration>(
     client: C,
     setting: Setting,
     numbers: Range<u32>,
     done: Done,
+    make: MakeConfig<C::Zk, F>,
 ) {
-    let (client, pace) = (&client, setting.pace);
+    let (client, pace, make) = (&client, setting.pace, &make);
     let mut count = 0;
     let round = |zk: C::Zk, number| {
         count += 1;
         let value = format!("{}-{count}", client.number());
         async move {
-            let config = F::on(&zk, VALUE_PATH).expect("a good path");
+            let config = make(&zk, VALUE_PATH);
             let is_last = number + 1 == setting.rounds;
             match client.choose(8) {
                 2 | 3 => write(client, &config, &value).await,
                 4 => overwrite(client, &config, &value).await,
-                5 | 6 => publish::<C, F>(client, &zk, &value).await,
+                5 | 6 => publish(client, &make(&zk, SET_PATH), &value).await,
                 choice => {
                     let time = if choice == 7 && is_last { LONG } else { 4 };
                     follow(client, &config, pace.think * time * (1 + client.choose(4))).await
@@ -209,11 +211,7 @@ fn over<T>(ended: &Ended<T>) -> Round {
 }
 
 /// Follows the value for a while.
-pub async fn follow<C: Client, F: Configuration<Z>, Z: ZooKeeper>(
-    client: &C,
-    config: &F,
-    time: Duration,
-) -> Round {
+pub async fn follow<C: Client, F: Configuration>(client: &C, config: &F, time: Duration) -> Round {
     let updates = &mut config.follow();
     let op = &std::sync::OnceLock::new();
     let following = move || async move {
@@ -243,7 +241,7 @@ pub async fn follow<C: Client, F: Configuration<Z>, Z: ZooKeeper>(
 }
 
 /// Reads the value, and writes another if nobody else has.
-async fn write<C: Client, F: Configuration<Z>, Z: ZooKeeper>(client: &C, config: &F, value: &str) -> Round {
+async fn write<C: Client, F: Configuration>(client: &C, config: &F, value: &str) -> Round {
     let Ok(expected) = config.get().await else { return Round::Again };
     let number = expected.as_ref().map_or(0, |expected| expected.mzxid as u64);
     let (_, ended) = operation(
@@ -258,11 +256,7 @@ async fn write<C: Client, F: Configuration<Z>, Z: ZooKeeper>(client: &C, config:
 }
 
 /// Writes, whatever stands there.
-async fn overwrite<C: Client, F: Configuration<Z>, Z: ZooKeeper>(
-    client: &C,
-    config: &F,
-    value: &str,
-) -> Round {
+async fn overwrite<C: Client, F: Configuration>(client: &C, config: &F, value: &str) -> Round {
     let (_, ended) = operation(
         client,
         Call::new(VALUE, Verb::Overwrite),
@@ -284,8 +278,7 @@ fn listed(values: &BTreeMap<String, Vec<u8>>) -> String {
 }
 
 /// Reads the set, and publishes another if nobody else has.
-async fn publish<C: Client, F: Configuration<C::Zk>>(client: &C, zk: &C::Zk, value: &str) -> Round {
-    let config = F::on(zk, SET_PATH).expect("a good path");
+async fn publish<C: Client, F: Configuration>(client: &C, config: &F, value: &str) -> Round {
     let (_, ended) = observed_operation(
         client,
         Call::new(SET, Verb::Snapshot),

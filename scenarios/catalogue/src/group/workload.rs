@@ -4,6 +4,7 @@
 //! leave, or drop the membership; or follow who is a member. In the last round some follow for long enough that the last
 //! change must have come to everybody. A member that may be out waits until it knows; one that is out says so.
 
+use crate::recipe::Make;
 use futures_util::FutureExt;
 use futures_util::future::{Either, select};
 use sim_zk::fault::Fault;
@@ -33,7 +34,7 @@ pub static TARGET: Target = Target {
     faults: &Fault::ALL,
     plan: |seed| Plan { rounds: 4, ..Plan::drawn(seed) },
     objects,
-    sim: |c, setting, rounds, done| client::<_, Group<_>>(c, setting, rounds, done).boxed(),
+    sim: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(new)).boxed(),
     required: &[
         RuleId::Gm1,
         RuleId::Gm2,
@@ -52,7 +53,7 @@ pub static TARGET: Target = Target {
 /// The same on real servers.
 pub static REAL: RealTarget = RealTarget {
     target: &TARGET,
-    part: |c, setting, rounds, done| client::<_, Group<_>>(c, setting, rounds, done).boxed(),
+    part: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(new)).boxed(),
     required: &[RuleId::Gm1, RuleId::Gm4],
     is_long: false,
 };
@@ -85,15 +86,17 @@ pub fn object(directory: Sym, setting: &Setting) -> Object {
     Object { margin: setting.margin_us(), ..Object::plain(Kind::Group, directory) }
 }
 
-/// Something that is used like a group: one, or one that is broken on purpose.
-pub trait Gathering<Z: ZooKeeper>: Clone + Send + Sync + 'static {
+/// The group in [`DIRECTORY`].
+pub fn new<Z: ZooKeeper>(zk: &Z) -> Group<Z> {
+    Group::new(zk, DIRECTORY, GroupOptions::default()).expect("a good path")
+}
+
+/// The methods of the group, which a mutant has too.
+pub trait Gathering: Clone + Send + Sync + 'static {
     /// What joining gives.
     type Member: Member;
     /// What following gives.
     type Views: Observes;
-
-    /// The group of a session.
-    fn on(zk: &Z) -> Result<Self, Error>;
 
     /// Joins.
     fn join(&self, id: Option<&str>, data: &[u8])
@@ -118,13 +121,9 @@ pub trait Observes: Send + 'static {
     fn next(&mut self) -> impl Future<Output = Result<GroupView, Error>> + Send;
 }
 
-impl<Z: ZooKeeper> Gathering<Z> for Group<Z> {
+impl<Z: ZooKeeper> Gathering for Group<Z> {
     type Member = Membership<Z>;
     type Views = Views<Z>;
-
-    fn on(zk: &Z) -> Result<Self, Error> {
-        Group::new(zk, DIRECTORY, GroupOptions::default())
-    }
 
     fn join(
         &self,
@@ -160,18 +159,19 @@ impl<Z: ZooKeeper> Observes for Views<Z> {
 }
 
 /// One client's part.
-pub async fn client<C: Client, G: Gathering<C::Zk>>(
+pub async fn client<C: Client, G: Gathering>(
     client: C,
     setting: Setting,
     numbers: Range<u32>,
     done: Done,
+    make: Make<C::Zk, G>,
 ) {
     let (client, pace) = (&client, setting.pace);
     let mut present = None::<(SessionId, G)>;
     let round = |zk: C::Zk, number| {
         // One object a session, since one session joins a group through one object.
         if present.as_ref().is_none_or(|(session, _)| *session != zk.session()) {
-            present = Some((zk.session(), G::on(&zk).expect("a good path")));
+            present = Some((zk.session(), make(&zk)));
         }
         let (_, group) = present.clone().expect("it was made above");
         let is_last = number + 1 == setting.rounds;
@@ -197,7 +197,7 @@ fn over<T>(ended: &Ended<T>) -> Round {
 }
 
 /// Is a member for a while.
-async fn take_part<C: Client, G: Gathering<Z>, Z: ZooKeeper>(client: &C, group: &G, pace: Pace) -> Round {
+async fn take_part<C: Client, G: Gathering>(client: &C, group: &G, pace: Pace) -> Round {
     let (op, member) = match join(client, group, pace).await {
         Ok(joined) => joined,
         Err(round) => return round,
@@ -209,7 +209,7 @@ async fn take_part<C: Client, G: Gathering<Z>, Z: ZooKeeper>(client: &C, group: 
 }
 
 /// Joins, under one of two ids or without one. `Err`: it came to nothing.
-pub async fn join<C: Client, G: Gathering<Z>, Z: ZooKeeper>(
+pub async fn join<C: Client, G: Gathering>(
     client: &C,
     group: &G,
     pace: Pace,
@@ -262,11 +262,7 @@ fn is_out<C: Client>(client: &C, op: OpId) {
 }
 
 /// Follows who is a member for a while.
-pub async fn follow<C: Client, G: Gathering<Z>, Z: ZooKeeper>(
-    client: &C,
-    group: &G,
-    time: Duration,
-) -> Round {
+pub async fn follow<C: Client, G: Gathering>(client: &C, group: &G, time: Duration) -> Round {
     let data = if client.choose(2) == 1 { WithData::Yes } else { WithData::No };
     let views = &mut group.views(data);
     let op = &std::sync::OnceLock::new();

@@ -101,7 +101,7 @@ pub async fn client<C: Client, L: Exclusive>(
     let round = |zk: C::Zk, _| {
         // One object a session, since one session joins a group through one object.
         if present.as_ref().is_none_or(|(session, _)| *session != zk.session()) {
-            present = Some((zk.session(), Gathering::on(&zk).expect("a good path")));
+            present = Some((zk.session(), group::new(&zk)));
         }
         let (_, group) = present.clone().expect("it was made above");
         async move {
@@ -158,12 +158,7 @@ async fn take_turn<C: Client, L: Exclusive>(
 }
 
 /// Is a member of the group for so long.
-async fn take_part<C: Client, G: Gathering<Z>, Z: ZooKeeper>(
-    client: &C,
-    group: &G,
-    pace: Pace,
-    time: Duration,
-) -> Round {
+async fn take_part<C: Client, G: Gathering>(client: &C, group: &G, pace: Pace, time: Duration) -> Round {
     let (op, member) = match group::join(client, group, pace).await {
         Ok(joined) => joined,
         Err(round) => return round,

@@ -33,7 +33,7 @@ pub static TARGET: Target = Target {
     faults: &Fault::ALL,
     plan: |seed| Plan { rounds: 4, ..Plan::drawn(seed) },
     objects,
-    sim: |c, setting, rounds, done| client::<_, Names<_>>(c, setting, rounds, done).boxed(),
+    sim: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(new)).boxed(),
     required: &[RuleId::Ns1, RuleId::Ns2, RuleId::Ns3, RuleId::Ns4, RuleId::Ns5],
     stated: &STATED,
     injected_bug: None,
@@ -43,7 +43,7 @@ pub static TARGET: Target = Target {
 /// The same on real servers.
 pub static REAL: RealTarget = RealTarget {
     target: &TARGET,
-    part: |c, setting, rounds, done| client::<_, Names<_>>(c, setting, rounds, done).boxed(),
+    part: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(new)).boxed(),
     required: &[RuleId::Ns1, RuleId::Ns2],
     is_long: false,
 };
@@ -73,13 +73,21 @@ pub fn objects(names: &mut Texts, setting: &Setting) -> Vec<Object> {
     vec![Object { margin: setting.margin_us(), ..Object::plain(Kind::Names, names.intern(DIRECTORY)) }]
 }
 
-/// Something that is used like a name service: names, or a service that is broken on purpose.
+/// The constructor of a name service over a session: of the right one, or of a mutant. The flag says whether a client waits for a
+/// name that is taken.
+pub type MakeNames<Z, S> = Box<dyn Fn(&Z, bool) -> S + Send + Sync>;
+
+/// The names in [`DIRECTORY`].
+pub fn new<Z: ZooKeeper>(zk: &Z, waits: bool) -> Names<Z> {
+    let if_taken = if waits { IfTaken::Wait } else { IfTaken::Fail };
+    let options = NamesOptions { if_taken, ..NamesOptions::default() };
+    Names::new(zk, DIRECTORY, options).expect("the directory is a good path")
+}
+
+/// The methods of the name service, which a mutant has too.
 pub trait NameService<Z: ZooKeeper>: Clone + Send + Sync + 'static {
     /// What a registration gives.
     type Registered: Registered<Z>;
-
-    /// The names of a session; whether a name that is taken is waited for.
-    fn on(zk: &Z, waits: bool) -> Result<Self, Error>;
 
     /// Registers a name for the session.
     fn register(
@@ -103,11 +111,6 @@ pub trait Registered<Z: ZooKeeper>: Send + Sync + 'static {
 
 impl<Z: ZooKeeper> NameService<Z> for Names<Z> {
     type Registered = Registration<Z>;
-
-    fn on(zk: &Z, waits: bool) -> Result<Self, Error> {
-        let if_taken = if waits { IfTaken::Wait } else { IfTaken::Fail };
-        Names::new(zk, DIRECTORY, NamesOptions { if_taken, ..NamesOptions::default() })
-    }
 
     fn register(
         &self,
@@ -138,6 +141,7 @@ pub async fn client<C: Client, S: NameService<C::Zk>>(
     setting: Setting,
     numbers: Range<u32>,
     done: Done,
+    make: MakeNames<C::Zk, S>,
 ) {
     let (client, pace) = (&client, setting.pace);
     let (mut value, mut present) = (0, None::<(SessionId, S, bool)>);
@@ -147,7 +151,7 @@ pub async fn client<C: Client, S: NameService<C::Zk>>(
         // One object a session, since one session registers a name through one object.
         if present.as_ref().is_none_or(|(session, ..)| *session != zk.session()) {
             let waits = client.choose(2) == 1;
-            let names = S::on(&zk, waits).expect("the directory is a good path");
+            let names = make(&zk, waits);
             present = Some((zk.session(), names, waits));
         }
         let (_, names, waits) = present.clone().expect("it was made above");

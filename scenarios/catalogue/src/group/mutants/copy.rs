@@ -1,52 +1,52 @@
-//! A group over a plain copy of joining and following, in which single steps can be exchanged.
+//! A copy of joining a group, in which a [`Mutation`] makes one step wrong. Its followers are those of the right group.
 
-use crate::claims::{self, Claim, connected};
-use crate::group::workload::{DIRECTORY, Gathering, Member, Observes};
+use crate::claims::{self, Claim};
+use crate::copies::connected;
+use crate::group::workload::{DIRECTORY, Gathering, Member, new};
 use futures_util::future::select;
 use std::future::Future;
-use std::marker::PhantomData;
 use std::pin::pin;
-use zk_recipes::group::{Group, GroupView, Views, WithData};
+use zk_recipes::group::{Group, Views, WithData};
 use zk_recipes::zk::{Armed, CreateMode, Duty, Error, ZooKeeper};
 
-/// The steps that may be wrong. Each has its right form as default.
-pub(super) trait Step: Clone + Send + Sync + 'static {
-    /// What a member is.
-    const MODE: CreateMode = CreateMode::Ephemeral;
-    /// A znode that is there already is somebody else's.
-    const EXISTS_IS_ANOTHERS: bool = true;
-    /// It says that it is out when its session has ended.
-    const SAYS_THAT_IT_IS_OUT: bool = true;
-    /// After a lost reply it looks for its znode before it makes another.
-    const LOOKS_AFTER_LOSS: bool = true;
+/// The steps that can be wrong.
+pub(super) struct Mutation {
+    /// Those of claiming the member's name.
+    pub claim: claims::Mutation,
+    /// A member reports that it is out when its session has ended.
+    pub says_that_it_is_out: bool,
+    /// After a lost reply a member looks for its znode before it makes another.
+    pub looks_after_loss: bool,
 }
 
-/// A group of which one step is broken.
+impl Mutation {
+    /// No wrong step.
+    pub const RIGHT: Mutation =
+        Mutation { claim: claims::Mutation::RIGHT, says_that_it_is_out: true, looks_after_loss: true };
+}
+
+/// The copy.
 #[derive(Clone)]
-pub(super) struct Broken<Z: ZooKeeper, S> {
+pub(super) struct MutantGroup<Z: ZooKeeper> {
     zk: Z,
     right: Group<Z>,
-    step: PhantomData<S>,
+    mutation: &'static Mutation,
 }
 
-/// How a name is claimed in it.
-#[derive(Clone)]
-struct Claims<S>(PhantomData<S>);
+impl<Z: ZooKeeper> MutantGroup<Z> {
+    /// The copy over that session.
+    pub(super) fn new(zk: &Z, mutation: &'static Mutation) -> Self {
+        MutantGroup { zk: zk.clone(), right: new(zk), mutation }
+    }
 
-impl<S: Step> claims::Step for Claims<S> {
-    const MODE: CreateMode = S::MODE;
-    const EXISTS_IS_ANOTHERS: bool = S::EXISTS_IS_ANOTHERS;
-}
-
-impl<Z: ZooKeeper, S: Step> Broken<Z, S> {
     /// Waits for the name.
     async fn named(&self, id: &str, data: &[u8]) -> Result<Claim<Z>, Error> {
         loop {
-            match claims::claim::<Z, Claims<S>>(&self.zk, DIRECTORY, id, data).await {
+            match claims::claim(&self.zk, DIRECTORY, id, data, &self.mutation.claim).await {
                 Err(Error::Taken(path)) => match self.zk.children_watch(&path).await {
                     Ok((_, watch)) => drop(watch.await?),
                     Err(Error::NoNode) => {}
-                    Err(Error::ConnectionLoss) => connected(&self.zk).await?,
+                    Err(Error::ConnectionLoss) => drop(connected(&self.zk).await?),
                     Err(e) => return Err(e),
                 },
                 claimed => return claimed,
@@ -67,49 +67,44 @@ impl<Z: ZooKeeper, S: Step> Broken<Z, S> {
                 Err(Error::NoNode) => {
                     drop(self.zk.create(DIRECTORY, &[], CreateMode::Persistent).await);
                 }
-                Err(Error::ConnectionLoss) => connected(&self.zk).await?,
+                Err(Error::ConnectionLoss) => drop(connected(&self.zk).await?),
                 Err(e) => return Err(e),
             }
         }
     }
 }
 
-impl<Z: ZooKeeper, S: Step> Gathering<Z> for Broken<Z, S> {
-    type Member = BrokenMember<Z, S>;
-    type Views = BrokenViews<Z, S>;
+impl<Z: ZooKeeper> Gathering for MutantGroup<Z> {
+    type Member = MutantMember<Z>;
+    type Views = Views<Z>;
 
-    fn on(zk: &Z) -> Result<Self, Error> {
-        let right = <Group<Z> as Gathering<Z>>::on(zk)?;
-        Ok(Broken { zk: zk.clone(), right, step: PhantomData })
-    }
-
-    async fn join(&self, id: Option<&str>, data: &[u8]) -> Result<BrokenMember<Z, S>, Error> {
+    async fn join(&self, id: Option<&str>, data: &[u8]) -> Result<MutantMember<Z>, Error> {
         let claim = match id {
             Some(id) => self.named(id, data).await?,
-            None if S::LOOKS_AFTER_LOSS => self.named(&self.zk.guid().to_string(), data).await?,
+            None if self.mutation.looks_after_loss => self.named(&self.zk.guid().to_string(), data).await?,
             None => self.numbered(data).await?,
         };
-        Ok(BrokenMember { claim, step: PhantomData })
+        Ok(MutantMember { claim, mutation: self.mutation })
     }
 
-    fn views(&self, data: WithData) -> BrokenViews<Z, S> {
-        BrokenViews { views: self.right.views(data), step: PhantomData }
+    fn views(&self, data: WithData) -> Views<Z> {
+        self.right.views(data)
     }
 }
 
-/// One of its members.
-pub(super) struct BrokenMember<Z, S> {
+/// A member of the copy.
+pub(super) struct MutantMember<Z> {
     claim: Claim<Z>,
-    step: PhantomData<S>,
+    mutation: &'static Mutation,
 }
 
-impl<Z: ZooKeeper, S: Step> Member for BrokenMember<Z, S> {
+impl<Z: ZooKeeper> Member for MutantMember<Z> {
     fn out(&self) -> impl Future<Output = ()> + Send {
         let over = claims::over(&self.claim.zk, &self.claim.path);
         let late = past_its_deadline(self.claim.zk.clone());
         async {
             let _ = select(pin!(over), pin!(late)).await;
-            if !S::SAYS_THAT_IT_IS_OUT {
+            if !self.mutation.says_that_it_is_out {
                 std::future::pending::<()>().await;
             }
         }
@@ -119,7 +114,7 @@ impl<Z: ZooKeeper, S: Step> Member for BrokenMember<Z, S> {
         let Claim { zk, path, armed, czxid } = self.claim;
         loop {
             connected(&zk).await?;
-            // After a lost reply the name may be somebody else's.
+            // After a lost reply the znode may be another client's.
             match zk.exists(&path).await {
                 Ok(Some(stat)) if stat.czxid == czxid => {}
                 Err(Error::ConnectionLoss) => continue,
@@ -141,22 +136,10 @@ impl<Z: ZooKeeper, S: Step> Member for BrokenMember<Z, S> {
     }
 }
 
-/// Resolves when nothing was answered for so long that the session may have ended.
+/// Resolves when the server has answered nothing for so long that the session may have ended.
 async fn past_its_deadline<Z: ZooKeeper>(zk: Z) {
     let deadline = || zk.safe_until().before(zk.timeout() / 10);
     while zk.now() < deadline() {
         zk.sleep_until(deadline()).await;
-    }
-}
-
-/// What follows it.
-pub(super) struct BrokenViews<Z: ZooKeeper, S> {
-    views: Views<Z>,
-    step: PhantomData<S>,
-}
-
-impl<Z: ZooKeeper, S: Step> Observes for BrokenViews<Z, S> {
-    async fn next(&mut self) -> Result<GroupView, Error> {
-        self.views.next().await
     }
 }

@@ -1,34 +1,41 @@
-//! The right configuration with another way to follow it, or another way to write: for those that are broken in it.
+//! The right configuration with another way to follow it, or another way to write, in which a [`Mutation`] makes one step wrong.
 
-use crate::claims::connected;
-use crate::config::workload::{Configuration, Follows};
+use crate::config::workload::{Configuration, Follows, new};
+use crate::copies::connected;
 use std::collections::BTreeMap;
 use std::future::Future;
-use std::marker::PhantomData;
 use zk_recipes::config::{Config, Snapshot, Update, Versioned};
 use zk_recipes::zk::{Data, Error, ZooKeeper};
 
-/// The steps that may be wrong. Each has its right form as default.
-pub(super) trait Step: Send + Sync + 'static {
+/// The steps that can be wrong.
+pub(super) struct Mutation {
     /// Reading and arming are one request.
-    const ARMS_BY_READING: bool = true;
-    /// It arms again after every notification.
-    const ARMS_AFTER_A_CHANGE: bool = true;
+    pub arms_by_reading: bool,
+    /// A follower arms again after every notification.
+    pub arms_after_a_change: bool,
     /// A conditional write has the version that was read.
-    const WRITES_WITH_VERSION: bool = true;
+    pub writes_with_version: bool,
 }
 
-/// A configuration of which one step is broken.
-pub(super) struct Broken<Z: ZooKeeper, S> {
+impl Mutation {
+    /// No wrong step.
+    pub const RIGHT: Mutation =
+        Mutation { arms_by_reading: true, arms_after_a_change: true, writes_with_version: true };
+}
+
+/// The copy.
+#[derive(Clone)]
+pub(super) struct MutantConfig<Z: ZooKeeper> {
     zk: Z,
     path: String,
     right: Config<Z>,
-    step: PhantomData<S>,
+    mutation: &'static Mutation,
 }
 
-impl<Z: ZooKeeper, S> Clone for Broken<Z, S> {
-    fn clone(&self) -> Self {
-        Broken { zk: self.zk.clone(), path: self.path.clone(), right: self.right.clone(), step: PhantomData }
+impl<Z: ZooKeeper> MutantConfig<Z> {
+    /// The copy over that session.
+    pub(super) fn new(zk: &Z, path: &str, mutation: &'static Mutation) -> Self {
+        MutantConfig { zk: zk.clone(), path: path.to_owned(), right: new(zk, path), mutation }
     }
 }
 
@@ -37,17 +44,12 @@ fn versioned(found: Data) -> Versioned {
     Versioned { data, czxid: stat.czxid, mzxid: stat.mzxid, version: stat.version }
 }
 
-impl<Z: ZooKeeper, S: Step> Configuration<Z> for Broken<Z, S> {
-    type Updates = BrokenUpdates<Z, S>;
-
-    fn on(zk: &Z, path: &str) -> Result<Self, Error> {
-        let right = <Config<Z> as Configuration<Z>>::on(zk, path)?;
-        Ok(Broken { zk: zk.clone(), path: path.to_owned(), right, step: PhantomData })
-    }
+impl<Z: ZooKeeper> Configuration for MutantConfig<Z> {
+    type Updates = MutantUpdates<Z>;
 
     fn follow(&self) -> Self::Updates {
         let (zk, path) = (self.zk.clone(), self.path.clone());
-        BrokenUpdates { zk, path, watch: None, last: -1, has_read: false, step: PhantomData }
+        MutantUpdates { zk, path, watch: None, last: -1, has_read: false, mutation: self.mutation }
     }
 
     fn get(&self) -> impl Future<Output = Result<Option<Versioned>, Error>> + Send {
@@ -56,7 +58,7 @@ impl<Z: ZooKeeper, S: Step> Configuration<Z> for Broken<Z, S> {
 
     async fn compare_and_set(&self, expected: Option<&Versioned>, data: &[u8]) -> Result<Versioned, Error> {
         match expected {
-            Some(_) if !S::WRITES_WITH_VERSION => self.right.put(data).await,
+            Some(_) if !self.mutation.writes_with_version => self.right.put(data).await,
             expected => self.right.compare_and_set(expected, data).await,
         }
     }
@@ -78,21 +80,21 @@ impl<Z: ZooKeeper, S: Step> Configuration<Z> for Broken<Z, S> {
     }
 }
 
-/// What follows it.
-pub(super) struct BrokenUpdates<Z: ZooKeeper, S> {
+/// A follower of the copy.
+pub(super) struct MutantUpdates<Z: ZooKeeper> {
     zk: Z,
     path: String,
     watch: Option<Z::Watch>,
-    /// The mzxid of the value that was told last; zero: that there is none.
+    /// The mzxid of the last value that was reported; zero if it was reported missing.
     last: i64,
     has_read: bool,
-    step: PhantomData<S>,
+    mutation: &'static Mutation,
 }
 
-impl<Z: ZooKeeper, S: Step> BrokenUpdates<Z, S> {
+impl<Z: ZooKeeper> MutantUpdates<Z> {
     /// The value, and a watch on it or on its absence.
     async fn read(&mut self) -> Result<Option<Data>, Error> {
-        if !S::ARMS_BY_READING {
+        if !self.mutation.arms_by_reading {
             let found = match self.zk.get(&self.path).await {
                 Ok(found) => Some(found),
                 Err(Error::NoNode) => None,
@@ -101,7 +103,7 @@ impl<Z: ZooKeeper, S: Step> BrokenUpdates<Z, S> {
             self.watch = Some(self.zk.exists_watch(&self.path).await?.1);
             return Ok(found);
         }
-        if !S::ARMS_AFTER_A_CHANGE && self.has_read {
+        if !self.mutation.arms_after_a_change && self.has_read {
             return self.zk.get(&self.path).await.map(Some);
         }
         loop {
@@ -122,12 +124,12 @@ impl<Z: ZooKeeper, S: Step> BrokenUpdates<Z, S> {
     }
 }
 
-impl<Z: ZooKeeper, S: Step> Follows for BrokenUpdates<Z, S> {
+impl<Z: ZooKeeper> Follows for MutantUpdates<Z> {
     async fn next(&mut self) -> Result<Update, Error> {
         loop {
             match self.watch.take() {
                 Some(watch) => drop(watch.await?),
-                // Nothing will tell it any more.
+                // Without a watch no notification comes any more.
                 None if self.last >= 0 => std::future::pending().await,
                 None => {}
             }
