@@ -10,7 +10,7 @@
 //!    not leave untested; `stated` is what its runs owe beside that: within what time they finish, and what must come about
 //!    now and then. `REAL` is the same on real servers. `objects` is what is declared to the checker;
 //!    [`ObjectId`](zk_checker::history::ObjectId)s count in that order. `client` is one client's part, generic over
-//!    [`Client`](zk_harness::client::Client), and over the recipe if it has mutants. It is made of
+//!    [`Client`](zk_harness::client::Client), and over the methods of the recipe if it has mutants. It is made of
 //!    - [`rounds`](zk_harness::rounds::rounds): one round after the other, in a session that is opened again when it is over. A
 //!      process that dies begins again as a new one, with the round that it did not end; so nothing may depend on a client
 //!      that goes through all rounds in one life, and on a real server each round is a call of its own.
@@ -26,9 +26,12 @@
 //!    `script`: steps that read aloud. `point` says what must have happened, or the story has missed it, and `verdicts`
 //!    what the rules must say; no rule may fail in any case. A test tells every story and keeps its trace as a snapshot, of less
 //!    than 80 lines: `INSTA_UPDATE=always cargo test -p zk-scenarios stories` writes it, and then it is read, as code is.
-//! 4. `mutants/`: the recipe with one wrong step, a file each. The file opens with the wrong step, the harm that it does,
-//!    where that was seen in the field, and what catches it; `TARGET` says the same to the program. It runs the workload of
-//!    the right recipe, with the mutant in its place. `faults` and `plan` draw only what triggers it, so that nothing else hides
+//! 4. `mutants/`: the recipe with one wrong step. A mutant is a value: `copy.rs` is a copy of the recipe that asks a `Mutation`,
+//!    a plain struct with a field for each step that can be wrong, and `Mutation::RIGHT` has none; or the right recipe runs over
+//!    a session with an interceptor, a fault proxy. So a copy, and the workload around it, is compiled once for all its mutants.
+//!    The workload's `client` takes the constructor of what it runs ([`Make`](recipe::Make)), of the right recipe or of a mutant.
+//!    A mutant's doc comment has the wrong step, the harm that it does, where that was seen in the field, and what catches it;
+//!    `mutant(…)` says the same to the program. `faults` and `plan` draw only what triggers it, so that nothing else hides
 //!    it. `caught_by` says how it must be caught ([`Caught`](zk_harness::caught::Caught)): by which rule as the first finding,
 //!    within how many seeds, with what harm, while the right recipe is silent on the same seeds. `cargo sim zoo NAME` shows
 //!    whether it is, and `cargo sim zoo --write-readme` writes the table anew.
