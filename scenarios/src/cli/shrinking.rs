@@ -123,7 +123,7 @@ fn sizes(before: Size, after: Size) -> String {
         ("clients", u64::from(before.clients), u64::from(after.clients)),
         ("rounds", before.rounds.into(), after.rounds.into()),
         ("servers", before.servers.into(), after.servers.into()),
-        ("strangers' acts", before.acts.into(), after.acts.into()),
+        ("acts of foreign clients", before.acts.into(), after.acts.into()),
         ("faults", before.faults.into(), after.faults.into()),
         ("choices", before.choices as u64, after.choices as u64),
         ("events", before.events as u64, after.events as u64),

@@ -86,15 +86,15 @@ pub(super) struct Drawn {
     /// Draw the sizes of each run too: servers, clients, rounds, and the sessions' timeout
     #[arg(long)]
     vary: bool,
-    /// Let strangers meddle in one of two runs: they delete znodes, write into them, or add some
-    #[arg(long)]
-    strangers: bool,
+    /// Let foreign clients interfere in one of two runs: they delete znodes, write into them, or add some
+    #[arg(long, alias = "strangers")]
+    interference: bool,
 }
 
 impl Drawn {
     /// The same, as a search has it.
     pub(super) fn besides(&self) -> Variations {
-        Variations { sizes: self.vary, strangers: self.strangers }
+        Variations { sizes: self.vary, strangers: self.interference }
     }
 }
 
@@ -138,8 +138,8 @@ pub(super) fn numbered(search: &Search, seed: u64) -> String {
         strategy => format!(" --strategy {}", strategy.name()),
     };
     let vary = if search.besides.sizes { " --vary" } else { "" };
-    let strangers = if search.besides.strangers { " --strangers" } else { "" };
-    format!("{name}{strategy}{vary}{strangers} --seed {seed}")
+    let interference = if search.besides.strangers { " --interference" } else { "" };
+    format!("{name}{strategy}{vary}{interference} --seed {seed}")
 }
 
 /// The command that makes a run of a search again, for whoever reads it.
