@@ -18,6 +18,11 @@ const CREATE_OVERHEAD_BYTES: usize = 64;
 /// [`Error::BadInput`] with one sentence.
 pub fn validate(path: &str) -> Result<(), Error> {
     let bad = |why: &str| Err(Error::BadInput(format!("path {path:?} {why}")));
+    if path.len() > MAX_REQUEST_BYTES {
+        // The sentence does not quote a megabyte.
+        let bytes = path.len();
+        return Err(Error::BadInput(format!("a path of {bytes} bytes: a server takes {MAX_REQUEST_BYTES}")));
+    }
     if path.is_empty() {
         return bad("is empty");
     }
@@ -127,6 +132,8 @@ mod tests {
             "/a\u{1}",
             r#"bad input: path "/a\u{1}" has the character U+0001, which ZooKeeper does not allow"#,
         );
+        let long = "/a".repeat(MAX_REQUEST_BYTES);
+        check(&long, "bad input: a path of 2097150 bytes: a server takes 1048575");
         check("/🔒", r#"bad input: path "/🔒" has the character U+1F512, which ZooKeeper does not allow"#);
     }
 
