@@ -1,6 +1,7 @@
 //! The words of two-phase commit.
 
-use super::workload::{COORDINATOR, decision_text, name, path};
+use super::round::decision_text;
+use super::workload::{COORDINATOR, name, path};
 use crate::stage::Actor;
 use sim_zk::SimClient;
 use std::future::Future;
