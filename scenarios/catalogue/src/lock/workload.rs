@@ -6,61 +6,31 @@
 
 use crate::recipe::Make;
 use futures_util::FutureExt;
-use sim_zk::fault::Fault;
 use std::future::Future;
-use std::ops::Range;
 use std::time::Duration;
-use zk_checker::RuleId;
+use zk_checker::RuleId::*;
 use zk_checker::history::{Kind, Names, Object, ObjectId, Verb};
 use zk_harness::client::Client;
 use zk_harness::holding::{Belief, Held, give_back};
 use zk_harness::operation::{Call, Ended, attempt, nothing};
 use zk_harness::pace::Pace;
-use zk_harness::plan::Plan;
 use zk_harness::rounds::{Round, SESSIONS, rounds};
 use zk_harness::sometimes;
-use zk_harness::target::{Done, Setting, Stated, Target};
+use zk_harness::target::{Setting, Stated, Target, Task};
 use zk_real::RealTarget;
 use zk_recipes::zk::{Error, ZooKeeper};
 use zk_recipes::{Lock, LockGuard, LockOptions};
 
 /// The lock under load.
 pub static TARGET: Target = Target {
-    name: "lock",
     about: "clients take an exclusive lock in turn and write to the resource behind it",
-    caught_by: None,
-    faults: &Fault::ALL,
-    plan: Plan::drawn,
-    objects,
-    sim: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(new)).boxed(),
-    required: &[
-        RuleId::Mx1,
-        RuleId::Mx2,
-        RuleId::Mx3,
-        RuleId::Mx4,
-        RuleId::Mx5,
-        RuleId::Mx6,
-        RuleId::Mx7,
-        RuleId::Mx8,
-        RuleId::Mx9,
-        RuleId::Mx10,
-        RuleId::Mx11,
-        RuleId::Mx12,
-        RuleId::Mx13,
-        RuleId::Mx14,
-    ],
-    stated: &STATED,
-    injected_bug: None,
-    must_reach: &[],
+    required: &[Mx1, Mx2, Mx3, Mx4, Mx5, Mx6, Mx7, Mx8, Mx9, Mx10, Mx11, Mx12, Mx13, Mx14],
+    ..Target::own("lock", objects, |task| client(task, Box::new(new)).boxed(), &STATED)
 };
 
 /// The same on real servers.
-pub static REAL: RealTarget = RealTarget {
-    target: &TARGET,
-    part: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(new)).boxed(),
-    required: &[RuleId::Mx1, RuleId::Mx13],
-    is_long: false,
-};
+pub static REAL: RealTarget =
+    RealTarget::new(&TARGET, |task| client(task, Box::new(new)).boxed(), &[Mx1, Mx13]);
 
 /// What its runs owe.
 pub static STATED: Stated = Stated {
@@ -124,19 +94,13 @@ impl<Z: ZooKeeper> Exclusive for Lock<Z> {
 }
 
 /// One client's part.
-pub async fn client<C: Client, L: Exclusive>(
-    client: C,
-    setting: Setting,
-    numbers: Range<u32>,
-    done: Done,
-    make: Make<C::Zk, L>,
-) {
-    let (client, pace, make) = (&client, setting.pace, &make);
+pub async fn client<C: Client, L: Exclusive>(task: Task<C>, make: Make<C::Zk, L>) {
+    let (client, pace, make) = (&task.client, task.setting.pace, &make);
     let round = |zk: C::Zk, _| async move {
         let lock = make(&zk);
         take_turn(client, &zk, &lock, pace).await
     };
-    rounds(client, pace, numbers, done, round).await;
+    rounds(&task, round).await;
 }
 
 /// One acquire with what follows.

@@ -21,9 +21,7 @@ pub(super) static TARGET: Target = Target {
     caught_by: Some(Caught::by(RuleId::Mx16)),
     faults: &[],
     plan: |_| Plan::calm(),
-    sim: |c, setting, rounds, done| {
-        client(c, setting, rounds, done, over(|| Arc::new(WithoutPings::default()), new)).boxed()
-    },
+    sim: |task| client(task, over(|| Arc::new(WithoutPings::default()), new)).boxed(),
     ..Target::mutant_of(&crate::long_holds::TARGET)
 };
 

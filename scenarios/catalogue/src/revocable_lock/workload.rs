@@ -8,13 +8,11 @@ use crate::recipe::Make;
 use crate::shared_lock::workload::{Downgraded, Granted, LOCK, Shared, acquire, downgrade, drawn, shared};
 use futures_util::FutureExt;
 use futures_util::future::select;
-use sim_zk::fault::Fault;
 use std::future::Future;
-use std::ops::Range;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
-use zk_checker::RuleId;
+use zk_checker::RuleId::*;
 use zk_checker::history::{Kind, Manner, Names, Object, OpId, Seen, Sym, Verb, Why};
 use zk_harness::client::Client;
 use zk_harness::holding::{Belief, Held, give_back};
@@ -24,7 +22,7 @@ use zk_harness::pace::Pace;
 use zk_harness::plan::Plan;
 use zk_harness::rounds::{Round, SESSIONS, rounds};
 use zk_harness::sometimes;
-use zk_harness::target::{Done, Setting, Stated, Target};
+use zk_harness::target::{Setting, Stated, Target, Task};
 use zk_real::RealTarget;
 use zk_recipes::zk::{Error, ZooKeeper};
 use zk_recipes::{
@@ -33,47 +31,18 @@ use zk_recipes::{
 
 /// The revocable lock under load.
 pub static TARGET: Target = Target {
-    name: "revocable-lock",
     about: "clients read and write under a shared lock, and ask, or make, each other go",
-    caught_by: None,
-    faults: &Fault::ALL,
     plan: |seed| Plan { clients: 4, ..Plan::drawn(seed) },
-    objects,
-    sim: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(new)).boxed(),
     required: &[
-        RuleId::Mx1,
-        RuleId::Mx5,
-        RuleId::Mx6,
-        RuleId::Mx7,
-        RuleId::Mx8,
-        RuleId::Mx9,
-        RuleId::Mx10,
-        RuleId::Mx11,
-        RuleId::Mx12,
-        RuleId::Mx13,
-        RuleId::Mx14,
-        RuleId::Rw1,
-        RuleId::Rw2,
-        RuleId::Rw3,
-        RuleId::Rw4,
-        RuleId::Rw5,
-        RuleId::Rv1,
-        RuleId::Rv2,
-        RuleId::Rv3,
-        RuleId::Rv4,
+        Mx1, Mx5, Mx6, Mx7, Mx8, Mx9, Mx10, Mx11, Mx12, Mx13, Mx14, Rw1, Rw2, Rw3, Rw4, Rw5, Rv1, Rv2, Rv3,
+        Rv4,
     ],
-    stated: &STATED,
-    injected_bug: None,
-    must_reach: &[],
+    ..Target::own("revocable-lock", objects, |task| client(task, Box::new(new)).boxed(), &STATED)
 };
 
 /// The same on real servers.
-pub static REAL: RealTarget = RealTarget {
-    target: &TARGET,
-    part: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(new)).boxed(),
-    required: &[RuleId::Mx1, RuleId::Mx13, RuleId::Rv1],
-    is_long: false,
-};
+pub static REAL: RealTarget =
+    RealTarget::new(&TARGET, |task| client(task, Box::new(new)).boxed(), &[Mx1, Mx13, Rv1]);
 
 /// What its runs owe.
 pub static STATED: Stated = Stated {
@@ -175,14 +144,8 @@ impl<Z: ZooKeeper> Revocable for RevocableLock<Z> {
 }
 
 /// One client's part.
-pub async fn client<C: Client, L: Revocable>(
-    client: C,
-    setting: Setting,
-    numbers: Range<u32>,
-    done: Done,
-    make: Make<C::Zk, L>,
-) {
-    let (client, pace, make) = (&client, setting.pace, &make);
+pub async fn client<C: Client, L: Revocable>(task: Task<C>, make: Make<C::Zk, L>) {
+    let (client, pace, make) = (&task.client, task.setting.pace, &make);
     let round = |zk: C::Zk, _| async move {
         let lock = make(&zk);
         let asked = match client.choose(3) {
@@ -195,7 +158,7 @@ pub async fn client<C: Client, L: Revocable>(
         }
         take_turn(client, &zk, &lock, pace).await
     };
-    rounds(client, pace, numbers, done, round).await;
+    rounds(&task, round).await;
 }
 
 /// Asks somebody to go, or makes him go.

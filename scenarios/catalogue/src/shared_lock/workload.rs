@@ -5,11 +5,9 @@
 
 use crate::recipe::Make;
 use futures_util::FutureExt;
-use sim_zk::fault::Fault;
 use std::future::Future;
-use std::ops::Range;
 use std::time::Duration;
-use zk_checker::RuleId;
+use zk_checker::RuleId::*;
 use zk_checker::history::{Kind, Names, Object, ObjectId, OpId, Verb, Why};
 use zk_harness::client::Client;
 use zk_harness::holding::{Belief, Held, give_back};
@@ -19,50 +17,22 @@ use zk_harness::pace::Pace;
 use zk_harness::plan::Plan;
 use zk_harness::rounds::{Round, SESSIONS, rounds};
 use zk_harness::sometimes;
-use zk_harness::target::{Done, Setting, Stated, Target};
+use zk_harness::target::{Setting, Stated, Target, Task};
 use zk_real::RealTarget;
 use zk_recipes::zk::{Error, ZooKeeper};
 use zk_recipes::{NotDowngraded, ReadGuard, SharedLock, SharedLockOptions, WriteGuard};
 
 /// The shared lock under load.
 pub static TARGET: Target = Target {
-    name: "shared-lock",
     about: "clients read and write under a shared lock, and some writers go on as readers",
-    caught_by: None,
-    faults: &Fault::ALL,
     plan: |seed| Plan { clients: 4, ..Plan::drawn(seed) },
-    objects,
-    sim: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(new)).boxed(),
-    required: &[
-        RuleId::Mx1,
-        RuleId::Mx5,
-        RuleId::Mx6,
-        RuleId::Mx7,
-        RuleId::Mx8,
-        RuleId::Mx9,
-        RuleId::Mx10,
-        RuleId::Mx11,
-        RuleId::Mx12,
-        RuleId::Mx13,
-        RuleId::Mx14,
-        RuleId::Rw1,
-        RuleId::Rw2,
-        RuleId::Rw3,
-        RuleId::Rw4,
-        RuleId::Rw5,
-    ],
-    stated: &STATED,
-    injected_bug: None,
-    must_reach: &[],
+    required: &[Mx1, Mx5, Mx6, Mx7, Mx8, Mx9, Mx10, Mx11, Mx12, Mx13, Mx14, Rw1, Rw2, Rw3, Rw4, Rw5],
+    ..Target::own("shared-lock", objects, |task| client(task, Box::new(new)).boxed(), &STATED)
 };
 
 /// The same on real servers.
-pub static REAL: RealTarget = RealTarget {
-    target: &TARGET,
-    part: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(new)).boxed(),
-    required: &[RuleId::Mx1, RuleId::Mx13],
-    is_long: false,
-};
+pub static REAL: RealTarget =
+    RealTarget::new(&TARGET, |task| client(task, Box::new(new)).boxed(), &[Mx1, Mx13]);
 
 /// What its runs owe.
 pub static STATED: Stated = Stated {
@@ -203,19 +173,13 @@ pub async fn acquire<L: Shared>(lock: &L, call: Call) -> Result<Option<Granted<L
 }
 
 /// One client's part.
-pub async fn client<C: Client, L: Shared>(
-    client: C,
-    setting: Setting,
-    numbers: Range<u32>,
-    done: Done,
-    make: Make<C::Zk, L>,
-) {
-    let (client, pace, make) = (&client, setting.pace, &make);
+pub async fn client<C: Client, L: Shared>(task: Task<C>, make: Make<C::Zk, L>) {
+    let (client, pace, make) = (&task.client, task.setting.pace, &make);
     let round = |zk: C::Zk, _| async move {
         let lock = make(&zk);
         take_turn(client, &zk, &lock, pace).await
     };
-    rounds(client, pace, numbers, done, round).await;
+    rounds(&task, round).await;
 }
 
 /// One acquire with what follows.

@@ -10,54 +10,27 @@ use super::recipe::{Participant, TwoPhases};
 use super::round::Part;
 use crate::recipe::Make;
 use futures_util::FutureExt;
-use sim_zk::fault::Fault;
-use std::ops::Range;
 use std::time::Duration;
-use zk_checker::RuleId;
+use zk_checker::RuleId::*;
 use zk_checker::history::{Kind, Manner, Names, Object};
 use zk_harness::client::Client;
 use zk_harness::plan::Plan;
 use zk_harness::rounds::{SESSIONS, rounds};
-use zk_harness::target::{Done, Setting, Stated, Target};
+use zk_harness::target::{Setting, Stated, Target, Task};
 use zk_real::RealTarget;
 use zk_recipes::two_phase_commit::Form;
 
 /// Two-phase commit under load.
 pub static TARGET: Target = Target {
-    name: "two-phase-commit",
     about: "sites vote on one transaction after the other, in all forms, and commit or abort together",
-    caught_by: None,
-    faults: &Fault::ALL,
     plan: |seed| Plan { rounds: FORMS.len() as u32, ..Plan::drawn(seed) },
-    objects,
-    sim: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(Clone::clone)).boxed(),
-    required: &[
-        RuleId::Tc1,
-        RuleId::Tc2,
-        RuleId::Tc3,
-        RuleId::Tc4,
-        RuleId::Tc5,
-        RuleId::Tc6,
-        RuleId::Tc7,
-        RuleId::Tc8,
-        RuleId::Tc9,
-        RuleId::Tc10,
-        RuleId::Tc11,
-        RuleId::Tc12,
-        RuleId::Tc13,
-    ],
-    stated: &STATED,
-    injected_bug: None,
-    must_reach: &[],
+    required: &[Tc1, Tc2, Tc3, Tc4, Tc5, Tc6, Tc7, Tc8, Tc9, Tc10, Tc11, Tc12, Tc13],
+    ..Target::own("two-phase-commit", objects, |task| client(task, Box::new(Clone::clone)).boxed(), &STATED)
 };
 
 /// The same on real servers.
-pub static REAL: RealTarget = RealTarget {
-    target: &TARGET,
-    part: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(Clone::clone)).boxed(),
-    required: &[RuleId::Tc1, RuleId::Tc3, RuleId::Tc5],
-    is_long: false,
-};
+pub static REAL: RealTarget =
+    RealTarget::new(&TARGET, |task| client(task, Box::new(Clone::clone)).boxed(), &[Tc1, Tc3, Tc5]);
 
 /// What its runs owe.
 pub static STATED: Stated = Stated {
@@ -116,20 +89,14 @@ pub fn objects(names: &mut Names, setting: &Setting) -> Vec<Object> {
 }
 
 /// One client's part.
-pub async fn client<C: Client, T: TwoPhases>(
-    client: C,
-    setting: Setting,
-    numbers: Range<u32>,
-    done: Done,
-    make: Make<Participant<C::Zk>, T>,
-) {
-    let (site, sites) = (seat(&client, setting.clients), setting.clients.into());
-    let (client, pace) = (&client, setting.pace);
+pub async fn client<C: Client, T: TwoPhases>(task: Task<C>, make: Make<Participant<C::Zk>, T>) {
+    let (client, Setting { clients, pace, .. }) = (&task.client, task.setting);
+    let (site, sites) = (seat(client, clients), clients.into());
     let round = |zk: C::Zk, round: u32| {
         let participant = make(&Participant { zk: zk.clone(), path: path(round), name: name(site) });
         Part { client, zk, pace, site, sites, round, participant }.takes_part()
     };
-    rounds(client, pace, numbers, done, round).await;
+    rounds(&task, round).await;
 }
 
 /// For which site a process speaks: it is named after the one that it follows.

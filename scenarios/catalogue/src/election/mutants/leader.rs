@@ -1,6 +1,6 @@
 //! Mutants whose leader does not notice that it is deposed.
 
-use super::{Own, mutant};
+use super::{Own, TARGET};
 use crate::election::workload::{client, new};
 use crate::session::{Interceptor, Reply, Watch, over, watched_list};
 use futures_util::FutureExt;
@@ -16,15 +16,13 @@ use zk_recipes::zk::{CreateMode, Created, Listing, ZooKeeper};
 ///
 /// Caught by LE-9 (leadership ends in time) within some runs in which a client deletes a leader's candidate; the harm is LE-1
 /// (one leader).
-pub(super) static DEAF_LEADER: Target = mutant(
+pub(super) static DEAF_LEADER: Target = TARGET.mutant(
     "election-deaf-leader",
     "an election whose leader is not told when its candidate is deleted",
     Caught::by(RuleId::Le9).harm(&[RuleId::Le1]).seen("CURATOR-49"),
     &[],
     |_| Plan { rounds: 6, ..Plan::calm() },
-    |c, setting, rounds, done| {
-        client(c, setting, rounds, done, over(|| Arc::new(NeverLooks::default()), new)).boxed()
-    },
+    |task| client(task, over(|| Arc::new(NeverLooks::default()), new)).boxed(),
 );
 
 /// The same mutant, and a foreign client that deletes candidates.

@@ -4,7 +4,6 @@
 //! Caught by MX-1 (the fenced resource) within some 20 seeds in which processes are paused. The lock itself does
 //! nothing wrong.
 
-use super::mutant;
 use crate::lock::workload::{Exclusive, client, new};
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
@@ -18,13 +17,13 @@ use zk_harness::target::Target;
 use zk_recipes::zk::{Error, ZooKeeper};
 use zk_recipes::{Lock, LockGuard, Released, Stop};
 
-pub(super) static TARGET: Target = mutant(
+pub(super) static TARGET: Target = super::TARGET.mutant(
     "lock-resource-ignores-tokens",
     "the right lock before a resource that looks at no token",
     Caught::by(RuleId::Mx1).breaks(Promise::Exclusion).seen("Kleppmann on distributed locking"),
     FAULTS,
     |_| Plan { faults: 6, ..Plan::calm().with(FAULTS, 0.1) },
-    |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(|zk: &_| Unfenced(new(zk)))).boxed(),
+    |task| client(task, Box::new(|zk: &_| Unfenced(new(zk)))).boxed(),
 );
 
 const FAULTS: &[Fault] = &[Fault::ClientPause];

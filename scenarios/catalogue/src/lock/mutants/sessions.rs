@@ -1,6 +1,6 @@
 //! The right lock over an intercepted session.
 
-use super::mutant;
+use super::TARGET;
 use crate::former::TakesItsFormer;
 use crate::lock::workload::{client, new};
 use crate::session::{Interceptor, Reply, Watch, over, over_all};
@@ -17,7 +17,7 @@ use zk_recipes::zk::{CreateMode, Created, Error, Listing, ZooKeeper, path};
 /// zk-ruby#49; aiozk#34).
 ///
 /// Caught by MX-12 (end of interest) within some 20 seeds; the harm is MX-8 (progress).
-pub(super) static LEAVES_ITS_ZNODE: Target = mutant(
+pub(super) static LEAVES_ITS_ZNODE: Target = TARGET.mutant(
     "lock-leaves-its-znode",
     "whoever gives up leaves its znode in line",
     Caught::by(RuleId::Mx12)
@@ -29,9 +29,7 @@ pub(super) static LEAVES_ITS_ZNODE: Target = mutant(
         .seen("kazoo a96b1e4, zk-ruby#49, aiozk#34"),
     &[Fault::Cancel],
     |_| Plan::calm().with(&[Fault::Cancel], 0.1),
-    |c, setting, rounds, done| {
-        client(c, setting, rounds, done, over(|| Arc::new(LeavesItsZnode), new)).boxed()
-    },
+    |task| client(task, over(|| Arc::new(LeavesItsZnode), new)).boxed(),
 );
 
 struct LeavesItsZnode;
@@ -46,7 +44,7 @@ impl<Z: ZooKeeper> Interceptor<Z> for LeavesItsZnode {
 ///
 /// Caught by MX-4 (granted without a right) in the first run: the znode is not of the session that believes; the harm, when
 /// a client dies, is MX-8 (progress).
-pub(super) static PERSISTENT: Target = mutant(
+pub(super) static PERSISTENT: Target = TARGET.mutant(
     "lock-persistent",
     "the znodes in line do not go with their sessions",
     Caught::by(RuleId::Mx4)
@@ -55,7 +53,7 @@ pub(super) static PERSISTENT: Target = mutant(
         .harm(&[RuleId::Mx8]),
     &[Fault::ClientCrash],
     |_| Plan::calm().with(&[Fault::ClientCrash], 0.05),
-    |c, setting, rounds, done| client(c, setting, rounds, done, over(|| Arc::new(Persistent), new)).boxed(),
+    |task| client(task, over(|| Arc::new(Persistent), new)).boxed(),
 );
 
 struct Persistent;
@@ -73,15 +71,13 @@ impl<Z: ZooKeeper> Interceptor<Z> for Persistent {
 /// never comes (CURATOR-107; kazoo 9b0a793).
 ///
 /// Caught by MX-11 (leak) within some 20 seeds. It does no other harm.
-pub(super) static EXISTS_WATCH: Target = mutant(
+pub(super) static EXISTS_WATCH: Target = TARGET.mutant(
     "lock-exists-watch",
     "a waiter watches by exists, which leaves a watch where nobody is",
     Caught::by(RuleId::Mx11).seen("CURATOR-107, kazoo 9b0a793"),
     &[],
     |_| Plan { clients: 4, ..Plan::calm() },
-    |c, setting, rounds, done| {
-        client(c, setting, rounds, done, over(|| Arc::new(WatchesByExists), new)).boxed()
-    },
+    |task| client(task, over(|| Arc::new(WatchesByExists), new)).boxed(),
 );
 
 struct WatchesByExists;
@@ -109,7 +105,7 @@ impl<Z: ZooKeeper> Interceptor<Z> for WatchesByExists {
 ///
 /// Caught by MX-4 (granted without a right) within some hundred seeds in which clients open new sessions while their old ones
 /// live on; the harm is MX-10 (who deletes).
-pub(super) static FORMER_SESSION: Target = mutant(
+pub(super) static FORMER_SESSION: Target = TARGET.mutant(
     "lock-former-session",
     "a lock that takes the znode of its own former session for its own",
     Caught::by(RuleId::Mx4)
@@ -122,9 +118,9 @@ pub(super) static FORMER_SESSION: Target = mutant(
         .seen("CURATOR-604, CURATOR-498"),
     RECONNECTING,
     |_| Plan { rounds: 12, hostile_ms: 100_000, faults: 30, ..Plan::calm().with(RECONNECTING, 0.1) },
-    |c, setting, rounds, done| {
+    |task| {
         let former = Arc::new(TakesItsFormer::default());
-        client(c, setting, rounds, done, over_all(former, new)).boxed()
+        client(task, over_all(former, new)).boxed()
     },
 );
 
@@ -135,15 +131,13 @@ const RECONNECTING: &[Fault] = &[Fault::Disconnect, Fault::ClientPartition, Faul
 ///
 /// Caught by MX-4 (granted without a right) when a foreign client deletes a waiter's znode; the harm is MX-2 (mutual
 /// exclusion, belief).
-pub(super) static MISSING_IS_FIRST: Target = mutant(
+pub(super) static MISSING_IS_FIRST: Target = TARGET.mutant(
     "lock-missing-is-first",
     "a waiter whose znode is gone, and nobody is lower, holds the lock",
     Caught::by(RuleId::Mx4).harm(&[RuleId::Mx2]).within(100).seen("go-zookeeper/zk"),
     &[],
     |_| Plan { rounds: 4, ..Plan::calm() }.with_strangers(&[Act::Delete], 0.25, 6),
-    |c, setting, rounds, done| {
-        client(c, setting, rounds, done, over(|| Arc::new(MissingIsFirst::default()), new)).boxed()
-    },
+    |task| client(task, over(|| Arc::new(MissingIsFirst::default()), new)).boxed(),
 );
 
 /// Adds the client's own znode to every list that lacks it.

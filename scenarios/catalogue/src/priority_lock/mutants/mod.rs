@@ -22,7 +22,7 @@ const fn mutant(
     plan: fn(u64) -> Plan,
     sim: Part<SimProcess>,
 ) -> Target {
-    Target { name, about, caught_by: Some(caught), faults: &[], plan, sim, ..Target::mutant_of(&TARGET) }
+    TARGET.mutant(name, about, caught, &[], plan, sim)
 }
 
 /// A priority lock whose newcomers look at the waiters alone: the most urgent of them enters, beside the holders. So it is if
@@ -34,9 +34,7 @@ static BESIDE: Target = mutant(
     "a priority lock whose newcomers look at the line alone and enter beside the holder",
     Caught::by(RuleId::Mx4).within(5).harm(&[RuleId::Mx3]),
     |_| Plan::calm(),
-    |c, setting, rounds, done| {
-        client(c, setting, rounds, done, over(|| Arc::new(SeesTheLineAlone), Clone::clone)).boxed()
-    },
+    |task| client(task, over(|| Arc::new(SeesTheLineAlone), Clone::clone)).boxed(),
 );
 
 struct SeesTheLineAlone;
@@ -55,9 +53,7 @@ static NO_GATES: Target = mutant(
     "a priority lock whose grants do not notice that somebody else was granted it meanwhile",
     Caught::by(RuleId::Mx4).harm(&[RuleId::Mx3]),
     |_| Plan { clients: 4, rounds: 6, ..Plan::calm() },
-    |c, setting, rounds, done| {
-        client(c, setting, rounds, done, over(|| Arc::new(OpensTheGates), Clone::clone)).boxed()
-    },
+    |task| client(task, over(|| Arc::new(OpensTheGates), Clone::clone)).boxed(),
 );
 
 struct OpensTheGates;

@@ -15,7 +15,7 @@ pub(super) static LATER_WRITER: Target = mutant(
     "shared-lock-later-writer",
     "a reader waits for a writer behind it, which waits for the reader",
     Caught::by(RuleId::Rw4).within(5).harm(&[RuleId::Mx8]).seen("kazoo#649"),
-    |c, setting, rounds, done| run(c, setting, rounds, done, &Mutation { ahead: any_writer, ..RIGHT }),
+    |task| run(task, &Mutation { ahead: any_writer, ..RIGHT }),
 );
 
 fn any_writer<'a>(right: &Mutation, own: &str, names: &'a [String]) -> Option<&'a String> {
@@ -32,7 +32,7 @@ pub(super) static LOWEST_WRITER: Target = mutant(
     "shared-lock-lowest-writer",
     "a reader watches the lowest writer ahead: every writer's going wakes it",
     Caught::by(RuleId::Rw5).breaks(Promise::NoHerd).seen("Curator"),
-    |c, setting, rounds, done| run(c, setting, rounds, done, &Mutation { ahead: lowest_writer, ..RIGHT }),
+    |task| run(task, &Mutation { ahead: lowest_writer, ..RIGHT }),
 );
 
 fn lowest_writer<'a>(right: &Mutation, own: &str, names: &'a [String]) -> Option<&'a String> {
@@ -51,7 +51,7 @@ pub(super) static LITERAL_NAMES: Target = mutant(
     "shared-lock-literal-names",
     "a reader looks for names that start with write-, and the guid stands in front",
     Caught::by(RuleId::Rw2).within(5).harm(&[RuleId::Rw1]).seen("the recipes page"),
-    |c, setting, rounds, done| run(c, setting, rounds, done, &Mutation { ahead: literally, ..RIGHT }),
+    |task| run(task, &Mutation { ahead: literally, ..RIGHT }),
 );
 
 fn literally<'a>(_: &Mutation, own: &str, names: &'a [String]) -> Option<&'a String> {
@@ -68,7 +68,7 @@ pub(super) static READERS_IN_LINE: Target = mutant(
     Caught::by(RuleId::Rw4)
         .or(&[(RuleId::Mx7, "where a writer stands ahead too, nothing tells it when that goes")])
         .within(5),
-    |c, setting, rounds, done| run(c, setting, rounds, done, &Mutation { ahead: any_contender, ..RIGHT }),
+    |task| run(task, &Mutation { ahead: any_contender, ..RIGHT }),
 );
 
 fn any_contender<'a>(_: &Mutation, own: &str, names: &'a [String]) -> Option<&'a String> {

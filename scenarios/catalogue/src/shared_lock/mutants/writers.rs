@@ -15,7 +15,7 @@ pub(super) static HIGHEST_READER: Target = mutant(
     "shared-lock-highest-reader",
     "a writer watches the highest reader ahead and enters when it goes",
     Caught::by(RuleId::Rw2).harm(&[RuleId::Rw1]).seen("zk-ruby e346f31"),
-    |c, setting, rounds, done| run(c, setting, rounds, done, &Mutation { looks_again: false, ..RIGHT }),
+    |task| run(task, &Mutation { looks_again: false, ..RIGHT }),
 );
 
 /// A shared lock whose writers wait for writers alone: they enter beside readers.
@@ -28,7 +28,7 @@ pub(super) static WRITER_PASSES_READERS: Target = mutant(
         .or(&[(RuleId::Rw5, "a writer that goes wakes it although readers still stand ahead")])
         .within(5)
         .harm(&[RuleId::Rw1]),
-    |c, setting, rounds, done| run(c, setting, rounds, done, &Mutation { ahead: nearest_writer, ..RIGHT }),
+    |task| run(task, &Mutation { ahead: nearest_writer, ..RIGHT }),
 );
 
 fn nearest_writer<'a>(_: &Mutation, own: &str, names: &'a [String]) -> Option<&'a String> {

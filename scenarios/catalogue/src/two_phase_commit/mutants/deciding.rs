@@ -1,7 +1,7 @@
 //! Mutants whose sites decide wrongly, or lose the decision.
 
 use super::steps::{Coordination, Mutation, Undecided};
-use super::{mutant, run};
+use super::{TARGET, run};
 use sim_zk::fault::Fault;
 use zk_checker::RuleId;
 use zk_harness::caught::{Caught, Promise};
@@ -14,13 +14,13 @@ const DELAYS: &[Fault] = &[Fault::ClientPause, Fault::Disconnect];
 /// and only the coordinator is slow: what all sites agreed to is aborted.
 ///
 /// Caught by TC-4 (commit if nothing fails) within 20 seeds with a coordinator that is slower than a site's patience.
-pub(super) static ABORT_UNCHECKED: Target = mutant(
+pub(super) static ABORT_UNCHECKED: Target = TARGET.mutant(
     "two-phase-commit-abort-unchecked",
     "two-phase commit in which abort is proposed without a check that a vote is missing",
     Caught::by(RuleId::Tc4),
     DELAYS,
     |_| Plan { rounds: 6, faults: 2, ..Plan::calm().with(DELAYS, 0.03) },
-    |c, setting, rounds, done| run(c, setting, rounds, done, &UNCHECKED),
+    |task| run(task, &UNCHECKED),
 );
 
 static UNCHECKED: Mutation = Mutation {
@@ -34,7 +34,7 @@ static UNCHECKED: Mutation = Mutation {
 /// `NodeExists` says that there is another decision, and not that there is this one.
 ///
 /// Caught by TC-9 (one record decides) within 100 seeds with two deciders; the harm is TC-1 (agreement).
-pub(super) static OWN_DECISION_STANDS: Target = mutant(
+pub(super) static OWN_DECISION_STANDS: Target = TARGET.mutant(
     "two-phase-commit-own-decision-stands",
     "two-phase commit in which NodeExists on the record is taken for success: one's own decision stands",
     Caught::by(RuleId::Tc9)
@@ -47,8 +47,8 @@ pub(super) static OWN_DECISION_STANDS: Target = mutant(
         .breaks(Promise::Agreement),
     DELAYS,
     |_| Plan { rounds: 6, faults: 6, ..Plan::calm().with(DELAYS, 0.15) },
-    |c, setting, rounds, done| {
-        run(c, setting, rounds, done, &Mutation { undecided: Undecided::ObeysItself, ..Mutation::RIGHT })
+    |task| {
+        run(task, &Mutation { undecided: Undecided::ObeysItself, ..Mutation::RIGHT })
     },
 );
 
@@ -56,7 +56,7 @@ pub(super) static OWN_DECISION_STANDS: Target = mutant(
 /// meanwhile: a vote is a promise, and a time limit does not take it back.
 ///
 /// Caught by TC-8 (no way back after yes) within 20 seeds with slow peers; the harm is TC-1 (agreement).
-pub(super) static TIME_OUT_ABORTS: Target = mutant(
+pub(super) static TIME_OUT_ABORTS: Target = TARGET.mutant(
     "two-phase-commit-time-out-aborts",
     "two-phase commit in which a site that has voted for commit aborts when its time is over",
     Caught::by(RuleId::Tc8)
@@ -65,9 +65,7 @@ pub(super) static TIME_OUT_ABORTS: Target = mutant(
         .breaks(Promise::Agreement),
     DELAYS,
     |_| Plan { rounds: 2, ..Plan::calm() }.with(DELAYS, 0.05),
-    |c, setting, rounds, done| {
-        run(c, setting, rounds, done, &Mutation { undecided: Undecided::AbortsAlone, ..Mutation::RIGHT })
-    },
+    |task| run(task, &Mutation { undecided: Undecided::AbortsAlone, ..Mutation::RIGHT }),
 );
 
 /// Two-phase commit in which the first site that has learned the decision removes the record. A slower one finds nothing
@@ -75,13 +73,11 @@ pub(super) static TIME_OUT_ABORTS: Target = mutant(
 ///
 /// Caught by TC-11 (the record stays) within 20 seeds; the harm is TC-5 (all decide in the end), and now and then TC-1
 /// (agreement).
-pub(super) static RECORD_REMOVED_EARLY: Target = mutant(
+pub(super) static RECORD_REMOVED_EARLY: Target = TARGET.mutant(
     "two-phase-commit-record-removed-early",
     "two-phase commit in which the first site that knows the decision removes the record",
     Caught::by(RuleId::Tc11).harm(&[RuleId::Tc5]).breaks(Promise::Agreement),
     &[Fault::ClientPause],
     |_| Plan { rounds: 2, ..Plan::calm() }.with(&[Fault::ClientPause], 0.1),
-    |c, setting, rounds, done| {
-        run(c, setting, rounds, done, &Mutation { keeps_record: false, ..Mutation::RIGHT })
-    },
+    |task| run(task, &Mutation { keeps_record: false, ..Mutation::RIGHT }),
 );

@@ -11,16 +11,12 @@ use super::recipe::Participant;
 use super::workload::{TARGET, client};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Either, select};
-use sim_zk::fault::Fault;
 use std::future::Future;
-use std::ops::Range;
 use std::pin::pin;
 use std::time::Duration;
 use steps::{MutantParticipant, Mutation};
-use zk_harness::caught::Caught;
-use zk_harness::client::{Client, SimProcess};
-use zk_harness::plan::Plan;
-use zk_harness::target::{Done, Part, Setting, Target};
+use zk_harness::client::Client;
+use zk_harness::target::{Target, Task};
 use zk_recipes::zk::ZooKeeper;
 
 /// All mutants.
@@ -37,28 +33,10 @@ pub(super) static ALL: &[&Target] = &[
     &coordinating::PRESUMED_COMMIT,
 ];
 
-/// A mutant of two-phase commit.
-const fn mutant(
-    name: &'static str,
-    about: &'static str,
-    caught: Caught,
-    faults: &'static [Fault],
-    plan: fn(u64) -> Plan,
-    sim: Part<SimProcess>,
-) -> Target {
-    Target { name, about, caught_by: Some(caught), faults, plan, sim, ..Target::mutant_of(&TARGET) }
-}
-
 /// One client's part, with one step of the right recipe replaced.
-fn run<C: Client>(
-    c: C,
-    setting: Setting,
-    rounds: Range<u32>,
-    done: Done,
-    mutation: &'static Mutation,
-) -> BoxFuture<'static, ()> {
+fn run<C: Client>(task: Task<C>, mutation: &'static Mutation) -> BoxFuture<'static, ()> {
     let make = Box::new(move |right: &Participant<C::Zk>| MutantParticipant::new(right, mutation));
-    client(c, setting, rounds, done, make).boxed()
+    client(task, make).boxed()
 }
 
 /// The output of `work`, or `None` when the limit is over.

@@ -1,7 +1,7 @@
 //! A copy of the two variants of two-phase commit on ZooKeeper's recipes page, each with the wrong step that it can be read to
 //! have.
 
-use super::{mutant, within};
+use super::{TARGET, within};
 use crate::copies::connected;
 use crate::two_phase_commit::recipe::{Participant, TwoPhases};
 use crate::two_phase_commit::workload::{self, client};
@@ -21,7 +21,7 @@ use zk_recipes::zk::{CreateMode, Error, ZooKeeper, path};
 /// others have yet to vote on.
 ///
 /// Caught by TC-7 (the sites are fixed) within 5 seeds; the harm is TC-3 (commit needs every vote).
-pub(super) static CHILDREN_ONE_BY_ONE: Target = mutant(
+pub(super) static CHILDREN_ONE_BY_ONE: Target = TARGET.mutant(
     "two-phase-commit-children-one-by-one",
     "two-phase commit whose sites' znodes are made one by one: who comes early decides on half a list",
     Caught::by(RuleId::Tc7)
@@ -29,9 +29,7 @@ pub(super) static CHILDREN_ONE_BY_ONE: Target = mutant(
         .seen("the recipes page"),
     &[],
     |_| Plan { rounds: 2, ..Plan::calm() },
-    |c, setting, rounds, done| {
-        client(c, setting, rounds, done, Box::new(|right| Page(right.clone(), Variant::Recorded))).boxed()
-    },
+    |task| client(task, Box::new(|right| Page(right.clone(), Variant::Recorded))).boxed(),
 );
 
 /// Two-phase commit as the second variant of the recipes page has it: each site's vote is an ephemeral znode of its own,
@@ -42,7 +40,7 @@ pub(super) static CHILDREN_ONE_BY_ONE: Target = mutant(
 pub(super) static EPHEMERAL_VOTES: Target = Target {
     // That all sites watch all votes is as the page has it.
     objects: textbook,
-    ..mutant(
+    ..TARGET.mutant(
         "two-phase-commit-ephemeral-votes",
         "two-phase commit with ephemeral votes and no record, as the recipes page has it",
         Caught::by(RuleId::Tc10)
@@ -52,10 +50,7 @@ pub(super) static EPHEMERAL_VOTES: Target = Target {
             .seen("the recipes page"),
         &[Fault::SessionExpiry],
         |_| Plan { rounds: 1, ..Plan::calm() }.with(&[Fault::SessionExpiry], 0.02),
-        |c, setting, rounds, done| {
-            client(c, setting, rounds, done, Box::new(|right| Page(right.clone(), Variant::Ephemeral)))
-                .boxed()
-        },
+        |task| client(task, Box::new(|right| Page(right.clone(), Variant::Ephemeral))).boxed(),
     )
 };
 
