@@ -48,6 +48,7 @@ pub mod lock;
 pub mod long_holds;
 pub mod many_holds;
 pub mod names;
+mod prelude;
 pub mod priority_lock;
 pub mod priority_queue;
 pub mod published;

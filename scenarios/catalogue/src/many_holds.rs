@@ -10,32 +10,20 @@
 
 use crate::election::workload as election;
 use crate::group::workload::{self as group, Member};
+use crate::prelude::*;
 use crate::priority_lock::workload as priority_lock;
-use crate::recipe::Recipe;
 use crate::revocable_lock::workload as revocable_lock;
-use futures_util::FutureExt;
-use futures_util::future::{Abortable, BoxFuture, Either, Pending, abortable, pending, ready, select};
+use futures_util::future::{Abortable, Either, Pending, abortable, pending, ready, select};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::OnceLock;
 use std::task::Poll;
 use std::time::Duration;
-use zk_checker::RuleId;
-use zk_checker::history::{Kind, Names as Texts, Object, ObjectId, OpId, Seen, Verb, Why};
-use zk_harness::client::Client;
-use zk_harness::holding::{Belief, Held, give_back};
-use zk_harness::journal::Journal;
-use zk_harness::operation::{
-    Call, Ended, in_no_operation, nothing, observed_operation, operation, operation_until,
-};
-use zk_harness::plan::Plan;
-use zk_harness::rounds::{Round, SESSIONS, rounds};
-use zk_harness::sometimes;
-use zk_harness::target::{Setting, Stated, Target, Task};
+use zk_checker::history::Names as Texts;
+use zk_harness::operation::{in_no_operation, operation_until};
 use zk_recipes::group::{Group, GroupOptions, WithData};
 use zk_recipes::names::{Names, NamesOptions, Registration};
-use zk_recipes::zk::{Error, ZooKeeper};
 use zk_recipes::{
     Election, ElectionOptions, Lock, LockOptions, Priority, PriorityLock, PriorityLockOptions, RevocableLock,
     RevocableLockOptions, SharedLock, SharedLockOptions,
@@ -45,7 +33,7 @@ use zk_recipes::{
 pub static TARGET: Target = Target {
     about: "clients hold many things at once for many session timeouts, through one session each",
     plan,
-    required: &[RuleId::Mx14, RuleId::Mx16, RuleId::Le10, RuleId::Gm8],
+    required: &[Mx14, Mx16, Le10, Gm8],
     ..Target::own("many-holds", objects, |task| client(task).boxed(), &STATED)
 };
 

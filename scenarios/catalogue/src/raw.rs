@@ -5,17 +5,12 @@
 //! a sync and a read behind it, a wait for one of the watches, or a session that is given up while it lives. All values
 //! differ.
 
-use crate::recipe::Recipe;
-use futures_util::FutureExt;
+use crate::prelude::*;
 use futures_util::future::{Either, join_all, select};
 use std::pin::pin;
 use std::time::Duration;
 use zk_checker::Probe;
-use zk_checker::RuleId::*;
-use zk_harness::client::Client;
-use zk_harness::plan::Plan;
-use zk_harness::target::{Stated, Target, Task};
-use zk_recipes::zk::{CreateMode, Op, ZooKeeper};
+use zk_recipes::zk::{CreateMode, Op};
 
 /// ZooKeeper itself under load.
 pub static TARGET: Target = Target {

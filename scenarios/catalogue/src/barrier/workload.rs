@@ -4,21 +4,10 @@
 //! to raise it again at once; or wait at it, for the one that stands or until none does, now and then with little patience.
 //! Whoever may have left it standing lowers it before doing anything else, so that nobody waits for one who is gone.
 
-use futures_util::FutureExt;
+use crate::prelude::*;
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use zk_checker::RuleId::*;
-use zk_checker::history::{Kind, Names, Object, ObjectId, Verb};
-use zk_harness::client::Client;
-use zk_harness::operation::{Call, Ended, nothing, operation};
-use zk_harness::pace::Pace;
-use zk_harness::plan::Plan;
-use zk_harness::rounds::{Round, SESSIONS, rounds};
-use zk_harness::sometimes;
-use zk_harness::target::{Setting, Stated, Target, Task};
-use zk_real::RealTarget;
-use zk_recipes::zk::{Error, ZooKeeper};
 use zk_recipes::{Barrier, BarrierOptions, Parents, While};
 
 /// The barrier under load.

@@ -4,23 +4,14 @@
 //! write it without a condition; or read the set and publish another in its place. In the last round they follow for long
 //! enough that the last value must have come to everybody.
 
-use futures_util::FutureExt;
+use crate::prelude::*;
 use futures_util::future::{Either, select};
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
-use zk_checker::RuleId::*;
-use zk_checker::history::{Kind, Names as Texts, Object, ObjectId, Seen, Verb};
-use zk_harness::client::Client;
-use zk_harness::operation::{Call, Ended, observed_operation, operation};
-use zk_harness::plan::Plan;
-use zk_harness::rounds::{Round, SESSIONS, rounds};
-use zk_harness::sometimes;
-use zk_harness::target::{Setting, Stated, Target, Task};
-use zk_real::RealTarget;
+use zk_checker::history::Names as Texts;
 use zk_recipes::config::{Config, ConfigOptions, Snapshot, Update, Updates, Versioned};
-use zk_recipes::zk::{Error, ZooKeeper};
 
 /// Configuration under load.
 pub static TARGET: Target = Target {

@@ -5,22 +5,12 @@
 //! they leave one after the other, and one for two that is used once, so that others come late. Whoever finds nobody
 //! to begin with gives up in the end: the others may be done.
 
-use futures_util::FutureExt;
+use crate::prelude::*;
 use futures_util::future::{Either, select};
 use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
-use zk_checker::RuleId::*;
-use zk_checker::history::{Kind, Manner, Names, Object, ObjectId, OpId, Outcome, Seen, Verb};
-use zk_harness::client::Client;
-use zk_harness::journal::Journal;
-use zk_harness::operation::{Call, Ended, observed_operation, operation};
-use zk_harness::plan::Plan;
-use zk_harness::rounds::{Round, SESSIONS, rounds};
-use zk_harness::sometimes;
-use zk_harness::target::{Setting, Stated, Target, Task};
-use zk_real::RealTarget;
-use zk_recipes::zk::{Error, ZooKeeper};
+use zk_checker::history::Outcome;
 use zk_recipes::{DoubleBarrier, DoubleBarrierOptions, Inside, Leave, Parents, Reuse};
 
 /// The double barrier under load.

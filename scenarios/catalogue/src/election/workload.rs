@@ -6,27 +6,14 @@
 //! the leader's candidate. Whoever is told to stop stops; a client whose session
 //! ends opens another.
 
-use crate::recipe::Make;
-use futures_util::FutureExt;
+use crate::prelude::*;
 use futures_util::future::{Either, select};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
-use zk_checker::RuleId::*;
-use zk_checker::history::{
-    Budget, FaultKind, Kind, Names, Object, ObjectId, OpId, Seen, Sym, Verb, Victim, What, Who,
-};
-use zk_harness::client::Client;
-use zk_harness::holding::{Belief, Held, give_back};
-use zk_harness::journal::Journal;
-use zk_harness::operation::{Call, Ended, nothing, operation};
-use zk_harness::pace::Pace;
-use zk_harness::rounds::{Round, SESSIONS, rounds};
-use zk_harness::sometimes;
-use zk_harness::target::{Setting, Stated, Target, Task};
-use zk_real::RealTarget;
-use zk_recipes::zk::{Error, ZooKeeper, path};
+use zk_checker::history::{Budget, Sym, Victim, Who};
+use zk_recipes::zk::path;
 use zk_recipes::{Election, ElectionOptions, Leader, Leadership, Term};
 
 /// The election under load.

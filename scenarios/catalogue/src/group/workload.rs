@@ -4,25 +4,15 @@
 //! leave, or drop the membership; or follow who is a member. In the last round some follow for long enough that the last
 //! change must have come to everybody. A member that may be out waits until it knows; one that is out says so.
 
-use crate::recipe::Make;
-use futures_util::FutureExt;
+use crate::prelude::*;
 use futures_util::future::{Either, select};
 use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
-use zk_checker::RuleId::*;
-use zk_checker::history::{Kind, Names as Texts, Object, ObjectId, OpId, Seen, Sym, Verb};
-use zk_harness::client::Client;
-use zk_harness::operation::{Call, Ended, nothing, operation};
-use zk_harness::pace::Pace;
-use zk_harness::plan::Plan;
-use zk_harness::rounds::{Round, SESSIONS, rounds};
-use zk_harness::sometimes;
-use zk_harness::target::{Setting, Stated, Target, Task};
-use zk_real::RealTarget;
+use zk_checker::history::{Names as Texts, Sym};
 use zk_recipes::Stop;
 use zk_recipes::group::{Group, GroupOptions, GroupView, Membership, Views, WithData};
-use zk_recipes::zk::{Error, SessionId, ZooKeeper};
+use zk_recipes::zk::SessionId;
 
 /// A group under load.
 pub static TARGET: Target = Target {

@@ -4,21 +4,9 @@
 //! resource in between, release. Whoever is told to stop stops, except that a write which has left for the resource
 //! arrives there: it is the resource that refuses it, by its token. A client whose session ends opens another.
 
-use crate::recipe::Make;
-use futures_util::FutureExt;
+use crate::prelude::*;
 use std::future::Future;
 use std::time::Duration;
-use zk_checker::RuleId::*;
-use zk_checker::history::{Kind, Names, Object, ObjectId, Verb};
-use zk_harness::client::Client;
-use zk_harness::holding::{Belief, Held, give_back};
-use zk_harness::operation::{Call, Ended, attempt, nothing};
-use zk_harness::pace::Pace;
-use zk_harness::rounds::{Round, SESSIONS, rounds};
-use zk_harness::sometimes;
-use zk_harness::target::{Setting, Stated, Target, Task};
-use zk_real::RealTarget;
-use zk_recipes::zk::{Error, ZooKeeper};
 use zk_recipes::{Lock, LockGuard, LockOptions};
 
 /// The lock under load.

@@ -10,21 +10,10 @@ mod without_pings;
 use crate::group::workload::{self as group, Gathering, follow};
 use crate::lock::workload::{self as lock, Exclusive};
 use crate::many_holds;
-use crate::recipe::{Make, Recipe};
-use futures_util::FutureExt;
+use crate::prelude::*;
 use std::time::Duration;
-use zk_checker::RuleId::*;
-use zk_checker::history::{Kind, Names, Object, ObjectId, Verb, Why};
-use zk_harness::client::Client;
-use zk_harness::holding::{Belief, give_back};
-use zk_harness::operation::{Call, Ended, nothing, operation};
-use zk_harness::pace::Pace;
-use zk_harness::rounds::{Round, SESSIONS, rounds};
-use zk_harness::sometimes;
-use zk_harness::target::{Setting, Stated, Target, Task};
-use zk_real::RealTarget;
 use zk_recipes::group::Group;
-use zk_recipes::zk::{SessionId, ZooKeeper};
+use zk_recipes::zk::SessionId;
 
 /// Long holds.
 pub static TARGET: Target = Target {

@@ -5,23 +5,14 @@
 //! register a name for good and take it back. A client whose session ends opens another, and gives back there what it had
 //! before.
 
-use futures_util::FutureExt;
+use crate::prelude::*;
 use futures_util::future::{Either, select};
 use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
-use zk_checker::RuleId::*;
-use zk_checker::history::{Kind, Names as Texts, Object, ObjectId, Seen, Verb};
-use zk_harness::client::Client;
-use zk_harness::operation::{Call, Ended, observed_operation, operation};
-use zk_harness::pace::Pace;
-use zk_harness::plan::Plan;
-use zk_harness::rounds::{Round, SESSIONS, rounds};
-use zk_harness::sometimes;
-use zk_harness::target::{Setting, Stated, Target, Task};
-use zk_real::RealTarget;
+use zk_checker::history::Names as Texts;
 use zk_recipes::names::{Freshness, IfTaken, Names, NamesOptions, Registration};
-use zk_recipes::zk::{Error, SessionId, ZooKeeper};
+use zk_recipes::zk::SessionId;
 
 /// Names under load.
 pub static TARGET: Target = Target {

@@ -5,23 +5,11 @@
 //! what it does; some hold on for so long that they are made to. Whoever is told to stop stops; a client whose session ends
 //! opens another.
 
-use crate::recipe::Make;
-use futures_util::FutureExt;
+use crate::prelude::*;
 use futures_util::future::{Either, select};
 use std::pin::pin;
 use std::time::Duration;
-use zk_checker::RuleId::*;
-use zk_checker::history::{Budget, Kind, Manner, Names, Object, ObjectId, OpId, Seen, Sym, Verb};
-use zk_harness::client::Client;
-use zk_harness::holding::{Belief, Held, give_back};
-use zk_harness::journal::Journal;
-use zk_harness::operation::{Call, Ended, operation};
-use zk_harness::pace::Pace;
-use zk_harness::rounds::{Round, SESSIONS, rounds};
-use zk_harness::sometimes;
-use zk_harness::target::{Setting, Stated, Target, Task};
-use zk_real::RealTarget;
-use zk_recipes::zk::{Error, ZooKeeper};
+use zk_checker::history::{Budget, Sym};
 use zk_recipes::{
     LostReason, Preempt, Priority, PriorityLock, PriorityLockOptions, PriorityRead, PriorityWrite, Released,
     Stop,

@@ -3,16 +3,9 @@
 //! As the [workload of queues](crate::queue::workload): one queue where items are taken for good by a fresh list, one where nothing
 //! more urgent may be there, and one where they are claimed.
 
+use crate::prelude::*;
 use crate::queue::workload::{Puts, Way, client, declared};
-use futures_util::FutureExt;
 use std::time::Duration;
-use zk_checker::RuleId::*;
-use zk_checker::history::{Names, Object};
-use zk_harness::plan::Plan;
-use zk_harness::rounds::SESSIONS;
-use zk_harness::target::{Setting, Stated, Target};
-use zk_real::RealTarget;
-use zk_recipes::zk::{Error, ZooKeeper};
 use zk_recipes::{
     Consumer, Delivery, Idle, Order, Parents, Priority, PriorityProducer, PriorityQueue, PriorityQueueOptions,
 };

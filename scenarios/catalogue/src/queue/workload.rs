@@ -5,21 +5,13 @@
 //! after a wait; who waits for too long goes. What was claimed is done with, given back, or just dropped. A client whose
 //! session ends hands out what it has in hand, and opens another session.
 
-use futures_util::FutureExt;
+use crate::prelude::*;
 use std::future::Future;
 use std::time::Duration;
-use zk_checker::RuleId::*;
-use zk_checker::history::{Kind, Manner, Names, Object, ObjectId, OpId, Outcome, Seen, Verb};
-use zk_harness::client::Client;
-use zk_harness::journal::Journal;
-use zk_harness::operation::{Call, Ended, observed_operation, operation, patient_operation};
-use zk_harness::pace::Pace;
-use zk_harness::plan::Plan;
-use zk_harness::rounds::{SESSIONS, Sessions};
-use zk_harness::sometimes;
-use zk_harness::target::{Setting, Stated, Target, Task};
-use zk_real::RealTarget;
-use zk_recipes::zk::{Error, SessionId, ZooKeeper};
+use zk_checker::history::Outcome;
+use zk_harness::operation::patient_operation;
+use zk_harness::rounds::Sessions;
+use zk_recipes::zk::SessionId;
 use zk_recipes::{
     Claimed, Consumer, Delivery, Idle, Item, Order, Parents, Prefetch, Producer, Queue, QueueOptions,
 };

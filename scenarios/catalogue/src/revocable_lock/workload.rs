@@ -4,27 +4,14 @@
 //! a while and use the resource in between, release. Whoever hears that he is asked to go says so; of three holders two
 //! then go. A waiter that is asked gives up, as its recipe does.
 
-use crate::recipe::Make;
+use crate::prelude::*;
 use crate::shared_lock::workload::{Downgraded, Granted, LOCK, Shared, acquire, downgrade, drawn, shared};
-use futures_util::FutureExt;
 use futures_util::future::select;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
-use zk_checker::RuleId::*;
-use zk_checker::history::{Kind, Manner, Names, Object, OpId, Seen, Sym, Verb, Why};
-use zk_harness::client::Client;
-use zk_harness::holding::{Belief, Held, give_back};
-use zk_harness::journal::Journal;
-use zk_harness::operation::{Call, Ended, attempt, operation};
-use zk_harness::pace::Pace;
-use zk_harness::plan::Plan;
-use zk_harness::rounds::{Round, SESSIONS, rounds};
-use zk_harness::sometimes;
-use zk_harness::target::{Setting, Stated, Target, Task};
-use zk_real::RealTarget;
-use zk_recipes::zk::{Error, ZooKeeper};
+use zk_checker::history::Sym;
 use zk_recipes::{
     Contender, Fate, NotDowngraded, RevocableLock, RevocableLockOptions, RevocableRead, RevocableWrite,
 };

@@ -3,23 +3,9 @@
 //! Each round: ask to read or to write (now and then with a time limit, or only if it is free), hold for a while and use the
 //! resource in between; now and then a writer goes on as a reader; release. A client whose session ends opens another.
 
-use crate::recipe::Make;
-use futures_util::FutureExt;
+use crate::prelude::*;
 use std::future::Future;
 use std::time::Duration;
-use zk_checker::RuleId::*;
-use zk_checker::history::{Kind, Names, Object, ObjectId, OpId, Verb, Why};
-use zk_harness::client::Client;
-use zk_harness::holding::{Belief, Held, give_back};
-use zk_harness::journal::Journal;
-use zk_harness::operation::{Call, Ended, attempt, nothing, operation};
-use zk_harness::pace::Pace;
-use zk_harness::plan::Plan;
-use zk_harness::rounds::{Round, SESSIONS, rounds};
-use zk_harness::sometimes;
-use zk_harness::target::{Setting, Stated, Target, Task};
-use zk_real::RealTarget;
-use zk_recipes::zk::{Error, ZooKeeper};
 use zk_recipes::{NotDowngraded, ReadGuard, SharedLock, SharedLockOptions, WriteGuard};
 
 /// The shared lock under load.

@@ -2,19 +2,12 @@
 
 use super::recipe::TwoPhases;
 use super::workload::{COORDINATOR, FORMS, form, name, path};
+use crate::prelude::*;
 use futures_util::future::{Either, select};
 use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
-use zk_checker::history::{ObjectId, OpId, Seen, Verb, What};
-use zk_harness::client::Client;
-use zk_harness::journal::Journal;
-use zk_harness::operation::{Call, Ended, observed_operation, operation};
-use zk_harness::pace::Pace;
-use zk_harness::rounds::Round;
-use zk_harness::sometimes;
 use zk_recipes::two_phase_commit::{Decision, Transaction, Vote};
-use zk_recipes::zk::{Error, ZooKeeper};
 
 /// A site's part in one round.
 pub(super) struct Part<'a, C: Client, T> {

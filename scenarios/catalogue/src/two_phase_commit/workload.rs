@@ -8,16 +8,8 @@
 
 use super::recipe::{Participant, TwoPhases};
 use super::round::Part;
-use crate::recipe::Make;
-use futures_util::FutureExt;
+use crate::prelude::*;
 use std::time::Duration;
-use zk_checker::RuleId::*;
-use zk_checker::history::{Kind, Manner, Names, Object};
-use zk_harness::client::Client;
-use zk_harness::plan::Plan;
-use zk_harness::rounds::{SESSIONS, rounds};
-use zk_harness::target::{Setting, Stated, Target, Task};
-use zk_real::RealTarget;
 use zk_recipes::two_phase_commit::Form;
 
 /// Two-phase commit under load.

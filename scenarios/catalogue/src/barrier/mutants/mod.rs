@@ -5,11 +5,8 @@ mod passing;
 mod waiting;
 
 use super::workload::{TARGET, client};
+use crate::prelude::*;
 use copy::{MutantBarrier, Mutation};
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
-use zk_harness::client::Client;
-use zk_harness::target::{Target, Task};
 use zk_recipes::While;
 
 /// All mutants.

@@ -2,11 +2,7 @@
 
 use super::copy::{EndOfSession, Mutation};
 use super::{TARGET, run};
-use sim_zk::fault::Fault;
-use zk_checker::RuleId;
-use zk_harness::caught::{Caught, Promise};
-use zk_harness::plan::{Act, Plan};
-use zk_harness::target::Target;
+use crate::prelude::*;
 
 /// A barrier whose waiters take any event for its end: a write into the barrier, or a change of the session's state. They
 /// pass while it stands (apache/curator, GH-1290, is of that class).
@@ -15,10 +11,7 @@ use zk_harness::target::Target;
 pub(super) static ANY_EVENT: Target = TARGET.mutant(
     "barrier-any-event",
     "a barrier that any event opens, a lost connection too",
-    Caught::by(RuleId::Ba5)
-        .harm(&[RuleId::Ba1])
-        .breaks(Promise::Barriers)
-        .seen("Curator#1290 is of this kind"),
+    Caught::by(Ba5).harm(&[Ba1]).breaks(Promise::Barriers).seen("Curator#1290 is of this kind"),
     CRASHES,
     |_| Plan { servers: 3, rounds: 6, faults: 10, ..Plan::calm().with(CRASHES, 0.02) },
     |task| run(task, &ANY_EVENT_OPENS),
@@ -37,7 +30,7 @@ const CRASHES: &[Fault] = &[Fault::ServerCrash];
 pub(super) static ANY_WRITE: Target = TARGET.mutant(
     "barrier-any-write",
     "a barrier that opens when somebody writes into it",
-    Caught::by(RuleId::Ba5).harm(&[RuleId::Ba1]).seen("curator GH-1290"),
+    Caught::by(Ba5).harm(&[Ba1]).seen("curator GH-1290"),
     CRASHES,
     |_| {
         let plan = Plan { servers: 3, rounds: 6, ..Plan::calm().with(CRASHES, 0.01) };
@@ -53,8 +46,8 @@ pub(super) static ANY_WRITE: Target = TARGET.mutant(
 pub(super) static OPENS_WITH_SESSION: Target = TARGET.mutant(
     "barrier-opens-with-session",
     "a waiter whose session ends takes that for the end of the barrier",
-    Caught::by(RuleId::Ba1)
-        .or(&[(RuleId::Ba5, "it had been told of an event of the barrier before its session ended")])
+    Caught::by(Ba1)
+        .or(&[(Ba5, "it had been told of an event of the barrier before its session ended")])
         .breaks(Promise::Barriers),
     &[Fault::SessionExpiry],
     |_| Plan { rounds: 4, ..Plan::calm().with(&[Fault::SessionExpiry], 0.05) },

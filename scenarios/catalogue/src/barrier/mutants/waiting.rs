@@ -2,11 +2,7 @@
 
 use super::copy::{EndOfSession, Mutation};
 use super::{TARGET, run};
-use sim_zk::fault::Fault;
-use zk_checker::RuleId;
-use zk_harness::caught::Caught;
-use zk_harness::plan::Plan;
-use zk_harness::target::Target;
+use crate::prelude::*;
 
 /// A barrier whose waiters ask again after every event, the deletion too, as ZooKeeper's recipes page has it: who was let go
 /// and finds the next barrier raised stays, for that and for every later one.
@@ -15,7 +11,7 @@ use zk_harness::target::Target;
 pub(super) static ASKS_AGAIN: Target = TARGET.mutant(
     "barrier-asks-again",
     "a barrier whose waiters ask again after the event, and stay if it was raised again",
-    Caught::by(RuleId::Ba2).seen("the recipes page"),
+    Caught::by(Ba2).seen("the recipes page"),
     &[],
     |_| Plan { rounds: 4, ..Plan::calm() },
     |task| run(task, &Mutation { edge: false, ..Mutation::RIGHT }),
@@ -28,7 +24,7 @@ pub(super) static ASKS_AGAIN: Target = TARGET.mutant(
 pub(super) static DEAF: Target = TARGET.mutant(
     "barrier-deaf",
     "a barrier whose waiters do not hear that their session is over",
-    Caught::by(RuleId::Ba2).seen("kazoo"),
+    Caught::by(Ba2).seen("kazoo"),
     &[Fault::SessionExpiry],
     |_| Plan { rounds: 4, ..Plan::calm().with(&[Fault::SessionExpiry], 0.05) },
     |task| run(task, &Mutation { end_of_session: EndOfSession::Unheard, ..Mutation::RIGHT }),
@@ -41,7 +37,7 @@ pub(super) static DEAF: Target = TARGET.mutant(
 pub(super) static EXISTS_WATCH: Target = TARGET.mutant(
     "barrier-exists-watch",
     "a barrier that asks exists with a watch, and leaves it behind when none stands",
-    Caught::by(RuleId::Ba4).within(1).seen("CURATOR-654; the recipes page"),
+    Caught::by(Ba4).within(1).seen("CURATOR-654; the recipes page"),
     &[],
     |_| Plan { rounds: 4, ..Plan::calm() },
     |task| run(task, &Mutation { no_watch_left: false, ..Mutation::RIGHT }),

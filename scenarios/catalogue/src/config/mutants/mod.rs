@@ -3,15 +3,8 @@
 mod copy;
 
 use super::workload::{TARGET, client};
+use crate::prelude::*;
 use copy::{MutantConfig, Mutation};
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
-use zk_checker::RuleId;
-use zk_harness::caught::Caught;
-use zk_harness::client::Client;
-use zk_harness::plan::Plan;
-use zk_harness::target::{Target, Task};
-use zk_real::RealTarget;
 
 /// All mutants.
 pub(super) static ALL: &[&Target] = &[&ARMS_LATE, &ARMS_ONCE, &UNCONDITIONAL];
@@ -32,7 +25,7 @@ fn run<C: Client>(task: Task<C>, mutation: &'static Mutation) -> BoxFuture<'stat
 static ARMS_LATE: Target = TARGET.mutant(
     "config-arms-late",
     "a follower that reads, and then arms its watch by a second request",
-    Caught::by(RuleId::Cf5).within(1).harm(&[RuleId::Cf3]).seen("the recipes page"),
+    Caught::by(Cf5).within(1).harm(&[Cf3]).seen("the recipes page"),
     &[],
     |_| Plan { rounds: 4, ..Plan::calm() },
     |task| run(task, &SECOND_REQUEST),
@@ -49,7 +42,7 @@ static ARMS_LATE_REAL: RealTarget = RealTarget::new(&ARMS_LATE, |task| run(task,
 static ARMS_ONCE: Target = TARGET.mutant(
     "config-arms-once",
     "a follower that does not arm its watch again after a change",
-    Caught::by(RuleId::Cf3).within(5).seen("CURATOR-258"),
+    Caught::by(Cf3).within(5).seen("CURATOR-258"),
     &[],
     |_| Plan { clients: 4, rounds: 6, ..Plan::calm() },
     |task| run(task, &Mutation { arms_after_a_change: false, ..Mutation::RIGHT }),
@@ -61,7 +54,7 @@ static ARMS_ONCE: Target = TARGET.mutant(
 static UNCONDITIONAL: Target = TARGET.mutant(
     "config-unconditional",
     "a conditional write without the version that was read",
-    Caught::by(RuleId::Cf7).within(5),
+    Caught::by(Cf7).within(5),
     &[],
     |_| Plan { rounds: 4, ..Plan::calm() },
     |task| run(task, &OVERWRITES),

@@ -2,11 +2,7 @@
 
 use super::copy::Mutation;
 use super::{BASE, run};
-use sim_zk::fault::Fault;
-use zk_checker::RuleId;
-use zk_harness::caught::{Caught, Promise};
-use zk_harness::plan::Plan;
-use zk_harness::target::Target;
+use crate::prelude::*;
 
 /// A double barrier whose entrants take any wake-up for the opening: a change of the session's state since they began lets
 /// them in (apache/curator, GH-1290).
@@ -15,7 +11,7 @@ use zk_harness::target::Target;
 pub(super) static ANY_WAKE: Target = BASE.mutant(
     "double-barrier-any-wake",
     "a double barrier that any wake-up lets in, a lost connection too",
-    Caught::by(RuleId::Db9).harm(&[RuleId::Db1]).breaks(Promise::Barriers).seen("Curator#1290"),
+    Caught::by(Db9).harm(&[Db1]).breaks(Promise::Barriers).seen("Curator#1290"),
     &[Fault::Disconnect],
     |_| Plan { clients: 3, rounds: 3, ..Plan::calm().with(&[Fault::Disconnect], 0.05) },
     |task| run(task, &Mutation { only_ready: false, ..Mutation::RIGHT }),
@@ -28,7 +24,7 @@ pub(super) static ANY_WAKE: Target = BASE.mutant(
 pub(super) static ONE_SHORT: Target = BASE.mutant(
     "double-barrier-one-short",
     "a double barrier that opens when one participant is still missing",
-    Caught::by(RuleId::Db3).within(1).harm(&[RuleId::Db9]).breaks(Promise::Barriers),
+    Caught::by(Db3).within(1).harm(&[Db9]).breaks(Promise::Barriers),
     &[],
     |_| Plan::calm(),
     |task| run(task, &Mutation { missing: 1, ..Mutation::RIGHT }),

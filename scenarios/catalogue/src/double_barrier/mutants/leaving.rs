@@ -2,10 +2,7 @@
 
 use super::copy::Mutation;
 use super::{BASE, run};
-use zk_checker::RuleId;
-use zk_harness::caught::{Caught, Promise};
-use zk_harness::plan::Plan;
-use zk_harness::target::Target;
+use crate::prelude::*;
 
 /// A double barrier with sequential znodes that, to leave, deletes the name that it had asked for: there is no such znode,
 /// which it takes for "deleted already" (ZOOKEEPER-4406). Its znode stays, and so does everybody.
@@ -14,7 +11,7 @@ use zk_harness::target::Target;
 pub(super) static ASKED_NAME: Target = BASE.mutant(
     "double-barrier-asked-name",
     "a double barrier with sequential znodes that deletes the name it had asked for",
-    Caught::by(RuleId::Db6).within(1).seen("ZOOKEEPER-4406"),
+    Caught::by(Db6).within(1).seen("ZOOKEEPER-4406"),
     &[],
     |_| Plan { clients: 3, rounds: 1, ..Plan::calm() },
     |task| run(task, &Mutation { deletes_its_own: false, ..Mutation::RIGHT }),
@@ -26,7 +23,7 @@ pub(super) static ASKED_NAME: Target = BASE.mutant(
 pub(super) static LEAVE_AT_ONCE: Target = BASE.mutant(
     "double-barrier-leave-at-once",
     "a double barrier in which who leaves waits for nobody",
-    Caught::by(RuleId::Db2).within(1).breaks(Promise::Barriers),
+    Caught::by(Db2).within(1).breaks(Promise::Barriers),
     &[],
     |_| Plan { clients: 3, rounds: 3, ..Plan::calm() },
     |task| run(task, &Mutation { leave_waits: false, ..Mutation::RIGHT }),
@@ -39,7 +36,7 @@ pub(super) static LEAVE_AT_ONCE: Target = BASE.mutant(
 pub(super) static ONE_WATCHER: Target = BASE.mutant(
     "double-barrier-one-watcher",
     "a double barrier with one watcher for both phases",
-    Caught::by(RuleId::Db9).within(100).harm(&[RuleId::Db2]).seen("Curator#416"),
+    Caught::by(Db9).within(100).harm(&[Db2]).seen("Curator#416"),
     &[],
     |_| Plan { clients: 3, rounds: 3, ..Plan::calm() },
     |task| run(task, &Mutation { own_watches: false, ..Mutation::RIGHT }),
@@ -52,7 +49,7 @@ pub(super) static ONE_WATCHER: Target = BASE.mutant(
 pub(super) static WATCH_ALL: Target = BASE.mutant(
     "double-barrier-watch-all",
     "a double barrier in which all who leave watch the whole directory",
-    Caught::by(RuleId::Db8).within(1).breaks(Promise::NoHerd),
+    Caught::by(Db8).within(1).breaks(Promise::NoHerd),
     &[],
     |_| Plan { clients: 4, rounds: 3, ..Plan::calm() },
     |task| run(task, &Mutation { watches_one: false, ..Mutation::RIGHT }),

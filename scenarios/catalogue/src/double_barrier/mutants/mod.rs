@@ -6,12 +6,8 @@ mod leaving;
 mod ready;
 
 use super::workload::{Setup, TARGET, client, object};
+use crate::prelude::*;
 use copy::{MutantDoubleBarrier, Mutation};
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
-use zk_checker::history::{Names, Object, ObjectId};
-use zk_harness::client::Client;
-use zk_harness::target::{Setting, Target, Task};
 use zk_recipes::{Leave, Reuse};
 
 /// All mutants.

@@ -2,11 +2,7 @@
 
 use super::copy::Mutation;
 use super::{BASE, run};
-use sim_zk::fault::Fault;
-use zk_checker::RuleId;
-use zk_harness::caught::{Caught, Promise};
-use zk_harness::plan::Plan;
-use zk_harness::target::Target;
+use crate::prelude::*;
 
 /// A double barrier that counts all children, `ready` among them, on a path that is used again: in the second round one less
 /// is enough (Netflix/curator#99).
@@ -15,7 +11,7 @@ use zk_harness::target::Target;
 pub(super) static COUNTS_READY: Target = BASE.mutant(
     "double-barrier-counts-ready",
     "a double barrier that counts ready as a participant, on a path that is used again",
-    Caught::by(RuleId::Db3).harm(&[RuleId::Db1]).breaks(Promise::Barriers).seen("Netflix/curator#99"),
+    Caught::by(Db3).harm(&[Db1]).breaks(Promise::Barriers).seen("Netflix/curator#99"),
     &[],
     |_| Plan { clients: 2, rounds: 8, ..Plan::calm() },
     |task| {
@@ -32,7 +28,7 @@ pub(super) static COUNTS_READY: Target = BASE.mutant(
 pub(super) static NO_READY: Target = BASE.mutant(
     "double-barrier-no-ready",
     "a double barrier without ready: everybody counts the children",
-    Caught::by(RuleId::Db6).seen("ZOOKEEPER-1011"),
+    Caught::by(Db6).seen("ZOOKEEPER-1011"),
     &[Fault::ReplyLate],
     |_| Plan { clients: 2, rounds: 6, ..Plan::calm().with(&[Fault::ReplyLate], 0.2) },
     |task| run(task, &Mutation { has_ready: false, ..Mutation::RIGHT }),
@@ -45,7 +41,7 @@ pub(super) static NO_READY: Target = BASE.mutant(
 pub(super) static READY_STAYS: Target = BASE.mutant(
     "double-barrier-ready-stays",
     "a double barrier whose ready is never removed, on a path that is used again",
-    Caught::by(RuleId::Db4).within(1).harm(&[RuleId::Db1]).breaks(Promise::Barriers).seen("the recipes page"),
+    Caught::by(Db4).within(1).harm(&[Db1]).breaks(Promise::Barriers).seen("the recipes page"),
     &[],
     |_| Plan { clients: 3, rounds: 6, ..Plan::calm() },
     |task| run(task, &Mutation { fresh_path: false, ready_goes: false, ..Mutation::RIGHT }),

@@ -3,18 +3,12 @@
 use super::{Own, TARGET};
 use crate::election::workload::{Electing, client, new};
 use crate::former::TakesItsFormer;
+use crate::prelude::*;
 use crate::session::{Interceptor, Reply, Watch, over, over_all, watched_list};
-use futures_util::FutureExt;
-use sim_zk::fault::Fault;
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use zk_checker::RuleId;
-use zk_harness::caught::{Caught, Promise};
-use zk_harness::plan::Plan;
-use zk_harness::target::Target;
-use zk_real::RealTarget;
-use zk_recipes::zk::{CreateMode, Created, Error, Listing, ZooKeeper, path};
+use zk_recipes::zk::{CreateMode, Created, Listing, path};
 use zk_recipes::{Election, Leadership, Term};
 
 /// An election in which a client takes a candidate of its former session for its own. That goes when the former session ends,
@@ -25,10 +19,10 @@ use zk_recipes::{Election, Leadership, Term};
 pub(super) static FORMER_SESSION: Target = TARGET.mutant(
     "election-former-session",
     "an election in which a candidate of one's former session is taken for one's own",
-    Caught::by(RuleId::Le3)
-        .or(&[(RuleId::Mx10, "what it deletes when it is done is the znode of another session")])
+    Caught::by(Le3)
+        .or(&[(Mx10, "what it deletes when it is done is the znode of another session")])
         .within(100)
-        .harm(&[RuleId::Le4])
+        .harm(&[Le4])
         .seen("CURATOR-696, CURATOR-444"),
     RECONNECTING,
     |_| Plan { rounds: 12, hostile_ms: 100_000, faults: 30, ..Plan::calm().with(RECONNECTING, 0.1) },
@@ -47,7 +41,7 @@ const RECONNECTING: &[Fault] = &[Fault::Disconnect, Fault::ClientPartition, Faul
 pub(super) static WATCH_LEADER: Target = TARGET.mutant(
     "election-watch-leader",
     "an election whose candidates all watch the leader: its going wakes all of them",
-    Caught::by(RuleId::Le7).within(1).breaks(Promise::NoHerd).seen("the recipes page warns of it"),
+    Caught::by(Le7).within(1).breaks(Promise::NoHerd).seen("the recipes page warns of it"),
     &[],
     |_| Plan { clients: 4, ..Plan::calm() },
     |task| client(task, over(|| Arc::new(WatchesTheFirst::default()), new)).boxed(),
@@ -85,9 +79,9 @@ impl<Z: ZooKeeper> Interceptor<Z> for WatchesTheFirst {
 pub(super) static NEW_CANDIDATE: Target = TARGET.mutant(
     "election-new-candidate",
     "an election in which a candidate whose predecessor is gone makes a new one",
-    Caught::by(RuleId::Le6)
+    Caught::by(Le6)
         .or(&[(
-            RuleId::Mx13,
+            Mx13,
             "giving up one place and asking for another costs more than waiting may, before the other is there",
         )])
         .within(100)

@@ -2,14 +2,10 @@
 
 use super::{Own, TARGET};
 use crate::election::workload::{client, new};
+use crate::prelude::*;
 use crate::session::{Interceptor, Reply, Watch, over, watched_list};
-use futures_util::FutureExt;
 use std::sync::Arc;
-use zk_checker::RuleId;
-use zk_harness::caught::Caught;
-use zk_harness::plan::{Act, Plan};
-use zk_harness::target::Target;
-use zk_recipes::zk::{CreateMode, Created, Listing, ZooKeeper};
+use zk_recipes::zk::{CreateMode, Created, Listing};
 
 /// An election whose leader never looks at its candidate again after taking office: when another client deletes it, the next
 /// candidate leads beside it (CURATOR-49).
@@ -19,7 +15,7 @@ use zk_recipes::zk::{CreateMode, Created, Listing, ZooKeeper};
 pub(super) static DEAF_LEADER: Target = TARGET.mutant(
     "election-deaf-leader",
     "an election whose leader is not told when its candidate is deleted",
-    Caught::by(RuleId::Le9).harm(&[RuleId::Le1]).seen("CURATOR-49"),
+    Caught::by(Le9).harm(&[Le1]).seen("CURATOR-49"),
     &[],
     |_| Plan { rounds: 6, ..Plan::calm() },
     |task| client(task, over(|| Arc::new(NeverLooks::default()), new)).boxed(),

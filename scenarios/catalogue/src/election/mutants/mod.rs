@@ -5,12 +5,10 @@ mod candidates;
 mod leader;
 
 use super::workload::TARGET;
+use crate::prelude::*;
 use crate::session::Reply;
-use futures_util::FutureExt;
 use std::sync::{Arc, Mutex};
-use zk_harness::target::Target;
-use zk_real::RealTarget;
-use zk_recipes::zk::{CreateMode, Created, ZooKeeper};
+use zk_recipes::zk::{CreateMode, Created};
 
 /// All mutants.
 pub(super) static ALL: &[&Target] = &[

@@ -4,15 +4,8 @@ mod copy;
 
 use super::workload::{TARGET, client};
 use crate::claims;
+use crate::prelude::*;
 use copy::{MutantGroup, Mutation};
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
-use sim_zk::fault::Fault;
-use zk_checker::RuleId;
-use zk_harness::caught::Caught;
-use zk_harness::client::Client;
-use zk_harness::plan::Plan;
-use zk_harness::target::{Target, Task};
 use zk_recipes::zk::CreateMode;
 
 /// All mutants.
@@ -31,7 +24,7 @@ fn run<C: Client>(task: Task<C>, mutation: &'static Mutation) -> BoxFuture<'stat
 static EXISTS_IS_JOINED: Target = TARGET.mutant(
     "group-exists-is-joined",
     "a group that takes \"the znode exists already\" for success",
-    Caught::by(RuleId::Gm4).seen("STORM-1941, bookkeeper#3418"),
+    Caught::by(Gm4).seen("STORM-1941, bookkeeper#3418"),
     RESTARTING,
     |_| Plan { rounds: 8, ..Plan::calm().with(RESTARTING, 0.02) },
     |task| run(task, &TAKES_WHAT_IS_THERE),
@@ -51,7 +44,7 @@ static TAKES_WHAT_IS_THERE: Mutation = Mutation {
 static STAYS_SILENT: Target = TARGET.mutant(
     "group-stays-silent",
     "a member that neither joins again after its session has ended nor says that it is out",
-    Caught::by(RuleId::Gm6).seen("grizzly#1329, CURATOR-97"),
+    Caught::by(Gm6).seen("grizzly#1329, CURATOR-97"),
     &[Fault::SessionExpiry],
     |_| Plan { rounds: 8, ..Plan::calm().with(&[Fault::SessionExpiry], 0.02) },
     |task| run(task, &Mutation { says_that_it_is_out: false, ..Mutation::RIGHT }),
@@ -64,7 +57,7 @@ static STAYS_SILENT: Target = TARGET.mutant(
 static JOINS_TWICE: Target = TARGET.mutant(
     "group-joins-twice",
     "a group that joins again after a lost reply, and has two znodes",
-    Caught::by(RuleId::Gm5).seen("twitter/commons"),
+    Caught::by(Gm5).seen("twitter/commons"),
     &[Fault::ReplyLost],
     |_| Plan { rounds: 6, ..Plan::calm().with(&[Fault::ReplyLost], 0.05) },
     |task| run(task, &Mutation { looks_after_loss: false, ..Mutation::RIGHT }),
@@ -76,7 +69,7 @@ static JOINS_TWICE: Target = TARGET.mutant(
 static PERSISTENT: Target = TARGET.mutant(
     "group-persistent",
     "a group whose members are no ephemerals: who dies stays",
-    Caught::by(RuleId::Gm4),
+    Caught::by(Gm4),
     &[Fault::ClientCrash],
     |_| Plan { rounds: 6, ..Plan::calm().with(&[Fault::ClientCrash], 0.05) },
     |task| run(task, &STAYS),

@@ -2,12 +2,7 @@
 
 use super::copy::Mutation;
 use super::{TARGET, run};
-use sim_zk::fault::Fault;
-use zk_checker::RuleId;
-use zk_harness::caught::{Caught, Promise};
-use zk_harness::plan::Plan;
-use zk_harness::target::Target;
-use zk_real::RealTarget;
+use crate::prelude::*;
 
 /// A lock whose release forgets the znode although the delete failed with the connection: the znode stays among the
 /// contenders as long as the session lives (CURATOR-678, CURATOR-202).
@@ -16,7 +11,7 @@ use zk_real::RealTarget;
 pub(super) static FORGETS_FAILED_DELETE: Target = TARGET.mutant(
     "lock-forgets-failed-delete",
     "a release forgets the lock although its delete failed",
-    Caught::by(RuleId::Mx12).harm(&[RuleId::Mx8]).seen("CURATOR-678, CURATOR-202"),
+    Caught::by(Mx12).harm(&[Mx8]).seen("CURATOR-678, CURATOR-202"),
     &[Fault::RequestLost],
     |_| Plan::calm().with(&[Fault::RequestLost], 0.05),
     |task| run(task, &Mutation { tries_until_certain: false, ..Mutation::RIGHT }),
@@ -29,7 +24,7 @@ pub(super) static FORGETS_FAILED_DELETE: Target = TARGET.mutant(
 pub(super) static HOLDS_ON: Target = TARGET.mutant(
     "lock-holds-on",
     "a holder goes on whatever becomes of its connection and its session",
-    Caught::by(RuleId::Mx14).harm(&[RuleId::Mx2]).seen("CURATOR-206, libkv#156"),
+    Caught::by(Mx14).harm(&[Mx2]).seen("CURATOR-206, libkv#156"),
     &[Fault::ClientPause],
     |_| Plan::calm().with(&[Fault::ClientPause], 0.1),
     |task| run(task, &Mutation { stops: false, ..Mutation::RIGHT }),
@@ -43,7 +38,7 @@ pub(super) static HOLDS_ON: Target = TARGET.mutant(
 pub(super) static NUMBER_AS_TOKEN: Target = TARGET.mutant(
     "lock-number-as-token",
     "the number at the end of the name is taken for the fencing token",
-    Caught::by(RuleId::Mx5).within(1).seen("zk-ruby#34"),
+    Caught::by(Mx5).within(1).seen("zk-ruby#34"),
     &[],
     |_| Plan::calm(),
     |task| run(task, &NUMBER_IS_TOKEN),
@@ -63,11 +58,7 @@ pub(super) static NUMBER_AS_TOKEN_REAL: RealTarget =
 pub(super) static CLONED_GUARD: Target = TARGET.mutant(
     "lock-cloned-guard",
     "a lock whose guard can be cloned: the first clone that is dropped releases it",
-    Caught::by(RuleId::Mx14)
-        .within(1)
-        .harm(&[RuleId::Mx3])
-        .breaks(Promise::Exclusion)
-        .seen("zookeeper-client 0.11.1"),
+    Caught::by(Mx14).within(1).harm(&[Mx3]).breaks(Promise::Exclusion).seen("zookeeper-client 0.11.1"),
     &[Fault::ClientPause],
     |_| Plan::calm().with(&[Fault::ClientPause], 0.03),
     |task| run(task, &Mutation { drops_a_clone: true, ..Mutation::RIGHT }),

@@ -2,11 +2,7 @@
 
 use super::copy::Mutation;
 use super::{TARGET, run};
-use sim_zk::fault::Fault;
-use zk_checker::RuleId;
-use zk_harness::caught::{Caught, Promise};
-use zk_harness::plan::{Act, Plan};
-use zk_harness::target::Target;
+use crate::prelude::*;
 
 /// A lock whose znodes bear no guid: when the reply to its create is lost, the client creates again.
 ///
@@ -17,12 +13,12 @@ use zk_harness::target::Target;
 pub(super) static NO_GUID: Target = TARGET.mutant(
     "lock-no-guid",
     "a lock whose znodes bear no guid: after a lost reply it simply creates again",
-    Caught::by(RuleId::Mx9)
+    Caught::by(Mx9)
         .or(&[(
-            RuleId::Mx12,
+            Mx12,
             "the first znode outlives an acquire whose time limit is over, before there is a second",
         )])
-        .harm(&[RuleId::Mx8])
+        .harm(&[Mx8])
         .seen("ZOOKEEPER-1262, zk-ruby#54"),
     &[Fault::ReplyLost],
     |_| Plan::calm().with(&[Fault::ReplyLost], 0.05),
@@ -38,7 +34,7 @@ pub(super) static NO_GUID: Target = TARGET.mutant(
 pub(super) static NO_SETTLE: Target = TARGET.mutant(
     "lock-no-settle",
     "a lock that looks for its znode where it may not have arrived yet, and creates again",
-    Caught::by(RuleId::Mx9).within(100).harm(&[RuleId::Mx8]).seen("CURATOR-264; the recipes page"),
+    Caught::by(Mx9).within(100).harm(&[Mx8]).seen("CURATOR-264; the recipes page"),
     LAGGING,
     |_| Plan { servers: 3, faults: 6, ..Plan::calm().with(LAGGING, 0.05) },
     |task| run(task, &Mutation { settles: false, ..Mutation::RIGHT }),
@@ -53,11 +49,7 @@ const LAGGING: &[Fault] = &[Fault::ReplyLost, Fault::Disconnect, Fault::ApplySta
 pub(super) static WHOLE_NAMES: Target = TARGET.mutant(
     "lock-whole-names",
     "the line is in the order of whole names, so the guid decides",
-    Caught::by(RuleId::Mx4)
-        .within(5)
-        .harm(&[RuleId::Mx3])
-        .breaks(Promise::Exclusion)
-        .seen("ZOOKEEPER-2931, ZOOKEEPER-3162"),
+    Caught::by(Mx4).within(5).harm(&[Mx3]).breaks(Promise::Exclusion).seen("ZOOKEEPER-2931, ZOOKEEPER-3162"),
     &[],
     |_| Plan { clients: 2, rounds: 1, ..Plan::calm() },
     |task| run(task, &Mutation { rank: |name| Some(name), ..Mutation::RIGHT }),
@@ -70,7 +62,7 @@ pub(super) static WHOLE_NAMES: Target = TARGET.mutant(
 pub(super) static EVERY_CHILD: Target = TARGET.mutant(
     "lock-every-child",
     "every child of the directory counts as a contender",
-    Caught::by(RuleId::Mx7).harm(&[RuleId::Mx8]).seen("CURATOR-43"),
+    Caught::by(Mx7).harm(&[Mx8]).seen("CURATOR-43"),
     &[],
     |_| Plan { rounds: 4, ..Plan::calm() }.with_strangers(&[Act::Child], 0.25, 4),
     |task| run(task, &Mutation { rank: last_ten, ..Mutation::RIGHT }),

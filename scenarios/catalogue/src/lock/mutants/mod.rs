@@ -10,12 +10,8 @@ mod sessions;
 mod waiting;
 
 use super::workload::{DIRECTORY, TARGET, client};
+use crate::prelude::*;
 use copy::{MutantLock, Mutation};
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
-use zk_harness::client::Client;
-use zk_harness::target::{Target, Task};
-use zk_real::RealTarget;
 
 /// All mutants.
 pub(super) static ALL: &[&Target] = &[

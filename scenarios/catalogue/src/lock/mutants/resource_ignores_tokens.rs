@@ -5,22 +5,15 @@
 //! nothing wrong.
 
 use crate::lock::workload::{Exclusive, client, new};
-use futures_util::FutureExt;
-use sim_zk::fault::Fault;
+use crate::prelude::*;
 use std::future::Future;
 use std::time::Duration;
-use zk_checker::RuleId;
-use zk_harness::caught::{Caught, Promise};
-use zk_harness::holding::Held;
-use zk_harness::plan::Plan;
-use zk_harness::target::Target;
-use zk_recipes::zk::{Error, ZooKeeper};
 use zk_recipes::{Lock, LockGuard, Released, Stop};
 
 pub(super) static TARGET: Target = super::TARGET.mutant(
     "lock-resource-ignores-tokens",
     "the right lock before a resource that looks at no token",
-    Caught::by(RuleId::Mx1).breaks(Promise::Exclusion).seen("Kleppmann on distributed locking"),
+    Caught::by(Mx1).breaks(Promise::Exclusion).seen("Kleppmann on distributed locking"),
     FAULTS,
     |_| Plan { faults: 6, ..Plan::calm().with(FAULTS, 0.1) },
     |task| client(task, Box::new(|zk: &_| Unfenced(new(zk)))).boxed(),

@@ -3,15 +3,10 @@
 use super::TARGET;
 use crate::former::TakesItsFormer;
 use crate::lock::workload::{client, new};
+use crate::prelude::*;
 use crate::session::{Interceptor, Reply, Watch, over, over_all};
-use futures_util::FutureExt;
-use sim_zk::fault::Fault;
 use std::sync::{Arc, Mutex, PoisonError};
-use zk_checker::RuleId;
-use zk_harness::caught::Caught;
-use zk_harness::plan::{Act, Plan};
-use zk_harness::target::Target;
-use zk_recipes::zk::{CreateMode, Created, Error, Listing, ZooKeeper, path};
+use zk_recipes::zk::{CreateMode, Created, Listing, path};
 
 /// A lock whose waiters leave their znodes when they give up, by a time limit or because the future is dropped (kazoo a96b1e4;
 /// zk-ruby#49; aiozk#34).
@@ -20,12 +15,12 @@ use zk_recipes::zk::{CreateMode, Created, Error, Listing, ZooKeeper, path};
 pub(super) static LEAVES_ITS_ZNODE: Target = TARGET.mutant(
     "lock-leaves-its-znode",
     "whoever gives up leaves its znode in line",
-    Caught::by(RuleId::Mx12)
+    Caught::by(Mx12)
         .or(&[(
-            RuleId::Mx8,
+            Mx8,
             "where a guard is dropped after its last use, only the line behind it shows that its znode stays",
         )])
-        .harm(&[RuleId::Mx8])
+        .harm(&[Mx8])
         .seen("kazoo a96b1e4, zk-ruby#49, aiozk#34"),
     &[Fault::Cancel],
     |_| Plan::calm().with(&[Fault::Cancel], 0.1),
@@ -47,10 +42,10 @@ impl<Z: ZooKeeper> Interceptor<Z> for LeavesItsZnode {
 pub(super) static PERSISTENT: Target = TARGET.mutant(
     "lock-persistent",
     "the znodes in line do not go with their sessions",
-    Caught::by(RuleId::Mx4)
-        .or(&[(RuleId::Mx8, "somebody died in line before anybody was granted it")])
+    Caught::by(Mx4)
+        .or(&[(Mx8, "somebody died in line before anybody was granted it")])
         .within(1)
-        .harm(&[RuleId::Mx8]),
+        .harm(&[Mx8]),
     &[Fault::ClientCrash],
     |_| Plan::calm().with(&[Fault::ClientCrash], 0.05),
     |task| client(task, over(|| Arc::new(Persistent), new)).boxed(),
@@ -74,7 +69,7 @@ impl<Z: ZooKeeper> Interceptor<Z> for Persistent {
 pub(super) static EXISTS_WATCH: Target = TARGET.mutant(
     "lock-exists-watch",
     "a waiter watches by exists, which leaves a watch where nobody is",
-    Caught::by(RuleId::Mx11).seen("CURATOR-107, kazoo 9b0a793"),
+    Caught::by(Mx11).seen("CURATOR-107, kazoo 9b0a793"),
     &[],
     |_| Plan { clients: 4, ..Plan::calm() },
     |task| client(task, over(|| Arc::new(WatchesByExists), new)).boxed(),
@@ -108,13 +103,13 @@ impl<Z: ZooKeeper> Interceptor<Z> for WatchesByExists {
 pub(super) static FORMER_SESSION: Target = TARGET.mutant(
     "lock-former-session",
     "a lock that takes the znode of its own former session for its own",
-    Caught::by(RuleId::Mx4)
+    Caught::by(Mx4)
         .or(&[
-            (RuleId::Mx13, "who looks for what it has left asks once more than a lock that is free may cost"),
-            (RuleId::Mx10, "what it deletes when it is done is the znode of another session"),
+            (Mx13, "who looks for what it has left asks once more than a lock that is free may cost"),
+            (Mx10, "what it deletes when it is done is the znode of another session"),
         ])
         .within(100)
-        .harm(&[RuleId::Mx10])
+        .harm(&[Mx10])
         .seen("CURATOR-604, CURATOR-498"),
     RECONNECTING,
     |_| Plan { rounds: 12, hostile_ms: 100_000, faults: 30, ..Plan::calm().with(RECONNECTING, 0.1) },
@@ -134,7 +129,7 @@ const RECONNECTING: &[Fault] = &[Fault::Disconnect, Fault::ClientPartition, Faul
 pub(super) static MISSING_IS_FIRST: Target = TARGET.mutant(
     "lock-missing-is-first",
     "a waiter whose znode is gone, and nobody is lower, holds the lock",
-    Caught::by(RuleId::Mx4).harm(&[RuleId::Mx2]).within(100).seen("go-zookeeper/zk"),
+    Caught::by(Mx4).harm(&[Mx2]).within(100).seen("go-zookeeper/zk"),
     &[],
     |_| Plan { rounds: 4, ..Plan::calm() }.with_strangers(&[Act::Delete], 0.25, 6),
     |task| client(task, over(|| Arc::new(MissingIsFirst::default()), new)).boxed(),

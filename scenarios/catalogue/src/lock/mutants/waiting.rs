@@ -2,12 +2,7 @@
 
 use super::copy::{Mutation, Watches};
 use super::{TARGET, run};
-use sim_zk::fault::Fault;
-use zk_checker::RuleId;
-use zk_harness::caught::{Caught, Promise};
-use zk_harness::plan::Plan;
-use zk_harness::target::Target;
-use zk_real::RealTarget;
+use crate::prelude::*;
 
 /// A lock whose waiters all watch the directory, instead of each the predecessor's znode: every release and every newcomer
 /// wakes all of them. ZooKeeper's recipes page calls it the herd effect.
@@ -16,7 +11,7 @@ use zk_real::RealTarget;
 pub(super) static WATCH_ALL: Target = TARGET.mutant(
     "lock-watch-all",
     "a lock whose waiters all watch the directory: every release wakes everybody",
-    Caught::by(RuleId::Mx13).within(1).breaks(Promise::NoHerd).seen("the recipes page warns of it"),
+    Caught::by(Mx13).within(1).breaks(Promise::NoHerd).seen("the recipes page warns of it"),
     &[],
     |_| Plan::calm(),
     |task| run(task, &WATCHES_ALL),
@@ -26,7 +21,7 @@ static WATCHES_ALL: Mutation = Mutation { watches: Watches::Directory, ..Mutatio
 
 /// The same on real servers.
 pub(super) static WATCH_ALL_REAL: RealTarget =
-    RealTarget::new(&WATCH_ALL, |task| run(task, &WATCHES_ALL), &[RuleId::Mx1, RuleId::Mx13]);
+    RealTarget::new(&WATCH_ALL, |task| run(task, &WATCHES_ALL), &[Mx1, Mx13]);
 
 /// A lock whose waiters all watch the first contender: every release wakes all of them (kazoo 7dd4c4c).
 ///
@@ -34,7 +29,7 @@ pub(super) static WATCH_ALL_REAL: RealTarget =
 pub(super) static WATCH_FIRST: Target = TARGET.mutant(
     "lock-watch-first",
     "a lock whose waiters all watch the first in line",
-    Caught::by(RuleId::Mx13).within(1).breaks(Promise::NoHerd).seen("kazoo 7dd4c4c"),
+    Caught::by(Mx13).within(1).breaks(Promise::NoHerd).seen("kazoo 7dd4c4c"),
     &[],
     |_| Plan { clients: 4, ..Plan::calm() },
     |task| run(task, &WATCHES_FIRST),
@@ -44,7 +39,7 @@ static WATCHES_FIRST: Mutation = Mutation { watches: Watches::First, ..Mutation:
 
 /// The same on real servers.
 pub(super) static WATCH_FIRST_REAL: RealTarget =
-    RealTarget::new(&WATCH_FIRST, |task| run(task, &WATCHES_FIRST), &[RuleId::Mx1, RuleId::Mx13]);
+    RealTarget::new(&WATCH_FIRST, |task| run(task, &WATCHES_FIRST), &[Mx1, Mx13]);
 
 /// A lock whose waiters poll instead of watching.
 ///
@@ -52,7 +47,7 @@ pub(super) static WATCH_FIRST_REAL: RealTarget =
 pub(super) static POLLS: Target = TARGET.mutant(
     "lock-polls",
     "a waiter looks again and again",
-    Caught::by(RuleId::Mx13).within(1),
+    Caught::by(Mx13).within(1),
     &[],
     |_| Plan::calm(),
     |task| run(task, &POLLING),
@@ -70,10 +65,7 @@ pub(super) static POLLS_REAL: RealTarget = RealTarget::new(&POLLS, |task| run(ta
 pub(super) static EVENT_GRANTS: Target = TARGET.mutant(
     "lock-event-grants",
     "any wake-up grants, without a second look",
-    Caught::by(RuleId::Mx4)
-        .harm(&[RuleId::Mx3])
-        .breaks(Promise::Exclusion)
-        .seen("Curator#1290 is of this kind"),
+    Caught::by(Mx4).harm(&[Mx3]).breaks(Promise::Exclusion).seen("Curator#1290 is of this kind"),
     &[Fault::Cancel],
     |_| Plan { clients: 4, ..Plan::calm() }.with(&[Fault::Cancel], 0.05),
     |task| run(task, &Mutation { looks_again: false, ..Mutation::RIGHT }),
@@ -86,7 +78,7 @@ pub(super) static EVENT_GRANTS: Target = TARGET.mutant(
 pub(super) static WAITS_FOR_NOBODY: Target = TARGET.mutant(
     "lock-waits-for-nobody",
     "the one ahead is gone when it is to be watched, and is waited for all the same",
-    Caught::by(RuleId::Mx7).harm(&[RuleId::Mx8]).seen("helix#44, samuel/go-zookeeper#10"),
+    Caught::by(Mx7).harm(&[Mx8]).seen("helix#44, samuel/go-zookeeper#10"),
     &[],
     |_| Plan::calm(),
     |task| run(task, &Mutation { sees_that_it_is_gone: false, ..Mutation::RIGHT }),

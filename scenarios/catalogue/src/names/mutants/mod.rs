@@ -4,16 +4,8 @@ mod copy;
 
 use super::workload::{TARGET, client};
 use crate::claims::Mutation;
+use crate::prelude::*;
 use copy::MutantNames;
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
-use sim_zk::fault::Fault;
-use zk_checker::RuleId;
-use zk_harness::caught::Caught;
-use zk_harness::client::Client;
-use zk_harness::plan::Plan;
-use zk_harness::target::{Target, Task};
-use zk_real::RealTarget;
 
 /// All mutants.
 pub(super) static ALL: &[&Target] = &[&EXISTS_IS_MINE, &LOSS_IS_REFUSAL, &RELEASE_BY_NAME];
@@ -35,7 +27,7 @@ fn run<C: Client>(task: Task<C>, mutation: &'static Mutation) -> BoxFuture<'stat
 static EXISTS_IS_MINE: Target = TARGET.mutant(
     "names-exists-is-mine",
     "a name service that takes \"the znode exists already\" for success",
-    Caught::by(RuleId::Ns1).within(1).seen("the recipes page"),
+    Caught::by(Ns1).within(1).seen("the recipes page"),
     &[],
     |_| Plan { rounds: 4, ..Plan::calm() },
     |task| run(task, &TAKES_WHAT_IS_THERE),
@@ -54,7 +46,7 @@ static EXISTS_IS_MINE_REAL: RealTarget =
 static LOSS_IS_REFUSAL: Target = TARGET.mutant(
     "names-loss-is-refusal",
     "a name service that takes a lost connection for a refusal",
-    Caught::by(RuleId::Ns3),
+    Caught::by(Ns3),
     &[Fault::ReplyLost],
     |_| Plan { rounds: 4, ..Plan::calm().with(&[Fault::ReplyLost], 0.05) },
     |task| run(task, &Mutation { looks_after_loss: false, ..Mutation::RIGHT }),
@@ -66,7 +58,7 @@ static LOSS_IS_REFUSAL: Target = TARGET.mutant(
 static RELEASE_BY_NAME: Target = TARGET.mutant(
     "names-release-by-name",
     "a name service that gives a name back by its name alone, whoever has it by then",
-    Caught::by(RuleId::Ns4),
+    Caught::by(Ns4),
     &[Fault::SessionExpiry],
     |_| Plan {
         rounds: 30,

@@ -1,16 +1,10 @@
 //! Mutants of the priority queue: the [copy](crate::queue::mutants::copy) of the queue, with names that begin with a priority.
 
 use super::workload::TARGET;
+use crate::prelude::*;
 use crate::queue::mutants::copy::{Mutation, open};
 use crate::queue::workload::{Way, client, declared};
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
-use zk_checker::RuleId;
-use zk_checker::history::{Names, Object};
-use zk_harness::caught::Caught;
-use zk_harness::client::{Client, SimProcess};
-use zk_harness::plan::Plan;
-use zk_harness::target::{Part, Setting, Target, Task};
+use zk_harness::target::Part;
 use zk_recipes::{Delivery, Idle, Order};
 
 /// All mutants.
@@ -50,7 +44,7 @@ const RIGHT: Mutation = Mutation { prefix: |priority| format!("queue-{priority:0
 static AS_TEXT: Target = mutant(
     "priority-queue-as-text",
     "a priority queue that compares priorities as texts: 10 goes before 9",
-    Caught::by(RuleId::Qu10).within(5).harm(&[RuleId::Qu5]),
+    Caught::by(Qu10).within(5).harm(&[Qu5]),
     |task| run(task, &Mutation { prefix: |priority| format!("queue-{priority}-"), ..RIGHT }),
 );
 
@@ -61,7 +55,7 @@ static AS_TEXT: Target = mutant(
 static OLD_LIST: Target = mutant(
     "priority-queue-old-list",
     "a priority queue whose consumers go by a list of an earlier call",
-    Caught::by(RuleId::Qu5),
+    Caught::by(Qu5),
     |task| run(task, &Mutation { keeps_list: true, ..RIGHT }),
 );
 
@@ -72,6 +66,6 @@ static OLD_LIST: Target = mutant(
 static PAGE: Target = mutant(
     "priority-queue-page",
     "a priority queue with names as on ZooKeeper's recipes page: queue-YY and the number",
-    Caught::by(RuleId::Qu10).within(5).harm(&[RuleId::Qu5]).seen("the recipes page"),
+    Caught::by(Qu10).within(5).harm(&[Qu5]).seen("the recipes page"),
     |task| run(task, &Mutation { prefix: |priority| format!("queue-{priority}"), ..RIGHT }),
 );

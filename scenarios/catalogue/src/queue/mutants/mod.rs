@@ -8,12 +8,8 @@ mod taking;
 mod waiting;
 
 use super::workload::{TARGET, Way, client, declared};
+use crate::prelude::*;
 use copy::Mutation;
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
-use zk_checker::history::{Names, Object};
-use zk_harness::client::Client;
-use zk_harness::target::{Setting, Target, Task};
 use zk_recipes::{Delivery, Idle};
 
 /// All mutants.

@@ -2,15 +2,8 @@
 
 use super::copy::{MutantProducer, Mutation};
 use super::{BASE, ONE};
+use crate::prelude::*;
 use crate::queue::workload::{self as queue, Way, client};
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
-use sim_zk::fault::Fault;
-use zk_checker::RuleId;
-use zk_harness::caught::Caught;
-use zk_harness::client::Client;
-use zk_harness::plan::Plan;
-use zk_harness::target::{Target, Task};
 use zk_recipes::zk::CreateMode;
 
 /// One client's part, with the copy's producers.
@@ -27,7 +20,7 @@ fn run<C: Client>(task: Task<C>, mutation: &'static Mutation) -> BoxFuture<'stat
 pub(super) static EPHEMERAL_ITEMS: Target = BASE.mutant(
     "queue-ephemeral-items",
     "a queue whose items are ephemeral, as on ZooKeeper's recipes page",
-    Caught::by(RuleId::Qu8).within(1).harm(&[RuleId::Qu2]).seen("the recipes page"),
+    Caught::by(Qu8).within(1).harm(&[Qu2]).seen("the recipes page"),
     &[Fault::ClientCrash],
     |_| Plan { rounds: 6, ..Plan::calm() }.with(&[Fault::ClientCrash], 0.02),
     |task| run(task, &Mutation { mode: CreateMode::EphemeralSequential, ..Mutation::RIGHT }),
@@ -40,7 +33,7 @@ pub(super) static EPHEMERAL_ITEMS: Target = BASE.mutant(
 pub(super) static PUT_AGAIN: Target = BASE.mutant(
     "queue-put-again",
     "a queue whose producers put again when an answer was lost",
-    Caught::by(RuleId::Qu3).seen("Curator"),
+    Caught::by(Qu3).seen("Curator"),
     &[Fault::ReplyLost],
     |_| Plan { rounds: 6, ..Plan::calm() }.with(&[Fault::ReplyLost], 0.05),
     |task| run(task, &Mutation { puts_again: true, ..Mutation::RIGHT }),

@@ -2,11 +2,7 @@
 
 use super::copy::{Mutation, Unanswered};
 use super::{BASE, run};
-use sim_zk::fault::Fault;
-use zk_checker::RuleId;
-use zk_harness::caught::Caught;
-use zk_harness::plan::Plan;
-use zk_harness::target::Target;
+use crate::prelude::*;
 
 /// A queue whose consumers send a delete again when its answer was lost, take "no such znode" for another consumer's work,
 /// and go on to the next item: the first is lost, although the queue promises to lose none. Measured in Apache Curator 5.4
@@ -16,7 +12,7 @@ use zk_harness::target::Target;
 pub(super) static DELETE_AGAIN: Target = BASE.mutant(
     "queue-delete-again",
     "a queue whose consumers send a delete again and take its refusal for another's work",
-    Caught::by(RuleId::Qu2).seen("kazoo, Curator"),
+    Caught::by(Qu2).seen("kazoo, Curator"),
     &[Fault::ReplyLost],
     |_| Plan { rounds: 6, ..Plan::calm() }.with(&[Fault::ReplyLost], 0.05),
     |task| run(task, &Mutation { unanswered: Unanswered::DeletedAgain, ..Mutation::RIGHT }),
@@ -28,7 +24,7 @@ pub(super) static DELETE_AGAIN: Target = BASE.mutant(
 pub(super) static HANDS_OUT_IN_DOUBT: Target = BASE.mutant(
     "queue-hands-out-in-doubt",
     "a queue that hands out an item whose delete was not answered",
-    Caught::by(RuleId::Qu1),
+    Caught::by(Qu1),
     &[Fault::RequestLost],
     |_| Plan { rounds: 8, ..Plan::calm().with(&[Fault::RequestLost], 0.1) },
     |task| run(task, &Mutation { unanswered: Unanswered::HandedOut, ..Mutation::RIGHT }),
@@ -40,7 +36,7 @@ pub(super) static HANDS_OUT_IN_DOUBT: Target = BASE.mutant(
 pub(super) static PASSES_OVER_IN_DOUBT: Target = BASE.mutant(
     "queue-passes-over-in-doubt",
     "a queue that passes over an item whose delete was not answered",
-    Caught::by(RuleId::Qu2),
+    Caught::by(Qu2),
     &[Fault::ReplyLost],
     |_| Plan { rounds: 8, ..Plan::calm().with(&[Fault::ReplyLost], 0.1) },
     |task| run(task, &Mutation { unanswered: Unanswered::PassedOver, ..Mutation::RIGHT }),
@@ -52,7 +48,7 @@ pub(super) static PASSES_OVER_IN_DOUBT: Target = BASE.mutant(
 pub(super) static NO_NODE_IGNORED: Target = BASE.mutant(
     "queue-no-node-ignored",
     "a queue whose consumers hand out an item that another was faster to delete",
-    Caught::by(RuleId::Qu1).within(5),
+    Caught::by(Qu1).within(5),
     &[],
     |_| Plan { rounds: 6, ..Plan::calm() },
     |task| run(task, &Mutation { ignores_no_node: true, ..Mutation::RIGHT }),
@@ -64,7 +60,7 @@ pub(super) static NO_NODE_IGNORED: Target = BASE.mutant(
 pub(super) static NEWEST_FIRST: Target = BASE.mutant(
     "queue-newest-first",
     "a queue that gives the newest item first",
-    Caught::by(RuleId::Qu4).within(5),
+    Caught::by(Qu4).within(5),
     &[],
     |_| Plan { rounds: 6, ..Plan::calm() },
     |task| run(task, &Mutation { newest_first: true, ..Mutation::RIGHT }),

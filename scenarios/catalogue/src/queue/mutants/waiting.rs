@@ -2,13 +2,8 @@
 
 use super::copy::Mutation;
 use super::{BASE, run};
+use crate::prelude::*;
 use crate::queue::workload::{QUEUES, Way, client, objects, open};
-use futures_util::FutureExt;
-use zk_checker::RuleId;
-use zk_harness::caught::{Caught, Promise};
-use zk_harness::plan::{Act, Plan};
-use zk_harness::target::Target;
-use zk_recipes::zk::ZooKeeper;
 use zk_recipes::{Consumer, Idle, Producer};
 
 /// A queue that is declared free of herds, and whose idle consumers all watch it, as on ZooKeeper's recipes page: every put
@@ -20,7 +15,7 @@ pub(super) static ALL_WATCH: Target = Target {
     ..BASE.mutant(
         "queue-all-watch",
         "a queue whose idle consumers all watch it, and that is declared to wake one",
-        Caught::by(RuleId::Qu7).within(5).breaks(Promise::NoHerd).seen("the recipes page"),
+        Caught::by(Qu7).within(5).breaks(Promise::NoHerd).seen("the recipes page"),
         &[],
         |_| Plan { clients: 6, rounds: 6, ..Plan::calm() },
         |task| client(task, &QUEUES, Box::new(open_as_textbook)).boxed(),
@@ -38,7 +33,7 @@ fn open_as_textbook<Z: ZooKeeper>(zk: &Z, way: &Way, prefetch: usize) -> (Produc
 pub(super) static NO_NEW_WATCH: Target = BASE.mutant(
     "queue-no-new-watch",
     "a queue whose consumers do not watch again after another was faster",
-    Caught::by(RuleId::Qu6).within(40),
+    Caught::by(Qu6).within(40),
     &[],
     |_| Plan { rounds: 12, ..Plan::calm() },
     |task| run(task, &Mutation { watches_again: false, ..Mutation::RIGHT }),
@@ -51,7 +46,7 @@ pub(super) static NO_NEW_WATCH: Target = BASE.mutant(
 pub(super) static PARENT_IGNORED: Target = BASE.mutant(
     "queue-parent-ignored",
     "a queue whose consumers wait without a watch while the queue is missing",
-    Caught::by(RuleId::Qu6).seen("CURATOR-308"),
+    Caught::by(Qu6).seen("CURATOR-308"),
     &[],
     |_| Plan { rounds: 6, ..Plan::calm() },
     |task| run(task, &Mutation { makes_parent: false, ..Mutation::RIGHT }),

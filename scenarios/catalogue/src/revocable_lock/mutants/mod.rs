@@ -3,18 +3,13 @@
 mod copy;
 
 use super::workload::{TARGET, client};
+use crate::prelude::*;
 use crate::session::{Intercepted, Interceptor, Reply, Watch};
 use copy::MutantRevocableLock;
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
-use zk_checker::RuleId;
-use zk_harness::caught::Caught;
-use zk_harness::client::{Client, SimProcess};
-use zk_harness::plan::Plan;
-use zk_harness::target::{Part, Target, Task};
-use zk_recipes::zk::{Data, EventKind, Listing, ZooKeeper, path};
+use zk_harness::target::Part;
+use zk_recipes::zk::{Data, EventKind, Listing, path};
 
 /// All mutants.
 pub(super) static ALL: &[&Target] = &[&DEAF, &WORD_FOR_DELETION, &NO_GRACE];
@@ -44,7 +39,7 @@ fn run<C: Client>(
 static DEAF: Target = mutant(
     "revocable-lock-deaf",
     "an owner throws away what the read that arms its watch returns",
-    Caught::by(RuleId::Rv1).within(100).seen("Curator"),
+    Caught::by(Rv1).within(100).seen("Curator"),
     |task| run(task, || Arc::new(ThrowsAway::default()), true),
 );
 
@@ -66,7 +61,7 @@ impl<Z: ZooKeeper> Interceptor<Z> for ThrowsAway {
 static NO_GRACE: Target = mutant(
     "revocable-lock-no-grace",
     "who is made to go is removed at once",
-    Caught::by(RuleId::Rv2).within(1).seen("the recipes page"),
+    Caught::by(Rv2).within(1).seen("the recipes page"),
     |task| run(task, || Arc::new(Unaltered), false),
 );
 
@@ -81,13 +76,13 @@ impl<Z: ZooKeeper> Interceptor<Z> for Unaltered {}
 static WORD_FOR_DELETION: Target = mutant(
     "revocable-lock-word-for-deletion",
     "a waiter takes a change of its predecessor's data for its deletion",
-    Caught::by(RuleId::Rv4)
+    Caught::by(Rv4)
         .or(&[(
-            RuleId::Rw5,
+            Rw5,
             "whoever takes the word for a deletion goes on to watch the next one ahead, beside whoever watches that one by right: its deletion notifies both",
         )])
         .within(5)
-        .harm(&[RuleId::Rw1])
+        .harm(&[Rw1])
         .seen("follows from the watch rules"),
     |task| run(task, || Arc::new(AnyEventIsItsEnd::default()), true),
 );

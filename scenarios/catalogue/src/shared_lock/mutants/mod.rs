@@ -6,12 +6,8 @@ mod writers;
 
 use super::workload::{DIRECTORY, TARGET, client};
 use crate::lock::mutants::copy::{MutantLock, Mutation};
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
-use zk_harness::caught::Caught;
-use zk_harness::client::{Client, SimProcess};
-use zk_harness::plan::Plan;
-use zk_harness::target::{Part, Target, Task};
+use crate::prelude::*;
+use zk_harness::target::Part;
 
 /// All mutants.
 pub(super) static ALL: &[&Target] = &[

@@ -2,11 +2,7 @@
 
 use super::steps::{Coordination, Mutation};
 use super::{TARGET, run};
-use sim_zk::fault::Fault;
-use zk_checker::RuleId;
-use zk_harness::caught::Caught;
-use zk_harness::plan::Plan;
-use zk_harness::target::Target;
+use crate::prelude::*;
 
 /// Two-phase commit whose coordinator decides on its own reading of the votes, and puts nothing on record. A vote may come
 /// after the reading, or another participant decide otherwise: a decision that only the coordinator knows binds nobody.
@@ -15,7 +11,7 @@ use zk_harness::target::Target;
 pub(super) static OWN_READING: Target = TARGET.mutant(
     "two-phase-commit-own-reading",
     "two-phase commit whose coordinator decides on its own reading of the votes, without a record",
-    Caught::by(RuleId::Tc9),
+    Caught::by(Tc9),
     &[Fault::ClientPause],
     |_| Plan { rounds: 2, ..Plan::calm() }.with(&[Fault::ClientPause], 0.02),
     |task| run(task, &Mutation { coordination: Coordination::OwnReading, ..Mutation::RIGHT }),
@@ -28,7 +24,7 @@ pub(super) static OWN_READING: Target = TARGET.mutant(
 pub(super) static PRESUMED_COMMIT: Target = TARGET.mutant(
     "two-phase-commit-presumed-commit",
     "two-phase commit whose coordinator takes silence for a vote to commit",
-    Caught::by(RuleId::Tc9).harm(&[RuleId::Tc3]),
+    Caught::by(Tc9).harm(&[Tc3]),
     &[],
     |_| Plan { rounds: 4, ..Plan::calm() },
     |task| run(task, &Mutation { coordination: Coordination::Presumed, ..Mutation::RIGHT }),

@@ -2,11 +2,7 @@
 
 use super::steps::{Coordination, Mutation, Undecided};
 use super::{TARGET, run};
-use sim_zk::fault::Fault;
-use zk_checker::RuleId;
-use zk_harness::caught::{Caught, Promise};
-use zk_harness::plan::Plan;
-use zk_harness::target::Target;
+use crate::prelude::*;
 
 const DELAYS: &[Fault] = &[Fault::ClientPause, Fault::Disconnect];
 
@@ -17,7 +13,7 @@ const DELAYS: &[Fault] = &[Fault::ClientPause, Fault::Disconnect];
 pub(super) static ABORT_UNCHECKED: Target = TARGET.mutant(
     "two-phase-commit-abort-unchecked",
     "two-phase commit in which abort is proposed without a check that a vote is missing",
-    Caught::by(RuleId::Tc4),
+    Caught::by(Tc4),
     DELAYS,
     |_| Plan { rounds: 6, faults: 2, ..Plan::calm().with(DELAYS, 0.03) },
     |task| run(task, &UNCHECKED),
@@ -37,13 +33,13 @@ static UNCHECKED: Mutation = Mutation {
 pub(super) static OWN_DECISION_STANDS: Target = TARGET.mutant(
     "two-phase-commit-own-decision-stands",
     "two-phase commit in which NodeExists on the record is taken for success: one's own decision stands",
-    Caught::by(RuleId::Tc9)
+    Caught::by(Tc9)
         .or(&[(
-            RuleId::Tc4,
+            Tc4,
             "the abort that stands is proposed without a look at the votes, and that is told when it gets on record",
         )])
         .within(100)
-        .harm(&[RuleId::Tc1])
+        .harm(&[Tc1])
         .breaks(Promise::Agreement),
     DELAYS,
     |_| Plan { rounds: 6, faults: 6, ..Plan::calm().with(DELAYS, 0.15) },
@@ -59,9 +55,9 @@ pub(super) static OWN_DECISION_STANDS: Target = TARGET.mutant(
 pub(super) static TIME_OUT_ABORTS: Target = TARGET.mutant(
     "two-phase-commit-time-out-aborts",
     "two-phase commit in which a site that has voted for commit aborts when its time is over",
-    Caught::by(RuleId::Tc8)
-        .or(&[(RuleId::Tc9, "it aborts although commit is on record already, and that is seen first")])
-        .harm(&[RuleId::Tc1])
+    Caught::by(Tc8)
+        .or(&[(Tc9, "it aborts although commit is on record already, and that is seen first")])
+        .harm(&[Tc1])
         .breaks(Promise::Agreement),
     DELAYS,
     |_| Plan { rounds: 2, ..Plan::calm() }.with(DELAYS, 0.05),
@@ -76,7 +72,7 @@ pub(super) static TIME_OUT_ABORTS: Target = TARGET.mutant(
 pub(super) static RECORD_REMOVED_EARLY: Target = TARGET.mutant(
     "two-phase-commit-record-removed-early",
     "two-phase commit in which the first site that knows the decision removes the record",
-    Caught::by(RuleId::Tc11).harm(&[RuleId::Tc5]).breaks(Promise::Agreement),
+    Caught::by(Tc11).harm(&[Tc5]).breaks(Promise::Agreement),
     &[Fault::ClientPause],
     |_| Plan { rounds: 2, ..Plan::calm() }.with(&[Fault::ClientPause], 0.1),
     |task| run(task, &Mutation { keeps_record: false, ..Mutation::RIGHT }),

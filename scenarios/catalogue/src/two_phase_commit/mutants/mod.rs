@@ -9,15 +9,12 @@ mod voting;
 
 use super::recipe::Participant;
 use super::workload::{TARGET, client};
-use futures_util::FutureExt;
-use futures_util::future::{BoxFuture, Either, select};
+use crate::prelude::*;
+use futures_util::future::{Either, select};
 use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
 use steps::{MutantParticipant, Mutation};
-use zk_harness::client::Client;
-use zk_harness::target::{Target, Task};
-use zk_recipes::zk::ZooKeeper;
 
 /// All mutants.
 pub(super) static ALL: &[&Target] = &[

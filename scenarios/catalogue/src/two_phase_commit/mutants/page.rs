@@ -3,18 +3,12 @@
 
 use super::{TARGET, within};
 use crate::copies::connected;
+use crate::prelude::*;
 use crate::two_phase_commit::recipe::{Participant, TwoPhases};
 use crate::two_phase_commit::workload::{self, client};
-use futures_util::FutureExt;
-use sim_zk::fault::Fault;
 use std::time::Duration;
-use zk_checker::RuleId;
-use zk_checker::history::{Names, Object};
-use zk_harness::caught::{Caught, Promise};
-use zk_harness::plan::Plan;
-use zk_harness::target::{Setting, Target};
 use zk_recipes::two_phase_commit::{Decision, Transaction, Vote};
-use zk_recipes::zk::{CreateMode, Error, ZooKeeper, path};
+use zk_recipes::zk::{CreateMode, path};
 
 /// Two-phase commit whose coordinator creates the sites' znodes one by one, while the sites take those that are there for all
 /// that take part: so the steps of the recipes page can be read. A site that comes early sees half a list, and commits what
@@ -24,8 +18,8 @@ use zk_recipes::zk::{CreateMode, Error, ZooKeeper, path};
 pub(super) static CHILDREN_ONE_BY_ONE: Target = TARGET.mutant(
     "two-phase-commit-children-one-by-one",
     "two-phase commit whose sites' znodes are made one by one: who comes early decides on half a list",
-    Caught::by(RuleId::Tc7)
-        .or(&[(RuleId::Tc4, "the abort on half a list gets on record when the others have voted")])
+    Caught::by(Tc7)
+        .or(&[(Tc4, "the abort on half a list gets on record when the others have voted")])
         .seen("the recipes page"),
     &[],
     |_| Plan { rounds: 2, ..Plan::calm() },
@@ -43,11 +37,7 @@ pub(super) static EPHEMERAL_VOTES: Target = Target {
     ..TARGET.mutant(
         "two-phase-commit-ephemeral-votes",
         "two-phase commit with ephemeral votes and no record, as the recipes page has it",
-        Caught::by(RuleId::Tc10)
-            .within(1)
-            .harm(&[RuleId::Tc1])
-            .breaks(Promise::Agreement)
-            .seen("the recipes page"),
+        Caught::by(Tc10).within(1).harm(&[Tc1]).breaks(Promise::Agreement).seen("the recipes page"),
         &[Fault::SessionExpiry],
         |_| Plan { rounds: 1, ..Plan::calm() }.with(&[Fault::SessionExpiry], 0.02),
         |task| client(task, Box::new(|right| Page(right.clone(), Variant::Ephemeral))).boxed(),

@@ -2,11 +2,7 @@
 
 use super::steps::{Ballot, Mutation};
 use super::{TARGET, run};
-use sim_zk::fault::Fault;
-use zk_checker::RuleId;
-use zk_harness::caught::{Caught, Promise};
-use zk_harness::plan::Plan;
-use zk_harness::target::Target;
+use crate::prelude::*;
 
 /// Two-phase commit in which votes are written under no version, and written again when the reply was lost. A vote that can be
 /// overwritten is none: the vote that another site has read may not be the one that stands in the end.
@@ -15,7 +11,7 @@ use zk_harness::target::Target;
 pub(super) static VOTES_OVERWRITTEN: Target = TARGET.mutant(
     "two-phase-commit-votes-overwritten",
     "two-phase commit in which votes are written under no version, and again after a lost reply",
-    Caught::by(RuleId::Tc6),
+    Caught::by(Tc6),
     &[Fault::ReplyLost],
     |_| Plan { rounds: 2, ..Plan::calm() }.with(&[Fault::ReplyLost], 0.05),
     |task| run(task, &Mutation { vote: Ballot::Overwritten, ..Mutation::RIGHT }),
@@ -28,7 +24,7 @@ pub(super) static VOTES_OVERWRITTEN: Target = TARGET.mutant(
 pub(super) static WATCH_ALL_VOTES: Target = TARGET.mutant(
     "two-phase-commit-watch-all-votes",
     "two-phase commit in which every site watches all votes, although nobody asked it to",
-    Caught::by(RuleId::Tc12).within(1).breaks(Promise::NoHerd).seen("the recipes page"),
+    Caught::by(Tc12).within(1).breaks(Promise::NoHerd).seen("the recipes page"),
     &[],
     |_| Plan { rounds: 2, ..Plan::calm() },
     |task| run(task, &Mutation { vote: Ballot::Watching, ..Mutation::RIGHT }),
