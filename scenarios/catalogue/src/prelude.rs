@@ -6,10 +6,10 @@ pub(crate) use futures_util::FutureExt;
 pub(crate) use futures_util::future::BoxFuture;
 pub(crate) use sim_zk::fault::Fault;
 pub(crate) use zk_checker::RuleId::*;
+pub(crate) use zk_checker::Verdict;
 pub(crate) use zk_checker::history::{
     FaultKind, Kind, Manner, Names, Object, ObjectId, OpId, Seen, Verb, What, Why,
 };
-pub(crate) use zk_checker::Verdict;
 pub(crate) use zk_harness::caught::{Caught, Promise};
 pub(crate) use zk_harness::client::{Client, SimProcess};
 pub(crate) use zk_harness::holding::{Belief, Held, give_back};

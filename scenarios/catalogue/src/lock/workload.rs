@@ -50,34 +50,24 @@ pub fn new<Z: ZooKeeper>(zk: &Z) -> Lock<Z> {
     Lock::new(zk, DIRECTORY, LockOptions::default()).expect("the directory is a good path")
 }
 
-/// The methods of the lock, which a mutant has too.
+/// The lock, or a mutant of it.
 pub trait Exclusive: Clone + Send + Sync + 'static {
     /// What a grant gives.
     type Guard: Held;
 
-    /// Waits for the lock.
-    fn acquire(&self) -> impl Future<Output = Result<Self::Guard, Error>> + Send;
-
-    /// Waits for the lock for a limited time.
-    fn acquire_within(&self, limit: Duration) -> impl Future<Output = Result<Self::Guard, Error>> + Send;
-
-    /// Takes the lock if it is free.
-    fn try_acquire(&self) -> impl Future<Output = Result<Option<Self::Guard>, Error>> + Send;
+    /// Waits for the lock: for ever, for the limit of the call, or not at all. `None`: it was not free.
+    fn take(&self, call: Call) -> impl Future<Output = Result<Option<Self::Guard>, Error>> + Send;
 }
 
 impl<Z: ZooKeeper> Exclusive for Lock<Z> {
     type Guard = LockGuard<Z>;
 
-    fn acquire(&self) -> impl Future<Output = Result<LockGuard<Z>, Error>> + Send {
-        Lock::acquire(self)
-    }
-
-    fn acquire_within(&self, limit: Duration) -> impl Future<Output = Result<LockGuard<Z>, Error>> + Send {
-        Lock::acquire_within(self, limit)
-    }
-
-    fn try_acquire(&self) -> impl Future<Output = Result<Option<LockGuard<Z>>, Error>> + Send {
-        Lock::try_acquire(self)
+    async fn take(&self, Call { verb, limit, .. }: Call) -> Result<Option<LockGuard<Z>>, Error> {
+        match verb {
+            Verb::TryAcquire => self.try_acquire().await,
+            _ if limit.is_zero() => self.acquire().await.map(Some),
+            _ => self.acquire_within(limit).await.map(Some),
+        }
     }
 }
 
@@ -98,14 +88,7 @@ async fn take_turn<C: Client, L: Exclusive>(client: &C, zk: &C::Zk, lock: &L, pa
         7 => Call::new(LOCK, Verb::TryAcquire),
         _ => Call::new(LOCK, Verb::Acquire),
     };
-    let acquiring = || async {
-        match call.verb {
-            Verb::TryAcquire => lock.try_acquire().await,
-            _ if call.limit.is_zero() => lock.acquire().await.map(Some),
-            _ => lock.acquire_within(call.limit).await.map(Some),
-        }
-    };
-    let (op, guard) = match attempt(client, call, nothing, acquiring).await {
+    let (op, guard) = match attempt(client, call, nothing, || lock.take(call)).await {
         (op, Ended::Done(Some(guard))) => (op, guard),
         (_, ended) if ended.is_session_over() => return Round::Again,
         (_, ended) => {

@@ -102,12 +102,12 @@ async fn take_turn<C: Client, L: Exclusive>(
     timeouts: u32,
 ) -> Round {
     let asked = zk.now();
-    let (op, guard) =
-        match operation(client, Call::new(LOCK, Verb::Acquire), nothing, || lock.acquire()).await {
-            (op, Ended::Done(guard)) => (op, guard),
-            (_, ended) if ended.is_session_over() => return Round::Again,
-            _ => return Round::Over,
-        };
+    let call = Call::new(LOCK, Verb::Acquire);
+    let (op, guard) = match attempt(client, call, nothing, || lock.take(call)).await {
+        (op, Ended::Done(Some(guard))) => (op, guard),
+        (_, ended) if ended.is_session_over() => return Round::Again,
+        _ => return Round::Over,
+    };
     sometimes!(client, "a lock is waited for longer than a session timeout", zk.now().since(asked) > timeout);
     let asks = client.choose(2) == 1;
     let belief = Belief::begin(client, zk.session(), &guard, LOCK, op);

@@ -11,15 +11,14 @@ use crate::session::{Interceptor, Reply, Watch, over, watched_list};
 use std::sync::{Arc, Mutex, PoisonError};
 use zk_recipes::zk::{CreateMode, Created, Listing, Time};
 
-pub(super) static TARGET: Target = Target {
-    name: "long-holds-without-pings",
-    about: "only answered requests, and not answered pings, count as a sign that the session lives",
-    caught_by: Some(Caught::by(Mx16)),
-    faults: &[],
-    plan: |_| Plan::calm(),
-    sim: |task| client(task, over(|| Arc::new(WithoutPings::default()), new)).boxed(),
-    ..Target::mutant_of(&crate::long_holds::TARGET)
-};
+pub(super) static TARGET: Target = crate::long_holds::TARGET.mutant(
+    "long-holds-without-pings",
+    "only answered requests, and not answered pings, count as a sign that the session lives",
+    Caught::by(Mx16),
+    &[],
+    |_| Plan::calm(),
+    |task| client(task, over(|| Arc::new(WithoutPings::default()), new)).boxed(),
+);
 
 /// The wrong step: it knows when the last request was sent that was answered.
 #[derive(Default)]

@@ -5,7 +5,7 @@
 //! then go. A waiter that is asked gives up, as its recipe does.
 
 use crate::prelude::*;
-use crate::shared_lock::workload::{Downgraded, Granted, LOCK, Shared, acquire, downgrade, drawn, shared};
+use crate::shared_lock::workload::{Downgraded, Granted, LOCK, Shared, Taken, downgrade, drawn, shared};
 use futures_util::future::select;
 use std::future::Future;
 use std::pin::pin;
@@ -113,20 +113,16 @@ impl<Z: ZooKeeper> HeldUntilAsked for RevocableWrite<Z> {
 }
 
 impl<Z: ZooKeeper> Revocable for RevocableLock<Z> {
-    fn contenders(&self) -> impl Future<Output = Result<Vec<Contender>, Error>> + Send {
-        RevocableLock::contenders(self)
+    async fn contenders(&self) -> Result<Vec<Contender>, Error> {
+        RevocableLock::contenders(self).await
     }
 
-    fn ask(&self, contender: &Contender) -> impl Future<Output = Result<Fate, Error>> + Send {
-        RevocableLock::ask(self, contender)
+    async fn ask(&self, contender: &Contender) -> Result<Fate, Error> {
+        RevocableLock::ask(self, contender).await
     }
 
-    fn force(
-        &self,
-        contender: &Contender,
-        grace: Duration,
-    ) -> impl Future<Output = Result<Fate, Error>> + Send {
-        RevocableLock::force(self, contender, grace)
+    async fn force(&self, contender: &Contender, grace: Duration) -> Result<Fate, Error> {
+        RevocableLock::force(self, contender, grace).await
     }
 }
 
@@ -196,7 +192,7 @@ async fn take_turn<C: Client, L: Revocable>(client: &C, zk: &C::Zk, lock: &L, pa
     let call = drawn(client, pace);
     let number = AtomicU32::new(0);
     let asking = || async {
-        let granted = acquire(lock, call).await;
+        let granted = lock.take(call).await;
         if granted.as_ref().is_err_and(Error::is_revoked) {
             sometimes!(client, "a waiter is made to go", true);
             heard(client, OpId(number.load(Ordering::Relaxed)));

@@ -50,30 +50,15 @@ pub fn new<Z: ZooKeeper>(zk: &Z) -> SharedLock<Z> {
     SharedLock::new(zk, DIRECTORY, SharedLockOptions::default()).expect("the directory is a good path")
 }
 
-/// The methods of the shared lock, which a mutant has too.
+/// The shared lock, or a mutant of it.
 pub trait Shared: Clone + Send + Sync + 'static {
     /// What a reader is granted.
     type Read: Held;
     /// What a writer is granted.
     type Write: Held;
 
-    /// Waits until no writer is ahead.
-    fn read(&self) -> impl Future<Output = Result<Self::Read, Error>> + Send;
-
-    /// Waits until nobody is ahead.
-    fn write(&self) -> impl Future<Output = Result<Self::Write, Error>> + Send;
-
-    /// The same for a limited time.
-    fn read_within(&self, limit: Duration) -> impl Future<Output = Result<Self::Read, Error>> + Send;
-
-    /// The same for a limited time.
-    fn write_within(&self, limit: Duration) -> impl Future<Output = Result<Self::Write, Error>> + Send;
-
-    /// Takes it if no writer is ahead.
-    fn try_read(&self) -> impl Future<Output = Result<Option<Self::Read>, Error>> + Send;
-
-    /// Takes it if nobody is ahead.
-    fn try_write(&self) -> impl Future<Output = Result<Option<Self::Write>, Error>> + Send;
+    /// Waits to read or to write: for ever, for the limit of the call, or not at all. `None`: it was not free.
+    fn take(&self, call: Call) -> impl Future<Output = Taken<Self::Read, Self::Write>> + Send;
 
     /// Goes on as a reader, or not.
     fn downgrade(
@@ -81,41 +66,29 @@ pub trait Shared: Clone + Send + Sync + 'static {
     ) -> impl Future<Output = Result<Self::Read, NotDowngraded<Self::Write>>> + Send;
 }
 
-/// Implements [`Shared`] by the methods of the same names.
+/// The result of an acquire.
+pub type Taken<R, W> = Result<Option<Granted<R, W>>, Error>;
+
+/// Implements [`Shared`] for a recipe by its methods.
 macro_rules! shared {
     ($lock:ident, $read:ident, $write:ident) => {
         impl<Z: ZooKeeper> Shared for $lock<Z> {
             type Read = $read<Z>;
             type Write = $write<Z>;
 
-            fn read(&self) -> impl Future<Output = Result<$read<Z>, Error>> + Send {
-                $lock::read(self)
+            async fn take(&self, Call { verb, limit, .. }: Call) -> Taken<$read<Z>, $write<Z>> {
+                Ok(match verb {
+                    Verb::Read if limit.is_zero() => Some(Granted::Read(self.read().await?)),
+                    Verb::Read => Some(Granted::Read(self.read_within(limit).await?)),
+                    Verb::TryRead => self.try_read().await?.map(Granted::Read),
+                    Verb::TryWrite => self.try_write().await?.map(Granted::Write),
+                    _ if limit.is_zero() => Some(Granted::Write(self.write().await?)),
+                    _ => Some(Granted::Write(self.write_within(limit).await?)),
+                })
             }
 
-            fn write(&self) -> impl Future<Output = Result<$write<Z>, Error>> + Send {
-                $lock::write(self)
-            }
-
-            fn read_within(&self, limit: Duration) -> impl Future<Output = Result<$read<Z>, Error>> + Send {
-                $lock::read_within(self, limit)
-            }
-
-            fn write_within(&self, limit: Duration) -> impl Future<Output = Result<$write<Z>, Error>> + Send {
-                $lock::write_within(self, limit)
-            }
-
-            fn try_read(&self) -> impl Future<Output = Result<Option<$read<Z>>, Error>> + Send {
-                $lock::try_read(self)
-            }
-
-            fn try_write(&self) -> impl Future<Output = Result<Option<$write<Z>>, Error>> + Send {
-                $lock::try_write(self)
-            }
-
-            fn downgrade(
-                write: $write<Z>,
-            ) -> impl Future<Output = Result<$read<Z>, NotDowngraded<$write<Z>>>> + Send {
-                write.downgrade()
+            async fn downgrade(write: $write<Z>) -> Result<$read<Z>, NotDowngraded<$write<Z>>> {
+                write.downgrade().await
             }
         }
     };
@@ -145,19 +118,6 @@ pub fn drawn<C: Client>(client: &C, pace: Pace) -> Call {
     }
 }
 
-/// Asks for it.
-pub async fn acquire<L: Shared>(lock: &L, call: Call) -> Result<Option<Granted<L::Read, L::Write>>, Error> {
-    let (verb, limit) = (call.verb, call.limit);
-    Ok(match verb {
-        Verb::Read if limit.is_zero() => Some(Granted::Read(lock.read().await?)),
-        Verb::Read => Some(Granted::Read(lock.read_within(limit).await?)),
-        Verb::TryRead => lock.try_read().await?.map(Granted::Read),
-        Verb::TryWrite => lock.try_write().await?.map(Granted::Write),
-        _ if limit.is_zero() => Some(Granted::Write(lock.write().await?)),
-        _ => Some(Granted::Write(lock.write_within(limit).await?)),
-    })
-}
-
 /// One client's part.
 pub async fn client<C: Client, L: Shared>(task: Task<C>, make: Make<C::Zk, L>) {
     let (client, pace, make) = (&task.client, task.setting.pace, &make);
@@ -171,7 +131,7 @@ pub async fn client<C: Client, L: Shared>(task: Task<C>, make: Make<C::Zk, L>) {
 /// One acquire with what follows.
 async fn take_turn<C: Client, L: Shared>(client: &C, zk: &C::Zk, lock: &L, pace: Pace) -> Round {
     let call = drawn(client, pace);
-    let (op, granted) = match attempt(client, call, nothing, || acquire(lock, call)).await {
+    let (op, granted) = match attempt(client, call, nothing, || lock.take(call)).await {
         (op, Ended::Done(Some(granted))) => (op, granted),
         (_, ended) if ended.is_session_over() => return Round::Again,
         _ => return Round::Over,

@@ -7,7 +7,6 @@
 use crate::lock::workload::{Exclusive, client, new};
 use crate::prelude::*;
 use std::future::Future;
-use std::time::Duration;
 use zk_recipes::{Lock, LockGuard, Released, Stop};
 
 pub(super) static TARGET: Target = super::TARGET.mutant(
@@ -30,16 +29,8 @@ struct UnfencedGuard<Z: ZooKeeper>(LockGuard<Z>);
 impl<Z: ZooKeeper> Exclusive for Unfenced<Z> {
     type Guard = UnfencedGuard<Z>;
 
-    async fn acquire(&self) -> Result<Self::Guard, Error> {
-        self.0.acquire().await.map(UnfencedGuard)
-    }
-
-    async fn acquire_within(&self, limit: Duration) -> Result<Self::Guard, Error> {
-        self.0.acquire_within(limit).await.map(UnfencedGuard)
-    }
-
-    async fn try_acquire(&self) -> Result<Option<Self::Guard>, Error> {
-        Ok(self.0.try_acquire().await?.map(UnfencedGuard))
+    async fn take(&self, call: Call) -> Result<Option<Self::Guard>, Error> {
+        Ok(self.0.take(call).await?.map(UnfencedGuard))
     }
 }
 
