@@ -9,8 +9,9 @@
 //!    [`Plan::drawn`](zk_harness::plan::Plan::drawn), or that with other figures; `required` names the rules that a sweep must
 //!    not leave untested; `stated` is what its runs owe beside that: within what time they finish, and what must come about
 //!    now and then. `REAL` is the same on real servers. `objects` is what is declared to the checker;
-//!    [`ObjectId`](zk_checker::history::ObjectId)s count in that order. `client` is one client's part, generic over
-//!    [`Client`](zk_harness::client::Client), and over the methods of the recipe if it has mutants. It is made of
+//!    [`ObjectId`](zk_checker::history::ObjectId)s count in that order. `client` does one client's
+//!    [`Task`](zk_harness::target::Task), generic over [`Client`](zk_harness::client::Client), and over the methods of the
+//!    recipe if it has mutants. It is made of
 //!    - [`rounds`](zk_harness::rounds::rounds): one round after the other, in a session that is opened again when it is over. A
 //!      process that dies begins again as a new one, with the round that it did not end; so nothing may depend on a client
 //!      that goes through all rounds in one life, and on a real server each round is a call of its own.
@@ -31,10 +32,12 @@
 //!    a session with an interceptor, a fault proxy. So a copy, and the workload around it, is compiled once for all its mutants.
 //!    The workload's `client` takes the constructor of what it runs ([`Make`](recipe::Make)), of the right recipe or of a mutant.
 //!    A mutant's doc comment has the wrong step, the harm that it does, where that was seen in the field, and what catches it;
-//!    `mutant(…)` says the same to the program. `faults` and `plan` draw only what triggers it, so that nothing else hides
-//!    it. `caught_by` says how it must be caught ([`Caught`](zk_harness::caught::Caught)): by which rule as the first finding,
+//!    [`Target::mutant`] says the same to the program. `faults` and `plan` draw only what triggers it, so that nothing else
+//!    hides it. `caught_by` says how it must be caught ([`Caught`](zk_harness::caught::Caught)): by which rule as the first finding,
 //!    within how many seeds, with what harm, while the right recipe is silent on the same seeds. `cargo sim zoo NAME` shows
 //!    whether it is, and `cargo sim zoo --write-readme` writes the table anew.
+//!
+//! All of them import the module `prelude`, which has the names of the harness and the ids of the rules.
 
 pub mod barrier;
 mod claims;
@@ -48,6 +51,7 @@ pub mod lock;
 pub mod long_holds;
 pub mod many_holds;
 pub mod names;
+mod prelude;
 pub mod priority_lock;
 pub mod priority_queue;
 pub mod published;

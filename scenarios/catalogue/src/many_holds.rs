@@ -10,34 +10,20 @@
 
 use crate::election::workload as election;
 use crate::group::workload::{self as group, Member};
+use crate::prelude::*;
 use crate::priority_lock::workload as priority_lock;
-use crate::recipe::Recipe;
 use crate::revocable_lock::workload as revocable_lock;
-use futures_util::FutureExt;
-use futures_util::future::{Abortable, BoxFuture, Either, Pending, abortable, pending, ready, select};
+use futures_util::future::{Abortable, Either, Pending, abortable, pending, ready, select};
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use sim_zk::fault::Fault;
 use std::future::{Future, poll_fn};
-use std::ops::Range;
 use std::pin::pin;
 use std::sync::OnceLock;
 use std::task::Poll;
 use std::time::Duration;
-use zk_checker::RuleId;
-use zk_checker::history::{Kind, Names as Texts, Object, ObjectId, OpId, Seen, Verb, Why};
-use zk_harness::client::Client;
-use zk_harness::holding::{Belief, Held, give_back};
-use zk_harness::journal::Journal;
-use zk_harness::operation::{
-    Call, Ended, in_no_operation, nothing, observed_operation, operation, operation_until,
-};
-use zk_harness::plan::Plan;
-use zk_harness::rounds::{Round, SESSIONS, rounds};
-use zk_harness::sometimes;
-use zk_harness::target::{Done, Setting, Stated, Target};
+use zk_checker::history::Names as Texts;
+use zk_harness::operation::{in_no_operation, operation_until};
 use zk_recipes::group::{Group, GroupOptions, WithData};
 use zk_recipes::names::{Names, NamesOptions, Registration};
-use zk_recipes::zk::{Error, ZooKeeper};
 use zk_recipes::{
     Election, ElectionOptions, Lock, LockOptions, Priority, PriorityLock, PriorityLockOptions, RevocableLock,
     RevocableLockOptions, SharedLock, SharedLockOptions,
@@ -45,17 +31,10 @@ use zk_recipes::{
 
 /// Many holds of a session.
 pub static TARGET: Target = Target {
-    name: "many-holds",
     about: "clients hold many things at once for many session timeouts, through one session each",
-    caught_by: None,
-    faults: &Fault::ALL,
     plan,
-    objects,
-    sim: |c, setting, rounds, done| client(c, setting, rounds, done).boxed(),
-    required: &[RuleId::Mx14, RuleId::Mx16, RuleId::Le10, RuleId::Gm8],
-    stated: &STATED,
-    injected_bug: None,
-    must_reach: &[],
+    required: &[Mx14, Mx16, Le10, Gm8],
+    ..Target::own("many-holds", objects, |task| client(task).boxed(), &STATED)
 };
 
 /// Taking so many things offers so many occasions for faults that the usual number of them would be spent before anybody holds.
@@ -208,13 +187,13 @@ type Keeping<'a> = FuturesUnordered<Kept<'a>>;
 type Enough = Abortable<Pending<()>>;
 
 /// One client's part.
-pub async fn client<C: Client>(client: C, setting: Setting, numbers: Range<u32>, done: Done) {
-    let (client, things) = (&client, &things(&setting));
+pub async fn client<C: Client>(task: Task<C>) {
+    let (client, setting, things) = (&task.client, task.setting, &things(&task.setting));
     let round = |zk: C::Zk, number| async move {
         let holder = Holder { client, zk: &zk, setting, things };
         holder.round(TIMEOUTS[number as usize % TIMEOUTS.len()]).await
     };
-    rounds(client, setting.pace, numbers, done, round).await;
+    rounds(&task, round).await;
 }
 
 /// One client in one round.

@@ -5,48 +5,21 @@
 //! a sync and a read behind it, a wait for one of the watches, or a session that is given up while it lives. All values
 //! differ.
 
-use crate::recipe::Recipe;
-use futures_util::FutureExt;
+use crate::prelude::*;
 use futures_util::future::{Either, join_all, select};
-use sim_zk::fault::Fault;
-use std::ops::Range;
 use std::pin::pin;
 use std::time::Duration;
-use zk_checker::{Probe, RuleId};
-use zk_harness::client::Client;
-use zk_harness::plan::Plan;
-use zk_harness::target::{Done, Setting, Stated, Target};
-use zk_recipes::zk::{CreateMode, Op, ZooKeeper};
+use zk_checker::Probe;
+use zk_recipes::zk::{CreateMode, Op};
 
 /// ZooKeeper itself under load.
 pub static TARGET: Target = Target {
-    name: "raw",
     about: "clients do whatever comes to their mind to a few znodes: what ZooKeeper itself promises",
-    caught_by: None,
-    faults: &Fault::ALL,
     plan: |seed| Plan { rounds: 20, ..Plan::drawn(seed) },
-    // Without a recipe there is no object to judge.
-    objects: |_, _| Vec::new(),
-    sim: |c, setting, rounds, done| client(c, setting, rounds, done).boxed(),
-    required: &[
-        RuleId::Zk1,
-        RuleId::Zk2,
-        RuleId::Zk3,
-        RuleId::Zk4,
-        RuleId::Zk5,
-        RuleId::Zk6,
-        RuleId::Zk7,
-        RuleId::Zk8,
-        RuleId::Zk9,
-        RuleId::Zk10,
-        RuleId::Zk11,
-        RuleId::Zk12,
-        RuleId::Zk13,
-        RuleId::Zk14,
-    ],
-    stated: &STATED,
-    injected_bug: None,
+    required: &[Zk1, Zk2, Zk3, Zk4, Zk5, Zk6, Zk7, Zk8, Zk9, Zk10, Zk11, Zk12, Zk13, Zk14],
     must_reach: MUST_REACH,
+    // Without a recipe there is no object to judge.
+    ..Target::own("raw", |_, _| Vec::new(), |task| client(task).boxed(), &STATED)
 };
 
 /// Plain requests, as the catalogue lists them.
@@ -75,7 +48,7 @@ const NAMES: [&str; 5] = ["/a", "/b", "/a/c", "/b/c", "/a/d"];
 const WAIT: Duration = Duration::from_millis(500);
 
 /// One client's part.
-pub async fn client<C: Client>(client: C, _: Setting, rounds: Range<u32>, done: Done) {
+pub async fn client<C: Client>(Task { client, rounds, done, .. }: Task<C>) {
     let mut session: Option<C::Zk> = None;
     let mut watches = Vec::new();
     let mut tree = None;

@@ -54,6 +54,15 @@ impl<T> Ended<T> {
         }
     }
 
+    /// The same with another value of an operation that was done.
+    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Ended<U> {
+        match self {
+            Ended::Done(value) => Ended::Done(change(value)),
+            Ended::Failed(error) => Ended::Failed(error),
+            Ended::Cancelled => Ended::Cancelled,
+        }
+    }
+
     /// What to do after it has failed, or was dropped: only the end of the session is a reason to begin again.
     pub fn is_session_over(&self) -> bool {
         matches!(self, Ended::Failed(error) if error.is_session_over())

@@ -7,7 +7,7 @@
 //! use zk_harness::{plans::plans, run};
 //!
 //! // In place of your own code.
-//! static IDLE: Target = Target::own("idle", |_, _| Vec::new(), |_, _, _, _| Box::pin(async {}), &STATED);
+//! static IDLE: Target = Target::own("idle", |_, _| Vec::new(), |_| Box::pin(async {}), &STATED);
 //! static STATED: Stated =
 //!     Stated { finishes_within: std::time::Duration::from_secs(60), rules: None, sometimes: &[] };
 //!

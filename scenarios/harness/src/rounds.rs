@@ -1,10 +1,9 @@
 //! Round after round, in a session that is opened again when it is over.
 
 use crate::client::Client;
-use crate::pace::Pace;
 use crate::sometimes;
+use crate::target::Task;
 use std::future::Future;
-use std::ops::Range;
 use std::time::Duration;
 use zk_recipes::zk::ZooKeeper;
 
@@ -21,18 +20,16 @@ pub enum Round {
     Again,
 }
 
-/// Makes the rounds of those numbers: thinks for a while, sees to it that there is a session, and makes the round, until it
-/// comes to its end; then `done` hears how many are done.
+/// Makes the rounds of a task: thinks for a while, sees to it that there is a session, and makes the round, until it comes to
+/// its end; then the task hears how many are done.
 pub async fn rounds<C: Client, F: Future<Output = Round> + Send>(
-    client: &C,
-    pace: Pace,
-    rounds: Range<u32>,
-    done: impl Fn(u32) + Send,
+    task: &Task<C>,
     mut make: impl FnMut(C::Zk, u32) -> F + Send,
 ) {
     let mut sessions = Sessions::default();
-    for round in rounds {
-        client.sleep(pace.think * client.choose(8)).await;
+    let client = &task.client;
+    for round in task.rounds.clone() {
+        client.sleep(task.setting.pace.think * client.choose(8)).await;
         loop {
             let zk = sessions.live(client).await;
             if make(zk, round).await == Round::Over {
@@ -40,7 +37,7 @@ pub async fn rounds<C: Client, F: Future<Output = Round> + Send>(
             }
             sessions.is_over().await;
         }
-        done(round + 1);
+        (task.done)(round + 1);
     }
 }
 

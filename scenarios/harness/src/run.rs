@@ -4,7 +4,7 @@ use crate::client::SimProcess;
 use crate::interference::{self, Place};
 use crate::journal::Journal;
 use crate::plan::{Order, Plan, Strangers};
-use crate::target::{Part, Setting, Target};
+use crate::target::{Part, Setting, Target, Task};
 use futures_util::FutureExt;
 use futures_util::future::{Either, select, try_join_all};
 use sim_zk::choose::{Chooser, Recording, Replay, Seeded};
@@ -371,7 +371,8 @@ async fn supervised(
             clock.progress();
         });
         // Whatever it has touched goes with the run.
-        let part = AssertUnwindSafe(part(client, setting, next..setting.rounds, done)).catch_unwind();
+        let part = AssertUnwindSafe(part(Task { client, setting, rounds: next..setting.rounds, done }))
+            .catch_unwind();
         if let Ok(ended) = process.spawn(part).await {
             process.retire();
             return ended.map_err(|panic| Panicked { client: name, said: said(&*panic) });

@@ -3,11 +3,10 @@
 use crate::client::{Client, SimProcess};
 use crate::plan::Plan;
 use crate::rounds::{Round, rounds};
-use crate::target::{Done, Setting, Stated, Target};
+use crate::target::{Stated, Target, Task};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use sim_zk::SimClient;
-use std::ops::Range;
 use std::time::Duration;
 use zk_recipes::zk::{CreateMode, ZooKeeper};
 
@@ -25,17 +24,17 @@ pub fn find(name: &str) -> Option<&'static Target> {
     [&SAMPLE, &OTHER].into_iter().find(|target| target.name == name)
 }
 
-fn client(client: SimProcess, setting: Setting, numbers: Range<u32>, done: Done) -> BoxFuture<'static, ()> {
+fn client(task: Task<SimProcess>) -> BoxFuture<'static, ()> {
     async move {
-        let client = &client;
+        let (client, pace) = (&task.client, task.setting.pace);
         let round = |zk: SimClient, _| async move {
             if zk.create("/turn", b"", CreateMode::Ephemeral).await.is_ok() {
-                client.sleep(setting.pace.work).await;
+                client.sleep(pace.work).await;
                 drop(zk.delete("/turn", None).await);
             }
             if zk.status().over().is_some() { Round::Again } else { Round::Over }
         };
-        rounds(client, setting.pace, numbers, done, round).await;
+        rounds(&task, round).await;
     }
     .boxed()
 }

@@ -225,11 +225,7 @@ impl Actor {
         let doing = self.process.process.spawn(async move {
             let zk = actor.zk.clone();
             let (op, ended) = operation::operation(&actor.process, call, given, || work(zk)).await;
-            match ended {
-                Ended::Done(value) => Ended::Done(then(&actor, op, value)),
-                Ended::Failed(error) => Ended::Failed(error),
-                Ended::Cancelled => Ended::Cancelled,
-            }
+            ended.map(|value| then(&actor, op, value))
         });
         async move { doing.await.unwrap_or(Ended::Cancelled) }
     }

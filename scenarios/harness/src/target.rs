@@ -57,11 +57,23 @@ pub struct Stated {
     pub sometimes: &'static [&'static str],
 }
 
-/// What one client does: the rounds of those numbers, and after each it says how many are done.
-pub type Part<C> = fn(C, Setting, Range<u32>, Done) -> BoxFuture<'static, ()>;
+/// What one client does.
+pub type Part<C> = fn(Task<C>) -> BoxFuture<'static, ()>;
+
+/// The task of one client in a run.
+pub struct Task<C> {
+    /// The client's process.
+    pub client: C,
+    /// What it knows of its run.
+    pub setting: Setting,
+    /// The numbers of the rounds that it makes.
+    pub rounds: Range<u32>,
+    /// Hears after each round how many are done.
+    pub done: Done,
+}
 
 /// Is told how many rounds are done.
-pub type Done = Box<dyn Fn(u32) + Send>;
+pub type Done = Box<dyn Fn(u32) + Send + Sync>;
 
 /// What a workload knows of its run.
 #[derive(Clone, Copy, Debug)]
@@ -99,7 +111,7 @@ impl Setting {
 }
 
 impl Target {
-    /// Code of one's own: judged by what `stated` names, under all kinds of fault, and run in the simulation alone. Other
+    /// A right workload: judged by what `stated` names, under all kinds of fault, and run in the simulation alone. Other
     /// fields can be given by `Target { plan, ..Target::own(…) }`.
     pub const fn own(
         name: &'static str,
@@ -128,8 +140,21 @@ impl Target {
 
     /// What a mutant of that workload has in common with it; `name`, `about`, `caught_by`, `faults`, `plan` and `sim` are its
     /// own, and given by `Target { name, …, ..Target::mutant_of(…) }`.
-    pub const fn mutant_of(right: &'static Target) -> Target {
+    pub const fn mutant_of(right: &Target) -> Target {
         Target { required: &[], must_reach: &[], ..*right }
+    }
+
+    /// A mutant of this workload: its name and a line about it, how it must be caught, what its plans draw, and its part.
+    pub const fn mutant(
+        &self,
+        name: &'static str,
+        about: &'static str,
+        caught: Caught,
+        faults: &'static [Fault],
+        plan: fn(u64) -> Plan,
+        sim: Part<SimProcess>,
+    ) -> Target {
+        Target { name, about, caught_by: Some(caught), faults, plan, sim, ..Target::mutant_of(self) }
     }
 
     /// The rules that judge its runs.

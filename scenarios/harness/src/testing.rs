@@ -13,7 +13,7 @@ use crate::shrink::{self, Shrunk};
 use crate::stage::{self, Story};
 use crate::strategy::{Search, Strategy};
 use crate::sweep::{self, Order};
-use crate::target::{Done, Setting, Target};
+use crate::target::{Target, Task};
 use std::fmt;
 use std::future::Future;
 use std::ops::Range;
@@ -31,7 +31,7 @@ pub mod prelude {
     pub use crate::plan::Plan;
     pub use crate::rounds::{Round, rounds};
     pub use crate::stage::{Script, Stage, Story};
-    pub use crate::target::{Done, Setting, Stated, Target};
+    pub use crate::target::{Done, Setting, Stated, Target, Task};
     pub use futures_util::FutureExt;
     pub use futures_util::future::BoxFuture;
     pub use sim_zk::fault::Fault;
@@ -144,17 +144,14 @@ pub fn holds(target: &'static Target, seeds: Range<u64>) {
 /// One client's part where something is held: round after round it asks, by `acquire`, for the first object that was
 /// declared, holds it and writes to the resource behind it for a while, and gives it back or simply drops it.
 pub async fn turns<C: Client, H: Held, F: Future<Output = Result<H, Error>> + Send>(
-    client: C,
-    setting: Setting,
-    numbers: Range<u32>,
-    done: Done,
+    task: Task<C>,
     acquire: impl Fn(C::Zk) -> F + Send + Sync,
 ) {
-    let (client, pace, acquire) = (&client, setting.pace, &acquire);
+    let (client, pace, acquire) = (&task.client, task.setting.pace, &acquire);
     let round = |zk: C::Zk, _| async move {
         take_turn(client, zk.session(), ObjectId(0), pace, || acquire(zk.clone())).await
     };
-    rounds(client, pace, numbers, done, round).await;
+    rounds(&task, round).await;
 }
 
 /// A story of one's own comes to its point, judged by the rules that its `verdicts` name.
@@ -204,33 +201,21 @@ mod tests {
     }
 
     /// A client that asks in each round, and does `then` with its session, the round's number, and whether it was answered.
-    fn asking(
-        client: SimProcess,
-        setting: Setting,
-        numbers: Range<u32>,
-        done: Done,
-        then: fn(&SimClient, u32, bool),
-    ) -> BoxFuture<'static, ()> {
+    fn asking(task: Task<SimProcess>, then: fn(&SimClient, u32, bool)) -> BoxFuture<'static, ()> {
         async move {
-            let client = &client;
             let round = |zk: SimClient, number| async move {
                 let is_answered = zk.exists("/").await.is_ok();
                 then(&zk, number, is_answered);
                 crate::rounds::Round::Over
             };
-            rounds(client, setting.pace, numbers, done, round).await;
+            rounds(&task, round).await;
         }
         .boxed()
     }
 
     /// Cannot stand that an answer is lost.
-    fn brittle(
-        client: SimProcess,
-        setting: Setting,
-        numbers: Range<u32>,
-        done: Done,
-    ) -> BoxFuture<'static, ()> {
-        asking(client, setting, numbers, done, |_, number, is_answered| {
+    fn brittle(task: Task<SimProcess>) -> BoxFuture<'static, ()> {
+        asking(task, |_, number, is_answered| {
             assert!(is_answered, "no answer in round {number}");
         })
     }
@@ -257,21 +242,8 @@ mod tests {
     }
 
     /// Looks at its clock for ever when an answer is lost.
-    fn restless(
-        client: SimProcess,
-        setting: Setting,
-        numbers: Range<u32>,
-        done: Done,
-    ) -> BoxFuture<'static, ()> {
-        asking(
-            client,
-            setting,
-            numbers,
-            done,
-            |zk, _, is_answered| {
-                while !is_answered && zk.now() < Time::NEVER {}
-            },
-        )
+    fn restless(task: Task<SimProcess>) -> BoxFuture<'static, ()> {
+        asking(task, |zk, _, is_answered| while !is_answered && zk.now() < Time::NEVER {})
     }
 
     static RESTLESS: Target = Target {

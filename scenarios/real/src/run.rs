@@ -29,7 +29,7 @@ use zk_checker::history::{Header, History, Mode, Names, Object, ObjectId, OpId, 
 use zk_checker::{Report, RuleSet};
 use zk_harness::journal::Journal;
 use zk_harness::pace::Pace;
-use zk_harness::target::{Part, Setting};
+use zk_harness::target::{Part, Setting, Task};
 use zk_recipes::client::{Client, Options};
 use zk_recipes::zk::{CreateMode, Error, SessionId, ZooKeeper};
 
@@ -201,7 +201,7 @@ async fn work(
             for round in (0..setting.rounds).take_while(|round| far.begin(*round)) {
                 let rounds = rounds.clone();
                 let done = Box::new(move |_| _ = rounds.fetch_add(1, SeqCst));
-                part(client.clone(), setting, round..round + 1, done).await;
+                part(Task { client: client.clone(), setting, rounds: round..round + 1, done }).await;
             }
         })
     });

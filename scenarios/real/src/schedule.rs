@@ -132,11 +132,11 @@ mod tests {
     static STATED: Stated = Stated { finishes_within: SECOND, rules: None, sometimes: &[] };
 
     const fn target(name: &'static str) -> Target {
-        Target::own(name, |_, _| Vec::new(), |_, _, _, _| ready(()).boxed(), &STATED)
+        Target::own(name, |_, _| Vec::new(), |_| ready(()).boxed(), &STATED)
     }
 
     const fn real(target: &'static Target, is_long: bool) -> RealTarget {
-        RealTarget { target, part: |_, _, _, _| ready(()).boxed(), required: &[], is_long }
+        RealTarget { target, part: |_| ready(()).boxed(), required: &[], is_long }
     }
 
     static TARGETS: [Target; 3] = [target("lock"), target("queue"), target("long-holds")];

@@ -18,6 +18,15 @@ pub struct RealTarget {
 }
 
 impl RealTarget {
+    /// A target of which much happens in every run.
+    pub const fn new(
+        target: &'static Target,
+        part: Part<RealClient>,
+        required: &'static [RuleId],
+    ) -> RealTarget {
+        RealTarget { target, part, required, is_long: false }
+    }
+
     /// What it is called.
     pub fn name(&self) -> &'static str {
         self.target.name

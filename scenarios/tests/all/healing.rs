@@ -9,7 +9,7 @@ use zk_checker::Verdict;
 use zk_harness::client::Client;
 use zk_harness::plan::Plan;
 use zk_harness::run::{self, Hang};
-use zk_harness::target::{Part, Stated, Target};
+use zk_harness::target::{Part, Stated, Target, Task};
 use zk_recipes::zk::{CreateMode, ZooKeeper};
 
 const STATED: Stated = Stated { finishes_within: Duration::from_secs(60), rules: None, sometimes: &[] };
@@ -35,29 +35,30 @@ const fn of(name: &'static str, sim: Part<zk_harness::client::SimProcess>) -> Ta
 }
 
 /// Each is content with the znode that it made itself, and takes away that of everybody else.
-static EACH_UNDOES_THE_OTHER: Target = of("each-undoes-the-other", |client, setting, rounds, done| {
-    async move {
-        let zk = client.open().await.expect("a simulated client gets its session");
-        for round in rounds {
-            let mine = format!("/of-{}", client.number());
-            loop {
-                let _ = zk.create("/one", mine.as_bytes(), CreateMode::Ephemeral).await;
-                client.sleep(setting.pace.work).await;
-                match zk.get("/one").await {
-                    Ok(found) if found.data == mine.as_bytes() && setting.clients == 1 => break,
-                    Ok(_) => _ = zk.delete("/one", None).await,
-                    Err(error) if error.is_session_over() => return,
-                    Err(_) => {}
+static EACH_UNDOES_THE_OTHER: Target =
+    of("each-undoes-the-other", |Task { client, setting, rounds, done }| {
+        async move {
+            let zk = client.open().await.expect("a simulated client gets its session");
+            for round in rounds {
+                let mine = format!("/of-{}", client.number());
+                loop {
+                    let _ = zk.create("/one", mine.as_bytes(), CreateMode::Ephemeral).await;
+                    client.sleep(setting.pace.work).await;
+                    match zk.get("/one").await {
+                        Ok(found) if found.data == mine.as_bytes() && setting.clients == 1 => break,
+                        Ok(_) => _ = zk.delete("/one", None).await,
+                        Err(error) if error.is_session_over() => return,
+                        Err(_) => {}
+                    }
                 }
+                done(round + 1);
             }
-            done(round + 1);
         }
-    }
-    .boxed()
-});
+        .boxed()
+    });
 
 /// Waits for what nobody is going to make.
-static WAITS_FOR_NOBODY: Target = of("waits-for-nobody", |client, _, rounds, done| {
+static WAITS_FOR_NOBODY: Target = of("waits-for-nobody", |Task { client, rounds, done, .. }| {
     async move {
         let zk = client.open().await.expect("a simulated client gets its session");
         for round in rounds {
@@ -72,7 +73,7 @@ static WAITS_FOR_NOBODY: Target = of("waits-for-nobody", |client, _, rounds, don
 });
 
 /// Takes its time: each round is over in time, and all of them together are not.
-static TAKES_ITS_TIME: Target = of("takes-its-time", |client, _, rounds, done| {
+static TAKES_ITS_TIME: Target = of("takes-its-time", |Task { client, rounds, done, .. }| {
     async move {
         for round in rounds {
             client.sleep(Duration::from_secs(50)).await;

@@ -8,12 +8,11 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 use std::mem::forget;
-use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use zk_catalogue::lock::workload as lock;
 use zk_harness::client::Client;
-use zk_harness::target::{Done, Setting, Target};
+use zk_harness::target::{Target, Task};
 use zk_real::client::RealClient;
 use zk_real::run::{Order, run};
 use zk_real::{Ensemble, EnsembleOptions, RealTarget};
@@ -84,7 +83,7 @@ fn what_is_broken_without_faults_is_caught_on_three_servers() {
 }
 
 /// Arms a watch that nobody will ever drop.
-fn forgets_a_watch(client: RealClient, _: Setting, rounds: Range<u32>, done: Done) -> BoxFuture<'static, ()> {
+fn forgets_a_watch(Task { client, rounds, done, .. }: Task<RealClient>) -> BoxFuture<'static, ()> {
     async move {
         if rounds.start == 0 {
             let session = client.open().await.expect("the server accepts a session");
@@ -97,7 +96,7 @@ fn forgets_a_watch(client: RealClient, _: Setting, rounds: Range<u32>, done: Don
     .boxed()
 }
 
-static IDLE: Target = Target::own("forgetful", lock::objects, |_, _, _, _| async {}.boxed(), &lock::STATED);
+static IDLE: Target = Target::own("forgetful", lock::objects, |_| async {}.boxed(), &lock::STATED);
 static FORGETFUL: RealTarget =
     RealTarget { target: &IDLE, part: forgets_a_watch, required: &[], is_long: false };
 

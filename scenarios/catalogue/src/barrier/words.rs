@@ -1,13 +1,8 @@
 //! The words of the barrier.
 
 use super::workload::{self as barrier, GATE, PATH};
-use crate::stage::Actor;
+use crate::prelude::*;
 use std::future::Future;
-use zk_checker::history::{Names, Object, Verb};
-use zk_harness::operation::{Call, Ended};
-use zk_harness::pace::Pace;
-use zk_harness::stage::TIMEOUT;
-use zk_harness::target::Setting;
 use zk_recipes::{Barrier, BarrierOptions};
 
 /// One barrier.

@@ -4,47 +4,22 @@
 //! to raise it again at once; or wait at it, for the one that stands or until none does, now and then with little patience.
 //! Whoever may have left it standing lowers it before doing anything else, so that nobody waits for one who is gone.
 
-use futures_util::FutureExt;
-use sim_zk::fault::Fault;
+use crate::prelude::*;
 use std::future::Future;
-use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use zk_checker::RuleId;
-use zk_checker::history::{Kind, Names, Object, ObjectId, Verb};
-use zk_harness::client::Client;
-use zk_harness::operation::{Call, Ended, nothing, operation};
-use zk_harness::pace::Pace;
-use zk_harness::plan::Plan;
-use zk_harness::rounds::{Round, SESSIONS, rounds};
-use zk_harness::sometimes;
-use zk_harness::target::{Done, Setting, Stated, Target};
-use zk_real::RealTarget;
-use zk_recipes::zk::{Error, ZooKeeper};
 use zk_recipes::{Barrier, BarrierOptions, Parents, While};
 
 /// The barrier under load.
 pub static TARGET: Target = Target {
-    name: "barrier",
     about: "clients raise and lower a barrier, and others wait at it",
-    caught_by: None,
-    faults: &Fault::ALL,
     plan: |seed| Plan { rounds: 4, ..Plan::drawn(seed) },
-    objects,
-    sim: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(new)).boxed(),
-    required: &[RuleId::Ba1, RuleId::Ba2, RuleId::Ba3, RuleId::Ba4, RuleId::Ba5],
-    stated: &STATED,
-    injected_bug: None,
-    must_reach: &[],
+    required: &[Ba1, Ba2, Ba3, Ba4, Ba5],
+    ..Target::own("barrier", objects, |task| client(task, Box::new(new)).boxed(), &STATED)
 };
 
 /// The same on real servers.
-pub static REAL: RealTarget = RealTarget {
-    target: &TARGET,
-    part: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(new)).boxed(),
-    required: &[RuleId::Ba1],
-    is_long: false,
-};
+pub static REAL: RealTarget = RealTarget::new(&TARGET, |task| client(task, Box::new(new)).boxed(), &[Ba1]);
 
 /// What its runs owe.
 pub static STATED: Stated = Stated {
@@ -111,14 +86,8 @@ impl<Z: ZooKeeper> Gate for Barrier<Z> {
 }
 
 /// One client's part.
-pub async fn client<C: Client, G: Gate>(
-    client: C,
-    setting: Setting,
-    numbers: Range<u32>,
-    done: Done,
-    make: Make<C::Zk, G>,
-) {
-    let (client, pace, make) = (&client, setting.pace, &make);
+pub async fn client<C: Client, G: Gate>(task: Task<C>, make: Make<C::Zk, G>) {
+    let (client, pace, make) = (&task.client, task.setting.pace, &make);
     // An earlier life may have left it standing.
     let may_stand = &AtomicBool::new(true);
     let round = |zk: C::Zk, _| async move {
@@ -132,7 +101,7 @@ pub async fn client<C: Client, G: Gate>(
             _ => wait(client, &gate, pace).await,
         }
     };
-    rounds(client, pace, numbers, done, round).await;
+    rounds(&task, round).await;
 }
 
 /// Lowers it until that is certain.

@@ -1,16 +1,11 @@
 //! The words of configuration.
 
 use super::workload::{self as config, VALUE, VALUE_PATH, follow};
-use crate::stage::Actor;
+use crate::prelude::*;
 use sim_zk::SimClient;
 use std::future::Future;
 use std::time::Duration;
-use zk_checker::history::{Names as Texts, Object, Verb};
-use zk_harness::operation::{Call, Ended};
-use zk_harness::pace::Pace;
-use zk_harness::rounds::Round;
-use zk_harness::stage::TIMEOUT;
-use zk_harness::target::Setting;
+use zk_checker::history::Names as Texts;
 use zk_recipes::config::{Config, ConfigOptions, Versioned};
 
 /// A value, and a set of values.

@@ -4,57 +4,26 @@
 //! write it without a condition; or read the set and publish another in its place. In the last round they follow for long
 //! enough that the last value must have come to everybody.
 
-use futures_util::FutureExt;
+use crate::prelude::*;
 use futures_util::future::{Either, select};
-use sim_zk::fault::Fault;
 use std::collections::BTreeMap;
 use std::future::Future;
-use std::ops::Range;
 use std::pin::pin;
 use std::time::Duration;
-use zk_checker::RuleId;
-use zk_checker::history::{Kind, Names as Texts, Object, ObjectId, Seen, Verb};
-use zk_harness::client::Client;
-use zk_harness::operation::{Call, Ended, observed_operation, operation};
-use zk_harness::plan::Plan;
-use zk_harness::rounds::{Round, SESSIONS, rounds};
-use zk_harness::sometimes;
-use zk_harness::target::{Done, Setting, Stated, Target};
-use zk_real::RealTarget;
+use zk_checker::history::Names as Texts;
 use zk_recipes::config::{Config, ConfigOptions, Snapshot, Update, Updates, Versioned};
-use zk_recipes::zk::{Error, ZooKeeper};
 
 /// Configuration under load.
 pub static TARGET: Target = Target {
-    name: "config",
     about: "clients follow a value, write it, publish sets of values and read them",
-    caught_by: None,
-    faults: &Fault::ALL,
     plan: |seed| Plan { rounds: 4, ..Plan::drawn(seed) },
-    objects,
-    sim: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(new)).boxed(),
-    required: &[
-        RuleId::Cf1,
-        RuleId::Cf2,
-        RuleId::Cf3,
-        RuleId::Cf4,
-        RuleId::Cf5,
-        RuleId::Cf6,
-        RuleId::Cf7,
-        RuleId::Cf8,
-    ],
-    stated: &STATED,
-    injected_bug: None,
-    must_reach: &[],
+    required: &[Cf1, Cf2, Cf3, Cf4, Cf5, Cf6, Cf7, Cf8],
+    ..Target::own("config", objects, |task| client(task, Box::new(new)).boxed(), &STATED)
 };
 
 /// The same on real servers.
-pub static REAL: RealTarget = RealTarget {
-    target: &TARGET,
-    part: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(new)).boxed(),
-    required: &[RuleId::Cf1, RuleId::Cf7],
-    is_long: false,
-};
+pub static REAL: RealTarget =
+    RealTarget::new(&TARGET, |task| client(task, Box::new(new)).boxed(), &[Cf1, Cf7]);
 
 /// What its runs owe.
 pub static STATED: Stated = Stated {
@@ -173,21 +142,15 @@ impl<Z: ZooKeeper> Configuration for Config<Z> {
 }
 
 /// One client's part.
-pub async fn client<C: Client, F: Configuration>(
-    client: C,
-    setting: Setting,
-    numbers: Range<u32>,
-    done: Done,
-    make: MakeConfig<C::Zk, F>,
-) {
-    let (client, pace, make) = (&client, setting.pace, &make);
+pub async fn client<C: Client, F: Configuration>(task: Task<C>, make: MakeConfig<C::Zk, F>) {
+    let (client, pace, make) = (&task.client, task.setting.pace, &make);
     let mut count = 0;
     let round = |zk: C::Zk, number| {
         count += 1;
         let value = format!("{}-{count}", client.number());
         async move {
             let config = make(&zk, VALUE_PATH);
-            let is_last = number + 1 == setting.rounds;
+            let is_last = number + 1 == task.setting.rounds;
             match client.choose(8) {
                 2 | 3 => write(client, &config, &value).await,
                 4 => overwrite(client, &config, &value).await,
@@ -199,7 +162,7 @@ pub async fn client<C: Client, F: Configuration>(
             }
         }
     };
-    rounds(client, pace, numbers, done, round).await;
+    rounds(&task, round).await;
 }
 
 /// In which time every fault is over and the last value must have come.

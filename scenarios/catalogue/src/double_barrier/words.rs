@@ -1,12 +1,9 @@
 //! The words of the double barrier.
 
 use super::workload::{Setup, object};
-use crate::stage::Actor;
+use crate::prelude::*;
 use sim_zk::SimClient;
 use std::future::Future;
-use zk_checker::history::{Names, Object, ObjectId, Seen, Verb};
-use zk_harness::journal::Journal;
-use zk_harness::operation::{Call, Ended, observed_operation};
 use zk_recipes::{DoubleBarrier, DoubleBarrierOptions, Inside, Leave, Parents, Reuse};
 
 fn setup() -> Setup {

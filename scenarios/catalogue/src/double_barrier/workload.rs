@@ -5,59 +5,25 @@
 //! they leave one after the other, and one for two that is used once, so that others come late. Whoever finds nobody
 //! to begin with gives up in the end: the others may be done.
 
-use futures_util::FutureExt;
+use crate::prelude::*;
 use futures_util::future::{Either, select};
-use sim_zk::fault::Fault;
 use std::future::Future;
-use std::ops::Range;
 use std::pin::pin;
 use std::time::Duration;
-use zk_checker::RuleId;
-use zk_checker::history::{Kind, Manner, Names, Object, ObjectId, OpId, Outcome, Seen, Verb};
-use zk_harness::client::Client;
-use zk_harness::journal::Journal;
-use zk_harness::operation::{Call, Ended, observed_operation, operation};
-use zk_harness::plan::Plan;
-use zk_harness::rounds::{Round, SESSIONS, rounds};
-use zk_harness::sometimes;
-use zk_harness::target::{Done, Setting, Stated, Target};
-use zk_real::RealTarget;
-use zk_recipes::zk::{Error, ZooKeeper};
+use zk_checker::history::Outcome;
 use zk_recipes::{DoubleBarrier, DoubleBarrierOptions, Inside, Leave, Parents, Reuse};
 
 /// The double barrier under load.
 pub static TARGET: Target = Target {
-    name: "double-barrier",
     about: "clients begin together and end together, round after round",
-    caught_by: None,
-    faults: &Fault::ALL,
     plan: |seed| Plan { rounds: 5, ..Plan::drawn(seed) },
-    objects,
-    sim: |c, setting, rounds, done| client(c, setting, rounds, done, setup, Box::new(new)).boxed(),
-    required: &[
-        RuleId::Db1,
-        RuleId::Db2,
-        RuleId::Db3,
-        RuleId::Db4,
-        RuleId::Db5,
-        RuleId::Db6,
-        RuleId::Db7,
-        RuleId::Db8,
-        RuleId::Db9,
-        RuleId::Db10,
-    ],
-    stated: &STATED,
-    injected_bug: None,
-    must_reach: &[],
+    required: &[Db1, Db2, Db3, Db4, Db5, Db6, Db7, Db8, Db9, Db10],
+    ..Target::own("double-barrier", objects, |task| client(task, setup, Box::new(new)).boxed(), &STATED)
 };
 
 /// The same on real servers.
-pub static REAL: RealTarget = RealTarget {
-    target: &TARGET,
-    part: |c, setting, rounds, done| client(c, setting, rounds, done, setup, Box::new(new)).boxed(),
-    required: &[RuleId::Db1, RuleId::Db2],
-    is_long: false,
-};
+pub static REAL: RealTarget =
+    RealTarget::new(&TARGET, |task| client(task, setup, Box::new(new)).boxed(), &[Db1, Db2]);
 
 /// What its runs owe.
 pub static STATED: Stated = Stated {
@@ -184,16 +150,13 @@ impl<Z: ZooKeeper> Place for Inside<Z> {
 
 /// One client's part. `setup` says which double barrier a round uses.
 pub async fn client<C: Client, M: Meeting>(
-    client: C,
-    setting: Setting,
-    numbers: Range<u32>,
-    done: Done,
+    task: Task<C>,
     setup: fn(&Setting, u32) -> Setup,
     make: Make<C::Zk, M>,
 ) {
-    let (client, make) = (&client, &make);
+    let (client, setting, make) = (&task.client, &task.setting, &make);
     let round = |zk: C::Zk, number| async move {
-        let setup = setup(&setting, number);
+        let setup = setup(setting, number);
         let id = (client.choose(4) < 3).then(|| format!("p{}", client.number()));
         let barrier = make(&zk, &setup, id.clone(), number);
         let limit = if M::MAY_GIVE_UP && client.choose(8) == 7 { setting.pace.limit } else { PATIENCE };
@@ -220,10 +183,10 @@ pub async fn client<C: Client, M: Meeting>(
         let working = client.sleep(setting.pace.work * client.choose(8));
         let is_lost = matches!(select(pin!(place.lost()), pin!(working)).await, Either::Left(_));
         sometimes!(client, "a place inside is lost", is_lost);
-        leave(client, &setup, &setting, place, M::MAY_GIVE_UP).await;
+        leave(client, &setup, setting, place, M::MAY_GIVE_UP).await;
         Round::Over
     };
-    rounds(client, setting.pace, numbers, done, round).await;
+    rounds(&task, round).await;
 }
 
 async fn leave<C: Client, P: Place>(

@@ -1,18 +1,12 @@
 //! The words of the election.
 
 use super::workload::{self as election, DIRECTORY, ELECTION, tell};
-use crate::stage::Actor;
+use crate::prelude::*;
 use sim_zk::SimClient;
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use zk_checker::history::{Names, Object, OpId, Verb};
-use zk_harness::journal::Journal;
-use zk_harness::operation::{Call, nothing};
-use zk_harness::pace::Pace;
-use zk_harness::stage::TIMEOUT;
 use zk_harness::stage::hold::Holding;
-use zk_harness::target::Setting;
 use zk_recipes::{Election, ElectionOptions, Leader, Term};
 
 /// What a leader of a story holds.

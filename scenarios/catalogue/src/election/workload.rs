@@ -6,67 +6,26 @@
 //! the leader's candidate. Whoever is told to stop stops; a client whose session
 //! ends opens another.
 
-use crate::recipe::Make;
-use futures_util::FutureExt;
+use crate::prelude::*;
 use futures_util::future::{Either, select};
-use sim_zk::fault::Fault;
 use std::future::Future;
-use std::ops::Range;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
-use zk_checker::RuleId;
-use zk_checker::history::{
-    Budget, FaultKind, Kind, Names, Object, ObjectId, OpId, Seen, Sym, Verb, Victim, What, Who,
-};
-use zk_harness::client::Client;
-use zk_harness::holding::{Belief, Held, give_back};
-use zk_harness::journal::Journal;
-use zk_harness::operation::{Call, Ended, nothing, operation};
-use zk_harness::pace::Pace;
-use zk_harness::plan::Plan;
-use zk_harness::rounds::{Round, SESSIONS, rounds};
-use zk_harness::sometimes;
-use zk_harness::target::{Done, Setting, Stated, Target};
-use zk_real::RealTarget;
-use zk_recipes::zk::{Error, ZooKeeper, path};
+use zk_checker::history::{Budget, Sym, Victim, Who};
+use zk_recipes::zk::path;
 use zk_recipes::{Election, ElectionOptions, Leader, Leadership, Term};
 
 /// The election under load.
 pub static TARGET: Target = Target {
-    name: "election",
     about: "clients stand for election, lead, put that on record, and follow who leads",
-    caught_by: None,
-    faults: &Fault::ALL,
-    plan: Plan::drawn,
-    objects,
-    sim: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(new)).boxed(),
-    required: &[
-        RuleId::Mx1,
-        RuleId::Le1,
-        RuleId::Le2,
-        RuleId::Le3,
-        RuleId::Le4,
-        RuleId::Le5,
-        RuleId::Le6,
-        RuleId::Le7,
-        RuleId::Le8,
-        RuleId::Le9,
-        RuleId::Mx7,
-        RuleId::Mx11,
-    ],
-    stated: &STATED,
-    injected_bug: None,
-    must_reach: &[],
+    required: &[Mx1, Le1, Le2, Le3, Le4, Le5, Le6, Le7, Le8, Le9, Mx7, Mx11],
+    ..Target::own("election", objects, |task| client(task, Box::new(new)).boxed(), &STATED)
 };
 
 /// The same on real servers.
-pub static REAL: RealTarget = RealTarget {
-    target: &TARGET,
-    part: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(new)).boxed(),
-    required: &[RuleId::Mx1, RuleId::Le4],
-    is_long: false,
-};
+pub static REAL: RealTarget =
+    RealTarget::new(&TARGET, |task| client(task, Box::new(new)).boxed(), &[Mx1, Le4]);
 
 /// What its runs owe.
 pub static STATED: Stated = Stated {
@@ -167,14 +126,8 @@ impl<Z: ZooKeeper> Electing for Election<Z> {
 }
 
 /// One client's part.
-pub async fn client<C: Client, E: Electing>(
-    client: C,
-    setting: Setting,
-    numbers: Range<u32>,
-    done: Done,
-    make: Make<C::Zk, E>,
-) {
-    let (client, pace, make) = (&client, setting.pace, &make);
+pub async fn client<C: Client, E: Electing>(task: Task<C>, make: Make<C::Zk, E>) {
+    let (client, pace, make) = (&task.client, task.setting.pace, &make);
     let round = |zk: C::Zk, _| async move {
         let election = make(&zk);
         match client.choose(16) {
@@ -183,7 +136,7 @@ pub async fn client<C: Client, E: Electing>(
             _ => take_office(client, &zk, &election, pace).await,
         }
     };
-    rounds(client, pace, numbers, done, round).await;
+    rounds(&task, round).await;
 }
 
 /// One candidacy with what follows.

@@ -1,16 +1,11 @@
 //! The words of groups.
 
 use super::workload::{self as group, DIRECTORY, GROUP, Member, follow, stay};
-use crate::stage::Actor;
+use crate::prelude::*;
 use sim_zk::SimClient;
 use std::future::Future;
 use std::time::Duration;
-use zk_checker::history::{Names as Texts, Object, OpId, Seen, Verb};
-use zk_harness::operation::Call;
-use zk_harness::pace::Pace;
-use zk_harness::rounds::Round;
-use zk_harness::stage::TIMEOUT;
-use zk_harness::target::Setting;
+use zk_checker::history::Names as Texts;
 use zk_recipes::group::{Group, GroupOptions, Membership};
 
 /// One group.

@@ -4,59 +4,27 @@
 //! leave, or drop the membership; or follow who is a member. In the last round some follow for long enough that the last
 //! change must have come to everybody. A member that may be out waits until it knows; one that is out says so.
 
-use crate::recipe::Make;
-use futures_util::FutureExt;
+use crate::prelude::*;
 use futures_util::future::{Either, select};
-use sim_zk::fault::Fault;
 use std::future::Future;
-use std::ops::Range;
 use std::pin::pin;
 use std::time::Duration;
-use zk_checker::RuleId;
-use zk_checker::history::{Kind, Names as Texts, Object, ObjectId, OpId, Seen, Sym, Verb};
-use zk_harness::client::Client;
-use zk_harness::operation::{Call, Ended, nothing, operation};
-use zk_harness::pace::Pace;
-use zk_harness::plan::Plan;
-use zk_harness::rounds::{Round, SESSIONS, rounds};
-use zk_harness::sometimes;
-use zk_harness::target::{Done, Setting, Stated, Target};
-use zk_real::RealTarget;
+use zk_checker::history::{Names as Texts, Sym};
 use zk_recipes::Stop;
 use zk_recipes::group::{Group, GroupOptions, GroupView, Membership, Views, WithData};
-use zk_recipes::zk::{Error, SessionId, ZooKeeper};
+use zk_recipes::zk::SessionId;
 
 /// A group under load.
 pub static TARGET: Target = Target {
-    name: "group",
     about: "clients are members of a group for a while, and follow who is",
-    caught_by: None,
-    faults: &Fault::ALL,
     plan: |seed| Plan { rounds: 4, ..Plan::drawn(seed) },
-    objects,
-    sim: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(new)).boxed(),
-    required: &[
-        RuleId::Gm1,
-        RuleId::Gm2,
-        RuleId::Gm3,
-        RuleId::Gm4,
-        RuleId::Gm5,
-        RuleId::Gm6,
-        RuleId::Gm7,
-        RuleId::Gm8,
-    ],
-    stated: &STATED,
-    injected_bug: None,
-    must_reach: &[],
+    required: &[Gm1, Gm2, Gm3, Gm4, Gm5, Gm6, Gm7, Gm8],
+    ..Target::own("group", objects, |task| client(task, Box::new(new)).boxed(), &STATED)
 };
 
 /// The same on real servers.
-pub static REAL: RealTarget = RealTarget {
-    target: &TARGET,
-    part: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(new)).boxed(),
-    required: &[RuleId::Gm1, RuleId::Gm4],
-    is_long: false,
-};
+pub static REAL: RealTarget =
+    RealTarget::new(&TARGET, |task| client(task, Box::new(new)).boxed(), &[Gm1, Gm4]);
 
 /// What its runs owe.
 pub static STATED: Stated = Stated {
@@ -159,14 +127,8 @@ impl<Z: ZooKeeper> Observes for Views<Z> {
 }
 
 /// One client's part.
-pub async fn client<C: Client, G: Gathering>(
-    client: C,
-    setting: Setting,
-    numbers: Range<u32>,
-    done: Done,
-    make: Make<C::Zk, G>,
-) {
-    let (client, pace) = (&client, setting.pace);
+pub async fn client<C: Client, G: Gathering>(task: Task<C>, make: Make<C::Zk, G>) {
+    let (client, pace) = (&task.client, task.setting.pace);
     let mut present = None::<(SessionId, G)>;
     let round = |zk: C::Zk, number| {
         // One object a session, since one session joins a group through one object.
@@ -174,7 +136,7 @@ pub async fn client<C: Client, G: Gathering>(
             present = Some((zk.session(), make(&zk)));
         }
         let (_, group) = present.clone().expect("it was made above");
-        let is_last = number + 1 == setting.rounds;
+        let is_last = number + 1 == task.setting.rounds;
         async move {
             match client.choose(8) {
                 choice @ (4 | 5 | 7) => {
@@ -185,7 +147,7 @@ pub async fn client<C: Client, G: Gathering>(
             }
         }
     };
-    rounds(client, pace, numbers, done, round).await;
+    rounds(&task, round).await;
 }
 
 /// In which time every fault is over and the last change must have come.

@@ -1,14 +1,10 @@
 //! The words of the lock.
 
 use super::workload::{self as lock, DIRECTORY, LOCK};
-use crate::stage::Actor;
+use crate::prelude::*;
 use sim_zk::SimClient;
 use std::future::Future;
-use zk_checker::history::{Names, Object};
-use zk_harness::pace::Pace;
-use zk_harness::stage::TIMEOUT;
 use zk_harness::stage::hold::Holding;
-use zk_harness::target::Setting;
 use zk_recipes::{Lock, LockGuard, LockOptions};
 
 /// One lock.

@@ -4,63 +4,21 @@
 //! resource in between, release. Whoever is told to stop stops, except that a write which has left for the resource
 //! arrives there: it is the resource that refuses it, by its token. A client whose session ends opens another.
 
-use crate::recipe::Make;
-use futures_util::FutureExt;
-use sim_zk::fault::Fault;
+use crate::prelude::*;
 use std::future::Future;
-use std::ops::Range;
 use std::time::Duration;
-use zk_checker::RuleId;
-use zk_checker::history::{Kind, Names, Object, ObjectId, Verb};
-use zk_harness::client::Client;
-use zk_harness::holding::{Belief, Held, give_back};
-use zk_harness::operation::{Call, Ended, attempt, nothing};
-use zk_harness::pace::Pace;
-use zk_harness::plan::Plan;
-use zk_harness::rounds::{Round, SESSIONS, rounds};
-use zk_harness::sometimes;
-use zk_harness::target::{Done, Setting, Stated, Target};
-use zk_real::RealTarget;
-use zk_recipes::zk::{Error, ZooKeeper};
 use zk_recipes::{Lock, LockGuard, LockOptions};
 
 /// The lock under load.
 pub static TARGET: Target = Target {
-    name: "lock",
     about: "clients take an exclusive lock in turn and write to the resource behind it",
-    caught_by: None,
-    faults: &Fault::ALL,
-    plan: Plan::drawn,
-    objects,
-    sim: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(new)).boxed(),
-    required: &[
-        RuleId::Mx1,
-        RuleId::Mx2,
-        RuleId::Mx3,
-        RuleId::Mx4,
-        RuleId::Mx5,
-        RuleId::Mx6,
-        RuleId::Mx7,
-        RuleId::Mx8,
-        RuleId::Mx9,
-        RuleId::Mx10,
-        RuleId::Mx11,
-        RuleId::Mx12,
-        RuleId::Mx13,
-        RuleId::Mx14,
-    ],
-    stated: &STATED,
-    injected_bug: None,
-    must_reach: &[],
+    required: &[Mx1, Mx2, Mx3, Mx4, Mx5, Mx6, Mx7, Mx8, Mx9, Mx10, Mx11, Mx12, Mx13, Mx14],
+    ..Target::own("lock", objects, |task| client(task, Box::new(new)).boxed(), &STATED)
 };
 
 /// The same on real servers.
-pub static REAL: RealTarget = RealTarget {
-    target: &TARGET,
-    part: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(new)).boxed(),
-    required: &[RuleId::Mx1, RuleId::Mx13],
-    is_long: false,
-};
+pub static REAL: RealTarget =
+    RealTarget::new(&TARGET, |task| client(task, Box::new(new)).boxed(), &[Mx1, Mx13]);
 
 /// What its runs owe.
 pub static STATED: Stated = Stated {
@@ -92,51 +50,35 @@ pub fn new<Z: ZooKeeper>(zk: &Z) -> Lock<Z> {
     Lock::new(zk, DIRECTORY, LockOptions::default()).expect("the directory is a good path")
 }
 
-/// The methods of the lock, which a mutant has too.
+/// The lock, or a mutant of it.
 pub trait Exclusive: Clone + Send + Sync + 'static {
     /// What a grant gives.
     type Guard: Held;
 
-    /// Waits for the lock.
-    fn acquire(&self) -> impl Future<Output = Result<Self::Guard, Error>> + Send;
-
-    /// Waits for the lock for a limited time.
-    fn acquire_within(&self, limit: Duration) -> impl Future<Output = Result<Self::Guard, Error>> + Send;
-
-    /// Takes the lock if it is free.
-    fn try_acquire(&self) -> impl Future<Output = Result<Option<Self::Guard>, Error>> + Send;
+    /// Waits for the lock: for ever, for the limit of the call, or not at all. `None`: it was not free.
+    fn take(&self, call: Call) -> impl Future<Output = Result<Option<Self::Guard>, Error>> + Send;
 }
 
 impl<Z: ZooKeeper> Exclusive for Lock<Z> {
     type Guard = LockGuard<Z>;
 
-    fn acquire(&self) -> impl Future<Output = Result<LockGuard<Z>, Error>> + Send {
-        Lock::acquire(self)
-    }
-
-    fn acquire_within(&self, limit: Duration) -> impl Future<Output = Result<LockGuard<Z>, Error>> + Send {
-        Lock::acquire_within(self, limit)
-    }
-
-    fn try_acquire(&self) -> impl Future<Output = Result<Option<LockGuard<Z>>, Error>> + Send {
-        Lock::try_acquire(self)
+    async fn take(&self, Call { verb, limit, .. }: Call) -> Result<Option<LockGuard<Z>>, Error> {
+        match verb {
+            Verb::TryAcquire => self.try_acquire().await,
+            _ if limit.is_zero() => self.acquire().await.map(Some),
+            _ => self.acquire_within(limit).await.map(Some),
+        }
     }
 }
 
 /// One client's part.
-pub async fn client<C: Client, L: Exclusive>(
-    client: C,
-    setting: Setting,
-    numbers: Range<u32>,
-    done: Done,
-    make: Make<C::Zk, L>,
-) {
-    let (client, pace, make) = (&client, setting.pace, &make);
+pub async fn client<C: Client, L: Exclusive>(task: Task<C>, make: Make<C::Zk, L>) {
+    let (client, pace, make) = (&task.client, task.setting.pace, &make);
     let round = |zk: C::Zk, _| async move {
         let lock = make(&zk);
         take_turn(client, &zk, &lock, pace).await
     };
-    rounds(client, pace, numbers, done, round).await;
+    rounds(&task, round).await;
 }
 
 /// One acquire with what follows.
@@ -146,14 +88,7 @@ async fn take_turn<C: Client, L: Exclusive>(client: &C, zk: &C::Zk, lock: &L, pa
         7 => Call::new(LOCK, Verb::TryAcquire),
         _ => Call::new(LOCK, Verb::Acquire),
     };
-    let acquiring = || async {
-        match call.verb {
-            Verb::TryAcquire => lock.try_acquire().await,
-            _ if call.limit.is_zero() => lock.acquire().await.map(Some),
-            _ => lock.acquire_within(call.limit).await.map(Some),
-        }
-    };
-    let (op, guard) = match attempt(client, call, nothing, acquiring).await {
+    let (op, guard) = match attempt(client, call, nothing, || lock.take(call)).await {
         (op, Ended::Done(Some(guard))) => (op, guard),
         (_, ended) if ended.is_session_over() => return Round::Again,
         (_, ended) => {

@@ -10,45 +10,23 @@ mod without_pings;
 use crate::group::workload::{self as group, Gathering, follow};
 use crate::lock::workload::{self as lock, Exclusive};
 use crate::many_holds;
-use crate::recipe::{Make, Recipe};
-use futures_util::FutureExt;
-use sim_zk::fault::Fault;
-use std::ops::Range;
+use crate::prelude::*;
 use std::time::Duration;
-use zk_checker::RuleId;
-use zk_checker::history::{Kind, Names, Object, ObjectId, Verb, Why};
-use zk_harness::client::Client;
-use zk_harness::holding::{Belief, give_back};
-use zk_harness::operation::{Call, Ended, nothing, operation};
-use zk_harness::pace::Pace;
-use zk_harness::plan::Plan;
-use zk_harness::rounds::{Round, SESSIONS, rounds};
-use zk_harness::sometimes;
-use zk_harness::target::{Done, Setting, Stated, Target};
-use zk_real::RealTarget;
 use zk_recipes::group::Group;
-use zk_recipes::zk::{SessionId, ZooKeeper};
+use zk_recipes::zk::SessionId;
 
 /// Long holds.
 pub static TARGET: Target = Target {
-    name: "long-holds",
     about: "clients hold a lock, and are members of a group, for many session timeouts",
-    caught_by: None,
-    faults: &Fault::ALL,
-    plan: Plan::drawn,
-    objects,
-    sim: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(lock::new)).boxed(),
-    required: &[RuleId::Mx2, RuleId::Mx4, RuleId::Mx8, RuleId::Mx14, RuleId::Mx16, RuleId::Gm4],
-    stated: &STATED,
-    injected_bug: None,
-    must_reach: &[],
+    required: &[Mx2, Mx4, Mx8, Mx14, Mx16, Gm4],
+    ..Target::own("long-holds", objects, |task| client(task, Box::new(lock::new)).boxed(), &STATED)
 };
 
 /// The same on real servers.
 pub static REAL: RealTarget = RealTarget {
     target: &TARGET,
-    part: |c, setting, rounds, done| many_holds::client(c, setting, rounds, done).boxed(),
-    required: &[RuleId::Mx16, RuleId::Le10, RuleId::Gm8],
+    part: |task| many_holds::client(task).boxed(),
+    required: &[Mx16, Le10, Gm8],
     is_long: true,
 };
 
@@ -89,14 +67,9 @@ pub fn objects(names: &mut Names, setting: &Setting) -> Vec<Object> {
 }
 
 /// One client's part.
-pub async fn client<C: Client, L: Exclusive>(
-    client: C,
-    setting: Setting,
-    numbers: Range<u32>,
-    done: Done,
-    make: Make<C::Zk, L>,
-) {
-    let (client, make, pace, timeout) = (&client, &make, setting.pace, setting.timeout);
+pub async fn client<C: Client, L: Exclusive>(task: Task<C>, make: Make<C::Zk, L>) {
+    let (client, make) = (&task.client, &make);
+    let Setting { pace, timeout, .. } = task.setting;
     let mut present = None::<(SessionId, Group<C::Zk>)>;
     let round = |zk: C::Zk, _| {
         // One object a session, since one session joins a group through one object.
@@ -117,7 +90,7 @@ pub async fn client<C: Client, L: Exclusive>(
             }
         }
     };
-    rounds(client, pace, numbers, done, round).await;
+    rounds(&task, round).await;
 }
 
 /// Takes the lock, keeps it for so many session timeouts, and gives it back.
@@ -129,12 +102,12 @@ async fn take_turn<C: Client, L: Exclusive>(
     timeouts: u32,
 ) -> Round {
     let asked = zk.now();
-    let (op, guard) =
-        match operation(client, Call::new(LOCK, Verb::Acquire), nothing, || lock.acquire()).await {
-            (op, Ended::Done(guard)) => (op, guard),
-            (_, ended) if ended.is_session_over() => return Round::Again,
-            _ => return Round::Over,
-        };
+    let call = Call::new(LOCK, Verb::Acquire);
+    let (op, guard) = match attempt(client, call, nothing, || lock.take(call)).await {
+        (op, Ended::Done(Some(guard))) => (op, guard),
+        (_, ended) if ended.is_session_over() => return Round::Again,
+        _ => return Round::Over,
+    };
     sometimes!(client, "a lock is waited for longer than a session timeout", zk.now().since(asked) > timeout);
     let asks = client.choose(2) == 1;
     let belief = Belief::begin(client, zk.session(), &guard, LOCK, op);

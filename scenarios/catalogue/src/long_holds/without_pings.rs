@@ -6,26 +6,19 @@
 
 use crate::lock::workload::new;
 use crate::long_holds::client;
+use crate::prelude::*;
 use crate::session::{Interceptor, Reply, Watch, over, watched_list};
-use futures_util::FutureExt;
 use std::sync::{Arc, Mutex, PoisonError};
-use zk_checker::RuleId;
-use zk_harness::caught::Caught;
-use zk_harness::plan::Plan;
-use zk_harness::target::Target;
-use zk_recipes::zk::{CreateMode, Created, Listing, Time, ZooKeeper};
+use zk_recipes::zk::{CreateMode, Created, Listing, Time};
 
-pub(super) static TARGET: Target = Target {
-    name: "long-holds-without-pings",
-    about: "only answered requests, and not answered pings, count as a sign that the session lives",
-    caught_by: Some(Caught::by(RuleId::Mx16)),
-    faults: &[],
-    plan: |_| Plan::calm(),
-    sim: |c, setting, rounds, done| {
-        client(c, setting, rounds, done, over(|| Arc::new(WithoutPings::default()), new)).boxed()
-    },
-    ..Target::mutant_of(&crate::long_holds::TARGET)
-};
+pub(super) static TARGET: Target = crate::long_holds::TARGET.mutant(
+    "long-holds-without-pings",
+    "only answered requests, and not answered pings, count as a sign that the session lives",
+    Caught::by(Mx16),
+    &[],
+    |_| Plan::calm(),
+    |task| client(task, over(|| Arc::new(WithoutPings::default()), new)).boxed(),
+);
 
 /// The wrong step: it knows when the last request was sent that was answered.
 #[derive(Default)]

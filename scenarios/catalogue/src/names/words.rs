@@ -1,17 +1,12 @@
 //! The words of names.
 
 use super::workload::{self as names, DIRECTORY, NAMES};
-use crate::stage::Actor;
+use crate::prelude::*;
 use sim_zk::SimClient;
 use std::future::Future;
 use std::sync::{Arc, OnceLock};
-use zk_checker::history::{Names as Texts, Object, OpId, Seen, Verb};
-use zk_harness::operation::{Call, Ended};
-use zk_harness::pace::Pace;
-use zk_harness::stage::TIMEOUT;
-use zk_harness::target::Setting;
+use zk_checker::history::Names as Texts;
 use zk_recipes::names::{IfTaken, Names, NamesOptions, Registration};
-use zk_recipes::zk::Error;
 
 /// A directory of names.
 pub fn objects(texts: &mut Texts) -> Vec<Object> {

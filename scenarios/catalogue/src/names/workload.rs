@@ -5,48 +5,26 @@
 //! register a name for good and take it back. A client whose session ends opens another, and gives back there what it had
 //! before.
 
-use futures_util::FutureExt;
+use crate::prelude::*;
 use futures_util::future::{Either, select};
-use sim_zk::fault::Fault;
 use std::future::Future;
-use std::ops::Range;
 use std::pin::pin;
 use std::time::Duration;
-use zk_checker::RuleId;
-use zk_checker::history::{Kind, Names as Texts, Object, ObjectId, Seen, Verb};
-use zk_harness::client::Client;
-use zk_harness::operation::{Call, Ended, observed_operation, operation};
-use zk_harness::pace::Pace;
-use zk_harness::plan::Plan;
-use zk_harness::rounds::{Round, SESSIONS, rounds};
-use zk_harness::sometimes;
-use zk_harness::target::{Done, Setting, Stated, Target};
-use zk_real::RealTarget;
+use zk_checker::history::Names as Texts;
 use zk_recipes::names::{Freshness, IfTaken, Names, NamesOptions, Registration};
-use zk_recipes::zk::{Error, SessionId, ZooKeeper};
+use zk_recipes::zk::SessionId;
 
 /// Names under load.
 pub static TARGET: Target = Target {
-    name: "names",
     about: "clients register names for a while, look names up and make unique ones",
-    caught_by: None,
-    faults: &Fault::ALL,
     plan: |seed| Plan { rounds: 4, ..Plan::drawn(seed) },
-    objects,
-    sim: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(new)).boxed(),
-    required: &[RuleId::Ns1, RuleId::Ns2, RuleId::Ns3, RuleId::Ns4, RuleId::Ns5],
-    stated: &STATED,
-    injected_bug: None,
-    must_reach: &[],
+    required: &[Ns1, Ns2, Ns3, Ns4, Ns5],
+    ..Target::own("names", objects, |task| client(task, Box::new(new)).boxed(), &STATED)
 };
 
 /// The same on real servers.
-pub static REAL: RealTarget = RealTarget {
-    target: &TARGET,
-    part: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(new)).boxed(),
-    required: &[RuleId::Ns1, RuleId::Ns2],
-    is_long: false,
-};
+pub static REAL: RealTarget =
+    RealTarget::new(&TARGET, |task| client(task, Box::new(new)).boxed(), &[Ns1, Ns2]);
 
 /// What its runs owe.
 pub static STATED: Stated = Stated {
@@ -136,14 +114,8 @@ impl<Z: ZooKeeper> Registered<Z> for Registration<Z> {
 }
 
 /// One client's part.
-pub async fn client<C: Client, S: NameService<C::Zk>>(
-    client: C,
-    setting: Setting,
-    numbers: Range<u32>,
-    done: Done,
-    make: MakeNames<C::Zk, S>,
-) {
-    let (client, pace) = (&client, setting.pace);
+pub async fn client<C: Client, S: NameService<C::Zk>>(task: Task<C>, make: MakeNames<C::Zk, S>) {
+    let (client, pace) = (&task.client, task.setting.pace);
     let (mut value, mut present) = (0, None::<(SessionId, S, bool)>);
     let round = |zk: C::Zk, _| {
         value += 1;
@@ -164,7 +136,7 @@ pub async fn client<C: Client, S: NameService<C::Zk>>(
             }
         }
     };
-    rounds(client, pace, numbers, done, round).await;
+    rounds(&task, round).await;
 }
 
 fn a_name<C: Client>(client: &C) -> &'static str {

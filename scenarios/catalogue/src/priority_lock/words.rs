@@ -1,17 +1,11 @@
 //! The words of the priority lock.
 
 use super::workload::{self as priority_lock, Guard, LOCK};
-use crate::stage::Actor;
+use crate::prelude::*;
 use sim_zk::SimClient;
 use std::future::Future;
 use std::time::Duration;
-use zk_checker::history::{Names, Object, OpId, Seen, Verb};
-use zk_harness::journal::Journal;
-use zk_harness::operation::Call;
-use zk_harness::pace::Pace;
-use zk_harness::stage::TIMEOUT;
 use zk_harness::stage::hold::Holding;
-use zk_harness::target::Setting;
 use zk_recipes::{Preempt, Priority};
 
 /// What a holder of a story holds.

@@ -5,26 +5,11 @@
 //! what it does; some hold on for so long that they are made to. Whoever is told to stop stops; a client whose session ends
 //! opens another.
 
-use crate::recipe::Make;
-use futures_util::FutureExt;
+use crate::prelude::*;
 use futures_util::future::{Either, select};
-use sim_zk::fault::Fault;
-use std::ops::Range;
 use std::pin::pin;
 use std::time::Duration;
-use zk_checker::RuleId;
-use zk_checker::history::{Budget, Kind, Manner, Names, Object, ObjectId, OpId, Seen, Sym, Verb};
-use zk_harness::client::Client;
-use zk_harness::holding::{Belief, Held, give_back};
-use zk_harness::journal::Journal;
-use zk_harness::operation::{Call, Ended, operation};
-use zk_harness::pace::Pace;
-use zk_harness::plan::Plan;
-use zk_harness::rounds::{Round, SESSIONS, rounds};
-use zk_harness::sometimes;
-use zk_harness::target::{Done, Setting, Stated, Target};
-use zk_real::RealTarget;
-use zk_recipes::zk::{Error, ZooKeeper};
+use zk_checker::history::{Budget, Sym};
 use zk_recipes::{
     LostReason, Preempt, Priority, PriorityLock, PriorityLockOptions, PriorityRead, PriorityWrite, Released,
     Stop,
@@ -32,43 +17,14 @@ use zk_recipes::{
 
 /// The priority lock under load.
 pub static TARGET: Target = Target {
-    name: "priority-lock",
     about: "readers and writers of different urgency take a lock and ask each other to go",
-    caught_by: None,
-    faults: &Fault::ALL,
-    plan: Plan::drawn,
-    objects,
-    sim: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(Clone::clone)).boxed(),
-    required: &[
-        RuleId::Mx1,
-        RuleId::Mx2,
-        RuleId::Mx3,
-        RuleId::Mx4,
-        RuleId::Mx5,
-        RuleId::Mx7,
-        RuleId::Mx8,
-        RuleId::Mx9,
-        RuleId::Mx10,
-        RuleId::Mx11,
-        RuleId::Mx12,
-        RuleId::Mx13,
-        RuleId::Mx14,
-        RuleId::Mx15,
-        RuleId::Rv1,
-        RuleId::Rv2,
-    ],
-    stated: &STATED,
-    injected_bug: None,
-    must_reach: &[],
+    required: &[Mx1, Mx2, Mx3, Mx4, Mx5, Mx7, Mx8, Mx9, Mx10, Mx11, Mx12, Mx13, Mx14, Mx15, Rv1, Rv2],
+    ..Target::own("priority-lock", objects, |task| client(task, Box::new(Clone::clone)).boxed(), &STATED)
 };
 
 /// The same on real servers.
-pub static REAL: RealTarget = RealTarget {
-    target: &TARGET,
-    part: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(Clone::clone)).boxed(),
-    required: &[RuleId::Mx1],
-    is_long: false,
-};
+pub static REAL: RealTarget =
+    RealTarget::new(&TARGET, |task| client(task, Box::new(Clone::clone)).boxed(), &[Mx1]);
 
 /// What its runs owe.
 pub static STATED: Stated = Stated {
@@ -171,14 +127,8 @@ pub async fn acquire<Z: ZooKeeper>(
 }
 
 /// One client's part. The lock runs over the session that `session` makes of the client's.
-pub async fn client<C: Client, Z: ZooKeeper>(
-    client: C,
-    setting: Setting,
-    numbers: Range<u32>,
-    done: Done,
-    session: Make<C::Zk, Z>,
-) {
-    let (client, pace, session) = (&client, setting.pace, &session);
+pub async fn client<C: Client, Z: ZooKeeper>(task: Task<C>, session: Make<C::Zk, Z>) {
+    let (client, pace, session) = (&task.client, task.setting.pace, &session);
     let round = |zk: C::Zk, _| async move {
         let preempt = match client.choose(4) {
             2 => Preempt::Ask,
@@ -188,7 +138,7 @@ pub async fn client<C: Client, Z: ZooKeeper>(
         let lock = new(&session(&zk), preempt).expect("the directory is a good path");
         take_turn(client, &zk, &lock, pace).await
     };
-    rounds(client, pace, numbers, done, round).await;
+    rounds(&task, round).await;
 }
 
 /// One acquire with what follows.

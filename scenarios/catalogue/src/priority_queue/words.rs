@@ -1,13 +1,12 @@
 //! The words of the priority queue.
 
 use super::workload::{self as priority_queue, QUEUES};
+use crate::prelude::*;
 use crate::queue::words::{Getting, Putting, SETTING};
 use crate::queue::workload::Way;
-use crate::stage::Actor;
 use futures_util::lock::Mutex;
 use sim_zk::SimClient;
 use std::sync::Arc;
-use zk_checker::history::{Names, Object, ObjectId};
 use zk_recipes::{Order, Parents, PriorityProducer, PriorityQueue, PriorityQueueOptions};
 
 /// The priority queue whose items are taken for good.

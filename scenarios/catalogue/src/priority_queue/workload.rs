@@ -3,53 +3,24 @@
 //! As the [workload of queues](crate::queue::workload): one queue where items are taken for good by a fresh list, one where nothing
 //! more urgent may be there, and one where they are claimed.
 
+use crate::prelude::*;
 use crate::queue::workload::{Puts, Way, client, declared};
-use futures_util::FutureExt;
-use sim_zk::fault::Fault;
 use std::time::Duration;
-use zk_checker::RuleId;
-use zk_checker::history::{Names, Object};
-use zk_harness::plan::Plan;
-use zk_harness::rounds::SESSIONS;
-use zk_harness::target::{Setting, Stated, Target};
-use zk_real::RealTarget;
-use zk_recipes::zk::{Error, ZooKeeper};
 use zk_recipes::{
     Consumer, Delivery, Idle, Order, Parents, Priority, PriorityProducer, PriorityQueue, PriorityQueueOptions,
 };
 
 /// Priority queues under load.
 pub static TARGET: Target = Target {
-    name: "priority-queue",
     about: "clients put items of many priorities into queues and take the most urgent",
-    caught_by: None,
-    faults: &Fault::ALL,
     plan: |seed| Plan { clients: 4, rounds: 6, ..Plan::drawn(seed) },
-    objects,
-    sim: |c, setting, rounds, done| client(c, setting, rounds, done, &QUEUES, Box::new(open)).boxed(),
-    required: &[
-        RuleId::Qu1,
-        RuleId::Qu2,
-        RuleId::Qu3,
-        RuleId::Qu5,
-        RuleId::Qu6,
-        RuleId::Qu7,
-        RuleId::Qu8,
-        RuleId::Qu9,
-        RuleId::Qu10,
-    ],
-    stated: &STATED,
-    injected_bug: None,
-    must_reach: &[],
+    required: &[Qu1, Qu2, Qu3, Qu5, Qu6, Qu7, Qu8, Qu9, Qu10],
+    ..Target::own("priority-queue", objects, |task| client(task, &QUEUES, Box::new(open)).boxed(), &STATED)
 };
 
 /// The same on real servers.
-pub static REAL: RealTarget = RealTarget {
-    target: &TARGET,
-    part: |c, setting, rounds, done| client(c, setting, rounds, done, &QUEUES, Box::new(open)).boxed(),
-    required: &[RuleId::Qu1, RuleId::Qu2],
-    is_long: false,
-};
+pub static REAL: RealTarget =
+    RealTarget::new(&TARGET, |task| client(task, &QUEUES, Box::new(open)).boxed(), &[Qu1, Qu2]);
 
 /// What its runs owe.
 pub static STATED: Stated = Stated {

@@ -2,19 +2,12 @@
 
 use super::workload as queue;
 use super::workload::{Puts, QUEUES, Way};
-use crate::stage::Actor;
+use crate::prelude::*;
 use futures_util::lock::Mutex;
 use sim_zk::SimClient;
 use std::future::Future;
 use std::sync::Arc;
-use zk_checker::history::{Names, Object, ObjectId, OpId, Seen, Verb};
-use zk_harness::journal::Journal;
-use zk_harness::operation::{Call, Ended, nothing};
-use zk_harness::pace::Pace;
 use zk_harness::stage;
-use zk_harness::stage::TIMEOUT;
-use zk_harness::target::Setting;
-use zk_recipes::zk::Error;
 use zk_recipes::{Claimed, Consumer, Item, Parents, Prefetch, Producer, Queue, QueueOptions};
 
 /// The queue whose items are taken for good.

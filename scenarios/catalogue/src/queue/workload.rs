@@ -5,59 +5,28 @@
 //! after a wait; who waits for too long goes. What was claimed is done with, given back, or just dropped. A client whose
 //! session ends hands out what it has in hand, and opens another session.
 
-use futures_util::FutureExt;
-use sim_zk::fault::Fault;
+use crate::prelude::*;
 use std::future::Future;
-use std::ops::Range;
 use std::time::Duration;
-use zk_checker::RuleId;
-use zk_checker::history::{Kind, Manner, Names, Object, ObjectId, OpId, Outcome, Seen, Verb};
-use zk_harness::client::Client;
-use zk_harness::journal::Journal;
-use zk_harness::operation::{Call, Ended, observed_operation, operation, patient_operation};
-use zk_harness::pace::Pace;
-use zk_harness::plan::Plan;
-use zk_harness::rounds::{SESSIONS, Sessions};
-use zk_harness::sometimes;
-use zk_harness::target::{Done, Setting, Stated, Target};
-use zk_real::RealTarget;
-use zk_recipes::zk::{Error, SessionId, ZooKeeper};
+use zk_checker::history::Outcome;
+use zk_harness::operation::patient_operation;
+use zk_harness::rounds::Sessions;
+use zk_recipes::zk::SessionId;
 use zk_recipes::{
     Claimed, Consumer, Delivery, Idle, Item, Order, Parents, Prefetch, Producer, Queue, QueueOptions,
 };
 
 /// Queues under load.
 pub static TARGET: Target = Target {
-    name: "queue",
     about: "clients put items into queues, take them for good, or claim them and say when they are done",
-    caught_by: None,
-    faults: &Fault::ALL,
     plan: |seed| Plan { clients: 4, rounds: 6, ..Plan::drawn(seed) },
-    objects,
-    sim: |c, setting, rounds, done| client(c, setting, rounds, done, &QUEUES, Box::new(open)).boxed(),
-    required: &[
-        RuleId::Qu1,
-        RuleId::Qu2,
-        RuleId::Qu3,
-        RuleId::Qu4,
-        RuleId::Qu6,
-        RuleId::Qu7,
-        RuleId::Qu8,
-        RuleId::Qu9,
-        RuleId::Qu10,
-    ],
-    stated: &STATED,
-    injected_bug: None,
-    must_reach: &[],
+    required: &[Qu1, Qu2, Qu3, Qu4, Qu6, Qu7, Qu8, Qu9, Qu10],
+    ..Target::own("queue", objects, |task| client(task, &QUEUES, Box::new(open)).boxed(), &STATED)
 };
 
 /// The same on real servers.
-pub static REAL: RealTarget = RealTarget {
-    target: &TARGET,
-    part: |c, setting, rounds, done| client(c, setting, rounds, done, &QUEUES, Box::new(open)).boxed(),
-    required: &[RuleId::Qu1, RuleId::Qu2],
-    is_long: false,
-};
+pub static REAL: RealTarget =
+    RealTarget::new(&TARGET, |task| client(task, &QUEUES, Box::new(open)).boxed(), &[Qu1, Qu2]);
 
 /// What its runs owe.
 pub static STATED: Stated = Stated {
@@ -210,17 +179,15 @@ struct Hands<P, G> {
 
 /// One client's part.
 pub async fn client<C: Client, P: Puts, G: Gets>(
-    client: C,
-    setting: Setting,
-    numbers: Range<u32>,
-    done: Done,
+    task: Task<C>,
     ways: &'static [Way],
     open: Open<C::Zk, P, G>,
 ) {
+    let Task { client, setting, rounds, done } = task;
     let mut part = Part { client, ways, pace: setting.pace, serial: 0, round: 0 };
     let mut sessions = Sessions::default();
     let mut hands: Option<Hands<P, G>> = None;
-    for round in numbers {
+    for round in rounds {
         part.client.sleep(part.pace.think * part.client.choose(8)).await;
         part.round = round;
         loop {

@@ -1,21 +1,14 @@
 //! The words of the revocable lock.
 
 use super::workload::{self as revocable_lock, name};
+use crate::prelude::*;
 use crate::shared_lock::workload::LOCK;
-use crate::stage::{Actor, Stage};
 use sim_zk::SimClient;
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
-use zk_checker::history::{Names, Object, OpId, Seen, Verb};
-use zk_harness::journal::Journal;
-use zk_harness::operation::Call;
-use zk_harness::pace::Pace;
-use zk_harness::stage::TIMEOUT;
 use zk_harness::stage::hold::Holding;
-use zk_harness::target::Setting;
-use zk_recipes::zk::Error;
 use zk_recipes::{Contender, Fate, RevocableLock, RevocableLockOptions, RevocableWrite};
 
 const SETTING: Setting = Setting { clients: 0, rounds: 0, timeout: TIMEOUT, pace: Pace::SIMULATED };

@@ -4,76 +4,32 @@
 //! a while and use the resource in between, release. Whoever hears that he is asked to go says so; of three holders two
 //! then go. A waiter that is asked gives up, as its recipe does.
 
-use crate::recipe::Make;
-use crate::shared_lock::workload::{Downgraded, Granted, LOCK, Shared, acquire, downgrade, drawn, shared};
-use futures_util::FutureExt;
+use crate::prelude::*;
+use crate::shared_lock::workload::{Downgraded, Granted, LOCK, Shared, Taken, downgrade, drawn, shared};
 use futures_util::future::select;
-use sim_zk::fault::Fault;
 use std::future::Future;
-use std::ops::Range;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
-use zk_checker::RuleId;
-use zk_checker::history::{Kind, Manner, Names, Object, OpId, Seen, Sym, Verb, Why};
-use zk_harness::client::Client;
-use zk_harness::holding::{Belief, Held, give_back};
-use zk_harness::journal::Journal;
-use zk_harness::operation::{Call, Ended, attempt, operation};
-use zk_harness::pace::Pace;
-use zk_harness::plan::Plan;
-use zk_harness::rounds::{Round, SESSIONS, rounds};
-use zk_harness::sometimes;
-use zk_harness::target::{Done, Setting, Stated, Target};
-use zk_real::RealTarget;
-use zk_recipes::zk::{Error, ZooKeeper};
+use zk_checker::history::Sym;
 use zk_recipes::{
     Contender, Fate, NotDowngraded, RevocableLock, RevocableLockOptions, RevocableRead, RevocableWrite,
 };
 
 /// The revocable lock under load.
 pub static TARGET: Target = Target {
-    name: "revocable-lock",
     about: "clients read and write under a shared lock, and ask, or make, each other go",
-    caught_by: None,
-    faults: &Fault::ALL,
     plan: |seed| Plan { clients: 4, ..Plan::drawn(seed) },
-    objects,
-    sim: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(new)).boxed(),
     required: &[
-        RuleId::Mx1,
-        RuleId::Mx5,
-        RuleId::Mx6,
-        RuleId::Mx7,
-        RuleId::Mx8,
-        RuleId::Mx9,
-        RuleId::Mx10,
-        RuleId::Mx11,
-        RuleId::Mx12,
-        RuleId::Mx13,
-        RuleId::Mx14,
-        RuleId::Rw1,
-        RuleId::Rw2,
-        RuleId::Rw3,
-        RuleId::Rw4,
-        RuleId::Rw5,
-        RuleId::Rv1,
-        RuleId::Rv2,
-        RuleId::Rv3,
-        RuleId::Rv4,
+        Mx1, Mx5, Mx6, Mx7, Mx8, Mx9, Mx10, Mx11, Mx12, Mx13, Mx14, Rw1, Rw2, Rw3, Rw4, Rw5, Rv1, Rv2, Rv3,
+        Rv4,
     ],
-    stated: &STATED,
-    injected_bug: None,
-    must_reach: &[],
+    ..Target::own("revocable-lock", objects, |task| client(task, Box::new(new)).boxed(), &STATED)
 };
 
 /// The same on real servers.
-pub static REAL: RealTarget = RealTarget {
-    target: &TARGET,
-    part: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(new)).boxed(),
-    required: &[RuleId::Mx1, RuleId::Mx13, RuleId::Rv1],
-    is_long: false,
-};
+pub static REAL: RealTarget =
+    RealTarget::new(&TARGET, |task| client(task, Box::new(new)).boxed(), &[Mx1, Mx13, Rv1]);
 
 /// What its runs owe.
 pub static STATED: Stated = Stated {
@@ -157,32 +113,22 @@ impl<Z: ZooKeeper> HeldUntilAsked for RevocableWrite<Z> {
 }
 
 impl<Z: ZooKeeper> Revocable for RevocableLock<Z> {
-    fn contenders(&self) -> impl Future<Output = Result<Vec<Contender>, Error>> + Send {
-        RevocableLock::contenders(self)
+    async fn contenders(&self) -> Result<Vec<Contender>, Error> {
+        RevocableLock::contenders(self).await
     }
 
-    fn ask(&self, contender: &Contender) -> impl Future<Output = Result<Fate, Error>> + Send {
-        RevocableLock::ask(self, contender)
+    async fn ask(&self, contender: &Contender) -> Result<Fate, Error> {
+        RevocableLock::ask(self, contender).await
     }
 
-    fn force(
-        &self,
-        contender: &Contender,
-        grace: Duration,
-    ) -> impl Future<Output = Result<Fate, Error>> + Send {
-        RevocableLock::force(self, contender, grace)
+    async fn force(&self, contender: &Contender, grace: Duration) -> Result<Fate, Error> {
+        RevocableLock::force(self, contender, grace).await
     }
 }
 
 /// One client's part.
-pub async fn client<C: Client, L: Revocable>(
-    client: C,
-    setting: Setting,
-    numbers: Range<u32>,
-    done: Done,
-    make: Make<C::Zk, L>,
-) {
-    let (client, pace, make) = (&client, setting.pace, &make);
+pub async fn client<C: Client, L: Revocable>(task: Task<C>, make: Make<C::Zk, L>) {
+    let (client, pace, make) = (&task.client, task.setting.pace, &make);
     let round = |zk: C::Zk, _| async move {
         let lock = make(&zk);
         let asked = match client.choose(3) {
@@ -195,7 +141,7 @@ pub async fn client<C: Client, L: Revocable>(
         }
         take_turn(client, &zk, &lock, pace).await
     };
-    rounds(client, pace, numbers, done, round).await;
+    rounds(&task, round).await;
 }
 
 /// Asks somebody to go, or makes him go.
@@ -246,7 +192,7 @@ async fn take_turn<C: Client, L: Revocable>(client: &C, zk: &C::Zk, lock: &L, pa
     let call = drawn(client, pace);
     let number = AtomicU32::new(0);
     let asking = || async {
-        let granted = acquire(lock, call).await;
+        let granted = lock.take(call).await;
         if granted.as_ref().is_err_and(Error::is_revoked) {
             sometimes!(client, "a waiter is made to go", true);
             heard(client, OpId(number.load(Ordering::Relaxed)));

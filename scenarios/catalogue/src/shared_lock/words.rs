@@ -1,16 +1,10 @@
 //! The words of the shared lock.
 
 use super::workload::{self as shared_lock, LOCK};
-use crate::stage::Actor;
+use crate::prelude::*;
 use sim_zk::SimClient;
 use std::future::Future;
-use zk_checker::history::{Names, Object, Verb};
-use zk_harness::operation::{Call, nothing};
-use zk_harness::pace::Pace;
-use zk_harness::stage::TIMEOUT;
 use zk_harness::stage::hold::Holding;
-use zk_harness::target::Setting;
-use zk_recipes::zk::Error;
 use zk_recipes::{ReadGuard, SharedLock, SharedLockOptions, WriteGuard};
 
 const SETTING: Setting = Setting { clients: 0, rounds: 0, timeout: TIMEOUT, pace: Pace::SIMULATED };

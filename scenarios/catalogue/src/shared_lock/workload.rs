@@ -3,66 +3,22 @@
 //! Each round: ask to read or to write (now and then with a time limit, or only if it is free), hold for a while and use the
 //! resource in between; now and then a writer goes on as a reader; release. A client whose session ends opens another.
 
-use crate::recipe::Make;
-use futures_util::FutureExt;
-use sim_zk::fault::Fault;
+use crate::prelude::*;
 use std::future::Future;
-use std::ops::Range;
 use std::time::Duration;
-use zk_checker::RuleId;
-use zk_checker::history::{Kind, Names, Object, ObjectId, OpId, Verb, Why};
-use zk_harness::client::Client;
-use zk_harness::holding::{Belief, Held, give_back};
-use zk_harness::journal::Journal;
-use zk_harness::operation::{Call, Ended, attempt, nothing, operation};
-use zk_harness::pace::Pace;
-use zk_harness::plan::Plan;
-use zk_harness::rounds::{Round, SESSIONS, rounds};
-use zk_harness::sometimes;
-use zk_harness::target::{Done, Setting, Stated, Target};
-use zk_real::RealTarget;
-use zk_recipes::zk::{Error, ZooKeeper};
 use zk_recipes::{NotDowngraded, ReadGuard, SharedLock, SharedLockOptions, WriteGuard};
 
 /// The shared lock under load.
 pub static TARGET: Target = Target {
-    name: "shared-lock",
     about: "clients read and write under a shared lock, and some writers go on as readers",
-    caught_by: None,
-    faults: &Fault::ALL,
     plan: |seed| Plan { clients: 4, ..Plan::drawn(seed) },
-    objects,
-    sim: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(new)).boxed(),
-    required: &[
-        RuleId::Mx1,
-        RuleId::Mx5,
-        RuleId::Mx6,
-        RuleId::Mx7,
-        RuleId::Mx8,
-        RuleId::Mx9,
-        RuleId::Mx10,
-        RuleId::Mx11,
-        RuleId::Mx12,
-        RuleId::Mx13,
-        RuleId::Mx14,
-        RuleId::Rw1,
-        RuleId::Rw2,
-        RuleId::Rw3,
-        RuleId::Rw4,
-        RuleId::Rw5,
-    ],
-    stated: &STATED,
-    injected_bug: None,
-    must_reach: &[],
+    required: &[Mx1, Mx5, Mx6, Mx7, Mx8, Mx9, Mx10, Mx11, Mx12, Mx13, Mx14, Rw1, Rw2, Rw3, Rw4, Rw5],
+    ..Target::own("shared-lock", objects, |task| client(task, Box::new(new)).boxed(), &STATED)
 };
 
 /// The same on real servers.
-pub static REAL: RealTarget = RealTarget {
-    target: &TARGET,
-    part: |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(new)).boxed(),
-    required: &[RuleId::Mx1, RuleId::Mx13],
-    is_long: false,
-};
+pub static REAL: RealTarget =
+    RealTarget::new(&TARGET, |task| client(task, Box::new(new)).boxed(), &[Mx1, Mx13]);
 
 /// What its runs owe.
 pub static STATED: Stated = Stated {
@@ -94,30 +50,15 @@ pub fn new<Z: ZooKeeper>(zk: &Z) -> SharedLock<Z> {
     SharedLock::new(zk, DIRECTORY, SharedLockOptions::default()).expect("the directory is a good path")
 }
 
-/// The methods of the shared lock, which a mutant has too.
+/// The shared lock, or a mutant of it.
 pub trait Shared: Clone + Send + Sync + 'static {
     /// What a reader is granted.
     type Read: Held;
     /// What a writer is granted.
     type Write: Held;
 
-    /// Waits until no writer is ahead.
-    fn read(&self) -> impl Future<Output = Result<Self::Read, Error>> + Send;
-
-    /// Waits until nobody is ahead.
-    fn write(&self) -> impl Future<Output = Result<Self::Write, Error>> + Send;
-
-    /// The same for a limited time.
-    fn read_within(&self, limit: Duration) -> impl Future<Output = Result<Self::Read, Error>> + Send;
-
-    /// The same for a limited time.
-    fn write_within(&self, limit: Duration) -> impl Future<Output = Result<Self::Write, Error>> + Send;
-
-    /// Takes it if no writer is ahead.
-    fn try_read(&self) -> impl Future<Output = Result<Option<Self::Read>, Error>> + Send;
-
-    /// Takes it if nobody is ahead.
-    fn try_write(&self) -> impl Future<Output = Result<Option<Self::Write>, Error>> + Send;
+    /// Waits to read or to write: for ever, for the limit of the call, or not at all. `None`: it was not free.
+    fn take(&self, call: Call) -> impl Future<Output = Taken<Self::Read, Self::Write>> + Send;
 
     /// Goes on as a reader, or not.
     fn downgrade(
@@ -125,41 +66,29 @@ pub trait Shared: Clone + Send + Sync + 'static {
     ) -> impl Future<Output = Result<Self::Read, NotDowngraded<Self::Write>>> + Send;
 }
 
-/// Implements [`Shared`] by the methods of the same names.
+/// The result of an acquire.
+pub type Taken<R, W> = Result<Option<Granted<R, W>>, Error>;
+
+/// Implements [`Shared`] for a recipe by its methods.
 macro_rules! shared {
     ($lock:ident, $read:ident, $write:ident) => {
         impl<Z: ZooKeeper> Shared for $lock<Z> {
             type Read = $read<Z>;
             type Write = $write<Z>;
 
-            fn read(&self) -> impl Future<Output = Result<$read<Z>, Error>> + Send {
-                $lock::read(self)
+            async fn take(&self, Call { verb, limit, .. }: Call) -> Taken<$read<Z>, $write<Z>> {
+                Ok(match verb {
+                    Verb::Read if limit.is_zero() => Some(Granted::Read(self.read().await?)),
+                    Verb::Read => Some(Granted::Read(self.read_within(limit).await?)),
+                    Verb::TryRead => self.try_read().await?.map(Granted::Read),
+                    Verb::TryWrite => self.try_write().await?.map(Granted::Write),
+                    _ if limit.is_zero() => Some(Granted::Write(self.write().await?)),
+                    _ => Some(Granted::Write(self.write_within(limit).await?)),
+                })
             }
 
-            fn write(&self) -> impl Future<Output = Result<$write<Z>, Error>> + Send {
-                $lock::write(self)
-            }
-
-            fn read_within(&self, limit: Duration) -> impl Future<Output = Result<$read<Z>, Error>> + Send {
-                $lock::read_within(self, limit)
-            }
-
-            fn write_within(&self, limit: Duration) -> impl Future<Output = Result<$write<Z>, Error>> + Send {
-                $lock::write_within(self, limit)
-            }
-
-            fn try_read(&self) -> impl Future<Output = Result<Option<$read<Z>>, Error>> + Send {
-                $lock::try_read(self)
-            }
-
-            fn try_write(&self) -> impl Future<Output = Result<Option<$write<Z>>, Error>> + Send {
-                $lock::try_write(self)
-            }
-
-            fn downgrade(
-                write: $write<Z>,
-            ) -> impl Future<Output = Result<$read<Z>, NotDowngraded<$write<Z>>>> + Send {
-                write.downgrade()
+            async fn downgrade(write: $write<Z>) -> Result<$read<Z>, NotDowngraded<$write<Z>>> {
+                write.downgrade().await
             }
         }
     };
@@ -189,39 +118,20 @@ pub fn drawn<C: Client>(client: &C, pace: Pace) -> Call {
     }
 }
 
-/// Asks for it.
-pub async fn acquire<L: Shared>(lock: &L, call: Call) -> Result<Option<Granted<L::Read, L::Write>>, Error> {
-    let (verb, limit) = (call.verb, call.limit);
-    Ok(match verb {
-        Verb::Read if limit.is_zero() => Some(Granted::Read(lock.read().await?)),
-        Verb::Read => Some(Granted::Read(lock.read_within(limit).await?)),
-        Verb::TryRead => lock.try_read().await?.map(Granted::Read),
-        Verb::TryWrite => lock.try_write().await?.map(Granted::Write),
-        _ if limit.is_zero() => Some(Granted::Write(lock.write().await?)),
-        _ => Some(Granted::Write(lock.write_within(limit).await?)),
-    })
-}
-
 /// One client's part.
-pub async fn client<C: Client, L: Shared>(
-    client: C,
-    setting: Setting,
-    numbers: Range<u32>,
-    done: Done,
-    make: Make<C::Zk, L>,
-) {
-    let (client, pace, make) = (&client, setting.pace, &make);
+pub async fn client<C: Client, L: Shared>(task: Task<C>, make: Make<C::Zk, L>) {
+    let (client, pace, make) = (&task.client, task.setting.pace, &make);
     let round = |zk: C::Zk, _| async move {
         let lock = make(&zk);
         take_turn(client, &zk, &lock, pace).await
     };
-    rounds(client, pace, numbers, done, round).await;
+    rounds(&task, round).await;
 }
 
 /// One acquire with what follows.
 async fn take_turn<C: Client, L: Shared>(client: &C, zk: &C::Zk, lock: &L, pace: Pace) -> Round {
     let call = drawn(client, pace);
-    let (op, granted) = match attempt(client, call, nothing, || acquire(lock, call)).await {
+    let (op, granted) = match attempt(client, call, nothing, || lock.take(call)).await {
         (op, Ended::Done(Some(granted))) => (op, granted),
         (_, ended) if ended.is_session_over() => return Round::Again,
         _ => return Round::Over,

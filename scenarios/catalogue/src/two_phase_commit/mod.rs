@@ -1,6 +1,8 @@
 //! Two-phase commit: its workload, its stories and the words they are written in, its mutants.
 
 pub(crate) mod mutants;
+pub mod recipe;
+mod round;
 mod stories;
 pub mod words;
 pub mod workload;

@@ -1,15 +1,12 @@
 //! The words of two-phase commit.
 
-use super::workload::{COORDINATOR, decision_text, name, path};
-use crate::stage::Actor;
+use super::round::decision_text;
+use super::workload::{COORDINATOR, name, path};
+use crate::prelude::*;
 use sim_zk::SimClient;
 use std::future::Future;
 use std::time::Duration;
-use zk_checker::history::{Kind, Manner, Names, Object, ObjectId, Seen, Verb};
-use zk_harness::client::SimProcess;
-use zk_harness::operation::{Call, Ended, observed_operation};
 use zk_recipes::two_phase_commit::{Coordinator, Decision, Form, Transaction, TwoPhaseCommit, Vote, Voted};
-use zk_recipes::zk::Error;
 
 /// The transaction of a story.
 const TRANSACTION: ObjectId = ObjectId(0);

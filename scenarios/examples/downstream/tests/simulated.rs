@@ -36,7 +36,7 @@ static TARGET: Target = Target {
     ..Target::own(
         "writer",
         |names, setting| vec![setting.held(Kind::Lock, names.intern(WRITER))],
-        |client, setting, rounds, done| testing::turns(client, setting, rounds, done, stand).boxed(),
+        |task| testing::turns(task, stand).boxed(),
         &STATED,
     )
 };

@@ -1,27 +1,20 @@
 //! Mutants whose waiters pass while the barrier stands.
 
 use super::copy::{EndOfSession, Mutation};
-use super::{mutant, run};
-use sim_zk::fault::Fault;
-use zk_checker::RuleId;
-use zk_harness::caught::{Caught, Promise};
-use zk_harness::plan::{Act, Plan};
-use zk_harness::target::Target;
+use super::{TARGET, run};
+use crate::prelude::*;
 
 /// A barrier whose waiters take any event for its end: a write into the barrier, or a change of the session's state. They
 /// pass while it stands (apache/curator, GH-1290, is of that class).
 ///
 /// Caught by BA-5 (no other event opens a barrier) within 20 seeds with disconnects; the harm is BA-1.
-pub(super) static ANY_EVENT: Target = mutant(
+pub(super) static ANY_EVENT: Target = TARGET.mutant(
     "barrier-any-event",
     "a barrier that any event opens, a lost connection too",
-    Caught::by(RuleId::Ba5)
-        .harm(&[RuleId::Ba1])
-        .breaks(Promise::Barriers)
-        .seen("Curator#1290 is of this kind"),
+    Caught::by(Ba5).harm(&[Ba1]).breaks(Promise::Barriers).seen("Curator#1290 is of this kind"),
     CRASHES,
     |_| Plan { servers: 3, rounds: 6, faults: 10, ..Plan::calm().with(CRASHES, 0.02) },
-    |c, setting, rounds, done| run(c, setting, rounds, done, &ANY_EVENT_OPENS),
+    |task| run(task, &ANY_EVENT_OPENS),
 );
 
 static ANY_EVENT_OPENS: Mutation = Mutation { only_its_end: false, ..Mutation::RIGHT };
@@ -34,31 +27,29 @@ const CRASHES: &[Fault] = &[Fault::ServerCrash];
 /// The right barrier hears nothing of what is written: only the loss of its connection puts it to the test.
 ///
 /// Caught by BA-5 (no other event opens a barrier) when a stranger writes; the harm is BA-1.
-pub(super) static ANY_WRITE: Target = mutant(
+pub(super) static ANY_WRITE: Target = TARGET.mutant(
     "barrier-any-write",
     "a barrier that opens when somebody writes into it",
-    Caught::by(RuleId::Ba5).harm(&[RuleId::Ba1]).seen("curator GH-1290"),
+    Caught::by(Ba5).harm(&[Ba1]).seen("curator GH-1290"),
     CRASHES,
     |_| {
         let plan = Plan { servers: 3, rounds: 6, ..Plan::calm().with(CRASHES, 0.01) };
         plan.with_strangers(&[Act::Write], 0.25, 8)
     },
-    |c, setting, rounds, done| run(c, setting, rounds, done, &ANY_EVENT_OPENS),
+    |task| run(task, &ANY_EVENT_OPENS),
 );
 
 /// A barrier whose waiters take the end of their session for the end of the barrier: any error ends the wait, and nobody
 /// looks which.
 ///
 /// Caught by BA-1 (barrier) within some 20 seeds with sessions that expire.
-pub(super) static OPENS_WITH_SESSION: Target = mutant(
+pub(super) static OPENS_WITH_SESSION: Target = TARGET.mutant(
     "barrier-opens-with-session",
     "a waiter whose session ends takes that for the end of the barrier",
-    Caught::by(RuleId::Ba1)
-        .or(&[(RuleId::Ba5, "it had been told of an event of the barrier before its session ended")])
+    Caught::by(Ba1)
+        .or(&[(Ba5, "it had been told of an event of the barrier before its session ended")])
         .breaks(Promise::Barriers),
     &[Fault::SessionExpiry],
     |_| Plan { rounds: 4, ..Plan::calm().with(&[Fault::SessionExpiry], 0.05) },
-    |c, setting, rounds, done| {
-        run(c, setting, rounds, done, &Mutation { end_of_session: EndOfSession::Opens, ..Mutation::RIGHT })
-    },
+    |task| run(task, &Mutation { end_of_session: EndOfSession::Opens, ..Mutation::RIGHT }),
 );

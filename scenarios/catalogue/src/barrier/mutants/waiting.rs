@@ -1,52 +1,44 @@
 //! Mutants whose waiters wait too long, or leave something behind.
 
 use super::copy::{EndOfSession, Mutation};
-use super::{mutant, run};
-use sim_zk::fault::Fault;
-use zk_checker::RuleId;
-use zk_harness::caught::Caught;
-use zk_harness::plan::Plan;
-use zk_harness::target::Target;
+use super::{TARGET, run};
+use crate::prelude::*;
 
 /// A barrier whose waiters ask again after every event, the deletion too, as ZooKeeper's recipes page has it: who was let go
 /// and finds the next barrier raised stays, for that and for every later one.
 ///
 /// Caught by BA-2 (a barrier opens) within 100 seeds, on a calm network.
-pub(super) static ASKS_AGAIN: Target = mutant(
+pub(super) static ASKS_AGAIN: Target = TARGET.mutant(
     "barrier-asks-again",
     "a barrier whose waiters ask again after the event, and stay if it was raised again",
-    Caught::by(RuleId::Ba2).seen("the recipes page"),
+    Caught::by(Ba2).seen("the recipes page"),
     &[],
     |_| Plan { rounds: 4, ..Plan::calm() },
-    |c, setting, rounds, done| run(c, setting, rounds, done, &Mutation { edge: false, ..Mutation::RIGHT }),
+    |task| run(task, &Mutation { edge: false, ..Mutation::RIGHT }),
 );
 
 /// A barrier whose waiters only hear events of the barrier: when their session ends, with it their watch, they wait for
 /// ever (kazoo).
 ///
 /// Caught by BA-2 (a barrier opens) within 20 seeds with sessions that expire.
-pub(super) static DEAF: Target = mutant(
+pub(super) static DEAF: Target = TARGET.mutant(
     "barrier-deaf",
     "a barrier whose waiters do not hear that their session is over",
-    Caught::by(RuleId::Ba2).seen("kazoo"),
+    Caught::by(Ba2).seen("kazoo"),
     &[Fault::SessionExpiry],
     |_| Plan { rounds: 4, ..Plan::calm().with(&[Fault::SessionExpiry], 0.05) },
-    |c, setting, rounds, done| {
-        run(c, setting, rounds, done, &Mutation { end_of_session: EndOfSession::Unheard, ..Mutation::RIGHT })
-    },
+    |task| run(task, &Mutation { end_of_session: EndOfSession::Unheard, ..Mutation::RIGHT }),
 );
 
 /// A barrier that asks whether its znode exists, with a watch, as ZooKeeper's recipes page has it: on a barrier that does not
 /// stand, that leaves a watch on its creation, which nobody waits for (CURATOR-654).
 ///
 /// Caught by BA-4 (nothing left at a barrier) in the first seeds, on a calm network.
-pub(super) static EXISTS_WATCH: Target = mutant(
+pub(super) static EXISTS_WATCH: Target = TARGET.mutant(
     "barrier-exists-watch",
     "a barrier that asks exists with a watch, and leaves it behind when none stands",
-    Caught::by(RuleId::Ba4).within(1).seen("CURATOR-654; the recipes page"),
+    Caught::by(Ba4).within(1).seen("CURATOR-654; the recipes page"),
     &[],
     |_| Plan { rounds: 4, ..Plan::calm() },
-    |c, setting, rounds, done| {
-        run(c, setting, rounds, done, &Mutation { no_watch_left: false, ..Mutation::RIGHT })
-    },
+    |task| run(task, &Mutation { no_watch_left: false, ..Mutation::RIGHT }),
 );

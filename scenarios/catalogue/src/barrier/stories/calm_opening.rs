@@ -1,29 +1,19 @@
 //! Two wait at a barrier, and it is lowered.
 
 use crate::barrier::words as barrier;
-use crate::stage::Stage;
-use zk_checker::history::{Notify, What};
-use zk_checker::{RuleId, Verdict};
-use zk_harness::stage::{Script, Story};
+use crate::prelude::*;
+use zk_checker::history::Notify;
 
 pub(super) const STORY: Story = Story {
-    name: "barrier-opens",
     title: "who waits at a barrier passes on the notification of its end, without asking again",
     about: "Two clients come while the barrier stands, and one of them again when it is down. One request each, one \
             notification for each who waited, and no watch is left.",
-    objects: barrier::gate,
-    servers: 1,
-    script: |stage| script(stage.into()),
     point: |told| {
         let told_of_its_end = |what: &What| matches!(what, What::Notice { kind: Notify::Deleted, .. });
         vec![("two were told", told.count(told_of_its_end) == 2)]
     },
-    verdicts: &[
-        (RuleId::Ba1, Verdict::Pass),
-        (RuleId::Ba2, Verdict::Pass),
-        (RuleId::Ba3, Verdict::Pass),
-        (RuleId::Ba4, Verdict::Pass),
-    ],
+    verdicts: &[(Ba1, Verdict::Pass), (Ba2, Verdict::Pass), (Ba3, Verdict::Pass), (Ba4, Verdict::Pass)],
+    ..Story::own("barrier-opens", barrier::gate, |stage| script(stage.into()))
 };
 
 fn script(w: Stage) -> Script {

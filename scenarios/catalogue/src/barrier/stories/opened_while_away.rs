@@ -1,19 +1,13 @@
 //! A barrier is lowered, and another one raised, while a waiter is cut off.
 
 use crate::barrier::words as barrier;
-use crate::stage::Stage;
-use zk_checker::history::{FaultKind, Notify, What};
-use zk_checker::{RuleId, Verdict};
-use zk_harness::stage::{Script, Story};
+use crate::prelude::*;
+use zk_checker::history::Notify;
 
 pub(super) const STORY: Story = Story {
-    name: "barrier-opened-while-away",
     title: "a waiter that was away passes when it finds another barrier than the one it waited for",
     about: "While it is cut off its barrier goes and another one is raised in the same place. No deletion is told to it \
             when it comes back, only that something has changed; the czxid says that this is another one.",
-    objects: barrier::gate,
-    servers: 1,
-    script: |stage| script(stage.into()),
     point: |told| {
         let changed = |what: &What| matches!(what, What::Notice { kind: Notify::ChildrenChanged, .. });
         vec![
@@ -21,7 +15,8 @@ pub(super) const STORY: Story = Story {
             ("it was told of a change, and not of a deletion", told.count(changed) == 1),
         ]
     },
-    verdicts: &[(RuleId::Ba1, Verdict::Pass), (RuleId::Ba5, Verdict::Pass)],
+    verdicts: &[(Ba1, Verdict::Pass), (Ba5, Verdict::Pass)],
+    ..Story::own("barrier-opened-while-away", barrier::gate, |stage| script(stage.into()))
 };
 
 fn script(w: Stage) -> Script {

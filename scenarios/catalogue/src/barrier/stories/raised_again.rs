@@ -1,24 +1,18 @@
 //! A barrier is lowered and raised again at once.
 
 use crate::barrier::words as barrier;
-use crate::stage::Stage;
-use zk_checker::history::What;
-use zk_checker::{RuleId, Verdict};
-use zk_harness::stage::{Script, Story};
+use crate::prelude::*;
 
 pub(super) const STORY: Story = Story {
-    name: "barrier-raised-again",
     title: "a barrier that is raised again at once holds nobody who was let go",
     about: "The page asks again after the event, and would find the next barrier. Here the end of the one that was waited \
             for lets pass.",
-    objects: barrier::gate,
-    servers: 1,
-    script: |stage| script(stage.into()),
     point: |told| {
         let raised = |what: &What| matches!(what, What::Created { .. });
         vec![("it was raised again", told.count(raised) == 3)]
     },
-    verdicts: &[(RuleId::Ba1, Verdict::Pass), (RuleId::Ba2, Verdict::Pass)],
+    verdicts: &[(Ba1, Verdict::Pass), (Ba2, Verdict::Pass)],
+    ..Story::own("barrier-raised-again", barrier::gate, |stage| script(stage.into()))
 };
 
 fn script(w: Stage) -> Script {

@@ -3,17 +3,8 @@
 mod copy;
 
 use super::workload::{TARGET, client};
+use crate::prelude::*;
 use copy::{MutantConfig, Mutation};
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
-use sim_zk::fault::Fault;
-use std::ops::Range;
-use zk_checker::RuleId;
-use zk_harness::caught::Caught;
-use zk_harness::client::{Client, SimProcess};
-use zk_harness::plan::Plan;
-use zk_harness::target::{Done, Part, Setting, Target};
-use zk_real::RealTarget;
 
 /// All mutants.
 pub(super) static ALL: &[&Target] = &[&ARMS_LATE, &ARMS_ONCE, &UNCONDITIONAL];
@@ -21,85 +12,55 @@ pub(super) static ALL: &[&Target] = &[&ARMS_LATE, &ARMS_ONCE, &UNCONDITIONAL];
 /// Those that show on real servers, without the simulation's faults.
 pub(super) static REAL: &[&RealTarget] = &[&ARMS_LATE_REAL, &UNCONDITIONAL_REAL];
 
-/// A mutant of the configuration.
-const fn mutant(
-    name: &'static str,
-    about: &'static str,
-    caught: Caught,
-    faults: &'static [Fault],
-    plan: fn(u64) -> Plan,
-    sim: Part<SimProcess>,
-) -> Target {
-    Target { name, about, caught_by: Some(caught), faults, plan, sim, ..Target::mutant_of(&TARGET) }
-}
-
 /// One client's part, with the copy.
-fn run<C: Client>(
-    c: C,
-    setting: Setting,
-    rounds: Range<u32>,
-    done: Done,
-    mutation: &'static Mutation,
-) -> BoxFuture<'static, ()> {
+fn run<C: Client>(task: Task<C>, mutation: &'static Mutation) -> BoxFuture<'static, ()> {
     let make = Box::new(move |zk: &C::Zk, path: &_| MutantConfig::new(zk, path, mutation));
-    client(c, setting, rounds, done, make).boxed()
+    client(task, make).boxed()
 }
 
 /// A follower that reads, and then arms its watch by a second request: it misses a write in between.
 ///
 /// Caught by CF-5 (reading and arming are one) in the first run in which a client follows; the harm is CF-3 (the last value
 /// arrives).
-static ARMS_LATE: Target = mutant(
+static ARMS_LATE: Target = TARGET.mutant(
     "config-arms-late",
     "a follower that reads, and then arms its watch by a second request",
-    Caught::by(RuleId::Cf5).within(1).harm(&[RuleId::Cf3]).seen("the recipes page"),
+    Caught::by(Cf5).within(1).harm(&[Cf3]).seen("the recipes page"),
     &[],
     |_| Plan { rounds: 4, ..Plan::calm() },
-    |c, setting, rounds, done| run(c, setting, rounds, done, &SECOND_REQUEST),
+    |task| run(task, &SECOND_REQUEST),
 );
 
 static SECOND_REQUEST: Mutation = Mutation { arms_by_reading: false, ..Mutation::RIGHT };
 
 /// The same on real servers.
-static ARMS_LATE_REAL: RealTarget = RealTarget {
-    target: &ARMS_LATE,
-    part: |c, setting, rounds, done| run(c, setting, rounds, done, &SECOND_REQUEST),
-    required: &[],
-    is_long: false,
-};
+static ARMS_LATE_REAL: RealTarget = RealTarget::new(&ARMS_LATE, |task| run(task, &SECOND_REQUEST), &[]);
 
 /// A follower that does not arm its watch again after a change (CURATOR-258): it learns of the next one, and of no other.
 ///
 /// Caught by CF-3 (the last value arrives) in the first run in which a value changes while a client follows it.
-static ARMS_ONCE: Target = mutant(
+static ARMS_ONCE: Target = TARGET.mutant(
     "config-arms-once",
     "a follower that does not arm its watch again after a change",
-    Caught::by(RuleId::Cf3).within(5).seen("CURATOR-258"),
+    Caught::by(Cf3).within(5).seen("CURATOR-258"),
     &[],
     |_| Plan { clients: 4, rounds: 6, ..Plan::calm() },
-    |c, setting, rounds, done| {
-        run(c, setting, rounds, done, &Mutation { arms_after_a_change: false, ..Mutation::RIGHT })
-    },
+    |task| run(task, &Mutation { arms_after_a_change: false, ..Mutation::RIGHT }),
 );
 
 /// A conditional write without the version that was read: of two writers that have read the same value, one loses its update.
 ///
 /// Caught by CF-7 (no update is lost) within 5 seeds in which two write.
-static UNCONDITIONAL: Target = mutant(
+static UNCONDITIONAL: Target = TARGET.mutant(
     "config-unconditional",
     "a conditional write without the version that was read",
-    Caught::by(RuleId::Cf7).within(5),
+    Caught::by(Cf7).within(5),
     &[],
     |_| Plan { rounds: 4, ..Plan::calm() },
-    |c, setting, rounds, done| run(c, setting, rounds, done, &OVERWRITES),
+    |task| run(task, &OVERWRITES),
 );
 
 static OVERWRITES: Mutation = Mutation { writes_with_version: false, ..Mutation::RIGHT };
 
 /// The same on real servers.
-static UNCONDITIONAL_REAL: RealTarget = RealTarget {
-    target: &UNCONDITIONAL,
-    part: |c, setting, rounds, done| run(c, setting, rounds, done, &OVERWRITES),
-    required: &[],
-    is_long: false,
-};
+static UNCONDITIONAL_REAL: RealTarget = RealTarget::new(&UNCONDITIONAL, |task| run(task, &OVERWRITES), &[]);

@@ -1,19 +1,12 @@
 //! what was written while a follower was away is told when it is back
 
 use crate::config::words as config;
-use crate::stage::Stage;
+use crate::prelude::*;
 use std::time::Duration;
-use zk_checker::history::{FaultKind, Seen, What};
-use zk_checker::{RuleId, Verdict};
-use zk_harness::stage::{Script, Story};
 
 pub(super) const STORY: Story = Story {
-    name: "config-away",
     title: "what was written while a follower was away is told when it is back",
     about: "b loses its connection, and a writes the value twice in the meantime. b is told of the last one, and of nothing older.",
-    objects: config::objects,
-    servers: 1,
-    script: |stage| script(stage.into()),
     point: |told| {
         let of =
             |wanted: Seen| told.count(|what| matches!(what, What::Observed { seen, .. } if *seen == wanted));
@@ -22,7 +15,8 @@ pub(super) const STORY: Story = Story {
             ("the first and the last were told", of(Seen::Value) == 2),
         ]
     },
-    verdicts: &[(RuleId::Cf1, Verdict::Pass), (RuleId::Cf3, Verdict::Pass)],
+    verdicts: &[(Cf1, Verdict::Pass), (Cf3, Verdict::Pass)],
+    ..Story::own("config-away", config::objects, |stage| script(stage.into()))
 };
 
 fn script(w: Stage) -> Script {

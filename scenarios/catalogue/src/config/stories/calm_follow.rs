@@ -1,19 +1,12 @@
 //! a follower is told of every change at one request
 
 use crate::config::words as config;
-use crate::stage::Stage;
+use crate::prelude::*;
 use std::time::Duration;
-use zk_checker::history::{Seen, What};
-use zk_checker::{RuleId, Verdict};
-use zk_harness::stage::{Script, Story};
 
 pub(super) const STORY: Story = Story {
-    name: "config-calm-follow",
     title: "a follower is told of every change at one request",
     about: "b follows a value that is missing at first, and a writes it twice.",
-    objects: config::objects,
-    servers: 1,
-    script: |stage| script(stage.into()),
     point: |told| {
         let of =
             |wanted: Seen| told.count(|what| matches!(what, What::Observed { seen, .. } if *seen == wanted));
@@ -22,7 +15,8 @@ pub(super) const STORY: Story = Story {
             ("and once that there is none", of(Seen::Missing) == 1),
         ]
     },
-    verdicts: &[(RuleId::Cf1, Verdict::Pass), (RuleId::Cf5, Verdict::Pass)],
+    verdicts: &[(Cf1, Verdict::Pass), (Cf5, Verdict::Pass)],
+    ..Story::own("config-calm-follow", config::objects, |stage| script(stage.into()))
 };
 
 fn script(w: Stage) -> Script {

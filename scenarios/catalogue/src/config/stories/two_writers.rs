@@ -1,19 +1,12 @@
 //! of two who have read the same value one writes, and the other is told
 
 use crate::config::words as config;
-use crate::stage::Stage;
+use crate::prelude::*;
 use zk_checker::history::Outcome;
-use zk_checker::history::{FaultKind, What};
-use zk_checker::{RuleId, Verdict};
-use zk_harness::stage::{Script, Story};
 
 pub(super) const STORY: Story = Story {
-    name: "config-two-writers",
     title: "of two who have read the same value one writes, and the other is told",
     about: "Both write on the condition that nobody has written in between. One reply is lost: the writer finds out that it was written.",
-    objects: config::objects,
-    servers: 1,
-    script: |stage| script(stage.into()),
     point: |told| {
         vec![
             ("a reply was lost", told.struck(FaultKind::ReplyLost)),
@@ -23,7 +16,8 @@ pub(super) const STORY: Story = Story {
             ),
         ]
     },
-    verdicts: &[(RuleId::Cf7, Verdict::Pass)],
+    verdicts: &[(Cf7, Verdict::Pass)],
+    ..Story::own("config-two-writers", config::objects, |stage| script(stage.into()))
 };
 
 fn script(w: Stage) -> Script {

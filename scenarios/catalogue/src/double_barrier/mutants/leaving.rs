@@ -1,67 +1,56 @@
 //! Mutants that leave wrongly.
 
 use super::copy::Mutation;
-use super::{mutant, run};
-use zk_checker::RuleId;
-use zk_harness::caught::{Caught, Promise};
-use zk_harness::plan::Plan;
-use zk_harness::target::Target;
+use super::{BASE, run};
+use crate::prelude::*;
 
 /// A double barrier with sequential znodes that, to leave, deletes the name that it had asked for: there is no such znode,
 /// which it takes for "deleted already" (ZOOKEEPER-4406). Its znode stays, and so does everybody.
 ///
 /// Caught by DB-6 (progress) in the first seeds, on a calm network; the harm is DB-10.
-pub(super) static ASKED_NAME: Target = mutant(
+pub(super) static ASKED_NAME: Target = BASE.mutant(
     "double-barrier-asked-name",
     "a double barrier with sequential znodes that deletes the name it had asked for",
-    Caught::by(RuleId::Db6).within(1).seen("ZOOKEEPER-4406"),
+    Caught::by(Db6).within(1).seen("ZOOKEEPER-4406"),
     &[],
     |_| Plan { clients: 3, rounds: 1, ..Plan::calm() },
-    |c, setting, rounds, done| {
-        run(c, setting, rounds, done, &Mutation { deletes_its_own: false, ..Mutation::RIGHT })
-    },
+    |task| run(task, &Mutation { deletes_its_own: false, ..Mutation::RIGHT }),
 );
 
 /// A double barrier in which who leaves deletes its znode and goes, whoever is still inside.
 ///
 /// Caught by DB-2 (double barrier, leave) in the first seeds, on a calm network.
-pub(super) static LEAVE_AT_ONCE: Target = mutant(
+pub(super) static LEAVE_AT_ONCE: Target = BASE.mutant(
     "double-barrier-leave-at-once",
     "a double barrier in which who leaves waits for nobody",
-    Caught::by(RuleId::Db2).within(1).breaks(Promise::Barriers),
+    Caught::by(Db2).within(1).breaks(Promise::Barriers),
     &[],
     |_| Plan { clients: 3, rounds: 3, ..Plan::calm() },
-    |c, setting, rounds, done| {
-        run(c, setting, rounds, done, &Mutation { leave_waits: false, ..Mutation::RIGHT })
-    },
+    |task| run(task, &Mutation { leave_waits: false, ..Mutation::RIGHT }),
 );
 
 /// A double barrier with one watcher for both phases: a notification of `ready` that comes late, when its receiver leaves
 /// already, means to it that all are out (apache/curator, PR#416).
 ///
 /// Caught by DB-9 (one phase at a time) within 100 seeds, on a calm network; the harm is DB-2.
-pub(super) static ONE_WATCHER: Target = mutant(
+pub(super) static ONE_WATCHER: Target = BASE.mutant(
     "double-barrier-one-watcher",
     "a double barrier with one watcher for both phases",
-    Caught::by(RuleId::Db9).within(100).harm(&[RuleId::Db2]).seen("Curator#416"),
+    Caught::by(Db9).within(100).harm(&[Db2]).seen("Curator#416"),
     &[],
     |_| Plan { clients: 3, rounds: 3, ..Plan::calm() },
-    |c, setting, rounds, done| {
-        run(c, setting, rounds, done, &Mutation { own_watches: false, ..Mutation::RIGHT })
-    },
+    |task| run(task, &Mutation { own_watches: false, ..Mutation::RIGHT }),
 );
 
 /// A double barrier in which who leaves deletes its znode at once and watches the directory until it is empty: every one that
 /// goes wakes all who have gone before.
 ///
 /// Caught by DB-8 (cost of a double barrier) within 20 seeds, on a calm network.
-pub(super) static WATCH_ALL: Target = mutant(
+pub(super) static WATCH_ALL: Target = BASE.mutant(
     "double-barrier-watch-all",
     "a double barrier in which all who leave watch the whole directory",
-    Caught::by(RuleId::Db8).within(1).breaks(Promise::NoHerd),
+    Caught::by(Db8).within(1).breaks(Promise::NoHerd),
     &[],
     |_| Plan { clients: 4, rounds: 3, ..Plan::calm() },
-    |c, setting, rounds, done| {
-        run(c, setting, rounds, done, &Mutation { watches_one: false, ..Mutation::RIGHT })
-    },
+    |task| run(task, &Mutation { watches_one: false, ..Mutation::RIGHT }),
 );

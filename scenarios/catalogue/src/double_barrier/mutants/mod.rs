@@ -6,16 +6,8 @@ mod leaving;
 mod ready;
 
 use super::workload::{Setup, TARGET, client, object};
+use crate::prelude::*;
 use copy::{MutantDoubleBarrier, Mutation};
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
-use sim_zk::fault::Fault;
-use std::ops::Range;
-use zk_checker::history::{Names, Object, ObjectId};
-use zk_harness::caught::Caught;
-use zk_harness::client::{Client, SimProcess};
-use zk_harness::plan::Plan;
-use zk_harness::target::{Done, Part, Setting, Target};
 use zk_recipes::{Leave, Reuse};
 
 /// All mutants.
@@ -43,28 +35,13 @@ fn objects(names: &mut Names, setting: &Setting) -> Vec<Object> {
     vec![object(names, &setup(setting, 0))]
 }
 
-/// A mutant of the double barrier.
-const fn mutant(
-    name: &'static str,
-    about: &'static str,
-    caught: Caught,
-    faults: &'static [Fault],
-    plan: fn(u64) -> Plan,
-    sim: Part<SimProcess>,
-) -> Target {
-    Target { name, about, caught_by: Some(caught), faults, plan, objects, sim, ..Target::mutant_of(&TARGET) }
-}
+/// The workload, with that one double barrier.
+static BASE: Target = Target { objects, ..Target::mutant_of(&TARGET) };
 
 /// One client's part, with the copy.
-fn run<C: Client>(
-    c: C,
-    setting: Setting,
-    rounds: Range<u32>,
-    done: Done,
-    mutation: &'static Mutation,
-) -> BoxFuture<'static, ()> {
+fn run<C: Client>(task: Task<C>, mutation: &'static Mutation) -> BoxFuture<'static, ()> {
     let make = Box::new(move |zk: &C::Zk, setup: &Setup, _: Option<String>, round: u32| {
         MutantDoubleBarrier::new(zk, setup, round, mutation)
     });
-    client(c, setting, rounds, done, setup, make).boxed()
+    client(task, setup, make).boxed()
 }

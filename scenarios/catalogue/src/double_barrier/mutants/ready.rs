@@ -1,27 +1,23 @@
 //! Mutants that mistake what `ready` is for.
 
 use super::copy::Mutation;
-use super::{mutant, run};
-use sim_zk::fault::Fault;
-use zk_checker::RuleId;
-use zk_harness::caught::{Caught, Promise};
-use zk_harness::plan::Plan;
-use zk_harness::target::Target;
+use super::{BASE, run};
+use crate::prelude::*;
 
 /// A double barrier that counts all children, `ready` among them, on a path that is used again: in the second round one less
 /// is enough (Netflix/curator#99).
 ///
 /// Caught by DB-3 (who is counted) within 20 seeds, on a calm network; the harm is DB-1.
-pub(super) static COUNTS_READY: Target = mutant(
+pub(super) static COUNTS_READY: Target = BASE.mutant(
     "double-barrier-counts-ready",
     "a double barrier that counts ready as a participant, on a path that is used again",
-    Caught::by(RuleId::Db3).harm(&[RuleId::Db1]).breaks(Promise::Barriers).seen("Netflix/curator#99"),
+    Caught::by(Db3).harm(&[Db1]).breaks(Promise::Barriers).seen("Netflix/curator#99"),
     &[],
     |_| Plan { clients: 2, rounds: 8, ..Plan::calm() },
-    |c, setting, rounds, done| {
+    |task| {
         let mutation =
             &Mutation { fresh_path: false, ready_is_nobody: false, ready_goes: false, ..Mutation::RIGHT };
-        run(c, setting, rounds, done, mutation)
+        run(task, mutation)
     },
 );
 
@@ -29,28 +25,24 @@ pub(super) static COUNTS_READY: Target = mutant(
 /// slow one has counted, which waits for ever (ZOOKEEPER-1011).
 ///
 /// Caught by DB-6 (progress) within 20 seeds with answers that are slow.
-pub(super) static NO_READY: Target = mutant(
+pub(super) static NO_READY: Target = BASE.mutant(
     "double-barrier-no-ready",
     "a double barrier without ready: everybody counts the children",
-    Caught::by(RuleId::Db6).seen("ZOOKEEPER-1011"),
+    Caught::by(Db6).seen("ZOOKEEPER-1011"),
     &[Fault::ReplyLate],
     |_| Plan { clients: 2, rounds: 6, ..Plan::calm().with(&[Fault::ReplyLate], 0.2) },
-    |c, setting, rounds, done| {
-        run(c, setting, rounds, done, &Mutation { has_ready: false, ..Mutation::RIGHT })
-    },
+    |task| run(task, &Mutation { has_ready: false, ..Mutation::RIGHT }),
 );
 
 /// A double barrier whose `ready` is a regular znode that nobody removes, as ZooKeeper's recipes page has it, on a path that
 /// is used again: the second round is open before anybody comes.
 ///
 /// Caught by DB-4 (generations) in the first seeds, on a calm network; the harm is DB-1.
-pub(super) static READY_STAYS: Target = mutant(
+pub(super) static READY_STAYS: Target = BASE.mutant(
     "double-barrier-ready-stays",
     "a double barrier whose ready is never removed, on a path that is used again",
-    Caught::by(RuleId::Db4).within(1).harm(&[RuleId::Db1]).breaks(Promise::Barriers).seen("the recipes page"),
+    Caught::by(Db4).within(1).harm(&[Db1]).breaks(Promise::Barriers).seen("the recipes page"),
     &[],
     |_| Plan { clients: 3, rounds: 6, ..Plan::calm() },
-    |c, setting, rounds, done| {
-        run(c, setting, rounds, done, &Mutation { fresh_path: false, ready_goes: false, ..Mutation::RIGHT })
-    },
+    |task| run(task, &Mutation { fresh_path: false, ready_goes: false, ..Mutation::RIGHT }),
 );

@@ -1,29 +1,18 @@
 //! Three begin together and end together.
 
 use crate::double_barrier::words::step_of_three;
-use crate::stage::Stage;
-use zk_checker::history::{Seen, What};
-use zk_checker::{RuleId, Verdict};
-use zk_harness::stage::{Script, Story};
+use crate::prelude::*;
 
 pub(super) const STORY: Story = Story {
-    name: "double-barrier-calm",
     title: "three enter in the transaction that the third one makes, and leave when the last one has gone",
     about: "Two register and wait for the next generation to begin. The third one counts three, and opens: roster, ready and \
             the next generation in one transaction. To leave, all but the opener delete their znodes and wait for ready.",
-    objects: step_of_three,
-    servers: 1,
-    script: |stage| script(stage.into()),
     point: |told| {
         let entered = |what: &What| matches!(what, What::Observed { seen: Seen::Opening, .. });
         vec![("three entered", told.count(entered) == 3)]
     },
-    verdicts: &[
-        (RuleId::Db1, Verdict::Pass),
-        (RuleId::Db2, Verdict::Pass),
-        (RuleId::Db3, Verdict::Pass),
-        (RuleId::Db8, Verdict::Pass),
-    ],
+    verdicts: &[(Db1, Verdict::Pass), (Db2, Verdict::Pass), (Db3, Verdict::Pass), (Db8, Verdict::Pass)],
+    ..Story::own("double-barrier-calm", step_of_three, |stage| script(stage.into()))
 };
 
 fn script(w: Stage) -> Script {

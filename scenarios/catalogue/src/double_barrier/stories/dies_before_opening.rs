@@ -1,24 +1,18 @@
 //! A participant registers and dies before the others are there.
 
 use crate::double_barrier::words::step_of_three;
-use crate::stage::Stage;
-use zk_checker::history::{FaultKind, Seen, What};
-use zk_checker::{RuleId, Verdict};
-use zk_harness::stage::{Script, Story};
+use crate::prelude::*;
 
 pub(super) const STORY: Story = Story {
-    name: "double-barrier-dies-early",
     title: "who dies before it opens is not counted, and the next one takes its place",
     about: "Three are wanted. One of the first two dies; when the third one comes there are two. A fourth one opens it, for \
             the three that live.",
-    objects: step_of_three,
-    servers: 1,
-    script: |stage| script(stage.into()),
     point: |told| {
         let entered = |what: &What| matches!(what, What::Observed { seen: Seen::Opening, .. });
         vec![("one died", told.struck(FaultKind::ClientCrash)), ("three entered", told.count(entered) == 3)]
     },
-    verdicts: &[(RuleId::Db1, Verdict::Pass), (RuleId::Db3, Verdict::Pass), (RuleId::Db6, Verdict::Pass)],
+    verdicts: &[(Db1, Verdict::Pass), (Db3, Verdict::Pass), (Db6, Verdict::Pass)],
+    ..Story::own("double-barrier-dies-early", step_of_three, |stage| script(stage.into()))
 };
 
 fn script(w: Stage) -> Script {

@@ -1,19 +1,12 @@
 //! Who opened a double barrier, and so keeps its end, dies inside.
 
 use crate::double_barrier::words::step_of_three;
-use crate::stage::Stage;
-use zk_checker::history::{FaultKind, What};
-use zk_checker::{RuleId, Verdict};
-use zk_harness::stage::{Script, Story};
+use crate::prelude::*;
 
 pub(super) const STORY: Story = Story {
-    name: "double-barrier-keeper-dies",
     title: "when the keeper dies, ready goes with it, and the others wait for each other all the same",
     about: "Who leaves deletes its znode and waits for the end of ready, which goes with the session of whoever opened. \
             That is no reason to be out: one is still inside, so it is waited for.",
-    objects: step_of_three,
-    servers: 1,
-    script: |stage| script(stage.into()),
     point: |told| {
         let ended = |what: &What| matches!(what, What::Ended { .. });
         vec![
@@ -21,7 +14,8 @@ pub(super) const STORY: Story = Story {
             ("its session ended", told.count(ended) == 1),
         ]
     },
-    verdicts: &[(RuleId::Db2, Verdict::Pass), (RuleId::Db6, Verdict::Pass), (RuleId::Db9, Verdict::Pass)],
+    verdicts: &[(Db2, Verdict::Pass), (Db6, Verdict::Pass), (Db9, Verdict::Pass)],
+    ..Story::own("double-barrier-keeper-dies", step_of_three, |stage| script(stage.into()))
 };
 
 fn script(w: Stage) -> Script {

@@ -1,28 +1,23 @@
 //! Mutants that write, or wait for, a wrong acknowledgement.
 
-use super::{Own, mutant};
+use super::{Own, TARGET};
 use crate::election::workload::{client, new};
+use crate::prelude::*;
 use crate::session::{Interceptor, Reply, Watch, over, watched_list};
-use futures_util::FutureExt;
-use sim_zk::fault::Fault;
 use std::sync::Arc;
-use zk_checker::RuleId;
-use zk_harness::caught::Caught;
-use zk_harness::plan::Plan;
-use zk_harness::target::Target;
-use zk_recipes::zk::{CreateMode, Created, Error, Listing, Op, OpResult, ZooKeeper, path};
+use zk_recipes::zk::{CreateMode, Created, Listing, Op, OpResult, path};
 
 /// An election whose leader takes an acknowledgement that is there already for its own: no candidate obeys what a former
 /// leader has left, and the leader goes on without a record.
 ///
 /// Caught by LE-4 (acknowledged) within a hundred seeds in which another client deletes leaders' candidates.
-pub(super) static ACK_EXISTS: Target = mutant(
+pub(super) static ACK_EXISTS: Target = TARGET.mutant(
     "election-ack-exists",
     "an election whose leader takes another's acknowledgement for its own",
-    Caught::by(RuleId::Le4),
+    Caught::by(Le4),
     &[],
     |_| Plan { clients: 4, rounds: 20, ..Plan::calm() },
-    |c, setting, rounds, done| client(c, setting, rounds, done, over(|| Arc::new(Swallows), new)).boxed(),
+    |task| client(task, over(|| Arc::new(Swallows), new)).boxed(),
 );
 
 struct Swallows;
@@ -45,13 +40,13 @@ impl<Z: ZooKeeper> Interceptor<Z> for Swallows {
 /// that has gone is on record still, and the next leader finds the name taken.
 ///
 /// Caught by LE-4 (acknowledged) at the first acknowledgement.
-pub(super) static PERSISTENT_ACK: Target = mutant(
+pub(super) static PERSISTENT_ACK: Target = TARGET.mutant(
     "election-persistent-ack",
     "an election whose acknowledgement stays when its leader has gone",
-    Caught::by(RuleId::Le4).seen("the recipes page"),
+    Caught::by(Le4).seen("the recipes page"),
     &[],
     |_| Plan::calm(),
-    |c, setting, rounds, done| client(c, setting, rounds, done, over(|| Arc::new(Stays), new)).boxed(),
+    |task| client(task, over(|| Arc::new(Stays), new)).boxed(),
 );
 
 struct Stays;
@@ -71,13 +66,13 @@ impl<Z: ZooKeeper> Interceptor<Z> for Stays {
 /// deposed without knowing puts on record that it leads, beside or instead of its successor.
 ///
 /// Caught by LE-4 (acknowledged) within a hundred seeds in which leaders are paused or lose their connections.
-pub(super) static UNCHECKED_ACK: Target = mutant(
+pub(super) static UNCHECKED_ACK: Target = TARGET.mutant(
     "election-unchecked-ack",
     "an election whose acknowledgement is written without a check of one's own candidate",
-    Caught::by(RuleId::Le4).within(100),
+    Caught::by(Le4).within(100),
     DEPOSING,
     |_| Plan { rounds: 6, ..Plan::calm().with(DEPOSING, 0.05) },
-    |c, setting, rounds, done| client(c, setting, rounds, done, over(|| Arc::new(DoesNotCheck), new)).boxed(),
+    |task| client(task, over(|| Arc::new(DoesNotCheck), new)).boxed(),
 );
 
 const DEPOSING: &[Fault] = &[Fault::ClientPause, Fault::SessionExpiry];
@@ -99,22 +94,20 @@ impl<Z: ZooKeeper> Interceptor<Z> for DoesNotCheck {
 /// without having begun leaves all of them waiting for ever (zk-ruby).
 ///
 /// Caught by MX-7 (no lost wake-up) in the first runs; the harm is LE-5 (progress).
-pub(super) static WAITS_FOR_ACK: Target = mutant(
+pub(super) static WAITS_FOR_ACK: Target = TARGET.mutant(
     "election-waits-for-ack",
     "an election whose candidates wait for the acknowledgement before they watch ahead",
-    Caught::by(RuleId::Mx7)
+    Caught::by(Mx7)
         .or(&[
-            (RuleId::Le7, "all who wait for the acknowledgement are woken by it at once"),
-            (RuleId::Mx13, "each looks for the acknowledgement too, which is a request more"),
+            (Le7, "all who wait for the acknowledgement are woken by it at once"),
+            (Mx13, "each looks for the acknowledgement too, which is a request more"),
         ])
         .within(1)
-        .harm(&[RuleId::Le5])
+        .harm(&[Le5])
         .seen("zk-ruby"),
     &[],
     |_| Plan::calm(),
-    |c, setting, rounds, done| {
-        client(c, setting, rounds, done, over(|| Arc::new(WaitsForTheRecord::default()), new)).boxed()
-    },
+    |task| client(task, over(|| Arc::new(WaitsForTheRecord::default()), new)).boxed(),
 );
 
 #[derive(Default)]

@@ -1,20 +1,14 @@
 //! Mutants whose candidates stand or wait wrongly.
 
-use super::{Own, mutant};
+use super::{Own, TARGET};
 use crate::election::workload::{Electing, client, new};
 use crate::former::TakesItsFormer;
+use crate::prelude::*;
 use crate::session::{Interceptor, Reply, Watch, over, over_all, watched_list};
-use futures_util::FutureExt;
-use sim_zk::fault::Fault;
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use zk_checker::RuleId;
-use zk_harness::caught::{Caught, Promise};
-use zk_harness::plan::Plan;
-use zk_harness::target::Target;
-use zk_real::RealTarget;
-use zk_recipes::zk::{CreateMode, Created, Error, Listing, ZooKeeper, path};
+use zk_recipes::zk::{CreateMode, Created, Listing, path};
 use zk_recipes::{Election, Leadership, Term};
 
 /// An election in which a client takes a candidate of its former session for its own. That goes when the former session ends,
@@ -22,19 +16,19 @@ use zk_recipes::{Election, Leadership, Term};
 ///
 /// Caught by LE-3 (a grant is justified) within some hundred seeds in which clients open new sessions while their old ones
 /// live on; the harm is LE-4 (acknowledgement).
-pub(super) static FORMER_SESSION: Target = mutant(
+pub(super) static FORMER_SESSION: Target = TARGET.mutant(
     "election-former-session",
     "an election in which a candidate of one's former session is taken for one's own",
-    Caught::by(RuleId::Le3)
-        .or(&[(RuleId::Mx10, "what it deletes when it is done is the znode of another session")])
+    Caught::by(Le3)
+        .or(&[(Mx10, "what it deletes when it is done is the znode of another session")])
         .within(100)
-        .harm(&[RuleId::Le4])
+        .harm(&[Le4])
         .seen("CURATOR-696, CURATOR-444"),
     RECONNECTING,
     |_| Plan { rounds: 12, hostile_ms: 100_000, faults: 30, ..Plan::calm().with(RECONNECTING, 0.1) },
-    |c, setting, rounds, done| {
+    |task| {
         let former = Arc::new(TakesItsFormer::default());
-        client(c, setting, rounds, done, over_all(former, new)).boxed()
+        client(task, over_all(former, new)).boxed()
     },
 );
 
@@ -44,26 +38,21 @@ const RECONNECTING: &[Fault] = &[Fault::Disconnect, Fault::ClientPartition, Faul
 /// is the simple solution of ZooKeeper's recipes page, which warns of the herd.
 ///
 /// Caught by LE-7 (cost) in the first run in which two wait for the same leader. It does no other harm.
-pub(super) static WATCH_LEADER: Target = mutant(
+pub(super) static WATCH_LEADER: Target = TARGET.mutant(
     "election-watch-leader",
     "an election whose candidates all watch the leader: its going wakes all of them",
-    Caught::by(RuleId::Le7).within(1).breaks(Promise::NoHerd).seen("the recipes page warns of it"),
+    Caught::by(Le7).within(1).breaks(Promise::NoHerd).seen("the recipes page warns of it"),
     &[],
     |_| Plan { clients: 4, ..Plan::calm() },
-    |c, setting, rounds, done| {
-        client(c, setting, rounds, done, over(|| Arc::new(WatchesTheFirst::default()), new)).boxed()
-    },
+    |task| client(task, over(|| Arc::new(WatchesTheFirst::default()), new)).boxed(),
 );
 
 /// The same on real servers.
-pub(super) static WATCH_LEADER_REAL: RealTarget = RealTarget {
-    target: &WATCH_LEADER,
-    part: |c, setting, rounds, done| {
-        client(c, setting, rounds, done, over(|| Arc::new(WatchesTheFirst::default()), new)).boxed()
-    },
-    required: &[],
-    is_long: false,
-};
+pub(super) static WATCH_LEADER_REAL: RealTarget = RealTarget::new(
+    &WATCH_LEADER,
+    |task| client(task, over(|| Arc::new(WatchesTheFirst::default()), new)).boxed(),
+    &[],
+);
 
 #[derive(Default)]
 struct WatchesTheFirst(Mutex<Option<String>>);
@@ -87,21 +76,21 @@ impl<Z: ZooKeeper> Interceptor<Z> for WatchesTheFirst {
 /// again and again (CURATOR-504: 2.6 million znodes in two hours; CURATOR-644, CURATOR-645).
 ///
 /// Caught by LE-6 (stability) in the first runs in which a predecessor goes between the list and the watch.
-pub(super) static NEW_CANDIDATE: Target = mutant(
+pub(super) static NEW_CANDIDATE: Target = TARGET.mutant(
     "election-new-candidate",
     "an election in which a candidate whose predecessor is gone makes a new one",
-    Caught::by(RuleId::Le6)
+    Caught::by(Le6)
         .or(&[(
-            RuleId::Mx13,
+            Mx13,
             "giving up one place and asking for another costs more than waiting may, before the other is there",
         )])
         .within(100)
         .seen("CURATOR-504, CURATOR-644, CURATOR-645"),
     &[],
     |_| Plan { clients: 4, rounds: 6, ..Plan::calm() },
-    |c, setting, rounds, done| {
+    |task| {
         let make = over(|| Arc::new(GivesUp::default()), |zk| StandsAgain(new(zk)));
-        client(c, setting, rounds, done, make).boxed()
+        client(task, make).boxed()
     },
 );
 

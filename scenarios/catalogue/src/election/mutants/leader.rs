@@ -1,30 +1,24 @@
 //! Mutants whose leader does not notice that it is deposed.
 
-use super::{Own, mutant};
+use super::{Own, TARGET};
 use crate::election::workload::{client, new};
+use crate::prelude::*;
 use crate::session::{Interceptor, Reply, Watch, over, watched_list};
-use futures_util::FutureExt;
 use std::sync::Arc;
-use zk_checker::RuleId;
-use zk_harness::caught::Caught;
-use zk_harness::plan::{Act, Plan};
-use zk_harness::target::Target;
-use zk_recipes::zk::{CreateMode, Created, Listing, ZooKeeper};
+use zk_recipes::zk::{CreateMode, Created, Listing};
 
 /// An election whose leader never looks at its candidate again after taking office: when another client deletes it, the next
 /// candidate leads beside it (CURATOR-49).
 ///
 /// Caught by LE-9 (leadership ends in time) within some runs in which a client deletes a leader's candidate; the harm is LE-1
 /// (one leader).
-pub(super) static DEAF_LEADER: Target = mutant(
+pub(super) static DEAF_LEADER: Target = TARGET.mutant(
     "election-deaf-leader",
     "an election whose leader is not told when its candidate is deleted",
-    Caught::by(RuleId::Le9).harm(&[RuleId::Le1]).seen("CURATOR-49"),
+    Caught::by(Le9).harm(&[Le1]).seen("CURATOR-49"),
     &[],
     |_| Plan { rounds: 6, ..Plan::calm() },
-    |c, setting, rounds, done| {
-        client(c, setting, rounds, done, over(|| Arc::new(NeverLooks::default()), new)).boxed()
-    },
+    |task| client(task, over(|| Arc::new(NeverLooks::default()), new)).boxed(),
 );
 
 /// The same mutant, and a foreign client that deletes candidates.

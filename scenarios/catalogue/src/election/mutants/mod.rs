@@ -5,16 +5,10 @@ mod candidates;
 mod leader;
 
 use super::workload::TARGET;
+use crate::prelude::*;
 use crate::session::Reply;
-use futures_util::FutureExt;
-use sim_zk::fault::Fault;
 use std::sync::{Arc, Mutex};
-use zk_harness::caught::Caught;
-use zk_harness::client::SimProcess;
-use zk_harness::plan::Plan;
-use zk_harness::target::{Part, Target};
-use zk_real::RealTarget;
-use zk_recipes::zk::{CreateMode, Created, ZooKeeper};
+use zk_recipes::zk::{CreateMode, Created};
 
 /// All mutants.
 pub(super) static ALL: &[&Target] = &[
@@ -31,18 +25,6 @@ pub(super) static ALL: &[&Target] = &[
 
 /// Those that show on real servers, without the simulation's faults.
 pub(super) static REAL: &[&RealTarget] = &[&candidates::WATCH_LEADER_REAL];
-
-/// A mutant of the election.
-const fn mutant(
-    name: &'static str,
-    about: &'static str,
-    caught: Caught,
-    faults: &'static [Fault],
-    plan: fn(u64) -> Plan,
-    sim: Part<SimProcess>,
-) -> Target {
-    Target { name, about, caught_by: Some(caught), faults, plan, sim, ..Target::mutant_of(&TARGET) }
-}
 
 /// The candidates that were made over a session, which tells them from those of other clients.
 #[derive(Default)]

@@ -1,19 +1,12 @@
 //! A leader begins, resigns, and the next candidate takes over, while somebody follows.
 
 use crate::election::words as election;
-use crate::stage::Stage;
-use zk_checker::history::{Seen, What};
-use zk_checker::{RuleId, Verdict};
-use zk_harness::stage::{Script, Story};
+use crate::prelude::*;
 
 pub(super) const STORY: Story = Story {
-    name: "calm-take-over",
     title: "a leader that resigns wakes one candidate, and whoever follows is told",
     about: "Nothing goes wrong. Two candidates wait, each for the one just ahead; the record goes with the leader in one \
             transaction, and the next leader makes another.",
-    objects: election::objects,
-    servers: 1,
-    script: |stage| script(stage.into()),
     point: |told| {
         let leader = |what: &What| matches!(what, What::Observed { seen: Seen::Leader, .. });
         vec![
@@ -21,7 +14,8 @@ pub(super) const STORY: Story = Story {
             ("both were told to whoever followed", told.count(leader) == 2),
         ]
     },
-    verdicts: &[(RuleId::Le1, Verdict::Pass), (RuleId::Le4, Verdict::Pass), (RuleId::Le7, Verdict::Pass)],
+    verdicts: &[(Le1, Verdict::Pass), (Le4, Verdict::Pass), (Le7, Verdict::Pass)],
+    ..Story::own("calm-take-over", election::objects, |stage| script(stage.into()))
 };
 
 fn script(w: Stage) -> Script {

@@ -1,18 +1,11 @@
 //! A leader leads for ten session timeouts, and nobody asks for anything meanwhile.
 
 use crate::election::words as election;
-use crate::stage::Stage;
-use zk_checker::history::{Seen, What, Why};
-use zk_checker::{RuleId, Verdict};
-use zk_harness::stage::{Script, Story, TIMEOUT};
+use crate::prelude::*;
 
 pub(super) const STORY: Story = Story {
-    name: "idle-term",
     title: "a leader leads, a candidate waits and a follower follows for ten session timeouts on pings alone",
     about: "Nothing goes wrong. Three sessions live on pings; all that each of them has is a watch.",
-    objects: election::objects,
-    servers: 1,
-    script: |stage| script(stage.into()),
     point: |told| {
         let leader = |what: &What| matches!(what, What::Observed { seen: Seen::Leader, .. });
         let released = |what: &What| matches!(what, What::Unbelieve { why: Why::Released });
@@ -22,7 +15,8 @@ pub(super) const STORY: Story = Story {
             ("both were told to whoever followed", told.count(leader) == 2),
         ]
     },
-    verdicts: &[(RuleId::Le1, Verdict::Pass), (RuleId::Le6, Verdict::Pass), (RuleId::Le10, Verdict::Pass)],
+    verdicts: &[(Le1, Verdict::Pass), (Le6, Verdict::Pass), (Le10, Verdict::Pass)],
+    ..Story::own("idle-term", election::objects, |stage| script(stage.into()))
 };
 
 fn script(w: Stage) -> Script {

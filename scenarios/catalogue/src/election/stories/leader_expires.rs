@@ -1,19 +1,12 @@
 //! The leader is cut off until its session ends.
 
 use crate::election::words as election;
-use crate::stage::Stage;
-use zk_checker::history::{FaultKind, What};
-use zk_checker::{RuleId, Verdict};
-use zk_harness::stage::{Script, Story};
+use crate::prelude::*;
 
 pub(super) const STORY: Story = Story {
-    name: "leader-expires",
     title: "a leader that is cut off stops before the next one begins, and its record goes with it",
     about: "The leader's session ends while it is away. It has stopped by then; candidate and record go in one transaction, \
             and the next leader has a larger epoch.",
-    objects: election::objects,
-    servers: 1,
-    script: |stage| script(stage.into()),
     point: |told| {
         vec![
             ("the leader was cut off", told.struck(FaultKind::SessionExpiry)),
@@ -21,12 +14,8 @@ pub(super) const STORY: Story = Story {
             ("two led", told.count(|what| matches!(what, What::Believe { .. })) == 2),
         ]
     },
-    verdicts: &[
-        (RuleId::Le1, Verdict::Pass),
-        (RuleId::Le2, Verdict::Pass),
-        (RuleId::Le4, Verdict::Pass),
-        (RuleId::Le9, Verdict::Pass),
-    ],
+    verdicts: &[(Le1, Verdict::Pass), (Le2, Verdict::Pass), (Le4, Verdict::Pass), (Le9, Verdict::Pass)],
+    ..Story::own("leader-expires", election::objects, |stage| script(stage.into()))
 };
 
 fn script(w: Stage) -> Script {

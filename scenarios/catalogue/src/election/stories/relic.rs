@@ -1,20 +1,13 @@
 //! Somebody deletes the leader's candidate, and its record is left.
 
 use crate::election::words as election;
-use crate::stage::Stage;
-use zk_checker::history::{FaultKind, Seen, What};
-use zk_checker::{RuleId, Verdict};
-use zk_harness::stage::{Script, Story};
+use crate::prelude::*;
 
 pub(super) const STORY: Story = Story {
-    name: "relic",
     title: "the record of a leader that was deposed is obeyed by nobody, and the next leader replaces it",
     about: "The page's note asks for a znode that acknowledges, and says nothing of one that is there already. The deposed \
             leader is told at once; its record names a candidate that is not first, and its going later takes no other \
             record along.",
-    objects: election::objects,
-    servers: 1,
-    script: |stage| script(stage.into()),
     point: |told| {
         let leader = |what: &What| matches!(what, What::Observed { seen: Seen::Leader, .. });
         vec![
@@ -22,7 +15,8 @@ pub(super) const STORY: Story = Story {
             ("whoever follows was told of the new leader alone", told.count(leader) == 1),
         ]
     },
-    verdicts: &[(RuleId::Le4, Verdict::Pass), (RuleId::Le9, Verdict::Pass)],
+    verdicts: &[(Le4, Verdict::Pass), (Le9, Verdict::Pass)],
+    ..Story::own("relic", election::objects, |stage| script(stage.into()))
 };
 
 fn script(w: Stage) -> Script {

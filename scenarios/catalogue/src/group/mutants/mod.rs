@@ -4,56 +4,30 @@ mod copy;
 
 use super::workload::{TARGET, client};
 use crate::claims;
+use crate::prelude::*;
 use copy::{MutantGroup, Mutation};
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
-use sim_zk::fault::Fault;
-use std::ops::Range;
-use zk_checker::RuleId;
-use zk_harness::caught::Caught;
-use zk_harness::client::{Client, SimProcess};
-use zk_harness::plan::Plan;
-use zk_harness::target::{Done, Part, Setting, Target};
 use zk_recipes::zk::CreateMode;
 
 /// All mutants.
 pub(super) static ALL: &[&Target] = &[&EXISTS_IS_JOINED, &STAYS_SILENT, &JOINS_TWICE, &PERSISTENT];
 
-/// A mutant of the group.
-const fn mutant(
-    name: &'static str,
-    about: &'static str,
-    caught: Caught,
-    faults: &'static [Fault],
-    plan: fn(u64) -> Plan,
-    sim: Part<SimProcess>,
-) -> Target {
-    Target { name, about, caught_by: Some(caught), faults, plan, sim, ..Target::mutant_of(&TARGET) }
-}
-
 /// One client's part, with the copy.
-fn run<C: Client>(
-    c: C,
-    setting: Setting,
-    rounds: Range<u32>,
-    done: Done,
-    mutation: &'static Mutation,
-) -> BoxFuture<'static, ()> {
+fn run<C: Client>(task: Task<C>, mutation: &'static Mutation) -> BoxFuture<'static, ()> {
     let make = Box::new(move |zk: &C::Zk| MutantGroup::new(zk, mutation));
-    client(c, setting, rounds, done, make).boxed()
+    client(task, make).boxed()
 }
 
 /// A group that takes "the znode exists already" for success: a member that was quickly restarted finds the znode of its
 /// former session, and vanishes with it (bookkeeper#3418; STORM-1941).
 ///
 /// Caught by GM-4 (joined) within 20 seeds.
-static EXISTS_IS_JOINED: Target = mutant(
+static EXISTS_IS_JOINED: Target = TARGET.mutant(
     "group-exists-is-joined",
     "a group that takes \"the znode exists already\" for success",
-    Caught::by(RuleId::Gm4).seen("STORM-1941, bookkeeper#3418"),
+    Caught::by(Gm4).seen("STORM-1941, bookkeeper#3418"),
     RESTARTING,
     |_| Plan { rounds: 8, ..Plan::calm().with(RESTARTING, 0.02) },
-    |c, setting, rounds, done| run(c, setting, rounds, done, &TAKES_WHAT_IS_THERE),
+    |task| run(task, &TAKES_WHAT_IS_THERE),
 );
 
 const RESTARTING: &[Fault] = &[Fault::SessionExpiry, Fault::ClientCrash];
@@ -67,42 +41,38 @@ static TAKES_WHAT_IS_THERE: Mutation = Mutation {
 /// grizzly#1329).
 ///
 /// Caught by GM-6 (after an expiry) within 20 seeds with sessions that expire.
-static STAYS_SILENT: Target = mutant(
+static STAYS_SILENT: Target = TARGET.mutant(
     "group-stays-silent",
     "a member that neither joins again after its session has ended nor says that it is out",
-    Caught::by(RuleId::Gm6).seen("grizzly#1329, CURATOR-97"),
+    Caught::by(Gm6).seen("grizzly#1329, CURATOR-97"),
     &[Fault::SessionExpiry],
     |_| Plan { rounds: 8, ..Plan::calm().with(&[Fault::SessionExpiry], 0.02) },
-    |c, setting, rounds, done| {
-        run(c, setting, rounds, done, &Mutation { says_that_it_is_out: false, ..Mutation::RIGHT })
-    },
+    |task| run(task, &Mutation { says_that_it_is_out: false, ..Mutation::RIGHT }),
 );
 
 /// A group without ids whose member joins again after a lost reply: it has two znodes, and knows one of them
 /// (twitter/commons).
 ///
 /// Caught by GM-5 (one znode a member) within 20 seeds with lost replies.
-static JOINS_TWICE: Target = mutant(
+static JOINS_TWICE: Target = TARGET.mutant(
     "group-joins-twice",
     "a group that joins again after a lost reply, and has two znodes",
-    Caught::by(RuleId::Gm5).seen("twitter/commons"),
+    Caught::by(Gm5).seen("twitter/commons"),
     &[Fault::ReplyLost],
     |_| Plan { rounds: 6, ..Plan::calm().with(&[Fault::ReplyLost], 0.05) },
-    |c, setting, rounds, done| {
-        run(c, setting, rounds, done, &Mutation { looks_after_loss: false, ..Mutation::RIGHT })
-    },
+    |task| run(task, &Mutation { looks_after_loss: false, ..Mutation::RIGHT }),
 );
 
 /// A group whose members are persistent znodes: a client that dies is a member for ever.
 ///
 /// Caught by GM-4 (joined) in the first runs, since no session owns such a znode.
-static PERSISTENT: Target = mutant(
+static PERSISTENT: Target = TARGET.mutant(
     "group-persistent",
     "a group whose members are no ephemerals: who dies stays",
-    Caught::by(RuleId::Gm4),
+    Caught::by(Gm4),
     &[Fault::ClientCrash],
     |_| Plan { rounds: 6, ..Plan::calm().with(&[Fault::ClientCrash], 0.05) },
-    |c, setting, rounds, done| run(c, setting, rounds, done, &STAYS),
+    |task| run(task, &STAYS),
 );
 
 static STAYS: Mutation = Mutation {

@@ -1,25 +1,19 @@
 //! observers see who comes and who goes
 
 use crate::group::words as group;
-use crate::stage::Stage;
+use crate::prelude::*;
 use std::time::Duration;
-use zk_checker::history::{Seen, What};
-use zk_checker::{RuleId, Verdict};
-use zk_harness::stage::{Script, Story};
 
 pub(super) const STORY: Story = Story {
-    name: "group-calm",
     title: "observers see who comes and who goes",
     about: "b follows the group; a joins and leaves.",
-    objects: group::objects,
-    servers: 1,
-    script: |stage| script(stage.into()),
     point: |told| {
         let of =
             |wanted: Seen| told.count(|what| matches!(what, What::Observed { seen, .. } if *seen == wanted));
         vec![("three views", of(Seen::View) == 3)]
     },
-    verdicts: &[(RuleId::Gm1, Verdict::Pass), (RuleId::Gm4, Verdict::Pass)],
+    verdicts: &[(Gm1, Verdict::Pass), (Gm4, Verdict::Pass)],
+    ..Story::own("group-calm", group::objects, |stage| script(stage.into()))
 };
 
 fn script(w: Stage) -> Script {

@@ -1,18 +1,11 @@
 //! the znode of a former session is no membership: it is waited for
 
 use crate::group::words as group;
-use crate::stage::Stage;
-use zk_checker::history::{FaultKind, Seen, What};
-use zk_checker::{RuleId, Verdict};
-use zk_harness::stage::{Script, Story};
+use crate::prelude::*;
 
 pub(super) const STORY: Story = Story {
-    name: "group-former-session",
     title: "the znode of a former session is no membership: it is waited for",
     about: "a dies and its place is taken by b, under the same id. The znode of a is still there, and b waits until it has gone.",
-    objects: group::objects,
-    servers: 1,
-    script: |stage| script(stage.into()),
     point: |told| {
         let created = |what: &What| matches!(what, What::Created { owner, .. } if owner.0 != 0);
         vec![
@@ -24,7 +17,8 @@ pub(super) const STORY: Story = Story {
             ),
         ]
     },
-    verdicts: &[(RuleId::Gm4, Verdict::Pass)],
+    verdicts: &[(Gm4, Verdict::Pass)],
+    ..Story::own("group-former-session", group::objects, |stage| script(stage.into()))
 };
 
 fn script(w: Stage) -> Script {

@@ -1,24 +1,18 @@
 //! a member is in the group for ten session timeouts, and asks for nothing
 
 use crate::group::words as group;
-use crate::stage::Stage;
-use zk_checker::history::{Seen, What};
-use zk_checker::{RuleId, Verdict};
-use zk_harness::stage::{Script, Story, TIMEOUT};
+use crate::prelude::*;
 
 pub(super) const STORY: Story = Story {
-    name: "idle-member",
     title: "a member is in the group, and an observer follows it, for ten session timeouts on pings alone",
     about: "Nothing goes wrong. a is a member and is never told that it is out; b sees it come and go.",
-    objects: group::objects,
-    servers: 1,
-    script: |stage| script(stage.into()),
     point: |told| {
         let of =
             |wanted: Seen| told.count(|what| matches!(what, What::Observed { seen, .. } if *seen == wanted));
         vec![("nobody was out", of(Seen::Missing) == 0), ("three views", of(Seen::View) == 3)]
     },
-    verdicts: &[(RuleId::Gm3, Verdict::Pass), (RuleId::Gm4, Verdict::Pass), (RuleId::Gm8, Verdict::Pass)],
+    verdicts: &[(Gm3, Verdict::Pass), (Gm4, Verdict::Pass), (Gm8, Verdict::Pass)],
+    ..Story::own("idle-member", group::objects, |stage| script(stage.into()))
 };
 
 fn script(w: Stage) -> Script {

@@ -1,19 +1,12 @@
 //! a member whose session ends is told, and leaves every view
 
 use crate::group::words as group;
-use crate::stage::Stage;
+use crate::prelude::*;
 use std::time::Duration;
-use zk_checker::history::{FaultKind, Seen, What};
-use zk_checker::{RuleId, Verdict};
-use zk_harness::stage::{Script, Story};
 
 pub(super) const STORY: Story = Story {
-    name: "group-member-expires",
     title: "a member whose session ends is told, and leaves every view",
     about: "The session of a ends. It says that it is out, and b sees it go.",
-    objects: group::objects,
-    servers: 1,
-    script: |stage| script(stage.into()),
     point: |told| {
         let of =
             |wanted: Seen| told.count(|what| matches!(what, What::Observed { seen, .. } if *seen == wanted));
@@ -23,7 +16,8 @@ pub(super) const STORY: Story = Story {
             ("b has seen it come and go", of(Seen::View) == 2),
         ]
     },
-    verdicts: &[(RuleId::Gm6, Verdict::Pass), (RuleId::Gm3, Verdict::Pass)],
+    verdicts: &[(Gm6, Verdict::Pass), (Gm3, Verdict::Pass)],
+    ..Story::own("group-member-expires", group::objects, |stage| script(stage.into()))
 };
 
 fn script(w: Stage) -> Script {

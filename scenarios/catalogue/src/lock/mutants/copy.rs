@@ -5,13 +5,12 @@
 
 use crate::copies::{connected, lost, make_all};
 use crate::lock::workload::Exclusive;
+use crate::prelude::*;
 use futures_util::future::{Either, select};
-use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
-use zk_harness::holding::Held;
 use zk_recipes::zk::duty::settle;
-use zk_recipes::zk::{Armed, CreateMode, Duty, Error, State, Status, ZooKeeper, path};
+use zk_recipes::zk::{Armed, CreateMode, Duty, State, Status, path};
 use zk_recipes::{LostReason, Released, Stop};
 
 /// The steps that can be wrong.
@@ -280,15 +279,22 @@ impl<Z: ZooKeeper> MutantLock<Z> {
         }
     }
 
-    /// Joins under a name with that mark, and waits for its turn.
-    pub async fn enter(&self, mark: &str, patience: Option<Duration>) -> Result<Guard<Z>, Error> {
+    /// Joins under a name with that mark, and waits for its turn as the call says.
+    pub async fn take_as(&self, mark: &str, call: Call) -> Result<Option<Guard<Z>>, Error> {
+        match call.verb {
+            Verb::TryAcquire | Verb::TryRead | Verb::TryWrite => self.try_enter(mark).await,
+            _ if call.limit.is_zero() => self.enter(mark, None).await.map(Some),
+            _ => self.enter_within(mark, call.limit).await.map(Some),
+        }
+    }
+
+    async fn enter(&self, mark: &str, patience: Option<Duration>) -> Result<Guard<Z>, Error> {
         let (place, look) = self.join(mark).await?;
         self.turn(&place.path, look, true, patience).await?;
         Ok(Guard { place, mutation: self.mutation })
     }
 
-    /// The same for a limited time.
-    pub async fn enter_within(&self, mark: &str, limit: Duration) -> Result<Guard<Z>, Error> {
+    async fn enter_within(&self, mark: &str, limit: Duration) -> Result<Guard<Z>, Error> {
         let timer = self.zk.sleep_until(self.zk.now() + limit);
         match select(pin!(self.enter(mark, None)), pin!(timer)).await {
             Either::Left((result, _)) => result,
@@ -301,8 +307,7 @@ impl<Z: ZooKeeper> MutantLock<Z> {
         }
     }
 
-    /// The same without waiting.
-    pub async fn try_enter(&self, mark: &str) -> Result<Option<Guard<Z>>, Error> {
+    async fn try_enter(&self, mark: &str) -> Result<Option<Guard<Z>>, Error> {
         let (place, look) = self.join(mark).await?;
         let is_ours = self.turn(&place.path, look, false, None).await?;
         Ok(is_ours.then_some(Guard { place, mutation: self.mutation }))
@@ -349,20 +354,13 @@ pub fn number(name: &str) -> Option<&str> {
 impl<Z: ZooKeeper> Exclusive for MutantLock<Z> {
     type Guard = Guard<Z>;
 
-    fn acquire(&self) -> impl Future<Output = Result<Guard<Z>, Error>> + Send {
-        self.enter("lock", None)
-    }
-
-    async fn acquire_within(&self, limit: Duration) -> Result<Guard<Z>, Error> {
+    async fn take(&self, call: Call) -> Result<Option<Guard<Z>>, Error> {
+        let has_limit = !call.limit.is_zero();
         match self.mutation.limit {
-            Limit::Kept | Limit::Forced => self.enter_within("lock", limit).await,
-            Limit::Renewed => self.enter("lock", Some(limit)).await,
-            Limit::Overlooked => self.enter_anyway(limit).await,
+            Limit::Renewed if has_limit => self.enter("lock", Some(call.limit)).await.map(Some),
+            Limit::Overlooked if has_limit => self.enter_anyway(call.limit).await.map(Some),
+            _ => self.take_as("lock", call).await,
         }
-    }
-
-    fn try_acquire(&self) -> impl Future<Output = Result<Option<Guard<Z>>, Error>> + Send {
-        self.try_enter("lock")
     }
 }
 

@@ -1,40 +1,33 @@
 //! Mutants that hold or release wrongly.
 
 use super::copy::Mutation;
-use super::{mutant, run};
-use sim_zk::fault::Fault;
-use zk_checker::RuleId;
-use zk_harness::caught::{Caught, Promise};
-use zk_harness::plan::Plan;
-use zk_harness::target::Target;
-use zk_real::RealTarget;
+use super::{TARGET, run};
+use crate::prelude::*;
 
 /// A lock whose release forgets the znode although the delete failed with the connection: the znode stays among the
 /// contenders as long as the session lives (CURATOR-678, CURATOR-202).
 ///
 /// Caught by MX-12 (end of interest) within some 20 seeds with lost requests; the harm is MX-8 (progress).
-pub(super) static FORGETS_FAILED_DELETE: Target = mutant(
+pub(super) static FORGETS_FAILED_DELETE: Target = TARGET.mutant(
     "lock-forgets-failed-delete",
     "a release forgets the lock although its delete failed",
-    Caught::by(RuleId::Mx12).harm(&[RuleId::Mx8]).seen("CURATOR-678, CURATOR-202"),
+    Caught::by(Mx12).harm(&[Mx8]).seen("CURATOR-678, CURATOR-202"),
     &[Fault::RequestLost],
     |_| Plan::calm().with(&[Fault::RequestLost], 0.05),
-    |c, setting, rounds, done| {
-        run(c, setting, rounds, done, &Mutation { tries_until_certain: false, ..Mutation::RIGHT })
-    },
+    |task| run(task, &Mutation { tries_until_certain: false, ..Mutation::RIGHT }),
 );
 
 /// A lock whose holders go on whatever becomes of their connection and their session (CURATOR-206; libkv#156).
 ///
 /// Caught by MX-14 (belief kept too long) within some 20 seeds in which a holder is paused for longer than its session
 /// lives: when it resumes it has to stop at once.
-pub(super) static HOLDS_ON: Target = mutant(
+pub(super) static HOLDS_ON: Target = TARGET.mutant(
     "lock-holds-on",
     "a holder goes on whatever becomes of its connection and its session",
-    Caught::by(RuleId::Mx14).harm(&[RuleId::Mx2]).seen("CURATOR-206, libkv#156"),
+    Caught::by(Mx14).harm(&[Mx2]).seen("CURATOR-206, libkv#156"),
     &[Fault::ClientPause],
     |_| Plan::calm().with(&[Fault::ClientPause], 0.1),
-    |c, setting, rounds, done| run(c, setting, rounds, done, &Mutation { stops: false, ..Mutation::RIGHT }),
+    |task| run(task, &Mutation { stops: false, ..Mutation::RIGHT }),
 );
 
 /// A lock whose fencing token is the number at the end of the name: that starts again at 0 with its directory, and ends at
@@ -42,41 +35,31 @@ pub(super) static HOLDS_ON: Target = mutant(
 ///
 /// Caught by MX-5 (fencing token) in the first run; the harm is MX-1 (mutual exclusion, resource), where the directory is
 /// made again.
-pub(super) static NUMBER_AS_TOKEN: Target = mutant(
+pub(super) static NUMBER_AS_TOKEN: Target = TARGET.mutant(
     "lock-number-as-token",
     "the number at the end of the name is taken for the fencing token",
-    Caught::by(RuleId::Mx5).within(1).seen("zk-ruby#34"),
+    Caught::by(Mx5).within(1).seen("zk-ruby#34"),
     &[],
     |_| Plan::calm(),
-    |c, setting, rounds, done| run(c, setting, rounds, done, &NUMBER_IS_TOKEN),
+    |task| run(task, &NUMBER_IS_TOKEN),
 );
 
 static NUMBER_IS_TOKEN: Mutation = Mutation { number_is_token: true, ..Mutation::RIGHT };
 
 /// The same on real servers.
-pub(super) static NUMBER_AS_TOKEN_REAL: RealTarget = RealTarget {
-    target: &NUMBER_AS_TOKEN,
-    part: |c, setting, rounds, done| run(c, setting, rounds, done, &NUMBER_IS_TOKEN),
-    required: &[],
-    is_long: false,
-};
+pub(super) static NUMBER_AS_TOKEN_REAL: RealTarget =
+    RealTarget::new(&NUMBER_AS_TOKEN, |task| run(task, &NUMBER_IS_TOKEN), &[]);
 
 /// A lock whose guard can be cloned, and which the first dropped clone releases: here each write has a clone with it, and the
 /// holder goes on with its own (zookeeper-client 0.11.1).
 ///
 /// Caught by MX-14 (belief kept too long) in the first runs; the harm is MX-3 (mutual exclusion). The mutant needs no faults:
 /// they put the rule to the test in the right lock.
-pub(super) static CLONED_GUARD: Target = mutant(
+pub(super) static CLONED_GUARD: Target = TARGET.mutant(
     "lock-cloned-guard",
     "a lock whose guard can be cloned: the first clone that is dropped releases it",
-    Caught::by(RuleId::Mx14)
-        .within(1)
-        .harm(&[RuleId::Mx3])
-        .breaks(Promise::Exclusion)
-        .seen("zookeeper-client 0.11.1"),
+    Caught::by(Mx14).within(1).harm(&[Mx3]).breaks(Promise::Exclusion).seen("zookeeper-client 0.11.1"),
     &[Fault::ClientPause],
     |_| Plan::calm().with(&[Fault::ClientPause], 0.03),
-    |c, setting, rounds, done| {
-        run(c, setting, rounds, done, &Mutation { drops_a_clone: true, ..Mutation::RIGHT })
-    },
+    |task| run(task, &Mutation { drops_a_clone: true, ..Mutation::RIGHT }),
 );

@@ -1,12 +1,8 @@
 //! Mutants that join wrongly, or under a name or in an order that is wrong.
 
 use super::copy::Mutation;
-use super::{mutant, run};
-use sim_zk::fault::Fault;
-use zk_checker::RuleId;
-use zk_harness::caught::{Caught, Promise};
-use zk_harness::plan::{Act, Plan};
-use zk_harness::target::Target;
+use super::{TARGET, run};
+use crate::prelude::*;
 
 /// A lock whose znodes bear no guid: when the reply to its create is lost, the client creates again.
 ///
@@ -14,19 +10,19 @@ use zk_harness::target::Target;
 /// contenders behind it wait for a client that does not know that it is first (ZOOKEEPER-1262; zk-ruby#54).
 ///
 /// Caught by MX-9 (one znode an acquire) within 20 seeds with lost replies; the harm is MX-8 (progress).
-pub(super) static NO_GUID: Target = mutant(
+pub(super) static NO_GUID: Target = TARGET.mutant(
     "lock-no-guid",
     "a lock whose znodes bear no guid: after a lost reply it simply creates again",
-    Caught::by(RuleId::Mx9)
+    Caught::by(Mx9)
         .or(&[(
-            RuleId::Mx12,
+            Mx12,
             "the first znode outlives an acquire whose time limit is over, before there is a second",
         )])
-        .harm(&[RuleId::Mx8])
+        .harm(&[Mx8])
         .seen("ZOOKEEPER-1262, zk-ruby#54"),
     &[Fault::ReplyLost],
     |_| Plan::calm().with(&[Fault::ReplyLost], 0.05),
-    |c, setting, rounds, done| run(c, setting, rounds, done, &Mutation { guid: false, ..Mutation::RIGHT }),
+    |task| run(task, &Mutation { guid: false, ..Mutation::RIGHT }),
 );
 
 /// A lock that looks for its znode by the guid after a lost reply, as ZooKeeper's recipes page has it, and creates again if
@@ -35,13 +31,13 @@ pub(super) static NO_GUID: Target = mutant(
 ///
 /// Caught by MX-9 (one znode an acquire) within some hundred seeds in which replies are lost and servers get behind; the
 /// harm is MX-8 (progress).
-pub(super) static NO_SETTLE: Target = mutant(
+pub(super) static NO_SETTLE: Target = TARGET.mutant(
     "lock-no-settle",
     "a lock that looks for its znode where it may not have arrived yet, and creates again",
-    Caught::by(RuleId::Mx9).within(100).harm(&[RuleId::Mx8]).seen("CURATOR-264; the recipes page"),
+    Caught::by(Mx9).within(100).harm(&[Mx8]).seen("CURATOR-264; the recipes page"),
     LAGGING,
     |_| Plan { servers: 3, faults: 6, ..Plan::calm().with(LAGGING, 0.05) },
-    |c, setting, rounds, done| run(c, setting, rounds, done, &Mutation { settles: false, ..Mutation::RIGHT }),
+    |task| run(task, &Mutation { settles: false, ..Mutation::RIGHT }),
 );
 
 const LAGGING: &[Fault] = &[Fault::ReplyLost, Fault::Disconnect, Fault::ApplyStall, Fault::LinkHeld];
@@ -50,32 +46,26 @@ const LAGGING: &[Fault] = &[Fault::ReplyLost, Fault::Disconnect, Fault::ApplySta
 /// ZOOKEEPER-3162).
 ///
 /// Caught by MX-4 (granted without a right) within a few seeds; the harm is MX-3 (mutual exclusion).
-pub(super) static WHOLE_NAMES: Target = mutant(
+pub(super) static WHOLE_NAMES: Target = TARGET.mutant(
     "lock-whole-names",
     "the line is in the order of whole names, so the guid decides",
-    Caught::by(RuleId::Mx4)
-        .within(5)
-        .harm(&[RuleId::Mx3])
-        .breaks(Promise::Exclusion)
-        .seen("ZOOKEEPER-2931, ZOOKEEPER-3162"),
+    Caught::by(Mx4).within(5).harm(&[Mx3]).breaks(Promise::Exclusion).seen("ZOOKEEPER-2931, ZOOKEEPER-3162"),
     &[],
     |_| Plan { clients: 2, rounds: 1, ..Plan::calm() },
-    |c, setting, rounds, done| {
-        run(c, setting, rounds, done, &Mutation { rank: |name| Some(name), ..Mutation::RIGHT })
-    },
+    |task| run(task, &Mutation { rank: |name| Some(name), ..Mutation::RIGHT }),
 );
 
 /// A lock that takes every child of its directory for a contender: it waits for a znode that is none and never goes
 /// (CURATOR-43; python-zk/kazoo d2140dd).
 ///
 /// Caught by MX-7 (lost wake-up) when a foreign client leaves a child in the directory; the harm is MX-8 (progress).
-pub(super) static EVERY_CHILD: Target = mutant(
+pub(super) static EVERY_CHILD: Target = TARGET.mutant(
     "lock-every-child",
     "every child of the directory counts as a contender",
-    Caught::by(RuleId::Mx7).harm(&[RuleId::Mx8]).seen("CURATOR-43"),
+    Caught::by(Mx7).harm(&[Mx8]).seen("CURATOR-43"),
     &[],
     |_| Plan { rounds: 4, ..Plan::calm() }.with_strangers(&[Act::Child], 0.25, 4),
-    |c, setting, rounds, done| run(c, setting, rounds, done, &Mutation { rank: last_ten, ..Mutation::RIGHT }),
+    |task| run(task, &Mutation { rank: last_ten, ..Mutation::RIGHT }),
 );
 
 /// The last ten characters, whatever they are; a shorter name comes before all others.

@@ -1,59 +1,51 @@
 //! Mutants that mistake a time limit.
 
 use super::copy::{Limit, Mutation};
-use super::{mutant, run};
-use sim_zk::fault::Fault;
-use zk_checker::RuleId;
-use zk_harness::caught::{Caught, Promise};
-use zk_harness::plan::Plan;
-use zk_harness::target::Target;
+use super::{TARGET, run};
+use crate::prelude::*;
 
 /// A lock that gives a guard when the time limit is over, whether it was granted or not (Kazoo's `with lock`, by reading).
 ///
 /// Caught by MX-4 (granted without a right) within some 20 seeds; the harm is MX-3 (mutual exclusion).
-pub(super) static LIMIT_OVERLOOKED: Target = mutant(
+pub(super) static LIMIT_OVERLOOKED: Target = TARGET.mutant(
     "lock-limit-overlooked",
     "when the time limit is over the lock is taken for granted",
-    Caught::by(RuleId::Mx4).harm(&[RuleId::Mx3]).breaks(Promise::Exclusion).seen("kazoo"),
+    Caught::by(Mx4).harm(&[Mx3]).breaks(Promise::Exclusion).seen("kazoo"),
     &[],
     |_| Plan { clients: 6, ..Plan::calm() },
-    |c, setting, rounds, done| {
-        run(c, setting, rounds, done, &Mutation { limit: Limit::Overlooked, ..Mutation::RIGHT })
-    },
+    |task| run(task, &Mutation { limit: Limit::Overlooked, ..Mutation::RIGHT }),
 );
 
 /// A lock whose time limit starts anew at each wake-up (Kazoo, by reading).
 ///
 /// Caught by MX-12 (end of interest) within some 20 seeds.
-pub(super) static LIMIT_RENEWED: Target = mutant(
+pub(super) static LIMIT_RENEWED: Target = TARGET.mutant(
     "lock-limit-renewed",
     "the time limit starts anew at each wake-up",
-    Caught::by(RuleId::Mx12).seen("kazoo"),
+    Caught::by(Mx12).seen("kazoo"),
     &[Fault::Cancel],
     |_| Plan { clients: 6, ..Plan::calm() }.with(&[Fault::Cancel], 0.05),
-    |c, setting, rounds, done| {
-        run(c, setting, rounds, done, &Mutation { limit: Limit::Renewed, ..Mutation::RIGHT })
-    },
+    |task| run(task, &Mutation { limit: Limit::Renewed, ..Mutation::RIGHT }),
 );
 
 /// A lock whose waiters take the first contender for dead when their time is over, and delete its znode.
 ///
 /// Caught by MX-10 (who deletes) within some 20 seeds; the harm is MX-2 (mutual exclusion).
-pub(super) static BREAKS_IN: Target = mutant(
+pub(super) static BREAKS_IN: Target = TARGET.mutant(
     "lock-breaks-in",
     "a waiter whose time is over deletes the first znode in line",
-    Caught::by(RuleId::Mx10)
+    Caught::by(Mx10)
         .or(&[
             (
-                RuleId::Mx13,
+                Mx13,
                 "the list and the delete of one who waits are counted when they are sent, before the znode goes",
             ),
-            (RuleId::Mx12, "who breaks in comes back after its time was over"),
+            (Mx12, "who breaks in comes back after its time was over"),
         ])
-        .harm(&[RuleId::Mx2]),
+        .harm(&[Mx2]),
     &[],
     |_| Plan { clients: 4, ..Plan::calm() },
-    |c, setting, rounds, done| {
-        run(c, setting, rounds, done, &Mutation { limit: Limit::Forced, ..Mutation::RIGHT })
+    |task| {
+        run(task, &Mutation { limit: Limit::Forced, ..Mutation::RIGHT })
     },
 );

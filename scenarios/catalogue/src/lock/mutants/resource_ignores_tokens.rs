@@ -4,27 +4,18 @@
 //! Caught by MX-1 (the fenced resource) within some 20 seeds in which processes are paused. The lock itself does
 //! nothing wrong.
 
-use super::mutant;
 use crate::lock::workload::{Exclusive, client, new};
-use futures_util::FutureExt;
-use sim_zk::fault::Fault;
+use crate::prelude::*;
 use std::future::Future;
-use std::time::Duration;
-use zk_checker::RuleId;
-use zk_harness::caught::{Caught, Promise};
-use zk_harness::holding::Held;
-use zk_harness::plan::Plan;
-use zk_harness::target::Target;
-use zk_recipes::zk::{Error, ZooKeeper};
 use zk_recipes::{Lock, LockGuard, Released, Stop};
 
-pub(super) static TARGET: Target = mutant(
+pub(super) static TARGET: Target = super::TARGET.mutant(
     "lock-resource-ignores-tokens",
     "the right lock before a resource that looks at no token",
-    Caught::by(RuleId::Mx1).breaks(Promise::Exclusion).seen("Kleppmann on distributed locking"),
+    Caught::by(Mx1).breaks(Promise::Exclusion).seen("Kleppmann on distributed locking"),
     FAULTS,
     |_| Plan { faults: 6, ..Plan::calm().with(FAULTS, 0.1) },
-    |c, setting, rounds, done| client(c, setting, rounds, done, Box::new(|zk: &_| Unfenced(new(zk)))).boxed(),
+    |task| client(task, Box::new(|zk: &_| Unfenced(new(zk)))).boxed(),
 );
 
 const FAULTS: &[Fault] = &[Fault::ClientPause];
@@ -38,16 +29,8 @@ struct UnfencedGuard<Z: ZooKeeper>(LockGuard<Z>);
 impl<Z: ZooKeeper> Exclusive for Unfenced<Z> {
     type Guard = UnfencedGuard<Z>;
 
-    async fn acquire(&self) -> Result<Self::Guard, Error> {
-        self.0.acquire().await.map(UnfencedGuard)
-    }
-
-    async fn acquire_within(&self, limit: Duration) -> Result<Self::Guard, Error> {
-        self.0.acquire_within(limit).await.map(UnfencedGuard)
-    }
-
-    async fn try_acquire(&self) -> Result<Option<Self::Guard>, Error> {
-        Ok(self.0.try_acquire().await?.map(UnfencedGuard))
+    async fn take(&self, call: Call) -> Result<Option<Self::Guard>, Error> {
+        Ok(self.0.take(call).await?.map(UnfencedGuard))
     }
 }
 

@@ -1,37 +1,30 @@
 //! The right lock over an intercepted session.
 
-use super::mutant;
+use super::TARGET;
 use crate::former::TakesItsFormer;
 use crate::lock::workload::{client, new};
+use crate::prelude::*;
 use crate::session::{Interceptor, Reply, Watch, over, over_all};
-use futures_util::FutureExt;
-use sim_zk::fault::Fault;
 use std::sync::{Arc, Mutex, PoisonError};
-use zk_checker::RuleId;
-use zk_harness::caught::Caught;
-use zk_harness::plan::{Act, Plan};
-use zk_harness::target::Target;
-use zk_recipes::zk::{CreateMode, Created, Error, Listing, ZooKeeper, path};
+use zk_recipes::zk::{CreateMode, Created, Listing, path};
 
 /// A lock whose waiters leave their znodes when they give up, by a time limit or because the future is dropped (kazoo a96b1e4;
 /// zk-ruby#49; aiozk#34).
 ///
 /// Caught by MX-12 (end of interest) within some 20 seeds; the harm is MX-8 (progress).
-pub(super) static LEAVES_ITS_ZNODE: Target = mutant(
+pub(super) static LEAVES_ITS_ZNODE: Target = TARGET.mutant(
     "lock-leaves-its-znode",
     "whoever gives up leaves its znode in line",
-    Caught::by(RuleId::Mx12)
+    Caught::by(Mx12)
         .or(&[(
-            RuleId::Mx8,
+            Mx8,
             "where a guard is dropped after its last use, only the line behind it shows that its znode stays",
         )])
-        .harm(&[RuleId::Mx8])
+        .harm(&[Mx8])
         .seen("kazoo a96b1e4, zk-ruby#49, aiozk#34"),
     &[Fault::Cancel],
     |_| Plan::calm().with(&[Fault::Cancel], 0.1),
-    |c, setting, rounds, done| {
-        client(c, setting, rounds, done, over(|| Arc::new(LeavesItsZnode), new)).boxed()
-    },
+    |task| client(task, over(|| Arc::new(LeavesItsZnode), new)).boxed(),
 );
 
 struct LeavesItsZnode;
@@ -46,16 +39,16 @@ impl<Z: ZooKeeper> Interceptor<Z> for LeavesItsZnode {
 ///
 /// Caught by MX-4 (granted without a right) in the first run: the znode is not of the session that believes; the harm, when
 /// a client dies, is MX-8 (progress).
-pub(super) static PERSISTENT: Target = mutant(
+pub(super) static PERSISTENT: Target = TARGET.mutant(
     "lock-persistent",
     "the znodes in line do not go with their sessions",
-    Caught::by(RuleId::Mx4)
-        .or(&[(RuleId::Mx8, "somebody died in line before anybody was granted it")])
+    Caught::by(Mx4)
+        .or(&[(Mx8, "somebody died in line before anybody was granted it")])
         .within(1)
-        .harm(&[RuleId::Mx8]),
+        .harm(&[Mx8]),
     &[Fault::ClientCrash],
     |_| Plan::calm().with(&[Fault::ClientCrash], 0.05),
-    |c, setting, rounds, done| client(c, setting, rounds, done, over(|| Arc::new(Persistent), new)).boxed(),
+    |task| client(task, over(|| Arc::new(Persistent), new)).boxed(),
 );
 
 struct Persistent;
@@ -73,15 +66,13 @@ impl<Z: ZooKeeper> Interceptor<Z> for Persistent {
 /// never comes (CURATOR-107; kazoo 9b0a793).
 ///
 /// Caught by MX-11 (leak) within some 20 seeds. It does no other harm.
-pub(super) static EXISTS_WATCH: Target = mutant(
+pub(super) static EXISTS_WATCH: Target = TARGET.mutant(
     "lock-exists-watch",
     "a waiter watches by exists, which leaves a watch where nobody is",
-    Caught::by(RuleId::Mx11).seen("CURATOR-107, kazoo 9b0a793"),
+    Caught::by(Mx11).seen("CURATOR-107, kazoo 9b0a793"),
     &[],
     |_| Plan { clients: 4, ..Plan::calm() },
-    |c, setting, rounds, done| {
-        client(c, setting, rounds, done, over(|| Arc::new(WatchesByExists), new)).boxed()
-    },
+    |task| client(task, over(|| Arc::new(WatchesByExists), new)).boxed(),
 );
 
 struct WatchesByExists;
@@ -109,22 +100,22 @@ impl<Z: ZooKeeper> Interceptor<Z> for WatchesByExists {
 ///
 /// Caught by MX-4 (granted without a right) within some hundred seeds in which clients open new sessions while their old ones
 /// live on; the harm is MX-10 (who deletes).
-pub(super) static FORMER_SESSION: Target = mutant(
+pub(super) static FORMER_SESSION: Target = TARGET.mutant(
     "lock-former-session",
     "a lock that takes the znode of its own former session for its own",
-    Caught::by(RuleId::Mx4)
+    Caught::by(Mx4)
         .or(&[
-            (RuleId::Mx13, "who looks for what it has left asks once more than a lock that is free may cost"),
-            (RuleId::Mx10, "what it deletes when it is done is the znode of another session"),
+            (Mx13, "who looks for what it has left asks once more than a lock that is free may cost"),
+            (Mx10, "what it deletes when it is done is the znode of another session"),
         ])
         .within(100)
-        .harm(&[RuleId::Mx10])
+        .harm(&[Mx10])
         .seen("CURATOR-604, CURATOR-498"),
     RECONNECTING,
     |_| Plan { rounds: 12, hostile_ms: 100_000, faults: 30, ..Plan::calm().with(RECONNECTING, 0.1) },
-    |c, setting, rounds, done| {
+    |task| {
         let former = Arc::new(TakesItsFormer::default());
-        client(c, setting, rounds, done, over_all(former, new)).boxed()
+        client(task, over_all(former, new)).boxed()
     },
 );
 
@@ -135,15 +126,13 @@ const RECONNECTING: &[Fault] = &[Fault::Disconnect, Fault::ClientPartition, Faul
 ///
 /// Caught by MX-4 (granted without a right) when a foreign client deletes a waiter's znode; the harm is MX-2 (mutual
 /// exclusion, belief).
-pub(super) static MISSING_IS_FIRST: Target = mutant(
+pub(super) static MISSING_IS_FIRST: Target = TARGET.mutant(
     "lock-missing-is-first",
     "a waiter whose znode is gone, and nobody is lower, holds the lock",
-    Caught::by(RuleId::Mx4).harm(&[RuleId::Mx2]).within(100).seen("go-zookeeper/zk"),
+    Caught::by(Mx4).harm(&[Mx2]).within(100).seen("go-zookeeper/zk"),
     &[],
     |_| Plan { rounds: 4, ..Plan::calm() }.with_strangers(&[Act::Delete], 0.25, 6),
-    |c, setting, rounds, done| {
-        client(c, setting, rounds, done, over(|| Arc::new(MissingIsFirst::default()), new)).boxed()
-    },
+    |task| client(task, over(|| Arc::new(MissingIsFirst::default()), new)).boxed(),
 );
 
 /// Adds the client's own znode to every list that lacks it.

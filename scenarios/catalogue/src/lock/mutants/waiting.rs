@@ -1,110 +1,85 @@
 //! Mutants that wait wrongly.
 
 use super::copy::{Mutation, Watches};
-use super::{mutant, run};
-use sim_zk::fault::Fault;
-use zk_checker::RuleId;
-use zk_harness::caught::{Caught, Promise};
-use zk_harness::plan::Plan;
-use zk_harness::target::Target;
-use zk_real::RealTarget;
+use super::{TARGET, run};
+use crate::prelude::*;
 
 /// A lock whose waiters all watch the directory, instead of each the predecessor's znode: every release and every newcomer
 /// wakes all of them. ZooKeeper's recipes page calls it the herd effect.
 ///
 /// Caught by MX-13 (cost) in the first run in which two wait. It does no other harm.
-pub(super) static WATCH_ALL: Target = mutant(
+pub(super) static WATCH_ALL: Target = TARGET.mutant(
     "lock-watch-all",
     "a lock whose waiters all watch the directory: every release wakes everybody",
-    Caught::by(RuleId::Mx13).within(1).breaks(Promise::NoHerd).seen("the recipes page warns of it"),
+    Caught::by(Mx13).within(1).breaks(Promise::NoHerd).seen("the recipes page warns of it"),
     &[],
     |_| Plan::calm(),
-    |c, setting, rounds, done| run(c, setting, rounds, done, &WATCHES_ALL),
+    |task| run(task, &WATCHES_ALL),
 );
 
 static WATCHES_ALL: Mutation = Mutation { watches: Watches::Directory, ..Mutation::RIGHT };
 
 /// The same on real servers.
-pub(super) static WATCH_ALL_REAL: RealTarget = RealTarget {
-    target: &WATCH_ALL,
-    part: |c, setting, rounds, done| run(c, setting, rounds, done, &WATCHES_ALL),
-    required: &[RuleId::Mx1, RuleId::Mx13],
-    is_long: false,
-};
+pub(super) static WATCH_ALL_REAL: RealTarget =
+    RealTarget::new(&WATCH_ALL, |task| run(task, &WATCHES_ALL), &[Mx1, Mx13]);
 
 /// A lock whose waiters all watch the first contender: every release wakes all of them (kazoo 7dd4c4c).
 ///
 /// Caught by MX-13 (cost) in the first run in which two wait. It does no other harm.
-pub(super) static WATCH_FIRST: Target = mutant(
+pub(super) static WATCH_FIRST: Target = TARGET.mutant(
     "lock-watch-first",
     "a lock whose waiters all watch the first in line",
-    Caught::by(RuleId::Mx13).within(1).breaks(Promise::NoHerd).seen("kazoo 7dd4c4c"),
+    Caught::by(Mx13).within(1).breaks(Promise::NoHerd).seen("kazoo 7dd4c4c"),
     &[],
     |_| Plan { clients: 4, ..Plan::calm() },
-    |c, setting, rounds, done| run(c, setting, rounds, done, &WATCHES_FIRST),
+    |task| run(task, &WATCHES_FIRST),
 );
 
 static WATCHES_FIRST: Mutation = Mutation { watches: Watches::First, ..Mutation::RIGHT };
 
 /// The same on real servers.
-pub(super) static WATCH_FIRST_REAL: RealTarget = RealTarget {
-    target: &WATCH_FIRST,
-    part: |c, setting, rounds, done| run(c, setting, rounds, done, &WATCHES_FIRST),
-    required: &[RuleId::Mx1, RuleId::Mx13],
-    is_long: false,
-};
+pub(super) static WATCH_FIRST_REAL: RealTarget =
+    RealTarget::new(&WATCH_FIRST, |task| run(task, &WATCHES_FIRST), &[Mx1, Mx13]);
 
 /// A lock whose waiters poll instead of watching.
 ///
 /// Caught by MX-13 (cost) in the first run in which one waits. It does no other harm.
-pub(super) static POLLS: Target = mutant(
+pub(super) static POLLS: Target = TARGET.mutant(
     "lock-polls",
     "a waiter looks again and again",
-    Caught::by(RuleId::Mx13).within(1),
+    Caught::by(Mx13).within(1),
     &[],
     |_| Plan::calm(),
-    |c, setting, rounds, done| run(c, setting, rounds, done, &POLLING),
+    |task| run(task, &POLLING),
 );
 
 static POLLING: Mutation = Mutation { polls: true, ..Mutation::RIGHT };
 
 /// The same on real servers.
-pub(super) static POLLS_REAL: RealTarget = RealTarget {
-    target: &POLLS,
-    part: |c, setting, rounds, done| run(c, setting, rounds, done, &POLLING),
-    required: &[],
-    is_long: false,
-};
+pub(super) static POLLS_REAL: RealTarget = RealTarget::new(&POLLS, |task| run(task, &POLLING), &[]);
 
 /// A lock whose waiters hold as soon as they are woken, without a second look: they take "the predecessor is gone" for "it
 /// is my turn", also when a waiter in the middle gave up.
 ///
 /// Caught by MX-4 (granted without a right) within some 20 seeds; the harm is MX-3 (mutual exclusion).
-pub(super) static EVENT_GRANTS: Target = mutant(
+pub(super) static EVENT_GRANTS: Target = TARGET.mutant(
     "lock-event-grants",
     "any wake-up grants, without a second look",
-    Caught::by(RuleId::Mx4)
-        .harm(&[RuleId::Mx3])
-        .breaks(Promise::Exclusion)
-        .seen("Curator#1290 is of this kind"),
+    Caught::by(Mx4).harm(&[Mx3]).breaks(Promise::Exclusion).seen("Curator#1290 is of this kind"),
     &[Fault::Cancel],
     |_| Plan { clients: 4, ..Plan::calm() }.with(&[Fault::Cancel], 0.05),
-    |c, setting, rounds, done| {
-        run(c, setting, rounds, done, &Mutation { looks_again: false, ..Mutation::RIGHT })
-    },
+    |task| run(task, &Mutation { looks_again: false, ..Mutation::RIGHT }),
 );
 
 /// A lock whose waiters wait although the predecessor is gone already when they come to watch it: no notification will ever
 /// wake them (helix PR#44; samuel/go-zookeeper#10).
 ///
 /// Caught by MX-7 (lost wake-up) within some 20 seeds; the harm is MX-8 (progress).
-pub(super) static WAITS_FOR_NOBODY: Target = mutant(
+pub(super) static WAITS_FOR_NOBODY: Target = TARGET.mutant(
     "lock-waits-for-nobody",
     "the one ahead is gone when it is to be watched, and is waited for all the same",
-    Caught::by(RuleId::Mx7).harm(&[RuleId::Mx8]).seen("helix#44, samuel/go-zookeeper#10"),
+    Caught::by(Mx7).harm(&[Mx8]).seen("helix#44, samuel/go-zookeeper#10"),
     &[],
     |_| Plan::calm(),
-    |c, setting, rounds, done| {
-        run(c, setting, rounds, done, &Mutation { sees_that_it_is_gone: false, ..Mutation::RIGHT })
-    },
+    |task| run(task, &Mutation { sees_that_it_is_gone: false, ..Mutation::RIGHT }),
 );

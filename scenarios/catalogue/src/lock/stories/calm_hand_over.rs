@@ -1,25 +1,19 @@
 //! One client holds, another waits, and the lock is handed over.
 
 use crate::lock::words as lock;
-use crate::stage::Stage;
-use zk_checker::history::What;
-use zk_checker::{RuleId, Verdict};
-use zk_harness::stage::{Script, Story};
+use crate::prelude::*;
 
 pub(super) const STORY: Story = Story {
-    name: "calm-hand-over",
     title: "the lock passes from one holder to the next with one notification",
     about: "Nothing goes wrong. The waiter watches the znode just ahead, is told once, looks once, and holds.",
-    objects: lock::objects,
-    servers: 1,
-    script: |stage| script(stage.into()),
     point: |told| {
         vec![
             ("two clients held", told.count(|what| matches!(what, What::Believe { .. })) == 2),
             ("one notification was sent", told.count(|what| matches!(what, What::Fire { .. })) == 1),
         ]
     },
-    verdicts: &[(RuleId::Mx3, Verdict::Pass), (RuleId::Mx13, Verdict::Pass)],
+    verdicts: &[(Mx3, Verdict::Pass), (Mx13, Verdict::Pass)],
+    ..Story::own("calm-hand-over", lock::objects, |stage| script(stage.into()))
 };
 
 fn script(w: Stage) -> Script {

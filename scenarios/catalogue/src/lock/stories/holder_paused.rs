@@ -1,20 +1,13 @@
 //! The holder's process stands still for longer than its session lives.
 
 use crate::lock::words as lock;
-use crate::stage::Stage;
-use zk_checker::history::{FaultKind, What};
-use zk_checker::{RuleId, Verdict};
-use zk_harness::stage::{Script, Story};
+use crate::prelude::*;
 
 pub(super) const STORY: Story = Story {
-    name: "holder-paused",
     title: "a holder that stood still is told at once, and its late write is refused",
     about: "The holder's process stops past its session, the session ends, the next in line holds. Nobody can keep a \
             stopped process from believing; when it goes on it learns by its own clock, and the resource refuses its \
             token.",
-    objects: lock::objects,
-    servers: 1,
-    script: |stage| script(stage.into()),
     point: |told| {
         let refused = |what: &What| matches!(what, What::Resource { accepted: false, .. });
         vec![
@@ -23,7 +16,8 @@ pub(super) const STORY: Story = Story {
             ("its late write was refused", told.count(refused) == 1),
         ]
     },
-    verdicts: &[(RuleId::Mx1, Verdict::Pass), (RuleId::Mx2, Verdict::Unavoidable)],
+    verdicts: &[(Mx1, Verdict::Pass), (Mx2, Verdict::Unavoidable)],
+    ..Story::own("holder-paused", lock::objects, |stage| script(stage.into()))
 };
 
 fn script(w: Stage) -> Script {

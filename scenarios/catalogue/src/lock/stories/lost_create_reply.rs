@@ -1,19 +1,12 @@
 //! The reply to a create is lost on its way back, although the znode was created.
 
 use crate::lock::words as lock;
-use crate::stage::Stage;
-use zk_checker::history::{FaultKind, What};
-use zk_checker::{RuleId, Verdict};
-use zk_harness::stage::{Script, Story};
+use crate::prelude::*;
 
 pub(super) const STORY: Story = Story {
-    name: "lost-create-reply",
     title: "a create whose reply was lost is found again, not made twice",
     about: "The connection breaks after the server has applied the create. The client comes back, settles what is still \
             under way by a write, and finds its znode by the guid in the name.",
-    objects: lock::objects,
-    servers: 1,
-    script: |stage| script(stage.into()),
     point: |told| {
         let in_line = |what: &What| matches!(what, What::Created { owner, .. } if owner.0 != 0);
         vec![
@@ -25,7 +18,8 @@ pub(super) const STORY: Story = Story {
             ("each acquire made one znode", told.count(in_line) == 2),
         ]
     },
-    verdicts: &[(RuleId::Mx9, Verdict::Pass)],
+    verdicts: &[(Mx9, Verdict::Pass)],
+    ..Story::own("lost-create-reply", lock::objects, |stage| script(stage.into()))
 };
 
 fn script(w: Stage) -> Script {

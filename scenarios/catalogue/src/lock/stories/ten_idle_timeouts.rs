@@ -1,19 +1,12 @@
 //! A lock is held for ten session timeouts, and nobody asks for anything meanwhile.
 
 use crate::lock::words as lock;
-use crate::stage::Stage;
-use zk_checker::history::{What, Why};
-use zk_checker::{RuleId, Verdict};
-use zk_harness::stage::{Script, Story, TIMEOUT};
+use crate::prelude::*;
 
 pub(super) const STORY: Story = Story {
-    name: "ten-idle-timeouts",
     title: "a lock is kept, and waited for, for ten session timeouts on pings alone",
     about: "Nothing goes wrong. The holder asks whether its znode is there when it begins to listen, and then for nothing; the \
             waiter has its watch. Pings keep both sessions alive, and what they were answered keeps the holder sure.",
-    objects: lock::objects,
-    servers: 1,
-    script: |stage| script(stage.into()),
     point: |told| {
         let released = |what: &What| matches!(what, What::Unbelieve { why: Why::Released });
         vec![
@@ -24,7 +17,8 @@ pub(super) const STORY: Story = Story {
             ("fourteen requests were enough", told.count(|what| matches!(what, What::Send { .. })) == 14),
         ]
     },
-    verdicts: &[(RuleId::Mx3, Verdict::Pass), (RuleId::Mx16, Verdict::Pass)],
+    verdicts: &[(Mx3, Verdict::Pass), (Mx16, Verdict::Pass)],
+    ..Story::own("ten-idle-timeouts", lock::objects, |stage| script(stage.into()))
 };
 
 fn script(w: Stage) -> Script {

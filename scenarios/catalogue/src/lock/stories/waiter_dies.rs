@@ -1,26 +1,20 @@
 //! A waiter in the middle of the line dies.
 
 use crate::lock::words as lock;
-use crate::stage::Stage;
-use zk_checker::history::{FaultKind, What};
-use zk_checker::{RuleId, Verdict};
-use zk_harness::stage::{Script, Story};
+use crate::prelude::*;
 
 pub(super) const STORY: Story = Story {
-    name: "waiter-dies",
     title: "when a waiter in the middle dies, the one behind looks again and waits on",
     about: "Three stand in line and the second dies. Its znode goes with its session, the third is told, sees that the \
             first still holds, and watches it instead: an event alone grants nothing.",
-    objects: lock::objects,
-    servers: 1,
-    script: |stage| script(stage.into()),
     point: |told| {
         vec![
             ("a waiter died", told.struck(FaultKind::ClientCrash)),
             ("two clients held", told.count(|what| matches!(what, What::Believe { .. })) == 2),
         ]
     },
-    verdicts: &[(RuleId::Mx2, Verdict::Pass), (RuleId::Mx13, Verdict::Pass)],
+    verdicts: &[(Mx2, Verdict::Pass), (Mx13, Verdict::Pass)],
+    ..Story::own("waiter-dies", lock::objects, |stage| script(stage.into()))
 };
 
 fn script(w: Stage) -> Script {

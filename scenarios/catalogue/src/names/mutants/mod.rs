@@ -4,17 +4,8 @@ mod copy;
 
 use super::workload::{TARGET, client};
 use crate::claims::Mutation;
+use crate::prelude::*;
 use copy::MutantNames;
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
-use sim_zk::fault::Fault;
-use std::ops::Range;
-use zk_checker::RuleId;
-use zk_harness::caught::Caught;
-use zk_harness::client::{Client, SimProcess};
-use zk_harness::plan::Plan;
-use zk_harness::target::{Done, Part, Setting, Target};
-use zk_real::RealTarget;
 
 /// All mutants.
 pub(super) static ALL: &[&Target] = &[&EXISTS_IS_MINE, &LOSS_IS_REFUSAL, &RELEASE_BY_NAME];
@@ -22,28 +13,10 @@ pub(super) static ALL: &[&Target] = &[&EXISTS_IS_MINE, &LOSS_IS_REFUSAL, &RELEAS
 /// Those that show on real servers, without the simulation's faults.
 pub(super) static REAL: &[&RealTarget] = &[&EXISTS_IS_MINE_REAL];
 
-/// A mutant of the name service.
-const fn mutant(
-    name: &'static str,
-    about: &'static str,
-    caught: Caught,
-    faults: &'static [Fault],
-    plan: fn(u64) -> Plan,
-    sim: Part<SimProcess>,
-) -> Target {
-    Target { name, about, caught_by: Some(caught), faults, plan, sim, ..Target::mutant_of(&TARGET) }
-}
-
 /// One client's part, with the copy.
-fn run<C: Client>(
-    c: C,
-    setting: Setting,
-    rounds: Range<u32>,
-    done: Done,
-    mutation: &'static Mutation,
-) -> BoxFuture<'static, ()> {
+fn run<C: Client>(task: Task<C>, mutation: &'static Mutation) -> BoxFuture<'static, ()> {
     let make = Box::new(move |zk: &C::Zk, _| MutantNames { zk: zk.clone(), mutation });
-    client(c, setting, rounds, done, make).boxed()
+    client(task, make).boxed()
 }
 
 /// A name service that takes "the znode exists already" for success: each client that asks for a name believes to have it.
@@ -51,47 +24,41 @@ fn run<C: Client>(
 /// After "Name Service" of ZooKeeper's recipes page, which says no more than that the API is enough.
 ///
 /// Caught by NS-1 (one owner of a name) in the first run in which two ask for one name.
-static EXISTS_IS_MINE: Target = mutant(
+static EXISTS_IS_MINE: Target = TARGET.mutant(
     "names-exists-is-mine",
     "a name service that takes \"the znode exists already\" for success",
-    Caught::by(RuleId::Ns1).within(1).seen("the recipes page"),
+    Caught::by(Ns1).within(1).seen("the recipes page"),
     &[],
     |_| Plan { rounds: 4, ..Plan::calm() },
-    |c, setting, rounds, done| run(c, setting, rounds, done, &TAKES_WHAT_IS_THERE),
+    |task| run(task, &TAKES_WHAT_IS_THERE),
 );
 
 static TAKES_WHAT_IS_THERE: Mutation = Mutation { exists_is_anothers: false, ..Mutation::RIGHT };
 
 /// The same on real servers.
-static EXISTS_IS_MINE_REAL: RealTarget = RealTarget {
-    target: &EXISTS_IS_MINE,
-    part: |c, setting, rounds, done| run(c, setting, rounds, done, &TAKES_WHAT_IS_THERE),
-    required: &[],
-    is_long: false,
-};
+static EXISTS_IS_MINE_REAL: RealTarget =
+    RealTarget::new(&EXISTS_IS_MINE, |task| run(task, &TAKES_WHAT_IS_THERE), &[]);
 
 /// A name service that takes a lost connection for a refusal: the caller learns that another client has the name, and the
 /// name is its own for as long as its session lives.
 ///
 /// Caught by NS-3 (a lost reply is neither yes nor no) within 20 seeds with lost replies.
-static LOSS_IS_REFUSAL: Target = mutant(
+static LOSS_IS_REFUSAL: Target = TARGET.mutant(
     "names-loss-is-refusal",
     "a name service that takes a lost connection for a refusal",
-    Caught::by(RuleId::Ns3),
+    Caught::by(Ns3),
     &[Fault::ReplyLost],
     |_| Plan { rounds: 4, ..Plan::calm().with(&[Fault::ReplyLost], 0.05) },
-    |c, setting, rounds, done| {
-        run(c, setting, rounds, done, &Mutation { looks_after_loss: false, ..Mutation::RIGHT })
-    },
+    |task| run(task, &Mutation { looks_after_loss: false, ..Mutation::RIGHT }),
 );
 
 /// A name service that gives a name back by its name alone: after its session has ended, it takes the next owner's.
 ///
 /// Caught by NS-4 (only one's own) within 20 seeds with sessions that expire.
-static RELEASE_BY_NAME: Target = mutant(
+static RELEASE_BY_NAME: Target = TARGET.mutant(
     "names-release-by-name",
     "a name service that gives a name back by its name alone, whoever has it by then",
-    Caught::by(RuleId::Ns4),
+    Caught::by(Ns4),
     &[Fault::SessionExpiry],
     |_| Plan {
         rounds: 30,
@@ -100,7 +67,5 @@ static RELEASE_BY_NAME: Target = mutant(
         faults: 30,
         ..Plan::calm().with(&[Fault::SessionExpiry], 0.25)
     },
-    |c, setting, rounds, done| {
-        run(c, setting, rounds, done, &Mutation { releases_its_own: false, ..Mutation::RIGHT })
-    },
+    |task| run(task, &Mutation { releases_its_own: false, ..Mutation::RIGHT }),
 );

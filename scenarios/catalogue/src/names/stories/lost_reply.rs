@@ -1,19 +1,12 @@
 //! a lost reply is neither yes nor no: the znode is looked for, and its owner asked
 
 use crate::names::words as names;
-use crate::stage::Stage;
-use zk_checker::history::{FaultKind, Seen, What};
-use zk_checker::{RuleId, Verdict};
-use zk_harness::stage::{Script, Story};
-use zk_recipes::zk::{CreateMode, ZooKeeper};
+use crate::prelude::*;
+use zk_recipes::zk::CreateMode;
 
 pub(super) const STORY: Story = Story {
-    name: "names-lost-reply",
     title: "a lost reply is neither yes nor no: the znode is looked for, and its owner asked",
     about: "The connection breaks after the server has applied the create. The client settles what is under way by a write, finds the znode, and its own session as the owner.",
-    objects: names::objects,
-    servers: 1,
-    script: |stage| script(stage.into()),
     point: |told| {
         let created = |what: &What| matches!(what, What::Created { owner, .. } if owner.0 != 0);
         let of =
@@ -24,7 +17,8 @@ pub(super) const STORY: Story = Story {
             ("a has it", of(Seen::Name) == 1),
         ]
     },
-    verdicts: &[(RuleId::Ns3, Verdict::Pass)],
+    verdicts: &[(Ns3, Verdict::Pass)],
+    ..Story::own("names-lost-reply", names::objects, |stage| script(stage.into()))
 };
 
 fn script(w: Stage) -> Script {

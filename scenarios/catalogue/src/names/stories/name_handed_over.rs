@@ -1,24 +1,18 @@
 //! a name has one owner, and the next when it is given back
 
 use crate::names::words as names;
-use crate::stage::Stage;
-use zk_checker::history::{Seen, What};
-use zk_checker::{RuleId, Verdict};
-use zk_harness::stage::{Script, Story};
+use crate::prelude::*;
 
 pub(super) const STORY: Story = Story {
-    name: "names-handed-over",
     title: "a name has one owner, and the next when it is given back",
     about: "b asks for a name that a has, and waits. It is told when a gives it back.",
-    objects: names::objects,
-    servers: 1,
-    script: |stage| script(stage.into()),
     point: |told| {
         let of =
             |wanted: Seen| told.count(|what| matches!(what, What::Observed { seen, .. } if *seen == wanted));
         vec![("both had it", of(Seen::Name) == 2)]
     },
-    verdicts: &[(RuleId::Ns1, Verdict::Pass), (RuleId::Ns4, Verdict::Pass)],
+    verdicts: &[(Ns1, Verdict::Pass), (Ns4, Verdict::Pass)],
+    ..Story::own("names-handed-over", names::objects, |stage| script(stage.into()))
 };
 
 fn script(w: Stage) -> Script {

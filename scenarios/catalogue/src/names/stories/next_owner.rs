@@ -1,18 +1,11 @@
 //! who was away gives back nothing that is the next owner's
 
 use crate::names::words as names;
-use crate::stage::Stage;
-use zk_checker::history::{FaultKind, Seen, What};
-use zk_checker::{RuleId, Verdict};
-use zk_harness::stage::{Script, Story};
+use crate::prelude::*;
 
 pub(super) const STORY: Story = Story {
-    name: "names-next-owner",
     title: "who was away gives back nothing that is the next owner's",
     about: "The session of a ends while it has the name, and b gets it. What a had is gone, and a says so instead of deleting what bears the name by then.",
-    objects: names::objects,
-    servers: 1,
-    script: |stage| script(stage.into()),
     point: |told| {
         let deleted = |what: &What| matches!(what, What::Deleted { by, .. } if by.0 == 2);
         let of =
@@ -23,7 +16,8 @@ pub(super) const STORY: Story = Story {
             ("only b has deleted what was b's", told.count(deleted) == 1),
         ]
     },
-    verdicts: &[(RuleId::Ns4, Verdict::Pass)],
+    verdicts: &[(Ns4, Verdict::Pass)],
+    ..Story::own("names-next-owner", names::objects, |stage| script(stage.into()))
 };
 
 fn script(w: Stage) -> Script {

@@ -1,15 +1,11 @@
 //! Mutants of the priority lock: the right recipe over an [intercepted](crate::session) session.
 
 use super::workload::{TARGET, client};
+use crate::prelude::*;
 use crate::session::{Interceptor, Reply, over};
-use futures_util::FutureExt;
 use std::sync::Arc;
-use zk_checker::RuleId;
-use zk_harness::caught::Caught;
-use zk_harness::client::SimProcess;
-use zk_harness::plan::Plan;
-use zk_harness::target::{Part, Target};
-use zk_recipes::zk::{Listing, Op, OpResult, ZooKeeper};
+use zk_harness::target::Part;
+use zk_recipes::zk::{Listing, Op, OpResult};
 
 /// All mutants.
 pub(super) static ALL: &[&Target] = &[&BESIDE, &NO_GATES];
@@ -22,7 +18,7 @@ const fn mutant(
     plan: fn(u64) -> Plan,
     sim: Part<SimProcess>,
 ) -> Target {
-    Target { name, about, caught_by: Some(caught), faults: &[], plan, sim, ..Target::mutant_of(&TARGET) }
+    TARGET.mutant(name, about, caught, &[], plan, sim)
 }
 
 /// A priority lock whose newcomers look at the waiters alone: the most urgent of them enters, beside the holders. So it is if
@@ -32,11 +28,9 @@ const fn mutant(
 static BESIDE: Target = mutant(
     "priority-lock-beside",
     "a priority lock whose newcomers look at the line alone and enter beside the holder",
-    Caught::by(RuleId::Mx4).within(5).harm(&[RuleId::Mx3]),
+    Caught::by(Mx4).within(5).harm(&[Mx3]),
     |_| Plan::calm(),
-    |c, setting, rounds, done| {
-        client(c, setting, rounds, done, over(|| Arc::new(SeesTheLineAlone), Clone::clone)).boxed()
-    },
+    |task| client(task, over(|| Arc::new(SeesTheLineAlone), Clone::clone)).boxed(),
 );
 
 struct SeesTheLineAlone;
@@ -53,11 +47,9 @@ impl<Z: ZooKeeper> Interceptor<Z> for SeesTheLineAlone {
 static NO_GATES: Target = mutant(
     "priority-lock-no-gates",
     "a priority lock whose grants do not notice that somebody else was granted it meanwhile",
-    Caught::by(RuleId::Mx4).harm(&[RuleId::Mx3]),
+    Caught::by(Mx4).harm(&[Mx3]),
     |_| Plan { clients: 4, rounds: 6, ..Plan::calm() },
-    |c, setting, rounds, done| {
-        client(c, setting, rounds, done, over(|| Arc::new(OpensTheGates), Clone::clone)).boxed()
-    },
+    |task| client(task, over(|| Arc::new(OpensTheGates), Clone::clone)).boxed(),
 );
 
 struct OpensTheGates;

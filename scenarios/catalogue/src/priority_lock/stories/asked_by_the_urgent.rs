@@ -1,26 +1,20 @@
 //! An urgent client asks a less urgent holder to go, and makes another that does not.
 
+use crate::prelude::*;
 use crate::priority_lock::words as priority_lock;
 use crate::priority_lock::workload::GRACE;
-use crate::stage::Stage;
-use zk_checker::history::{Seen, Verb, What};
-use zk_checker::{RuleId, Verdict};
-use zk_harness::stage::{Script, Story};
 use zk_recipes::Preempt;
 
 pub(super) const STORY: Story = Story {
-    name: "asked-by-the-urgent",
     title: "a holder that is asked to go goes, and one that does not is made to when its grace is over",
     about: "The urgent one asks those who are in its way, and nobody else: both readers get the word. One gives the lock \
             back, the other holds on, until its znode is deleted; it is told.",
-    objects: priority_lock::objects,
-    servers: 1,
-    script: |stage| script(stage.into()),
     point: |told| {
         let word = |what: &What| matches!(what, What::Observed { seen: Seen::Word, .. });
         vec![("two were asked to go", told.count(word) == 2)]
     },
-    verdicts: &[(RuleId::Rv1, Verdict::Pass), (RuleId::Rv2, Verdict::Pass)],
+    verdicts: &[(Rv1, Verdict::Pass), (Rv2, Verdict::Pass)],
+    ..Story::own("asked-by-the-urgent", priority_lock::objects, |stage| script(stage.into()))
 };
 
 fn script(w: Stage) -> Script {

@@ -1,20 +1,13 @@
 //! The reply to a grant is lost on its way back, although it was applied.
 
+use crate::prelude::*;
 use crate::priority_lock::words as priority_lock;
-use crate::stage::Stage;
 use std::time::Duration;
-use zk_checker::history::{FaultKind, What};
-use zk_checker::{RuleId, Verdict};
-use zk_harness::stage::{Script, Story};
 
 pub(super) const STORY: Story = Story {
-    name: "grant-reply-lost",
     title: "a grant whose reply was lost is found out by the names",
     about: "The transaction takes the client out of the line and among the holders. When it is back it settles what is \
             under way by a write, finds itself among the holders, and holds.",
-    objects: priority_lock::objects,
-    servers: 1,
-    script: |stage| script(stage.into()),
     point: |told| {
         let ephemeral = |what: &What| matches!(what, What::Created { owner, .. } if owner.0 != 0);
         vec![
@@ -22,7 +15,8 @@ pub(super) const STORY: Story = Story {
             ("each acquire made one place and one hold", told.count(ephemeral) == 4),
         ]
     },
-    verdicts: &[(RuleId::Mx5, Verdict::Pass)],
+    verdicts: &[(Mx5, Verdict::Pass)],
+    ..Story::own("grant-reply-lost", priority_lock::objects, |stage| script(stage.into()))
 };
 
 fn script(w: Stage) -> Script {

@@ -1,21 +1,15 @@
 //! Somebody urgent comes last and is served first, but not before the holder goes.
 
+use crate::prelude::*;
 use crate::priority_lock::words as priority_lock;
-use crate::stage::Stage;
-use zk_checker::history::What;
-use zk_checker::{RuleId, Verdict};
-use zk_harness::stage::{Script, Story};
 
 pub(super) const STORY: Story = Story {
-    name: "urgent-first",
     title: "the urgent overtake those who wait, and not the one who holds",
     about: "Nothing goes wrong. Whoever ranks first in line does not hold for that: the holder stands in a directory of its \
             own, and whoever comes looks there, too.",
-    objects: priority_lock::objects,
-    servers: 1,
-    script: |stage| script(stage.into()),
     point: |told| vec![("two held", told.count(|what| matches!(what, What::Believe { .. })) == 2)],
-    verdicts: &[(RuleId::Mx4, Verdict::Pass), (RuleId::Mx15, Verdict::Pass)],
+    verdicts: &[(Mx4, Verdict::Pass), (Mx15, Verdict::Pass)],
+    ..Story::own("urgent-first", priority_lock::objects, |stage| script(stage.into()))
 };
 
 fn script(w: Stage) -> Script {

@@ -1,17 +1,10 @@
 //! Mutants of the priority queue: the [copy](crate::queue::mutants::copy) of the queue, with names that begin with a priority.
 
 use super::workload::TARGET;
+use crate::prelude::*;
 use crate::queue::mutants::copy::{Mutation, open};
 use crate::queue::workload::{Way, client, declared};
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
-use std::ops::Range;
-use zk_checker::RuleId;
-use zk_checker::history::{Names, Object};
-use zk_harness::caught::Caught;
-use zk_harness::client::{Client, SimProcess};
-use zk_harness::plan::Plan;
-use zk_harness::target::{Done, Part, Setting, Target};
+use zk_harness::target::Part;
 use zk_recipes::{Delivery, Idle, Order};
 
 /// All mutants.
@@ -33,28 +26,13 @@ fn objects(names: &mut Names, _: &Setting) -> Vec<Object> {
 /// A mutant of the priority queue: none needs faults.
 const fn mutant(name: &'static str, about: &'static str, caught: Caught, sim: Part<SimProcess>) -> Target {
     let plan = |_| Plan { rounds: 6, ..Plan::calm() };
-    Target {
-        name,
-        about,
-        caught_by: Some(caught),
-        faults: &[],
-        plan,
-        objects,
-        sim,
-        ..Target::mutant_of(&TARGET)
-    }
+    Target { objects, ..TARGET.mutant(name, about, caught, &[], plan, sim) }
 }
 
 /// One client's part, with the copy.
-fn run<C: Client>(
-    c: C,
-    setting: Setting,
-    rounds: Range<u32>,
-    done: Done,
-    mutation: &'static Mutation,
-) -> BoxFuture<'static, ()> {
+fn run<C: Client>(task: Task<C>, mutation: &'static Mutation) -> BoxFuture<'static, ()> {
     let open = Box::new(move |zk: &C::Zk, way: &Way, _: usize| open(zk, way, mutation));
-    client(c, setting, rounds, done, &URGENT, open).boxed()
+    client(task, &URGENT, open).boxed()
 }
 
 /// No wrong step.
@@ -66,10 +44,8 @@ const RIGHT: Mutation = Mutation { prefix: |priority| format!("queue-{priority:0
 static AS_TEXT: Target = mutant(
     "priority-queue-as-text",
     "a priority queue that compares priorities as texts: 10 goes before 9",
-    Caught::by(RuleId::Qu10).within(5).harm(&[RuleId::Qu5]),
-    |c, setting, rounds, done| {
-        run(c, setting, rounds, done, &Mutation { prefix: |priority| format!("queue-{priority}-"), ..RIGHT })
-    },
+    Caught::by(Qu10).within(5).harm(&[Qu5]),
+    |task| run(task, &Mutation { prefix: |priority| format!("queue-{priority}-"), ..RIGHT }),
 );
 
 /// A priority queue whose consumers use a list until it is used up, as if the order could not change: what is more urgent and
@@ -79,8 +55,8 @@ static AS_TEXT: Target = mutant(
 static OLD_LIST: Target = mutant(
     "priority-queue-old-list",
     "a priority queue whose consumers go by a list of an earlier call",
-    Caught::by(RuleId::Qu5),
-    |c, setting, rounds, done| run(c, setting, rounds, done, &Mutation { keeps_list: true, ..RIGHT }),
+    Caught::by(Qu5),
+    |task| run(task, &Mutation { keeps_list: true, ..RIGHT }),
 );
 
 /// A priority queue whose names are `queue-YY` and the number, as ZooKeeper's recipes page has them, with nothing to say how
@@ -90,8 +66,6 @@ static OLD_LIST: Target = mutant(
 static PAGE: Target = mutant(
     "priority-queue-page",
     "a priority queue with names as on ZooKeeper's recipes page: queue-YY and the number",
-    Caught::by(RuleId::Qu10).within(5).harm(&[RuleId::Qu5]).seen("the recipes page"),
-    |c, setting, rounds, done| {
-        run(c, setting, rounds, done, &Mutation { prefix: |priority| format!("queue-{priority}"), ..RIGHT })
-    },
+    Caught::by(Qu10).within(5).harm(&[Qu5]).seen("the recipes page"),
+    |task| run(task, &Mutation { prefix: |priority| format!("queue-{priority}"), ..RIGHT }),
 );

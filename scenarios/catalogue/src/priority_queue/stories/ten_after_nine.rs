@@ -1,21 +1,15 @@
 //! Priorities nine and ten: as texts they would go the wrong way round.
 
+use crate::prelude::*;
 use crate::priority_queue::words::{FRESH, urgent};
-use crate::stage::Stage;
-use zk_checker::history::What;
-use zk_checker::{RuleId, Verdict};
-use zk_harness::stage::{Script, Story};
 
 pub(super) const STORY: Story = Story {
-    name: "priority-ten-after-nine",
     title: "priority 9 goes before priority 10",
     about: "ZooKeeper's recipes page sorts names as texts, and so puts `queue-10` before `queue-9`. Here the priority has a \
             fixed width, and is compared as a number.",
-    objects: urgent,
-    servers: 1,
-    script: |stage| script(stage.into()),
     point: |told| vec![("both came out", told.count(|what| matches!(what, What::Observed { .. })) == 2)],
-    verdicts: &[(RuleId::Qu5, Verdict::Pass), (RuleId::Qu10, Verdict::Pass)],
+    verdicts: &[(Qu5, Verdict::Pass), (Qu10, Verdict::Pass)],
+    ..Story::own("priority-ten-after-nine", urgent, |stage| script(stage.into()))
 };
 
 fn script(w: Stage) -> Script {

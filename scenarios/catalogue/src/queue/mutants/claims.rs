@@ -1,14 +1,8 @@
 //! Mutants that say "done" of an item without reading what became of it.
 
-use super::mutant;
+use super::BASE;
+use crate::prelude::*;
 use crate::queue::workload::{Claims, Gets, Way, client, declared, open};
-use futures_util::FutureExt;
-use sim_zk::fault::Fault;
-use zk_checker::RuleId;
-use zk_harness::caught::Caught;
-use zk_harness::plan::{Act, Plan};
-use zk_harness::target::Target;
-use zk_recipes::zk::{Error, ZooKeeper};
 use zk_recipes::{Claimed, Consumer, Delivery, Idle, Item, Producer};
 
 /// A queue of claims that says "done" without reading what its transaction answered: an item whose claim was lost is told to
@@ -17,13 +11,13 @@ use zk_recipes::{Claimed, Consumer, Delivery, Idle, Item, Producer};
 /// Caught by QU-1 (no duplicate) when a session ends, or its outcome is unknown, before the confirmation.
 pub(super) static CONFIRMS_BLINDLY: Target = Target {
     objects: |names, _| declared(&CLAIMS, names),
-    ..mutant(
+    ..BASE.mutant(
         "queue-confirms-blindly",
         "a queue that says done without reading what its transaction answered",
-        Caught::by(RuleId::Qu1).within(100).seen("kazoo"),
+        Caught::by(Qu1).within(100).seen("kazoo"),
         &[Fault::SessionExpiry],
         |_| Plan { rounds: 8, ..Plan::calm() }.with(&[Fault::SessionExpiry], 0.05),
-        |c, setting, rounds, done| client(c, setting, rounds, done, &CLAIMS, Box::new(open_blind)).boxed(),
+        |task| client(task, &CLAIMS, Box::new(open_blind)).boxed(),
     )
 };
 

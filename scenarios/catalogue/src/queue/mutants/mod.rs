@@ -8,16 +8,8 @@ mod taking;
 mod waiting;
 
 use super::workload::{TARGET, Way, client, declared};
+use crate::prelude::*;
 use copy::Mutation;
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
-use sim_zk::fault::Fault;
-use std::ops::Range;
-use zk_checker::history::{Names, Object};
-use zk_harness::caught::Caught;
-use zk_harness::client::{Client, SimProcess};
-use zk_harness::plan::Plan;
-use zk_harness::target::{Done, Part, Setting, Target};
 use zk_recipes::{Delivery, Idle};
 
 /// All mutants.
@@ -46,26 +38,11 @@ fn objects(names: &mut Names, _: &Setting) -> Vec<Object> {
     declared(&ONE, names)
 }
 
-/// A mutant of one queue whose idle consumers all watch.
-const fn mutant(
-    name: &'static str,
-    about: &'static str,
-    caught: Caught,
-    faults: &'static [Fault],
-    plan: fn(u64) -> Plan,
-    sim: Part<SimProcess>,
-) -> Target {
-    Target { name, about, caught_by: Some(caught), faults, plan, objects, sim, ..Target::mutant_of(&TARGET) }
-}
+/// The workload, with that one queue.
+static BASE: Target = Target { objects, ..Target::mutant_of(&TARGET) };
 
 /// One client's part, with the copy.
-fn run<C: Client>(
-    c: C,
-    setting: Setting,
-    rounds: Range<u32>,
-    done: Done,
-    mutation: &'static Mutation,
-) -> BoxFuture<'static, ()> {
+fn run<C: Client>(task: Task<C>, mutation: &'static Mutation) -> BoxFuture<'static, ()> {
     let open = Box::new(move |zk: &C::Zk, way: &Way, _: usize| copy::open(zk, way, mutation));
-    client(c, setting, rounds, done, &ONE, open).boxed()
+    client(task, &ONE, open).boxed()
 }

@@ -1,58 +1,40 @@
 //! Mutants that put wrongly. Their consumers are those of the right queue.
 
 use super::copy::{MutantProducer, Mutation};
-use super::{ONE, mutant};
+use super::{BASE, ONE};
+use crate::prelude::*;
 use crate::queue::workload::{self as queue, Way, client};
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
-use sim_zk::fault::Fault;
-use std::ops::Range;
-use zk_checker::RuleId;
-use zk_harness::caught::Caught;
-use zk_harness::client::Client;
-use zk_harness::plan::Plan;
-use zk_harness::target::{Done, Setting, Target};
 use zk_recipes::zk::CreateMode;
 
 /// One client's part, with the copy's producers.
-fn run<C: Client>(
-    c: C,
-    setting: Setting,
-    rounds: Range<u32>,
-    done: Done,
-    mutation: &'static Mutation,
-) -> BoxFuture<'static, ()> {
+fn run<C: Client>(task: Task<C>, mutation: &'static Mutation) -> BoxFuture<'static, ()> {
     let open = Box::new(move |zk: &C::Zk, way: &Way, prefetch: usize| {
         (MutantProducer::new(zk, way, mutation), queue::open(zk, way, prefetch).1)
     });
-    client(c, setting, rounds, done, &ONE, open).boxed()
+    client(task, &ONE, open).boxed()
 }
 
 /// A queue whose items are ephemeral, as ZooKeeper's recipes page has them: they go with their producer's session.
 ///
 /// Caught by QU-8 (items stay) at the first put. The harm, lost items, shows when a producer dies.
-pub(super) static EPHEMERAL_ITEMS: Target = mutant(
+pub(super) static EPHEMERAL_ITEMS: Target = BASE.mutant(
     "queue-ephemeral-items",
     "a queue whose items are ephemeral, as on ZooKeeper's recipes page",
-    Caught::by(RuleId::Qu8).within(1).harm(&[RuleId::Qu2]).seen("the recipes page"),
+    Caught::by(Qu8).within(1).harm(&[Qu2]).seen("the recipes page"),
     &[Fault::ClientCrash],
     |_| Plan { rounds: 6, ..Plan::calm() }.with(&[Fault::ClientCrash], 0.02),
-    |c, setting, rounds, done| {
-        run(c, setting, rounds, done, &Mutation { mode: CreateMode::EphemeralSequential, ..Mutation::RIGHT })
-    },
+    |task| run(task, &Mutation { mode: CreateMode::EphemeralSequential, ..Mutation::RIGHT }),
 );
 
 /// A queue whose producers put again when the answer to a put was lost: the item is there twice. Measured in Apache
 /// Curator 5.4.
 ///
 /// Caught by QU-3 (one put, one item) at the second znode.
-pub(super) static PUT_AGAIN: Target = mutant(
+pub(super) static PUT_AGAIN: Target = BASE.mutant(
     "queue-put-again",
     "a queue whose producers put again when an answer was lost",
-    Caught::by(RuleId::Qu3).seen("Curator"),
+    Caught::by(Qu3).seen("Curator"),
     &[Fault::ReplyLost],
     |_| Plan { rounds: 6, ..Plan::calm() }.with(&[Fault::ReplyLost], 0.05),
-    |c, setting, rounds, done| {
-        run(c, setting, rounds, done, &Mutation { puts_again: true, ..Mutation::RIGHT })
-    },
+    |task| run(task, &Mutation { puts_again: true, ..Mutation::RIGHT }),
 );

@@ -1,81 +1,67 @@
 //! Mutants that take the wrong item, or mistake what became of its delete.
 
 use super::copy::{Mutation, Unanswered};
-use super::{mutant, run};
-use sim_zk::fault::Fault;
-use zk_checker::RuleId;
-use zk_harness::caught::Caught;
-use zk_harness::plan::Plan;
-use zk_harness::target::Target;
+use super::{BASE, run};
+use crate::prelude::*;
 
 /// A queue whose consumers send a delete again when its answer was lost, take "no such znode" for another consumer's work,
 /// and go on to the next item: the first is lost, although the queue promises to lose none. Measured in Apache Curator 5.4
 /// and Kazoo 2.11.
 ///
 /// Caught by QU-2 (no loss) when everything has come to rest.
-pub(super) static DELETE_AGAIN: Target = mutant(
+pub(super) static DELETE_AGAIN: Target = BASE.mutant(
     "queue-delete-again",
     "a queue whose consumers send a delete again and take its refusal for another's work",
-    Caught::by(RuleId::Qu2).seen("kazoo, Curator"),
+    Caught::by(Qu2).seen("kazoo, Curator"),
     &[Fault::ReplyLost],
     |_| Plan { rounds: 6, ..Plan::calm() }.with(&[Fault::ReplyLost], 0.05),
-    |c, setting, rounds, done| {
-        run(c, setting, rounds, done, &Mutation { unanswered: Unanswered::DeletedAgain, ..Mutation::RIGHT })
-    },
+    |task| run(task, &Mutation { unanswered: Unanswered::DeletedAgain, ..Mutation::RIGHT }),
 );
 
 /// A queue that hands out an item whose delete was not answered: if it never arrived, somebody else gets the item too.
 ///
 /// Caught by QU-1 (no duplicate) within some 20 seeds with lost requests.
-pub(super) static HANDS_OUT_IN_DOUBT: Target = mutant(
+pub(super) static HANDS_OUT_IN_DOUBT: Target = BASE.mutant(
     "queue-hands-out-in-doubt",
     "a queue that hands out an item whose delete was not answered",
-    Caught::by(RuleId::Qu1),
+    Caught::by(Qu1),
     &[Fault::RequestLost],
     |_| Plan { rounds: 8, ..Plan::calm().with(&[Fault::RequestLost], 0.1) },
-    |c, setting, rounds, done| {
-        run(c, setting, rounds, done, &Mutation { unanswered: Unanswered::HandedOut, ..Mutation::RIGHT })
-    },
+    |task| run(task, &Mutation { unanswered: Unanswered::HandedOut, ..Mutation::RIGHT }),
 );
 
 /// A queue that passes over an item whose delete was not answered, and takes the next: if it did arrive, the item is lost.
 ///
 /// Caught by QU-2 (no loss) within some 20 seeds with lost replies.
-pub(super) static PASSES_OVER_IN_DOUBT: Target = mutant(
+pub(super) static PASSES_OVER_IN_DOUBT: Target = BASE.mutant(
     "queue-passes-over-in-doubt",
     "a queue that passes over an item whose delete was not answered",
-    Caught::by(RuleId::Qu2),
+    Caught::by(Qu2),
     &[Fault::ReplyLost],
     |_| Plan { rounds: 8, ..Plan::calm().with(&[Fault::ReplyLost], 0.1) },
-    |c, setting, rounds, done| {
-        run(c, setting, rounds, done, &Mutation { unanswered: Unanswered::PassedOver, ..Mutation::RIGHT })
-    },
+    |task| run(task, &Mutation { unanswered: Unanswered::PassedOver, ..Mutation::RIGHT }),
 );
 
 /// A queue whose consumers hand an item out although their delete met "no such znode": another consumer has it as well.
 ///
 /// Caught by QU-1 (no duplicate) when two consumers race for an item.
-pub(super) static NO_NODE_IGNORED: Target = mutant(
+pub(super) static NO_NODE_IGNORED: Target = BASE.mutant(
     "queue-no-node-ignored",
     "a queue whose consumers hand out an item that another was faster to delete",
-    Caught::by(RuleId::Qu1).within(5),
+    Caught::by(Qu1).within(5),
     &[],
     |_| Plan { rounds: 6, ..Plan::calm() },
-    |c, setting, rounds, done| {
-        run(c, setting, rounds, done, &Mutation { ignores_no_node: true, ..Mutation::RIGHT })
-    },
+    |task| run(task, &Mutation { ignores_no_node: true, ..Mutation::RIGHT }),
 );
 
 /// A queue that gives the newest item first: its names are sorted the wrong way round.
 ///
 /// Caught by QU-4 (first in, first out) as soon as two items wait.
-pub(super) static NEWEST_FIRST: Target = mutant(
+pub(super) static NEWEST_FIRST: Target = BASE.mutant(
     "queue-newest-first",
     "a queue that gives the newest item first",
-    Caught::by(RuleId::Qu4).within(5),
+    Caught::by(Qu4).within(5),
     &[],
     |_| Plan { rounds: 6, ..Plan::calm() },
-    |c, setting, rounds, done| {
-        run(c, setting, rounds, done, &Mutation { newest_first: true, ..Mutation::RIGHT })
-    },
+    |task| run(task, &Mutation { newest_first: true, ..Mutation::RIGHT }),
 );

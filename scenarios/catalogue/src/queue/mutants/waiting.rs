@@ -1,14 +1,9 @@
 //! Mutants whose consumers wait wrongly.
 
 use super::copy::Mutation;
-use super::{mutant, run};
+use super::{BASE, run};
+use crate::prelude::*;
 use crate::queue::workload::{QUEUES, Way, client, objects, open};
-use futures_util::FutureExt;
-use zk_checker::RuleId;
-use zk_harness::caught::{Caught, Promise};
-use zk_harness::plan::{Act, Plan};
-use zk_harness::target::Target;
-use zk_recipes::zk::ZooKeeper;
 use zk_recipes::{Consumer, Idle, Producer};
 
 /// A queue that is declared free of herds, and whose idle consumers all watch it, as on ZooKeeper's recipes page: every put
@@ -17,15 +12,13 @@ use zk_recipes::{Consumer, Idle, Producer};
 /// Caught by QU-7 (wake-ups of consumers) in the first run in which two wait.
 pub(super) static ALL_WATCH: Target = Target {
     objects,
-    ..mutant(
+    ..BASE.mutant(
         "queue-all-watch",
         "a queue whose idle consumers all watch it, and that is declared to wake one",
-        Caught::by(RuleId::Qu7).within(5).breaks(Promise::NoHerd).seen("the recipes page"),
+        Caught::by(Qu7).within(5).breaks(Promise::NoHerd).seen("the recipes page"),
         &[],
         |_| Plan { clients: 6, rounds: 6, ..Plan::calm() },
-        |c, setting, rounds, done| {
-            client(c, setting, rounds, done, &QUEUES, Box::new(open_as_textbook)).boxed()
-        },
+        |task| client(task, &QUEUES, Box::new(open_as_textbook)).boxed(),
     )
 };
 
@@ -37,30 +30,26 @@ fn open_as_textbook<Z: ZooKeeper>(zk: &Z, way: &Way, prefetch: usize) -> (Produc
 /// A queue whose consumers do not watch again when another was faster: they wait for good while items come and go.
 ///
 /// Caught by QU-6 (nobody starves) at the instant at which nothing is left to wake one.
-pub(super) static NO_NEW_WATCH: Target = mutant(
+pub(super) static NO_NEW_WATCH: Target = BASE.mutant(
     "queue-no-new-watch",
     "a queue whose consumers do not watch again after another was faster",
-    Caught::by(RuleId::Qu6).within(40),
+    Caught::by(Qu6).within(40),
     &[],
     |_| Plan { rounds: 12, ..Plan::calm() },
-    |c, setting, rounds, done| {
-        run(c, setting, rounds, done, &Mutation { watches_again: false, ..Mutation::RIGHT })
-    },
+    |task| run(task, &Mutation { watches_again: false, ..Mutation::RIGHT }),
 );
 
 /// A queue whose consumers wait, without a watch, when the queue's znode is not there: nobody tells them when it is
 /// (CURATOR-308).
 ///
 /// Caught by QU-6 (nobody starves) when a consumer comes before the first item.
-pub(super) static PARENT_IGNORED: Target = mutant(
+pub(super) static PARENT_IGNORED: Target = BASE.mutant(
     "queue-parent-ignored",
     "a queue whose consumers wait without a watch while the queue is missing",
-    Caught::by(RuleId::Qu6).seen("CURATOR-308"),
+    Caught::by(Qu6).seen("CURATOR-308"),
     &[],
     |_| Plan { rounds: 6, ..Plan::calm() },
-    |c, setting, rounds, done| {
-        run(c, setting, rounds, done, &Mutation { makes_parent: false, ..Mutation::RIGHT })
-    },
+    |task| run(task, &Mutation { makes_parent: false, ..Mutation::RIGHT }),
 );
 
 /// A queue whose consumers wait, without a watch, when the queue's znode is not there, and a stranger that takes the whole

@@ -1,19 +1,12 @@
 //! Two consumers wait, and two items are put: the first wakes one of them, who wakes the other.
 
+use crate::prelude::*;
 use crate::queue::words as queue;
-use crate::stage::Stage;
-use zk_checker::history::What;
-use zk_checker::{RuleId, Verdict};
-use zk_harness::stage::{Script, Story};
 
 pub(super) const STORY: Story = Story {
-    name: "queue-calm",
     title: "a put wakes one idle consumer, and that one wakes the next",
     about: "Two consumers stand in line, and only the first watches the queue. Its place goes with the item that it takes, \
             and so the next moves up.",
-    objects: queue::objects,
-    servers: 1,
-    script: |stage| script(stage.into()),
     point: |told| {
         let fired = told.count(|what| matches!(what, What::Fire { .. }));
         vec![(
@@ -21,7 +14,8 @@ pub(super) const STORY: Story = Story {
             fired == 3,
         )]
     },
-    verdicts: &[(RuleId::Qu1, Verdict::Pass), (RuleId::Qu6, Verdict::Pass), (RuleId::Qu7, Verdict::Pass)],
+    verdicts: &[(Qu1, Verdict::Pass), (Qu6, Verdict::Pass), (Qu7, Verdict::Pass)],
+    ..Story::own("queue-calm", queue::objects, |stage| script(stage.into()))
 };
 
 fn script(w: Stage) -> Script {

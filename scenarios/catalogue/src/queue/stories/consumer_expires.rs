@@ -1,19 +1,12 @@
 //! A consumer's session ends while it has an item in its hands.
 
+use crate::prelude::*;
 use crate::queue::words as queue;
-use crate::stage::Stage;
-use zk_checker::history::{FaultKind, What};
-use zk_checker::{RuleId, Verdict};
-use zk_harness::stage::{Script, Story};
 
 pub(super) const STORY: Story = Story {
-    name: "queue-consumer-expires",
     title: "an item whose consumer is gone is handed to another, and the late one cannot confirm it",
     about: "The claim goes with the session of the first consumer, and the second gets the item. It alone can say that it is \
             done with it.",
-    objects: queue::objects,
-    servers: 1,
-    script: |stage| script(stage.into()),
     point: |told| {
         let handed = told.count(|what| matches!(what, What::Observed { .. }));
         vec![
@@ -21,7 +14,8 @@ pub(super) const STORY: Story = Story {
             ("the item was handed out twice", handed == 2),
         ]
     },
-    verdicts: &[(RuleId::Qu1, Verdict::Pass), (RuleId::Qu2, Verdict::Pass), (RuleId::Qu6, Verdict::Pass)],
+    verdicts: &[(Qu1, Verdict::Pass), (Qu2, Verdict::Pass), (Qu6, Verdict::Pass)],
+    ..Story::own("queue-consumer-expires", queue::objects, |stage| script(stage.into()))
 };
 
 fn script(w: Stage) -> Script {

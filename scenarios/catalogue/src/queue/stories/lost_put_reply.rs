@@ -1,24 +1,18 @@
 //! The reply to a put is lost on its way back, although the item is in the queue.
 
+use crate::prelude::*;
 use crate::queue::words as queue;
-use crate::stage::Stage;
-use zk_checker::history::{FaultKind, What};
-use zk_checker::{RuleId, Verdict};
-use zk_harness::stage::{Script, Story};
 
 pub(super) const STORY: Story = Story {
-    name: "queue-lost-put-reply",
     title: "a put whose reply was lost is sent again, and its receipt refuses it",
     about: "The connection breaks after the server has put the item. The producer sends the same transaction again; its \
             receipt has moved on, so that it is refused, and the producer knows that the item is there.",
-    objects: queue::objects,
-    servers: 1,
-    script: |stage| script(stage.into()),
     point: |told| {
         let items = told.count(|what| matches!(what, What::Observed { .. }));
         vec![("a reply was lost", told.struck(FaultKind::ReplyLost)), ("two items came out", items == 2)]
     },
-    verdicts: &[(RuleId::Qu3, Verdict::Pass), (RuleId::Qu2, Verdict::Pass)],
+    verdicts: &[(Qu3, Verdict::Pass), (Qu2, Verdict::Pass)],
+    ..Story::own("queue-lost-put-reply", queue::objects, |stage| script(stage.into()))
 };
 
 fn script(w: Stage) -> Script {

@@ -1,11 +1,10 @@
 //! The revocable lock over an [intercepted](crate::session) session, or with a wrong way to make others go.
 
+use crate::prelude::*;
 use crate::revocable_lock::workload::{Revocable, new};
 use crate::session::Intercepted;
-use crate::shared_lock::workload::Shared;
-use std::future::Future;
+use crate::shared_lock::workload::{Shared, Taken};
 use std::time::Duration;
-use zk_recipes::zk::{Error, ZooKeeper};
 use zk_recipes::{Contender, Fate, NotDowngraded, RevocableLock, RevocableRead, RevocableWrite};
 
 /// The mutant.
@@ -34,42 +33,22 @@ impl<Z: ZooKeeper> Shared for MutantRevocableLock<Z> {
     type Read = Read<Z>;
     type Write = Write<Z>;
 
-    fn read(&self) -> impl Future<Output = Result<Read<Z>, Error>> + Send {
-        self.lock.read()
+    async fn take(&self, call: Call) -> Taken<Read<Z>, Write<Z>> {
+        self.lock.take(call).await
     }
 
-    fn write(&self) -> impl Future<Output = Result<Write<Z>, Error>> + Send {
-        self.lock.write()
-    }
-
-    fn read_within(&self, limit: Duration) -> impl Future<Output = Result<Read<Z>, Error>> + Send {
-        self.lock.read_within(limit)
-    }
-
-    fn write_within(&self, limit: Duration) -> impl Future<Output = Result<Write<Z>, Error>> + Send {
-        self.lock.write_within(limit)
-    }
-
-    fn try_read(&self) -> impl Future<Output = Result<Option<Read<Z>>, Error>> + Send {
-        self.lock.try_read()
-    }
-
-    fn try_write(&self) -> impl Future<Output = Result<Option<Write<Z>>, Error>> + Send {
-        self.lock.try_write()
-    }
-
-    fn downgrade(write: Write<Z>) -> impl Future<Output = Result<Read<Z>, NotDowngraded<Write<Z>>>> + Send {
-        write.downgrade()
+    async fn downgrade(write: Write<Z>) -> Result<Read<Z>, NotDowngraded<Write<Z>>> {
+        write.downgrade().await
     }
 }
 
 impl<Z: ZooKeeper> Revocable for MutantRevocableLock<Z> {
-    fn contenders(&self) -> impl Future<Output = Result<Vec<Contender>, Error>> + Send {
-        self.right.contenders()
+    async fn contenders(&self) -> Result<Vec<Contender>, Error> {
+        self.right.contenders().await
     }
 
-    fn ask(&self, contender: &Contender) -> impl Future<Output = Result<Fate, Error>> + Send {
-        self.right.ask(contender)
+    async fn ask(&self, contender: &Contender) -> Result<Fate, Error> {
+        self.right.ask(contender).await
     }
 
     async fn force(&self, contender: &Contender, grace: Duration) -> Result<Fate, Error> {

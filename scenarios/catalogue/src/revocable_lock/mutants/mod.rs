@@ -3,19 +3,13 @@
 mod copy;
 
 use super::workload::{TARGET, client};
+use crate::prelude::*;
 use crate::session::{Intercepted, Interceptor, Reply, Watch};
 use copy::MutantRevocableLock;
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 use std::collections::BTreeSet;
-use std::ops::Range;
 use std::sync::{Arc, Mutex};
-use zk_checker::RuleId;
-use zk_harness::caught::Caught;
-use zk_harness::client::{Client, SimProcess};
-use zk_harness::plan::Plan;
-use zk_harness::target::{Done, Part, Setting, Target};
-use zk_recipes::zk::{Data, EventKind, Listing, ZooKeeper, path};
+use zk_harness::target::Part;
+use zk_recipes::zk::{Data, EventKind, Listing, path};
 
 /// All mutants.
 pub(super) static ALL: &[&Target] = &[&DEAF, &WORD_FOR_DELETION, &NO_GRACE];
@@ -23,22 +17,19 @@ pub(super) static ALL: &[&Target] = &[&DEAF, &WORD_FOR_DELETION, &NO_GRACE];
 /// A mutant of the revocable lock: all need four clients, and no faults.
 const fn mutant(name: &'static str, about: &'static str, caught: Caught, sim: Part<SimProcess>) -> Target {
     let plan = |_| Plan { clients: 4, ..Plan::calm() };
-    Target { name, about, caught_by: Some(caught), faults: &[], plan, sim, ..Target::mutant_of(&TARGET) }
+    TARGET.mutant(name, about, caught, &[], plan, sim)
 }
 
 /// One client's part, with an interceptor for each lock.
 fn run<C: Client>(
-    c: C,
-    setting: Setting,
-    rounds: Range<u32>,
-    done: Done,
+    task: Task<C>,
     interceptor: fn() -> Arc<dyn Interceptor<C::Zk>>,
     has_grace: bool,
 ) -> BoxFuture<'static, ()> {
     let make = Box::new(move |zk: &C::Zk| {
         MutantRevocableLock::new(zk, &Intercepted::new(zk, interceptor()), has_grace)
     });
-    client(c, setting, rounds, done, make).boxed()
+    client(task, make).boxed()
 }
 
 /// A revocable lock whose owners throw away the data that the arming read of their own znode returns: a request to go that
@@ -48,8 +39,8 @@ fn run<C: Client>(
 static DEAF: Target = mutant(
     "revocable-lock-deaf",
     "an owner throws away what the read that arms its watch returns",
-    Caught::by(RuleId::Rv1).within(100).seen("Curator"),
-    |c, setting, rounds, done| run(c, setting, rounds, done, || Arc::new(ThrowsAway::default()), true),
+    Caught::by(Rv1).within(100).seen("Curator"),
+    |task| run(task, || Arc::new(ThrowsAway::default()), true),
 );
 
 /// The znodes that were read before.
@@ -70,8 +61,8 @@ impl<Z: ZooKeeper> Interceptor<Z> for ThrowsAway {
 static NO_GRACE: Target = mutant(
     "revocable-lock-no-grace",
     "who is made to go is removed at once",
-    Caught::by(RuleId::Rv2).within(1).seen("the recipes page"),
-    |c, setting, rounds, done| run(c, setting, rounds, done, || Arc::new(Unaltered), false),
+    Caught::by(Rv2).within(1).seen("the recipes page"),
+    |task| run(task, || Arc::new(Unaltered), false),
 );
 
 struct Unaltered;
@@ -85,15 +76,15 @@ impl<Z: ZooKeeper> Interceptor<Z> for Unaltered {}
 static WORD_FOR_DELETION: Target = mutant(
     "revocable-lock-word-for-deletion",
     "a waiter takes a change of its predecessor's data for its deletion",
-    Caught::by(RuleId::Rv4)
+    Caught::by(Rv4)
         .or(&[(
-            RuleId::Rw5,
+            Rw5,
             "whoever takes the word for a deletion goes on to watch the next one ahead, beside whoever watches that one by right: its deletion notifies both",
         )])
         .within(5)
-        .harm(&[RuleId::Rw1])
+        .harm(&[Rw1])
         .seen("follows from the watch rules"),
-    |c, setting, rounds, done| run(c, setting, rounds, done, || Arc::new(AnyEventIsItsEnd::default()), true),
+    |task| run(task, || Arc::new(AnyEventIsItsEnd::default()), true),
 );
 
 #[derive(Default)]

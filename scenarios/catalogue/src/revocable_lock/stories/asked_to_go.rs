@@ -1,19 +1,12 @@
 //! Somebody in a hurry asks the holder to go, and one who waits.
 
+use crate::prelude::*;
 use crate::revocable_lock::words;
-use crate::stage::Stage;
-use zk_checker::history::{Seen, What};
-use zk_checker::{RuleId, Verdict};
-use zk_harness::stage::{Script, Story};
 
 pub(super) const STORY: Story = Story {
-    name: "asked-to-go",
     title: "a holder that is asked to go finishes and releases; a waiter leaves the line; nobody else is woken by that",
     about: "Nothing goes wrong. The word is written into one znode, and its owner alone is told. The waiter behind watches \
             for the deletion, and hears of nothing else.",
-    objects: words::revocable,
-    servers: 1,
-    script: |stage| script(stage.into()),
     point: |told| {
         let word = |what: &What| matches!(what, What::Observed { seen: Seen::Word, .. });
         vec![
@@ -21,12 +14,8 @@ pub(super) const STORY: Story = Story {
             ("two held", told.count(|what| matches!(what, What::Believe { .. })) == 2),
         ]
     },
-    verdicts: &[
-        (RuleId::Rv1, Verdict::Pass),
-        (RuleId::Rv2, Verdict::Pass),
-        (RuleId::Rv3, Verdict::Pass),
-        (RuleId::Rv4, Verdict::Pass),
-    ],
+    verdicts: &[(Rv1, Verdict::Pass), (Rv2, Verdict::Pass), (Rv3, Verdict::Pass), (Rv4, Verdict::Pass)],
+    ..Story::own("asked-to-go", words::revocable, |stage| script(stage.into()))
 };
 
 fn script(w: Stage) -> Script {

@@ -1,20 +1,13 @@
 //! A holder that stands still is made to go.
 
+use crate::prelude::*;
 use crate::revocable_lock::words;
-use crate::stage::Stage;
 use std::time::Duration;
-use zk_checker::history::{FaultKind, Seen, What};
-use zk_checker::{RuleId, Verdict};
-use zk_harness::stage::{Script, Story};
 
 pub(super) const STORY: Story = Story {
-    name: "forced-while-paused",
     title: "a holder that stands still is removed when the grace is over, and its late write is refused",
     about: "ZooKeeper's page has the revoker remove a lock's znode at once. Here it asks first and waits for the grace; the \
             one removed cannot know of it while it stands still, but its token is refused, and it is told when it goes on.",
-    objects: words::revocable,
-    servers: 1,
-    script: |stage| script(stage.into()),
     point: |told| {
         let refused = |what: &What| matches!(what, What::Resource { accepted: false, .. });
         let fate = |what: &What| matches!(what, What::Observed { seen: Seen::Fate, .. });
@@ -24,11 +17,8 @@ pub(super) const STORY: Story = Story {
             ("its late write was refused", told.count(refused) == 1),
         ]
     },
-    verdicts: &[
-        (RuleId::Mx1, Verdict::Pass),
-        (RuleId::Rw1, Verdict::Unavoidable),
-        (RuleId::Rv2, Verdict::Pass),
-    ],
+    verdicts: &[(Mx1, Verdict::Pass), (Rw1, Verdict::Unavoidable), (Rv2, Verdict::Pass)],
+    ..Story::own("forced-while-paused", words::revocable, |stage| script(stage.into()))
 };
 
 fn script(w: Stage) -> Script {

@@ -1,20 +1,14 @@
 //! The word is written before its owner watches.
 
+use crate::prelude::*;
 use crate::revocable_lock::words;
-use crate::stage::Stage;
 use std::time::Duration;
-use zk_checker::history::{Notify, Seen, What};
-use zk_checker::{RuleId, Verdict};
-use zk_harness::stage::{Script, Story};
+use zk_checker::history::Notify;
 
 pub(super) const STORY: Story = Story {
-    name: "word-before-watch",
     title: "a word that is written before its owner watches is heard by the read that arms the watch",
     about: "The owner's znode exists, and the owner does not know its name yet. No notification will ever tell of a word \
             that is written now; the answer of the read does, and counts like any other.",
-    objects: words::revocable,
-    servers: 1,
-    script: |stage| script(stage.into()),
     point: |told| {
         let told_of_it = |what: &What| matches!(what, What::Notice { kind: Notify::DataChanged, .. });
         let word = |what: &What| matches!(what, What::Observed { seen: Seen::Word, .. });
@@ -23,7 +17,8 @@ pub(super) const STORY: Story = Story {
             ("the owner heard the word", told.count(word) == 1),
         ]
     },
-    verdicts: &[(RuleId::Rv1, Verdict::Pass)],
+    verdicts: &[(Rv1, Verdict::Pass)],
+    ..Story::own("word-before-watch", words::revocable, |stage| script(stage.into()))
 };
 
 fn script(w: Stage) -> Script {

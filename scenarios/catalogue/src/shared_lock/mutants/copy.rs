@@ -1,11 +1,9 @@
 //! The copy of the lock as a shared lock without its downgrade, and the rules by which its readers and writers wait.
 
 use crate::lock::mutants::copy::{Guard, MutantLock, Mutation, number};
-use crate::shared_lock::workload::Shared;
-use std::future::Future;
-use std::time::Duration;
+use crate::prelude::*;
+use crate::shared_lock::workload::{Granted, Shared, Taken};
 use zk_recipes::NotDowngraded;
-use zk_recipes::zk::{Error, ZooKeeper};
 
 /// No wrong step.
 pub const RIGHT: Mutation = Mutation { ahead: nearest, ..Mutation::RIGHT };
@@ -29,28 +27,11 @@ impl<Z: ZooKeeper> Shared for MutantLock<Z> {
     type Read = Guard<Z>;
     type Write = Guard<Z>;
 
-    fn read(&self) -> impl Future<Output = Result<Guard<Z>, Error>> + Send {
-        self.enter("read", None)
-    }
-
-    fn write(&self) -> impl Future<Output = Result<Guard<Z>, Error>> + Send {
-        self.enter("write", None)
-    }
-
-    fn read_within(&self, limit: Duration) -> impl Future<Output = Result<Guard<Z>, Error>> + Send {
-        self.enter_within("read", limit)
-    }
-
-    fn write_within(&self, limit: Duration) -> impl Future<Output = Result<Guard<Z>, Error>> + Send {
-        self.enter_within("write", limit)
-    }
-
-    fn try_read(&self) -> impl Future<Output = Result<Option<Guard<Z>>, Error>> + Send {
-        self.try_enter("read")
-    }
-
-    fn try_write(&self) -> impl Future<Output = Result<Option<Guard<Z>>, Error>> + Send {
-        self.try_enter("write")
+    async fn take(&self, call: Call) -> Taken<Guard<Z>, Guard<Z>> {
+        match call.verb {
+            Verb::Read | Verb::TryRead => Ok(self.take_as("read", call).await?.map(Granted::Read)),
+            _ => Ok(self.take_as("write", call).await?.map(Granted::Write)),
+        }
     }
 
     async fn downgrade(write: Guard<Z>) -> Result<Guard<Z>, NotDowngraded<Guard<Z>>> {

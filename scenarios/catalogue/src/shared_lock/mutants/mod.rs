@@ -6,13 +6,8 @@ mod writers;
 
 use super::workload::{DIRECTORY, TARGET, client};
 use crate::lock::mutants::copy::{MutantLock, Mutation};
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
-use std::ops::Range;
-use zk_harness::caught::Caught;
-use zk_harness::client::{Client, SimProcess};
-use zk_harness::plan::Plan;
-use zk_harness::target::{Done, Part, Setting, Target};
+use crate::prelude::*;
+use zk_harness::target::Part;
 
 /// All mutants.
 pub(super) static ALL: &[&Target] = &[
@@ -27,17 +22,11 @@ pub(super) static ALL: &[&Target] = &[
 /// A mutant of the shared lock: all need four clients, and no faults.
 const fn mutant(name: &'static str, about: &'static str, caught: Caught, sim: Part<SimProcess>) -> Target {
     let plan = |_| Plan { clients: 4, ..Plan::calm() };
-    Target { name, about, caught_by: Some(caught), faults: &[], plan, sim, ..Target::mutant_of(&TARGET) }
+    TARGET.mutant(name, about, caught, &[], plan, sim)
 }
 
 /// One client's part, with the copy.
-fn run<C: Client>(
-    c: C,
-    setting: Setting,
-    rounds: Range<u32>,
-    done: Done,
-    mutation: &'static Mutation,
-) -> BoxFuture<'static, ()> {
+fn run<C: Client>(task: Task<C>, mutation: &'static Mutation) -> BoxFuture<'static, ()> {
     let make = Box::new(move |zk: &C::Zk| MutantLock::new(zk, DIRECTORY, mutation));
-    client(c, setting, rounds, done, make).boxed()
+    client(task, make).boxed()
 }

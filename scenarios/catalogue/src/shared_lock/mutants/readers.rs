@@ -3,9 +3,7 @@
 use super::copy::{RIGHT, ahead, is_writer, nearest};
 use super::{mutant, run};
 use crate::lock::mutants::copy::{Mutation, number};
-use zk_checker::RuleId;
-use zk_harness::caught::{Caught, Promise};
-use zk_harness::target::Target;
+use crate::prelude::*;
 
 /// A shared lock whose readers wait for any writer in the list: where none is ahead, for one behind them, which waits for the
 /// reader: a deadlock (kazoo#649).
@@ -14,8 +12,8 @@ use zk_harness::target::Target;
 pub(super) static LATER_WRITER: Target = mutant(
     "shared-lock-later-writer",
     "a reader waits for a writer behind it, which waits for the reader",
-    Caught::by(RuleId::Rw4).within(5).harm(&[RuleId::Mx8]).seen("kazoo#649"),
-    |c, setting, rounds, done| run(c, setting, rounds, done, &Mutation { ahead: any_writer, ..RIGHT }),
+    Caught::by(Rw4).within(5).harm(&[Mx8]).seen("kazoo#649"),
+    |task| run(task, &Mutation { ahead: any_writer, ..RIGHT }),
 );
 
 fn any_writer<'a>(right: &Mutation, own: &str, names: &'a [String]) -> Option<&'a String> {
@@ -31,8 +29,8 @@ fn any_writer<'a>(right: &Mutation, own: &str, names: &'a [String]) -> Option<&'
 pub(super) static LOWEST_WRITER: Target = mutant(
     "shared-lock-lowest-writer",
     "a reader watches the lowest writer ahead: every writer's going wakes it",
-    Caught::by(RuleId::Rw5).breaks(Promise::NoHerd).seen("Curator"),
-    |c, setting, rounds, done| run(c, setting, rounds, done, &Mutation { ahead: lowest_writer, ..RIGHT }),
+    Caught::by(Rw5).breaks(Promise::NoHerd).seen("Curator"),
+    |task| run(task, &Mutation { ahead: lowest_writer, ..RIGHT }),
 );
 
 fn lowest_writer<'a>(right: &Mutation, own: &str, names: &'a [String]) -> Option<&'a String> {
@@ -50,8 +48,8 @@ fn lowest_writer<'a>(right: &Mutation, own: &str, names: &'a [String]) -> Option
 pub(super) static LITERAL_NAMES: Target = mutant(
     "shared-lock-literal-names",
     "a reader looks for names that start with write-, and the guid stands in front",
-    Caught::by(RuleId::Rw2).within(5).harm(&[RuleId::Rw1]).seen("the recipes page"),
-    |c, setting, rounds, done| run(c, setting, rounds, done, &Mutation { ahead: literally, ..RIGHT }),
+    Caught::by(Rw2).within(5).harm(&[Rw1]).seen("the recipes page"),
+    |task| run(task, &Mutation { ahead: literally, ..RIGHT }),
 );
 
 fn literally<'a>(_: &Mutation, own: &str, names: &'a [String]) -> Option<&'a String> {
@@ -65,10 +63,10 @@ fn literally<'a>(_: &Mutation, own: &str, names: &'a [String]) -> Option<&'a Str
 pub(super) static READERS_IN_LINE: Target = mutant(
     "shared-lock-readers-in-line",
     "readers wait for the readers ahead of them",
-    Caught::by(RuleId::Rw4)
-        .or(&[(RuleId::Mx7, "where a writer stands ahead too, nothing tells it when that goes")])
+    Caught::by(Rw4)
+        .or(&[(Mx7, "where a writer stands ahead too, nothing tells it when that goes")])
         .within(5),
-    |c, setting, rounds, done| run(c, setting, rounds, done, &Mutation { ahead: any_contender, ..RIGHT }),
+    |task| run(task, &Mutation { ahead: any_contender, ..RIGHT }),
 );
 
 fn any_contender<'a>(_: &Mutation, own: &str, names: &'a [String]) -> Option<&'a String> {

@@ -3,9 +3,7 @@
 use super::copy::{RIGHT, ahead, is_writer};
 use super::{mutant, run};
 use crate::lock::mutants::copy::{Mutation, number};
-use zk_checker::RuleId;
-use zk_harness::caught::Caught;
-use zk_harness::target::Target;
+use crate::prelude::*;
 
 /// A shared lock whose writers watch the highest reader ahead and enter when it goes, although lower ones may hold still
 /// (zk-ruby, before e346f31).
@@ -14,8 +12,8 @@ use zk_harness::target::Target;
 pub(super) static HIGHEST_READER: Target = mutant(
     "shared-lock-highest-reader",
     "a writer watches the highest reader ahead and enters when it goes",
-    Caught::by(RuleId::Rw2).harm(&[RuleId::Rw1]).seen("zk-ruby e346f31"),
-    |c, setting, rounds, done| run(c, setting, rounds, done, &Mutation { looks_again: false, ..RIGHT }),
+    Caught::by(Rw2).harm(&[Rw1]).seen("zk-ruby e346f31"),
+    |task| run(task, &Mutation { looks_again: false, ..RIGHT }),
 );
 
 /// A shared lock whose writers wait for writers alone: they enter beside readers.
@@ -24,11 +22,11 @@ pub(super) static HIGHEST_READER: Target = mutant(
 pub(super) static WRITER_PASSES_READERS: Target = mutant(
     "shared-lock-writer-passes-readers",
     "writers wait for writers alone, and enter beside readers",
-    Caught::by(RuleId::Rw2)
-        .or(&[(RuleId::Rw5, "a writer that goes wakes it although readers still stand ahead")])
+    Caught::by(Rw2)
+        .or(&[(Rw5, "a writer that goes wakes it although readers still stand ahead")])
         .within(5)
-        .harm(&[RuleId::Rw1]),
-    |c, setting, rounds, done| run(c, setting, rounds, done, &Mutation { ahead: nearest_writer, ..RIGHT }),
+        .harm(&[Rw1]),
+    |task| run(task, &Mutation { ahead: nearest_writer, ..RIGHT }),
 );
 
 fn nearest_writer<'a>(_: &Mutation, own: &str, names: &'a [String]) -> Option<&'a String> {

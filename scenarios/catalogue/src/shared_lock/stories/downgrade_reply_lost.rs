@@ -1,19 +1,12 @@
 //! A writer goes on as a reader, and the reply to that is lost.
 
+use crate::prelude::*;
 use crate::shared_lock::words as shared_lock;
-use crate::stage::Stage;
-use zk_checker::history::{FaultKind, What};
-use zk_checker::{RuleId, Verdict};
-use zk_harness::stage::{Script, Story};
 
 pub(super) const STORY: Story = Story {
-    name: "downgrade-reply-lost",
     title: "a downgrade whose reply was lost is sent again and made once, and no writer slips in",
     about: "One transaction puts the reader's znode into the writer's place in line. The same transaction again tells that \
             it was applied: the znode is there. The writer behind waits for the reader that was a writer.",
-    objects: shared_lock::shared,
-    servers: 1,
-    script: |stage| script(stage.into()),
     point: |told| {
         let in_line = |what: &What| matches!(what, What::Created { owner, .. } if owner.0 != 0);
         vec![
@@ -22,7 +15,8 @@ pub(super) const STORY: Story = Story {
             ("four held", told.count(|what| matches!(what, What::Believe { .. })) == 4),
         ]
     },
-    verdicts: &[(RuleId::Rw1, Verdict::Pass), (RuleId::Mx9, Verdict::Pass), (RuleId::Mx12, Verdict::Pass)],
+    verdicts: &[(Rw1, Verdict::Pass), (Mx9, Verdict::Pass), (Mx12, Verdict::Pass)],
+    ..Story::own("downgrade-reply-lost", shared_lock::shared, |stage| script(stage.into()))
 };
 
 fn script(w: Stage) -> Script {

@@ -1,26 +1,20 @@
 //! A reader stands behind two writers.
 
+use crate::prelude::*;
 use crate::shared_lock::words as shared_lock;
-use crate::stage::Stage;
-use zk_checker::history::What;
-use zk_checker::{RuleId, Verdict};
-use zk_harness::stage::{Script, Story};
 
 pub(super) const STORY: Story = Story {
-    name: "nearest-writer",
     title: "a reader behind two writers is woken once, by the nearer one",
     about: "ZooKeeper's page has a reader watch the writer \"with the next lowest sequence number\". Whoever takes the \
             lowest is woken by every writer, whoever takes a later one waits for ever; the nearest ahead is enough.",
-    objects: shared_lock::shared,
-    servers: 1,
-    script: |stage| script(stage.into()),
     point: |told| {
         vec![
             ("three held", told.count(|what| matches!(what, What::Believe { .. })) == 3),
             ("two notifications were sent", told.count(|what| matches!(what, What::Fire { .. })) == 2),
         ]
     },
-    verdicts: &[(RuleId::Rw3, Verdict::Pass), (RuleId::Rw5, Verdict::Pass)],
+    verdicts: &[(Rw3, Verdict::Pass), (Rw5, Verdict::Pass)],
+    ..Story::own("nearest-writer", shared_lock::shared, |stage| script(stage.into()))
 };
 
 fn script(w: Stage) -> Script {

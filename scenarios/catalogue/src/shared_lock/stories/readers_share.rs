@@ -1,27 +1,21 @@
 //! Two readers hold together, and a writer waits for both.
 
+use crate::prelude::*;
 use crate::shared_lock::words as shared_lock;
-use crate::stage::Stage;
-use zk_checker::history::What;
-use zk_checker::{RuleId, Verdict};
-use zk_harness::stage::{Script, Story};
 
 pub(super) const STORY: Story = Story {
-    name: "readers-share",
     title: "readers hold together; who reads behind a waiting writer waits for it",
     about: "Nothing goes wrong. The writer watches the reader just ahead, and looks again when that one goes. The reader \
             behind it does not overtake it.",
-    objects: shared_lock::shared,
-    servers: 1,
-    script: |stage| script(stage.into()),
     point: |told| vec![("four held", told.count(|what| matches!(what, What::Believe { .. })) == 4)],
     verdicts: &[
-        (RuleId::Rw1, Verdict::Pass),
-        (RuleId::Rw2, Verdict::Pass),
-        (RuleId::Rw3, Verdict::Pass),
-        (RuleId::Rw4, Verdict::Pass),
-        (RuleId::Rw5, Verdict::Pass),
+        (Rw1, Verdict::Pass),
+        (Rw2, Verdict::Pass),
+        (Rw3, Verdict::Pass),
+        (Rw4, Verdict::Pass),
+        (Rw5, Verdict::Pass),
     ],
+    ..Story::own("readers-share", shared_lock::shared, |stage| script(stage.into()))
 };
 
 fn script(w: Stage) -> Script {

@@ -1,28 +1,22 @@
 //! A coordinator dies before it has decided.
 
-use crate::stage::Stage;
+use crate::prelude::*;
 use crate::two_phase_commit::words as two_phase_commit;
 use std::time::Duration;
-use zk_checker::history::{FaultKind, What};
-use zk_checker::{RuleId, Verdict};
-use zk_harness::stage::{Script, Story};
 use zk_recipes::two_phase_commit::{Form, Vote};
 
 pub(super) const STORY: Story = Story {
-    name: "coordinator-dies",
     title: "when the coordinator dies, a site whose time is over decides on the record in its place",
     about: "Both sites have voted for commit, and nobody is there to decide. The first whose limit is over finds no vote \
             missing, so that abort cannot be proposed any more, and commits.",
-    objects: two_phase_commit::coordinated_objects,
-    servers: 1,
-    script: |stage| script(stage.into()),
     point: |told| {
         vec![
             ("the coordinator died", told.struck(FaultKind::ClientCrash)),
             ("two sites were told", told.count(|what| matches!(what, What::Observed { .. })) == 2),
         ]
     },
-    verdicts: &[(RuleId::Tc1, Verdict::Pass), (RuleId::Tc3, Verdict::Pass), (RuleId::Tc9, Verdict::Pass)],
+    verdicts: &[(Tc1, Verdict::Pass), (Tc3, Verdict::Pass), (Tc9, Verdict::Pass)],
+    ..Story::own("coordinator-dies", two_phase_commit::coordinated_objects, |stage| script(stage.into()))
 };
 
 fn script(w: Stage) -> Script {

@@ -1,31 +1,20 @@
 //! Two sites vote for commit, and the second vote decides.
 
-use crate::stage::Stage;
+use crate::prelude::*;
 use crate::two_phase_commit::words as two_phase_commit;
-use zk_checker::history::What;
-use zk_checker::{RuleId, Verdict};
-use zk_harness::stage::{Script, Story};
 use zk_recipes::two_phase_commit::{Form, Vote};
 
 pub(super) const STORY: Story = Story {
-    name: "transaction-commits",
     title: "the vote that completes the set decides in the same transaction",
     about: "Nothing goes wrong. Each site is told once, and the last to finish takes everything away.",
-    objects: two_phase_commit::objects,
-    servers: 1,
-    script: |stage| script(stage.into()),
     point: |told| {
         vec![
             ("two sites were told", told.count(|what| matches!(what, What::Observed { .. })) == 2),
             ("one notification a site", told.count(|what| matches!(what, What::Fire { .. })) == 2),
         ]
     },
-    verdicts: &[
-        (RuleId::Tc1, Verdict::Pass),
-        (RuleId::Tc4, Verdict::Pass),
-        (RuleId::Tc11, Verdict::Pass),
-        (RuleId::Tc12, Verdict::Pass),
-    ],
+    verdicts: &[(Tc1, Verdict::Pass), (Tc4, Verdict::Pass), (Tc11, Verdict::Pass), (Tc12, Verdict::Pass)],
+    ..Story::own("transaction-commits", two_phase_commit::objects, |stage| script(stage.into()))
 };
 
 fn script(w: Stage) -> Script {

@@ -1,20 +1,14 @@
 //! A site's session ends after it has voted.
 
-use crate::stage::Stage;
+use crate::prelude::*;
 use crate::two_phase_commit::words as two_phase_commit;
-use zk_checker::history::{FaultKind, Outcome, Seen, What};
-use zk_checker::{RuleId, Verdict};
-use zk_harness::stage::{Script, Story};
+use zk_checker::history::Outcome;
 use zk_recipes::two_phase_commit::{Form, Vote};
 
 pub(super) const STORY: Story = Story {
-    name: "vote-outlives-its-session",
     title: "a vote stands when its session has ended, and the site learns what became of it",
     about: "The recipes page has votes in ephemeral znodes: then the vote would have gone, after others had read it. Here \
             it stays, the other site's vote completes the set, and the first one opens again and is told the same.",
-    objects: two_phase_commit::objects,
-    servers: 1,
-    script: |stage| script(stage.into()),
     point: |told| {
         let commits = |what: &What| matches!(what, What::Observed { seen: Seen::Decision, .. });
         vec![
@@ -26,7 +20,8 @@ pub(super) const STORY: Story = Story {
             ("both sites were told", told.count(commits) == 2),
         ]
     },
-    verdicts: &[(RuleId::Tc1, Verdict::Pass), (RuleId::Tc6, Verdict::Pass), (RuleId::Tc10, Verdict::Pass)],
+    verdicts: &[(Tc1, Verdict::Pass), (Tc6, Verdict::Pass), (Tc10, Verdict::Pass)],
+    ..Story::own("vote-outlives-its-session", two_phase_commit::objects, |stage| script(stage.into()))
 };
 
 fn script(w: Stage) -> Script {

@@ -1,0 +1,79 @@
+//! Mutants whose sites decide wrongly, or lose the decision.
+
+use super::steps::{Coordination, Mutation, Undecided};
+use super::{TARGET, run};
+use crate::prelude::*;
+
+const DELAYS: &[Fault] = &[Fault::ClientPause, Fault::Disconnect];
+
+/// Two-phase commit in which abort is proposed without a check that a vote is missing. All may have voted for commit by then,
+/// and only the coordinator is slow: what all sites agreed to is aborted.
+///
+/// Caught by TC-4 (commit if nothing fails) within 20 seeds with a coordinator that is slower than a site's patience.
+pub(super) static ABORT_UNCHECKED: Target = TARGET.mutant(
+    "two-phase-commit-abort-unchecked",
+    "two-phase commit in which abort is proposed without a check that a vote is missing",
+    Caught::by(Tc4),
+    DELAYS,
+    |_| Plan { rounds: 6, faults: 2, ..Plan::calm().with(DELAYS, 0.03) },
+    |task| run(task, &UNCHECKED),
+);
+
+static UNCHECKED: Mutation = Mutation {
+    undecided: Undecided::ProposesUnchecked,
+    // A coordinator may take any time: that is not the wrong step.
+    coordination: Coordination::Slow,
+    ..Mutation::RIGHT
+};
+
+/// Two-phase commit in which a site that finds a decision on record keeps to the one that it would have made itself.
+/// `NodeExists` says that there is another decision, and not that there is this one.
+///
+/// Caught by TC-9 (one record decides) within 100 seeds with two deciders; the harm is TC-1 (agreement).
+pub(super) static OWN_DECISION_STANDS: Target = TARGET.mutant(
+    "two-phase-commit-own-decision-stands",
+    "two-phase commit in which NodeExists on the record is taken for success: one's own decision stands",
+    Caught::by(Tc9)
+        .or(&[(
+            Tc4,
+            "the abort that stands is proposed without a look at the votes, and that is told when it gets on record",
+        )])
+        .within(100)
+        .harm(&[Tc1])
+        .breaks(Promise::Agreement),
+    DELAYS,
+    |_| Plan { rounds: 6, faults: 6, ..Plan::calm().with(DELAYS, 0.15) },
+    |task| {
+        run(task, &Mutation { undecided: Undecided::ObeysItself, ..Mutation::RIGHT })
+    },
+);
+
+/// Two-phase commit in which a site that has voted for commit aborts by itself when its time is over. The others may commit
+/// meanwhile: a vote is a promise, and a time limit does not take it back.
+///
+/// Caught by TC-8 (no way back after yes) within 20 seeds with slow peers; the harm is TC-1 (agreement).
+pub(super) static TIME_OUT_ABORTS: Target = TARGET.mutant(
+    "two-phase-commit-time-out-aborts",
+    "two-phase commit in which a site that has voted for commit aborts when its time is over",
+    Caught::by(Tc8)
+        .or(&[(Tc9, "it aborts although commit is on record already, and that is seen first")])
+        .harm(&[Tc1])
+        .breaks(Promise::Agreement),
+    DELAYS,
+    |_| Plan { rounds: 2, ..Plan::calm() }.with(DELAYS, 0.05),
+    |task| run(task, &Mutation { undecided: Undecided::AbortsAlone, ..Mutation::RIGHT }),
+);
+
+/// Two-phase commit in which the first site that has learned the decision removes the record. A slower one finds nothing
+/// there, and waits for ever or decides otherwise.
+///
+/// Caught by TC-11 (the record stays) within 20 seeds; the harm is TC-5 (all decide in the end), and now and then TC-1
+/// (agreement).
+pub(super) static RECORD_REMOVED_EARLY: Target = TARGET.mutant(
+    "two-phase-commit-record-removed-early",
+    "two-phase commit in which the first site that knows the decision removes the record",
+    Caught::by(Tc11).harm(&[Tc5]).breaks(Promise::Agreement),
+    &[Fault::ClientPause],
+    |_| Plan { rounds: 2, ..Plan::calm() }.with(&[Fault::ClientPause], 0.1),
+    |task| run(task, &Mutation { keeps_record: false, ..Mutation::RIGHT }),
+);

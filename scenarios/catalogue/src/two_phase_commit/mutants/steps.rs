@@ -1,0 +1,237 @@
+//! The right recipe, of which a [`Mutation`] replaces one step.
+
+use super::within;
+use crate::copies::connected;
+use crate::two_phase_commit::recipe::{Participant, TwoPhases};
+use crate::two_phase_commit::workload::name;
+use futures_util::future::{Either, select};
+use std::pin::pin;
+use std::time::Duration;
+use zk_recipes::two_phase_commit::{Coordinator, Decision, Site, Transaction, Vote, Voted};
+use zk_recipes::zk::{CreateMode, Error, Op, ZooKeeper, path};
+
+/// The steps that can be wrong.
+pub(super) struct Mutation {
+    /// How a site casts its vote for commit.
+    pub vote: Ballot,
+    /// What a site does without a decision.
+    pub undecided: Undecided,
+    /// How the coordinator decides.
+    pub coordination: Coordination,
+    /// A site that knows the decision leaves the record to the others.
+    pub keeps_record: bool,
+}
+
+impl Mutation {
+    /// No wrong step.
+    pub const RIGHT: Mutation = Mutation {
+        vote: Ballot::Once,
+        undecided: Undecided::Terminates,
+        coordination: Coordination::Recorded,
+        keeps_record: true,
+    };
+}
+
+/// How a site casts its vote for commit.
+pub(super) enum Ballot {
+    /// At version 0.
+    Once,
+    /// Under no version, and again after a lost reply.
+    Overwritten,
+    /// At version 0, and the site watches the votes of all others until the decision.
+    Watching,
+}
+
+/// What a site does without a decision.
+pub(super) enum Undecided {
+    /// At the end of the limit it proposes abort with a check that a vote is missing.
+    Terminates,
+    /// At the end of the limit it proposes abort without a check, and obeys the record.
+    ProposesUnchecked,
+    /// Before the end of the limit it proposes abort without a check, and obeys its own proposal.
+    ObeysItself,
+    /// At the end of the limit it aborts without a proposal.
+    AbortsAlone,
+}
+
+/// How the coordinator decides.
+pub(super) enum Coordination {
+    /// By the record.
+    Recorded,
+    /// By the record, after a long pause.
+    Slow,
+    /// By its own reading of the votes.
+    OwnReading,
+    /// It takes a missing vote for a vote to commit.
+    Presumed,
+}
+
+/// A site's access to one transaction, with one wrong step.
+pub(super) struct MutantParticipant<Z> {
+    right: Participant<Z>,
+    mutation: &'static Mutation,
+}
+
+impl<Z: ZooKeeper> MutantParticipant<Z> {
+    /// Replaces a step of the right recipe.
+    pub fn new(right: &Participant<Z>, mutation: &'static Mutation) -> Self {
+        MutantParticipant { right: right.clone(), mutation }
+    }
+
+    /// The path of a site's vote.
+    fn site(&self, name: &str) -> String {
+        format!("{}/s_{name}", self.right.path)
+    }
+
+    fn record(&self) -> String {
+        path::join(&self.right.path, "decision")
+    }
+
+    /// Creates the record without any check, unless there is one.
+    async fn decide(&self, decision: Decision) -> Result<(), Error> {
+        let word = if decision == Decision::Commit { "commit" } else { "abort" };
+        let zk = &self.right.zk;
+        loop {
+            connected(zk).await?;
+            match zk.create(&self.record(), word.as_bytes(), CreateMode::Persistent).await {
+                Ok(_) | Err(Error::NodeExists) => return Ok(()),
+                Err(Error::ConnectionLoss) => {}
+                Err(e) => return Err(e),
+            }
+        }
+    }
+
+    /// Writes a vote for commit under no version.
+    async fn overwrite(&self) -> Result<(), Error> {
+        let Participant { zk, path, name } = &self.right;
+        let write = |path: String, data: &[u8]| Op::Set { path, data: data.to_vec(), version: None };
+        loop {
+            connected(zk).await?;
+            let ops = vec![write(self.site(name), b"commit"), write(path::join(path, "tally"), b"")];
+            match zk.multi(ops).await {
+                Err(Error::ConnectionLoss) => {}
+                Ok(_) | Err(Error::Multi { .. }) => return Ok(()),
+                Err(e) => return Err(e),
+            }
+        }
+    }
+
+    /// Votes, and watches the votes of all others until they are cast or the decision falls.
+    async fn vote_watching(&self, site: Site<Z>, vote: Vote) -> Result<Voted<Z>, Error> {
+        let Participant { zk, name: own, .. } = &self.right;
+        let others = (0..site.sites().len() as u64).map(name).filter(|other| other != own);
+        let armed: Vec<_> = others.map(|other| zk.get_watch(&self.site(&other))).collect();
+        let mut watches = Vec::new();
+        for watch in armed {
+            watches.push(watch.await?.1);
+        }
+        let voted = site.vote(vote).await?;
+        for watch in watches {
+            match select(watch, pin!(voted.decision())).await {
+                Either::Left((event, _)) => drop(event?),
+                Either::Right((decided, _)) => {
+                    decided?;
+                    break;
+                }
+            }
+        }
+        Ok(voted)
+    }
+
+    /// Decides by a reading of the votes, and puts nothing on record.
+    async fn read_votes(&self, sites: &[String]) -> Result<Decision, Error> {
+        let votes: Vec<String> = sites.iter().map(|name| self.site(name)).collect();
+        let votes = self.right.zk.get_many(&votes).await?;
+        let yes = votes.iter().flatten().filter(|vote| vote.data == b"commit").count();
+        Ok(if yes == votes.len() { Decision::Commit } else { Decision::Abort })
+    }
+}
+
+impl<Z: ZooKeeper> TwoPhases for MutantParticipant<Z> {
+    type Site = Site<Z>;
+    type Voted = Voted<Z>;
+    type Coordinator = Coordinator<Z>;
+
+    async fn begin(&self, transaction: Transaction) -> Result<Coordinator<Z>, Error> {
+        self.right.begin(transaction).await
+    }
+
+    async fn resume(&self) -> Result<Coordinator<Z>, Error> {
+        self.right.resume().await
+    }
+
+    async fn open(&self) -> Result<(Site<Z>, Option<Vote>), Error> {
+        self.right.open().await
+    }
+
+    async fn vote(&self, site: Site<Z>, vote: Vote) -> Result<Voted<Z>, Error> {
+        match self.mutation.vote {
+            Ballot::Overwritten if site.cast().is_none() && vote == Vote::Commit => {
+                self.overwrite().await?;
+                // The vote is cast: the recipe takes it up.
+                self.right.open().await?.0.vote(vote).await
+            }
+            Ballot::Once | Ballot::Overwritten => site.vote(vote).await,
+            Ballot::Watching => self.vote_watching(site, vote).await,
+        }
+    }
+
+    async fn decision(&self, voted: &Voted<Z>) -> Result<Decision, Error> {
+        voted.decision().await
+    }
+
+    async fn decision_within(&self, voted: &Voted<Z>, limit: Duration) -> Result<Decision, Error> {
+        let patience = match self.mutation.undecided {
+            Undecided::Terminates => return voted.decision_within(limit).await,
+            // A short one, so that the site meets a record of which it has not heard.
+            Undecided::ObeysItself => limit / 16,
+            Undecided::ProposesUnchecked | Undecided::AbortsAlone => limit,
+        };
+        if let Some(decided) = within(&self.right.zk, patience, voted.decision()).await {
+            return decided;
+        }
+        if !matches!(self.mutation.undecided, Undecided::AbortsAlone) {
+            self.decide(Decision::Abort).await?;
+        }
+        match self.mutation.undecided {
+            Undecided::ProposesUnchecked => voted.decision().await,
+            _ => Ok(Decision::Abort),
+        }
+    }
+
+    async fn next_vote(&self, voted: &Voted<Z>) -> Result<Option<(String, Vote)>, Error> {
+        voted.next_vote().await
+    }
+
+    async fn coordinate_within(
+        &self,
+        coordinator: &Coordinator<Z>,
+        limit: Duration,
+    ) -> Result<Decision, Error> {
+        let zk = &self.right.zk;
+        match self.mutation.coordination {
+            Coordination::Recorded => {}
+            Coordination::Slow => zk.sleep_until(zk.now() + limit * 4).await,
+            Coordination::OwnReading => {
+                zk.sleep_until(zk.now() + limit / 2).await;
+                return self.read_votes(coordinator.sites()).await;
+            }
+            Coordination::Presumed => match within(zk, limit / 8, coordinator.decision_within(limit)).await {
+                Some(decided) => return decided,
+                None => self.decide(Decision::Commit).await?,
+            },
+        }
+        coordinator.decision_within(limit).await
+    }
+
+    async fn finish(&self, voted: Voted<Z>) -> Result<(), Error> {
+        if !self.mutation.keeps_record {
+            let _ = self.right.zk.delete(&self.record(), None).await;
+        }
+        voted.finish().await
+    }
+
+    async fn forget(&self, coordinator: Coordinator<Z>) -> Result<(), Error> {
+        coordinator.forget().await
+    }
+}

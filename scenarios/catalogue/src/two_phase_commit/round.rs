@@ -1,0 +1,307 @@
+//! A site's part in one round: one transaction, from its begin to its end.
+
+use super::recipe::TwoPhases;
+use super::workload::{COORDINATOR, FORMS, form, name, path};
+use crate::prelude::*;
+use futures_util::future::{Either, select};
+use std::future::Future;
+use std::pin::pin;
+use std::time::Duration;
+use zk_recipes::two_phase_commit::{Decision, Transaction, Vote};
+
+/// A site's part in one round.
+pub(super) struct Part<'a, C: Client, T> {
+    pub client: &'a C,
+    pub zk: C::Zk,
+    pub pace: Pace,
+    pub site: u64,
+    pub sites: u64,
+    pub round: u32,
+    /// The steps that it takes.
+    pub participant: T,
+}
+
+/// A vote, as the journal has it.
+fn vote_text(vote: Vote) -> &'static str {
+    match vote {
+        Vote::Commit => "commit",
+        Vote::Abort => "abort",
+    }
+}
+
+/// A decision, as the journal has it.
+pub(super) fn decision_text(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Commit => "commit",
+        Decision::Abort => "abort",
+    }
+}
+
+impl<C: Client, T: TwoPhases> Part<'_, C, T> {
+    fn object(&self) -> ObjectId {
+        ObjectId(self.round as u16)
+    }
+
+    fn call(&self, verb: Verb) -> Call {
+        Call::new(self.object(), verb)
+    }
+
+    /// Writes down for which party an operation speaks.
+    fn gives(&self, text: &'static str, party: u64) -> impl FnOnce(&mut Journal, u64, OpId) + use<C, T> {
+        let me = self.client.number();
+        move |journal, at, op| journal.given(at, me, op, text, party)
+    }
+
+    fn limit(&self) -> Duration {
+        self.pace.limit * (1 + self.client.choose(3))
+    }
+
+    pub(super) async fn takes_part(self) -> Round {
+        if self.knows(self.site) {
+            sometimes!(self.client, "a site finishes what it knows from before", true);
+            return self.finishes_again().await;
+        }
+        let mut coordinator = None;
+        let voted = match self.begins_and_votes(&mut coordinator).await {
+            Ok(voted) => voted,
+            Err(round) => return round,
+        };
+        let coordinates = u64::from(self.round) % self.sites == self.site;
+        if coordinates && !self.knows(COORDINATOR) {
+            coordinator = self.coordinates(coordinator).await;
+        }
+        if let Some(round) = self.insists(&voted).await {
+            return round;
+        }
+        if self.client.choose(4) == 3 {
+            let _ = self.decides(&voted).await;
+        }
+        if self.finishes(self.site, || self.participant.finish(voted)).await.is_session_over() {
+            return Round::Again;
+        }
+        if let Some(coordinator) = coordinator
+            && self.client.choose(8) == 7
+            && (0..self.sites).all(|site| self.knows(site))
+        {
+            let _ = self.finishes(COORDINATOR, || self.participant.forget(coordinator)).await;
+        }
+        Round::Over
+    }
+
+    /// Begins the transaction if it is missing, and votes; or the round comes to an end.
+    async fn begins_and_votes(&self, coordinator: &mut Option<T::Coordinator>) -> Result<T::Voted, Round> {
+        let vote = if self.client.choose(4) == 3 { Vote::Abort } else { Vote::Commit };
+        loop {
+            if !self.has_begun().await {
+                // A site that knew the decision would not begin it again.
+                *coordinator = self.begins().await.or(coordinator.take());
+            }
+            match self.votes(vote).await {
+                Ended::Done(voted) => return Ok(voted),
+                ended if ended.is_session_over() => return Err(Round::Again),
+                // Another client has altered the transaction: nothing can be decided on it.
+                Ended::Failed(error) if error.is_mismatch() => return Err(Round::Over),
+                // It was forgotten meanwhile.
+                Ended::Failed(Error::NoTransaction(_)) if self.knows(self.site) => return Err(Round::Over),
+                _ => {}
+            }
+        }
+    }
+
+    /// Asks for the decision until it is known; or the round comes to an end.
+    async fn insists(&self, voted: &T::Voted) -> Option<Round> {
+        // The recipe fails at nothing but the end of its session; a mutant gets a limited number of attempts.
+        for patience in (0..20).rev() {
+            match self.decides(voted).await {
+                Ended::Done(decision) => {
+                    let is_commit = decision == Decision::Commit;
+                    sometimes!(self.client, "a transaction is committed", is_commit);
+                    sometimes!(self.client, "a transaction is aborted", !is_commit);
+                    return None;
+                }
+                ended if ended.is_session_over() => return Some(Round::Again),
+                Ended::Failed(error) if error.is_mismatch() => return Some(Round::Over),
+                Ended::Failed(_) if patience == 0 || self.knows(self.site) => return Some(Round::Over),
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// The site knows the decision from a life or a session before: all that is left is to finish. The begin of a process
+    /// that has died may arrive after all have finished: there the site has no vote to stand by, and does not vote again.
+    async fn finishes_again(&self) -> Round {
+        let finishing = || async {
+            match self.participant.open().await? {
+                (site, Some(cast)) => {
+                    let voted = self.participant.vote(site, cast).await?;
+                    self.participant.decision_within(&voted, self.pace.limit).await?;
+                    self.participant.finish(voted).await
+                }
+                (_, None) => Ok(()),
+            }
+        };
+        let ended = self.finishes(self.site, finishing).await;
+        if ended.is_session_over() { Round::Again } else { Round::Over }
+    }
+
+    async fn finishes<F: Future<Output = Result<(), Error>>>(
+        &self,
+        party: u64,
+        work: impl FnOnce() -> F,
+    ) -> Ended<()> {
+        operation(self.client, self.call(Verb::Finish), self.gives("", party), work).await.1
+    }
+
+    /// Waits for a limited time until the transaction of the round is there. The requests for that are no part of the recipe.
+    async fn has_begun(&self) -> bool {
+        if u64::from(self.round) % self.sites == self.site {
+            return matches!(self.zk.exists(&path(self.round)).await, Ok(Some(_)));
+        }
+        let begun = async {
+            match self.zk.exists_watch(&path(self.round)).await {
+                Ok((Some(_), _)) => true,
+                Ok((None, watch)) => watch.await.is_ok(),
+                Err(_) => false,
+            }
+        };
+        let patience = self.client.sleep(self.pace.limit * 4);
+        matches!(select(pin!(begun), pin!(patience)).await, Either::Left((true, _)))
+    }
+
+    async fn begins(&self) -> Option<T::Coordinator> {
+        let transaction = Transaction {
+            sites: (0..self.sites).map(name).collect(),
+            payload: b"do it".to_vec(),
+            form: form(self.round),
+        };
+        let begin = || self.participant.begin(transaction);
+        operation(self.client, self.call(Verb::Begin), self.gives("", COORDINATOR), begin).await.1.done()
+    }
+
+    async fn votes(&self, given: Vote) -> Ended<T::Voted> {
+        let voting = || async {
+            let (site, cast) = self.participant.open().await?;
+            let voted = self.participant.vote(site, cast.unwrap_or(given)).await?;
+            Ok((voted, cast))
+        };
+        let (me, object, site) = (self.client.number(), self.object(), self.site);
+        let observed = move |journal: &mut Journal, at, op, done: &(T::Voted, Option<Vote>)| {
+            if let Some(cast) = done.1 {
+                journal.observed(at, me, op, object, Seen::Vote, vote_text(cast), site);
+            }
+        };
+        let gives = self.gives(vote_text(given), self.site);
+        let voted = observed_operation(self.client, self.call(Verb::Vote), gives, voting, observed).await.1;
+        voted.map(|(voted, cast)| {
+            sometimes!(self.client, "a site finds the vote of its former life", cast.is_some());
+            voted
+        })
+    }
+
+    /// The coordinator's part: of the transaction that it has begun, or in the place of one that has died.
+    async fn coordinates(&self, begun: Option<T::Coordinator>) -> Option<T::Coordinator> {
+        let (limit, participant) = (self.limit(), &self.participant);
+        match begun {
+            Some(begun) => {
+                let deciding = || participant.coordinate_within(&begun, limit);
+                let _ = self.learns(limit, "", COORDINATOR, deciding).await;
+                Some(begun)
+            }
+            None => {
+                let deciding = || async {
+                    let heir = participant.resume().await?;
+                    participant.coordinate_within(&heir, limit).await
+                };
+                let ended = self.learns(limit, "resume", COORDINATOR, deciding).await;
+                let does = matches!(ended, Ended::Done(_));
+                sometimes!(self.client, "another coordinates in the place of one that is gone", does);
+                None
+            }
+        }
+    }
+
+    /// An operation by which a party learns the decision. A limit of zero is none.
+    async fn learns<F: Future<Output = Result<Decision, Error>>>(
+        &self,
+        limit: Duration,
+        given: &'static str,
+        party: u64,
+        work: impl FnOnce() -> F,
+    ) -> Ended<Decision> {
+        let (me, object) = (self.client.number(), self.object());
+        let observed = move |journal: &mut Journal, at, op, decision: &Decision| {
+            journal.observed(at, me, op, object, Seen::Decision, decision_text(*decision), party);
+        };
+        let call = self.call(Verb::Decide).within(limit);
+        observed_operation(self.client, call, self.gives(given, party), work, observed).await.1
+    }
+
+    async fn decides(&self, voted: &T::Voted) -> Ended<Decision> {
+        let limit = self.limit();
+        match self.client.choose(4) {
+            // Without a coordinator the other sites bring the decision about for a site that waits without a limit.
+            1 if form(self.round) == FORMS[0] => {
+                self.learns(Duration::ZERO, "", self.site, || self.participant.decision(voted)).await
+            }
+            2 => {
+                // It gives up, and asks again with a limit.
+                let giving_up = || async {
+                    let patience = self.client.sleep(limit / 8);
+                    match select(pin!(self.participant.decision(voted)), pin!(patience)).await {
+                        Either::Left((decision, _)) => decision,
+                        Either::Right(_) => Err(Error::TimedOut),
+                    }
+                };
+                let ended = self.learns(limit / 8, "", self.site, giving_up).await;
+                if !ended.is_timed_out() {
+                    return ended;
+                }
+                sometimes!(self.client, "a site gives up waiting for the decision", true);
+                self.decides_within(voted, limit).await
+            }
+            3 if form(self.round) == FORMS[3] => self.follows(voted).await,
+            _ => self.decides_within(voted, limit).await,
+        }
+    }
+
+    async fn decides_within(&self, voted: &T::Voted, limit: Duration) -> Ended<Decision> {
+        self.learns(limit, "", self.site, || self.participant.decision_within(voted, limit)).await
+    }
+
+    /// Follows the votes of the others, until they are all there or it is decided.
+    async fn follows(&self, voted: &T::Voted) -> Ended<Decision> {
+        let (me, object, site) = (self.client.number(), self.object(), self.site);
+        let following = || async {
+            let mut seen = Vec::new();
+            while let Some(vote) = self.participant.next_vote(voted).await? {
+                seen.push(vote);
+            }
+            Ok((self.participant.decision(voted).await?, seen))
+        };
+        let observed = move |journal: &mut Journal, at, op, done: &(Decision, Vec<(String, Vote)>)| {
+            for (other, vote) in &done.1 {
+                let other = other.rsplit('-').next().and_then(|number| number.parse().ok());
+                let other = other.expect("sites are named by their numbers");
+                journal.observed(at, me, op, object, Seen::Vote, vote_text(*vote), other);
+            }
+            journal.observed(at, me, op, object, Seen::Decision, decision_text(done.0), site);
+        };
+        let (call, gives) = (self.call(Verb::Decide), self.gives("", self.site));
+        let ended = observed_operation(self.client, call, gives, following, observed).await.1;
+        ended.map(|(decision, _)| decision)
+    }
+
+    /// Whether a party has learned the decision of this round, in whatever life.
+    fn knows(&self, party: u64) -> bool {
+        let object = self.object();
+        self.client.journal(|journal, _| {
+            journal.history().events.iter().any(|event| match event.what {
+                What::Observed { object: of, seen: Seen::Decision, number, .. } => {
+                    of == object && number == party
+                }
+                _ => false,
+            })
+        })
+    }
+}
