@@ -1,8 +1,8 @@
-//! The zoo: every recipe that is broken on purpose, how it must be caught, and whether it is.
+//! The mutation score: whether each mutant is killed by the rule that names its wrong step.
 //!
-//! A checker that has never caught anything proves nothing. [`Caught`](zk_harness::caught::Caught) says what a broken recipe must show; [`measure`] runs it
-//! and the right recipe on the same seeds and says what came; [`table`] writes that down. [`kills`] says
-//! how soon each strategy of searching finds it.
+//! A checker that has never found a bug is no evidence. [`Caught`](zk_harness::caught::Caught) states what a mutant must
+//! show; [`measure`] runs it and the correct recipe on the same seeds; [`table`] prints the results. [`kills`] is the
+//! kill table: how many runs each search strategy needs.
 
 pub mod kills;
 pub mod measure;
@@ -11,14 +11,14 @@ pub mod table;
 
 use zk_harness::target::Target;
 
-/// The right recipe of a broken one: the workload by whose name its own begins.
+/// The correct recipe of a mutant: the workload whose name is the beginning of the mutant's name.
 ///
 /// # Panics
 ///
-/// If there is none.
-pub fn right_twin(broken: &Target) -> &'static Target {
+/// If there is no such workload.
+pub fn correct_twin(mutant: &Target) -> &'static Target {
     let twins =
-        zk_catalogue::workloads().filter(|right| broken.name.starts_with(&format!("{}-", right.name)));
+        zk_catalogue::workloads().filter(|right| mutant.name.starts_with(&format!("{}-", right.name)));
     let nearest = twins.max_by_key(|right| right.name.len());
-    nearest.unwrap_or_else(|| panic!("{} begins with the name of its workload", broken.name))
+    nearest.unwrap_or_else(|| panic!("{} begins with the name of its workload", mutant.name))
 }

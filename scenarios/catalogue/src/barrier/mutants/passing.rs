@@ -33,7 +33,7 @@ const CRASHES: &[Fault] = &[Fault::ServerCrash];
 ///
 /// The right barrier hears nothing of what is written: only the loss of its connection puts it to the test.
 ///
-/// Caught by BA-5 (no other event opens a barrier) when a stranger writes; the harm is BA-1.
+/// Caught by BA-5 (no other event opens a barrier) when a foreign client writes; the harm is BA-1.
 pub(super) static ANY_WRITE: Target = mutant(
     "barrier-any-write",
     "a barrier that opens when somebody writes into it",
@@ -41,7 +41,7 @@ pub(super) static ANY_WRITE: Target = mutant(
     CRASHES,
     |_| {
         let plan = Plan { servers: 3, rounds: 6, ..Plan::calm().with(CRASHES, 0.01) };
-        plan.with_strangers(&[Act::Write], 0.25, 8)
+        plan.with_interference(&[Act::Write], 0.25, 8)
     },
     |c, setting, rounds, done| run(c, setting, rounds, done, &ANY_EVENT_OPENS),
 );
