@@ -139,8 +139,9 @@ impl Drawing<'_> {
             1 => self.out.push_str("; one more distant cause is left out\n"),
             more => _ = writeln!(self.out, "; {more} more distant causes are left out"),
         }
-        self.out
-            .push_str("● does   ─▶ hears from   ✖ cited by the checker   ┃ believes to hold   ⚡ fault\n");
+        self.out.push_str(
+            "● does   ─▶ hears from   ✖ cited by the checker   ┃ believes that it holds   ⚡ fault\n",
+        );
         self.out
     }
 
@@ -156,7 +157,7 @@ impl Drawing<'_> {
         let _ = writeln!(self.out, "{:>9}  {line}", "");
     }
 
-    /// The columns' lines at an event: thick where their party believes to hold.
+    /// The columns' lines at an event: thick where their client believes that it holds.
     fn columns(&self, event: u32) -> Vec<char> {
         let mut line = vec![' '; self.lanes.all()];
         for (lane, party) in self.lanes.parties.iter().enumerate() {

@@ -107,7 +107,7 @@ impl<'a> Sentences<'a> {
                 (verb, Outcome::Cancelled) => format!("✗ drops the future of {verb}"),
             },
             What::Believe { object, token, .. } => {
-                format!("▶ believes that it may {}, token {token:#x}", self.role(who, op, object))
+                format!("▶ believes that it {}, token {token:#x}", self.role(who, op, object))
             }
             What::Unbelieve { why } => match why {
                 Why::Released => "■ stops: it releases".to_owned(),
@@ -166,10 +166,10 @@ impl<'a> Sentences<'a> {
         let name = self.object(object);
         let kind = self.history.objects.get(usize::from(object.0)).map(|object| object.kind);
         match (kind, self.ops.get(&(who, op)).map(|(verb, _)| *verb)) {
-            (Some(Kind::Election), _) => format!("lead {name}"),
-            (_, Some(Verb::Read | Verb::TryRead | Verb::Downgrade)) => format!("hold {name} as a reader"),
-            (_, Some(Verb::Write | Verb::TryWrite)) => format!("hold {name} as a writer"),
-            _ => format!("hold {name}"),
+            (Some(Kind::Election), _) => format!("leads {name}"),
+            (_, Some(Verb::Read | Verb::TryRead | Verb::Downgrade)) => format!("holds {name} as a reader"),
+            (_, Some(Verb::Write | Verb::TryWrite)) => format!("holds {name} as a writer"),
+            _ => format!("holds {name}"),
         }
     }
 

@@ -127,7 +127,7 @@ fn what_does_not_add_up_gets_one_sentence() {
     let text = std::fs::read_to_string(folder.path().join("a")).expect("it was written");
     let cut = text.trim_end().rsplit_once('\n').expect("it has several lines").0;
     std::fs::write(folder.path().join("c"), cut).expect("it can be written");
-    refused(&["merge", "c"], "error: c is cut off: its last line is no summary");
+    refused(&["merge", "c"], "error: c is cut off: its last line is not a summary");
     std::fs::write(folder.path().join("d"), "{}\n").expect("it can be written");
     refused(&["merge", "d"], "error: d is not the result of a sweep: line 1 has no kind");
     let there = "error: a exists already; remove it, or choose another name";
@@ -138,7 +138,7 @@ fn what_does_not_add_up_gets_one_sentence() {
 }
 
 #[test]
-fn the_zoo_writes_a_report_with_a_case_for_each_entry() {
+fn mutants_writes_a_report_with_a_case_for_each_mutant() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mutants = zksim(
         folder.path(),

@@ -293,7 +293,7 @@ class Chart {
       case 'connected': return line(x + 9, 'connected', {});
       case 'suspended': return line(x + 9, 'suspended', {});
       case 'belief': return s('rect', { x: x - 6, width: 12, y: y1 - (span.begins ? half - 3 : 0), height: y2 - y1 + (span.begins ? half - 3 : 0) + (span.ends ? half - 3 : 0), rx: 5, class: `belief ${span.lane.hue}` },
-        title(`${run.parties[span.belief.client].name} believes to hold ${run.objects[span.belief.object]?.path ?? ''}, token ${span.belief.token}`));
+        title(`${run.parties[span.belief.client].name} believes that it holds ${run.objects[span.belief.object]?.path ?? ''}, token ${span.belief.token}`));
       case 'znode': return s('g', { class: `znode ${span.znode.owner ? hues[sessionOf.get(span.znode.owner)?.client] ?? 'hue-none' : 'hue-none'}` },
         line(x, 'alive'), span.begins ? s('rect', { x: x - 4, y: y1 - 4, width: 8, height: 8, rx: 1.5, class: 'end' }) : null,
         span.znode.deleted !== null && !span.cutOff ? s('path', { d: `M${x - 4} ${y2 - 4}l8 8m0 -8l-8 8`, class: 'cut' }) : null,

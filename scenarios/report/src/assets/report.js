@@ -172,7 +172,7 @@ function drawLegend() {
   const sign = (draw, text) => h('li', {}, s('svg', { width: 34, height: 22, viewBox: '0 0 34 22', 'aria-hidden': 'true' }, draw), h('span', {}, text));
   const line = (kind, more = {}) => s('line', { x1: 17, x2: 17, y1: 1, y2: 21, class: kind, ...more });
   fill(byId('legend-body'), definitionsSvg(), h('ul', {},
-    sign([line('life hue-0'), s('rect', { x: 11, width: 12, y: 2, height: 18, rx: 5, class: 'belief hue-0' })], 'the client believes to hold, or to lead'),
+    sign([line('life hue-0'), s('rect', { x: 11, width: 12, y: 2, height: 18, rx: 5, class: 'belief hue-0' })], 'the client believes that it holds or leads'),
     sign([line('life hue-0'), s('g', { class: 'dot cited' }, s('circle', { cx: 17, cy: 11, r: 7 }), s('path', { d: 'M14 8l6 6m0 -6l-6 6', class: 'cross' }))], 'cited by the checker'),
     sign(line('connected'), 'beside a client: connected'),
     sign(line('suspended'), 'disconnected; no line: no session'),
