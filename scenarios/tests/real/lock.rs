@@ -113,7 +113,8 @@ fn what_cannot_be_run_is_told_in_one_sentence() {
         r#"there is no workload, mutant or story called "lokc"; did you mean "lock"?"#
     );
     assert!(
-        refused(&sim.real(&["lock-no-guid", "--connect", "127.0.0.1:1"])).starts_with("lock-no-guid fails only")
+        refused(&sim.real(&["lock-no-guid", "--connect", "127.0.0.1:1"]))
+            .starts_with("lock-no-guid fails only")
     );
     assert!(refused(&sim.real(&["lock", "--for", "0s"])).starts_with("--for must be at least a second"));
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
