@@ -134,8 +134,10 @@ impl BlackBox {
             None if told.clone().any(|finding| finding.object.is_none()) || out.has_more(self.object) => {}
             None if !scene.view.is_sim() => self.verdict = Verdict::Unknown,
             None => {
-                let text = explain(format!("clients saw a breach at e{at}, and no rule has found it"))
-                    .because("the checker is at odds with itself; it is not known who is right");
+                let text = explain(format!(
+                    "the results that clients saw are a breach at e{at}, and no rule found it"
+                ))
+                .because("the monitor and the rules disagree, so one of the two has a bug");
                 out.find(Found::new(self.rule, Verdict::Unknown, at), scene, Some(self.object), &[], text);
             }
         }
@@ -155,15 +157,15 @@ impl BlackBox {
                         Queue::Put(item) | Queue::Take(Some(item)) => self.item(scene, item),
                         Queue::Take(None) => String::new(),
                     };
-                    let text = explain(format!("item {} went before {}", item(take), item(put)))
-                        .because(format!("{} had been put before the other one was", item(put)))
-                        .because("it came out later, and was asked for later");
+                    let text = explain(format!("item {} was taken before {}", item(take), item(put)))
+                        .because(format!("{} had been put before the other item", item(put)))
+                        .because("it was taken later, by a call that began later");
                     (vec![self.events_of(put), self.events_of(take)], text)
                 }
                 (Wrong::LessUrgent { take }, ClientView::MostUrgent(seen)) => {
                     let Urgent::Take(Some(item)) = seen[take].action else { continue };
-                    let text = explain(format!("item {} went too early", self.item(scene, item)))
-                        .because("more urgent ones were there all the time that its take took");
+                    let text = explain(format!("item {} was taken too early", self.item(scene, item)))
+                        .because("more urgent items were in the queue during the whole call that took it");
                     (vec![self.events_of(take)], text)
                 }
                 _ => continue,

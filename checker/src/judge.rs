@@ -67,7 +67,7 @@ impl Judge {
                 let found = Found::new(RuleId::W, Verdict::Unknown, index);
                 let scene = Scene { view: &self.view, tables, index, at: event.at };
                 let text = explain(format!("e{index}: {why}"))
-                    .because("whatever recorded this is broken; nothing is judged from here on");
+                    .because("the recorder has a bug; no event from here on is judged");
                 self.findings.find(found, &scene, None, &[], text);
             }
         }

@@ -93,7 +93,7 @@ impl fmt::Display for Report {
         }
         if !self.unproved.is_empty() {
             let names: Vec<_> = self.unproved.iter().map(|rule| rule.name()).collect();
-            writeln!(f, "required, and never put to the test: {}", names.join(" "))?;
+            writeln!(f, "required, and never tested: {}", names.join(" "))?;
         }
         let m = &self.metrics;
         writeln!(

@@ -58,29 +58,29 @@ macro_rules! rules {
 }
 
 rules! {
-    W = "W", WellFormed, true, "well-formed history", "every effect has its cause, and time does not go back";
+    W = "W", WellFormed, true, "well-formed history", "every effect has its cause, and time never goes back";
     Zk1 = "ZK-1", ZooKeeper, true, "one order of transactions",
-        "every server applies the committed transactions, all of them, in their order";
+        "every server applies all committed transactions in their order";
     Zk2 = "ZK-2", ZooKeeper, true, "linearizable writes",
-        "a write comes after what had been answered before it was sent";
+        "a write is ordered after every write that was answered before it was sent";
     Zk3 = "ZK-3", ZooKeeper, true, "session order",
-        "a session is answered in its order, and its reads see its writes";
+        "replies come in the order of the requests, and a session reads its own writes";
     Zk4 = "ZK-4", ZooKeeper, true, "one system image",
-        "what a session is answered never goes back, wherever it goes";
+        "the zxids that a session sees never go back, on whatever server";
     Zk5 = "ZK-5", ZooKeeper, true, "reads show their state",
-        "a read shows the tree in the state of its zxid";
+        "a read shows the tree as it was at the zxid of its reply";
     Zk6 = "ZK-6", ZooKeeper, true, "watches",
-        "a watch fires once, for the first change, and its notification arrives before what follows";
+        "a watch fires once, for the first change, and its notification arrives before later replies";
     Zk7 = "ZK-7", ZooKeeper, true, "sessions",
-        "ephemerals go with their session, nothing of it follows, and it expires in time";
+        "ephemerals are deleted with their session, no transaction of it follows, and it expires in time";
     Zk8 = "ZK-8", ZooKeeper, true, "sequence numbers",
         "the suffix is the number of children that the parent ever had";
     Zk9 = "ZK-9", ZooKeeper, true, "stats and conditions",
-        "stats are as the writes made them, and a change finds what it needs";
+        "stats agree with the writes, and a write is applied only if its conditions hold";
     Zk10 = "ZK-10", ZooKeeper, true, "durability",
-        "an acknowledged write is committed, and survives";
+        "an acknowledged write is committed and survives failures";
     Zk11 = "ZK-11", ZooKeeper, true, "atomic transactions",
-        "a transaction happens as a whole under one zxid, or not at all";
+        "a transaction is applied as a whole under one zxid, or not at all";
     Zk12 = "ZK-12", ZooKeeper, true, "sync",
         "after a sync a session reads everything that was proposed before it";
     Zk13 = "ZK-13", ZooKeeper, true, "a server cut off",
@@ -88,163 +88,167 @@ rules! {
     Zk14 = "ZK-14", ZooKeeper, true, "persistent watches",
         "a persistent watch fires for every change, a recursive one for everything below";
     Mx1 = "MX-1", Safety, false, "mutual exclusion (resource)",
-        "once an operation of a later hold was accepted, none of an earlier one is; until then none is refused";
+        "after an operation of a later hold, the resource accepts none of an earlier hold; before, it refuses none";
     Mx2 = "MX-2", Safety, false, "mutual exclusion (guarded)",
-        "no two believe at once, unless a named cause excuses a bounded window";
+        "no two clients believe at once that they hold, unless a named cause excuses a bounded window";
     Mx3 = "MX-3", Safety, false, "mutual exclusion (raw)",
-        "no two hold at once in a run without expiry, pause or foreign delete";
-    Mx4 = "MX-4", Safety, true, "granted without a right",
-        "a grant follows from a list that has the own znode in it and nobody ahead";
+        "no two clients hold at once in a run without expiry, pause or foreign delete";
+    Mx4 = "MX-4", Safety, true, "unjustified grant",
+        "a grant follows from a list that contains the own znode and no contender ahead";
     Mx5 = "MX-5", Safety, true, "fencing token",
         "the token is the czxid of the own znode, and larger than every token before";
-    Mx6 = "MX-6", Safety, false, "order of grants", "who created its znode first is served first";
-    Mx7 = "MX-7", Safety, true, "lost wake-up", "who waits has something to wake it";
-    Mx8 = "MX-8", Liveness, false, "progress", "when faults are over, a free lock is granted to somebody who waits";
-    Mx9 = "MX-9", Safety, true, "one znode an acquire", "an acquire has at most one live znode";
-    Mx10 = "MX-10", Safety, true, "who deletes", "a znode in line goes by its own session or with it";
-    Mx11 = "MX-11", Cost, false, "leak", "in the end no znode and no watch is left of an operation that is over";
+    Mx6 = "MX-6", Safety, false, "order of grants",
+        "contenders are granted in the order in which their znodes were created";
+    Mx7 = "MX-7", Safety, true, "lost wake-up",
+        "every waiter has a watch or a request in flight that will wake it";
+    Mx8 = "MX-8", Liveness, false, "progress", "after the last fault, a free lock is granted to a waiter";
+    Mx9 = "MX-9", Safety, true, "one znode per acquire", "an acquire has at most one live znode";
+    Mx10 = "MX-10", Safety, true, "foreign delete",
+        "the znode of a contender is deleted by its own session or with it";
+    Mx11 = "MX-11", Cost, false, "leak", "at the end no znode and no watch of a finished operation is left";
     Mx12 = "MX-12", Safety, true, "end of interest",
-        "when an operation is over its znode goes, it is not believed again, and its time limit is kept";
-    Mx13 = "MX-13", Cost, false, "cost", "one deletion wakes one waiter, requests keep to the budget, nobody polls";
-    Mx14 = "MX-14", Safety, true, "belief kept too long", "a holder stops when it must, also if nobody else came";
+        "a finished operation leaves no znode and no belief, and its time limit is kept";
+    Mx13 = "MX-13", Cost, false, "cost", "one deletion wakes one waiter, requests keep to the budget, no waiter polls";
+    Mx14 = "MX-14", Safety, true, "belief kept too long",
+        "a holder stops when it must, even if no other client was granted";
     Mx15 = "MX-15", Safety, false, "the most urgent first",
-        "a priority lock grants the most urgent that is known to wait, and takes nothing from a holder";
+        "a priority lock grants the most urgent waiter that it knows, and does not take the lock from a holder";
     Mx16 = "MX-16", Safety, true, "no false loss",
         "a holder is told to stop only if its connection, its session or its znode was lost, or may have been";
     Rw1 = "RW-1", Safety, false, "readers and writers",
         "a writer's hold excludes all others, a reader's all writers";
-    Rw2 = "RW-2", Safety, true, "shared lock, granted without a right",
-        "a reader is granted with no writer ahead in its list, a writer with nobody";
+    Rw2 = "RW-2", Safety, true, "shared lock, unjustified grant",
+        "a reader is granted with no writer ahead in its list, a writer with no contender ahead";
     Rw3 = "RW-3", Safety, false, "no overtaking",
-        "no reader is granted ahead of a writer that stands before it";
+        "no reader is granted while an earlier writer waits";
     Rw4 = "RW-4", Safety, true, "readers together",
         "a reader with no writer ahead does not wait";
     Rw5 = "RW-5", Cost, false, "wake-ups of readers and writers",
-        "a writer that goes wakes the readers that it lets in, or one writer; a reader that goes at most one";
-    Rv1 = "RV-1", Liveness, false, "no request to go is lost",
-        "a request to go reaches the contender's owner, also if it came before its watch";
-    Rv2 = "RV-2", Safety, true, "force",
-        "nobody is removed without force, nor before the grace is over";
-    Rv3 = "RV-3", Liveness, false, "who is asked to go, goes",
-        "a waiter that was asked to go leaves the line, and its call ends";
-    Rv4 = "RV-4", Safety, true, "a request to go is no grant",
-        "a request to go wakes nobody else into the lock";
+        "the end of a writer wakes the readers that may enter, or one writer; that of a reader at most one";
+    Rv1 = "RV-1", Liveness, false, "no request to release is lost",
+        "a request to release reaches the owner of the contender, even if it came before the watch";
+    Rv2 = "RV-2", Safety, true, "forced revocation",
+        "no contender is removed where force is not allowed, nor before the grace period ends";
+    Rv3 = "RV-3", Liveness, false, "a revoked waiter leaves",
+        "a waiter that was revoked deletes its znode, and its call ends";
+    Rv4 = "RV-4", Safety, true, "a revocation is not a grant",
+        "a request to release wakes no other contender into the lock";
     Le1 = "LE-1", Safety, false, "one leader",
-        "at most one believes to lead";
+        "at most one client believes that it leads";
     Le2 = "LE-2", Safety, true, "epochs",
         "the epoch is the czxid of the candidate, and grows with every change";
-    Le3 = "LE-3", Safety, true, "took office without a right",
+    Le3 = "LE-3", Safety, true, "unjustified leadership",
         "a leader has the lowest candidate, and its own session owns it";
     Le4 = "LE-4", Safety, true, "acknowledgement",
-        "at most one acknowledgement an epoch, and none of a deposed leader";
+        "at most one acknowledgement per epoch, and none by a deposed leader";
     Le5 = "LE-5", Liveness, false, "a leader in the end",
-        "when faults are over somebody leads, and all observers know who";
+        "after the last fault there is a leader, and all observers know it";
     Le6 = "LE-6", Safety, true, "stability",
-        "leadership changes only when a leader goes, and a candidate is made once";
+        "leadership changes only when a leader ends, and a candidate is created once";
     Le7 = "LE-7", Cost, false, "cost of a change",
-        "a leader that goes wakes one candidate, another candidate at most one";
+        "the end of a leader wakes one candidate, that of another candidate at most one";
     Le8 = "LE-8", Safety, true, "no candidate stays behind",
-        "who resigns or closes leaves no candidate";
+        "a client that resigned or closed leaves no candidate znode";
     Le9 = "LE-9", Safety, true, "leadership ends in time",
-        "a leader stops when it must, also if its candidate was deleted";
+        "a leader stops when it must, even if its candidate was deleted";
     Le10 = "LE-10", Safety, true, "no false end of leadership",
         "a leader is told to stop only if its connection, its session or its candidate was lost, or may have been";
     Ba1 = "BA-1", Safety, false, "barrier",
-        "nobody passes while the barrier stands";
+        "no client passes while the barrier exists";
     Ba2 = "BA-2", Liveness, true, "a barrier opens",
-        "who waits has something to wake it, and passes when the barrier has gone";
+        "every waiter has a wake-up to come, and passes after the barrier is removed";
     Ba3 = "BA-3", Cost, false, "cost of a barrier",
-        "one notification a waiter for each removal";
+        "one notification per waiter and removal";
     Ba4 = "BA-4", Cost, false, "nothing left at a barrier",
         "no watch is left after passing or giving up";
     Ba5 = "BA-5", Safety, true, "no other event opens a barrier",
         "after any other event a waiter reads again";
     Db1 = "DB-1", Safety, false, "double barrier, enter",
-        "nobody enters before all participants of its generation are there";
+        "no participant enters before all of its generation have registered";
     Db2 = "DB-2", Safety, false, "double barrier, leave",
-        "nobody has left while a participant of its generation is inside";
-    Db3 = "DB-3", Safety, true, "who is counted",
+        "no participant has left while another of its generation is inside";
+    Db3 = "DB-3", Safety, true, "counting of participants",
         "only live participants of this generation are counted, each once";
     Db4 = "DB-4", Safety, true, "generations",
-        "the opening of one generation lets nobody into another";
-    Db5 = "DB-5", Liveness, false, "who comes late",
-        "who comes late is told, or joins the next generation";
+        "the opening of one generation admits no participant of another";
+    Db5 = "DB-5", Liveness, false, "late participants",
+        "a late participant is refused, or joins the next generation";
     Db6 = "DB-6", Liveness, false, "progress of a double barrier",
         "enough live participants all enter, and all leave";
     Db7 = "DB-7", Safety, true, "the opening is not lost",
-        "who was counted learns that it has opened";
+        "every counted participant learns of the opening";
     Db8 = "DB-8", Cost, false, "cost of a double barrier",
-        "one notification a participant to enter, two to leave";
+        "one notification per participant to enter, two to leave";
     Db9 = "DB-9", Safety, true, "one phase at a time",
-        "no event of a session or of the other phase lets anybody in or out";
+        "no session event and no event of the other phase lets a participant in or out";
     Db10 = "DB-10", Cost, false, "nothing left at a double barrier",
-        "when a participant is done its znode and its watches go";
+        "a participant that is done leaves no znode and no watch";
     Qu1 = "QU-1", Safety, true, "no duplicate",
-        "an item is handed out once, by the operation that removed it";
+        "an item is returned once, by the operation that removed it";
     Qu2 = "QU-2", Safety, false, "no loss",
-        "an item that was put comes out, or is still there";
+        "an item that was put is taken, or is still in the queue";
     Qu3 = "QU-3", Safety, true, "one put, one item",
-        "a put makes one item, whatever was lost";
+        "a put creates one item, whatever reply is lost";
     Qu4 = "QU-4", Safety, false, "first in, first out",
-        "items go in the order in which they came";
+        "items are taken in the order in which they were put";
     Qu5 = "QU-5", Safety, false, "the more urgent first",
-        "no item goes while a more urgent one is known";
-    Qu6 = "QU-6", Liveness, true, "nobody starves",
-        "an idle consumer has something to wake it, and items get to idle consumers";
+        "no item is taken while a more urgent one is known";
+    Qu6 = "QU-6", Liveness, true, "no starvation",
+        "every idle consumer has a wake-up to come, and items reach idle consumers";
     Qu7 = "QU-7", Cost, false, "wake-ups of consumers",
         "a put wakes one idle consumer";
     Qu8 = "QU-8", Safety, true, "items stay",
-        "an item does not go with the session of its producer";
+        "an item is not deleted with the session of its producer";
     Qu9 = "QU-9", Cost, false, "nothing left at a queue",
-        "no claim and no place in line is left of an operation that is over";
+        "a finished operation leaves no claim and no znode among the consumers";
     Qu10 = "QU-10", Safety, true, "numbers are compared as numbers",
-        "neither priorities nor sequence numbers are compared as texts";
+        "neither priorities nor sequence numbers are compared as text";
     Tc1 = "TC-1", Safety, false, "agreement",
-        "all sites that decide, decide alike";
+        "all sites that decide reach the same decision";
     Tc2 = "TC-2", Safety, false, "no reversal",
         "no site reverses its decision";
     Tc3 = "TC-3", Safety, false, "commit needs every vote",
         "commit only if every site voted for it";
     Tc4 = "TC-4", Safety, false, "commit if nothing fails",
-        "if nothing fails and all vote for it, they commit";
+        "without failures, if all sites vote for it, they commit";
     Tc5 = "TC-5", Liveness, false, "all decide in the end",
-        "when failures are repaired every site decides";
-    Tc6 = "TC-6", Safety, true, "one vote a site",
+        "after failures are repaired every site decides";
+    Tc6 = "TC-6", Safety, true, "one vote per site",
         "a vote is written once";
     Tc7 = "TC-7", Safety, true, "the sites are fixed",
-        "nobody decides on a partial list of sites";
+        "no site decides on a partial list of sites";
     Tc8 = "TC-8", Safety, true, "no way back after yes",
         "a site that voted for commit does not abort by itself";
     Tc9 = "TC-9", Safety, true, "one record decides",
-        "the first record of a decision wins, and everybody obeys it";
+        "the first record of a decision wins, and every site obeys it";
     Tc10 = "TC-10", Safety, true, "votes stay",
-        "votes do not go with a session, unless the record alone decides";
+        "votes are not deleted with a session, unless the record alone decides";
     Tc11 = "TC-11", Safety, true, "the record stays",
         "the record is removed after every site has learned the decision";
     Tc12 = "TC-12", Cost, false, "cost of a transaction",
         "notifications keep to the bound of its form";
-    Tc13 = "TC-13", Liveness, false, "nobody is blocked",
-        "a live site decides, or is blocked by a named vote that nobody can read or refuse";
+    Tc13 = "TC-13", Liveness, false, "no blocked site",
+        "a live site decides, or is blocked by a named vote that no site can read or refuse";
     Gm1 = "GM-1", Safety, true, "views",
         "every view is the children of some state, and states do not go back";
     Gm2 = "GM-2", Liveness, false, "members are seen",
-        "who has joined and lives is in every live view in the end";
-    Gm3 = "GM-3", Liveness, false, "the dead leave",
-        "who is dead leaves every view, who lives stays in";
+        "a live member that has joined is in every live view in the end";
+    Gm3 = "GM-3", Liveness, false, "dead members leave",
+        "a dead member leaves every view, a live member stays in it";
     Gm4 = "GM-4", Safety, true, "joined",
-        "who is told that it has joined has a znode of its present session";
-    Gm5 = "GM-5", Safety, true, "one znode a member",
+        "a client that was told that it joined has a znode of its current session";
+    Gm5 = "GM-5", Safety, true, "one znode per member",
         "a member has at most one znode";
     Gm6 = "GM-6", Liveness, false, "after an expiry",
-        "who has lost its session joins again, or says that it is out";
+        "a member that lost its session joins again, or reports that it is out";
     Gm7 = "GM-7", Cost, false, "cost of a change of members",
-        "one notification an observer for each change";
+        "one notification per observer and change";
     Gm8 = "GM-8", Safety, true, "no false end of membership",
         "a member is told that it is out only if its session or its znode was lost, or may have been";
     Cf1 = "CF-1", Safety, false, "values do not go back",
-        "what a follower is told never goes back";
+        "the values that a follower sees never go back";
     Cf2 = "CF-2", Safety, true, "values were written",
-        "the value told is the one that was written";
+        "a value that a follower sees is the one that was written";
     Cf3 = "CF-3", Liveness, false, "the last value arrives",
         "in the end every live follower has the last value";
     Cf4 = "CF-4", Safety, true, "a notification is followed by its value",
@@ -256,17 +260,17 @@ rules! {
     Cf7 = "CF-7", Safety, false, "no update is lost",
         "conditional writes form a chain";
     Cf8 = "CF-8", Cost, false, "cost of a change of value",
-        "one notification a follower for each change";
+        "one notification per follower and change";
     Ns1 = "NS-1", Safety, false, "one owner of a name",
-        "one claimant of a name gets it";
+        "at most one claimant of a name gets it";
     Ns2 = "NS-2", Safety, false, "unique names",
-        "names that are given out differ";
+        "generated names differ";
     Ns3 = "NS-3", Safety, true, "a lost reply is neither yes nor no",
-        "success only if the name is ours, refusal only if it is not";
-    Ns4 = "NS-4", Safety, true, "only one's own",
-        "a name is taken back by its own registration only";
+        "a registration succeeds only if it owns the name, and is refused only if it does not";
+    Ns4 = "NS-4", Safety, true, "only the own registration",
+        "only its own registration removes a name";
     Ns5 = "NS-5", Safety, false, "lookups",
-        "a lookup gives what stood there while it went on";
+        "a lookup returns a value that the name had during the call";
 }
 
 impl RuleId {

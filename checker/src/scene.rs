@@ -65,7 +65,7 @@ impl Scene<'_> {
 
     pub(crate) fn session(&self, session: Session) -> String {
         match session {
-            Session(0) => "nobody".to_owned(),
+            Session(0) => "no session".to_owned(),
             Session(number) => format!("session s{number}"),
         }
     }

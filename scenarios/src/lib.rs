@@ -4,5 +4,5 @@
 //! tests of your own code depend on; workloads, stories and mutants stand in `zk-catalogue`.
 
 pub mod cli;
+pub mod mutation_score;
 mod text_table;
-pub mod zoo;

@@ -251,10 +251,10 @@ impl Barriers {
         let seen = [op.called.index, waiter.last_index];
         let stood = self.stood_all_along(scene, id);
         let told = match waiter.last {
-            Last::Nothing => "it had not been told anything of the barrier".to_owned(),
-            Last::Stands => format!("e{}: it had been told that the barrier stands", waiter.last_index),
-            Last::Absent => "it had been told that there is none".to_owned(),
-            Last::Event(event) => format!("e{}: the last that it was told is {event}", waiter.last_index),
+            Last::Nothing => "it had read nothing about the barrier".to_owned(),
+            Last::Stands => format!("e{}: its last read showed the barrier", waiter.last_index),
+            Last::Absent => "its last read showed no barrier".to_owned(),
+            Last::Event(event) => format!("e{}: the last it received was {event}", waiter.last_index),
         };
         let event = match waiter.last {
             // For a level-triggered wait a notification of the deletion is only a reason to read again.
@@ -313,7 +313,7 @@ impl Barriers {
         let over = view.session(waiter.session_in(scene)).known_over;
         if over.came() && over.index > op.called.index {
             let ran = if client.last_pause.1.came() { client.last_pause.1.at } else { 0 };
-            return Some((over.at.max(ran), "its session is over, and it knows that"));
+            return Some((over.at.max(ran), "it knows that its session has ended"));
         }
         if !view.healed && self.is_hostile {
             return None;
@@ -322,7 +322,7 @@ impl Barriers {
             true => self.down_since(waiter, op.verb)?,
             false => Self::lowered_since(scene, waiter.object)?,
         };
-        Some((since.max(view.calm_since).max(op.called.at), "the barrier that it waits for has gone"))
+        Some((since.max(view.calm_since).max(op.called.at), "the barrier that it waits for was removed"))
     }
 
     fn down_since(&self, waiter: &Waiter, verb: Verb) -> Option<u64> {
@@ -363,15 +363,11 @@ impl Barriers {
             }
             let op = scene.view.op(waiter.op);
             let text = explain(format!(
-                "{} waits since {}, and does not come to an end",
+                "{} waits since {}, and its call does not end",
                 scene.client(op.client),
                 scene.when(op.called)
             ))
-            .because(format!(
-                "{why}, for {} now; {} is the most it may take",
-                ms(scene.at - since),
-                ms(bound)
-            ));
+            .because(format!("{why}, {} ago; the limit is {}", ms(scene.at - since), ms(bound)));
             out.fail(RuleId::Ba2, scene, waiter.object, &[op.called.index, waiter.last_index], text);
             self.waiters[at].is_told = true;
         }
@@ -434,7 +430,7 @@ impl Barriers {
                 "{who} (called at {called}) sent {} requests, after {} wake-ups, and still waits",
                 op.sends, op.wakes
             ))
-            .because(format!("its budget is {allowed}: who waits asks only when it is told something"));
+            .because(format!("its budget is {allowed}: a waiter reads only after an event"));
             out.fail(RuleId::Ba3, scene, op.object, &[op.called.index], text);
         }
     }
@@ -459,8 +455,8 @@ impl Barriers {
                 continue;
             }
             let who = scene.client(client);
-            let text = explain(format!("a watch of {who} on {} is left", scene.path(watch.path)))
-                .because(format!("it was armed at e{}, and {who} waits for nothing", watch.armed_index));
+            let text = explain(format!("a watch of {who} on {} is still armed", scene.path(watch.path)))
+                .because(format!("it was armed at e{}, and no operation of {who} waits", watch.armed_index));
             out.metrics.leaks += 1;
             out.fail(RuleId::Ba4, scene, object, &[watch.armed_index], text);
         }
@@ -496,15 +492,15 @@ impl Rule for Barriers {
             let op = scene.view.op(doubt.op);
             let who = scene.client(op.client);
             let text = explain(format!(
-                "{who} waits since {}, and from {} on nothing is there to wake it",
+                "{who} waits since {}, and nothing can wake it from {} on",
                 scene.when(op.called),
                 scene.when(doubt.since)
             ))
             .because(match self.waiters.iter().find(|waiter| waiter.op == doubt.op) {
                 Some(waiter) if op.verb == Verb::Wait && waiter.is_justified(op.verb) => {
-                    format!("e{}: it had been told that it may pass, and waits on", waiter.last_index)
+                    format!("e{}: its read showed that it may pass, and it still waits", waiter.last_index)
                 }
-                _ => format!("{who} has no watch on the barrier that will tell of its end"),
+                _ => format!("{who} has no watch on the barrier that will report the removal"),
             });
             let seen = [op.called.index, doubt.since.index];
             out.fail(RuleId::Ba2, scene, op.object, &seen, text);
@@ -601,9 +597,11 @@ impl Rule for Barriers {
             What::Ceased => self.look_where(scene, out, |_| true),
             What::Sleep { deadline: false, .. } if self.waiter(event.op).is_some() => {
                 let op = scene.view.op(event.op);
-                let text =
-                    explain(format!("{} sleeps while it waits, to look again", scene.client(op.client)))
-                        .because("whoever waits is woken by an event, or by its own time limit");
+                let text = explain(format!(
+                    "{} sleeps in order to look again while it waits",
+                    scene.client(op.client)
+                ))
+                .because("a notification or the time limit wakes a waiter; polling is not allowed");
                 out.fail(RuleId::Ba3, scene, op.object, &[op.called.index], text);
             }
             What::Quiesce if scene.view.is_sim() => self.left(scene, out),

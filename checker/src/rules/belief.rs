@@ -22,7 +22,7 @@ enum Cause {
     /// The first holder's process was paused.
     Pause(Moment),
     /// A foreign client deleted its znode.
-    Stranger(Moment),
+    Foreign(Moment),
     /// Its holder was forced out.
     Force(Moment),
     /// A reply reached it after the leader had last heard of it.
@@ -55,10 +55,10 @@ impl Guarded {
             own.filter(|_| !owns || op.hold != Hold::Believed || view.is_told_of_loss(pair.first))
         {
             let gone = own.deleted;
-            return Some(if own.by_force { Cause::Force(gone) } else { Cause::Stranger(gone) });
+            return Some(if own.by_force { Cause::Force(gone) } else { Cause::Foreign(gone) });
         }
         if !view.is_sim() && view.foreign_due > 0 {
-            return Some(Cause::Stranger(pair.since));
+            return Some(Cause::Foreign(pair.since));
         }
         let session = view.session(op.session);
         let unheard = session.marked.came() && session.answered_sent > session.heard;
@@ -87,7 +87,7 @@ impl Guarded {
                 return;
             }
             let text = Self::text(scene, pair)
-                .not_excused(format!("{} had no right to be granted it", scene.client(new.client)));
+                .not_excused(format!("the grant to {} was not justified", scene.client(new.client)));
             return Self::fail(scene, pair, out, text);
         }
         if scene.at > view.last_belief(pair.first) && !view.client(view.op(pair.first).client).is_paused() {
@@ -106,7 +106,7 @@ impl Guarded {
     fn text(scene: &Scene<'_>, pair: Overlap) -> Explanation {
         let (first, second) = (scene.view.op(pair.first), scene.view.op(pair.second));
         let text = explain(format!(
-            "{} held it (token {:#x}) since {}, {} (token {:#x}) since {}: both at once",
+            "{} held (token {:#x}) since {}, and {} (token {:#x}) since {}: two holders at once",
             scene.client(first.client),
             first.token,
             scene.when(first.believed),
@@ -118,19 +118,19 @@ impl Guarded {
             Some(own) if !own.is_alive() => {
                 let marked = scene.view.session(first.session).marked;
                 let how = match own.by_foreign {
-                    true => "a stranger deleted it".to_owned(),
+                    true => "a foreign client deleted it".to_owned(),
                     false if marked.came() => {
                         format!("the leader expired its session at {}", scene.when(marked))
                     }
                     false => format!("{} ended it", scene.session(own.by)),
                 };
                 text.because(format!(
-                    "{} went at {}: {how}",
+                    "{} was deleted at {}: {how}",
                     scene.contender(first.own),
                     scene.when(own.deleted)
                 ))
             }
-            Some(_) => text.because(format!("{} was still there", scene.contender(first.own))),
+            Some(_) => text.because(format!("{} still existed", scene.contender(first.own))),
             None => text,
         }
     }
@@ -156,11 +156,7 @@ impl Guarded {
         let first = scene.view.op(pair.first);
         let (_, why, index) = first.stop.instant();
         let text = Self::text(scene, pair)
-            .because(format!(
-                "e{index}: {} had to stop, for {}",
-                scene.client(first.client),
-                had_to_stop(why)
-            ))
+            .because(format!("e{index}: {} had to stop: {}", scene.client(first.client), had_to_stop(why)))
             .not_excused("its belief lasted longer");
         Self::fail(scene, pair, out, text);
     }
@@ -171,7 +167,7 @@ impl Guarded {
         }
         let client = scene.actor(pair.first);
         let text = Self::text(scene, pair)
-            .not_excused(format!("{client} was not standing still, and no stranger had deleted its znode"));
+            .not_excused(format!("{client} was not paused, and no foreign client had deleted its znode"));
         Self::fail(scene, pair, out, text);
     }
 
@@ -182,18 +178,18 @@ impl Guarded {
         let (why, index) = match Self::cause(scene, pair) {
             None => return Self::unexplained(scene, pair, out),
             Some(Cause::Pause(begin)) => {
-                (format!("{client} stood still since {}", scene.when(begin)), begin.index)
+                (format!("{client} was paused since {}", scene.when(begin)), begin.index)
             }
-            Some(Cause::Stranger(gone)) => {
-                (format!("a stranger deleted its znode at {}", scene.when(gone)), gone.index)
+            Some(Cause::Foreign(gone)) => {
+                (format!("a foreign client deleted its znode at {}", scene.when(gone)), gone.index)
             }
             Some(Cause::Force(gone)) => {
-                (format!("{client} was made to go at {}", scene.when(gone)), gone.index)
+                (format!("{client} was forced out at {}", scene.when(gone)), gone.index)
             }
             Some(Cause::CutOff(marked)) => {
                 let when = scene.when(marked);
                 (
-                    format!("a server between {client} and the leader was in trouble before {when}"),
+                    format!("before {when}, a fault affected a server between {client} and the leader"),
                     marked.index,
                 )
             }
@@ -203,14 +199,16 @@ impl Guarded {
             Some(Cause::Unheard(marked)) => {
                 let when = scene.when(marked);
                 (
-                    format!("{client} was answered after the leader last heard of it, before {when}"),
+                    format!(
+                        "{client} received a reply after the last contact that the leader knew of, before {when}"
+                    ),
                     marked.index,
                 )
             }
         };
         out.metrics.zombies += 1;
         out.metrics.longest_zombie = out.metrics.longest_zombie.max(window);
-        let text = Self::text(scene, pair).excused(format!("{why}; {} together", ms(window)));
+        let text = Self::text(scene, pair).excused(format!("{why}; the holds overlapped for {}", ms(window)));
         let [a, b] = Self::seen(scene, pair);
         let object = scene.view.op(pair.first).object;
         let rule = scene.rule(Self::ID, object);
@@ -310,13 +308,13 @@ impl Raw {
                     continue;
                 }
                 let text = explain(format!(
-                    "{} held it since {}; {} held it too, since {}",
+                    "{} held since {}, and {} since {}: two holders at once",
                     scene.actor(held.op),
                     scene.when(held.since),
                     scene.actor(op),
                     scene.when(since)
                 ))
-                .not_excused("no session expired, nobody stood still, no stranger deleted anything");
+                .not_excused("no session expired, no client was paused, no foreign client deleted a znode");
                 out.find(Found::fail(rule, since.index), scene, Some(object), &[held.since.index], text);
             }
         }

@@ -127,12 +127,12 @@ impl Config {
         let text = |what: String| explain(what);
         let is_excused = is_excused(scene, doing.object);
         let wrong = if scene.view.op(id).phase == Phase::Over(Outcome::Refused) {
-            Some(text(format!("{who} was told that nothing was written, and then it was")))
+            Some(text(format!("{who} was told that its write was not applied, and later it was")))
         } else if conditional && before != expected && !is_excused {
-            let what = format!("{who} wrote over what was written at zxid {before:#x}");
-            Some(text(what).because(format!("it expected what was written at zxid {expected:#x}")))
+            let what = format!("{who} overwrote the value of zxid {before:#x}");
+            Some(text(what).because(format!("it expected the value of zxid {expected:#x}")))
         } else if doing.writes > 0 && (conditional || others(doing.first_write)) && !is_excused {
-            Some(text(format!("{who} wrote a second time what it had written once")))
+            Some(text(format!("{who} applied the same write twice")))
         } else {
             None
         };
@@ -161,13 +161,13 @@ impl Config {
                 let is_excused = is_excused(scene, object);
                 let wrong = match outcome {
                     Outcome::Done if scene.view.is_sim() && doing.writes == 0 => {
-                        Some("was told that its value was written, and it was not")
+                        Some("was told that its write was applied, and it was not")
                     }
                     Outcome::Refused if doing.writes > 0 && !is_excused => {
-                        Some("was told that nothing was written, and it was")
+                        Some("was told that its write was not applied, and it was")
                     }
                     Outcome::Done if !scene.view.is_sim() && self.rival(scene, at) => {
-                        Some("wrote over what it expected, and somebody else had done so before")
+                        Some("overwrote the value that it expected, and another writer had done so before")
                     }
                     _ => None,
                 };
@@ -208,11 +208,11 @@ impl Config {
         if doing.seen.map(|(zxid, _)| zxid) != Some(now) {
             let who = scene.actor(doing.id);
             let has = match doing.seen {
-                Some((zxid, at)) => format!("has what was written at zxid {zxid:#x} (e{})", at.index),
-                None => "has heard of nothing".to_owned(),
+                Some((zxid, at)) => format!("has the value of zxid {zxid:#x} (e{})", at.index),
+                None => "has no value".to_owned(),
             };
             let text = explain(format!("{who} {has}; the last change was at zxid {:#x}", last.zxid))
-                .because(format!("that was at {}, and nothing has stood in the way", scene.when(last.at)));
+                .because(format!("that was at {}, and no fault was active since", scene.when(last.at)));
             out.fail(RuleId::Cf3, scene, doing.object, &[last.at.index], text);
         }
     }
@@ -248,8 +248,8 @@ impl Config {
         let newest = doing.newest;
         if zxid < newest.0 {
             let who = scene.actor(doing.id);
-            let text = explain(format!("{who} was told what was written at zxid {zxid:#x}"))
-                .because(format!("it had been told what was written at zxid {:#x} before", newest.0));
+            let text = explain(format!("{who} was given the value of zxid {zxid:#x}"))
+                .because(format!("it had been given the value of zxid {:#x} before", newest.0));
             out.fail(RuleId::Cf1, scene, doing.object, &[newest.1], text);
         }
     }
@@ -264,17 +264,17 @@ impl Config {
             match self.of(doing.object).find(|write| write.zxid == zxid && write.data.is_some()) {
                 None => Some(format!("nothing was written at zxid {zxid:#x}")),
                 Some(write) if write.data != Some(content) => {
-                    Some("something else was written then".to_owned())
+                    Some("another value was written then".to_owned())
                 }
                 Some(_) => None,
             }
         } else {
             let given =
                 |op: &Doing| op.object == doing.object && op.given.is_some_and(|(given, _)| given == value);
-            (!self.ops.iter().any(given)).then(|| "nobody has ever written that".to_owned())
+            (!self.ops.iter().any(given)).then(|| "no client has ever written that value".to_owned())
         };
         if let Some(wrong) = wrong {
-            let text = explain(format!("{who} was told {:?} of zxid {zxid:#x}", text(scene, value)));
+            let text = explain(format!("{who} was given {:?} of zxid {zxid:#x}", text(scene, value)));
             out.fail(RuleId::Cf2, scene, doing.object, &[], text.because(wrong));
         }
     }
@@ -286,8 +286,8 @@ impl Config {
         out.premise(RuleId::Cf5, doing.object);
         if !armed {
             let who = scene.actor(doing.id);
-            let text = explain(format!("{who} hands out what it read at {}", scene.when(read)))
-                .because("that read has armed no watch: what is written before another does is lost");
+            let text = explain(format!("{who} returns the value that it read at {}", scene.when(read)))
+                .because("that read armed no watch: a write before the next armed watch is missed");
             out.fail(RuleId::Cf5, scene, doing.object, &[read.index], text);
         }
     }
@@ -311,7 +311,7 @@ impl Config {
             let who = scene.actor(doing.id);
             let read = text(scene, values);
             let text = explain(format!("{who} read {read:?} as the set of zxid {zxid:#x}"))
-                .because("no publication was of these values together");
+                .because("no publication contained these values together");
             out.fail(RuleId::Cf6, scene, doing.object, &[], text);
         }
     }
@@ -347,7 +347,7 @@ impl Config {
         let Some(latest) = told.max_by_key(|told| told.zxid) else { return };
         out.premise(RuleId::Cf4, object);
         if zxid < latest.zxid {
-            let text = explain(format!("a read was answered in the state of zxid {zxid:#x}"))
+            let text = explain(format!("a read was answered from the state of zxid {zxid:#x}"))
                 .because(format!("its connection had been notified of zxid {:#x} before", latest.zxid));
             out.fail(RuleId::Cf4, scene, object, &[latest.noticed.index], text);
         }

@@ -216,10 +216,10 @@ impl Cost {
                 _ => "deletion",
             };
             let text = explain(format!(
-                "the {what} of zxid {:#x} notified {woken} waiters and enabled {}: at most {allowed} may be",
+                "the {what} of zxid {:#x} notified {woken} waiters and enabled {}; at most {allowed} may be notified",
                 herd.zxid, herd.enabled
             ))
-            .because(format!("they all watch {}", scene.path(herd.path)));
+            .because(format!("all of them watch {}", scene.path(herd.path)));
             out.find(
                 Found::fail(rule, herd.last.index).in_layer(Layer::Cost),
                 scene,
@@ -258,11 +258,11 @@ impl Cost {
         out.premise(RuleId::Mx13, op.object);
         let budget = &scene.tables.objects[usize::from(op.object.0)].budget;
         if op.sends > budget.free_acquire && !out.is_enough(RuleId::Mx13, op.object) {
-            let what = format!("sent {} requests for a grant with nobody ahead", op.sends);
+            let what = format!("sent {} requests for a grant with no contender ahead", op.sends);
             Self::fail(scene, id, out, what, format!("its budget is {}", budget.free_acquire));
         }
         if op.depth > budget.free_round_trips && !out.is_enough(RuleId::Mx13, op.object) {
-            let what = format!("took {} round trips for a grant with nobody ahead", op.depth);
+            let what = format!("took {} round trips for a grant with no contender ahead", op.depth);
             Self::fail(scene, id, out, what, format!("its budget is {}", budget.free_round_trips));
         }
     }
@@ -331,10 +331,10 @@ impl Cost {
         let woken = capture.woken;
         capture.woken = allowed;
         let text = explain(format!(
-            "the notification at {} is the {woken}th to one who waits, and there can have been {allowed} deletions",
+            "the notification at {} is number {woken} to a waiter, and there can have been {allowed} deletions",
             scene.when(view.now)
         ))
-        .because("one deletion notifies one waiter, a creation nobody");
+        .because("a deletion notifies one waiter, a creation none");
         out.fail(rule, scene, object, &[], text);
     }
 }
@@ -362,8 +362,15 @@ impl Rule for Cost {
             }
             What::Believe { .. } => self.granted(scene, event.op, out),
             What::Sleep { deadline: false, .. } if view.op(event.op).is_waiting() => {
-                let budget = "whoever waits is woken by an event, or by its own time limit".to_owned();
-                Self::fail(scene, event.op, out, "sleeps while it waits, to look again".to_owned(), budget);
+                let budget =
+                    "a notification or the time limit wakes a waiter; polling is not allowed".to_owned();
+                Self::fail(
+                    scene,
+                    event.op,
+                    out,
+                    "sleeps in order to look again while it waits".to_owned(),
+                    budget,
+                );
             }
             What::Send { kind, cleanup, path, .. } => {
                 if !cleanup {

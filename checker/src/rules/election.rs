@@ -84,7 +84,7 @@ impl Acknowledged {
         let candidate = Self::candidate(scene, object, epoch);
         let owner = owner.or(before.map(|before| before.owner)).unwrap_or_default();
         let text = explain(format!(
-            "{} put on record at {} that it leads, in epoch {epoch:#x}",
+            "{} wrote the record of its leadership at {}, in epoch {epoch:#x}",
             scene.client(op.client),
             scene.when(view.now)
         ));
@@ -92,25 +92,25 @@ impl Acknowledged {
             None => Some((text.because("no candidate has that epoch"), u32::MAX)),
             Some(candidate) if !candidate.is_alive() => {
                 let gone = scene.when(candidate.deleted);
-                let told = format!("{} was gone since {gone}", scene.znode(candidate.path));
+                let told = format!("{} was deleted at {gone}", scene.znode(candidate.path));
                 Some((text.because(told), candidate.deleted.index))
             }
             Some(candidate) if view.ahead_now(candidate).is_some() => {
                 let ahead = view.ahead_now(candidate).map_or("?".to_owned(), |ahead| scene.contender(ahead));
-                Some((text.because(format!("{ahead} stands ahead of its candidate")), candidate.created))
+                Some((text.because(format!("{ahead} is ahead of its candidate")), candidate.created))
             }
             Some(candidate) if candidate.owner != owner => {
                 let of = scene.session(owner);
-                let told = format!("the record belongs to {of}, its candidate does not");
+                let told = format!("the record belongs to {of}, and the candidate does not");
                 Some((text.because(told), candidate.created))
             }
             Some(_) if self.asked != Some(Request::Multi) => {
-                let told = "the record was written by itself, without a check that the candidate is there";
+                let told = "the transaction that wrote the record did not check that the candidate exists";
                 Some((text.because(told), u32::MAX))
             }
             Some(_) => match before {
                 Some(before) if before.epoch > epoch => {
-                    let told = format!("e{}: epoch {:#x} was on record", before.since.index, before.epoch);
+                    let told = format!("e{}: the record had epoch {:#x}", before.since.index, before.epoch);
                     Some((text.because(told), before.since.index))
                 }
                 // A leader that finds its record overwritten takes it for another leader's.
@@ -120,7 +120,7 @@ impl Acknowledged {
                     None
                 }
                 Some(before) if before.epoch == epoch && !before.by_foreign => {
-                    let told = format!("e{}: this epoch was put on record before", before.since.index);
+                    let told = format!("e{}: this epoch was recorded before", before.since.index);
                     Some((text.because(told), before.since.index))
                 }
                 _ => None,
@@ -160,22 +160,24 @@ impl Acknowledged {
         out.premise(RuleId::Le4, object);
         let told = || {
             explain(format!(
-                "{} was told at {} that its leadership (epoch {epoch:#x}) is on record",
+                "{} was told at {} that its leadership (epoch {epoch:#x}) is recorded",
                 scene.client(op.client),
                 scene.when(view.now)
             ))
         };
         let known = self.records.iter().any(|record| record.object == object && record.epoch == epoch);
         if view.is_sim() && !known {
-            let text = told().because("no such record was made");
+            let text = told().because("no such record was written");
             return out.fail(RuleId::Le4, scene, object, &[op.called.index], text);
         }
         let later = |(other, later, at): &&(ObjectId, u64, Moment)| {
             *other == object && *later > epoch && at.index < op.called.index
         };
         if let Some((_, later, at)) = self.confirmed.iter().find(later) {
-            let text = told()
-                .because(format!("{} epoch {later:#x} had been confirmed, before it asked", scene.when(*at)));
+            let text = told().because(format!(
+                "at {}, before its call, the later epoch {later:#x} had been confirmed",
+                scene.when(*at)
+            ));
             out.fail(RuleId::Le4, scene, object, &[op.called.index, at.index], text);
         }
         self.confirmed.push((object, epoch, view.now));
@@ -189,7 +191,7 @@ impl Acknowledged {
         out.premise(RuleId::Le4, object);
         let before = self.followers.iter().find(|follower| follower.op == event.op).copied();
         let told = explain(format!(
-            "{} was told at {} that epoch {epoch:#x} is on record",
+            "{} was told at {} that epoch {epoch:#x} is recorded",
             scene.client(op.client),
             scene.when(view.now)
         ));
@@ -200,16 +202,15 @@ impl Acknowledged {
             all.filter(|candidate| candidate.is_in(zxid)).map(|candidate| candidate.stamp).min()
         };
         let wrong = if let Some(before) = before.filter(|before| before.epoch > epoch) {
-            let why = format!("e{}: it had been told of epoch {:#x}", before.index, before.epoch);
+            let why = format!("e{}: it had seen epoch {:#x}", before.index, before.epoch);
             Some((told.because(why), before.index))
         } else if view.is_sim() && record.is_none() {
-            Some((told.because("no such record was made"), u32::MAX))
+            Some((told.because("no such record was written"), u32::MAX))
         } else if let Some(record) = record.filter(|record| view.op(record.op).given != text) {
             let said = scene.path(view.op(record.op).given);
-            Some((told.because(format!("what is on record is {said}")), record.since.index))
+            Some((told.because(format!("the record says {said}")), record.since.index))
         } else if let Some(list) = list.filter(|list| lowest(list.zxid) != Some(epoch)) {
-            let why =
-                format!("in the list that it was served at e{} that is not the lowest candidate", list.reply);
+            let why = format!("in the list that it read at e{} another candidate is lower", list.reply);
             Some((told.because(why), list.reply))
         } else {
             None
@@ -262,8 +263,8 @@ impl Acknowledged {
                 scene.when(scene.now()),
                 record.epoch
             ))
-            .because(format!("it is on record since {}", scene.when(record.since)))
-            .not_excused(format!("{} is the most it may take", ms(bound)));
+            .because(format!("the record exists since {}", scene.when(record.since)))
+            .not_excused(format!("the limit is {}", ms(bound)));
             out.fail(RuleId::Le5, scene, op.object, &[op.called.index, record.since.index], text);
         }
     }
@@ -277,7 +278,7 @@ impl Acknowledged {
             // A leader does not recognize its record after a foreign client has overwritten it.
             let is_excused = view.is_interfered_with(scene.tables, record.path);
             if done && !is_excused && view.present_client(record.owner).is_some() {
-                let text = explain(format!("the record of epoch {:#x} is left", record.epoch))
+                let text = explain(format!("the record of epoch {:#x} still exists", record.epoch))
                     .because(format!("{} no longer leads", scene.actor(record.op)));
                 out.metrics.leaks += 1;
                 out.fail(RuleId::Mx11, scene, record.object, &[record.since.index], text);
@@ -358,13 +359,13 @@ impl Rule for OneCandidate {
             return;
         }
         let text = explain(format!(
-            "{} made another candidate at {}, {}, for the same office",
+            "{} created another candidate at {}, {}, for the same office",
             scene.actor(new.op),
             scene.when(view.now),
             scene.contender(view.touched)
         ));
         let text = match before.is_alive() {
-            true => text.because(format!("{} is still there", scene.contender(number))),
+            true => text.because(format!("{} still exists", scene.contender(number))),
             false => {
                 let when = scene.when(before.deleted);
                 text.because(format!("it had deleted {} itself, at {when}", scene.contender(number)))

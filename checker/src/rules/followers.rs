@@ -55,11 +55,11 @@ impl Wakes {
             let who = scene.client(op.client);
             let path = scene.path(scene.tables.objects[usize::from(op.object.0)].path);
             let text = explain(format!(
-                "{who} follows {path} since {}, and from {} on nothing is there to wake it",
+                "{who} follows {path} since {}, and nothing can wake it from {} on",
                 scene.when(op.called),
                 scene.when(doubt.since)
             ))
-            .because("no watch is armed by which it would hear of the next change");
+            .because("no watch is armed that would report the next change");
             out.find(
                 Found::fail(self.rule, doubt.since.index),
                 scene,
@@ -152,7 +152,7 @@ impl Cost {
         if self.fired.contains(&fire) {
             let (who, zxid) = (scene.session(fire.0), fire.3);
             let text = explain(format!("{who} is notified twice of one change (zxid …{zxid:#x})"))
-                .because("one notification a follower and change is enough");
+                .because("one notification per follower and change is enough");
             out.fail(rule, scene, object, &[], text);
         }
         self.fired.push(fire);
@@ -172,10 +172,10 @@ impl Cost {
         if op.sends > allowed {
             let who = scene.client(op.client);
             let text = explain(format!(
-                "{who} sent {} requests, woken {} times; {allowed} were allowed",
+                "{who} sent {} requests after {} wake-ups; {allowed} were allowed",
                 op.sends, op.wakes
             ))
-            .because("who follows asks when it is told of a change, and not in between");
+            .because("a follower reads when it is notified of a change, and not in between");
             out.fail(rule, scene, op.object, &[op.called.index], text);
         }
     }

@@ -29,19 +29,19 @@ impl Rule for Justified {
         let who = scene.client(op.client);
         let list = match op.list {
             Some(list) => {
-                format!("on the list that it was served at e{} (zxid {:#x})", list.reply, list.zxid)
+                format!("on the list of e{} (zxid {:#x})", list.reply, list.zxid)
             }
-            None => "without any list".to_owned(),
+            None => "without a list".to_owned(),
         };
         let place = |number| scene.contender(number);
         let (because, witness) = match why {
-            Unjust::NoList => ("no list was served to this acquire".to_owned(), u32::MAX),
-            Unjust::NoZnode => ("it has made no znode".to_owned(), u32::MAX),
+            Unjust::NoList => ("this acquire has read no list".to_owned(), u32::MAX),
+            Unjust::NoZnode => ("it has no znode".to_owned(), u32::MAX),
             Unjust::WrongOwner(own) => {
                 let of = scene.view.contender(own).map(|own| (scene.session(own.owner), own.created));
                 let (owner, created) = of.unwrap_or_default();
                 let session = scene.session(op.session);
-                (format!("{} belongs to {owner}, and {who} speaks as {session}", place(own)), created)
+                (format!("{} belongs to {owner}, and {who} has {session}", place(own)), created)
             }
             Unjust::NotInList(own) => {
                 let at = scene.view.contender(own).map_or(u32::MAX, |own| own.deleted.index);
@@ -52,26 +52,35 @@ impl Rule for Justified {
                 let other = of.map_or("?".to_owned(), |ahead| scene.actor(ahead.op));
                 let own = place(op.own);
                 let at = of.map_or(u32::MAX, |ahead| ahead.created);
-                (format!("{} of {other} stands in it ahead of its own {own}", place(ahead)), at)
+                (format!("in that list {} of {other} is ahead of its own {own}", place(ahead)), at)
             }
             Unjust::Since(other) => {
                 let of = scene.view.contender(other);
                 let who = of.map_or("?".to_owned(), |other| scene.actor(other.op));
                 let at = of.map_or(u32::MAX, |other| other.created);
-                (format!("{who} had been granted it since that list, with {}", place(other)), at)
+                (
+                    format!(
+                        "after that list was read, {who} had been granted the hold, with {}",
+                        place(other)
+                    ),
+                    at,
+                )
             }
             Unjust::NotAtOnce(replaced) => {
                 let at = scene.view.contender(replaced).map_or(u32::MAX, |replaced| replaced.deleted.index);
                 let (own, replaced) = (place(op.own), place(replaced));
-                (format!("{own} was not made in the transaction that deleted {replaced}"), at)
+                (format!("{own} was not created in the transaction that deleted {replaced}"), at)
             }
             Unjust::Disconnected => {
                 let lost = scene.view.session(op.session).suspended;
-                (format!("the connection on which it had asked was lost at {}", scene.when(lost)), lost.index)
+                (
+                    format!("the connection on which it had read the list was lost at {}", scene.when(lost)),
+                    lost.index,
+                )
             }
         };
-        let text =
-            explain(format!("{who} was granted it at {} {list}", scene.when(op.granted))).because(because);
+        let text = explain(format!("{who} was granted the hold at {} {list}", scene.when(op.granted)))
+            .because(because);
         let list = op.list.map_or(u32::MAX, |list| list.reply);
         out.fail(rule, scene, op.object, &[list, witness], text);
     }
@@ -140,7 +149,7 @@ impl Rule for FencingToken {
         out.premise(rule, op.object);
         let what = || {
             format!(
-                "{} was granted it at {} with token {:#x}",
+                "{} was granted the hold at {} with token {:#x}",
                 scene.client(op.client),
                 scene.when(op.granted),
                 op.token
@@ -150,7 +159,8 @@ impl Rule for FencingToken {
         if downgraded && op.former != OpId(0) {
             let before = scene.view.op(op.former).token;
             if before != op.token {
-                let text = explain(what()).because(format!("it keeps its writer's token, {before:#x}"));
+                let text = explain(what())
+                    .because(format!("a downgrade keeps the token of the writer, {before:#x}"));
                 out.fail(rule, scene, op.object, &[], text);
             }
             return;
@@ -171,7 +181,7 @@ impl Rule for FencingToken {
             }
             let before = scene.actor(last.op);
             let text = explain(what()).because(format!(
-                "{before} had been granted it at e{} with token {:#x}",
+                "{before} had been granted the hold at e{} with token {:#x}",
                 last.index, last.number
             ));
             out.fail(rule, scene, op.object, &[last.index], text);
@@ -206,7 +216,7 @@ impl Rule for GrantOrder {
         out.premise(rule, object);
         let what = || {
             format!(
-                "{} was granted it at {} for {}",
+                "{} was granted the hold at {} for {}",
                 scene.client(op.client),
                 scene.when(op.granted),
                 scene.contender(op.own)
@@ -216,7 +226,7 @@ impl Rule for GrantOrder {
             if let Some((number, list)) = view.passed_over(event.op) {
                 let Some(passed) = view.contender(number) else { return };
                 let text = explain(what()).because(format!(
-                    "in the list of the line that it was served at e{}, {} of {} stands before it",
+                    "in the list of e{}, {} of {} is ahead of it",
                     list.reply,
                     scene.contender(number),
                     scene.actor(passed.op)
@@ -228,7 +238,7 @@ impl Rule for GrantOrder {
         if !view.is_sim() {
             if let Some(last) = self.0.take(scene, event.op, own.czxid) {
                 let text = explain(what()).because(format!(
-                    "{} had been granted it at e{} for a later znode ({:#x})",
+                    "{} had been granted the hold at e{} for a later znode ({:#x})",
                     scene.actor(last.op),
                     last.index,
                     last.number
@@ -254,7 +264,7 @@ impl Rule for GrantOrder {
                 return;
             }
             let text = explain(what()).because(format!(
-                "{} stands ahead with {}, and waits",
+                "{} is ahead with {}, and waits",
                 scene.actor(passed.op),
                 scene.contender(number)
             ));

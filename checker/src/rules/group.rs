@@ -141,8 +141,8 @@ impl Group {
             let other = self.lives.iter().find(|life| life.op == event.op && !life.deleted.came());
             if let Some(other) = other {
                 let who = scene.actor(member.id);
-                let text = explain(format!("{who} has made {} to join", scene.znode(path)))
-                    .because(format!("its {} is still there", scene.znode(other.path)));
+                let text = explain(format!("{who} created {} to join", scene.znode(path)))
+                    .because(format!("its {} still exists", scene.znode(other.path)));
                 out.fail(RuleId::Gm5, scene, object, &[other.created.index], text);
             }
         }
@@ -232,7 +232,7 @@ impl Group {
             return;
         }
         let who = scene.actor(member.id);
-        let told = explain(format!("{who} was told that it has joined"));
+        let told = explain(format!("the join of {who} returned done"));
         let own = self.lives.iter().rfind(|life| life.op == member.id);
         let wrong = match own {
             None => {
@@ -246,7 +246,7 @@ impl Group {
                         format!("{} belongs to {}", scene.znode(life.path), scene.session(life.owner)),
                         life.created.index,
                     )),
-                    None => Some(("it has made no znode".to_owned(), u32::MAX)),
+                    None => Some(("it has no znode".to_owned(), u32::MAX)),
                 }
             }
             Some(own) if own.owner != member.session => Some((
@@ -257,7 +257,7 @@ impl Group {
         };
         if let Some((why, seen)) = wrong {
             let session = scene.session(member.session);
-            let text = told.because(why).because(format!("{who} speaks as {session}"));
+            let text = told.because(why).because(format!("{who} has {session}"));
             out.fail(RuleId::Gm4, scene, member.object, &[seen], text);
             self.members[at].is_over = true;
         }
@@ -291,19 +291,24 @@ impl Group {
             let object = &scene.tables.objects[usize::from(member.object.0)];
             let silent = session.suspended.at.saturating_add(view.patience(object, member.session));
             let found = if session.known_over.came() && late(session.known_over.at) {
-                Some((RuleId::Gm6, session.known_over, "its session was over, and it knew"))
+                Some((RuleId::Gm6, session.known_over, "it knew that its session had ended"))
             } else if member.told.came() && late(member.told.at) {
-                Some((RuleId::Gm4, member.told, "it was told that its znode was gone"))
+                Some((RuleId::Gm4, member.told, "it had learned that its znode was deleted"))
             } else if session.is_suspended && session.ended.came() && late(silent) {
-                Some((RuleId::Gm6, session.suspended, "it was cut off for longer than its session lasts"))
+                Some((
+                    RuleId::Gm6,
+                    session.suspended,
+                    "it was disconnected for longer than its session timeout",
+                ))
             } else {
                 None
             };
             let Some((rule, moment, why)) = found else { continue };
             let who = scene.actor(member.id);
-            let text = explain(format!("{who} believes to be a member since {}", scene.when(member.since)))
-                .because(format!("at {} {why}", scene.when(moment)))
-                .not_excused("it has neither joined again nor said that it is out");
+            let text =
+                explain(format!("{who} believes that it is a member since {}", scene.when(member.since)))
+                    .because(format!("at {} {why}", scene.when(moment)))
+                    .not_excused("it has neither joined again nor reported that it is out");
             out.fail(rule, scene, member.object, &[member.since.index, moment.index], text);
             self.members[at].is_over = true;
         }
@@ -338,15 +343,21 @@ impl Group {
         let (object, shown) = (watcher.object, text(scene, members));
         out.premise(RuleId::Gm1, object);
         let who = scene.actor(watcher.id);
-        let told = || explain(format!("{who} was shown the members [{shown}] of zxid {zxid:#x}"));
+        let told = || explain(format!("{who} saw the members [{shown}] of zxid {zxid:#x}"));
         let seen = watcher.last.map_or(u32::MAX, |(_, moment)| moment.index);
         if zxid < watcher.newest {
-            let text = told().because(format!("it had been shown those of zxid {:#x}", watcher.newest));
+            let text = told().because(format!("it had seen those of zxid {:#x} before", watcher.newest));
             out.fail(RuleId::Gm1, scene, object, &[seen], text);
         } else if scene.view.is_sim() && !self.was_so(object, shown, zxid) {
             let then = self.states.iter().rfind(|(of, at, _)| *of == object && *at <= zxid);
             let then = then.map_or("", |(_, _, state)| state.as_str());
-            out.fail(RuleId::Gm1, scene, object, &[seen], told().because(format!("they were [{then}] then")));
+            out.fail(
+                RuleId::Gm1,
+                scene,
+                object,
+                &[seen],
+                told().because(format!("at that zxid the members were [{then}]")),
+            );
         }
         self.flickers(scene, at, (shown, zxid), out);
         let watcher = &mut self.watchers[at];
@@ -390,7 +401,7 @@ impl Group {
             };
             if let Some(member) = self.members.iter().find(lives) {
                 let (who, lost) = (scene.actor(watcher.id), scene.actor(member.id));
-                let text = explain(format!("{who} is shown that {id} is gone"))
+                let text = explain(format!("in the view of {who}, {id} is gone"))
                     .because(format!("{lost} is a member since {}, and connected", scene.when(member.since)));
                 out.fail(RuleId::Gm3, scene, watcher.object, &[moment.index, member.since.index], text);
             }
@@ -418,13 +429,13 @@ impl Group {
         let who = scene.actor(watcher.id);
         let seen = watcher.last.map_or(u32::MAX, |(_, moment)| moment.index);
         for (rule, id, why) in [
-            (RuleId::Gm2, missing, "is a member, and not in its view"),
-            (RuleId::Gm3, dead, "is no longer a member, and still in its view"),
+            (RuleId::Gm2, missing, "is a member, and is missing from its view"),
+            (RuleId::Gm3, dead, "is no longer a member, and is still in its view"),
         ] {
             out.premise(rule, object);
             if let Some(id) = id {
                 let text = explain(format!("{who} follows the group: {id} {why}"))
-                    .because(format!("nothing has changed since {}", crate::text::seconds(changed)));
+                    .because(format!("the members have not changed since {}", crate::text::seconds(changed)));
                 out.fail(rule, scene, object, &[seen], text);
             }
         }
@@ -436,8 +447,8 @@ impl Group {
             let Some(member) = self.members.iter().find(|member| member.id == life.op) else { continue };
             if member.is_released && scene.view.present_client(life.owner).is_some() {
                 let who = scene.actor(member.id);
-                let text = explain(format!("{} of {who} is left", scene.znode(life.path)))
-                    .because("its membership is over");
+                let text = explain(format!("{} of {who} still exists", scene.znode(life.path)))
+                    .because("its membership has ended");
                 out.fail(RuleId::Gm5, scene, life.object, &[life.created.index], text);
             }
         }

@@ -7,12 +7,12 @@ use std::collections::BTreeSet;
 /// The reason to stop, in words.
 pub(super) fn had_to_stop(why: StopWhy) -> &'static str {
     match why {
-        StopWhy::SessionOver => "its session was over, and it knew",
-        StopWhy::ZnodeGone => "it was told that its znode was gone",
-        StopWhy::Disconnected => "it was disconnected, and is declared to stop then",
+        StopWhy::SessionOver => "it knew that its session had ended",
+        StopWhy::ZnodeGone => "it had learned that its znode was deleted",
+        StopWhy::Disconnected => "it was disconnected, and its options say that it stops then",
         StopWhy::Deadline => "its deadline passed while it was disconnected",
         StopWhy::OwnDelete => "it had sent the delete of its own znode",
-        StopWhy::EndOfPause => "its pause was over, and so was its time",
+        StopWhy::EndOfPause => "its pause ended after its deadline",
     }
 }
 
@@ -47,13 +47,13 @@ impl InTime {
             let gone = view.contender(op.own).map_or(*since, |own| own.deleted);
             let who = scene.client(op.client);
             let text = explain(format!(
-                "{who} believed to hold it (token {:#x}) since {}, and still did at {}",
+                "{who} believed that it holds (token {:#x}) since {}, and still did at {}",
                 op.token,
                 scene.when(op.believed),
                 scene.when(scene.now())
             ))
             .because(format!("{} was deleted at {}", scene.contender(op.own), scene.when(gone)))
-            .because(format!("{who} watches it no longer: nothing is there to tell it"));
+            .because(format!("{who} has no watch on it any more, so no notification can come"));
             let rule = scene.rule(RuleId::Mx14, op.object);
             let at = since.index.max(gone.index);
             out.find(Found::fail(rule, at), scene, Some(op.object), &[op.believed.index, gone.index], text);
@@ -97,14 +97,14 @@ impl Rule for InTime {
             let (at, why, index) = op.stop.instant();
             let stop = Moment { at, index };
             let text = explain(format!(
-                "{} believed to hold it (token {:#x}) since {}, and still did at {}",
+                "{} believed that it holds (token {:#x}) since {}, and still did at {}",
                 scene.client(op.client),
                 op.token,
                 scene.when(op.believed),
                 scene.when(scene.now())
             ))
-            .because(format!("{} it had to stop: {}", scene.when(stop), had_to_stop(why)))
-            .not_excused("it was not standing still");
+            .because(format!("at {} it had to stop: {}", scene.when(stop), had_to_stop(why)))
+            .not_excused("it was not paused");
             out.fail(rule, scene, op.object, &[op.believed.index, index], text);
         }
         self.untold(scene, out);
@@ -140,17 +140,13 @@ impl Rule for InTime {
         if op.stop.moved && !self.reported.contains(&op.believed.index) {
             let (begin, end) = view.client(op.client).last_pause;
             let text = explain(format!(
-                "{} believed to hold it (token {:#x}) from {} to {}, longer than it may",
+                "{} believed that it holds (token {:#x}) from {} to {}, longer than allowed",
                 scene.client(op.client),
                 op.token,
                 scene.when(op.believed),
                 scene.when(op.unbelieved)
             ))
-            .excused(format!(
-                "it stood still from {} to {}",
-                scene.when(begin),
-                scene.when(end)
-            ));
+            .excused(format!("it was paused from {} to {}", scene.when(begin), scene.when(end)));
             out.find(
                 Found::unavoidable(rule, scene.index),
                 scene,

@@ -29,17 +29,17 @@ impl EndOfInterest {
             }
             let left = Self::left(scene, *id);
             let text = explain(format!(
-                "{} of {} is still there at {}",
+                "{} of {} still exists at {}",
                 scene.contender(left),
                 scene.client(op.client),
                 scene.when(scene.now())
             ))
             .because(format!(
-                "its acquire (called at {}) is over since {}",
+                "its acquire (called at {}) ended at {}",
                 scene.when(op.called),
                 scene.when(*since)
             ))
-            .not_excused(format!("{} without faults is more than it may take", ms(scene.at - from)));
+            .not_excused(format!("there was no fault for {}, and the limit is shorter", ms(scene.at - from)));
             out.fail_in(
                 Layer::Liveness,
                 scene.rule(Self::ID, op.object),
@@ -74,11 +74,11 @@ impl EndOfInterest {
             let text =
                 explain(format!("{} of {} is never deleted", scene.contender(left), scene.client(op.client)))
                     .because(format!(
-                        "its acquire (called at {}) is over since {}",
+                        "its acquire (called at {}) ended at {}",
                         scene.when(op.called),
                         scene.when(since)
                     ))
-                    .not_excused(format!("at e{} nothing was on its way any more", scene.index));
+                    .not_excused(format!("at e{} no request was in flight any more", scene.index));
             out.fail_in(
                 Layer::Liveness,
                 scene.rule(Self::ID, op.object),
@@ -150,12 +150,12 @@ impl EndOfInterest {
         let rule = scene.rule(Self::ID, op.object);
         if view.contender(op.own).is_some_and(Contender::is_alive) && !out.is_enough(rule, op.object) {
             let text = explain(format!(
-                "{} was told at {} that its release is done, and {} is still there",
+                "the release of {} returned done at {}, and {} still exists",
                 scene.client(op.client),
                 scene.when(view.now),
                 scene.contender(op.own)
             ))
-            .because("nobody has deleted it");
+            .because("no client has deleted it");
             let seen = [op.granted.index, view.op(release).called.index];
             out.fail(rule, scene, op.object, &seen, text);
         }
@@ -170,12 +170,12 @@ impl EndOfInterest {
         }
         let since = if again { op.unbelieved } else { op.over };
         let text = explain(format!(
-            "{} believes at {} to hold by the acquire that it called at {}",
+            "{} believes at {} that it holds, by the acquire that it called at {}",
             scene.client(op.client),
             scene.when(op.believed),
             scene.when(op.called)
         ))
-        .because(format!("that was over since {}", scene.when(since)));
+        .because(format!("that acquire had ended at {}", scene.when(since)));
         out.fail(scene.rule(Self::ID, op.object), scene, op.object, &[op.called.index, since.index], text);
     }
 }

@@ -11,12 +11,10 @@ impl Leaks {
         let Some(left) = scene.view.contender(number) else { return };
         let op = scene.view.op(left.op);
         let over = if op.unbelieved.came() { op.unbelieved } else { op.over };
-        let text = explain(format!("{} of {} is left", scene.contender(number), scene.actor(left.op)))
-            .because(format!(
-                "its acquire (called at {}) is over since {}",
-                scene.when(op.called),
-                scene.when(over)
-            ));
+        let text =
+            explain(format!("{} of {} still exists", scene.contender(number), scene.actor(left.op))).because(
+                format!("its acquire (called at {}) ended at {}", scene.when(op.called), scene.when(over)),
+            );
         out.metrics.leaks += 1;
         out.fail(RuleId::Mx11, scene, left.object, &[left.created, over.index], text);
     }
@@ -40,12 +38,12 @@ impl Leaks {
             }
             let table = watch.table.name();
             let text = explain(format!(
-                "a {table} watch of {} on {} is left",
+                "a {table} watch of {} on {} is still armed",
                 scene.client(number),
                 scene.path(watch.path)
             ))
             .because(format!(
-                "it was armed at e{}, and {} waits for nothing",
+                "it was armed at e{}, and no operation of {} waits",
                 watch.armed_index,
                 scene.client(number)
             ));
@@ -96,7 +94,7 @@ impl Rule for Leaks {
                     let mut ops = client.open.iter().chain(&client.holds);
                     if !ops.any(|op| view.op(*op).object == object) {
                         let who = scene.client(number);
-                        let text = explain(format!("{} of {who} is left", scene.znode(path)))
+                        let text = explain(format!("{} of {who} still exists", scene.znode(path)))
                             .because(format!("{who} neither waits nor holds"));
                         out.metrics.leaks += 1;
                         out.fail(Self::ID, scene, object, &[], text);

@@ -61,9 +61,8 @@ fn wrong(scene: &Scene<'_>, loss: &Loss) -> Option<String> {
     }
     if loss.znode == Znode::Vanished {
         let unstruck = view.is_unstruck(client);
-        return unstruck.then(|| {
-            format!("no client had asked for the deletion of its znode, and {}", calm(scene, client))
-        });
+        return unstruck
+            .then(|| format!("no client had sent a delete of its znode, and {}", calm(scene, client)));
     }
     let patience = view.patience(&scene.tables.objects[usize::from(loss.object.0)], loss.session);
     // A clock that runs fast reaches the deadline earlier.
@@ -71,23 +70,23 @@ fn wrong(scene: &Scene<'_>, loss: &Loss) -> Option<String> {
     let shortest = if drifts { patience - patience / 5 } else { patience };
     let silent = scene.at.saturating_sub(session.answered_sent);
     if silent.saturating_add(view.settle) < shortest {
-        return Some(format!("what it had sent {} before was answered", ms(silent)));
+        return Some(format!("a request that it had sent {} before was answered", ms(silent)));
     }
     if !view.is_sim() {
         return view
             .is_unstruck(client)
-            .then(|| format!("{}, so that its pings were answered", calm(scene, client)));
+            .then(|| format!("{}, so its pings were answered", calm(scene, client)));
     }
     let calm = scene.at.saturating_sub(view.calm_since.max(session.connected.at));
     (calm > patience.saturating_add(view.round_trip))
-        .then(|| format!("no fault had struck for {}, so that its pings were answered", ms(calm)))
+        .then(|| format!("no fault had been active for {}, so its pings were answered", ms(calm)))
 }
 
 /// The time since the last fault that affected a client of a capture.
 fn calm(scene: &Scene<'_>, client: u16) -> String {
     match scene.view.calm_for(client) {
-        Some(calm) => format!("no fault had struck for {}", ms(calm)),
-        None => "no fault had ever struck".to_owned(),
+        Some(calm) => format!("no fault had been active for {}", ms(calm)),
+        None => "there had been no fault at all".to_owned(),
     }
 }
 
@@ -100,14 +99,14 @@ pub(super) fn judge(rule: RuleId, scene: &Scene<'_>, loss: &Loss, out: &mut Find
     }
     let session = scene.view.session(loss.session);
     let text = explain(format!(
-        "{} was told at {} that it may no longer have what it had since {}",
+        "{} was told to stop at {}, after holding since {}",
         scene.actor(loss.op),
         scene.when(scene.now()),
         scene.when(loss.since)
     ))
     .because(match loss.znode {
         Znode::There => {
-            format!("it was connected since {}, and its znode was there", scene.when(session.connected))
+            format!("it was connected since {}, and its znode existed", scene.when(session.connected))
         }
         _ => format!("it was connected since {}", scene.when(session.connected)),
     })

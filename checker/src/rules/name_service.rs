@@ -136,7 +136,7 @@ impl NameService {
         let czxid = doing.seen.map_or(0, |(_, _, number)| number);
         let who = scene.actor(doing.id);
         let name = doing.name.map_or("?", |name| text(scene, name));
-        let told = || explain(format!("{who} was told that {name:?} is its own (zxid {czxid:#x})"));
+        let told = || explain(format!("{who} was told that it owns {name:?} (zxid {czxid:#x})"));
         let same = |other: &&Doing| {
             other.id != doing.id
                 && other.verb == Verb::Register
@@ -155,14 +155,14 @@ impl NameService {
             Some(life) if life.op == doing.id => {}
             Some(life) => {
                 let owner = scene.session(life.owner);
-                let text = told().because(format!("that znode was made by another registration, of {owner}"));
+                let text = told().because(format!("another registration, of {owner}, created that znode"));
                 out.fail(rule, scene, doing.object, &[life.created.index], text);
             }
             // It was deleted before the client could look whose it was.
             None if czxid == 0
                 && scene.view.is_interfered_with(scene.tables, directory(scene, doing.object)) => {}
             None => {
-                let text = told().because("no znode of that name was made then");
+                let text = told().because("no znode of that name was created at that zxid");
                 out.fail(rule, scene, doing.object, &[], text);
             }
         }
@@ -185,10 +185,10 @@ impl NameService {
         }
         let wrong = match own {
             Some(own) => Some((
-                format!("the znode that its create made (zxid {:#x}) is there, and its own", own.czxid),
+                format!("the znode of its create (zxid {:#x}) exists and belongs to it", own.czxid),
                 own.created.index,
             )),
-            None if !doing.heard => Some(("it has asked nothing since".to_owned(), u32::MAX)),
+            None if !doing.heard => Some(("it has sent no read since".to_owned(), u32::MAX)),
             None => None,
         };
         if let Some((why, seen)) = wrong {
@@ -214,12 +214,12 @@ impl NameService {
         let wrong = if seen == Seen::Missing {
             let there = |life: &&Life| before(life.created) && life.is_alive();
             self.lives_of(scene, doing).find(there).filter(|_| is_latest).map(|life| {
-                (format!("it was there all the time (zxid {:#x})", life.czxid), life.created.index)
+                (format!("the name existed all the time (zxid {:#x})", life.czxid), life.created.index)
             })
         } else {
             let written = |life: &&Life| life.writes.iter().any(|write| write.zxid == mzxid);
             match self.lives_of(scene, doing).find(written) {
-                None => Some((format!("nothing was written there at zxid {mzxid:#x}"), u32::MAX)),
+                None => Some((format!("the znode was not written at zxid {mzxid:#x}"), u32::MAX)),
                 Some(life) => {
                     let number = life.writes.iter().position(|write| write.zxid == mzxid).unwrap_or(0);
                     let content = digest::data(Some(text(scene, value).as_bytes()));
@@ -228,10 +228,10 @@ impl NameService {
                         life.owner != Session(0) && life.writes[number].data.is_some_and(|d| d != content);
                     let end = life.writes.get(number + 1).map_or(life.deleted, |next| next.at);
                     if other {
-                        Some(("something else was written there".to_owned(), life.writes[number].at.index))
+                        Some(("another value was written".to_owned(), life.writes[number].at.index))
                     } else if is_latest && before(end) {
                         Some((
-                            format!("that had gone at {}, before the lookup began", scene.when(end)),
+                            format!("that entry was deleted at {}, before the lookup began", scene.when(end)),
                             end.index,
                         ))
                     } else {
@@ -242,7 +242,7 @@ impl NameService {
         };
         if let Some((why, seen)) = wrong {
             let found = if mzxid == 0 { "nothing".to_owned() } else { format!("{:?}", text(scene, value)) };
-            let text = explain(format!("{who} looked {name:?} up and was told {found}")).because(why);
+            let text = explain(format!("the lookup of {name:?} by {who} returned {found}")).because(why);
             out.fail(RuleId::Ns5, scene, doing.object, &[called.index, seen], text);
         }
     }
@@ -267,7 +267,7 @@ impl NameService {
         }
         let made = |life: &Life| life.op == doing.id && life.czxid == czxid;
         if scene.view.is_sim() && !self.lives.iter().any(made) {
-            let text = told.because("it has made no such znode");
+            let text = told.because("it created no such znode");
             out.fail(RuleId::Ns2, scene, doing.object, &[], text);
         }
     }
@@ -292,7 +292,7 @@ impl NameService {
         if let (Verb::Register, Phase::Over(Outcome::Refused), true) = (doing.verb, asked.phase, in_time) {
             let who = scene.actor(doing.id);
             let text = explain(format!("{who} was refused the name at {}", scene.when(asked.over)))
-                .because(format!("its create was still under way, and made the znode (zxid {zxid:#x})"));
+                .because(format!("its create was still in flight, and created the znode (zxid {zxid:#x})"));
             out.fail(RuleId::Ns3, scene, object, &[asked.over.index], text);
         }
     }
@@ -319,8 +319,8 @@ impl NameService {
         };
         out.premise(RuleId::Ns4, life.object);
         // A client that deletes another's znode may create one in its place between its look and the delete.
-        let stranger = own.and_then(|czxid| self.lives.iter().find(|other| other.czxid == czxid));
-        let is_excused = stranger.is_some_and(|own| {
+        let other = own.and_then(|czxid| self.lives.iter().find(|other| other.czxid == czxid));
+        let is_excused = other.is_some_and(|own| {
             release.is_some_and(|release| own.deleted.index > scene.view.op(release.id).called.index)
                 && own.deleted.index != scene.index
         });
@@ -332,10 +332,10 @@ impl NameService {
                 Some(doing) => scene.actor(doing.id),
                 None => scene.session(by),
             };
-            let text = explain(format!("{who} took {} back (zxid {:#x})", scene.znode(path), life.czxid));
+            let text = explain(format!("{who} removed {} (zxid {:#x})", scene.znode(path), life.czxid));
             let owner = scene.session(life.owner);
             let text = text.because(match own {
-                Some(czxid) => format!("its own was of zxid {czxid:#x}, and this one is another's ({owner})"),
+                Some(czxid) => format!("its own znode had zxid {czxid:#x}, and this one belongs to {owner}"),
                 None => format!("it belongs to {owner}"),
             });
             out.fail(RuleId::Ns4, scene, life.object, &[life.created.index], text);
@@ -359,10 +359,9 @@ impl NameService {
             };
             if given_up && scene.view.present_client(life.owner).is_some() {
                 let who = scene.actor(doing.id);
-                let text = explain(format!("{} of {who} is left", scene.znode(life.path))).because(format!(
-                    "its registration is over since {}",
-                    scene.when(scene.view.op(doing.id).over)
-                ));
+                let text = explain(format!("{} of {who} still exists", scene.znode(life.path))).because(
+                    format!("its registration ended at {}", scene.when(scene.view.op(doing.id).over)),
+                );
                 out.fail(RuleId::Ns4, scene, life.object, &[life.created.index], text);
             }
         }

@@ -30,13 +30,13 @@ impl Rule for OneZnode {
         });
         let Some((number, other)) = others.next() else { return };
         let text = explain(format!(
-            "the acquire of {} made a second znode, {}, at {}",
+            "the acquire of {} created a second znode, {}, at {}",
             scene.actor(new.op),
             scene.contender(scene.view.touched),
             scene.when(view.now)
         ))
         .because(format!(
-            "e{}: it had made {}, which is still there",
+            "e{}: it had created {}, which still exists",
             other.created,
             scene.contender(number)
         ));
@@ -69,8 +69,8 @@ impl Rule for WhoDeletes {
             scene.actor(gone.op),
             scene.when(scene.view.now)
         ))
-        .because(format!("it belongs to {}, which lives", scene.session(gone.owner)))
-        .not_excused("no fault says that a stranger deleted it");
+        .because(format!("it belongs to {}, which has not ended", scene.session(gone.owner)))
+        .not_excused("no recorded fault says that a foreign client deleted it");
         out.fail(Self::ID, scene, gone.object, &[gone.created], text);
     }
 }

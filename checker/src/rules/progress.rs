@@ -35,13 +35,13 @@ impl Progress {
             }
             self.readers.push(*id);
             let text = explain(format!(
-                "{} wants to read since {}, and still waits at {}",
+                "{} called for a read hold at {}, and still waits at {}",
                 scene.client(op.client),
                 scene.when(op.called),
                 scene.when(scene.now())
             ))
             .because(format!(
-                "no writer was there for {}, and {} is the most it may take",
+                "for {} there was no writer; the limit is {}",
                 ms(scene.at - since),
                 ms(bound)
             ));
@@ -80,7 +80,7 @@ impl Rule for Progress {
             let first = view.op(contest.waiting[0]);
             let now = scene.when(scene.now());
             let mut text = explain(format!(
-                "{} waits since {}; at {now} nobody had held it for {}, and {} is the most it may take",
+                "{} waits since {}; at {now} there had been no holder for {}, and the limit is {}",
                 scene.client(first.client),
                 scene.when(first.called),
                 ms(scene.at - since),
@@ -88,7 +88,7 @@ impl Rule for Progress {
             ));
             if let Some(number) = contest.first() {
                 let of = view.contender(number).map_or("?".to_owned(), |first| scene.actor(first.op));
-                text = text.because(format!("{} of {of} stands first in line", scene.contender(number)));
+                text = text.because(format!("{} of {of} is the first contender", scene.contender(number)));
             }
             out.fail(scene.rule(Self::ID, object), scene, object, &[first.called.index], text);
         }

@@ -46,7 +46,7 @@ impl Rule for Resource {
         match (accepted, latest) {
             (true, Some(later)) if later.rank > rank => {
                 let text = explain(told("accepted")).because(format!(
-                    "e{}: it had accepted one of {}, whose hold is later ({:#x} after {rank:#x})",
+                    "e{}: it had accepted an operation of {}, whose hold is later ({:#x} after {rank:#x})",
                     later.index,
                     scene.actor(later.op),
                     later.rank
@@ -62,8 +62,9 @@ impl Rule for Resource {
             }
             (false, Some(later)) if later.rank > rank => {}
             (false, _) => {
-                let text = explain(told("refused"))
-                    .because(format!("no operation of a later hold than this one ({rank:#x}) was accepted"));
+                let text = explain(told("refused")).because(format!(
+                    "it had accepted no operation of a hold later than this one ({rank:#x})"
+                ));
                 out.fail(Self::ID, scene, object, &[hold.granted.index], text);
             }
         }

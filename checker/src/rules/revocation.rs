@@ -134,19 +134,20 @@ impl Heard {
         let who = scene.client(op.client);
         let doing = if op.is_waiting() { "waits" } else { "holds" };
         let text = explain(format!(
-            "{who} was asked to go at {}, with {}, and {doing} on at {}",
+            "the request to release reached {who} at {}, with {}, and it still {doing} at {}",
             scene.when(asked.since),
             scene.contender(asked.contender),
             scene.when(scene.now())
         ));
         let (text, layer) = if asked.given.came() {
-            let read = format!("{who} was given the word by a read at {}", scene.when(asked.given));
+            let read = format!("a read gave the request to {who} at {}", scene.when(asked.given));
             (text.because(read), Layer::Safety)
         } else if asked.noticed.came() {
-            let told = format!("{who} was told at {} that its znode had changed", scene.when(asked.noticed));
+            let told =
+                format!("{who} was notified at {} that its znode had changed", scene.when(asked.noticed));
             (text.because(told), Layer::Liveness)
         } else {
-            (text.because("nothing has told it"), Layer::Liveness)
+            (text.because("no notification and no read showed the request"), Layer::Liveness)
         };
         let seen = [asked.since.index, asked.given.index, asked.noticed.index];
         out.fail_in(layer, RuleId::Rv1, scene, op.object, &seen, text);
@@ -156,11 +157,11 @@ impl Heard {
         let op = scene.view.op(asked.op);
         let who = scene.client(op.client);
         let text = explain(format!(
-            "{who} was told at {} that it was asked to go, and still stands in line at {}",
+            "{who} read the request to release at {}, and its znode still exists at {}",
             scene.when(asked.told),
             scene.when(scene.now())
         ))
-        .because(format!("{} is the most it may take", ms(scene.view.bound(op.object))));
+        .because(format!("the limit is {}", ms(scene.view.bound(op.object))));
         out.fail(RuleId::Rv3, scene, op.object, &[asked.since.index, asked.told.index], text);
     }
 
@@ -171,11 +172,11 @@ impl Heard {
             return;
         };
         let text = explain(format!(
-            "{} was granted it at {}, and had told its caller that it was asked to go",
+            "{} was granted the hold at {}, after it had reported to its caller that it is revoked",
             scene.client(op.client),
             scene.when(op.granted)
         ))
-        .because(format!("{} it had told so", scene.when(asked.told)));
+        .because(format!("the report was at {}", scene.when(asked.told)));
         out.fail(RuleId::Rv3, scene, op.object, &[asked.since.index, asked.told.index], text);
     }
 
@@ -267,14 +268,14 @@ impl Force {
             scene.actor(gone.by_op)
         ));
         if !object.manner.forced {
-            return text.because("nobody may be made to go here");
+            return text.because("this lock does not allow forced revocation");
         }
         if !gone.asked.came() {
-            return text.because("it had not been asked to go");
+            return text.because("no request to release had been written to it");
         }
         let after = gone.deleted.at.saturating_sub(gone.asked.at);
         text.because(format!(
-            "it was asked at {}, {} before, and the grace is {}",
+            "the request to release came at {}, {} before, and the grace period is {}",
             scene.when(gone.asked),
             ms(after),
             ms(object.manner.grace)
@@ -369,13 +370,17 @@ impl Rule for NoGrant {
                     return;
                 }
                 let text = explain(format!(
-                    "{} was granted it at {}, with {}",
+                    "{} was granted the hold at {}, with {}",
                     scene.client(op.client),
                     scene.when(op.granted),
                     scene.contender(op.own)
                 ))
-                .because(format!("{} it was told that {} has changed", scene.when(at), scene.znode(path)))
-                .because("that one was asked to go, and has not gone");
+                .because(format!(
+                    "at {} it was notified that {} has changed",
+                    scene.when(at),
+                    scene.znode(path)
+                ))
+                .because("that contender was asked to release, and its znode still exists");
                 out.fail(Self::ID, scene, object, &[at.index], text);
             }
             _ => {}

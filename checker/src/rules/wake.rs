@@ -120,7 +120,7 @@ impl Wake {
         let who = scene.client(op.client);
         let mut at = doubt.since;
         let mut text = explain(format!(
-            "{who} waits with {} since {}, and from {} on nothing is there to wake it",
+            "{who} waits with {} since {}, and nothing can wake it from {} on",
             scene.contender(op.node),
             scene.when(op.called),
             scene.when(doubt.since)
@@ -128,15 +128,16 @@ impl Wake {
         let own = view.contender(op.node);
         let first = own.and_then(|own| view.ahead_now(own));
         text = match (own.filter(|own| own.is_alive()), first) {
-            (None, _) => text.because("its own znode is gone"),
+            (None, _) => text.because("its own znode no longer exists"),
             (_, Some(first)) => {
-                text.because(format!("{} stands ahead, and {who} has no watch there", scene.contender(first)))
+                text.because(format!("{} is ahead, and {who} has no watch on it", scene.contender(first)))
             }
-            (_, None) => text.because("nobody stands ahead any more, or ever did"),
+            (_, None) => text.because("no contender is ahead"),
         };
         if doubt.only_promised {
             at = view.session(own.map_or(Session(0), |own| own.owner)).connected;
-            text = text.because(format!("{who} has not armed its watches again since {}", scene.when(at)));
+            text =
+                text.because(format!("{who} has not registered its watches again since {}", scene.when(at)));
         }
         let list = op.list.map_or(u32::MAX, |list| list.reply);
         let at = if at.came() { at.index } else { doubt.since.index };

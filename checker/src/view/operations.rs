@@ -13,7 +13,9 @@ impl View {
         verb: Verb,
         limit: u32,
     ) -> Result<(), String> {
-        let Who::Client(client) = event.who else { return Err("only clients call".to_owned()) };
+        let Who::Client(client) = event.who else {
+            return Err("a call by something other than a client".to_owned());
+        };
         known(tables, object)?;
         let (now, id) = (self.now, event.op);
         let at = id.0 as usize;
@@ -109,7 +111,7 @@ impl View {
         match self.op(id).phase {
             Phase::Open => {}
             Phase::Dead if outcome != Outcome::Done => return Ok(Taken::Known),
-            Phase::Unborn => return Err(format!("#{} returns and was never called", id.0)),
+            Phase::Unborn => return Err(format!("#{} returns without a call", id.0)),
             Phase::Dead | Phase::Over(_) => return Err(format!("#{} returns a second time", id.0)),
         }
         let now = self.now;
@@ -137,12 +139,14 @@ impl View {
         session: Session,
         token: u64,
     ) -> Result<(), String> {
-        let Who::Client(client) = event.who else { return Err("only clients believe".to_owned()) };
+        let Who::Client(client) = event.who else {
+            return Err("a belief of something other than a client".to_owned());
+        };
         known(tables, object)?;
         let id = event.op;
         let before = self.op(id).hold;
         if !self.op(id).is_acquire() || self.op(id).object != object || self.op(id).client != client {
-            return Err(format!("a belief by #{}, which is no acquire of it", id.0));
+            return Err(format!("a belief by #{}, which is not an acquire of that client", id.0));
         }
         if before == Hold::Believed {
             return Err(format!("#{} believes a second time", id.0));
@@ -178,9 +182,9 @@ impl View {
     pub(super) fn unbelieve(&mut self, id: OpId, why: Why) -> Result<Taken, String> {
         let op = self.op(id);
         match op.hold {
-            Hold::None => return Err(format!("#{} ceases to believe and never did", id.0)),
+            Hold::None => return Err(format!("#{} ends a belief that it never had", id.0)),
             Hold::Over if op.end_told => {
-                return Err(format!("#{} ceases to believe a second time", id.0));
+                return Err(format!("#{} ends its belief a second time", id.0));
             }
             Hold::Over => {
                 self.ops[id.0 as usize].end_told = true;

@@ -37,7 +37,7 @@ impl View {
             }
             What::Send { req, kind, watch, cleanup, path } => {
                 let Who::Client(client) = event.who else {
-                    return Err("only clients send requests".to_owned());
+                    return Err("a request of something other than a client".to_owned());
                 };
                 let session = self.client(client).session;
                 let op = event.op;
@@ -86,7 +86,7 @@ impl View {
             return Err("time goes back".to_owned());
         }
         if event.at > LATEST {
-            return Err("this is later than any run can last".to_owned());
+            return Err("the time is later than any run can last".to_owned());
         }
         self.now.at = event.at;
         self.touched = NOBODY;

@@ -2,7 +2,7 @@
 
 use crate::common::*;
 
-/// A stranger deletes the first holder's znode, and the next one is granted.
+/// A foreign client deletes the first holder's znode, and the next one is granted.
 const GONE: &str = "
 0.100 world fault foreign_delete a
 0.100 server:0 txn 0x5 s0 delete ok
@@ -26,8 +26,8 @@ fn a_pause_that_comes_later_is_not_the_cause() {
     says(&text, "MX-2 unavoidable, first nothing");
     let report = report(&text);
     let told = |what: &str| report.findings.iter().any(|found| found.text.contains(what));
-    assert!(told("excused: a stranger deleted its znode at"), "{report}");
-    assert!(!told("stood still"), "{report}");
+    assert!(told("excused: a foreign client deleted its znode at"), "{report}");
+    assert!(!told("was paused"), "{report}");
 }
 
 /// In a capture the first one still believes when the second one is granted.

@@ -19,14 +19,14 @@ fn a_finding_names_the_items_and_the_calls() {
     assert_eq!(first.witnesses, [0, 2, 6, 9], "both ends of the put, and of the take");
     assert_eq!(
         first.text,
-        "item two went before one\nbecause  one had been put before the other one was\n\
-         and      it came out later, and was asked for later\n"
+        "item two was taken before one\nbecause  one had been put before the other item\n\
+         and      it was taken later, by a call that began later\n"
     );
     let puts = [put(1, 10, "low", 9), put(2, 20, "high", 1)].concat();
     let urgent = report(&[URGENT, &puts, &take(3, 30, "b", "low"), &take(4, 40, "c", "high"), END].concat());
     let first = urgent.first().expect("a finding");
     assert_eq!((first.rule, first.position, &first.witnesses[..]), (RuleId::Qu5, 9, &[6, 9][..]));
-    assert!(first.text.starts_with("item low went too early\n"), "{}", first.text);
+    assert!(first.text.starts_with("item low was taken too early\n"), "{}", first.text);
     // Somebody else's proof is none.
     for told in [&fifo, &urgent] {
         assert!(black_box(told).verify(&Certificate::Nothing).is_err());

@@ -1,7 +1,7 @@
 //! Recorded histories, as they are and damaged in many places: what each rule says of them, counted.
 //!
 //! `tests/corpus` holds a run of every broken recipe, as small as it gets, and runs of the right ones: under faults and among
-//! strangers, and in an untimed order, where much happens at one moment. Each is judged as it was recorded, as a judge sees it
+//! foreign clients, and in an untimed order, where much happens at one moment. Each is judged as it was recorded, as a judge sees it
 //! who is shown the outside only, and as its clients alone would have captured it. Then it is damaged: an event is missing,
 //! comes before the one ahead of it, comes late, is there twice, all from there on is late, or one word of it is another one.
 //!

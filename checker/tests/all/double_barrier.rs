@@ -219,7 +219,7 @@ fn db_7_who_was_counted_is_not_refused() {
     let run = [HEAD, A_JOINS, B_OPENS].concat();
     says(&[&run, "0.020 a #1 return refused\n"].concat(), "DB-7 fail, first DB-7");
     says(&[&run, "0.020 a #1 return unknown\n"].concat(), "DB-7 pass");
-    // A stranger's hand on the record, and on what is beside it.
+    // A foreign client's hand on the record, and on what is beside it.
     let written = |path: &str| {
         format!(
             "0.016 c fault foreign_write c\n0.016 server:0 txn 0x9 s3 set ok\n0.016 server:0 written 0x9 {path}\n"

@@ -72,7 +72,7 @@ fn db_4_an_earlier_opening_counts_until_it_is_gone() {
 }
 
 #[test]
-fn db_7_a_stranger_may_take_as_many_znodes_as_it_announces() {
+fn db_7_a_foreign_client_may_take_as_many_znodes_as_it_announces() {
     let gone = |znode: &str, by: &str| format!("0.016 server:0 deleted 0x7 /b/0/{znode} by {by}\n");
     let announced = "0.015 world fault foreign_delete a\n";
     let (a_gone, b_gone) = (gone("a-member-0", "s3"), gone("b-member-1", "s3"));
@@ -197,7 +197,7 @@ fn db_6_who_counts_for_itself_counts_whose_znodes_are_there() {
 0.010 b #2 return done
 ";
     let report = report(&[HEAD, run, LATER].concat());
-    assert!(report.to_string().contains("because  b entered with it"), "{report}");
+    assert!(report.to_string().contains("because  b of its generation entered"), "{report}");
 }
 
 // ── cost ──

@@ -249,9 +249,9 @@ fn le_6_who_stands_makes_one_candidate() {
 0.009 server:0 #2 deleted 0x6 /e/b-1 by s2
 ";
     says(&[HEAD, A_LEADS, B_STANDS, removed, again].concat(), "LE-6 fail, first LE-6");
-    let stranger =
+    let foreign =
         ["0.009 world fault foreign_delete b", &removed.replace("s2", "s0").replace("#2 ", "")].concat();
-    says(&[HEAD, A_LEADS, B_STANDS, &stranger, again].concat(), "LE-6 pass");
+    says(&[HEAD, A_LEADS, B_STANDS, &foreign, again].concat(), "LE-6 pass");
 }
 
 #[test]
@@ -357,14 +357,14 @@ fn le_4_an_epoch_does_not_come_after_a_later_one() {
     let told: Vec<&str> =
         report.findings.iter().filter(|found| found.rule == RuleId::Le4).map(|found| &*found.text).collect();
     assert_eq!(told.len(), 2, "{report}\n{text}");
-    assert!(told[0].contains("stands ahead of its candidate"), "{report}");
-    assert!(told[1].contains("epoch 0x5 was on record"), "{report}");
+    assert!(told[0].contains("is ahead of its candidate"), "{report}");
+    assert!(told[1].contains("the record had epoch 0x5"), "{report}");
 }
 
 #[test]
 fn le_4_a_record_that_was_spoilt_is_made_again() {
     let run = [HEAD, A_LEADS, A_ACKNOWLEDGES].concat();
-    // A stranger writes over it: its leader does not know it again.
+    // A foreign client writes over it: its leader does not know it again.
     let foreign = "
 0.012 b fault foreign_write b
 0.012 server:0 txn 0x7 s2 other ok
@@ -405,7 +405,7 @@ fn le_5_who_cannot_be_told_need_not_know() {
         let away = edit(&unaware, "0.030 world heal", &format!("{away}\n0.030 world heal"));
         says(&away, "LE-5 vacuous, first nothing");
     }
-    // A stranger who writes over the record excuses it, and one who writes elsewhere does not.
+    // A foreign client that writes over the record excuses it, and one who writes elsewhere does not.
     let foreign = |path: &str| {
         let foreign = format!(
             "0.020 b fault foreign_write b\n0.020 server:0 txn 0x7 s2 other ok\n0.020 server:0 written 0x7 {path}\n"
@@ -447,12 +447,12 @@ fn le_6_each_further_candidate_needs_a_reason() {
     let makes = |znode: &str, zxid: &str| {
         format!("0.010 server:0 #2 txn {zxid} s2 create ok\n0.010 server:0 #2 created {zxid} {znode} s2\n")
     };
-    let stranger = "
+    let foreign = "
 0.009 world fault foreign_delete b
 0.009 server:0 txn 0x6 s0 delete ok
 0.009 server:0 deleted 0x6 /e/b-1 by s0
 ";
-    let run = [HEAD, A_LEADS, B_STANDS, stranger, &makes("/e/b-2", "0x7")].concat();
+    let run = [HEAD, A_LEADS, B_STANDS, foreign, &makes("/e/b-2", "0x7")].concat();
     says(&run, "LE-6 pass");
     says(&[&*run, &makes("/e/b-3", "0x8")].concat(), "LE-6 fail");
 }

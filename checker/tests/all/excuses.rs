@@ -222,7 +222,7 @@ fn what_is_believed_and_ends_twice_is_malformed() {
     says(&run("1.0 a #1 unbelieve suspect\n1.1 a #1 unbelieve suspect\n1.2 a #1 unbelieve lost\n"), "W pass");
     let twice = run("1.0 a #1 unbelieve suspect\n1.1 a #1 unbelieve lost\n1.2 a #1 unbelieve lost\n");
     says(&twice, "malformed");
-    assert!(report(&twice).findings[0].text.contains("#1 ceases to believe a second time"));
+    assert!(report(&twice).findings[0].text.contains("#1 ends its belief a second time"));
 }
 
 #[test]

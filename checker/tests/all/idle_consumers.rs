@@ -123,7 +123,7 @@ fn qu_7_a_server_that_lags_tells_of_one_of_the_latest_puts() {
 }
 
 #[test]
-fn qu_7_behind_a_place_that_a_stranger_took_away_two_are_the_first() {
+fn qu_7_behind_a_place_that_a_foreign_client_took_away_two_are_the_first() {
     let watch = |op: u32, session: &str| format!("0.021 server:0 #{op} arm {session} child /q");
     let waiting = [
         waits(8, "a", &[place(8, "s1", 0x21, "/q/takers/t-0"), watch(8, "s1")].concat()),
@@ -132,12 +132,12 @@ fn qu_7_behind_a_place_that_a_stranger_took_away_two_are_the_first() {
     .concat();
     let told = "0.030 server:0 fire s1 children_changed /q 0x114\n0.030 server:0 fire s2 children_changed /q 0x114\n";
     says(&run(&[&waiting, &put(20), told]), "QU-7 fail");
-    let stranger = "
+    let foreign = "
 0.023 x fault foreign_delete x
 0.023 server:0 txn 0x23 s4 delete ok
 0.023 server:0 deleted 0x23 /q/takers/t-0 by s4
 ";
-    says(&run(&[&waiting, stranger, &put(20), told]).replace("s4 multi", "s3 multi"), "QU-7 pass");
+    says(&run(&[&waiting, foreign, &put(20), told]).replace("s4 multi", "s3 multi"), "QU-7 pass");
 }
 
 #[test]

@@ -219,7 +219,7 @@ fn with_another_object(history: &History) -> History {
     let object = ObjectId(u16::try_from(new.objects.len()).expect("there are few"));
     new.objects.push(Object::plain(Kind::Barrier, path));
     let who = Who::Client(u16::try_from(new.header.clients.len()).expect("there are few"));
-    new.header.clients.push("stranger".to_owned());
+    new.header.clients.push("foreign".to_owned());
     let session = Session(40);
     for (number, event) in history.events.iter().enumerate() {
         let number = u32::try_from(number).expect("there are few");

@@ -247,7 +247,7 @@ fn ns_4_a_name_of_its_own_excuses_nobody_who_takes_another() {
 }
 
 #[test]
-fn ns_1_a_stranger_elsewhere_excuses_nobody() {
+fn ns_1_a_foreign_client_elsewhere_excuses_nobody() {
     let head =
         edit(HEAD, "clients a b\nname", "clients a b x\nlock /lock\nname") + "0.000 x state s3 connected\n";
     let unseen = without(&edit(A_REGISTERS, "name db 0x3", "name db 0x0"), "created");

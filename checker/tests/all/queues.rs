@@ -379,7 +379,7 @@ fn qu_2_an_announcement_excuses_one_deletion() {
 }
 
 #[test]
-fn qu_2_only_a_stranger_at_the_item_excuses_its_loss() {
+fn qu_2_only_a_foreign_client_at_the_item_excuses_its_loss() {
     let (item, znode) = (put(1, "one", 0, "queue-0000000001"), "queue-0000000001");
     let lost = without(&take(3, "b", "s2", "one", znode), "observed");
     let foreign = |path: &str| {

@@ -259,8 +259,8 @@ fn rv_2_nobody_is_removed_before_the_grace() {
     let rude = without(&asked("/r/a-0"), "data 6");
     says(&[HEAD, A_HOLDS, &rude, &gone("0.111")].concat(), "RV-2 fail, first RV-2");
     // By somebody who did not even ask.
-    let stranger = gone("0.111").replace("#3 ", "#9 ");
-    says(&[HEAD, A_HOLDS, "0.100 c write#9 call /r\n", &stranger].concat(), "MX-10 fail, first MX-10");
+    let foreign = gone("0.111").replace("#3 ", "#9 ");
+    says(&[HEAD, A_HOLDS, "0.100 c write#9 call /r\n", &foreign].concat(), "MX-10 fail, first MX-10");
 }
 
 #[test]

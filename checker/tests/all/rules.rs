@@ -336,13 +336,13 @@ fn a_history_that_contradicts_itself_is_malformed() {
     let head = "run sim clients a\nlock /lock\n0.001 a acquire#1 call /lock\n";
     for (wrong, why) in [
         ("0.000 a #1 return done", "time goes back"),
-        ("0.002 a #2 return done", "returns and was never called"),
+        ("0.002 a #2 return done", "returns without a call"),
         ("0.002 a #1 return done\n0.002 a #1 return done", "returns a second time"),
         ("0.002 a #1 reply r1 ok 0x1", "never sent"),
         ("0.002 a #1 lost r1", "never sent"),
         ("0.002 a #1 send r1 sync /\n0.002 a #1 lost r1\n0.002 a #1 lost r1", "a second answer"),
-        ("0.002 a #1 unbelieve lost", "never did"),
-        ("0.002 a #2 believe /lock s1 token 0x1", "which is no acquire"),
+        ("0.002 a #1 unbelieve lost", "that it never had"),
+        ("0.002 a #2 believe /lock s1 token 0x1", "which is not an acquire"),
         ("0.002 world crash a\n0.003 a #1 send r1 sync /", "a dead client acts"),
         ("0.002 a acquire#1 call /lock", "a second time"),
         ("0.002 a acquire#9 call object:7", "never declared"),
@@ -377,9 +377,10 @@ fn the_deepest_cause_comes_first() {
             "fail
 
 MX-14 belief kept too long  /lock
-  a believed to hold it (token 0x3) since e11 (0.003), and still did at e24 (6.000)
-  because  e23 (2.000) it had to stop: it was disconnected, and is declared to stop then
-  not excused: it was not standing still
+  a believed that it holds (token 0x3) since e11 (0.003), and still did at e24 (6.000)
+  because  at e23 (2.000) it had to stop: it was disconnected, and its options say that it stops
+           then
+  not excused: it was not paused
 
 and with it
 
@@ -409,7 +410,7 @@ fn what_is_required_must_be_put_to_the_test() {
     assert_eq!(judge(&run, &RuleSet::all()).exit_status(), 0);
     let report = judge(&run, &RuleSet::all().requiring(RuleId::Mx4).requiring(RuleId::Mx1));
     assert_eq!((report.unproved.clone(), report.exit_status()), (vec![RuleId::Mx1], 2));
-    assert!(report.to_string().contains("never put to the test: MX-1"));
+    assert!(report.to_string().contains("never tested: MX-1"));
 }
 
 #[test]

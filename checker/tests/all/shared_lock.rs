@@ -317,6 +317,6 @@ shared_lock /s until_deadline fenced
 fn what_a_finding_says() {
     let b = [asks("b", "write", 2, 2, 5), granted("0.010", "b", 2, 2, 5)].concat();
     let told = report(&[HEAD, A_READS, &b].concat()).to_string();
-    assert!(told.starts_with("fail\n\nRW-2  shared lock, granted without a right  /s\n"), "{told}");
-    assert!(told.contains("a-0 (0x4) of a stands in it ahead of its own b-1 (0x5)"), "{told}");
+    assert!(told.starts_with("fail\n\nRW-2  shared lock, unjustified grant  /s\n"), "{told}");
+    assert!(told.contains("in that list a-0 (0x4) of a is ahead of its own b-1 (0x5)"), "{told}");
 }

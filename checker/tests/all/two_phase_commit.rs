@@ -186,8 +186,8 @@ fn tc_6_a_vote_that_is_written_over() {
     let first = votes(10, "a", 2, 0, "commit", "");
     says(&[HEAD, &first, &votes(20, "b", 3, 0, "abort", "")].concat(), "TC-6 fail, first TC-6");
     says(&[HEAD, &first, &votes(20, "b", 3, 0, "commit", "")].concat(), "TC-6 fail, first TC-6");
-    let stranger = format!("0.020 server:0 written 0x20 /tx/s_0\n0.020 server:0 {}\n", data("abort"));
-    says(&[HEAD, &first, &stranger].concat(), "TC-6 pass");
+    let foreign = format!("0.020 server:0 written 0x20 /tx/s_0\n0.020 server:0 {}\n", data("abort"));
+    says(&[HEAD, &first, &foreign].concat(), "TC-6 pass");
     let told =
         "0.030 b decide#5 call /tx\n0.030 b #5 given \"\" 1\n0.030 b #5 observed /tx vote \"commit\" 0\n";
     says(&[HEAD, &first, told].concat(), "TC-6 pass");
@@ -399,7 +399,7 @@ fn tc_13_a_site_may_wait_for_a_coordinator_if_there_is_one() {
     let blocked = [&coordinated(&all), waits, later].concat();
     says(&blocked, "TC-13 unavoidable, all unavoidable");
     let report = report(&blocked);
-    assert!(report.to_string().contains("blocked, legally, by the coordinator"), "{report}");
+    assert!(report.to_string().contains("blocked, as allowed, by the coordinator"), "{report}");
     // There is none; it has a time limit; it is decided.
     says(&[&all, waits, later].concat(), "TC-13 fail, first TC-13");
     let limited = edit(waits, "call /tx", "call /tx limit 0.1");

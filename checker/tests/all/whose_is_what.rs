@@ -361,11 +361,11 @@ fn what_no_history_holds_is_malformed() {
         ("0.002 b acquire#2 call object:2", "object 2 was never declared"),
         (
             "0.002 a release#3 call /lock\n0.002 a #3 believe /lock s1 token 0x1",
-            "a belief by #3, which is no acquire of it",
+            "a belief by #3, which is not an acquire of that client",
         ),
-        ("0.002 a #1 believe /other s1 token 0x1", "a belief by #1, which is no acquire of it"),
-        ("0.002 b #1 believe /lock s1 token 0x1", "a belief by #1, which is no acquire of it"),
-        ("1152921504606.846977 world heal", "this is later than any run can last"),
+        ("0.002 a #1 believe /other s1 token 0x1", "a belief by #1, which is not an acquire of that client"),
+        ("0.002 b #1 believe /lock s1 token 0x1", "a belief by #1, which is not an acquire of that client"),
+        ("1152921504606.846977 world heal", "the time is later than any run can last"),
         // The first number that is too far from the last one.
         ("0.002 b acquire#65539 call /lock", "operation #65539 is out of range"),
         ("0.002 b send r65537 sync /", "request r65537 is out of range"),

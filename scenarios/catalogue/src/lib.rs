@@ -23,9 +23,9 @@
 //!    Everything that is drawn is drawn by `client.choose(n)`, where 0 is the plain way. Of a run that is recorded the order
 //!    of its draws is a part: a workload with recorded runs in `regressions/` keeps it.
 //! 2. `words.rs`: what its stories say, as methods on [`Actor`](stage::Actor).
-//! 3. `stories/`: a script a file, told on a calm network. It opens with what happens, in a sentence, and holds `STORY` and its
+//! 3. `stories/`: a script per file, played on a fault-free network. It opens with a sentence about the events, and holds `STORY` and its
 //!    `script`: steps that read aloud. `point` says what must have happened, or the story has missed it, and `verdicts`
-//!    what the rules must say; no rule may fail in any case. A test tells every story and keeps its trace as a snapshot, of less
+//!    what the rules must say; no rule may fail in any case. A test plays every story and keeps its trace as a snapshot, of less
 //!    than 80 lines: `INSTA_UPDATE=always cargo test -p zk-scenarios stories` writes it, and then it is read, as code is.
 //! 4. `mutants/`: the recipe with one wrong step. A mutant is a value: `copy.rs` is a copy of the recipe that asks a `Mutation`,
 //!    a plain struct with a field for each step that can be wrong, and `Mutation::RIGHT` has none; or the right recipe runs over
@@ -34,8 +34,8 @@
 //!    A mutant's doc comment has the wrong step, the harm that it does, where that was seen in the field, and what catches it;
 //!    [`Target::mutant`] says the same to the program. `faults` and `plan` draw only what triggers it, so that nothing else
 //!    hides it. `caught_by` says how it must be caught ([`Caught`](zk_harness::caught::Caught)): by which rule as the first finding,
-//!    within how many seeds, with what harm, while the right recipe is silent on the same seeds. `cargo sim zoo NAME` shows
-//!    whether it is, and `cargo sim zoo --write-readme` writes the table anew.
+//!    within how many seeds, with what harm, while the right recipe is silent on the same seeds. `cargo sim mutants NAME` shows
+//!    whether it is, and `cargo sim mutants --write-readme` writes the table anew.
 //!
 //! All of them import the module `prelude`, which has the names of the harness and the ids of the rules.
 
@@ -153,8 +153,8 @@ mod tests {
 
     #[test]
     fn what_is_broken_stands_among_the_broken_and_nothing_else_does() {
-        assert!(workloads().all(|target| !target.is_broken()));
-        assert!(mutants().all(Target::is_broken));
+        assert!(workloads().all(|target| !target.is_mutant()));
+        assert!(mutants().all(Target::is_mutant));
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! How a mutant must be caught: by which rule, how soon, with what harm.
+//! How a mutant must be killed: by which rule, how soon, with what harm.
 
 use zk_checker::RuleId;
 
-/// How a broken recipe must be caught.
+/// How a mutant must be killed.
 #[derive(Clone, Copy, Debug)]
 pub struct Caught {
     /// The rule that names its wrong step: first in [`FIRST`] of a hundred runs that fail.
@@ -11,79 +11,78 @@ pub struct Caught {
     pub or: &'static [(RuleId, &'static str)],
     /// The rules that name the harm: each must be broken in some run. None if the wrong step does none by itself.
     pub harm: &'static [RuleId],
-    /// The promise that it breaks for everybody to see: one of its rules must be broken also for a judge who is shown nothing
-    /// but calls, returns, beliefs and notifications.
+    /// The main promise that it breaks. A black-box judge, which sees only calls, returns, beliefs and notifications, must find
+    /// one of its rules broken.
     pub breaks: Option<Promise>,
-    /// Within how many seeds it must be found: in half of all searches within as many, in 95 of 100 within [`TAIL`] times
-    /// as many.
+    /// The budget of seeds: the median search must end within it, the 95th percentile within [`TAIL`] times as many.
     pub within: u64,
-    /// Where it was seen in the field, if it was.
+    /// Where the bug was seen in the field, if anywhere.
     pub seen: &'static str,
 }
 
-/// In how many of a hundred runs that fail the rule must be first.
+/// The percentage of failing runs in which the rule must be first.
 pub const FIRST: usize = 95;
 
-/// How many times longer than the median the slowest searches may take.
+/// The allowed ratio of the 95th percentile to the budget.
 pub const TAIL: u64 = 20;
 
 impl Caught {
-    /// By that rule within twenty seeds.
+    /// Killed by that rule, within twenty seeds.
     pub const fn by(by: RuleId) -> Caught {
         Caught { by, or: &[], harm: &[], breaks: None, within: 20, seen: "" }
     }
 
-    /// These may be first in its place, and why.
+    /// Accepts other rules as the first finding, each with a reason.
     #[must_use]
     pub const fn or(mut self, rules: &'static [(RuleId, &'static str)]) -> Caught {
         self.or = rules;
         self
     }
 
-    /// These name the harm.
+    /// Sets the rules that name the harm.
     #[must_use]
     pub const fn harm(mut self, rules: &'static [RuleId]) -> Caught {
         self.harm = rules;
         self
     }
 
-    /// A promise is broken for everybody to see.
+    /// Sets the main promise that it breaks.
     #[must_use]
     pub const fn breaks(mut self, promise: Promise) -> Caught {
         self.breaks = Some(promise);
         self
     }
 
-    /// Within so many seeds.
+    /// Sets the budget of seeds.
     #[must_use]
     pub const fn within(mut self, seeds: u64) -> Caught {
         self.within = seeds;
         self
     }
 
-    /// There it was seen.
+    /// Sets where the bug was seen.
     #[must_use]
     pub const fn seen(mut self, field: &'static str) -> Caught {
         self.seen = field;
         self
     }
 
-    /// Whether a run whose first finding is of that rule counts as caught.
+    /// Whether a first finding of that rule counts as a kill.
     pub fn is_caught_by(&self, first: RuleId) -> bool {
         first == self.by || self.or.iter().any(|(rule, _)| *rule == first)
     }
 }
 
-/// One of the four promises that matter most.
+/// One of the four main promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Promise {
     /// One holder at a time.
     Exclusion,
-    /// Nobody passes, enters or leaves early.
+    /// No client passes, enters or leaves early.
     Barriers,
-    /// Nobody is woken for nothing.
+    /// No client is woken without a reason.
     NoHerd,
-    /// All sites decide alike.
+    /// All sites reach the same decision.
     Agreement,
 }
 
@@ -92,7 +91,7 @@ impl Promise {
     pub const ALL: [Promise; 4] =
         [Promise::Exclusion, Promise::Barriers, Promise::NoHerd, Promise::Agreement];
 
-    /// What it is called.
+    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Promise::Exclusion => "mutual exclusion",
@@ -102,7 +101,7 @@ impl Promise {
         }
     }
 
-    /// The rules that see it broken from outside.
+    /// The rules by which a black-box judge finds it broken.
     pub fn rules(self) -> &'static [RuleId] {
         match self {
             Promise::Exclusion => &[RuleId::Mx1, RuleId::Mx2, RuleId::Mx3, RuleId::Rw1, RuleId::Le1],

@@ -1,7 +1,7 @@
-//! Where a workload runs: one process of it, simulated or real.
+//! A client process of a workload, simulated or real.
 //!
-//! A workload knows clients by this trait alone. It does not know whether its ensemble is simulated, nor which faults
-//! strike; what it does is written into the journal.
+//! A workload knows clients by this trait alone. It does not know whether its ensemble is simulated, nor which faults occur.
+//! The journal records its operations.
 
 use crate::journal::Journal;
 use sim_zk::{Process, Sim, SimClient};
@@ -44,16 +44,15 @@ pub trait Client: Clone + Send + Sync + 'static {
     fn cancelled(&self) -> impl Future<Output = ()> + Send;
 }
 
-/// Says that something comes about in some runs: `sometimes!(client, "gave up while first in line", condition)`.
+/// Declares a condition that some runs must reach: `sometimes!(client, "gave up while first in line", condition)`.
 ///
-/// It stands in a workload, where it would come about, and a sweep tells of whatever never did. The workload declares its
-/// names as [`Stated::sometimes`](crate::target::Stated::sometimes). Neither a run nor its hash is any different for it, and
-/// there is no list of them but the run's own.
+/// A sweep reports conditions that were never reached. The workload lists their names in
+/// [`Stated::sometimes`](crate::target::Stated::sometimes). The condition does not affect the run or its hash.
 #[macro_export]
 macro_rules! sometimes {
     ($client:expr, $name:literal, $condition:expr $(,)?) => {
         if $condition {
-            $crate::client::Client::journal($client, |journal, _| journal.came_about($name));
+            $crate::client::Client::journal($client, |journal, _| journal.reach($name));
         }
     };
 }

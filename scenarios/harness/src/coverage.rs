@@ -1,8 +1,8 @@
-//! What runs have covered: which steps of a client followed which, while faults could strike and afterwards.
+//! Coverage: which steps of a client followed which, while faults were possible and afterwards.
 //!
 //! The *state* of a client is the kind of its last event with the word that says which one it was: the verb of a call, the
 //! outcome of a return, the kind of a request, the code of its answer, the kind of a notification, the state of its session,
-//! the kind of a fault that struck it. A *transition* is a pair of such states, one right after the other for the same client,
+//! the kind of a fault that affected it. A *transition* is a pair of such states, one right after the other for the same client,
 //! and the phase of the run in which the second one came: hostile or healed. A search that has long met no new transition is
 //! unlikely to meet one soon; it may still meet a new run, so this is a reason to stop, and no proof.
 

@@ -1,8 +1,7 @@
-//! Which failures are the same: those of the same shape.
+//! The fingerprint of a failure: two failures with the same rule and fingerprint most likely have one cause.
 //!
-//! The shape of a failure is what is left of its first finding without names, numbers and times: the kinds of events that
-//! prove it, each with the operation that it belongs to, and the kinds of fault that struck those parties, or servers,
-//! until then. Two failures of the same rule and shape are most likely one mistake seen twice.
+//! It is made of the structure of the first finding, without names, numbers, times or texts: the kinds of its witness
+//! events, each with its operation, and the kinds of fault that had affected those clients, or servers, until then.
 
 use crate::journal::fault_kind;
 use crate::run::Run;
@@ -12,31 +11,31 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use zk_checker::history::{Event, FaultKind, OpId, Verb, Victim, What, Who};
 
-/// The shape of a failure.
+/// The fingerprint of a failure.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fingerprint {
-    /// The kinds of events that prove it, in the order in which they came, each once.
+    /// The kinds of the witness events in order, each once.
     pub events: Vec<String>,
-    /// The kinds of fault that struck.
+    /// The kinds of fault before it.
     pub faults: BTreeSet<String>,
 }
 
 impl Fingerprint {
-    /// Of a run that failed.
+    /// The fingerprint of a failed run.
     pub fn of(run: &Run) -> Fingerprint {
         let events = &run.history.events;
         if let Some(panicked) = &run.panic {
             return Fingerprint { events: vec![panicked.words()], faults: faults(events, |_| true) };
         }
         let Some(first) = run.report.first() else {
-            // Nobody is to blame, so everybody is.
+            // Without a finding every fault counts.
             return Fingerprint { events: Vec::new(), faults: faults(events, |_| true) };
         };
         let cited = || first.witnesses.iter().filter_map(|index| events.get(*index));
         let verbs = verbs(events);
         let mut kinds: Vec<String> = Vec::new();
-        for kind in cited().map(|event| told(event, &verbs)) {
+        for kind in cited().map(|event| kind_of(event, &verbs)) {
             if !kinds.contains(&kind) {
                 kinds.push(kind);
             }
@@ -47,7 +46,7 @@ impl Fingerprint {
             Victim::Process { client } => parties.is_empty() || parties.contains(&client),
             Victim::Server { .. } | Victim::Link { .. } => true,
         };
-        // A stranger is no party, and what it does concerns everybody.
+        // Acts of foreign clients concern every client.
         let faults = faults(&events[..until], concerns).into_iter().chain(foreign(&events[..until]));
         Fingerprint { events: kinds, faults: faults.collect() }
     }
@@ -69,7 +68,7 @@ fn verbs(events: &[Event]) -> BTreeMap<OpId, Verb> {
 }
 
 /// `believe in acquire`
-fn told(event: &Event, verbs: &BTreeMap<OpId, Verb>) -> String {
+fn kind_of(event: &Event, verbs: &BTreeMap<OpId, Verb>) -> String {
     let kind = match event.what {
         What::Call { verb, .. } => return format!("call of {}", word(verb)),
         What::Fault { kind, .. } | What::Mended { kind, .. } => return fault(kind),
@@ -85,7 +84,7 @@ fn told(event: &Event, verbs: &BTreeMap<OpId, Verb>) -> String {
     }
 }
 
-/// What a word of the history is called.
+/// The name of a value as the history writes it.
 fn word(word: impl Serialize) -> String {
     serde_json::to_value(word)
         .ok()

@@ -1,4 +1,4 @@
-//! Acting as holder, from the grant to the moment at which one stops.
+//! Beliefs: acting as holder, from the grant until the holder stops.
 
 mod guards;
 
@@ -14,12 +14,12 @@ use zk_checker::history::{ObjectId, OpId, Verb, Why};
 use zk_recipes::zk::{Error, SessionId};
 use zk_recipes::{Released, Stop};
 
-/// Something that is held until it is given back or lost.
+/// A guard: held until it is released or lost.
 pub trait Held: Send + Sync + 'static {
     /// The fencing token.
     fn token(&self) -> i64;
 
-    /// What a write to the resource carries, so that those of an earlier hold are refused.
+    /// The number that a write to the resource carries, so that the resource refuses earlier holds.
     fn fence(&self) -> i64 {
         self.token()
     }
@@ -48,7 +48,7 @@ impl<'a, C: Client, H: Held> Belief<'a, C, H> {
         Belief { client, held, object, op }
     }
 
-    /// It no longer does.
+    /// Ends the belief.
     pub fn end(self, why: Why) {
         self.client.journal(|j, at| j.unbelieve(at, self.client.number(), self.op, why));
     }
@@ -116,7 +116,7 @@ pub async fn take_turn<C: Client, H: Held, F: Future<Output = Result<H, Error>> 
     Round::Over
 }
 
-/// Why a holder that was told to stop no longer believes.
+/// Why a holder stopped, by the reason of its [`Stop`].
 pub fn why(stop: Stop) -> Why {
     match stop {
         Stop::Suspect { .. } => Why::Suspect,

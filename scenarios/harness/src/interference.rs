@@ -1,11 +1,11 @@
-//! Third parties: a process of a run that keeps to no recipe. It lists what there is below the declared objects, and now and
-//! then deletes some of it, writes into it, or adds a znode of its own.
+//! Foreign clients: a process of a run that follows no recipe. It lists the znodes below the declared objects, and now and
+//! then deletes some, writes into one, or adds a znode of its own.
 //!
-//! It says to the journal what it is about to do before it does it. What such an act does by itself is held against no
-//! recipe; how a recipe takes it is. It acts while faults may strike, and not afterwards.
+//! The journal records each act before it happens. The direct effect of an act is no breach of a recipe; a wrong reaction of
+//! the recipe is. Foreign clients act only while faults may strike.
 
 use crate::journal::Journal;
-use crate::plan::{Act, Strangers};
+use crate::plan::{Act, Interference};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use sim_zk::{Process, Sim, SimClient};
@@ -13,16 +13,16 @@ use std::time::Duration;
 use zk_checker::history::{FaultKind, OpId, Victim, What, Who};
 use zk_recipes::zk::{CreateMode, Error, Op, ZooKeeper};
 
-/// ServerLinks two looks, at the least.
+/// The shortest pause between two looks.
 const PAUSE: Duration = Duration::from_millis(15);
 
-/// How many parts a probability is drawn in.
+/// The resolution of a drawn probability.
 const PARTS: u32 = 1000;
 
-/// How deep the objects of recipes are, at the most.
+/// The maximal depth below an object.
 const DEPTH: usize = 3;
 
-/// What other programs leave in directories, and names that are those of a recipe but for a little.
+/// Names of created znodes: those of other programs, and near misses of the names of recipes.
 const NAMES: [&str; 8] = [
     "config",
     "x-lock-abc",
@@ -34,49 +34,54 @@ const NAMES: [&str; 8] = [
     "state",
 ];
 
-/// Whether it is what a stranger did.
+/// Whether this kind is an act of a foreign client.
 pub fn is_foreign(kind: FaultKind) -> bool {
     matches!(kind, FaultKind::ForeignDelete | FaultKind::ForeignWrite | FaultKind::ForeignCreate)
 }
 
-/// Where to meddle: an object of the run.
+/// A target of interference: an object of the run.
 #[derive(Clone, Debug)]
 pub struct Place {
     /// Its path.
     pub path: String,
-    /// Whether its znode is a directory: below a barrier nothing is made, since it could not be lowered any more.
+    /// Whether its znode is a directory: nothing is created below a barrier, since that would keep it from being removed.
     pub is_directory: bool,
 }
 
-/// One who meddles.
-struct Stranger {
+struct ForeignClient {
     sim: Sim,
     process: Process,
     zk: SimClient,
 }
 
-/// A stranger's part: until it has acted as often as it is to, or faults do not strike any more.
-pub async fn interfere(sim: Sim, process: Process, timeout: Duration, plan: Strangers, objects: Vec<Place>) {
+/// Runs a foreign client until it has made its acts, or faults can no longer strike.
+pub async fn interfere(
+    sim: Sim,
+    process: Process,
+    timeout: Duration,
+    plan: Interference,
+    objects: Vec<Place>,
+) {
     let mut left = plan.acts;
-    let mut stranger = Stranger { zk: process.open(timeout).await, sim, process };
+    let mut client = ForeignClient { zk: process.open(timeout).await, sim, process };
     while left > 0 {
-        let pause = PAUSE * (1 + stranger.process.choose(16));
-        stranger.sim.sleep(&stranger.process, pause).await;
-        if !stranger.sim.look(|world| world.is_hostile()) {
+        let pause = PAUSE * (1 + client.process.choose(16));
+        client.sim.sleep(&client.process, pause).await;
+        if !client.sim.look(|world| world.is_hostile()) {
             return;
         }
-        let Some(act) = plan.act(stranger.process.choose(PARTS), PARTS) else { continue };
-        if stranger.zk.status().over().is_some() {
-            stranger.zk = stranger.process.open(timeout).await;
+        let Some(act) = plan.act(client.process.choose(PARTS), PARTS) else { continue };
+        if client.zk.status().over().is_some() {
+            client.zk = client.process.open(timeout).await;
         }
-        let object = &objects[stranger.process.choose(objects.len() as u32) as usize];
-        // A look that was lost is no look; an act that was lost may have been done.
-        left -= u32::from(stranger.act(act, object).await == Ok(true));
+        let object = &objects[client.process.choose(objects.len() as u32) as usize];
+        // A lost read does not count; an act whose reply was lost may have been applied, and counts.
+        left -= u32::from(client.act(act, object).await == Ok(true));
     }
 }
 
-impl Stranger {
-    /// Looks, and acts if there is something to act on: then it says so.
+impl ForeignClient {
+    /// Lists the znodes and acts on one of them, if there is a candidate. Returns whether it acted.
     async fn act(&self, act: Act, object: &Place) -> Result<bool, Error> {
         let found = found(&self.zk, object.path.clone(), DEPTH).await?;
         let is_object = |path: &&String| **path == object.path;
@@ -110,7 +115,7 @@ impl Stranger {
             Act::Parent => {
                 let prefix = format!("{path}/");
                 let below = all().filter(|other| **other == path || other.starts_with(&prefix));
-                // What was found last lies deepest.
+                // The deepest znodes come last.
                 let mut ops: Vec<Op> =
                     below.map(|path| Op::Delete { path: path.clone(), version: None }).collect();
                 ops.reverse();
@@ -132,7 +137,7 @@ impl Stranger {
     }
 }
 
-/// What there is at a path and below, with the path above each, and that before what is below it.
+/// The znodes at a path and below, each with its parent, in preorder.
 fn found(zk: &SimClient, path: String, depth: usize) -> BoxFuture<'_, Result<Vec<(String, String)>, Error>> {
     async move {
         let mut names = match zk.children(&path).await {

@@ -33,15 +33,15 @@ pub struct Journal {
     names: Vec<Option<u64>>,
     ops: u32,
     reqs: u32,
-    /// Who believes, with which operation.
+    /// The clients that believe, each with its operation.
     beliefs: Vec<(u16, OpId)>,
     /// The largest token that each object's resource has seen.
     largest: Vec<u64>,
     /// What a script says it is about to do, and before which event.
     steps: Vec<(usize, String)>,
-    /// What came about of that which comes about in some runs.
+    /// The `sometimes!` conditions that were reached.
     sometimes: BTreeSet<&'static str>,
-    /// For whoever cuts a run short where another one has been.
+    /// For runs that are cut short in a visited state.
     remembered: Option<Remembered>,
 }
 
@@ -72,12 +72,12 @@ impl Journal {
         Journal { remembered: Some(Remembered::default()), ..self }
     }
 
-    /// What was written so far.
+    /// The history so far.
     pub fn history(&self) -> &History {
         &self.history
     }
 
-    /// What was written, and its hash.
+    /// The history and its hash.
     pub fn finish(mut self) -> (History, u128) {
         let names = self.history.events.len() as u64;
         self.hash.write_u64(names);
@@ -85,22 +85,22 @@ impl Journal {
         (self.history, hash)
     }
 
-    /// A script says what comes next.
+    /// Records a step of a script.
     pub fn step(&mut self, text: &str) {
         self.steps.push((self.history.events.len(), text.to_owned()));
     }
 
-    /// What a script has said, and before which event.
+    /// The steps of a script, each with the index of the next event.
     pub fn steps(&self) -> &[(usize, String)] {
         &self.steps
     }
 
-    /// Something came about that comes about in some runs. It is no event: neither the run nor its hash knows of it.
-    pub fn came_about(&mut self, what: &'static str) {
+    /// Records a `sometimes!` condition. It is no event, and does not affect the run or its hash.
+    pub fn reach(&mut self, what: &'static str) {
         self.sometimes.insert(what);
     }
 
-    /// What came about so far.
+    /// The conditions reached so far.
     pub fn sometimes(&self) -> &BTreeSet<&'static str> {
         &self.sometimes
     }
@@ -259,7 +259,7 @@ impl Journal {
         accepted
     }
 
-    /// No fault strikes from here on.
+    /// Records that faults have ended.
     pub fn calm(&mut self, at: u64) {
         self.write(at, Who::World, OpId(0), What::Heal);
     }

@@ -1,4 +1,4 @@
-//! What a run is: coordination code under load on a simulated ZooKeeper ensemble, faults beside it, a history, a verdict.
+//! What a run is: coordination code under load on a simulated ZooKeeper ensemble, with faults, a history and a verdict.
 //!
 //! Code of your own is tested through [`testing`]; everything else is what that is made of.
 //!
@@ -16,9 +16,9 @@
 //! | [`fingerprint`] | failure fingerprints; [`shrink`], the smallest run with the same one |
 //! | [`explore`] | every run of a small scope |
 //! | [`recording`], [`regression`] | runs as files and words; runs that are kept |
-//! | [`stage`] | scripts: stories that read aloud |
+//! | [`stage`] | scripts: the vocabulary of stories |
 //!
-//! It names no recipe, and nobody's list of workloads.
+//! It names no recipe, and has no list of workloads.
 
 pub mod caught;
 pub mod client;

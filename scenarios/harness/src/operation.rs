@@ -83,14 +83,14 @@ impl<T> Ended<T> {
     }
 }
 
-/// For an operation to which nothing is given that the checker should know.
+/// For an operation without arguments that the checker needs.
 pub fn nothing(_: &mut Journal, _: u64, _: OpId) {}
 
 /// Makes an operation: call, work, return.
 ///
 /// 1. The journal hears of the call, and by `given`, right behind it, of what the caller gives.
 /// 2. `work` begins: what it sends from here on belongs to the operation.
-/// 3. It is dropped if the client is told to.
+/// 3. A cancelled client drops it.
 /// 4. The journal hears how it ended.
 pub async fn operation<C: Client, T, F: Future<Output = Result<T, Error>>>(
     client: &C,
@@ -158,8 +158,7 @@ pub async fn operation_until<C: Client, T, F: Future<Output = Result<T, Error>>>
     (op, ended)
 }
 
-/// As [`operation`], for one that may come back with nothing at once, such as an acquire of what is not free: then it was
-/// refused.
+/// As [`operation`], for one that may return `None`, such as a `try_acquire` of a lock that is held: it is recorded as refused.
 pub async fn attempt<C: Client, T, F: Future<Output = Result<Option<T>, Error>>>(
     client: &C,
     call: Call,

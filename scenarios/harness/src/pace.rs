@@ -5,9 +5,9 @@ use std::time::Duration;
 /// How long things take. Real ensembles on a busy machine want other figures than simulated ones.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
-    /// ServerLinks two rounds, at the least.
+    /// The shortest pause between two rounds.
     pub think: Duration,
-    /// ServerLinks two writes of a holder, at the least.
+    /// The shortest pause between two writes of a holder.
     pub work: Duration,
     /// A write's way to the resource.
     pub write: Duration,

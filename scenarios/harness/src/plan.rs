@@ -1,5 +1,5 @@
-//! What is drawn before a run: how many clients and rounds, which faults and how hot. Printed with every failure, and
-//! readable from a file.
+//! The plan of a run, drawn before it: the numbers of clients and rounds, the kinds and rates of faults. Every failure
+//! prints it, and a file can give it.
 
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -13,24 +13,24 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// How many servers the ensemble has.
+    /// The number of servers.
     #[serde(default = "alone")]
     pub servers: u8,
-    /// How many client processes.
+    /// The number of client processes.
     pub clients: u8,
-    /// How often each of them goes through the recipe.
+    /// The number of rounds of each client.
     pub rounds: u32,
-    /// The session timeout that they ask for, in milliseconds.
+    /// The session timeout that the clients ask for, in milliseconds.
     pub timeout_ms: u64,
-    /// Until when faults strike, in milliseconds of simulated time.
+    /// The simulated time until which faults can strike, in milliseconds.
     pub hostile_ms: u64,
-    /// How many faults strike at the most.
+    /// The maximal number of faults.
     pub faults: u32,
-    /// How likely each kind of fault is where it can strike; kinds not named do not.
+    /// The probability of each kind of fault at each injection point; other kinds do not occur.
     pub rates: BTreeMap<String, f64>,
-    /// Third parties that meddle, while faults strike.
-    #[serde(default, skip_serializing_if = "Strangers::is_nobody")]
-    pub strangers: Strangers,
+    /// Foreign clients that interfere while faults can strike. Older files call the field `strangers`.
+    #[serde(default, alias = "strangers", skip_serializing_if = "Interference::is_none")]
+    pub interference: Interference,
     /// In which order things happen.
     #[serde(default, skip_serializing_if = "Order::is_timed")]
     pub order: Order,
@@ -43,11 +43,11 @@ pub enum Order {
     /// By the clock.
     #[default]
     Timed,
-    /// Any: what is under way happens in an order that is chosen. For one server.
+    /// Any: the order of what is in flight is chosen. For one server.
     Any {
         /// Whether answers and notifications can be late.
         late_answers: bool,
-        /// Whether time may pass although something is under way, at the cost of a fault.
+        /// Whether a timer may run out although a packet is in flight, at the cost of a fault.
         overtaking: bool,
     },
 }
@@ -59,23 +59,23 @@ impl Order {
     }
 }
 
-/// What third parties do.
+/// What foreign clients do.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Strangers {
+pub struct Interference {
     /// How often they act at the most.
     pub acts: u32,
-    /// How likely each kind of act is whenever they look; kinds not named do not happen.
+    /// The probability of each kind of act, drawn at each look; kinds not named do not happen.
     pub rates: BTreeMap<String, f64>,
 }
 
-impl Strangers {
-    /// Whether there is none.
-    pub fn is_nobody(&self) -> bool {
+impl Interference {
+    /// Whether no foreign client acts.
+    pub fn is_none(&self) -> bool {
         self.acts == 0 || self.rates.is_empty()
     }
 
-    /// What is done upon a draw from so many: 0 is the plain one, and nothing.
+    /// The act for a number that is drawn below `of`; 0, the default choice, is none.
     pub fn act(&self, drawn: u32, of: u32) -> Option<Act> {
         let mut below = 1.0;
         for (name, rate) in &self.rates {
@@ -88,14 +88,14 @@ impl Strangers {
     }
 }
 
-/// What is wrong with a plan.
+/// Why a plan is refused.
 #[derive(Debug, thiserror::Error, PartialEq)]
 pub enum PlanError {
     /// A kind of fault that does not exist.
     #[error("there is no fault called {0:?}; the kinds are {1}")]
     UnknownFault(String, String),
     /// A kind of act that does not exist.
-    #[error("strangers do nothing called {0:?}; what they do is {1}")]
+    #[error("there is no act of foreign clients called {0:?}; the kinds are {1}")]
     UnknownAct(String, String),
     /// A rate that is no probability.
     #[error("the rate of {0} is {1}; it must lie between 0 and 0.25")]
@@ -140,7 +140,7 @@ impl Plan {
             hostile_ms: 30_000,
             faults: 0,
             rates: BTreeMap::new(),
-            strangers: Strangers::default(),
+            interference: Interference::default(),
             order: Order::Timed,
         }
     }
@@ -153,18 +153,18 @@ impl Plan {
         self
     }
 
-    /// The same with strangers who do this at that rate, so many times at the most. They act while faults could strike.
+    /// The same with foreign clients that do this at that rate, at most `times` times, while faults can strike.
     #[must_use]
-    pub fn with_strangers(self, acts: &[Act], rate: f64, times: u32) -> Plan {
+    pub fn with_interference(self, acts: &[Act], rate: f64, times: u32) -> Plan {
         let rates = acts.iter().map(|act| (act.name().to_owned(), rate)).collect();
-        self.among(Strangers { acts: times, rates })
+        self.interfered(Interference { acts: times, rates })
     }
 
-    /// The same with these strangers. They act while faults could strike.
+    /// The same with this interference.
     #[must_use]
-    pub(crate) fn among(self, strangers: Strangers) -> Plan {
-        let least = u32::from(!strangers.is_nobody());
-        Plan { faults: self.faults.max(least), strangers, ..self }
+    pub(crate) fn interfered(self, interference: Interference) -> Plan {
+        let least = u32::from(!interference.is_none());
+        Plan { faults: self.faults.max(least), interference, ..self }
     }
 
     /// Whether the plan makes sense.
@@ -181,7 +181,7 @@ impl Plan {
                 return Err(PlanError::Rate(name.clone(), *rate));
             }
         }
-        for (name, rate) in &self.strangers.rates {
+        for (name, rate) in &self.interference.rates {
             if Act::from_name(name).is_none() {
                 return Err(PlanError::UnknownAct(name.clone(), Act::ALL.map(Act::name).join(", ")));
             }
@@ -214,12 +214,12 @@ impl Plan {
     }
 }
 
-/// A rate by its logarithm, in as many digits as one likes to read.
+/// A rate by its logarithm, rounded to four digits.
 pub(crate) fn rate(logarithm: f64) -> f64 {
     (f64::exp(logarithm) * 1e4).round() / 1e4
 }
 
-/// Plans that do not say are of times when there was one server.
+/// Plans without the field were written when there was one server.
 fn alone() -> u8 {
     1
 }
@@ -247,16 +247,16 @@ impl fmt::Display for Plan {
                 Listed(&self.rates)
             )?,
         }
-        if !self.strangers.is_nobody() {
-            let Strangers { acts, rates } = &self.strangers;
-            write!(f, "; strangers act {acts} times at most:{}", Listed(rates))?;
+        if !self.interference.is_none() {
+            let Interference { acts, rates } = &self.interference;
+            write!(f, "; foreign clients act at most {acts} times:{}", Listed(rates))?;
         }
         match self.order {
             Order::Timed => Ok(()),
             Order::Any { late_answers, overtaking } => {
-                write!(f, "; untimed")?;
-                write!(f, "{}", if late_answers { ", answers may be late" } else { "" })?;
-                write!(f, "{}", if overtaking { ", timers may overtake" } else { "" })
+                write!(f, "; in any order")?;
+                write!(f, "{}", if late_answers { ", replies may be late" } else { "" })?;
+                write!(f, "{}", if overtaking { ", timers may run out early" } else { "" })
             }
         }
     }

@@ -23,21 +23,21 @@
 //! # it_keeps_its_promises();
 //! ```
 
-use crate::plan::{Act, Order, Plan, Strangers};
+use crate::plan::{Act, Interference, Order, Plan};
 use proptest::prelude::*;
 use sim_zk::fault::Fault;
 
-/// Plans of up to five clients and servers, with any mixture of faults and strangers.
+/// Plans of up to five clients and servers, with any mixture of faults and acts of foreign clients.
 ///
-/// When a property fails, first the strangers go, then kinds of fault, then clients, rounds and servers: what is left is a
+/// When a property fails, first foreign clients are removed, then kinds of fault, then clients, rounds and servers: what is left is a
 /// plan that still fails, and does not when any of it is made smaller by itself.
 pub fn plans() -> impl Strategy<Value = Plan> {
     let names: Vec<String> = Fault::ALL.map(|fault| fault.name().to_owned()).to_vec();
     let most = names.len();
     let rates = proptest::collection::btree_map(proptest::sample::select(names), 0.0..0.2f64, 0..most);
     // The order is that in which they are made smaller.
-    (strangers(), rates, 0u32..10, 1u8..6, 1u32..4, 1u8..6, 4000u64..20_000).prop_map(
-        |(strangers, rates, faults, clients, rounds, servers, timeout_ms)| Plan {
+    (interference(), rates, 0u32..10, 1u8..6, 1u32..4, 1u8..6, 4000u64..20_000).prop_map(
+        |(interference, rates, faults, clients, rounds, servers, timeout_ms)| Plan {
             servers,
             clients,
             rounds,
@@ -45,16 +45,16 @@ pub fn plans() -> impl Strategy<Value = Plan> {
             hostile_ms: 30_000,
             faults,
             rates,
-            strangers,
+            interference,
             order: Order::Timed,
         },
     )
 }
 
-/// Nobody, or some who act up to seven times.
-pub fn strangers() -> impl Strategy<Value = Strangers> {
+/// No foreign clients, or some with up to seven acts.
+pub fn interference() -> impl Strategy<Value = Interference> {
     let acts = proptest::sample::select(Act::ALL.map(|act| act.name().to_owned()).to_vec());
     let rates = proptest::collection::btree_map(acts, 0.0..0.25f64, 1..=Act::ALL.len());
-    let some = (1u32..8, rates).prop_map(|(acts, rates)| Strangers { acts, rates });
-    prop_oneof![Just(Strangers::default()), some]
+    let some = (1u32..8, rates).prop_map(|(acts, rates)| Interference { acts, rates });
+    prop_oneof![Just(Interference::default()), some]
 }

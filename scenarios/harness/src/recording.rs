@@ -1,6 +1,6 @@
-//! A run as something to keep: a file with everything drawn and decided, or the same in one word.
+//! Recorded runs: a file with the plan and all choices, or the same as a code of one word.
 
-use crate::plan::{Order, Plan, Strangers};
+use crate::plan::{Interference, Order, Plan};
 use crate::run::Run;
 use crate::target::{Lookup, Target};
 use base64::Engine;
@@ -13,38 +13,38 @@ use serde::{Deserialize, Serialize};
 pub struct Recording {
     /// Version of this form: 1.
     pub format: u32,
-    /// If it is kept: what it was, and what must come of it.
+    /// For a regression: its description and the expected verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub regression: Option<Regression>,
-    /// What was run.
+    /// The name of the workload or mutant.
     pub target: String,
-    /// With which plan.
+    /// The plan.
     pub plan: Plan,
-    /// What was decided.
+    /// The choices.
     pub choices: Vec<u16>,
-    /// What the run's hash was, in hex; empty if that is not known.
+    /// The hash of the run in hex; empty if unknown.
     #[serde(default)]
     pub hash: String,
 }
 
-/// What is known of a run that is kept.
+/// What a regression expects.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Regression {
-    /// What it was.
+    /// A description.
     pub about: String,
-    /// What must come of it.
+    /// The expected verdict.
     pub verdict: Expected,
-    /// The rule that must be the first to be broken, or in what other way it must fail; empty if it must not.
+    /// The rule of the first finding, or the other kind of failure; empty if the run must pass.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub rule: String,
 }
 
-/// A verdict that must come.
+/// An expected verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Expected {
-    /// Nothing is broken, save for what no program can avoid.
+    /// No rule fails; unavoidable breaches are allowed.
     Pass,
     /// Evidence is missing: the run does not end.
     Unknown,
@@ -52,16 +52,16 @@ pub enum Expected {
     Fail,
 }
 
-/// What is wrong with a code or a file.
+/// Why a code or a file cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum CodeError {
-    /// It is neither.
+    /// It is neither a file nor a code.
     #[error("{0:?} is neither a file nor the code of a run")]
     Neither(String),
     /// The file cannot be read.
     #[error("cannot read {0}: {1}")]
     Unreadable(String, std::io::Error),
-    /// The file is something else.
+    /// The file is not a recorded run.
     #[error("{0} is not a recorded run: {1}")]
     NotARun(String, serde_json::Error),
     /// It was recorded by another version.
@@ -78,7 +78,7 @@ pub enum CodeError {
 impl Recording {
     /// Records a run.
     pub fn of(target: &Target, plan: &Plan, run: &Run) -> Recording {
-        // What follows the last choice that is not the calm one is calm anyway.
+        // Choices after the last one that is not 0 are 0 on replay, too.
         let used = run.choices.iter().rposition(|choice| *choice != 0).map_or(0, |last| last + 1);
         Recording {
             format: 1,
@@ -90,15 +90,16 @@ impl Recording {
         }
     }
 
-    /// The run in one word.
+    /// The code of the run.
     pub fn code(&self) -> String {
         let Recording { format, regression: _, target, plan, choices, hash } = self;
-        let Plan { servers, clients, rounds, timeout_ms, hostile_ms, faults, rates, strangers, order } = plan;
+        let Plan { servers, clients, rounds, timeout_ms, hostile_ms, faults, rates, interference, order } =
+            plan;
         let drawn = (servers, clients, rounds, timeout_ms, hostile_ms, faults, rates);
         let plain = "a recorded run is plain data";
         let mut bytes = postcard::to_allocvec(&(format, target, drawn, choices, hash)).expect(plain);
-        if !strangers.is_nobody() || !order.is_timed() {
-            bytes.extend(postcard::to_allocvec(strangers).expect(plain));
+        if !interference.is_none() || !order.is_timed() {
+            bytes.extend(postcard::to_allocvec(interference).expect(plain));
         }
         if !order.is_timed() {
             bytes.extend(postcard::to_allocvec(order).expect(plain));
@@ -123,18 +124,19 @@ impl Recording {
         text.replacen("\"choices\": []", &format!("\"choices\": [{rows}]"), 1) + "\n"
     }
 
-    /// Reads what [`Recording::code`] has made. Words of times when nobody meddled, or everything
-    /// was timed, end earlier.
+    /// Reads what [`Recording::code`] has made. Codes of runs without
+    /// foreign clients, or in timed order, end earlier.
     fn decode(bytes: &[u8]) -> Option<Recording> {
         let (run, rest) = postcard::take_from_bytes(bytes).ok()?;
         let (format, target, drawn, choices, hash) = run;
         let (servers, clients, rounds, timeout_ms, hostile_ms, faults, rates) = drawn;
-        let (strangers, rest) = match rest.is_empty() {
-            true => (Strangers::default(), rest),
+        let (interference, rest) = match rest.is_empty() {
+            true => (Interference::default(), rest),
             false => postcard::take_from_bytes(rest).ok()?,
         };
         let order = if rest.is_empty() { Order::Timed } else { postcard::from_bytes(rest).ok()? };
-        let plan = Plan { servers, clients, rounds, timeout_ms, hostile_ms, faults, rates, strangers, order };
+        let plan =
+            Plan { servers, clients, rounds, timeout_ms, hostile_ms, faults, rates, interference, order };
         Some(Recording { format, regression: None, target, plan, choices, hash })
     }
 
@@ -188,9 +190,9 @@ mod tests {
             choices: vec![0, 3, 255, 0, 7],
             hash: String::new(),
         };
-        let meddled = recorded.plan.clone().with_strangers(&[crate::plan::Act::Write], 0.1, 2);
+        let interfered = recorded.plan.clone().with_interference(&[crate::plan::Act::Write], 0.1, 2);
         let untimed = Plan { order: Order::Any { late_answers: false, overtaking: true }, ..Plan::calm() };
-        for plan in [meddled, untimed, recorded.plan.clone()] {
+        for plan in [interfered, untimed, recorded.plan.clone()] {
             let recorded = Recording { plan, ..recorded.clone() };
             let (back, target) = Recording::read(&recorded.code(), find).expect("its own code");
             assert_eq!((&back, target), (&recorded, &SAMPLE));
@@ -199,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_code_of_times_when_nobody_meddled_reads_back() {
+    fn a_code_without_interference_reads_back() {
         let code = "AQRsb2NrAQMC8C6w6gEAAAMAA_8BAA";
         let as_lock = |name: &str| (name == "lock").then_some(&SAMPLE);
         let (recorded, _) = Recording::read(code, as_lock).expect("it was written then");

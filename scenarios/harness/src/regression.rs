@@ -17,37 +17,37 @@ pub const FOLDER: &str = "scenarios/regressions";
 /// Why a run was not kept.
 #[derive(Debug, thiserror::Error)]
 pub enum KeepError {
-    /// The name does not do for a file.
-    #[error("{0:?} is no name for a regression: use lower case letters, digits and hyphens")]
+    /// The name is not allowed.
+    #[error("{0:?} is not a name for a regression: use lower case letters, digits and hyphens")]
     Name(String),
-    /// There is one of that name.
-    #[error("{0} is there already, and is not overwritten: choose another name")]
+    /// The name is taken.
+    #[error("{0} exists already: choose another name")]
     Taken(String),
-    /// There is no corpus here.
+    /// The folder is missing.
     #[error("there is no folder {0} here: keep regressions at the root of the repository")]
     NoFolder(String),
-    /// It cannot be written.
+    /// The file cannot be written.
     #[error("cannot write {0}: {1}")]
     Unwritable(String, std::io::Error),
 }
 
 impl Regression {
-    /// Of a run that fails: on purpose, and then it must go on to; or else it must not, once the reason is gone.
+    /// The regression of a failing run. A mutant must keep failing; a correct recipe must pass once its bug is fixed.
     pub fn of(target: &Target, recorded: &Recording, run: &Run, about: Option<String>) -> Regression {
         let what = run.what_failed();
-        let title = run.report.first().map_or("it does not come to its end", |finding| finding.rule.title());
-        let is_broken = target.is_broken();
+        let title = run.report.first().map_or("the run does not end", |finding| finding.rule.title());
+        let is_mutant = target.is_mutant();
         let verdict = match run.verdict() {
-            _ if !is_broken => Expected::Pass,
+            _ if !is_mutant => Expected::Pass,
             Verdict::Fail => Expected::Fail,
             _ => Expected::Unknown,
         };
-        let rule = if is_broken { what.clone() } else { String::new() };
+        let rule = if is_mutant { what.clone() } else { String::new() };
         let about = about.unwrap_or_else(|| format!("{}: {what}, {title}", recorded.target));
         Regression { about, verdict, rule }
     }
 
-    /// What must come of it, in words.
+    /// The expected result, as text.
     pub fn expected(&self) -> String {
         match self.verdict {
             Expected::Pass => "not fail".to_owned(),
@@ -55,7 +55,7 @@ impl Regression {
         }
     }
 
-    /// Whether it has come.
+    /// Compares a run with the expected result.
     ///
     /// # Errors
     ///

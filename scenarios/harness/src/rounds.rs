@@ -7,16 +7,16 @@ use std::future::Future;
 use std::time::Duration;
 use zk_recipes::zk::ZooKeeper;
 
-/// What comes about in some runs of every workload whose clients make [`rounds`].
+/// The conditions that workloads made of [`rounds`] must reach in some runs.
 pub const SESSIONS: [&str; 2] =
     ["a client has lost its session", "a suspended session is given up for another"];
 
 /// How a round went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Round {
-    /// It came to its end, whatever that was.
+    /// It ended.
     Over,
-    /// It could not be made, because its session ended: it is made again in another one.
+    /// Its session ended before; it is repeated in another session.
     Again,
 }
 

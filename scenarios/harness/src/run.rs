@@ -1,9 +1,9 @@
-//! One simulated run: a workload, a plan, and who decides.
+//! One simulated run of a workload, by a plan and a chooser.
 
 use crate::client::SimProcess;
 use crate::interference::{self, Place};
 use crate::journal::Journal;
-use crate::plan::{Order, Plan, Strangers};
+use crate::plan::{Interference, Order, Plan};
 use crate::target::{Part, Setting, Target, Task};
 use futures_util::FutureExt;
 use futures_util::future::{Either, select, try_join_all};
@@ -23,33 +23,32 @@ use zk_checker::history::{FaultKind, Header, History, Kind, Mode, Names, Object,
 use zk_checker::{Report, Verdict};
 use zk_recipes::zk::Time;
 
-/// What one run came to.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Run {
-    /// What was judged.
+    /// The report of the checker.
     pub report: Report,
-    /// What happened.
+    /// The history.
     pub history: History,
-    /// The hash over all of it.
+    /// The hash of the run.
     pub hash: u128,
-    /// What was decided.
+    /// The choices.
     pub choices: Vec<u16>,
     /// How it ended.
     pub end: End,
-    /// How many steps the world made.
+    /// The number of steps of the world.
     pub steps: u64,
     /// Simulated time, in microseconds.
     pub sim_us: u64,
-    /// The longest simulated time in which no client came to the end of a round although no fault struck any more, in
-    /// microseconds.
+    /// The longest time without progress after the last fault, in simulated microseconds.
     pub longest_lull_us: u64,
-    /// What came about of that which comes about in some runs: see [`sometimes!`](crate::sometimes).
+    /// The [`sometimes!`](crate::sometimes) conditions that were reached.
     pub sometimes: BTreeSet<&'static str>,
-    /// Who panicked, if somebody did: that ended the run.
+    /// The client that panicked, which ended the run.
     pub panic: Option<Panicked>,
 }
 
-/// How a run that panicked is counted.
+/// The name under which a panic is counted.
 pub const PANIC: &str = "panic";
 
 /// A client whose code panicked.
@@ -57,7 +56,7 @@ pub const PANIC: &str = "panic";
 pub struct Panicked {
     /// The client.
     pub client: String,
-    /// What it said.
+    /// The message of the panic.
     pub said: String,
 }
 
@@ -75,17 +74,17 @@ impl fmt::Display for Panicked {
     }
 }
 
-/// In which way a run hangs: its faults are over, everybody is connected, and it does not come to its end.
+/// How a run hangs: faults are over, all clients are connected, and the run does not end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hang {
-    /// Somebody waits for what will never happen.
+    /// A client waits for an event that never comes.
     Stuck,
-    /// Clients ask and ask, and none of them gets anywhere.
+    /// Clients send requests without progress.
     Livelock,
 }
 
 impl Hang {
-    /// What it is called.
+    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Hang::Stuck => "stuck",
@@ -93,30 +92,28 @@ impl Hang {
         }
     }
 
-    /// What that means, in one line.
+    /// Its meaning, in one line.
     pub fn about(self) -> &'static str {
         match self {
-            Hang::Stuck => "somebody waits for what will never happen",
-            Hang::Livelock => "clients ask and ask, and none of them gets anywhere",
+            Hang::Stuck => "a client waits for an event that never comes",
+            Hang::Livelock => "clients send requests without progress",
         }
     }
 }
 
 impl Run {
-    /// The verdict of the whole run: once no fault strikes, one that does not end breaks the promise that clients finish;
-    /// and code that panics has broken a promise of its own.
+    /// The verdict of the whole run. A run that hangs after the last fault fails, and so does a panic.
     pub fn verdict(&self) -> Verdict {
         match self.hang() {
             _ if self.panic.is_some() => Verdict::Fail,
             Some(_) => Verdict::Fail,
-            // Of a run that was cut short others are the end.
+            // The end of a run that was cut short belongs to another run.
             None if self.end == End::Cut => self.report.verdict().join(Verdict::Unknown),
             None => self.report.verdict(),
         }
     }
 
-    /// Whether it hangs, and how. Sessions are kept alive for ever, so what tells waiting from trying in vain is whether any
-    /// client asked for something in the latter half of the time in which nobody got anywhere.
+    /// Whether it hangs, and how. A livelock has requests in the second half of the time without progress; pings do not count.
     pub fn hang(&self) -> Option<Hang> {
         if matches!(self.end, End::Done | End::Cut) {
             return None;
@@ -127,7 +124,7 @@ impl Run {
         Some(if last.is_some_and(|last| last.at > late) { Hang::Livelock } else { Hang::Stuck })
     }
 
-    /// The rule that it broke, or in what other way it failed.
+    /// The rule that failed first, or the other kind of failure.
     pub fn what_failed(&self) -> String {
         match self.report.first() {
             _ if self.panic.is_some() => PANIC.to_owned(),
@@ -136,7 +133,7 @@ impl Run {
         }
     }
 
-    /// Which kinds of fault struck, and how often.
+    /// The kinds of its faults, one item per fault.
     pub fn faults(&self) -> impl Iterator<Item = FaultKind> {
         self.history.events.iter().filter_map(|event| match event.what {
             What::Fault { kind, .. } => Some(kind),
@@ -173,7 +170,7 @@ pub fn caught<R>(run: impl FnOnce() -> R) -> Result<R, String> {
 /// What a panic said.
 fn said(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "it did not say why".into())
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without a message".into())
 }
 
 /// Runs a recorded list of choices.
@@ -202,33 +199,32 @@ pub fn header(config: &Config, timeout: Duration) -> Header {
 
 /// A run that was not judged.
 pub struct Played<C> {
-    /// What happened.
+    /// The history.
     pub history: History,
-    /// The hash over all of it.
+    /// The hash of the run.
     pub hash: u128,
-    /// Who decided.
+    /// The chooser.
     pub chooser: C,
     /// How it ended.
     pub end: End,
-    /// How many steps the world made.
+    /// The number of steps of the world.
     pub steps: u64,
     /// Simulated time, in microseconds.
     pub sim_us: u64,
-    /// The longest simulated time in which no client came to the end of a round although no fault struck any more, in
-    /// microseconds.
+    /// The longest time without progress after the last fault, in simulated microseconds.
     pub longest_lull_us: u64,
-    /// What came about of that which comes about in some runs: see [`sometimes!`](crate::sometimes).
+    /// The [`sometimes!`](crate::sometimes) conditions that were reached.
     pub sometimes: BTreeSet<&'static str>,
-    /// Who panicked, if somebody did.
+    /// The client that panicked.
     pub panic: Option<Panicked>,
 }
 
-/// Runs with somebody who decides.
+/// Makes a run with a chooser.
 pub fn with<C: Chooser + 'static>(target: &'static Target, plan: &Plan, chooser: C) -> Run {
     giving_back(target, plan, chooser).0
 }
 
-/// As [`with`]; and who decided is given back.
+/// As [`with`], and returns the chooser too.
 pub fn giving_back<C: Chooser + 'static>(target: &'static Target, plan: &Plan, chooser: C) -> (Run, C) {
     let played = play(target, plan, Recording::new(chooser));
     let Played { history, hash, chooser, end, steps, sim_us, longest_lull_us, sometimes, panic } = played;
@@ -238,7 +234,7 @@ pub fn giving_back<C: Chooser + 'static>(target: &'static Target, plan: &Plan, c
     (run, chooser)
 }
 
-/// Runs with somebody who decides, and judges nothing.
+/// Makes a run with a chooser, without judging it.
 pub fn play<C: Chooser + 'static>(target: &'static Target, plan: &Plan, chooser: C) -> Played<C> {
     let (hostile_until, injected_bug) = (plan.hostile_ms * 1000, target.injected_bug);
     let config = Config { hostile_until, faults: plan.faults, injected_bug, ..Config::default() };
@@ -257,16 +253,16 @@ pub fn play<C: Chooser + 'static>(target: &'static Target, plan: &Plan, chooser:
         is_directory: object.kind != Kind::Barrier,
     };
     let places: Vec<Place> = objects.iter().map(place).collect();
-    let strangers = plan.strangers.clone();
+    let interference = plan.interference.clone();
     let journal = Journal::new(header(&config, setting.timeout), names, objects);
     let journal = if untimed.is_some() { journal.remembering() } else { journal };
-    let is_calm = plan.faults == 0 && plan.strangers.is_nobody();
-    // What a stranger took away is waited for, for a while.
-    let patience = if plan.strangers.is_nobody() { Duration::ZERO } else { PATIENCE };
+    let is_calm = plan.faults == 0 && plan.interference.is_none();
+    // A client may wait for a znode that a foreign client deleted.
+    let patience = if plan.interference.is_none() { Duration::ZERO } else { PATIENCE };
     let limit = target.stated.finishes_within + patience;
     let root = move |sim: Sim| async move {
         if is_calm {
-            // Where nothing strikes there is nothing to wait for before progress is owed.
+            // Without faults, progress is required from the start.
             sim.observer::<Journal, _>(|journal, at| journal.calm(at));
         }
         let (mut living, alive) = (Vec::new(), Alive::default());
@@ -274,10 +270,11 @@ pub fn play<C: Chooser + 'static>(target: &'static Target, plan: &Plan, chooser:
             living.push(supervised(sim.clone(), number, setting, target.sim, alive.clone()));
         }
         let all = try_join_all(living);
-        let all = if strangers.is_nobody() || places.is_empty() {
+        let all = if interference.is_none() || places.is_empty() {
             all.await
         } else {
-            match select(all, pin!(stranger(sim.clone(), setting, strangers, places, alive))).await {
+            match select(all, pin!(foreign_clients(sim.clone(), setting, interference, places, alive))).await
+            {
                 Either::Left((all, _)) => all,
                 Either::Right((never, _)) => match never {},
             }
@@ -294,7 +291,7 @@ pub fn play<C: Chooser + 'static>(target: &'static Target, plan: &Plan, chooser:
     let run = Sim::run(untimed.unwrap_or(config), limit, chooser, journal, root);
     let Finished { end, output, world, chooser, observer: mut witness, longest_lull, .. } = run;
     let panic = output.flatten();
-    // Of a run that was cut short others are the end.
+    // The end of a run that was cut short belongs to another run.
     if panic.is_some() || !matches!(end, End::Done | End::Cut) {
         witness.stopped(world.now());
     }
@@ -314,25 +311,25 @@ pub fn play<C: Chooser + 'static>(target: &'static Target, plan: &Plan, chooser:
     }
 }
 
-/// The clients' processes, by the clients' numbers.
+/// The processes of the clients, by number.
 type Alive = Arc<Mutex<BTreeMap<u8, Process>>>;
 
-/// How long whoever waits for what a stranger took away waits for it before it gives up, in simulated time. Who may not be
-/// made to wait is found waiting long before.
+/// The simulated time after which a client gives up waiting for a znode that a foreign client deleted. Rules about waiting
+/// report much earlier.
 const PATIENCE: Duration = Duration::from_secs(150);
 
-/// Third parties, for as long as there is somebody to meddle with.
-async fn stranger(
+/// Runs the foreign clients while there are clients to interfere with.
+async fn foreign_clients(
     sim: Sim,
     setting: Setting,
-    plan: Strangers,
+    plan: Interference,
     objects: Vec<Place>,
     alive: Alive,
 ) -> Infallible {
-    let process = sim.process("stranger");
-    sim.observer::<Journal, _>(|journal, _| journal.name_client(process.id().into(), "stranger"));
+    let process = sim.process("foreign");
+    sim.observer::<Journal, _>(|journal, _| journal.name_client(process.id().into(), "foreign"));
     let part = interference::interfere(sim.clone(), process.clone(), setting.timeout, plan, objects);
-    // If it dies, so be it.
+    // A crash of the foreign client is no failure.
     let _ = process.spawn(part).await;
     let watch = sim.process("patience");
     sim.observer::<Journal, _>(|journal, _| journal.name_client(watch.id().into(), "patience"));

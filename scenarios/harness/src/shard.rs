@@ -1,7 +1,7 @@
-//! What one shard of a sweep came to, as a line of JSON, and the shards of a sweep added up again.
+//! The results of one shard of a sweep as a line of JSON, and the sum of all shards.
 //!
 //! A sweep over many machines is one in which each makes every n-th run. Nothing but these lines has to come back: a tally
-//! does not depend on who made which run, nor in what order.
+//! does not depend on the machines or the order of the runs.
 
 use crate::fingerprint::Fingerprint;
 use crate::plan::Plan;
@@ -45,8 +45,9 @@ pub struct Asked {
     pub code: String,
     /// The strategy.
     pub strategy: String,
-    /// What else each run drew.
-    pub besides: Variations,
+    /// What each run drew in addition. Older files call it `besides`.
+    #[serde(alias = "besides")]
+    pub variations: Variations,
     /// The plan of all runs, if there was one.
     pub plan: Option<Plan>,
     /// The first seed.
@@ -92,7 +93,7 @@ pub enum ShardError {
     #[error("{0} has {1} {2:?}, which does not exist here")]
     Foreign(String, &'static str, String),
     /// Two were asked for something different.
-    #[error("{0} and {1} are not of one sweep: they differ in {2}")]
+    #[error("{0} and {1} are not shards of one sweep: they differ in {2}")]
     Mismatch(String, String, &'static str),
     /// The same shard twice.
     #[error("{0} and {1} are both shard {2}/{3}")]
@@ -101,7 +102,7 @@ pub enum ShardError {
     #[error("shard {0}/{1} is missing")]
     Missing(u64, u64),
     /// One stopped before its end.
-    #[error("{file} was stopped: of {workload} it has {runs} of {of} runs")]
+    #[error("{file} is incomplete: it has {runs} of {of} runs of {workload}")]
     Stopped {
         /// Which file.
         file: String,
@@ -132,7 +133,7 @@ impl Sheet {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 code: first.map_or_else(|_| "panic".to_owned(), |run| format!("{:032x}", run.hash)),
                 strategy: search.strategy.name().to_owned(),
-                besides: search.besides,
+                variations: search.variations,
                 plan: search.plan.clone(),
                 from: order.seeds.start,
                 seeds: order.seeds.end - order.seeds.start,
@@ -151,9 +152,9 @@ impl Sheet {
     pub fn read(&self, file: &str, lookup: Lookup) -> Result<(Order, Tally), ShardError> {
         let foreign = |what, name: &str| ShardError::Foreign(file.to_owned(), what, name.to_owned());
         let target = lookup(&self.workload).ok_or_else(|| foreign("a workload", &self.workload))?;
-        let Asked { strategy, besides, plan, from, seeds, require_probes, .. } = &self.asked;
+        let Asked { strategy, variations, plan, from, seeds, require_probes, .. } = &self.asked;
         let known = Strategy::from_name(strategy).ok_or_else(|| foreign("a strategy", strategy))?;
-        let search = Search::new(target, known, plan.clone()).drawing(*besides);
+        let search = Search::new(target, known, plan.clone()).drawing(*variations);
         let order = Order {
             search,
             seeds: *from..from.saturating_add(*seeds),
@@ -170,12 +171,12 @@ impl Sheet {
 impl Asked {
     /// In what two orders differ, if they do.
     fn differs(&self, other: &Asked) -> Option<&'static str> {
-        let Asked { version, code, strategy, besides, plan, from, seeds, require_probes } = other;
+        let Asked { version, code, strategy, variations, plan, from, seeds, require_probes } = other;
         let same = [
             (self.plan == *plan, "the plan"),
-            (self.strategy == *strategy && self.besides == *besides, "the strategy"),
+            (self.strategy == *strategy && self.variations == *variations, "the strategy"),
             (self.from == *from && self.seeds == *seeds, "the seeds"),
-            (self.require_probes == *require_probes, "what they require"),
+            (self.require_probes == *require_probes, "the required probes"),
             (self.version == *version && self.code == *code, "the program that made them"),
         ];
         same.into_iter().find(|(same, _)| !same).map(|(_, what)| what)
@@ -355,7 +356,7 @@ mod tests {
         assert_eq!(refused(std::slice::from_ref(&b)), "shard 0/2 is missing");
         assert_eq!(refused(&[a.clone(), b.clone(), a.clone()]), "a and c are both shard 0/2");
         let differ = |other: Sheet| refused(&[a.clone(), other]);
-        let not_one = |what: &str| format!("a and b are not of one sweep: they differ in {what}");
+        let not_one = |what: &str| format!("a and b are not shards of one sweep: they differ in {what}");
         assert_eq!(differ(shard(&OTHER, 10, (1, 2))), not_one("their workloads"));
         assert_eq!(differ(shard(&SAMPLE, 11, (1, 2))), not_one("the seeds"));
         assert_eq!(differ(shard(&SAMPLE, 10, (1, 3))), not_one("the number of shards"));
@@ -370,7 +371,7 @@ mod tests {
         assert_eq!(asked(|asked| asked.strategy = "uniform".into()), not_one("the strategy"));
         let mut stopped = b.clone();
         stopped.tally.runs = 3;
-        assert_eq!(differ(stopped), "b was stopped: of sample it has 3 of 5 runs");
+        assert_eq!(differ(stopped), "b is incomplete: it has 3 of 5 runs of sample");
         let mut foreign = b.clone();
         foreign.tally.rules.insert("XX-1".into(), (1, "pass".into()));
         assert_eq!(differ(foreign), r#"b has a rule "XX-1", which does not exist here"#);

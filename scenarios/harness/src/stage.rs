@@ -1,11 +1,10 @@
-//! Where a story is played: named clients on a calm network, and faults by the word.
+//! The script vocabulary of stories: named clients on a fault-free network, and faults by name.
 //!
-//! A story is a script that reads aloud. Its clients do one thing at a time, each in a process of its own; what happens
-//! between two steps of the script is settled before the next begins.
+//! Each client of a story is a process and runs one operation at a time; the network is idle before the next step begins.
 //!
-//! What any client does is [`Actor::does`]: an operation of a recipe, in the client's own process and in the journal. What it
-//! holds is a [`Holding`](hold::Holding). A recipe's own words are up to whoever writes its stories. Faults are in
-//! [`faults`]: what strikes a client is a method on it, what strikes servers or znodes is one on the [`Stage`].
+//! [`Actor::does`] runs an operation of a recipe in the process of a client and records it in the journal. A hold is a
+//! [`Holding`](hold::Holding). Each recipe adds its own vocabulary. Faults are in [`faults`]: those of a client are methods of
+//! the [`Actor`], those of servers and znodes are methods of the [`Stage`].
 
 pub mod faults;
 pub mod hold;
@@ -22,28 +21,28 @@ use zk_checker::history::{FaultKind, History, Names, Object, OpId, What};
 use zk_checker::{Report, RuleId, RuleSet, Verdict};
 use zk_recipes::zk::Error;
 
-/// A story that can be told by name.
+/// A story.
 pub struct Story {
     /// What to call it.
     pub name: &'static str,
-    /// Its title: what is the case when it has been told.
+    /// Its title: the state that it shows at its end.
     pub title: &'static str,
-    /// Two sentences.
+    /// A description of two sentences.
     pub about: &'static str,
-    /// What is played on, as it is declared to the checker.
+    /// The objects, as declared to the checker.
     pub objects: fn(&mut Names) -> Vec<Object>,
     /// How many servers there are. The first client begins at the first, the second at the second, and so on.
     pub servers: u8,
     /// The script.
     pub script: fn(Stage) -> Script,
-    /// What must have happened, or the story has missed its point.
-    pub point: fn(&Told) -> Vec<(&'static str, bool)>,
-    /// Rules that must come out as given; every other must not fail.
+    /// The conditions that the story must show.
+    pub point: fn(&StoryRun) -> Vec<(&'static str, bool)>,
+    /// The expected verdicts of some rules; every other rule must not fail.
     pub verdicts: &'static [(RuleId, Verdict)],
 }
 
 impl Story {
-    /// A story of one's own code, on one server. Its `point` and `verdicts` are given by `Story { point, verdicts,
+    /// A story of your own code, on one server. Its `point` and `verdicts` are given by `Story { point, verdicts,
     /// ..Story::own(…) }`.
     pub const fn own(
         name: &'static str,
@@ -66,27 +65,27 @@ impl Story {
 /// A script that is being played.
 pub type Script = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// A story that has been told.
-pub struct Told {
-    /// What happened.
+/// The run of a story.
+pub struct StoryRun {
+    /// The history.
     pub history: History,
-    /// What the script said, and before which event.
+    /// The steps of the script, each with the index of the next event.
     pub steps: Vec<(usize, String)>,
-    /// What was judged.
+    /// The report of the checker.
     pub report: Report,
     /// The hash over all of it.
     pub hash: u128,
-    /// Whether the script came to its end.
+    /// How the script ended.
     pub end: End,
 }
 
-impl Told {
-    /// How many events are like that.
+impl StoryRun {
+    /// The number of matching events.
     pub fn count(&self, like: impl Fn(&What) -> bool) -> usize {
         self.history.events.iter().filter(|event| like(&event.what)).count()
     }
 
-    /// Whether a fault of that kind struck.
+    /// Whether a fault of that kind was injected.
     pub fn struck(&self, wanted: FaultKind) -> bool {
         self.count(|what| matches!(what, What::Fault { kind, .. } if *kind == wanted)) > 0
     }
@@ -96,12 +95,12 @@ impl Told {
 pub const TIMEOUT: Duration = Duration::from_secs(6);
 
 /// Tells a story, and says in which ways it failed.
-pub fn tell(story: &Story) -> (Told, Vec<String>) {
+pub fn tell(story: &Story) -> (StoryRun, Vec<String>) {
     tell_by(story, &RuleSet::all())
 }
 
 /// As [`tell`], judged by these rules alone: for a story of code that is none of the library's recipes.
-pub fn tell_by(story: &Story, rules: &RuleSet) -> (Told, Vec<String>) {
+pub fn tell_by(story: &Story, rules: &RuleSet) -> (StoryRun, Vec<String>) {
     let config = Config::default().with_servers(story.servers);
     let mut names = Names::default();
     let objects = (story.objects)(&mut names);
@@ -116,20 +115,20 @@ pub fn tell_by(story: &Story, rules: &RuleSet) -> (Told, Vec<String>) {
     let steps = witness.steps().to_vec();
     let (history, hash) = witness.finish();
     let report = zk_checker::judge(&history, rules);
-    let told = Told { history, steps, report, hash, end };
+    let told = StoryRun { history, steps, report, hash, end };
     let mut wrong = Vec::new();
     if told.end != End::Done {
-        wrong.push(format!("the script did not come to its end: {:?}", told.end));
+        wrong.push(format!("the script did not finish: {:?}", told.end));
     }
     for (what, happened) in (story.point)(&told) {
         if !happened {
-            wrong.push(format!("the story misses its point: {what}"));
+            wrong.push(format!("the story does not show: {what}"));
         }
     }
     for (rule, verdict) in story.verdicts {
         let found = told.report.of(*rule);
         if found != *verdict {
-            wrong.push(format!("{} came out as {found:?}, not as {verdict:?}", rule.name()));
+            wrong.push(format!("{} is {found:?}, not {verdict:?}", rule.name()));
         }
     }
     if told.report.verdict() >= Verdict::Unknown {
@@ -164,12 +163,12 @@ impl Stage {
         Actor { process, zk }
     }
 
-    /// Lets everything under way come to rest, and every fault that lasts run out.
+    /// Waits until no packet is in flight and no fault is active.
     pub async fn settle(&self) {
         self.sim.quiet().await;
     }
 
-    /// Lets everybody send what was just begun, before any of it arrives.
+    /// Waits until all clients have sent their requests, before any of them arrives.
     pub async fn is_sent(&self) {
         self.sim.stalled().await;
     }
@@ -183,7 +182,7 @@ pub struct Actor {
 }
 
 impl Actor {
-    /// Its session, for what is no operation: looking around, say.
+    /// Its session, for requests outside of an operation.
     pub fn zk(&self) -> &SimClient {
         &self.zk
     }
@@ -205,7 +204,7 @@ impl Actor {
     }
 
     /// As [`does`](Self::does): `given` writes into the journal what the caller gives, right behind the call, and `then`
-    /// is what the client does with what the recipe gave, at the same instant and before anybody else does anything.
+    /// handles the result in the client, at the same instant, before any other client runs.
     pub fn does_and_then<T, R, F, W, G, N>(
         &self,
         call: Call,

@@ -25,40 +25,40 @@ pub struct Order {
     pub shard: (u64, u64),
     /// How many threads.
     pub jobs: usize,
-    /// Whether everything must be seen that the workload must be able to reach, however few seeds there are.
+    /// Whether all probes of the workload are required, whatever the number of seeds.
     pub require_probes: bool,
-    /// Whether the [transitions](coverage) are counted that runs have met.
+    /// Whether [transitions](coverage) are counted.
     pub count_transitions: bool,
 }
 
-/// From so many runs on a workload must have reached whatever it must be able to reach.
+/// The number of runs from which on a workload must have reached all of its probes.
 const REACHED_WITHIN: u64 = 10_000;
 
 impl Order {
-    /// How many runs there are to make.
+    /// The number of runs.
     pub fn runs(&self) -> u64 {
         let seeds = self.seeds.end.saturating_sub(self.seeds.start);
         seeds.saturating_sub(self.shard.0).div_ceil(self.shard.1)
     }
 }
 
-/// For each rule that was broken: the smallest seed and how many.
+/// For each failed rule: the smallest seed and the count.
 pub type Failures = BTreeMap<String, (u64, u64)>;
 
-/// What a sweep came to.
+/// The results of a sweep.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     /// Runs made.
     pub runs: u64,
     /// Runs with each verdict.
     pub verdicts: BTreeMap<Verdict, u64>,
-    /// How often each rule was put to the test, and its worst verdict.
+    /// The premises of each rule, and its worst verdict.
     pub rules: BTreeMap<RuleId, (u64, Verdict)>,
-    /// How often each kind of fault struck.
+    /// The number of faults of each kind.
     pub faults: BTreeMap<FaultKind, u64>,
-    /// How often each of the things was seen that ZooKeeper does not exclude.
+    /// The count of each allowed anomaly.
     pub probes: BTreeMap<Probe, u64>,
-    /// How often each of those things came about that the workload says come about in some runs.
+    /// The count of each `sometimes!` condition.
     pub sometimes: BTreeMap<String, u64>,
     /// What failed.
     pub failures: Failures,
@@ -70,7 +70,7 @@ pub struct Tally {
     pub steps: u64,
     /// Simulated microseconds.
     pub sim_us: u64,
-    /// The longest time in any run in which no round ended although no fault struck, in simulated microseconds.
+    /// The longest time without progress after the last fault of a run, in simulated microseconds.
     pub longest_lull_us: u64,
     /// The transitions that runs have met, if they are counted.
     pub transitions: BTreeSet<Transition>,
@@ -148,20 +148,20 @@ impl Tally {
         self.sim_us += other.sim_us;
     }
 
-    /// Kinds of fault that were to strike and never did.
-    pub fn never_struck(&self, order: &Order) -> Vec<Fault> {
+    /// Kinds of fault that were wanted and never injected.
+    pub fn never_injected(&self, order: &Order) -> Vec<Fault> {
         let struck = |fault: &Fault| self.faults.contains_key(&fault_kind(*fault));
         order.search.kinds().into_iter().filter(|fault| !struck(fault)).collect()
     }
 
-    /// Rules that the workload is there to test, and that never had anything to say.
-    pub fn not_put_to_the_test(&self, order: &Order) -> Vec<RuleId> {
+    /// Required rules that were never tested.
+    pub fn required_untested(&self, order: &Order) -> Vec<RuleId> {
         let tested = |rule: &RuleId| self.rules.get(rule).is_some_and(|(premises, _)| *premises > 0);
         order.search.target.required.iter().copied().filter(|rule| !tested(rule)).collect()
     }
 
-    /// What the workload must be able to reach and never did. Few seeds need not reach everything: that is only asked of
-    /// sweeps of 10,000 and more, or by [`Order::require_probes`].
+    /// Required probes that were never reached. They are only required in sweeps of 10,000 runs and more, or by
+    /// [`Order::require_probes`].
     pub fn unreached(&self, order: &Order) -> Vec<Probe> {
         if !order.require_probes && self.runs < REACHED_WITHIN {
             return Vec::new();
@@ -170,29 +170,29 @@ impl Tally {
         order.search.target.must_reach.iter().copied().filter(|probe| !reached(probe)).collect()
     }
 
-    /// What the workload says comes about in some runs and never did: asked for as in [`Tally::unreached`].
-    pub fn never_came_about(&self, order: &Order) -> Vec<&'static str> {
-        // A broken recipe draws only the faults that trigger it.
-        if order.search.target.is_broken() || (!order.require_probes && self.runs < REACHED_WITHIN) {
+    /// `sometimes!` conditions that were never reached; required as in [`Tally::unreached`].
+    pub fn conditions_unreached(&self, order: &Order) -> Vec<&'static str> {
+        // A mutant draws only the faults that trigger it.
+        if order.search.target.is_mutant() || (!order.require_probes && self.runs < REACHED_WITHIN) {
             return Vec::new();
         }
         let declared = order.search.target.stated.sometimes.iter().copied();
         declared.filter(|what| !self.sometimes.contains_key(*what)).collect()
     }
 
-    /// Rules that never had anything to say.
+    /// Rules that were never tested.
     pub fn never_tested(&self) -> Vec<RuleId> {
         self.rules.iter().filter(|(_, (premises, _))| *premises == 0).map(|(rule, _)| *rule).collect()
     }
 
-    /// The verdict of the whole sweep. One in which a kind of fault never struck, a required rule never had anything to
-    /// say, or something was never reached that must be, proves nothing.
+    /// The verdict of the whole sweep. It is vacuous if a kind of fault was never injected, a required rule was never tested, or
+    /// a required probe or condition was never reached.
     pub fn verdict(&self, order: &Order) -> Verdict {
         let worst = self.verdicts.keys().max().copied().unwrap_or(Verdict::Vacuous);
-        let unproved = !self.never_struck(order).is_empty()
-            || !self.not_put_to_the_test(order).is_empty()
+        let unproved = !self.never_injected(order).is_empty()
+            || !self.required_untested(order).is_empty()
             || !self.unreached(order).is_empty()
-            || !self.never_came_about(order).is_empty();
+            || !self.conditions_unreached(order).is_empty();
         if worst < Verdict::Unknown && unproved { Verdict::Vacuous } else { worst }
     }
 }

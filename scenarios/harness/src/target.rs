@@ -1,5 +1,5 @@
-//! Something that can be run by name: a workload, or a recipe that is broken on purpose, as a plain description. It lists
-//! nobody: who has names to look up brings a [`Lookup`].
+//! Workloads and mutants as plain descriptions, to be run by name. This module has no list of them: a caller that looks up
+//! names brings a [`Lookup`].
 
 use crate::caught::Caught;
 use crate::client::SimProcess;
@@ -16,44 +16,44 @@ use zk_checker::{Probe, RuleId, RuleSet};
 
 /// A workload of a recipe, right or wrong. Two of the same name are the same.
 pub struct Target {
-    /// What to call it.
+    /// Its name.
     pub name: &'static str,
     /// One line.
     pub about: &'static str,
-    /// For a broken recipe, how it must be caught.
+    /// For a mutant, how it must be killed.
     pub caught_by: Option<Caught>,
-    /// The kinds of fault that its plans draw from. For a broken recipe only those that trigger it, so that nothing else
-    /// hides its own; for a workload all.
+    /// The kinds of fault that its plans draw from: all for a workload; for a mutant only those that trigger it, so that no other
+    /// fault hides its wrong step.
     pub faults: &'static [Fault],
     /// The plan that a seed draws for it.
     pub plan: fn(u64) -> Plan,
-    /// What it works on, as it is declared to the checker; [`ObjectId`](zk_checker::history::ObjectId)s count from 0 in
+    /// Its objects, as declared to the checker; [`ObjectId`](zk_checker::history::ObjectId)s count from 0 in
     /// this order.
     pub objects: fn(&mut Names, &Setting) -> Vec<Object>,
     /// One client's part in the simulation.
     pub sim: Part<SimProcess>,
-    /// Rules that a sweep must put to the test, or it has proved nothing.
+    /// Rules that a sweep must test; otherwise it is vacuous.
     pub required: &'static [RuleId],
-    /// What a long sweep of it must see at least once, or the simulation is too kind.
+    /// Probes that a long sweep must reach; otherwise the simulation is not adversarial enough.
     pub must_reach: &'static [Probe],
-    /// What is wrong with the world that it runs in, if anything.
+    /// A bug that is injected into the simulation, if any.
     pub injected_bug: Option<InjectedBug>,
-    /// What its runs owe beside what the rules say.
+    /// Its further requirements.
     pub stated: &'static Stated,
 }
 
 /// Finds a target by its name.
 pub type Lookup = fn(&str) -> Option<&'static Target>;
 
-/// What a workload states of its runs, beside what the rules say of them.
+/// The requirements of a workload that are not rules.
 #[derive(Debug)]
 pub struct Stated {
-    /// Once no fault strikes any more, some client comes to the end of a round within so much simulated time, or all are
-    /// done: a run in which that takes longer hangs, and has failed.
+    /// The limit of simulated time, after the last fault, within which some client finishes a round or all are done. A run that
+    /// takes longer hangs, and fails.
     pub finishes_within: Duration,
     /// The rules that judge its runs, if not all do: code that is none of the library's recipes has promises of its own.
     pub rules: Option<&'static [RuleId]>,
-    /// What must come about in some of its runs: see [`sometimes!`](crate::sometimes).
+    /// The conditions that some runs must reach: see [`sometimes!`](crate::sometimes).
     pub sometimes: &'static [&'static str],
 }
 
@@ -72,7 +72,7 @@ pub struct Task<C> {
     pub done: Done,
 }
 
-/// Is told how many rounds are done.
+/// A callback with the number of finished rounds.
 pub type Done = Box<dyn Fn(u32) + Send + Sync>;
 
 /// What a workload knows of its run.
@@ -80,7 +80,7 @@ pub type Done = Box<dyn Fn(u32) + Send + Sync>;
 pub struct Setting {
     /// How many clients there are.
     pub clients: u8,
-    /// How many rounds each of them makes. On a real server nobody knows that before the time is over; all make as many.
+    /// The number of rounds of each client. On a real server the time decides; all clients make equally many.
     pub rounds: u32,
     /// The session timeout that they ask for.
     pub timeout: Duration,
@@ -111,7 +111,7 @@ impl Setting {
 }
 
 impl Target {
-    /// A right workload: judged by what `stated` names, under all kinds of fault, and run in the simulation alone. Other
+    /// A right workload: judged by the rules that `stated` names, under all kinds of fault, and run in the simulation alone. Other
     /// fields can be given by `Target { plan, ..Target::own(…) }`.
     pub const fn own(
         name: &'static str,
@@ -167,8 +167,8 @@ impl Target {
         (self.plan)(seed)
     }
 
-    /// Whether it is broken on purpose.
-    pub fn is_broken(&self) -> bool {
+    /// Whether it is a mutant.
+    pub fn is_mutant(&self) -> bool {
         self.caught_by.is_some()
     }
 }

@@ -1,9 +1,9 @@
 //! Your own coordination code under seeds: what a test of another crate calls.
 //!
 //! Such a test describes its code as a [`Target`], with [`Target::own`], and lets [`holds`] sweep it. A failure comes as a
-//! panic that tells the broken promise, the run made small, and its trace. [`tells`] plays a [`Story`] of it.
+//! panic with the broken promise, the shrunk run, and its trace. [`tells`] plays a [`Story`].
 //!
-//! [`prelude`] has the names that such a test needs.
+//! [`prelude`] has the names that such a test uses.
 
 use crate::client::Client;
 use crate::holding::{Held, take_turn};
@@ -23,7 +23,7 @@ use zk_checker::{RuleId, RuleSet, Verdict};
 use zk_recipes::zk::{Error, ZooKeeper};
 use zk_report::trace;
 
-/// What the test of one's own code names.
+/// The names that such a test uses.
 pub mod prelude {
     pub use crate::client::{Client, SimProcess};
     pub use crate::holding::{Belief, Held};
@@ -39,17 +39,17 @@ pub mod prelude {
     pub use zk_checker::{RuleId, RuleSet, Verdict};
 }
 
-/// How many runs making a failure small may take.
+/// The budget for shrinking, in runs.
 const SHRINKING_RUNS: u32 = 500;
 
-/// A failure of one's own code, made small.
+/// A failure of your own code, shrunk.
 pub struct Failure {
     target: &'static Target,
     /// The first seed that fails.
     pub seed: u64,
-    /// The rule that it breaks, or in what other way it fails.
+    /// The rule that failed, or the other kind of failure.
     pub what: String,
-    /// The first finding, in words.
+    /// The text of the first finding.
     pub finding: String,
     /// The smallest run found that fails in the same way; none if the code panics before its clients begin.
     pub shrunk: Option<Shrunk>,
@@ -106,11 +106,11 @@ fn read(text: &str) -> Option<Range<u64>> {
     }
 }
 
-/// Runs the seeds, on all cores. The failure of the smallest seed, made small.
+/// Runs the seeds on all cores, and returns the shrunk failure of the smallest seed.
 ///
 /// # Panics
 ///
-/// If nothing failed and no evidence (vacuous): a rule that the target requires was never put to the test.
+/// If no run failed, and a required rule was never tested (no evidence).
 pub fn first_failure(target: &'static Target, seeds: Range<u64>) -> Option<Failure> {
     let order = Order {
         search: Search::new(target, Strategy::Swarm, None),
@@ -122,7 +122,7 @@ pub fn first_failure(target: &'static Target, seeds: Range<u64>) -> Option<Failu
     };
     let tally = sweep::sweep(&order, &AtomicBool::new(false), &|_, _| {});
     let first = tally.failures.values().map(|(seed, _)| *seed).min();
-    let untested = tally.not_put_to_the_test(&order);
+    let untested = tally.required_untested(&order);
     assert!(
         first.is_some() || untested.is_empty(),
         "no evidence (vacuous): no run puts {untested:?} to the test"
@@ -154,11 +154,11 @@ pub async fn turns<C: Client, H: Held, F: Future<Output = Result<H, Error>> + Se
     rounds(&task, round).await;
 }
 
-/// A story of one's own comes to its point, judged by the rules that its `verdicts` name.
+/// Plays a story, judges it by the rules that its `verdicts` name, and checks its `point`.
 ///
 /// # Panics
 ///
-/// If it does not: with what is wrong, and its trace.
+/// If the story fails, with the reasons and its trace.
 pub fn tells(story: &Story) {
     let rules: Vec<RuleId> = story.verdicts.iter().map(|&(rule, _)| rule).collect();
     let (told, wrong) = stage::tell_by(story, &RuleSet::only(&rules));

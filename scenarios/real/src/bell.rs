@@ -1,4 +1,4 @@
-//! Tells everybody in a run that its time is over.
+//! The signal that the time of a run is over.
 
 use crate::time::sleep;
 use futures_util::future::select;

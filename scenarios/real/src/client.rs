@@ -15,10 +15,10 @@ use zk_harness::journal::Journal;
 use zk_recipes::client::{Client, Options};
 use zk_recipes::zk::{Error, SessionId, ZooKeeper};
 
-/// One time in so many the client opens a new session although it has one.
+/// Every nth time, on average, the client opens a new session although it has one.
 const FRESH: u32 = 16;
 
-/// One operation in so many is to be dropped, within [`CANCEL_WITHIN`].
+/// One operation in this number is dropped, within [`CANCEL_WITHIN`].
 const CANCEL: u32 = 12;
 
 /// After which time at the latest an operation is dropped that is to be dropped.
@@ -35,7 +35,7 @@ const REOPEN: Duration = Duration::from_millis(100);
 pub struct Common {
     /// The session timeout that they ask for.
     pub timeout: Duration,
-    /// Rings when the time is over: no fault strikes any more.
+    /// Rings when the time is over and faults have ended.
     pub over: Arc<Bell>,
 }
 

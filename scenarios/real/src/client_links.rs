@@ -19,7 +19,7 @@ struct Way {
 }
 
 impl ClientLinks {
-    /// Links for so many clients to the servers of a connect string.
+    /// Links for a number of clients to the servers of a connect string.
     ///
     /// # Errors
     ///

@@ -1,8 +1,7 @@
-//! Whether servers that are hurt keep what they have acknowledged: a znode of ours is written again and again meanwhile.
+//! The durability check: servers under faults must keep acknowledged writes. A znode is written repeatedly during the run.
 //!
-//! That an acknowledged write survives is ZooKeeper's own promise, and every recipe stands on it. Where it is broken no recipe
-//! is to blame for what its clients saw, and nothing was proved about it. Releases have broken it when members died in bad
-//! moments: ZOOKEEPER-4643, ZOOKEEPER-4646, ZOOKEEPER-4712.
+//! Durability is ZooKeeper's own promise, and every recipe depends on it. If it is broken, the run is no evidence about the
+//! recipe. Releases have broken it when members died at bad moments: ZOOKEEPER-4643, ZOOKEEPER-4646, ZOOKEEPER-4712.
 
 use crate::bell::Bell;
 use crate::time::sleep;
@@ -41,7 +40,7 @@ impl Acknowledged {
     }
 }
 
-/// Writes until it is told that the time is over, and once more.
+/// Writes until the time is over, and once more.
 pub(super) struct Witness {
     task: JoinHandle<Result<(), String>>,
     over: Arc<Bell>,

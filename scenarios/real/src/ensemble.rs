@@ -1,7 +1,7 @@
 //! Apache ZooKeeper servers of our own that make up an ensemble, or a single one.
 //!
-//! 1. Find free ports: one for clients and two for the other members, each. Where links between members are to be hurt,
-//!    every member is told of links to the others instead: [`ServerLinks`].
+//! 1. Find free ports: one for clients and two for the other members, each. For faults of links between members,
+//!    every member is configured with links to the others instead: [`ServerLinks`].
 //! 2. Begin: every member with a process and a folder of its own, and a reaper for both, as [`Server`] has them.
 //! 3. Wait until all of them serve: then one leads, and the others follow.
 //! 4. Stop when dropped: all are asked before the first is waited for.
@@ -16,7 +16,7 @@ use std::time::Duration;
 /// What kind of ensemble to start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EnsembleOptions {
-    /// How many servers. A single one is a standalone server: it has nobody to agree with.
+    /// The number of servers. A single one is a standalone server.
     pub servers: u8,
     /// The client port of the first server, the next ones for the others; or any that are free.
     pub port: Option<u16>,
@@ -113,7 +113,7 @@ impl Ensemble {
         self.servers.iter_mut().try_for_each(Server::wait_until_it_serves)
     }
 
-    /// The sum of a figure that every server tells upon the word `mntr`, if all do.
+    /// The sum of a figure of `mntr` over all servers, if all report it.
     pub fn figure(&self, name: &str) -> Option<u64> {
         self.servers.iter().map(|server| server.figure(name)).sum()
     }
@@ -134,12 +134,12 @@ impl Ensemble {
         &self.servers
     }
 
-    /// Its servers, to be hurt.
+    /// Its servers, for fault injection.
     pub fn servers_mut(&mut self) -> &mut [Server] {
         &mut self.servers
     }
 
-    /// Which server leads, if one does; a single one leads nobody.
+    /// The leader, if there is one; a single server is none.
     pub fn leader(&self) -> Option<usize> {
         let leads = |server: &Server| server.ask("srvr").is_ok_and(|answer| answer.contains("Mode: leader"));
         self.servers.iter().position(leads)

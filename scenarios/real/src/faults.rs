@@ -1,9 +1,7 @@
-//! What goes wrong with a real ensemble and its clients: the kinds of fault, and the [`Plan`] of which strikes whom, when,
-//! and for how long.
+//! Fault injection on real ensembles: the kinds of fault, and the [`Plan`] of their targets, times and durations.
 //!
-//! A plan is a function of its seed and of what there is to be hurt. Two plans of a run go on side by side, one for servers
-//! and one for clients, each with one fault at a time; so a client may be cut off while a server is down, and yet a majority
-//! of three servers is whole.
+//! A plan is a function of its seed and scope. A run has two plans at the same time, one for servers and one for clients, each
+//! with one fault at a time; so a client may be cut off while a server is down, and three servers keep a quorum.
 
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -19,13 +17,13 @@ pub enum Injection {
     Restart,
     /// Every server in turn is asked to stop, and started again: as for a new version.
     RollingRestart,
-    /// A server stands still.
+    /// A server is paused.
     Pause,
     /// A server is cut off from all others for a while, and not from its clients.
     Partition,
-    /// What one server sends to another is held up for a while.
+    /// The link from one server to another is delayed for a while.
     LinkHeld,
-    /// A client stands still.
+    /// A client is paused.
     ClientPause,
     /// A client is cut off from all servers for a while.
     ClientPartition,
@@ -96,7 +94,7 @@ impl Injection {
         match self {
             // A server needs a second or so to come back.
             Injection::Kill | Injection::Restart => 50..1000,
-            // ServerLinks two members: clients have hardly moved, or have settled elsewhere.
+            // Between two members: clients have hardly moved, or have settled elsewhere.
             Injection::RollingRestart => 50..2000,
             // Up to well beyond the ticks after which the others give it up.
             Injection::Pause | Injection::Partition | Injection::LinkHeld => 100..4000,
@@ -110,40 +108,40 @@ impl Injection {
     }
 }
 
-/// Whom a fault strikes.
+/// The target of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whom {
-    /// Whichever server leads by then; if none does, this one.
+    /// The leader at that time; if there is none, this server.
     Leader(u8),
     /// That server.
     Server(u8),
-    /// What the first server sends to the second.
+    /// The link from the first server to the second.
     Link(u8, u8),
     /// That client.
     Client(u8),
 }
 
-/// One thing that is to go wrong.
+/// One planned fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// How long after the one before was over.
+    /// The time since the end of the one before.
     pub after: Duration,
-    /// What is done.
+    /// The kind.
     pub hurt: Injection,
-    /// To whom.
+    /// The target.
     pub whom: Whom,
-    /// For how long.
+    /// The duration.
     pub lasts: Duration,
 }
 
-/// What there is to be hurt.
+/// The possible kinds and targets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scope {
     /// The kinds of fault.
     pub kinds: Vec<Injection>,
-    /// How many servers.
+    /// The number of servers.
     pub servers: u8,
-    /// How many clients.
+    /// The number of clients.
     pub clients: u8,
     /// The timeout of their sessions.
     pub timeout: Duration,
@@ -158,12 +156,12 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// What is done to servers, if anything is.
+    /// The plan for servers, if any kind affects them.
     pub fn for_servers(seed: u64, scope: &Scope) -> Option<Plan> {
         Self::of(seed ^ 0x7365_7276, scope, Injection::strikes_servers, 300..1500)
     }
 
-    /// What is done to clients, if anything is.
+    /// The plan for clients, if any kind affects them.
     pub fn for_clients(seed: u64, scope: &Scope) -> Option<Plan> {
         Self::of(seed ^ 0x636c_6965, scope, |hurt| !hurt.strikes_servers(), 50..500)
     }

@@ -8,7 +8,7 @@ use zk_checker::history::{Event, FaultKind, History, OpId, Outcome, Request, Ver
 pub struct Figures {
     /// For each verb that was called, in the order of the recipes.
     pub verbs: Vec<(Verb, Calls)>,
-    /// Requests outside of operations, such as those of holders, who watch their own znodes.
+    /// Requests outside of operations, such as those of holders that watch their own znodes.
     pub between: u32,
     /// Notifications that came while their client was in no operation.
     pub notices_between: u32,
@@ -24,9 +24,9 @@ pub struct Figures {
     pub disconnects: u32,
     /// Operations that were to be dropped, whether or not they had ended by then.
     pub dropped: u32,
-    /// How often a server was seen not to answer for a while. Where servers are hurt, that is also what is seen of it.
+    /// The number of stalls of servers, including those that injected faults caused.
     pub slow_servers: u32,
-    /// How often the process of all clients stood still, and no fault was injected for that.
+    /// The number of pauses of the process of all clients without an injected fault.
     pub slow_process: u32,
     /// What else went wrong, and how often.
     pub faults: BTreeMap<FaultKind, u32>,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::reaper::Reaper;
 
-/// A folder that nobody else may look into. Dropping it removes it.
+/// A private folder. Dropping it removes it.
 #[derive(Debug)]
 pub(super) struct Folder(PathBuf);
 
@@ -29,7 +29,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What is left of it is for whoever cleans the place for temporary files.
+        // The system cleans remaining temporary files.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

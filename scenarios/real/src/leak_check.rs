@@ -27,7 +27,7 @@ impl Left {
     }
 }
 
-/// Looks what is left.
+/// Lists what is left.
 pub(super) async fn left(servers: Option<&Owned>, processes: &[Process]) -> Left {
     let mut watches = None;
     for _ in 0..DROPPED_WITHIN.as_millis() / ASK.as_millis() {
@@ -41,7 +41,7 @@ pub(super) async fn left(servers: Option<&Owned>, processes: &[Process]) -> Left
     Left { watches, tasks: processes.iter().map(Process::tasks).sum() }
 }
 
-/// The memory of this process that is in use, in KiB, where the system tells it.
+/// The memory of this process that is in use, in KiB, if the system reports it.
 pub fn resident_kib() -> Option<u64> {
     resident_in(&std::fs::read_to_string("/proc/self/status").ok()?)
 }

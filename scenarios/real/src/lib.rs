@@ -7,23 +7,23 @@
 //! | [`ensemble`] | starts several, which agree |
 //! | [`faults`] | what can go wrong, and the plan of what does |
 //! | [`nemesis`] | carries such a plan out, and undoes it |
-//! | [`proxy`] | links between clients and servers, and between servers, that can be cut, held up and healed |
+//! | [`proxy`] | links between clients and servers, and between servers, that can be cut, delayed and healed |
 //! | [`server_links`] | those of an ensemble's members |
 //! | [`client_links`] | those of clients |
 //! | [`process`] | a thread and a runtime that stand for a client's process |
-//! | [`run`] | one run: clients in this process, a last look at what is left, the verdict |
+//! | [`run`] | one run: clients in this process, a leak check, the verdict |
 //! | [`schedule`] | several runs, one after the other, on the same servers |
 //! | [`client`] | one client of a run |
 //! | [`figures`] | what a run did, counted |
 //! | [`leak_check`] | whether anything grows: memory, tasks, watches, znodes |
 //! | [`recorder`] | where a run in real time is written down |
-//! | [`bell`] | tells everybody in a run that its time is over |
+//! | [`bell`] | the signal that the time of a run is over |
 //! | `stalls` | stalls of this process and of servers, which no fault was injected for |
 //! | `durable` | whether the servers themselves keep what they acknowledged |
 //! | `folder` | a server's folder, which goes with it |
 //! | `tree` | what there is below a znode |
 //! | `install` | finds the installed ZooKeeper and Java |
-//! | [`recorded`] | a session that writes down what it is asked and answered |
+//! | [`recorded`] | a session that records its requests and replies |
 //! | `reaper` | sees to it that no server outlives this process, however that ends |
 
 pub mod bell;

@@ -1,10 +1,10 @@
-//! Does what was decided: carries a [`Plan`] out on servers, and another on clients, until the time is over.
+//! The nemesis: injects the faults of a [`Plan`] for servers, and of another for clients, until the time is over.
 //!
-//! 1. Wait as long as was decided, or until the time is over.
-//! 2. Write the fault down, then do it.
-//! 3. Wait as long as it is to last, or until the time is over.
-//! 4. Undo it, then write that down. A server that was killed is waited for.
-//! 5. When the time is over, nothing is left undone, and all servers serve.
+//! 1. Wait for the time of the fault, or until the time is over.
+//! 2. Record the fault, then inject it.
+//! 3. Wait for its duration, or until the time is over.
+//! 4. Heal it, then record that. A killed server must serve again.
+//! 5. When the time is over, all faults are healed, and all servers serve.
 
 use crate::bell::Bell;
 use crate::client_links::ClientLinks;
@@ -30,7 +30,7 @@ const RESTARTS_WITHIN: Duration = Duration::from_millis(50);
 /// An ensemble of our own.
 pub type Owned = Arc<Mutex<Ensemble>>;
 
-/// What is done in a run, and to whom it can be done.
+/// The kinds of fault of a run, and the links of its clients.
 #[derive(Clone, Debug)]
 pub struct Harm {
     /// The kinds of fault.
@@ -39,7 +39,7 @@ pub struct Harm {
     pub ways: Option<Arc<ClientLinks>>,
 }
 
-/// What goes on beside the clients of a run.
+/// The background tasks of a run.
 pub(super) struct Nemesis {
     tasks: Vec<JoinHandle<Result<(), String>>>,
     over: Arc<Bell>,
@@ -110,7 +110,7 @@ async fn hurt_servers(
     on(&servers.servers, |ensemble| ensemble.wait_until_all_serve().map_err(|e| e.to_string())).await
 }
 
-/// Servers that are to be hurt.
+/// Servers under faults.
 struct Servers {
     servers: Owned,
     tape: Arc<Recorder>,
@@ -148,7 +148,7 @@ impl Servers {
     }
 }
 
-/// Whom a fault strikes, now that it is seen who leads, and what the history calls it.
+/// The target of a fault, with the current leader resolved, and its name in the history.
 fn aim(ensemble: &Ensemble, hurt: Injection, whom: Whom) -> (FaultKind, Victim) {
     let (server, leads) = match whom {
         Whom::Leader(otherwise) => {
@@ -217,7 +217,7 @@ pub(super) async fn on<T: Send + 'static>(
     done.await.map_err(|panic| panic.to_string())?
 }
 
-/// Clients that are to be hurt.
+/// Clients under faults.
 struct Clients {
     processes: Arc<[Process]>,
     ways: Option<Arc<ClientLinks>>,
@@ -267,7 +267,7 @@ impl Clients {
                 let tape = self.tape.clone();
                 line.lose_next(loss, move || {
                     begins(&tape, kind, victim, Duration::ZERO);
-                    // Nobody waits any more if it took too long.
+                    // The receiver is gone if it took too long.
                     let _ = tell.send(());
                 });
                 let _ = select(told, pin!(self.over.lets_pass(WRITES_WITHIN))).await;

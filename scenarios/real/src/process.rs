@@ -1,8 +1,7 @@
-//! A thread with a runtime of its own, which stands for a process.
+//! A thread with a runtime of its own, in the role of a process.
 //!
-//! All clients of a run share one process, so that one clock and one tape put what they see into one order. Each has a
-//! [`Process`] all the same: it can be made to stand still, as a whole, while the others go on, as by SIGSTOP or by a
-//! collector of garbage.
+//! All clients of a run share one process, so that one clock and one recorder give one order of events. Each client has a
+//! [`Process`], which can be paused as a whole while the others run, like a process under SIGSTOP or garbage collection.
 
 use std::future::Future;
 use std::io;
@@ -45,7 +44,7 @@ impl Process {
         self.runtime.spawn(task)
     }
 
-    /// Stops everything there for so long, or until whoever holds the other end of `go_on` lets go of it. `stopped` and
+    /// Pauses it for that time, or until the other end of `go_on` is dropped. `stopped` and
     /// `resumed` are called there, right before and right behind.
     pub fn stand_still(
         &self,
@@ -76,7 +75,7 @@ impl Drop for Process {
     fn drop(&mut self) {
         drop(self.leave.take());
         if let Some(thread) = self.thread.take() {
-            // What panicked there was told to whoever waited for it.
+            // The waiting caller has received the panic.
             let _ = thread.join();
         }
     }

@@ -1,12 +1,10 @@
-//! A network of our own between programs on this machine: links that hand every byte on, and lines that can be held up,
-//! cut and healed.
+//! A fault proxy between programs on this machine: links that forward every byte, and lines that can be delayed, cut and healed.
 //!
 //! 1. A link listens at an address of its own.
-//! 2. Whoever connects there is connected with somebody else, and all that is said passes the link's [`Line`].
-//! 3. What a line holds up waits; what it cuts is gone. Links of one line suffer together.
+//! 2. It connects each client to its target, and all bytes pass the link's [`Line`].
+//! 3. A held line delays bytes; a cut line drops its connections. All links of one line share its state.
 //!
-//! A link knows as much of what passes as its [`Speech`] says, and no more. It does not know who decides what happens to its
-//! line, nor why.
+//! A link understands only what its [`Speech`] says. It does not know the fault plan.
 
 mod frames;
 mod line;
@@ -35,14 +33,14 @@ const PIECE_BYTES: usize = 16 << 10;
 const TRIES: u32 = 150;
 const AGAIN: Duration = Duration::from_millis(20);
 
-/// What is spoken over a link.
+/// The protocol of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Speech {
     /// Nothing that is understood here.
     Bytes,
     /// A client's requests and a server's replies: writes can be lost.
     Client,
-    /// Votes. Whoever connects is called back at this address.
+    /// Votes. The connecting server is called back at this address.
     Votes(SocketAddr),
 }
 
@@ -86,7 +84,7 @@ impl Network {
         Ok(Place { address: listener.local_addr()?, listener })
     }
 
-    /// From here on whoever connects at that place is connected with `host:port`, over that line.
+    /// Forwards connections at that place to `host:port`, over that line.
     ///
     /// # Errors
     ///
@@ -133,12 +131,12 @@ impl Link {
             return;
         }
         if self.line.is_held() {
-            // As if nothing had got through: nobody answers, and in the end it has to be tried again.
+            // Like a lost packet: no answer, so the client has to retry in the end.
             self.line.is_open().await;
             return;
         }
         let over = pin!(self.line.ends(ended));
-        // Neither side can be told more than that the connection is gone.
+        // Both sides see only that the connection is closed.
         let _ = select(over, pin!(self.connect(client))).await;
     }
 
@@ -154,7 +152,7 @@ impl Link {
         select(pin!(there), pin!(back)).await.factor_first().0
     }
 
-    /// Connects with whoever is at the other end. A member that begins to lead listens a little later than its followers
+    /// Connects to the target. A member that begins to lead listens a little later than its followers
     /// come: refused, they would try again, and that they cannot be here any more; so this tries in their place. A client goes
     /// elsewhere at once.
     async fn reach(&self) -> io::Result<TcpStream> {
@@ -168,7 +166,7 @@ impl Link {
         }
     }
 
-    /// Hands on what goes one way. That somebody has hung up is held up like all else.
+    /// Forwards the bytes of one direction. A held line delays the end of the connection, too.
     async fn hand_on(
         &self,
         mut from: OwnedReadHalf,
@@ -193,7 +191,7 @@ impl Link {
         }
     }
 
-    /// What is handed on at once. False if there is no more.
+    /// Forwards one chunk. Returns false at the end.
     async fn next(&self, from: &mut OwnedReadHalf, piece: &mut Vec<u8>) -> io::Result<bool> {
         if self.speech == Speech::Client {
             return frames::message(from, piece).await;

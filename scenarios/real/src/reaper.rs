@@ -1,11 +1,11 @@
-//! Sees to it that no server outlives this process, however that ends: by a signal, by a crash, or killed outright.
+//! The reaper: no server outlives this process, even if a signal, a crash or SIGKILL ends it.
 //!
-//! A small shell listens to us. 1. It hears of a folder, then of a server in it. 2. It hears that all is done, and goes
-//! away. 3. The pipe closes without that: we are gone, so it kills the server and removes the folder. Nothing in this
-//! process has to run for that, no signal handler is taken.
+//! A small shell reads a pipe from this process. 1. It receives the name of a folder, then the number of a server process. 2. On
+//! the message of completion it exits. 3. If the pipe closes without that message, this process is dead, so the shell kills the
+//! server and removes the folder. This needs no signal handler.
 //!
-//! ServerLinks the start of a process and the word about it we may be killed, too. So a server starts behind a [`gate`]: a
-//! shell that becomes the server when it is told to, and goes away if nobody is left to tell it.
+//! This process may also be killed between the start of a server and the message about it. So a server starts behind a [`gate`]:
+//! a shell that becomes the server on command, and exits if this process dies first.
 
 use std::io::{Error, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -75,7 +75,7 @@ impl Reaper {
 
 impl Drop for Reaper {
     fn drop(&mut self) {
-        // If the shell is gone already there is nobody to tell.
+        // The shell may have exited already.
         let _ = self.tell(b"done\n");
         let _ = self.shell.wait();
     }

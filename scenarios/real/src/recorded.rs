@@ -1,13 +1,13 @@
-//! A session that writes down what it is asked and what it is told: [`Recorded`], around any other [`ZooKeeper`].
+//! A session that records its requests, replies and notifications: [`Recorded`], around any other [`ZooKeeper`].
 //!
-//! 1. A request leaves: `Send`, at the call.
-//! 2. Its answer comes: `Reply` or `Lost`, when the future resolves. Whoever drops the future hears nothing.
-//! 3. A watch resolves with an event, or a tree watch tells one: `Notice`.
-//! 4. The session changes its state: `State`, before anybody who asks through the wrapper hears of it. So whoever is told
-//!    that a hold may be lost has the disconnect in front of that.
+//! 1. A request is sent: `Send`, at the call.
+//! 2. Its reply arrives: `Reply` or `Lost`, when the future resolves. A dropped future records no reply.
+//! 3. A watch resolves with an event, or a tree watch yields one: `Notice`.
+//! 4. The session changes its state: `State`, before any caller can observe the change through the wrapper. So the disconnect is
+//!    recorded before the loss of a hold.
 //!
-//! Duties are discharged through the wrapper too, as requests of clean-up: a record in which deletions are missing
-//! would show waiters that wake up for nothing.
+//! The wrapper also discharges duties, as clean-up requests: without their deletions a record would show waiters that wake up
+//! without a reason.
 
 use crate::recorder::{Answer, Scribe, heard};
 use futures_util::Stream;
@@ -351,7 +351,7 @@ impl<Z: ZooKeeper> ZooKeeper for Recorded<Z> {
         async move {
             let begun = this.zk.now();
             let idle = this.scribe.duties().idle();
-            // What is not done within the limit is left to the end of the session.
+            // The end of the session removes what is not done within the limit.
             let _ = select(pin!(idle), pin!(this.zk.sleep_until(begun + limit))).await;
             let rest = limit.saturating_sub(this.zk.now().since(begun));
             let asked = this.scribe.sent(Request::CloseSession, "/", false);

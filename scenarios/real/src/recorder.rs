@@ -1,8 +1,8 @@
-//! Where a run in real time is written down: a [`Recorder`] with a clock, and a [`Scribe`] for each client.
+//! Records a run in real time: a [`Recorder`] with a clock, and a [`Scribe`] for each client.
 //!
-//! A process that is stopped, or gets no processor, cannot say so while it lasts. So a run's observer (`stalls`) calls
-//! [`Recorder::beat`] regularly: where no beat came for a quarter of a second, a pause of every client is written down in front of the
-//! next event, from the last event or beat on.
+//! A process that is stopped, or gets no processor, cannot record that meanwhile. So the observer (`stalls`) calls
+//! [`Recorder::beat`] regularly: if no beat came for a quarter of a second, a pause of every client is recorded before the next
+//! event, from the last event or beat on.
 
 use std::future::Future;
 use std::pin::pin;
@@ -14,7 +14,7 @@ use zk_checker::history::{Code, Conn, FaultKind, OpId, ReqId, Request, SessionSt
 use zk_harness::journal::Journal;
 use zk_recipes::zk::{Created, Error, Over, SessionId, Stat, State, Status};
 
-/// A gap between two beats that is a pause of the process. Shorter ones keep nobody from anything.
+/// The gap between two beats from which on it is a pause of the process.
 const STALL: Duration = Duration::from_millis(250);
 
 /// The journal of a run in real time, and its clock.
@@ -25,12 +25,12 @@ pub struct Recorder {
 
 struct Inner {
     journal: Journal,
-    /// When the process was last seen to run, in microseconds; nobody looks before the first beat.
+    /// The time of the last sign that the process runs, in microseconds; unused before the first beat.
     seen_alive: Option<u64>,
 }
 
 impl Inner {
-    /// Writes down that all clients stood still, if nothing has happened for too long.
+    /// Records a pause of all clients, if there was no event for too long.
     fn look_for_stall(&mut self, now: u64) {
         let Some(seen) = self.seen_alive else { return };
         let last = self.journal.history().events.last().map_or(0, |event| event.at);
@@ -58,7 +58,7 @@ impl Recorder {
         Arc::new(Recorder { inner: Mutex::new(Inner { journal, seen_alive: None }), start: Instant::now() })
     }
 
-    /// Writes at the present time, in microseconds. Whoever writes later has a later time, or the same.
+    /// Records at the present time, in microseconds. Times never go back.
     pub fn write<R>(&self, write: impl FnOnce(&mut Journal, u64) -> R) -> R {
         let mut inner = self.lock();
         let at = u64::try_from(self.start.elapsed().as_micros()).unwrap_or(u64::MAX);
@@ -69,7 +69,7 @@ impl Recorder {
         write(&mut inner.journal, at)
     }
 
-    /// The process runs. Where that is not said again for too long, it stood still.
+    /// Notes that the process runs. A long gap between two notes is a pause.
     pub fn beat(&self) {
         let mut inner = self.lock();
         let at = u64::try_from(self.start.elapsed().as_micros()).unwrap_or(u64::MAX);
@@ -77,7 +77,7 @@ impl Recorder {
         inner.seen_alive = Some(at);
     }
 
-    /// What was written so far; what is written from here on goes to `next`.
+    /// Returns the recording so far, and continues with `next`.
     pub fn change(&self, next: Journal) -> Journal {
         std::mem::replace(&mut self.lock().journal, next)
     }

@@ -1,12 +1,12 @@
-//! One run of a workload on real servers: seeded clients in this process, a last look at what is left, the verdict.
+//! One run of a workload on real servers: seeded clients in this process, a leak check, the verdict.
 //!
-//! 1. Prepare: a directory of our own, and how long a round trip takes.
-//! 2. Work: every client, on a thread of its own, goes round after round, and now and then drops an operation, until the
-//!    time is over. Meanwhile servers, links and clients are hurt, if that is asked for.
-//! 3. Heal: all servers serve, nothing more is dropped; everybody finishes the round.
+//! 1. Prepare: create a directory for the run, and measure the round trip.
+//! 2. Work: every client, on a thread of its own, makes round after round, and sometimes drops an operation, until the time is
+//!    over. Meanwhile the nemesis injects faults, if wanted.
+//! 3. Heal: all servers serve, no operation is dropped any more; all clients finish the round.
 //! 4. Wait until all duties are discharged.
-//! 5. Look, in a fresh session, what is left of the objects while the clients' sessions still live.
-//! 6. Close the sessions, tidy up, judge.
+//! 5. Leak check: list the remaining znodes in a new session while the sessions of the clients are open.
+//! 6. Close the sessions, clean up, judge.
 
 use crate::bell::Bell;
 use crate::client::{Common, RealClient};
@@ -43,12 +43,11 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 /// How long a session of ours may take to close.
 const CLOSE_LIMIT: Duration = Duration::from_secs(2);
 
-/// How long what a run has made may take to be taken away, and how soon that is tried again: servers that were hurt a moment
-/// ago may have to elect a leader first.
+/// The time limit of the clean-up, and the pause before a retry: servers may have to elect a leader first.
 const TIDY_LIMIT: Duration = Duration::from_secs(10);
 const TIDY_AGAIN: Duration = Duration::from_millis(100);
 
-/// How often whoever watches is told.
+/// The interval of progress reports.
 const TELL: Duration = Duration::from_millis(100);
 
 /// How many rounds there are at the most for a recipe that wants objects of its own in each: all are declared before.
@@ -74,7 +73,7 @@ pub struct Order {
     pub servers: Option<u8>,
     /// Those.
     pub owned: Option<Owned>,
-    /// What is to be done to them, and to the clients.
+    /// The faults to inject.
     pub harm: Option<Harm>,
     /// The server's tick.
     pub tick: Duration,
@@ -119,7 +118,7 @@ impl Outcome {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// Nobody is there, or it is no ZooKeeper server.
+    /// No server listens there, or it is not a ZooKeeper server.
     #[error("no ZooKeeper server answers at {0}")]
     Unreachable(String),
     /// There is one, and it refuses.
@@ -153,7 +152,7 @@ async fn drive(order: &Order, part: Part<RealClient>, tell: &dyn Fn(u64)) -> Res
     worked
 }
 
-/// How far the clients are. All of them make the same rounds, since there are recipes that want everybody in each.
+/// The progress of the clients. All make the same rounds, since some recipes need all clients in each.
 #[derive(Default)]
 struct Rounds {
     far: Mutex<Far>,
@@ -206,7 +205,7 @@ async fn work(
         })
     });
     let parts: Vec<_> = parts.collect();
-    // Of servers that are not our own nobody can tell what was done to them, and only this process is observed.
+    // The faults of other servers are unknown, and only this process is observed.
     let servers = order.owned.as_ref().map_or("", |_| &order.address);
     let observer = Observer::begin(&tape, servers, order.timeout)?;
     let decided = (order.seed, &order.scope());
@@ -285,7 +284,7 @@ async fn look(order: &Order, own: &Own, tape: &Recorder, clients: &[RealClient])
 }
 
 impl Order {
-    /// What there is to be hurt.
+    /// The scope of fault injection.
     fn scope(&self) -> Scope {
         Scope {
             kinds: self.harm.as_ref().map(|harm| harm.kinds.clone()).unwrap_or_default(),
@@ -309,7 +308,7 @@ impl Order {
     }
 }
 
-/// What is ours on the server.
+/// The directory of the run on the servers.
 struct Own {
     zk: Client,
     /// Made for this run, below which everything happens: what is left of it is nobody else's trouble.
@@ -349,7 +348,7 @@ impl Own {
         Ok(own)
     }
 
-    /// Whether the servers keep what they acknowledge, where they are hurt.
+    /// The durability check of servers under faults.
     async fn witness(&self, order: &Order) -> Option<Witness> {
         let harm = order.harm.as_ref()?;
         if !harm.kinds.iter().copied().any(Injection::strikes_servers) {
@@ -397,7 +396,7 @@ impl Own {
             round_trip: micros(self.round_trip),
             settle: 250_000,
             sync_limit: zk_checker::history::SYNC_LIMIT,
-            // What somebody does to servers that are not our own nobody tells us.
+            // The faults of other servers are unknown.
             faults_recorded: order.owned.is_some(),
             source: order.source.clone(),
         };

@@ -30,9 +30,9 @@ pub fn worth_it(targets: &[&'static RealTarget], length: Duration) -> Vec<&'stat
 pub struct Leg {
     /// The workload.
     pub target: &'static RealTarget,
-    /// How long it goes on.
+    /// Its length.
     pub length: Duration,
-    /// What its clients draw from, and those who hurt them. The seeds of legs follow each other.
+    /// The seed of its clients and of the nemesis. The seeds of legs are consecutive.
     pub seed: u64,
 }
 

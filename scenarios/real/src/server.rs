@@ -31,7 +31,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// How long a server that serves may take to answer one word.
 const WORD_LIMIT: Duration = Duration::from_secs(2);
 
-/// How many free ports are tried: somebody else may take one between our look and the server's.
+/// The number of attempts to find a free port: another process may take one before the server does.
 pub(super) const PORTS_TRIED: usize = 3;
 
 /// How many ports are looked at before the system is asked for a free one.
@@ -61,7 +61,7 @@ pub enum StartError {
     /// Java is not installed.
     #[error("no Java found at {}: install a Java runtime, or set JAVA_HOME", .0.display())]
     NoJava(PathBuf),
-    /// Somebody else listens there.
+    /// Another process listens there.
     #[error("port {0} of 127.0.0.1 is in use")]
     PortInUse(u16),
     /// The process ended instead of serving.
@@ -91,13 +91,13 @@ impl StartError {
         matches!(self, Self::NoZooKeeper | Self::NoJava(_))
     }
 
-    /// Whether somebody else was quicker to take a port that we had found free.
+    /// Whether another process took the port first.
     pub(super) fn is_port_taken(&self) -> bool {
         matches!(self, Self::Died(last) if last.contains("Address already in use"))
     }
 }
 
-/// What a server is told besides: nothing, usually.
+/// Further settings of a server; empty by default.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Settings<'a> {
     /// Java system properties, each as `name=value`.
@@ -196,11 +196,11 @@ impl Server {
         format!("127.0.0.1:{}", self.port)
     }
 
-    /// What it says to one of ZooKeeper's four-letter words, such as `srvr`, `cons` or `wchp`.
+    /// The answer to one of ZooKeeper's four-letter words, such as `srvr`, `cons` or `wchp`.
     ///
     /// # Errors
     ///
-    /// Those of the socket: nobody listens, no answer within two seconds.
+    /// Those of the socket: connection refused, or no answer within two seconds.
     pub fn ask(&self, word: &str) -> std::io::Result<String> {
         let to = SocketAddr::from((Ipv4Addr::LOCALHOST, self.port));
         let mut stream = TcpStream::connect_timeout(&to, WORD_LIMIT)?;
@@ -211,7 +211,7 @@ impl Server {
         Ok(answer)
     }
 
-    /// One of the figures that it tells upon the word `mntr`, such as `zk_watch_count`.
+    /// A figure of `mntr`, such as `zk_watch_count`.
     pub fn figure(&self, name: &str) -> Option<u64> {
         let told = self.ask("mntr").ok()?;
         let line = told.lines().find_map(|line| line.strip_prefix(name))?;
@@ -286,7 +286,7 @@ impl Server {
         self.ask("conf").is_ok_and(|answer| answer.contains(&folder))
     }
 
-    /// The line of its log that tells most: the cause of an exception if there is one, else the last.
+    /// The most useful line of its log: the cause of an exception, else the last line.
     fn last_word(&self) -> String {
         let log = std::fs::read(self.folder.path().join(LOG)).unwrap_or_default();
         let log = String::from_utf8_lossy(&log);
@@ -307,7 +307,7 @@ impl Server {
 
     /// Asks the process to end; says whether it could be asked.
     pub(super) fn ask_to_stop(&self) -> bool {
-        // A paused server does not hear a request to end until it goes on.
+        // A paused server does not react to SIGTERM until it resumes.
         self.signal("TERM").is_ok() && self.signal("CONT").is_ok()
     }
 
@@ -431,7 +431,7 @@ fn launch(folder: &Folder, reaper: &mut Reaper, properties: &[String]) -> Result
         .process_group(0)
         .spawn()
         .map_err(io("start a shell"))?;
-    // The gate opens only when the reaper knows whom it leads to.
+    // The gate opens only when the reaper knows the process.
     match reaper.server(process.id()).and_then(|()| reaper::open(&mut process)) {
         Ok(()) => Ok(process),
         Err(source) => {
@@ -445,7 +445,7 @@ pub(super) fn io(doing: &'static str) -> impl FnOnce(std::io::Error) -> StartErr
     move |source| StartError::Io { doing, source }
 }
 
-/// ServerLinks two looks at a server.
+/// The pause between two looks at a server.
 #[expect(
     clippy::disallowed_methods,
     reason = "a real process takes real time, and tells nobody when it is ready"

@@ -5,7 +5,7 @@ use crate::proxy::{Line, Network, Speech, Way};
 use crate::server::Peer;
 use std::io;
 
-/// All links of an ensemble, by who connects to whom. Members are counted from 0.
+/// All links of an ensemble, by the connecting and the accepting member. Members are counted from 0.
 pub struct ServerLinks {
     links: Vec<Vec<Link>>,
 }
@@ -34,7 +34,7 @@ impl ServerLinks {
                 let listens = members[to];
                 let at = |port: u16| format!("127.0.0.1:{port}");
                 network.link(quorum, &at(listens.quorum), &line, Speech::Bytes)?;
-                // Whoever is connected to may call back: over the link that leads there from it.
+                // The accepting member may call back, over its own link.
                 let call_back = votes[to * count + from];
                 network.link(election, &at(listens.election), &line, Speech::Votes(call_back))?;
             }
@@ -48,7 +48,7 @@ impl ServerLinks {
         self.links[member].iter().map(|link| link.peer).collect()
     }
 
-    /// Cuts a member off from all others: what is sent either way is held up.
+    /// Partitions a member from all others: both directions are delayed.
     pub fn isolate(&self, member: usize) {
         for line in self.lines_of(member) {
             Way::BOTH.into_iter().for_each(|way| line.hold(way));
@@ -61,7 +61,7 @@ impl ServerLinks {
         self.links[to][from].line.hold(Way::Back);
     }
 
-    /// Nothing is held up any more.
+    /// Heals all links.
     pub fn heal(&self) {
         self.links.iter().flatten().for_each(|link| link.line.heal());
     }

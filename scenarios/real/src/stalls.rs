@@ -1,12 +1,12 @@
-//! Stalls that no fault was injected for: this process gets no processor or is stopped, or a server does not answer.
+//! Stalls without an injected fault: this process gets no processor or is stopped, or a server does not answer.
 //!
-//! A client that loses what it holds needs a reason, and a busy machine is one. So a thread of its own observes a run:
+//! A loss of a hold needs a reason, and a busy machine is one. So a separate thread observes a run:
 //!
-//! 1. It beats the tape, which notices a gap between two beats: see [`Recorder::beat`].
-//! 2. It has a session with each server, and pings it. A ping takes the way of all requests, also past a log that is being
-//!    written to a slow disk. An answer that is overdue is a fault of the server until it comes.
+//! 1. It calls [`Recorder::beat`], which notices a gap between two beats.
+//! 2. It has a session with each server, and pings it. A ping takes the path of all requests, including the log on disk. An
+//!    overdue reply is a fault of the server until it arrives.
 //!
-//! These sessions are spoken by hand: a client that is under test cannot bear witness for itself.
+//! These sessions use the wire protocol directly, because the client under test must not be its own witness.
 
 use crate::process::Process;
 use crate::proxy::message;

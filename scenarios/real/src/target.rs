@@ -11,14 +11,14 @@ pub struct RealTarget {
     pub target: &'static Target,
     /// One client's part.
     pub part: Part<RealClient>,
-    /// Rules that a run must put to the test, or it has proved nothing: fewer than in the simulation, since less is seen.
+    /// Rules that a run must test, otherwise it is vacuous: fewer than in the simulation, since a capture has fewer events.
     pub required: &'static [RuleId],
     /// Little happens in its runs, so they are longer, and nothing shows in a short one.
     pub is_long: bool,
 }
 
 impl RealTarget {
-    /// A target of which much happens in every run.
+    /// A workload whose every run is rich in events.
     pub const fn new(
         target: &'static Target,
         part: Part<RealClient>,
@@ -27,7 +27,7 @@ impl RealTarget {
         RealTarget { target, part, required, is_long: false }
     }
 
-    /// What it is called.
+    /// Its name.
     pub fn name(&self) -> &'static str {
         self.target.name
     }

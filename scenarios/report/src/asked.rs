@@ -16,7 +16,7 @@ pub(super) struct Ask {
     pub handled: Option<u32>,
     /// Its answer.
     pub answered: Option<u32>,
-    /// Where its client was told that the connection was lost.
+    /// The event at which its client learned of the connection loss.
     pub lost: Option<u32>,
 }
 
@@ -65,7 +65,7 @@ impl Asked {
             clients: BTreeMap::new(),
             parents: BTreeMap::new(),
         };
-        // By zxid: the transaction, while nobody is known to have asked for it.
+        // By zxid: transactions without a known request.
         let mut txns: BTreeMap<u64, u32> = BTreeMap::new();
         for (index, event) in history.events.iter().enumerate() {
             asked.event(history, index as u32, event, &mut txns);

@@ -16,7 +16,7 @@ use zk_checker::history::{
 /// In which way one event follows from another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Tie {
-    /// They are one step, told in several lines.
+    /// They are one step in several lines.
     Same,
     /// A message travelled.
     Message,

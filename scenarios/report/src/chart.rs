@@ -1,6 +1,6 @@
 //! The causal slice of a breach as a space-time chart for a terminal: time goes down, a column for each party.
 //!
-//! A message shows where it arrives, as an arrow from its sender's column. Who believes to hold has a thick line.
+//! A message shows where it arrives, as an arrow from its sender's column. A holder has a thick line.
 
 use crate::asked::Asked;
 use crate::causes::{Causes, Tie};
@@ -22,7 +22,7 @@ pub enum Paint {
 }
 
 impl Paint {
-    /// Colour if stdout is a terminal and nobody has asked for none by `NO_COLOR`.
+    /// Colour if stdout is a terminal and `NO_COLOR` is not set.
     pub fn of_stdout() -> Paint {
         use std::io::IsTerminal;
         let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
@@ -44,8 +44,7 @@ const FAINT: &str = "2";
 /// Draws the slice of *the* finding. A run in which nothing was found has none, and that is said.
 pub fn chart(history: &History, report: &Report, paint: Paint) -> String {
     let Some(finding) = report.findings.first() else {
-        return "no promise was broken, so there is no slice to show; --trace=all shows the whole run\n"
-            .to_owned();
+        return "no rule failed, so there is no slice to show; --trace=all shows the whole run\n".to_owned();
     };
     let asked = Asked::of(history);
     let causes = Causes::find(history, &asked);
@@ -140,8 +139,9 @@ impl Drawing<'_> {
             1 => self.out.push_str("; one more distant cause is left out\n"),
             more => _ = writeln!(self.out, "; {more} more distant causes are left out"),
         }
-        self.out
-            .push_str("● does   ─▶ hears from   ✖ cited by the checker   ┃ believes to hold   ⚡ fault\n");
+        self.out.push_str(
+            "● does   ─▶ hears from   ✖ cited by the checker   ┃ believes that it holds   ⚡ fault\n",
+        );
         self.out
     }
 
@@ -157,7 +157,7 @@ impl Drawing<'_> {
         let _ = writeln!(self.out, "{:>9}  {line}", "");
     }
 
-    /// The columns' lines at an event: thick where their party believes to hold.
+    /// The columns' lines at an event: thick where their client believes that it holds.
     fn columns(&self, event: u32) -> Vec<char> {
         let mut line = vec![' '; self.lanes.all()];
         for (lane, party) in self.lanes.parties.iter().enumerate() {

@@ -84,7 +84,7 @@ struct Operation {
     end: Option<(u64, Outcome)>,
 }
 
-/// How many wake-ups are told.
+/// The number of wake-ups that are listed.
 const WAKE_UPS: usize = 5;
 
 impl Cost {

@@ -3,7 +3,7 @@
 //! 1. `asked`, `causes`: which request became which transaction, which event follows from which.
 //! 2. `lives`, `messages`: what lasts (znodes, watches, sessions, beliefs, faults), and what travelled.
 //! 3. `slice`: what led to a breach. `cost`, `beside`: what it cost, and how it differs from another run.
-//! 4. `model`: all of it as plain data, told by `words`; `page` writes it into one file, `chart` draws a slice with
+//! 4. `model`: all of it as plain data, with texts of `words`; `page` writes it into one file, `chart` draws a slice with
 //!    letters.
 //!
 //! Everything is found here from the typed history and the report; the page only draws what it is given. The same run gives

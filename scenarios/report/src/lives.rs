@@ -33,7 +33,7 @@ pub(super) struct Holds {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WatchEnd {
     /// It fired, and its notification arrived.
-    Told,
+    Notified,
     /// It fired, and its notification was lost.
     NoticeLost,
     /// It went with its connection.
@@ -241,7 +241,7 @@ impl Lives {
                 self.holds.push(Holds { event: at, znode: *znode as u32, data: None });
             }
             What::Data { length, digest } => {
-                // It follows what it tells of.
+                // The notification follows its change.
                 let last = self.holds.last_mut().filter(|last| last.event + 1 == at);
                 last.into_iter().for_each(|last| last.data = Some((length, digest)));
             }
@@ -277,11 +277,12 @@ impl Lives {
                 let watch = &mut self.watches[*watch];
                 if matches!(what, What::Fire { .. }) {
                     watch.notice = causes.notices.get(&at).copied();
-                    watch.end = if watch.notice.is_some() { WatchEnd::Told } else { WatchEnd::NoticeLost };
+                    watch.end =
+                        if watch.notice.is_some() { WatchEnd::Notified } else { WatchEnd::NoticeLost };
                 } else {
                     watch.end = WatchEnd::TakenAway;
                 }
-                // One that stays is only told to have fired last.
+                // A persistent watch keeps its last notification only.
                 if watch.mode.is_one_shot() || !matches!(what, What::Fire { .. }) {
                     watch.ended = Some(at);
                 }

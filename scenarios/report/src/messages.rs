@@ -72,7 +72,9 @@ pub(super) fn of(history: &History, asked: &Asked, causes: &Causes, lives: &Live
             _ => {}
         }
     }
-    debug_assert!(lives.watches.iter().all(|watch| watch.end != WatchEnd::Told || watch.notice.is_some()));
+    debug_assert!(
+        lives.watches.iter().all(|watch| watch.end != WatchEnd::Notified || watch.notice.is_some())
+    );
     messages.sort_by_key(|message| message.from);
     messages
 }

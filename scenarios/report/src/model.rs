@@ -197,7 +197,7 @@ impl Parties {
         Parties(places)
     }
 
-    /// Everybody has a place but whom a history from elsewhere names and never shows: the world stands for those.
+    /// The column of a party. A party that a foreign history names without an event falls into the column of the world.
     fn place(&self, who: Who) -> usize {
         self.0.get(&who).or_else(|| self.0.get(&Who::World)).copied().unwrap_or_default()
     }
@@ -320,11 +320,11 @@ fn rules(report: &Report) -> Vec<Rule> {
 
 fn layer_name(layer: Layer) -> &'static str {
     match layer {
-        Layer::WellFormed => "the history itself",
-        Layer::ZooKeeper => "ZooKeeper's promises",
-        Layer::Safety => "what a recipe must never do",
-        Layer::Liveness => "what a recipe must do in the end",
-        Layer::Cost => "what a recipe may cost",
+        Layer::WellFormed => "well-formed history",
+        Layer::ZooKeeper => "ZooKeeper",
+        Layer::Safety => "safety of the recipe",
+        Layer::Liveness => "liveness of the recipe",
+        Layer::Cost => "cost of the recipe",
     }
 }
 

@@ -12,7 +12,7 @@ const SCRIPTS: [&str; 4] = [
     include_str!("assets/report.js"),
 ];
 
-/// The page of a run: it asks nobody for anything, and opens from a disk.
+/// The page of a run: self-contained, without any request to a network.
 ///
 /// # Panics
 ///

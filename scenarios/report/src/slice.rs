@@ -17,16 +17,16 @@ use zk_checker::history::{History, OpId, What};
 /// How many events a slice has at the most.
 pub(super) const MOST: usize = 90;
 
-/// How far back it goes: the sum of what the ties on the way cost.
+/// The maximal distance to a cause: the sum of the costs of the ties on the way.
 const FARTHEST: u32 = 10;
 
-/// How many events it goes on for, however far back that leads: a breach without a story helps nobody.
+/// The minimal number of events of a slice, however far back that leads.
 const LEAST: usize = 24;
 
-/// How far away it begins with those who believed meanwhile: they are shown, what made them believe only in part.
+/// The initial distance of concurrent beliefs: they are shown, their causes only in part.
 const MEANWHILE: u32 = 7;
 
-/// What led to a breach.
+/// The causes of a breach.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Slice {
     /// In their order.
@@ -115,7 +115,7 @@ impl Slicer<'_> {
     }
 }
 
-/// Who believed to hold the object of the finding while it came about: from the first witness on.
+/// The clients that believed to hold the object of the finding, from the first witness on.
 fn believers(lives: &Lives, finding: &Finding, end: u32) -> Vec<u32> {
     let Some(object) = finding.object else { return Vec::new() };
     let begin = finding.witnesses.first().map_or(end, |first| *first as u32);

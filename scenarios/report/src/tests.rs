@@ -11,7 +11,7 @@ use serde_json::Value;
 use zk_checker::history::{History, Names, What};
 use zk_checker::{Report, RuleSet, judge};
 
-/// A lock whose waiter is woken, and holds while the other one does: the notification was about somebody else.
+/// A lock whose waiter is woken, and holds while the other one does: the notification was about another znode.
 const SMALL: &str = r#"run sim timeout 4 settle 0.001 round_trip 0.002 clients a b
 names / /lock /lock/x-0000000000 /lock/x-0000000001 /lock/x-
 lock /lock stop margin 0.4 fenced
@@ -126,7 +126,7 @@ fn every_answer_knows_its_request_and_every_notification_its_watch() {
                 }
             }
             let lives = Lives::of(history, &asked, &causes);
-            let fired = |end| matches!(end, WatchEnd::Told | WatchEnd::NoticeLost);
+            let fired = |end| matches!(end, WatchEnd::Notified | WatchEnd::NoticeLost);
             let ended = lives.watches.iter().filter(|watch| fired(watch.end) && watch.mode.is_one_shot());
             assert!(ended.into_iter().all(|watch| watch.ended.is_some()), "{target} {seed}");
         }

@@ -48,8 +48,8 @@ impl Printer<'_> {
             What::Return { outcome } => {
                 let text = match outcome {
                     zk_checker::history::Outcome::Done => return,
-                    zk_checker::history::Outcome::Refused => "✗ comes back empty-handed",
-                    zk_checker::history::Outcome::Unknown => "✗ does not know how it went",
+                    zk_checker::history::Outcome::Refused => "✗ returns refused",
+                    zk_checker::history::Outcome::Unknown => "✗ returns with an unknown outcome",
                     zk_checker::history::Outcome::Cancelled => "✗ drops the future",
                 };
                 self.line(at, who, text);
@@ -71,12 +71,12 @@ impl Printer<'_> {
                     Why::Suspect => "■ stops: not connected",
                     Why::Lost => "■ stops: lost",
                     Why::Dropped => "■ drops its guard",
-                    Why::Crashed => "■ is dead",
+                    Why::Crashed => "■ crashes",
                 };
                 self.line(at, who, why);
             }
             What::Resource { token, accepted, .. } => {
-                let taken = if accepted { "✓ taken" } else { "✗ refused: a larger token was seen" };
+                let taken = if accepted { "✓ accepted" } else { "✗ refused: a larger token was seen" };
                 self.line(at, who, &format!("writes under {token:#x}  {taken}"));
             }
             What::Send { req, kind, path, .. } => self.asked(req, kind, path),
@@ -127,9 +127,9 @@ impl Printer<'_> {
                 self.line(at, who, &text);
             }
             What::Elected { epoch } => self.line(at, who, &format!("leads, in epoch {epoch}")),
-            What::Ceased => self.line(at, who, "serves nobody any more"),
+            What::Ceased => self.line(at, who, "stops serving clients"),
             What::Serving => self.line(at, who, "serves clients"),
-            What::Heal => self.line(at, who, "no fault strikes from here on"),
+            What::Heal => self.line(at, who, "no faults from here on"),
             What::Left { path, .. } => {
                 let text = format!("{} was left behind", self.words.short(path));
                 self.line(at, who, &text);

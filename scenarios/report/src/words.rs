@@ -47,7 +47,7 @@ impl<'a> Sentences<'a> {
         visible(&self.words.client(client))
     }
 
-    /// Who did it.
+    /// The actor.
     pub(super) fn who(&self, who: Who) -> String {
         match who {
             Who::Client(client) => self.client(client),
@@ -102,22 +102,22 @@ impl<'a> Sentences<'a> {
             }
             What::Return { outcome } => match (self.operation(who, op), outcome) {
                 (verb, Outcome::Done) => format!("✓ {verb} is done"),
-                (verb, Outcome::Refused) => format!("✗ {verb} comes back empty-handed"),
-                (verb, Outcome::Unknown) => format!("✗ does not know how {verb} went"),
+                (verb, Outcome::Refused) => format!("✗ {verb} returns refused"),
+                (verb, Outcome::Unknown) => format!("✗ {verb} returns with an unknown outcome"),
                 (verb, Outcome::Cancelled) => format!("✗ drops the future of {verb}"),
             },
             What::Believe { object, token, .. } => {
-                format!("▶ believes to {}, token {token:#x}", self.role(who, op, object))
+                format!("▶ believes that it {}, token {token:#x}", self.role(who, op, object))
             }
             What::Unbelieve { why } => match why {
                 Why::Released => "■ stops: it releases".to_owned(),
                 Why::Suspect => "■ stops: it is not connected, or past its deadline".to_owned(),
                 Why::Lost => "■ stops: what it held is lost".to_owned(),
                 Why::Dropped => "■ stops: the guard is dropped".to_owned(),
-                Why::Crashed => "■ stops: the process is dead".to_owned(),
+                Why::Crashed => "■ stops: the process crashed".to_owned(),
             },
             What::Resource { token, accepted: true, .. } => {
-                format!("uses the resource under {token:#x}: ✓ taken")
+                format!("uses the resource under {token:#x}: ✓ accepted")
             }
             What::Resource { token, accepted: false, .. } => {
                 format!("uses the resource under {token:#x}: ✗ refused, a larger token was seen")
@@ -135,27 +135,29 @@ impl<'a> Sentences<'a> {
             }
             What::Sleep { until, deadline: false } => format!("sleeps until {:.3} s", until as f64 / 1e6),
             What::Send { kind, watch, cleanup, path, .. } => {
-                let watch = if watch { ", and to be told" } else { "" };
+                let watch = if watch { ", with a watch" } else { "" };
                 let cleanup = if cleanup { " (clean-up)" } else { "" };
                 format!("sends: {}{watch}{cleanup}", self.words.request(kind, path))
             }
-            What::Reply { req, code, .. } => format!("is answered: {} {}", self.asked(req), answered(code)),
+            What::Reply { req, code, .. } => {
+                format!("receives the reply: {} {}", self.asked(req), answered(code))
+            }
             What::Made { path, czxid } => {
                 format!("learns its znode: {}, czxid {czxid:#x}", self.words.short(path))
             }
-            What::Lost { req } => format!("✗ loses the connection before an answer: {}", self.asked(req)),
+            What::Lost { req } => format!("✗ connection lost before the reply: {}", self.asked(req)),
             What::Notice { kind, path, .. } => {
-                format!("◀ is told: {} {}", notice(kind), self.words.short(path))
+                format!("◀ notification: {} {}", notice(kind), self.words.short(path))
             }
             What::State { session, state, server, conn } => match state {
                 SessionState::Connected if conn.is_none() => format!("connected, session s{}", session.0),
                 SessionState::Connected => format!("connected to server {server}, session s{}", session.0),
-                SessionState::Suspended => format!("✗ knows itself disconnected, session s{}", session.0),
+                SessionState::Suspended => format!("✗ disconnected, session s{}", session.0),
                 SessionState::Expired => format!("✗ learns that session s{} has expired", session.0),
-                SessionState::Closed => format!("knows session s{} closed", session.0),
+                SessionState::Closed => format!("session s{} is closed", session.0),
             },
             What::Expects { version } => format!("only if the version is {version}"),
-            What::Disarm { path, .. } => format!("forgets its watch on {}", self.words.short(path)),
+            What::Disarm { path, .. } => format!("drops its watch on {}", self.words.short(path)),
             _ => return None,
         })
     }
@@ -164,10 +166,10 @@ impl<'a> Sentences<'a> {
         let name = self.object(object);
         let kind = self.history.objects.get(usize::from(object.0)).map(|object| object.kind);
         match (kind, self.ops.get(&(who, op)).map(|(verb, _)| *verb)) {
-            (Some(Kind::Election), _) => format!("lead {name}"),
-            (_, Some(Verb::Read | Verb::TryRead | Verb::Downgrade)) => format!("hold {name} as a reader"),
-            (_, Some(Verb::Write | Verb::TryWrite)) => format!("hold {name} as a writer"),
-            _ => format!("hold {name}"),
+            (Some(Kind::Election), _) => format!("leads {name}"),
+            (_, Some(Verb::Read | Verb::TryRead | Verb::Downgrade)) => format!("holds {name} as a reader"),
+            (_, Some(Verb::Write | Verb::TryWrite)) => format!("holds {name} as a writer"),
+            _ => format!("holds {name}"),
         }
     }
 
@@ -205,7 +207,7 @@ impl<'a> Sentences<'a> {
                 format!("finds {} {} {}", request_name(read), path(at), answered(code))
             }
             What::Barrier { session, zxid, .. } => {
-                format!("takes in a sync of {}, up to {zxid:#x}", self.session(session))
+                format!("receives a sync of {}, up to {zxid:#x}", self.session(session))
             }
             What::Arm { session, table, path: at, mode, .. } => {
                 let on = watched(table, mode);
@@ -216,7 +218,7 @@ impl<'a> Sentences<'a> {
             }
             What::Disarm { session, table, path: at, .. } => {
                 let on = watched(table, WatchMode::OneShot);
-                format!("watch of {} {on} {} is taken away", self.session(session), path(at))
+                format!("watch of {} {on} {} is removed", self.session(session), path(at))
             }
             What::Opened { session, timeout, .. } => {
                 format!("opens {}, timeout {timeout} ms", self.session(session))
@@ -231,14 +233,14 @@ impl<'a> Sentences<'a> {
             What::Ended { session, .. } => format!("✗ ends {}", self.session(session)),
             What::Attached { session, .. } => format!("takes over {}", self.session(session)),
             What::TurnedAway { session, seen } => {
-                format!("turns away {}, which has seen {seen:#x}", self.session(session))
+                format!("refuses {}, which has seen {seen:#x}", self.session(session))
             }
             What::Moved { session, .. } => {
                 format!("refuses a request of {}: it has moved", self.session(session))
             }
             What::Elected { epoch } => format!("leads, in epoch {epoch}"),
             What::Serving => "serves clients".to_owned(),
-            What::Ceased => "✗ serves nobody any more".to_owned(),
+            What::Ceased => "✗ stops serving clients".to_owned(),
             _ => return None,
         })
     }
@@ -247,10 +249,10 @@ impl<'a> Sentences<'a> {
         match what {
             What::Fault { kind, victim, lasts } => self.words.fault(kind, victim, lasts),
             What::Mended { kind, victim } => self.words.mended(kind, victim),
-            What::Crash { client } => format!("{} dies", self.client(client)),
-            What::Start { client } => format!("{} begins", self.client(client)),
-            What::Heal => "no fault strikes from here on".to_owned(),
-            What::Quiesce => "nothing is open, nothing is on its way".to_owned(),
+            What::Crash { client } => format!("{} crashes", self.client(client)),
+            What::Start { client } => format!("{} starts", self.client(client)),
+            What::Heal => "no faults from here on".to_owned(),
+            What::Quiesce => "no operation is open, no packet is in flight".to_owned(),
             What::Stopped => "the run is stopped at its limit of time".to_owned(),
             What::Left { path, owner: Session(0), .. } => {
                 format!("{} was left behind", self.words.short(path))
@@ -268,8 +270,8 @@ fn watched(table: Table, mode: WatchMode) -> &'static str {
     match (table, mode) {
         (Table::Data, WatchMode::OneShot) => "on the data of",
         (Table::Child, WatchMode::OneShot) => "on the children of",
-        (_, WatchMode::Persistent) => "for good on",
-        (_, WatchMode::Recursive) => "for good on all below",
+        (_, WatchMode::Persistent) => "persistent, on",
+        (_, WatchMode::Recursive) => "persistent, on the subtree of",
     }
 }
 

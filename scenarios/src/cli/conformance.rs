@@ -1,4 +1,4 @@
-//! `conformance`: recorded cases of a real server, against the simulation or against a server.
+//! `conformance`: recorded cases of a real server, against the simulation or another server.
 
 use super::differences::{self, visible};
 use super::{Output, progress, scenarios};
@@ -13,29 +13,29 @@ use zk_fidelity::conformance::supply::{InSimulation, OfOthers, OurOwn, configura
 
 #[derive(Args)]
 pub(super) struct Conformance {
-    /// Files of recorded cases, one a line, as JSON; or of scenarios of an ensemble
+    /// Files of recorded cases as JSON lines, or of fault scenarios of an ensemble
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Against Apache ZooKeeper servers that are started for it, one for each configuration, instead of simulated ones
+    /// Start Apache ZooKeeper servers, one for each configuration, and play the cases against them
     #[arg(long, conflicts_with = "connect")]
     real: bool,
-    /// Against a server that runs already and is empty, instead of simulated ones
+    /// Play the cases against this running, empty server
     #[arg(long, value_name = "HOST:PORT")]
     connect: Option<String>,
-    /// Only the cases that ask for this configuration of the server
+    /// Only the cases of this server configuration
     #[arg(long, value_name = "NAME")]
     config: Option<String>,
-    /// Only this case, by its id; can be given several times
+    /// Only the case of this id; can be repeated
     #[arg(long = "case", value_name = "ID")]
     ids: Vec<String>,
-    /// How many seeds each scenario of an ensemble is played with
+    /// Number of seeds of each scenario
     #[arg(long, value_name = "N", default_value_t = 1000)]
     seeds: u64,
     #[command(flatten)]
     output: Output,
 }
 
-/// How many cases came to what.
+/// The numbers of cases by result.
 #[derive(Default)]
 struct Tally {
     pass: u32,
@@ -82,7 +82,7 @@ impl Conformance {
         bar.finish_and_clear();
         for left in result?.iter().filter(|_| self.connect.is_some()) {
             eprintln!(
-                "note: {} is left on the server: {} made it so that nobody may delete it",
+                "note: {} remains on the server: {} created it with an access list that forbids the deletion",
                 left.path, left.by
             );
         }
@@ -100,11 +100,11 @@ impl Conformance {
         }
     }
 
-    /// Scenarios need an ensemble, and faults.
+    /// Plays scenarios, which need an ensemble with faults.
     fn play_scenarios(&self, files: &[&PathBuf], tally: &mut Tally) -> anyhow::Result<()> {
         if self.real || self.connect.is_some() {
             anyhow::bail!(
-                "{} holds scenarios of an ensemble that is hurt, and only a simulated one can be: leave out --real and --connect",
+                "{} has scenarios with faults, which only a simulated ensemble can play: leave out --real and --connect",
                 files[0].display()
             );
         }
@@ -122,7 +122,7 @@ impl Conformance {
             && (self.ids.is_empty() || self.ids.contains(&case.id))
     }
 
-    /// A wrong name is better told now than in the middle.
+    /// Refuses unknown names before the work.
     fn look_at_names(&self, cases: &[Placed]) -> anyhow::Result<()> {
         for id in &self.ids {
             let ids = || cases.iter().map(|placed| placed.case.id.as_str());
@@ -167,7 +167,7 @@ impl Conformance {
             return;
         }
         if *verdict == Verdict::Pass {
-            // What is as it should be needs no line.
+            // A case that passes prints nothing.
             return;
         }
         bar.suspend(|| {
@@ -188,7 +188,7 @@ impl Conformance {
     }
 }
 
-/// What a verdict is called. A race that went another way is none the worse for it.
+/// The name of a verdict. A race with another result passes.
 fn word(verdict: &Verdict) -> &'static str {
     match verdict {
         Verdict::Pass | Verdict::Race(_) => "pass",

@@ -1,4 +1,4 @@
-//! Whether a run within a sweep is the run of the same number in a process of its own.
+//! The determinism check: a run within a sweep against the run of the same number in a process of its own.
 
 use super::progress;
 use anyhow::{Context, anyhow, bail};
@@ -9,44 +9,44 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use zk_harness::strategy::Search;
 
-/// What two runs must have in common to be the same one: the hash over the whole trace, and its length.
+/// The hash of a run and the number of its events; equal runs have equal marks.
 pub(super) type Mark = (u128, u64);
 
-/// So many numbers of that many, spread evenly.
+/// Selects `count` of `of` indices, spread evenly.
 pub(super) fn sampled(count: u64, of: u64) -> impl Fn(u64) -> bool {
-    // The index-th is taken where the count of those to be taken by then grows.
+    // An index is taken where the number that is due by then grows.
     let taken =
         move |index: u64| (u128::from(index) * u128::from(count.min(of)) / u128::from(of.max(1))) as u64;
     move |index| taken(index + 1) > taken(index)
 }
 
-/// Runs each of them again, each in a fresh process, and compares.
+/// Repeats each run in a fresh process and compares.
 ///
 /// # Errors
 ///
-/// If a run differs, or a process says nothing that can be read.
+/// If a run differs, or the output of a process cannot be read.
 pub(super) fn compare(
     search: &Search,
     plan: Option<&Path>,
     marks: &BTreeMap<u64, Mark>,
     jobs: usize,
 ) -> anyhow::Result<()> {
-    let program = std::env::current_exe().context("this program does not know where it lies")?;
+    let program = std::env::current_exe().context("the path of this program is unknown")?;
     let bar = progress::bar_of(marks.len() as u64, search.target.name, "fresh processes");
     let seeds: Vec<(&u64, &Mark)> = marks.iter().collect();
     let wrong = Mutex::new(BTreeMap::new());
     zk_harness::threads::on_threads(0..seeds.len() as u64, 1, jobs, &|index| {
         let (seed, within) = seeds[index as usize];
-        let told = match alone(&program, search, plan, *seed) {
+        let difference = match alone(&program, search, plan, *seed) {
             Ok(mark) if mark == *within => None,
             Ok((hash, events)) => Some(format!(
-                "alone it has the hash {hash:032x} and {events} events, within the sweep {:032x} and {}",
+                "hash {hash:032x} and {events} events in the fresh process, {:032x} and {} in the sweep",
                 within.0, within.1
             )),
             Err(error) => Some(format!("{error:#}")),
         };
-        if let Some(told) = told {
-            wrong.lock().expect("no thread panics while it holds this").insert(*seed, told);
+        if let Some(difference) = difference {
+            wrong.lock().expect("no thread panics while it holds this").insert(*seed, difference);
         }
         bar.inc(1);
         true
@@ -55,8 +55,8 @@ pub(super) fn compare(
     let wrong = wrong.into_inner().expect("all threads are done");
     match wrong.first_key_value() {
         None => Ok(()),
-        Some((seed, told)) => bail!(
-            "{} of {} runs of {} are not the same in a fresh process; the first is seed {seed}: {told}",
+        Some((seed, difference)) => bail!(
+            "nondeterministic: {} of {} runs of {} differ in a fresh process; the first is seed {seed}: {difference}",
             wrong.len(),
             marks.len(),
             search.target.name
@@ -75,12 +75,12 @@ fn alone(program: &Path, search: &Search, plan: Option<&Path>, seed: u64) -> any
         .args(["--format", "json"])
         .stdin(Stdio::null())
         .output()
-        .context("it could not be started")?;
+        .context("the process could not be started")?;
     let text = String::from_utf8_lossy(&output.stdout);
-    let first = text.lines().next().ok_or_else(|| anyhow!("it said nothing"))?;
-    let line: Value = serde_json::from_str(first).context("what it said")?;
+    let first = text.lines().next().ok_or_else(|| anyhow!("no output"))?;
+    let line: Value = serde_json::from_str(first).context("its output")?;
     let hash = line["hash"].as_str().and_then(|hash| u128::from_str_radix(hash, 16).ok());
-    hash.zip(line["events"].as_u64()).ok_or_else(|| anyhow!("it said {first}"))
+    hash.zip(line["events"].as_u64()).ok_or_else(|| anyhow!("unexpected output {first}"))
 }
 
 #[cfg(test)]

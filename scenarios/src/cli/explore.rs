@@ -19,46 +19,46 @@ use zk_harness::recording::Recording;
 use zk_harness::run;
 use zk_harness::target::Target;
 
-/// Visit every run of a small scope: one server, two clients, one round, and every order of happenings. Nothing takes time but
-/// what waits for a timer of seconds; users go on in the plain way; what lasts does so for the shortest or the longest time
+/// Explore every run of a small scope: one server, two clients, one round, and every order of events. Only timers of seconds
+/// take time; a client makes its default choices; a duration is the shortest or the longest
 #[derive(Args)]
 pub(super) struct Explore {
-    /// Workloads or broken recipes; all recipes if none is named
+    /// Workloads or mutants; all recipes if none is given
     names: Vec<String>,
-    /// How many client processes
+    /// Number of client processes
     #[arg(long, default_value_t = 2)]
     clients: u8,
-    /// How often each of them goes through the recipe
+    /// Number of rounds of each client
     #[arg(long, default_value_t = 1)]
     rounds: u32,
-    /// How many faults strike at the most
+    /// Maximal number of faults
     #[arg(long, default_value_t = 1)]
     faults: u32,
-    /// Only these kinds of fault, with commas between them; all that strike clients if not given
+    /// Kinds of fault, separated by commas; default: all kinds that affect clients
     #[arg(long, value_delimiter = ',', value_name = "KINDS")]
     fault_kinds: Vec<String>,
-    /// Let answers and notifications be late, too, and not only requests
+    /// Delay replies and notifications, too, and not only requests
     #[arg(long)]
     late_answers: bool,
-    /// Let a timer run out although something is under way, as one of the faults
+    /// Let a timer run out although a packet is in flight, as one of the faults
     #[arg(long)]
     overtaking: bool,
-    /// Threads; all cores if not given
+    /// Number of threads; default: all cores
     #[arg(long)]
     jobs: Option<usize>,
-    /// Stop after this long, such as 60s or 5m; the scope is not complete then
+    /// Stop after this time, such as 60s or 5m; the scope is then incomplete
     #[arg(long, value_parser = parse_duration)]
     budget: Option<Duration>,
-    /// Go on after the first breach
+    /// Continue after the first breach
     #[arg(long)]
     all: bool,
-    /// Write the search to this file every minute and when it stops, to go on with later
+    /// Save the search to this file every minute and at the end, for `--resume`
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
-    /// Go on with the search of this file, and its scope
+    /// Continue the search that this file has, with its scope
     #[arg(long, value_name = "FILE", conflicts_with_all = ["names", "clients", "rounds", "faults", "fault_kinds", "late_answers", "overtaking"])]
     resume: Option<PathBuf>,
-    /// Write what is complete to scenarios/certificates.jsonl
+    /// Write the complete scopes to scenarios/certificates.jsonl
     #[arg(long)]
     write_certificates: bool,
     #[command(flatten)]
@@ -68,7 +68,7 @@ pub(super) struct Explore {
 /// The certificates of the repository.
 const CERTIFICATES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/certificates.jsonl");
 
-/// ServerLinks two checkpoints.
+/// The time between two checkpoints.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(60);
 
 /// A search, and how long it took.
@@ -80,17 +80,18 @@ struct Explored {
 impl Explore {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let jobs = match self.jobs {
-            Some(0) => bail!("--jobs 0 would do nothing; give at least one"),
+            Some(0) => bail!("--jobs must be at least 1"),
             Some(jobs) => jobs,
             None => std::thread::available_parallelism().map_or(1, usize::from),
         };
         let searches = self.searches()?;
         if searches.len() > 1 && self.checkpoint.is_some() {
-            bail!("--checkpoint is for one search; name one workload");
+            bail!("--checkpoint needs exactly one workload");
         }
         let stop = Arc::new(AtomicBool::new(false));
-        let told = stop.clone();
-        ctrlc::set_handler(move || told.store(true, Ordering::Relaxed)).context("listening for Ctrl-C")?;
+        let interrupted = stop.clone();
+        ctrlc::set_handler(move || interrupted.store(true, Ordering::Relaxed))
+            .context("listening for Ctrl-C")?;
         super::silence_panics();
         let (started, mut all) = (now(), Vec::new());
         for search in searches {
@@ -156,7 +157,7 @@ impl Explore {
             }
             search.advance(jobs);
             let (states, waiting) = (search.states() as u64, search.waiting() as u64);
-            bar.set_message(format!("{} states, {} to go on from", HumanCount(states), HumanCount(waiting)));
+            bar.set_message(format!("{} states, {} pending", HumanCount(states), HumanCount(waiting)));
             bar.tick();
             if let Some(path) = &self.checkpoint
                 && saved.elapsed() >= CHECKPOINT_EVERY
@@ -215,12 +216,12 @@ impl Explore {
             found.choices as f64 / seconds
         );
         if !search.is_complete() && found.first.is_none() {
-            println!("  {} runs have left alternatives that were not tried", search.waiting());
+            println!("  {} runs have alternatives that were not tried", search.waiting());
         }
         Ok(())
     }
 
-    /// The breach with the fewest choices that are not the calm ones: run again, kept and told.
+    /// Replays, stores and prints the breach with the fewest choices that are not the default.
     fn tell_breach(&self, scope: &Scope, breach: &Breach) -> anyhow::Result<()> {
         let (target, plan) = (scope.target, scope.plan());
         let again = || run::replay(target, &plan, breach.choices.clone());
@@ -234,12 +235,12 @@ impl Explore {
                 println!("  exactly   cargo sim replay {}", recorded(scope, breach).code());
             }
         }
-        println!("  choices   {} that are not the calm ones\n", breach.length());
+        println!("  choices   {} that are not the default\n", breach.length());
         Ok(())
     }
 }
 
-/// A breach as something to hand on.
+/// A breach as a recorded run.
 fn recorded(scope: &Scope, breach: &Breach) -> Recording {
     let (target, choices) = (scope.target.name.to_owned(), breach.choices.clone());
     Recording { format: 1, regression: None, target, plan: scope.plan(), choices, hash: String::new() }
@@ -253,7 +254,7 @@ fn verdict(search: &Search) -> Verdict {
     }
 }
 
-/// Whether a workload is one of a recipe: others only show what ZooKeeper does.
+/// Whether a workload has a recipe; `raw` has none.
 fn is_recipe(target: &Target) -> bool {
     *target != zk_catalogue::raw::TARGET
 }
@@ -266,7 +267,7 @@ fn kind(name: &str) -> anyhow::Result<Fault> {
         }
     })?;
     if fault.strikes_servers() {
-        bail!("{name} strikes servers; what is explored has one server, which nothing strikes");
+        bail!("{name} affects servers, and an exploration has one server without faults");
     }
     Ok(fault)
 }
@@ -291,8 +292,8 @@ fn spinner(what: &str) -> ProgressBar {
     bar
 }
 
-/// The clock of the person who waits; no run sees it.
-#[expect(clippy::disallowed_methods, reason = "how long a search took is no part of any run")]
+/// The wall clock; it does not affect any run.
+#[expect(clippy::disallowed_methods, reason = "the duration of a search is no part of any run")]
 fn now() -> Instant {
     Instant::now()
 }

@@ -1,4 +1,4 @@
-//! What is said of a run that failed, and what is kept of it.
+//! The text about a failed run, and its files.
 
 use anyhow::Context;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use zk_harness::run::Run;
 use zk_harness::target::Target;
 use zk_report::trace;
 
-/// Where results go.
+/// The folder of results.
 pub(super) const RESULTS: &str = "target/sim";
 
 /// The files of a failed run.
@@ -50,7 +50,7 @@ pub(super) fn keep(
     })
 }
 
-/// Tells a failure: the promise, the witnesses, why it is not excused, what was drawn, how to see it again.
+/// Describes a failure: the rule, the witnesses, why it is not excused, the plan, and the commands that reproduce it.
 pub(super) fn tell(
     target: &'static Target,
     seed: Option<u64>,
@@ -75,7 +75,7 @@ pub(super) fn tell(
     }
     let listed: Vec<String> = others.iter().map(|(rule, count)| format!("{rule} {count}×")).collect();
     if !listed.is_empty() {
-        let _ = writeln!(text, "  broken    {}", listed.join(", "));
+        let _ = writeln!(text, "  failed    {}", listed.join(", "));
     }
     if let Some(panicked) = &run.panic {
         let _ = writeln!(text, "  {panicked}");
@@ -85,7 +85,7 @@ pub(super) fn tell(
         let lull = run.longest_lull_us / 1_000_000;
         let _ = writeln!(
             text,
-            "  {name:<9} {about}: no round ended for {lull} s of simulated time, and no fault struck"
+            "  {name:<9} {about}: no round ended for {lull} s of simulated time without faults"
         );
     }
     let _ = writeln!(text, "  drawn     {plan}");

@@ -1,4 +1,4 @@
-//! The failures of a sweep, those of one rule and shape as one.
+//! The failures of a sweep, grouped by rule and fingerprint.
 
 use super::sweeping::{Part, again};
 use serde_json::{Value, json};
@@ -6,13 +6,13 @@ use std::fmt::Write as _;
 use zk_harness::fingerprint::Fingerprint;
 use zk_harness::sweep::Tally;
 
-/// How many are shown to eyes.
+/// The number of groups in the text output.
 const SHOWN: usize = 12;
 
-/// One kind of failure: the rule, the shape, the smallest seed, and how many.
+/// A group of failures: the rule, the fingerprint, the smallest seed and the count.
 type Kind<'a> = (&'a str, &'a Fingerprint, u64, u64);
 
-/// The most frequent first.
+/// The groups, the most frequent first.
 fn kinds(tally: &Tally) -> Vec<Kind<'_>> {
     let kinds = tally.shapes.iter();
     let mut kinds: Vec<Kind<'_>> =
@@ -21,24 +21,24 @@ fn kinds(tally: &Tally) -> Vec<Kind<'_>> {
     kinds
 }
 
-/// For eyes; nothing if nothing failed.
-pub(super) fn told(part: &Part) -> String {
+/// The text output; empty without failures.
+pub(super) fn table(part: &Part) -> String {
     let (search, kinds) = (&part.order.search, kinds(&part.tally));
     if kinds.is_empty() {
         return String::new();
     }
-    let mut text = "  failures, by rule and shape\n".to_owned();
+    let mut text = "  failures, by rule and fingerprint\n".to_owned();
     for (rule, shape, seed, count) in kinds.iter().take(SHOWN) {
         let _ = writeln!(text, "    {count:>6} × {rule:<6} {shape}");
         let _ = writeln!(text, "             {}", again(search, *seed));
     }
     if let Some(more) = kinds.len().checked_sub(SHOWN).filter(|more| *more > 0) {
-        let _ = writeln!(text, "    and {more} shapes more; `--format json` lists them all");
+        let _ = writeln!(text, "    and {more} more fingerprints; `--format json` lists them all");
     }
     text
 }
 
-/// For a script: an object for each.
+/// The JSON output: an object for each group.
 pub(super) fn lines(part: &Part) -> Vec<Value> {
     let (search, workload) = (&part.order.search, part.order.search.target.name);
     let line = |(rule, shape, seed, count): Kind<'_>| {

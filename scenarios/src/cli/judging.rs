@@ -1,4 +1,4 @@
-//! `judge`: a stored history, held against the rules again.
+//! `judge`: the rules, applied to a stored history.
 
 use super::{Output, reporting, word};
 use anyhow::{Context, anyhow};
@@ -13,7 +13,7 @@ use zk_report::{Shown, Source};
 
 #[derive(Args)]
 pub(super) struct Judge {
-    /// A history as JSON lines
+    /// History as JSON lines
     file: PathBuf,
     #[command(flatten)]
     page: reporting::Page,

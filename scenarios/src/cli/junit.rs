@@ -2,7 +2,7 @@
 
 use super::sweeping::Part;
 use super::word;
-use crate::zoo::measure::{Measured, Outcome};
+use crate::mutation_score::measure::{Measured, Outcome};
 use anyhow::Context;
 use quick_xml::Writer;
 use quick_xml::events::BytesText;
@@ -24,11 +24,11 @@ struct Suite {
 struct Case {
     name: String,
     status: Status,
-    /// What it printed, so to speak.
+    /// The text for `system-out`.
     output: Option<String>,
 }
 
-/// What became of a case; all but success with a message.
+/// The status of a case, with a message unless it succeeded.
 enum Status {
     Success,
     Failure(String),
@@ -64,7 +64,7 @@ impl Case {
     }
 }
 
-/// How many cases there are, have failed, are errors, and were left out, as attributes.
+/// The numbers of cases, failures, errors and skipped cases, as attributes.
 fn counts<'a>(cases: impl Iterator<Item = &'a Case> + Clone) -> [(&'static str, String); 4] {
     let count = |is: fn(&Status) -> bool| cases.clone().filter(|case| is(&case.status)).count().to_string();
     [
@@ -105,8 +105,8 @@ impl Suite {
     }
 }
 
-/// A sweep: a suite for each workload, in it a case for each rule, one for each other way to fail, and one that says whether
-/// anything was proved.
+/// A sweep: a suite for each workload, with a case for each rule, for each other kind of failure, and one for the
+/// evidence.
 pub(super) fn of_sweep(parts: &[Part]) -> Report {
     Report { name: "zksim sweep", suites: parts.iter().map(suite).collect() }
 }
@@ -120,9 +120,9 @@ fn suite(part: &Part) -> Suite {
             .get(rule.name())
             .map_or(String::new(), |(seed, count)| format!("; first in {count} runs, see {}", again(*seed)));
         let status = match verdict {
-            Verdict::Fail => Status::Failure(format!("broken{first}")),
+            Verdict::Fail => Status::Failure(format!("failed{first}")),
             Verdict::Unknown => Status::Error("evidence is missing".to_owned()),
-            Verdict::Vacuous => Status::Skipped("never put to the test"),
+            Verdict::Vacuous => Status::Skipped("never tested"),
             Verdict::Pass | Verdict::Unavoidable => Status::Success,
         };
         let output = matches!(status, Status::Success);
@@ -136,12 +136,12 @@ fn suite(part: &Part) -> Suite {
     }
     let missing = super::sweeping::missing(part);
     let proved = if missing.is_empty() { Status::Success } else { Status::Error(missing.join("; ")) };
-    cases.push(Case::new("something was proved", proved));
+    cases.push(Case::new("there is evidence", proved));
     Suite { name: order.search.target.name, cases }
 }
 
-/// The zoo: one case for each broken recipe, which is caught as it should be or not.
-pub(super) fn of_zoo(measured: &[Measured]) -> Report {
+/// The mutation score: one case for each mutant, which is killed or not.
+pub(super) fn of_mutants(measured: &[Measured]) -> Report {
     let case = |one: &Measured| {
         let status = match one.outcome() {
             Outcome::Caught => Status::Success,
@@ -150,8 +150,8 @@ pub(super) fn of_zoo(measured: &[Measured]) -> Report {
         let output = Some(format!("{}: {}", one.caught.by.name(), one.target.about));
         Case { name: one.target.name.to_owned(), status, output }
     };
-    let suite = Suite { name: "zoo", cases: measured.iter().map(case).collect() };
-    Report { name: "zksim zoo", suites: vec![suite] }
+    let suite = Suite { name: "mutants", cases: measured.iter().map(case).collect() };
+    Report { name: "zksim mutants", suites: vec![suite] }
 }
 
 #[cfg(test)]
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_report_reads_back_with_a_failure_for_what_was_broken() {
-        let target = zk_catalogue::find("lock-watch-all").expect("it is in the zoo");
+        let target = zk_catalogue::find("lock-watch-all").expect("the mutant exists");
         let search = Search::new(target, Strategy::Swarm, None);
         let order = Order {
             search,

@@ -8,13 +8,13 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Files for the results, besides stdout.
+/// Files for the results, in addition to stdout.
 #[derive(Args)]
 pub(super) struct Files {
-    /// Write the results into this new file as JSON lines, whatever goes to stdout: `merge` reads it
+    /// Write JSON lines, the input of `merge`, to this file, which must not exist
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
-    /// Write the results into this new file as a JUnit report
+    /// Write a JUnit report to this file, which must not exist
     #[arg(long, value_name = "FILE")]
     pub(super) junit: Option<PathBuf>,
 }
@@ -25,7 +25,7 @@ pub(super) struct Lines {
     file: Option<BufWriter<File>>,
 }
 
-/// Makes a file that was not there. Asked for before the work, so that nothing is done in vain.
+/// Creates a new file, before the work, so that an error comes early.
 pub(super) fn new_file(path: &Path) -> anyhow::Result<File> {
     File::options().write(true).create_new(true).open(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => there_already(path),
@@ -33,23 +33,23 @@ pub(super) fn new_file(path: &Path) -> anyhow::Result<File> {
     })
 }
 
-/// Refuses a file that is there, before the work, where it is made after it.
+/// Refuses a file that exists, before the work.
 pub(super) fn not_yet(path: &Path) -> anyhow::Result<()> {
     if path.exists() { Err(there_already(path)) } else { Ok(()) }
 }
 
 fn there_already(path: &Path) -> anyhow::Error {
-    anyhow!("{} is there already; take it away, or name another file", path.display())
+    anyhow!("{} exists already; remove it, or choose another name", path.display())
 }
 
 impl Lines {
-    /// To stdout if the output is for scripts, and into a new file if there is to be one.
+    /// Opens stdout for JSON output, and a new file if a path is given.
     pub(super) fn open(output: Output, path: Option<&Path>) -> anyhow::Result<Lines> {
         let file = path.map(new_file).transpose()?.map(BufWriter::new);
         Ok(Lines { to_stdout: output.is_json(), file })
     }
 
-    /// Whether anybody reads them.
+    /// Whether lines are written anywhere.
     pub(super) fn are_wanted(&self) -> bool {
         self.to_stdout || self.file.is_some()
     }
@@ -65,13 +65,13 @@ impl Lines {
         }
     }
 
-    /// Sees to it that nothing is left unwritten.
+    /// Flushes the file.
     pub(super) fn finish(mut self) -> anyhow::Result<()> {
         self.file.as_mut().map_or(Ok(()), |file| file.flush().context("writing the results"))
     }
 }
 
-/// Puts what threads hand in, each with its number, into the order of the numbers.
+/// Puts the lines of several threads into the order of their numbers.
 pub(super) struct InOrder {
     next: u64,
     step: u64,
@@ -84,7 +84,7 @@ impl InOrder {
         InOrder { next: first, step, early: BTreeMap::new() }
     }
 
-    /// Takes a number in, with a line or without one, and gives the lines whose turn it is.
+    /// Accepts a number with its line, if any, and returns the lines that are next in order.
     pub(super) fn put(&mut self, number: u64, line: Option<String>) -> Vec<String> {
         self.early.insert(number, line);
         let mut ready = Vec::new();
@@ -95,7 +95,7 @@ impl InOrder {
         ready
     }
 
-    /// What waited for numbers that will not come: somebody stopped before them.
+    /// The remaining lines, after a sweep that stopped early.
     pub(super) fn rest(self) -> impl Iterator<Item = String> {
         self.early.into_values().flatten()
     }

@@ -1,4 +1,4 @@
-//! `list`: what there is.
+//! `list`: workloads, stories, mutants and rules.
 
 use super::Output;
 use serde_json::json;
@@ -8,7 +8,7 @@ use zk_checker::RuleId;
 pub(super) fn list(output: Output) -> anyhow::Result<ExitCode> {
     if output.is_json() {
         for target in zk_catalogue::targets() {
-            let kind = if target.is_broken() { "broken" } else { "workload" };
+            let kind = if target.is_mutant() { "mutant" } else { "workload" };
             let rule = target.caught_by.map(|caught| caught.by.name());
             println!("{}", json!({"kind": kind, "id": target.name, "about": target.about, "rule": rule}));
         }
@@ -28,7 +28,7 @@ pub(super) fn list(output: Output) -> anyhow::Result<ExitCode> {
     for story in zk_catalogue::stories() {
         println!("  {:<18} {}", story.name, story.title);
     }
-    println!("\nBroken recipes, and the rule that catches each (zoo, sweep, run)");
+    println!("\nMutants, each with the rule that kills it (mutants, sweep, run)");
     for target in zk_catalogue::mutants() {
         let rule = target.caught_by.map_or("", |caught| caught.by.name());
         println!("  {:<18} {rule}: {}", target.name, target.about);

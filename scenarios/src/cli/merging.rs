@@ -13,7 +13,7 @@ use zk_harness::shard::{Sheet, merge};
 
 #[derive(Args)]
 pub(super) struct Merge {
-    /// What every shard has written with `--out`, or with `--format json`
+    /// Files of all shards, written with `--out` or `--format json`
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
@@ -37,7 +37,7 @@ impl Merge {
             let shard = read(path)?;
             shards.push((path.display().to_string(), shard.sheets));
             runs.extend(shard.runs);
-            // They ran side by side: the slowest is how long one had to wait.
+            // The shards ran in parallel, so the slowest one gives the time.
             seconds = seconds.max(shard.seconds);
         }
         let merged = merge(&shards, zk_catalogue::find)?;
@@ -76,10 +76,10 @@ fn read(path: &Path) -> anyhow::Result<Shard> {
         is_whole = value["kind"] == "summary";
     }
     if !is_whole {
-        bail!("{name} is cut off: its last line is no summary");
+        bail!("{name} is cut off: its last line is not a summary");
     }
     if shard.sheets.is_empty() {
-        bail!("{name} is not the result of a sweep: it tells of no workload");
+        bail!("{name} is not the result of a sweep: it has no workload");
     }
     Ok(shard)
 }

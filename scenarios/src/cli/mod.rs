@@ -1,7 +1,7 @@
 //! The command line.
 //!
-//! Results go to stdout, progress to stderr. Exit status: 0 all held, 1 a promise was broken, 2 nothing was proved,
-//! 3 the call or the machinery failed.
+//! Results go to stdout, progress to stderr. Exit status: 0 all rules held, 1 a rule failed, 2 no evidence, 3 the
+//! arguments are wrong or the program failed.
 
 mod conformance;
 mod determinism;
@@ -14,6 +14,7 @@ mod junit;
 mod lines;
 mod list;
 mod merging;
+mod mutants;
 mod progress;
 mod real;
 mod reporting;
@@ -21,7 +22,6 @@ mod scenarios;
 mod shrinking;
 mod single;
 mod sweeping;
-mod zoo;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::process::ExitCode;
@@ -29,8 +29,8 @@ use zk_checker::Verdict;
 
 /// Seeded fault runs for ZooKeeper's coordination recipes.
 ///
-/// A run is a seed. Every run happens in a simulated ensemble that loses replies, expires sessions and stops processes,
-/// and is judged against the promises of the recipe.
+/// Each run is drawn from a seed, happens in a simulated ensemble with injected faults (lost replies, expired sessions,
+/// paused processes), and is judged by the rules of the recipe.
 #[derive(Parser)]
 #[command(name = "zksim", bin_name = "cargo sim", version, disable_help_subcommand = true)]
 struct Cli {
@@ -40,35 +40,36 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// List every workload, story and broken recipe, and the rules that judge them
+    /// List the workloads, stories, mutants and rules
     List(Output),
     /// Run many seeds of workloads under faults, in parallel
     Sweep(sweeping::Sweep),
-    /// Add up the shards of a sweep: the same table, verdict and exit status as without them
+    /// Merge the shards of a sweep into the table, verdict and exit status of the whole sweep
     Merge(merging::Merge),
-    /// Run every broken recipe on many seeds, the right one beside it, and show whether each is caught as it should be
-    Zoo(zoo::Zoo),
-    /// Visit every run of a small scope of a workload, and say that all held or show the shortest breach
+    /// Measure the mutation score: run each mutant and its correct recipe on many seeds, and show which mutants are killed
+    #[command(visible_alias = "zoo")]
+    Mutants(mutants::Mutants),
+    /// Explore every run of a small scope of a workload: prove that all rules hold there, or show the shortest breach
     Explore(explore::Explore),
-    /// Run one seed of a workload, or tell a story
+    /// Run one seed of a workload, or a story
     Run(single::RunOne),
-    /// Run a recorded run again: a file, or its code
+    /// Replay a recorded run, given as a file or as its code
     Replay(single::Replay),
-    /// From a recorded run that fails, the smallest that fails in the same way, and the nearest that does not
+    /// Shrink a recorded run that fails to the smallest run with the same failure, and find the nearest run that passes
     Shrink(shrinking::Shrink),
-    /// Judge a stored history (again): the file that a failure names, or one from elsewhere
+    /// Judge a stored history: the file of a failure, or a history from another source
     Judge(judging::Judge),
     /// Run a workload on a real Apache ZooKeeper server, judged by the same rules
     Real(real::Real),
-    /// Play recorded cases of a real Apache ZooKeeper server against the simulation, or against a server, and show what
-    /// differs
+    /// Play recorded cases of a real Apache ZooKeeper server against the simulation or another server, and show the
+    /// differences
     Conformance(conformance::Conformance),
 }
 
 /// How results are written.
 #[derive(Args, Clone, Copy)]
 struct Output {
-    /// `text` for people, `json` for scripts: one object a line
+    /// `text` for people, `json` for scripts: one object per line
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
@@ -94,7 +95,7 @@ fn status(verdict: Verdict) -> ExitCode {
     })
 }
 
-/// What a verdict is called.
+/// The name of a verdict.
 fn word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Vacuous => "vacuous",
@@ -120,7 +121,7 @@ pub fn main() -> ExitCode {
         Verb::List(output) => list::list(output),
         Verb::Sweep(sweep) => sweep.run(),
         Verb::Merge(merge) => merge.run(),
-        Verb::Zoo(zoo) => zoo.run(),
+        Verb::Mutants(mutants) => mutants.run(),
         Verb::Explore(explore) => explore.run(),
         Verb::Run(one) => one.run(),
         Verb::Replay(replay) => replay.run(),
@@ -135,7 +136,7 @@ pub fn main() -> ExitCode {
     })
 }
 
-/// A reader that has seen enough closes the pipe (`| head`): that ends the program, without a word.
+/// Ends the program silently when the reader closes the pipe (`| head`).
 fn quiet_when_nobody_reads() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -147,13 +148,13 @@ fn quiet_when_nobody_reads() {
     }));
 }
 
-/// Runs that panic are told with their seeds; until the program ends, the usual message is left out.
+/// Suppresses the usual message of panics until the program ends: runs that panic are reported with their seeds.
 fn silence_panics() {
     std::panic::set_hook(Box::new(|_| {}));
     quiet_when_nobody_reads();
 }
 
-/// The name that comes nearest to a wrong one.
+/// The name nearest to a wrong one.
 fn nearest<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     names
         .map(|name| (distance(wrong, name), name))
@@ -162,7 +163,7 @@ fn nearest<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a 
         .map(|(_, n)| n)
 }
 
-/// How many letters have to be changed, added or taken away.
+/// The edit distance.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

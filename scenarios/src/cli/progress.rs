@@ -1,4 +1,4 @@
-//! The live display of long work: quiet when nobody watches.
+//! Progress bars; hidden when stderr is not a terminal.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,10 +31,10 @@ pub(super) fn bar_of(total: u64, what: &str, things: &str) -> ProgressBar {
     bar
 }
 
-/// The display of a sweep: how far it is, what it has reached of what it must, what has failed by which rule.
+/// The progress bar of a sweep: runs, probes reached, and failures by rule.
 pub(super) struct Watched {
     bar: ProgressBar,
-    /// How many things there are to reach: probes, and what comes about in some runs.
+    /// The number of probes and `sometimes!` conditions to reach.
     to_reach: usize,
     must_reach: BTreeSet<Probe>,
     seen: Mutex<Seen>,
@@ -54,7 +54,7 @@ impl Watched {
         Watched { bar: bar(order.runs(), target.name), to_reach, must_reach, seen: Mutex::default() }
     }
 
-    /// Takes a run in.
+    /// Counts a run.
     pub(super) fn saw(&self, run: Result<&Run, &str>) {
         self.bar.inc(1);
         if self.bar.is_hidden() {

@@ -1,4 +1,4 @@
-//! `real`: the same workload, and the same rules, on Apache ZooKeeper servers.
+//! `real`: the same workloads and rules on Apache ZooKeeper servers.
 
 mod summary;
 
@@ -28,69 +28,69 @@ use zk_real::server::pause;
 use zk_real::{Ensemble, EnsembleOptions, RealTarget};
 use zk_report::trace;
 
-/// The tick of a server of our own.
+/// The tick of servers that this program starts.
 const TICK: Duration = Duration::from_millis(500);
 
-/// The tick of somebody else's: ZooKeeper's default.
+/// The tick of other servers: ZooKeeper's default.
 const TICK_OF_OTHERS: Duration = Duration::from_secs(2);
 
 /// The session timeout that clients ask for: every server with one of these ticks grants it.
 const SESSION: Duration = Duration::from_secs(6);
 
-/// The same where things go wrong, so that sessions end, and where they are to last for many timeouts. A server that is cut off
-/// from its leader serves its clients for up to `syncLimit` ticks more; it gives them up before the leader may end their sessions.
+/// The session timeout under faults, so that sessions expire, and for long holds. A server that is cut off from its leader
+/// serves its clients for up to `syncLimit` ticks more, and stops before the leader may expire their sessions.
 const SHORT_SESSION: Duration = Duration::from_secs(4);
 
-/// How long a server that lags may take to see what the others have agreed on.
+/// The time that a lagging server gets to catch up.
 const CAUGHT_UP_WITHIN: Duration = Duration::from_secs(10);
 
-/// So many servers go on without one of them.
+/// The smallest ensemble that keeps a quorum without one server.
 const MAJORITY: u8 = 3;
 
-/// What `--faults` has for every kind.
+/// The value of `--faults` for every kind.
 const EVERY_FAULT: &str = "all";
 
 #[derive(Args)]
 pub(super) struct Real {
-    /// Workloads, each for its share of the time: see `list`; all of them if none is named
+    /// Workloads, each for its share of the time; all workloads if none is given
     names: Vec<String>,
-    /// How long to go on, such as 20s or 5m
+    /// Length of the run, such as 20s or 5m
     #[arg(long = "for", value_name = "TIME", value_parser = parse_duration, default_value = "20s")]
     length: Duration,
-    /// How many clients, each with a session of its own
+    /// Number of clients, each with its own session
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=64))]
     clients: u8,
-    /// What the clients draw from, how long they hold and when they give up, and what the faults are drawn from
+    /// Seed of the random choices: hold times, cancellations and faults
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// How many servers are started; more than one make up an ensemble
+    /// Number of servers to start; more than one form an ensemble
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=9), conflicts_with = "connect")]
     servers: u8,
-    /// The port of the server that is started, the next ones for more; any that are free if not given
+    /// Client port of the first server, the next ones for the others; default: free ports
     #[arg(long, conflicts_with = "connect")]
     port: Option<u16>,
-    /// What goes wrong, with commas in between: to servers kill, restart, rolling-restart, pause, partition and link-held; to
+    /// Kinds of fault, separated by commas: for servers kill, restart, rolling-restart, pause, partition and link-held; for
     /// clients client-pause, client-partition, session-expiry, disconnect, request-lost and reply-lost; or all
     #[arg(long, value_delimiter = ',', value_name = "KINDS")]
     faults: Vec<String>,
-    /// The session timeout that clients ask for, such as 4s: 2 to 20 ticks, which are 500 ms on servers of our own. Without it
-    /// 4 s where things go wrong and for long holds, else 6 s
+    /// Session timeout that clients ask for, such as 4s, from 2 to 20 ticks; servers started here have a tick of 500 ms. Default:
+    /// 4 s under faults and for long holds, else 6 s
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     session_timeout: Option<Duration>,
-    /// Servers that run already, instead of our own
+    /// Running servers to use, instead of starting some
     #[arg(long, value_name = "HOST:PORT[,HOST:PORT]")]
     connect: Option<String>,
     #[command(flatten)]
     output: Output,
 }
 
-/// What all runs of a course have in common.
+/// The environment that all runs of a call share.
 struct Site {
     address: String,
     owned: Option<Owned>,
     harm: Option<Harm>,
     stop: Arc<AtomicBool>,
-    /// The links between servers go when this does.
+    /// Owns the links between servers.
     _network: Option<Network>,
 }
 
@@ -98,14 +98,14 @@ impl Real {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let targets = self.targets()?;
         if self.length.is_zero() {
-            bail!("--for 0s would prove nothing; give at least a second");
+            bail!("--for must be at least a second: no time is no evidence");
         }
         if let Some(timeout) = self.session_timeout
             && self.connect.is_none()
             && !(2 * TICK..=20 * TICK).contains(&timeout)
         {
             bail!(
-                "--session-timeout is from {:?} to {:?}: no server here grants another one",
+                "--session-timeout must lie between {:?} and {:?}, the range that these servers grant",
                 2 * TICK,
                 20 * TICK
             );
@@ -167,16 +167,16 @@ impl Real {
         Ok(ExitCode::from(worst(&statuses)))
     }
 
-    /// What is to be run.
+    /// The workloads to run.
     fn targets(&self) -> anyhow::Result<Vec<&'static RealTarget>> {
         if self.names.is_empty() {
-            let workloads = zk_catalogue::real_targets().filter(|real| !real.target.is_broken());
+            let workloads = zk_catalogue::real_targets().filter(|real| !real.target.is_mutant());
             return Ok(worth_it(&workloads.collect::<Vec<_>>(), self.length));
         }
         self.names.iter().map(|name| on_real_servers(name)).collect()
     }
 
-    /// What is to go wrong, if that can be done.
+    /// The kinds of fault, checked against the servers.
     fn kinds(&self) -> anyhow::Result<Vec<Injection>> {
         let mut kinds = Vec::new();
         for name in &self.faults {
@@ -196,16 +196,16 @@ impl Real {
         kinds.dedup();
         if let Some(kind) = kinds.iter().find(|kind| kind.strikes_servers()).map(|kind| kind.name()) {
             if self.connect.is_some() {
-                bail!("--faults {kind} is done to servers of our own, not to those of --connect");
+                bail!("--faults {kind} needs servers that this program starts, not those of --connect");
             }
             if self.servers < MAJORITY {
-                bail!("--faults {kind} needs --servers {MAJORITY} or more: a majority has to go on");
+                bail!("--faults {kind} needs --servers {MAJORITY} or more, to keep a quorum");
             }
         }
         Ok(kinds)
     }
 
-    /// Starts what is to be started.
+    /// Starts servers and links.
     fn prepare(&self, kinds: &[Injection], bar: &ProgressBar) -> anyhow::Result<Site> {
         let stop = Arc::<AtomicBool>::default();
         let mut network = None;
@@ -276,14 +276,13 @@ impl Real {
 }
 
 impl Site {
-    /// How many znodes there are on servers of our own.
+    /// The number of znodes on servers that this program started.
     fn znodes(&self) -> Option<u64> {
         let owned = self.owned.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
         owned.figure("zk_znode_count")
     }
 
-    /// The same when everything was taken away. A deletion is acknowledged by most servers: one that lags still counts what it
-    /// has not seen go, and is waited for.
+    /// The number of znodes after the clean-up. A lagging server may still count deleted znodes, so this waits for it.
     fn znodes_left(&self, at_first: Option<u64>) -> Option<u64> {
         let begun = now();
         loop {
@@ -296,7 +295,7 @@ impl Site {
     }
 }
 
-/// For what is told while it goes on, and for nothing that is judged.
+/// The wall clock, for progress and timing only.
 #[expect(clippy::disallowed_methods, reason = "a real run happens in real time")]
 fn now() -> Instant {
     Instant::now()
@@ -329,26 +328,26 @@ fn exit_status(outcome: &Outcome, verdict: Verdict) -> u8 {
     }
 }
 
-/// A broken promise is worse than a machine that failed, which is worse than nothing proved.
+/// The worst exit status: a failed rule (1), then a failure of the program (3), then no evidence (2).
 fn worst(statuses: &[u8]) -> u8 {
     [1, 3, 2].into_iter().find(|status| statuses.contains(status)).unwrap_or(0)
 }
 
-/// How what is called so runs on real servers, or one sentence why it does not.
+/// The real target of a name, or an error that says why there is none.
 fn on_real_servers(name: &str) -> anyhow::Result<&'static RealTarget> {
     let target = target(name, &[])?;
-    zk_catalogue::on_real_servers(target).ok_or_else(|| match target.is_broken() {
+    zk_catalogue::on_real_servers(target).ok_or_else(|| match target.is_mutant() {
         true => anyhow!(
-            "{name} breaks under faults that only a simulation makes; `cargo sim run {name}` shows it"
+            "{name} fails only under faults of the simulation; `cargo sim run {name}` shows it"
         ),
         false => {
-            anyhow!("{name} is judged by what only a simulation shows; `cargo sim run {name}` runs it there")
+            anyhow!("the rules of {name} need evidence that only a simulation has; `cargo sim run {name}` runs it there")
         }
     })
 }
 
-/// A server of our own goes with us, however we go; somebody else's has to be left as it was. A second signal does not
-/// wait for that: then the server itself removes what is left within minutes.
+/// Cleans up on other servers after the first signal. A second signal exits at once; the server then removes ephemerals and
+/// containers within minutes.
 fn tidy_when_interrupted(stop: &Arc<AtomicBool>) -> anyhow::Result<()> {
     let stop = stop.clone();
     ctrlc::set_handler(move || {
@@ -359,7 +358,7 @@ fn tidy_when_interrupted(stop: &Arc<AtomicBool>) -> anyhow::Result<()> {
     .context("cannot listen to signals")
 }
 
-/// The files of a run that did not pass.
+/// The files of a failed run.
 struct Kept {
     history: PathBuf,
     trace: PathBuf,

@@ -1,4 +1,4 @@
-//! `--trace`, `--history`, `--html` and `--beside`: what else is shown of a run.
+//! `--trace`, `--history`, `--html` and `--beside`: further output about a run.
 
 use super::lines;
 use anyhow::{Context, anyhow, bail};
@@ -14,19 +14,19 @@ use zk_harness::run::{self, Run};
 use zk_harness::target::Target;
 use zk_report::{self, Other, Paint, Shown, Source, trace};
 
-/// What a trace prints.
+/// The extent of a trace.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Extent {
-    /// Everything that happened, a line each
+    /// Every event, a line each
     All,
-    /// What led to the breach, as a chart with a column for each party
+    /// The causes of the breach, as a chart with a column for each client and server
     Slice,
 }
 
-/// What is shown of a single run besides its verdict.
+/// Further output about a single run.
 #[derive(Args, Clone)]
 pub(super) struct View {
-    /// Print everything that happened; `--trace=slice` prints what led to the breach, as a chart
+    /// Print every event; `--trace=slice` prints a chart of the causes of the breach
     #[arg(
         long,
         value_enum,
@@ -36,35 +36,35 @@ pub(super) struct View {
         default_missing_value = "all"
     )]
     trace: Option<Extent>,
-    /// Write what happened into this new file, a history as JSON lines, for `judge` and for `--beside`
+    /// Write the history as JSON lines, for `judge` and `--beside`, to this file, which must not exist
     #[arg(long, value_name = "FILE")]
     history: Option<PathBuf>,
     #[command(flatten)]
     pub page: Page,
 }
 
-/// A page to be written.
+/// The page of a run.
 #[derive(Args, Clone)]
 pub(super) struct Page {
-    /// Write the run as one page for a browser: a file that needs no other and no network
+    /// Write the run as a self-contained HTML page
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// On that page, hold another run beside this one: a recorded run, its code, or a stored history
+    /// On that page, compare with another run: a recorded run, its code, or a stored history
     #[arg(long, value_name = "FILE-OR-CODE", requires = "html")]
     beside: Option<String>,
-    /// Write the page even if the file exists
+    /// Overwrite an existing page
     #[arg(long, requires = "html")]
     force: bool,
 }
 
 impl View {
-    /// Refuses, before anything is run, what could not be written after it.
+    /// Refuses files that cannot be written, before the run.
     pub(super) fn check(&self) -> anyhow::Result<()> {
         self.history.as_deref().map_or(Ok(()), lines::not_yet)?;
         self.page.check()
     }
 
-    /// Writes the history, if that was asked for.
+    /// Writes the history, if wanted.
     pub(super) fn write_history(&self, history: &History) -> anyhow::Result<()> {
         let Some(path) = self.history.as_deref() else { return Ok(()) };
         let mut file = BufWriter::new(lines::new_file(path)?);
@@ -72,7 +72,7 @@ impl View {
         written.with_context(|| format!("cannot write {}", path.display()))
     }
 
-    /// Prints the trace that was asked for.
+    /// Prints the trace, if wanted.
     pub(super) fn print_trace(&self, history: &History, report: &Report) {
         match self.trace {
             None => return,
@@ -84,7 +84,7 @@ impl View {
 }
 
 impl Page {
-    /// Refuses, before anything is run, what could not be written after it.
+    /// Refuses files that cannot be written, before the run.
     pub(super) fn check(&self) -> anyhow::Result<()> {
         match &self.html {
             Some(path) if path.is_dir() => bail!("{} is a folder; --html names a file", path.display()),
@@ -95,13 +95,13 @@ impl Page {
         }
     }
 
-    /// Writes the page, if one was asked for, and says where it is.
+    /// Writes the page, if wanted, and returns its path.
     pub(super) fn write(&self, shown: Shown<'_>) -> anyhow::Result<Option<&Path>> {
         let Some(path) = self.html.as_deref() else { return Ok(None) };
         let other = self.beside.as_deref().map(other).transpose()?;
         let page = zk_report::page(&Shown { beside: other.as_ref(), ..shown });
         let cannot = || format!("cannot write {}", path.display());
-        // Somebody may have made the file while the run went on.
+        // Another process may have created the file during the run.
         let mut file = match self.force {
             true => File::create(path),
             false => File::create_new(path),
@@ -112,14 +112,14 @@ impl Page {
     }
 }
 
-/// Says where a page is, if one was written.
+/// Prints the path of the page, if one was written.
 pub(super) fn say(page: Option<&Path>) {
     if let Some(page) = page {
         println!("  page      {}", page.display());
     }
 }
 
-/// Where a simulated run comes from.
+/// The source of a simulated run.
 pub(super) fn source(target: &'static Target, seed: Option<u64>, plan: &Plan, run: &Run) -> Source {
     let exactly = format!("cargo sim replay {}", Recording::of(target, plan, run).code());
     let drawn = seed.filter(|seed| target.plan(*seed) == *plan);
@@ -141,7 +141,7 @@ pub(super) fn source(target: &'static Target, seed: Option<u64>, plan: &Plan, ru
     }
 }
 
-/// The run to hold beside: a stored history, a recorded run or its code.
+/// The other run of a comparison: a stored history, a recorded run or its code.
 fn other(file_or_code: &str) -> anyhow::Result<Other> {
     let path = Path::new(file_or_code);
     if path.is_file() && is_history(path)? {
@@ -157,7 +157,7 @@ fn other(file_or_code: &str) -> anyhow::Result<Other> {
     Ok(Other { title, verdict: run.verdict(), history: run.history })
 }
 
-/// Whether a file begins as a stored history does.
+/// Whether a file begins like a stored history.
 fn is_history(path: &Path) -> anyhow::Result<bool> {
     let mut first = String::new();
     let file = File::open(path).map_err(|e| anyhow!("cannot read {}: {e}", path.display()))?;

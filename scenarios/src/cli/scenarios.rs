@@ -8,7 +8,7 @@ use zk_fidelity::ensemble::report::Report;
 use zk_fidelity::ensemble::run;
 use zk_fidelity::ensemble::sim::Simulated;
 
-/// How many scenarios came to what.
+/// The numbers of scenarios by result.
 #[derive(Default)]
 pub(super) struct Tally {
     pub pass: u32,

@@ -1,4 +1,4 @@
-//! `shrink`: from a run that fails, the smallest that fails in the same way.
+//! `shrink`: the smallest run with the same failure.
 
 use super::{Output, failure, status, word};
 use clap::Args;
@@ -17,18 +17,18 @@ use zk_harness::target::Target;
 
 #[derive(Args)]
 pub(super) struct Shrink {
-    /// A recorded run that fails: the file that a failure names, or the code of a run
+    /// Recorded run that fails: the file of a failure, or the code of a run
     code_or_file: String,
-    /// How many runs it may take
+    /// Budget, in runs
     #[arg(long, default_value_t = shrink::RUNS)]
     runs: u32,
-    /// Write the smallest run into this file, too; it must not be there yet
+    /// Write the smallest run to this file, too, which must not exist
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Keep the smallest run among the regressions, by this name
+    /// Keep the smallest run as a regression of this name
     #[arg(long, value_name = "NAME")]
     keep: Option<String>,
-    /// What the regression was, in a sentence
+    /// Description of the regression, in a sentence
     #[arg(long, value_name = "TEXT", requires = "keep")]
     about: Option<String>,
     #[command(flatten)]
@@ -41,7 +41,7 @@ impl Shrink {
         super::silence_panics();
         let shrunk = shrink(target, &recorded.plan, recorded.choices, self.runs)?;
         let failing = failure::keep(target, None, &shrunk.failure.plan, &shrunk.failure.run)?;
-        let passing = match &shrunk.near {
+        let passing = match &shrunk.nearest {
             Some(Nearest { passing, .. }) => Some(failure::keep(target, None, &passing.plan, &passing.run)?),
             None => None,
         };
@@ -67,7 +67,7 @@ impl Shrink {
             println!("{}", json!({"kind": "summary", "verdict": word(verdict), "runs": shrunk.runs}));
             return Ok(status(verdict));
         }
-        print!("{}", told(&shrunk, &failing, passing.as_ref()));
+        print!("{}", summary(&shrunk, &failing, passing.as_ref()));
         for path in self.out.iter().chain(&kept) {
             println!("  written   {}", path.display());
         }
@@ -75,19 +75,19 @@ impl Shrink {
     }
 }
 
-/// What came of it: the sizes, what it takes, why it fails, how to see it again, and the nearest run that passes.
-fn told(shrunk: &Shrunk, failing: &failure::Kept, passing: Option<&failure::Kept>) -> String {
-    let Shrunk { target, what, before, failure, near, runs, is_cut_short } = shrunk;
+/// The result: the sizes, the remaining choices, the finding, the commands that reproduce it, and the nearest run that passes.
+fn summary(shrunk: &Shrunk, failing: &failure::Kept, passing: Option<&failure::Kept>) -> String {
+    let Shrunk { target, what, before, failure, nearest, runs, is_cut_short } = shrunk;
     let mut text = format!("✗ {}: {what}\n", target.name);
     text += &sizes(*before, shrunk.after());
-    let more = if *is_cut_short { "; more could make it smaller: --runs" } else { "" };
-    let _ = writeln!(text, "  it took {runs} runs{more}\n");
+    let more = if *is_cut_short { "; a larger --runs may shrink it further" } else { "" };
+    let _ = writeln!(text, "  after {runs} runs{more}\n");
     let clients = &failure.run.history.header.clients;
     match failure.deviations.as_slice() {
-        [] => text += "  the calm run fails\n",
+        [] => text += "  every choice is the default\n",
         deviations => {
-            text += "  calm, save that\n";
-            deviations.iter().for_each(|one| _ = writeln!(text, "    {}", one.told(clients)));
+            text += "  every choice is the default, except\n";
+            deviations.iter().for_each(|one| _ = writeln!(text, "    {}", one.describe(clients)));
         }
     }
     text.push('\n');
@@ -98,22 +98,22 @@ fn told(shrunk: &Shrunk, failing: &failure::Kept, passing: Option<&failure::Kept
     let _ = writeln!(text, "  exactly   cargo sim replay {}", failing.recorded.display());
     let _ = writeln!(text, "  anywhere  cargo sim replay {}", shrunk.recorded().code());
     let _ = writeln!(text, "  trace     {}", failing.trace.display());
-    if let (Some(near), Some(passing)) = (near, passing) {
-        let lacks = near.without.map_or_else(
+    if let (Some(nearest), Some(passing)) = (nearest, passing) {
+        let lacks = nearest.without.map_or_else(
             || {
                 format!(
                     "with {}, {}",
-                    count(near.passing.plan.clients.into(), "client"),
-                    count(near.passing.plan.rounds.into(), "round")
+                    count(nearest.passing.plan.clients.into(), "client"),
+                    count(nearest.passing.plan.rounds.into(), "round")
                 )
             },
-            |without| format!("without {:?}", without.told(clients)),
+            |without| format!("without {:?}", without.describe(clients)),
         );
-        let _ = writeln!(text, "\n✓ the nearest run that passes: the same {lacks}");
+        let _ = writeln!(text, "\n✓ nearest run that passes: the same {lacks}");
         let _ = writeln!(text, "  exactly   cargo sim replay {}", passing.recorded.display());
         let _ = writeln!(text, "  trace     {}", passing.trace.display());
-        let _ = writeln!(text, "  they part here, the failing one first");
-        let _ = write!(text, "{}", Parting::of(&failure.run.history, &near.passing.run.history));
+        let _ = writeln!(text, "  first difference, the failing run first");
+        let _ = write!(text, "{}", Parting::of(&failure.run.history, &nearest.passing.run.history));
     }
     text
 }
@@ -139,7 +139,7 @@ fn count(number: u64, one: &str) -> String {
     format!("{number} {one}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Shrinks a run that failed. Nothing if it does not fail, or if no run may go into that.
+/// Shrinks a run that failed. `None` if it does not fail or the budget is 0.
 pub(super) fn also(target: &'static Target, plan: &Plan, run: &Run, runs: u32) -> Option<Shrunk> {
     if runs == 0 || run.verdict() < Verdict::Unknown {
         return None;
@@ -148,7 +148,7 @@ pub(super) fn also(target: &'static Target, plan: &Plan, run: &Run, runs: u32) -
     shrink(target, plan, run.choices.clone(), runs).ok()
 }
 
-/// The smallest run by its size and its code, below what failed.
+/// The lines about the shrunk run.
 pub(super) fn below(shrunk: &Shrunk) -> String {
     format!("  shrunk    {}\n  then      cargo sim replay {}\n", small(shrunk), shrunk.recorded().code())
 }
@@ -168,9 +168,9 @@ fn small(shrunk: &Shrunk) -> String {
     )
 }
 
-/// A shrunk run for a script.
+/// A shrunk run as JSON.
 pub(super) fn line(shrunk: &Shrunk) -> serde_json::Value {
-    let Shrunk { target, what, before, failure, near, runs, is_cut_short } = shrunk;
+    let Shrunk { target, what, before, failure, nearest, runs, is_cut_short } = shrunk;
     let clients = &failure.run.history.header.clients;
     json!({
         "kind": "shrunk",
@@ -179,11 +179,11 @@ pub(super) fn line(shrunk: &Shrunk) -> serde_json::Value {
         "verdict": word(failure.run.verdict()),
         "before": before,
         "after": shrunk.after(),
-        "deviations": failure.deviations.iter().map(|one| one.told(clients)).collect::<Vec<_>>(),
+        "deviations": failure.deviations.iter().map(|one| one.describe(clients)).collect::<Vec<_>>(),
         "runs": runs,
         "cut_short": is_cut_short,
         "hash": format!("{:032x}", failure.run.hash),
         "code": shrunk.recorded().code(),
-        "passes_without": near.as_ref().and_then(|near| near.without).map(|without| without.told(clients)),
+        "passes_without": nearest.as_ref().and_then(|nearest| nearest.without).map(|without| without.describe(clients)),
     })
 }

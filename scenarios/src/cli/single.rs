@@ -1,4 +1,4 @@
-//! `run` and `replay`: one run, shown.
+//! `run` and `replay`: one run.
 
 use super::sweeping::{Drawn, again, parse_strategy};
 use super::{Output, failure, nearest, reporting, shrinking, status, word};
@@ -18,22 +18,22 @@ use zk_report::{Shown, Source, trace};
 
 #[derive(Args)]
 pub(super) struct RunOne {
-    /// A workload, a broken recipe or a story: see `list`
+    /// Name of a workload, mutant or story, as `list` prints it
     name: String,
-    /// Which run of the workload
+    /// Seed of the run
     #[arg(long, default_value_t = 1)]
     seed: u64,
     #[command(flatten)]
     view: reporting::View,
-    /// Of which search it is the run: uniform, swarm, systematic or portfolio
+    /// Strategy of the search that the seed belongs to: uniform, swarm, systematic or portfolio
     #[arg(long, value_parser = parse_strategy, default_value = "swarm")]
     strategy: Strategy,
     #[command(flatten)]
-    besides: Drawn,
-    /// A plan to follow instead of the one that the seed draws: a JSON file
+    variations: Drawn,
+    /// Plan of the run, a JSON file, instead of the one that the seed draws
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
-    /// How many runs may go into making the run small if it fails; 0 for none
+    /// Budget, in runs, for shrinking the run if it fails; 0 disables shrinking
     #[arg(long, value_name = "RUNS", default_value_t = zk_harness::shrink::RUNS)]
     shrink: u32,
     #[command(flatten)]
@@ -50,13 +50,17 @@ pub(super) fn read_plan(path: &std::path::Path) -> anyhow::Result<Plan> {
     Ok(plan)
 }
 
-/// The target of a name, or one sentence with the nearest right name.
+/// The target of a name, or an error with the nearest name.
 pub(super) fn target(name: &str, others: &[&str]) -> anyhow::Result<&'static Target> {
     zk_catalogue::find(name).ok_or_else(|| {
         let names = zk_catalogue::targets().map(|t| t.name).chain(others.iter().copied());
         match nearest(name, names) {
-            Some(near) => anyhow!("there is nothing called {name:?}; did you mean {near:?}?"),
-            None => anyhow!("there is nothing called {name:?}; `cargo sim list` shows what there is"),
+            Some(near) => {
+                anyhow!("there is no workload, mutant or story called {name:?}; did you mean {near:?}?")
+            }
+            None => anyhow!(
+                "there is no workload, mutant or story called {name:?}; `cargo sim list` shows what there is"
+            ),
         }
     })
 }
@@ -70,9 +74,9 @@ impl RunOne {
         let names: Vec<&str> = zk_catalogue::stories().map(|story| story.name).collect();
         let target = target(&self.name, &names)?;
         let plan = self.plan.as_deref().map(read_plan).transpose()?;
-        let search = Search::new(target, self.strategy, plan).drawing(self.besides.besides());
+        let search = Search::new(target, self.strategy, plan).drawing(self.variations.variations());
         let Some(attempt) = search.attempt(self.seed) else {
-            bail!("a systematic search of {:?} ends before number {}", target.name, self.seed);
+            bail!("the systematic search of {:?} ends before number {}", target.name, self.seed);
         };
         let plan = attempt.plan.clone();
         let run = attempt.run(target);
@@ -132,7 +136,7 @@ fn tell_story(story: &stage::Story, view: &reporting::View, output: Output) -> a
 #[derive(Clone, Copy)]
 struct Seed {
     number: u64,
-    /// It is what that seed means wherever nothing else is said.
+    /// Whether the search has default options, so that the number alone reproduces the run.
     is_plain: bool,
 }
 
@@ -176,7 +180,7 @@ fn show(
     );
     println!("  drawn     {plan}");
     println!(
-        "  happened  {} events in {} steps, {:.1} s of simulated time; hash {:032x}",
+        "  ran       {} events in {} steps, {:.1} s of simulated time; hash {:032x}",
         run.history.events.len(),
         run.steps,
         run.sim_us as f64 / 1e6,
@@ -205,7 +209,7 @@ fn show(
     Ok(status(verdict))
 }
 
-/// The last line about a single run.
+/// The summary line of a single run.
 fn summary_line(verdict: Verdict) -> serde_json::Value {
     let failed = u32::from(verdict >= Verdict::Unknown);
     json!({"kind": "summary", "verdict": word(verdict), "runs": 1, "failed": failed})
@@ -234,11 +238,11 @@ pub(super) fn run_line(target: &'static Target, seed: Option<u64>, run: &Run) ->
 
 #[derive(Args)]
 pub(super) struct Replay {
-    /// A recorded run: the file that a failure names, or the code of a run
+    /// Recorded run: the file of a failure, or the code of a run
     code_or_file: String,
     #[command(flatten)]
     view: reporting::View,
-    /// Print the run's code, to hand it on
+    /// Print the code of the run
     #[arg(long)]
     code: bool,
     #[command(flatten)]
@@ -251,7 +255,7 @@ impl Replay {
         let (recorded, target) = Recording::read(&self.code_or_file, zk_catalogue::find)?;
         let run = run::replay(target, &recorded.plan, recorded.choices.clone());
         if !recorded.hash.is_empty() && recorded.hash != format!("{:032x}", run.hash) {
-            eprintln!("note: the code has changed since this run was recorded: it now goes another way");
+            eprintln!("note: the code has changed since this run was recorded, and the run differs now");
         }
         if self.code {
             println!("{}", recorded.code());
@@ -259,8 +263,8 @@ impl Replay {
         if let Some(regression) = &recorded.regression
             && !self.output.is_json()
         {
-            let came = regression.check(&run).map_or_else(|other| other, |()| "as it must".to_owned());
-            println!("{}\n  it must   {}: {came}\n", regression.about, regression.expected());
+            let came = regression.check(&run).map_or_else(|other| other, |()| "as expected".to_owned());
+            println!("{}\n  expected  {}: {came}\n", regression.about, regression.expected());
         }
         show(target, None, &recorded.plan, &run, &self.view, 0, self.output)
     }

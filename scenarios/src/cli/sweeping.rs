@@ -1,4 +1,4 @@
-//! `sweep`: many seeds, counted.
+//! `sweep`: many seeds of workloads, and a table of verdicts.
 
 use super::lines::{Files, InOrder, Lines, new_file};
 use super::progress::Watched;
@@ -20,58 +20,58 @@ use zk_harness::shard::Sheet;
 use zk_harness::strategy::{Search, Strategy, Variations};
 use zk_harness::sweep::{self, Order, Tally};
 
-/// How many kinds of failure are told in full.
-const TOLD: usize = 2;
+/// The number of kinds of failure that are printed in full.
+const IN_FULL: usize = 2;
 
-/// How many seeds a workload gets if nothing else is said.
+/// The default number of seeds per workload.
 const SEEDS: u64 = 20_000;
 
-/// After how many runs a search that ends when nothing new comes looks whether anything did.
+/// The number of runs between two looks at the coverage.
 const BATCH: u64 = 500;
 
 #[derive(Args)]
 pub(super) struct Sweep {
-    /// Workloads or broken recipes; all workloads if none is named
+    /// Workloads or mutants; all workloads if none is given
     names: Vec<String>,
-    /// How many seeds of each workload
+    /// Number of seeds of each workload
     #[arg(long, default_value_t = SEEDS)]
     seeds: u64,
-    /// The first seed
+    /// First seed
     #[arg(long, default_value_t = 0)]
     from: u64,
-    /// Threads; all cores if not given
+    /// Number of threads; default: all cores
     #[arg(long)]
     jobs: Option<usize>,
-    /// Stop after this long, such as 60s or 5m
+    /// Stop after this time, such as 60s or 5m
     #[arg(long, value_parser = parse_duration)]
     budget: Option<Duration>,
-    /// Only every n-th seed, beginning with the i-th: i/n, i from 0
+    /// Shard of the seeds, as i/n with i from 0: every n-th seed, beginning with the i-th
     #[arg(long, value_parser = parse_shard, default_value = "0/1")]
     shard: (u64, u64),
-    /// In what order runs are searched: uniform, swarm, systematic or portfolio
+    /// Search strategy: uniform, swarm, systematic or portfolio
     #[arg(long, value_parser = parse_strategy, default_value = "swarm")]
     strategy: Strategy,
     #[command(flatten)]
-    besides: Drawn,
-    /// One plan for all seeds, instead of one drawn by each: a JSON file
+    variations: Drawn,
+    /// Plan for all seeds, a JSON file, instead of one that each seed draws
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
-    /// Require whatever a workload must be able to reach, also of fewer than 10,000 seeds
+    /// Require every probe of a workload even with fewer than 10,000 seeds
     #[arg(long)]
     require_probes: bool,
-    /// How many runs may go into making the first failure of each rule small, of those that are told in full; 0 for none
+    /// Budget, in runs, for shrinking each failure that is printed in full; 0 disables shrinking
     #[arg(long, value_name = "RUNS", default_value_t = zk_harness::shrink::RUNS)]
     shrink: u32,
-    /// Stop when all was reached that must be, and nothing new came for a while; `--seeds` is then the most
+    /// Stop when everything required was reached and no new transition came for a while; `--seeds` is the maximum
     #[arg(long, conflicts_with = "shard")]
     until_covered: bool,
-    /// With `--until-covered`: for how many runs nothing new may come before it stops
+    /// With `--until-covered`: number of runs without a new transition before the sweep stops
     #[arg(long, value_name = "RUNS", default_value_t = 4 * BATCH)]
     quiet_for: u64,
-    /// Make so many of the runs again, each in a fresh process, and compare
+    /// Repeat this number of runs, each in a fresh process, and compare the hashes
     #[arg(long, value_name = "RUNS")]
     verify_determinism: Option<u64>,
-    /// In JSON lines: one for every run, not only for failures
+    /// Write a JSON line for every run, not only for failures
     #[arg(long)]
     each: bool,
     #[command(flatten)]
@@ -80,21 +80,20 @@ pub(super) struct Sweep {
     output: Output,
 }
 
-/// What a run draws besides what its strategy does.
+/// What a run draws in addition to its strategy.
 #[derive(Args)]
 pub(super) struct Drawn {
-    /// Draw the sizes of each run too: servers, clients, rounds, and the sessions' timeout
+    /// Draw the sizes of each run too: servers, clients, rounds and session timeout
     #[arg(long)]
     vary: bool,
-    /// Let foreign clients interfere in one of two runs: they delete znodes, write into them, or add some
+    /// Let a foreign client interfere in every second run: it deletes znodes, writes into them, or adds some
     #[arg(long, alias = "strangers")]
     interference: bool,
 }
 
 impl Drawn {
-    /// The same, as a search has it.
-    pub(super) fn besides(&self) -> Variations {
-        Variations { sizes: self.vary, strangers: self.interference }
+    pub(super) fn variations(&self) -> Variations {
+        Variations { sizes: self.vary, interference: self.interference }
     }
 }
 
@@ -130,39 +129,39 @@ pub(super) fn parse_strategy(text: &str) -> Result<Strategy, String> {
     })
 }
 
-/// What `run` has to be told to make a run of a search again. Whoever had a plan of one's own knows its file.
+/// The arguments of `run` that reproduce a run of a search, except for `--plan`.
 pub(super) fn numbered(search: &Search, seed: u64) -> String {
     let name = search.target.name;
     let strategy = match search.strategy {
         Strategy::Swarm => String::new(),
         strategy => format!(" --strategy {}", strategy.name()),
     };
-    let vary = if search.besides.sizes { " --vary" } else { "" };
-    let interference = if search.besides.strangers { " --interference" } else { "" };
+    let vary = if search.variations.sizes { " --vary" } else { "" };
+    let interference = if search.variations.interference { " --interference" } else { "" };
     format!("{name}{strategy}{vary}{interference} --seed {seed}")
 }
 
-/// The command that makes a run of a search again, for whoever reads it.
+/// The command that reproduces a run of a search.
 pub(super) fn again(search: &Search, seed: u64) -> String {
     let plan = if search.plan.is_some() { " with the same --plan" } else { "" };
     format!("cargo sim run {} --trace{plan}", numbered(search, seed))
 }
 
-/// One workload's part of a sweep.
+/// The part of a sweep that belongs to one workload.
 pub(super) struct Part {
     pub order: Order,
     pub tally: Tally,
     pub seconds: f64,
-    /// What else there is to say of it.
+    /// Further lines of output.
     pub notes: Vec<String>,
 }
 
-/// Where results go.
+/// Writes the results of a sweep.
 pub(super) struct Telling {
     output: Output,
     pub lines: Lines,
     junit: Option<File>,
-    /// How many runs may go into making a failure small.
+    /// The budget for shrinking a failure, in runs.
     shrink: u32,
 }
 
@@ -173,27 +172,28 @@ impl Sweep {
             names => names.iter().map(|name| target(name, &[])).collect::<anyhow::Result<Vec<_>>>()?,
         };
         if self.seeds == 0 {
-            bail!("--seeds 0 would prove nothing; give at least one");
+            bail!("--seeds must be at least 1: no seeds are no evidence");
         }
         let plan = self.plan.as_deref().map(read_plan).transpose()?;
         if plan.is_some() && matches!(self.strategy, Strategy::Uniform | Strategy::Portfolio) {
-            bail!("--strategy {} draws rates of its own; leave out --plan", self.strategy.name());
+            bail!("--strategy {} draws its own rates; leave out --plan", self.strategy.name());
         }
         let jobs = match self.jobs {
-            Some(0) => bail!("--jobs 0 would do nothing; give at least one"),
+            Some(0) => bail!("--jobs must be at least 1"),
             Some(jobs) => jobs,
             None => std::thread::available_parallelism().map_or(1, usize::from),
         };
         let end =
             self.from.checked_add(self.seeds).ok_or_else(|| anyhow!("there are no seeds beyond 2^64"))?;
         let mut telling = Telling::open(self.output, &self.files, self.shrink)?;
-        // A run that panics is told as a failure, with its seed; the hook would tell it a thousand times.
+        // A run that panics is reported as a failure with its seed; the hook would print each panic, too.
         super::silence_panics();
         let stop = AtomicBool::new(false);
         let started = now();
         let mut parts = Vec::new();
         for target in targets {
-            let search = Search::new(target, self.strategy, plan.clone()).drawing(self.besides.besides());
+            let search =
+                Search::new(target, self.strategy, plan.clone()).drawing(self.variations.variations());
             let require_probes = self.require_probes || self.until_covered;
             let (seeds, shard, count_transitions) = (self.from..end, self.shard, self.until_covered);
             let order = Order { search, seeds, shard, jobs, require_probes, count_transitions };
@@ -202,7 +202,7 @@ impl Sweep {
         telling.conclude(&parts, started.elapsed().as_secs_f64())
     }
 
-    /// Sweeps one workload: all of it, or until nothing new comes.
+    /// Sweeps one workload: all seeds, or until it is covered.
     fn part(
         &self,
         order: Order,
@@ -255,12 +255,15 @@ impl Sweep {
         if self.verify_determinism.is_some() {
             let marks = marks.into_inner().expect("all threads are done");
             determinism::compare(&order.search, self.plan.as_deref(), &marks, order.jobs)?;
-            notes.push(format!("{} runs made again, each in a fresh process: all the same", marks.len()));
+            notes.push(format!(
+                "deterministic: {} runs repeated, each in a fresh process, with equal hashes",
+                marks.len()
+            ));
         }
         Ok(Part { order, tally, seconds, notes })
     }
 
-    /// The JSON line of a run, if there is to be one.
+    /// The JSON line of a run, if one is wanted.
     fn line(&self, order: &Order, seed: u64, run: Result<&Run, &str>, lines: &Lines) -> Option<String> {
         let failed = run.is_err() || run.is_ok_and(|run| run.verdict() >= Verdict::Unknown);
         if !lines.are_wanted() || !(self.each || failed) {
@@ -275,8 +278,8 @@ impl Sweep {
         })
     }
 
-    /// Runs on until all was reached that must be, and no new transition came for a number of runs. What is looked at are
-    /// batches, so that it ends after the same run on any number of threads.
+    /// Sweeps until everything required was reached and no new transition came for a number of runs. It looks at whole batches,
+    /// so the last run does not depend on the number of threads.
     fn until_covered(
         &self,
         order: &Order,
@@ -292,17 +295,17 @@ impl Sweep {
             next = end;
             quiet = if tally.transitions.len() > last { 0 } else { quiet + BATCH };
             last = tally.transitions.len();
-            let is_proved = tally.never_struck(order).is_empty()
-                && tally.not_put_to_the_test(order).is_empty()
+            let is_proved = tally.never_injected(order).is_empty()
+                && tally.required_untested(order).is_empty()
                 && tally.unreached(order).is_empty()
-                && tally.never_came_about(order).is_empty();
+                && tally.conditions_unreached(order).is_empty();
             if is_proved && quiet >= self.quiet_for {
-                let note = format!("covered: {last} transitions, and no new one in the last {quiet} runs");
+                let note = format!("covered: {last} transitions, none of them new in the last {quiet} runs");
                 return (tally, vec![note]);
             }
         }
         let note = format!(
-            "not covered: {last} transitions, and the last new one came within {} runs",
+            "not covered: {last} transitions, the latest new one within the last {} runs",
             quiet + BATCH
         );
         (tally, vec![note])
@@ -310,14 +313,14 @@ impl Sweep {
 }
 
 impl Telling {
-    /// Makes the files first, so that nothing is done in vain.
+    /// Creates the files before the work, so that an error comes early.
     pub(super) fn open(output: Output, files: &Files, shrink: u32) -> anyhow::Result<Telling> {
         let junit = files.junit.as_deref().map(new_file).transpose()?;
         let lines = Lines::open(output, files.out.as_deref())?;
         Ok(Telling { output, lines, junit, shrink })
     }
 
-    /// Tells what came of it all: failures, tables, lines, the report; and gives the exit status.
+    /// Writes failures, tables, JSON lines and the report, and returns the exit status.
     pub(super) fn conclude(mut self, parts: &[Part], seconds: f64) -> anyhow::Result<ExitCode> {
         for part in parts {
             self.tell_failures(part)?;
@@ -330,22 +333,22 @@ impl Telling {
         if let Some(file) = self.junit {
             junit::write(&junit::of_sweep(parts), file)?;
         }
-        // A sweep that proved nothing of one workload proved nothing, unless it broke a promise.
+        // A sweep without evidence for one workload is vacuous, unless a rule failed.
         Ok(if vacuous && verdict < Verdict::Unknown { status(Verdict::Vacuous) } else { status(verdict) })
     }
 
-    /// The first failure of each kind is run again, kept and told.
+    /// Repeats, stores and prints the first failure of each kind.
     fn tell_failures(&mut self, part: &Part) -> anyhow::Result<()> {
         let mut kinds: Vec<_> = part.tally.failures.iter().collect();
         kinds.sort_by_key(|(what, (_, count))| (u64::MAX - count, *what));
-        for (what, (seed, count)) in kinds.iter().skip(TOLD) {
+        for (what, (seed, count)) in kinds.iter().skip(IN_FULL) {
             if !self.output.is_json() {
                 println!("✗ {count} more runs failed by {what}, the first with seed {seed}");
             }
         }
         let search = &part.order.search;
         let name = search.target.name;
-        for (what, (seed, count)) in kinds.into_iter().take(TOLD) {
+        for (what, (seed, count)) in kinds.into_iter().take(IN_FULL) {
             let Some(attempt) = search.attempt(*seed) else { continue };
             let (plan, placed) = (attempt.plan.clone(), attempt.placed.clone());
             let run = match attempt.run_caught(search.target) {
@@ -359,7 +362,7 @@ impl Telling {
                     continue;
                 }
             };
-            // What a seed means is told there; what a number means in another search is told here.
+            // `failure::tell` prints the command of a plain seed; the number of another search needs its arguments.
             let plain = search.is_plain().then_some(*seed);
             let kept = failure::keep(search.target, plain, &plan, &run)
                 .with_context(|| format!("keeping the failure of seed {seed}"))?;
@@ -429,13 +432,12 @@ impl Telling {
     }
 }
 
-/// What a part of a sweep was to show and did not.
+/// The missing evidence of a part, as JSON.
 fn unproved(part: &Part) -> Option<serde_json::Value> {
-    let faults: Vec<&str> = part.tally.never_struck(&part.order).iter().map(|fault| fault.name()).collect();
-    let rules: Vec<&str> =
-        part.tally.not_put_to_the_test(&part.order).iter().map(|rule| rule.name()).collect();
+    let faults: Vec<&str> = part.tally.never_injected(&part.order).iter().map(|fault| fault.name()).collect();
+    let rules: Vec<&str> = part.tally.required_untested(&part.order).iter().map(|rule| rule.name()).collect();
     let probes: Vec<&str> = part.tally.unreached(&part.order).iter().map(|probe| probe.name()).collect();
-    let sometimes = part.tally.never_came_about(&part.order);
+    let sometimes = part.tally.conditions_unreached(&part.order);
     let name = part.order.search.target.name;
     (!faults.is_empty() || !rules.is_empty() || !probes.is_empty() || !sometimes.is_empty()).then(|| {
         json!({"kind": "unproved", "workload": name, "faults": faults, "rules": rules, "probes": probes,
@@ -443,21 +445,21 @@ fn unproved(part: &Part) -> Option<serde_json::Value> {
     })
 }
 
-/// The same for people: a clause for each kind of thing.
+/// The missing evidence of a part, a clause for each kind.
 pub(super) fn missing(part: &Part) -> Vec<String> {
     let Part { order, tally, .. } = part;
-    let faults: Vec<&str> = tally.never_struck(order).iter().map(|fault| fault.name()).collect();
-    let rules: Vec<&str> = tally.not_put_to_the_test(order).iter().map(|rule| rule.name()).collect();
+    let faults: Vec<&str> = tally.never_injected(order).iter().map(|fault| fault.name()).collect();
+    let rules: Vec<&str> = tally.required_untested(order).iter().map(|rule| rule.name()).collect();
     let probes: Vec<&str> = tally.unreached(order).iter().map(|probe| probe.name()).collect();
-    let sometimes = tally.never_came_about(order);
+    let sometimes = tally.conditions_unreached(order);
     let clause = |names: &[&str], what: &str| {
         (!names.is_empty()).then(|| format!("{} {what}; run more seeds", names.join(", ")))
     };
     let clauses = [
-        clause(&faults, "never struck"),
-        clause(&rules, "was never put to the test"),
+        clause(&faults, "was never injected"),
+        clause(&rules, "was never tested"),
         clause(&probes, "was never reached"),
-        clause(&sometimes, "never reached"),
+        clause(&sometimes, "was never reached"),
     ];
     clauses.into_iter().flatten().collect()
 }
@@ -486,7 +488,7 @@ fn table(part: &Part) {
     for (probe, count) in &tally.probes {
         println!("    {:<28} {count:>9}  {}", probe.name(), probe.about());
     }
-    print!("{}", fingerprints::told(part));
+    print!("{}", fingerprints::table(part));
     if !tally.sometimes.is_empty() {
         println!("  reached");
     }
@@ -517,22 +519,22 @@ fn table(part: &Part) {
     println!("  {}: {}", word(verdict), meaning(verdict));
 }
 
-/// What a verdict of a sweep means, for whoever meets it for the first time.
+/// The meaning of a verdict of a sweep.
 fn meaning(verdict: Verdict) -> &'static str {
     match verdict {
-        Verdict::Vacuous => "nothing was broken, and there is no evidence that nothing can be",
-        Verdict::Pass => "every promise held",
+        Verdict::Vacuous => "no rule failed, and evidence is missing",
+        Verdict::Pass => "all rules held",
         Verdict::Unavoidable => {
-            "every promise held, save for what no program can avoid: a process that is stopped past its session \
-             believes until it runs again"
+            "all rules held, except for breaches that no program can avoid: a process that is paused past its \
+             session believes until it runs again that it holds"
         }
         Verdict::Unknown => "evidence is missing",
-        Verdict::Fail => "a promise was broken",
+        Verdict::Fail => "a rule failed",
     }
 }
 
-/// The clock of the person who waits; no run sees it.
-#[expect(clippy::disallowed_methods, reason = "how long a sweep took is no part of any run")]
+/// The wall clock; it does not affect any run.
+#[expect(clippy::disallowed_methods, reason = "the duration of a sweep is no part of any run")]
 pub(super) fn now() -> std::time::Instant {
     std::time::Instant::now()
 }

@@ -9,7 +9,7 @@ use zk_harness::recording::Expected;
 use zk_harness::recording::Recording;
 use zk_harness::run;
 use zk_harness::target::Target;
-use zk_scenarios::zoo::right_twin;
+use zk_scenarios::mutation_score::correct_twin;
 
 fn corpus() -> Vec<(PathBuf, Recording, &'static Target)> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/regressions");
@@ -35,7 +35,7 @@ fn each_goes_the_way_that_it_must() {
     for (file, recorded, target) in corpus {
         let run = run::replay(target, &recorded.plan, recorded.choices);
         let regression = recorded.regression.expect("it says what must come of it");
-        assert_eq!(regression.verdict == Expected::Pass, !target.is_broken(), "{}", file.display());
+        assert_eq!(regression.verdict == Expected::Pass, !target.is_mutant(), "{}", file.display());
         if let Err(came) = regression.check(&run) {
             let must = regression.expected();
             wrong.push(format!("{}: it must {must}, and {came}\n{}", file.display(), run.report));
@@ -48,9 +48,9 @@ fn each_goes_the_way_that_it_must() {
 fn every_recipe_has_a_canary() {
     let canaries: BTreeSet<&str> = corpus()
         .into_iter()
-        .filter(|(_, _, target)| target.is_broken())
-        .map(|(_, _, target)| right_twin(target).name)
+        .filter(|(_, _, target)| target.is_mutant())
+        .map(|(_, _, target)| correct_twin(target).name)
         .collect();
-    let families: BTreeSet<&str> = zk_catalogue::mutants().map(|target| right_twin(target).name).collect();
+    let families: BTreeSet<&str> = zk_catalogue::mutants().map(|target| correct_twin(target).name).collect();
     assert_eq!(canaries, families);
 }

@@ -21,11 +21,15 @@ fn says(arguments: &[&str], status: i32, sentence: &str) {
 
 #[test]
 fn a_wrong_name_gets_the_nearest_right_one() {
-    says(&["sweep", "lokc"], 3, r#"there is nothing called "lokc"; did you mean "lock"?"#);
     says(
-        &["zoo", "lock-no-giud"],
+        &["sweep", "lokc"],
         3,
-        r#"there is no broken recipe called "lock-no-giud"; did you mean "lock-no-guid"?"#,
+        r#"there is no workload, mutant or story called "lokc"; did you mean "lock"?"#,
+    );
+    says(
+        &["mutants", "lock-no-giud"],
+        3,
+        r#"there is no mutant called "lock-no-giud"; did you mean "lock-no-guid"?"#,
     );
     says(&["run", "calm-handover"], 3, r#"did you mean "calm-hand-over"?"#);
     says(&["run", "zebra"], 3, "`cargo sim list` shows what there is");
@@ -34,10 +38,10 @@ fn a_wrong_name_gets_the_nearest_right_one() {
 #[test]
 fn a_bad_number_is_named() {
     says(&["run", "lock", "--seed", "many"], 3, "invalid value 'many' for '--seed <SEED>'");
-    says(&["sweep", "--seeds", "0"], 3, "--seeds 0 would prove nothing");
-    says(&["zoo", "--seeds", "0"], 3, "--seeds 0 would prove nothing");
-    says(&["zoo", "--jobs", "0"], 3, "--jobs 0 would do nothing");
-    says(&["sweep", "--jobs", "0"], 3, "--jobs 0 would do nothing");
+    says(&["sweep", "--seeds", "0"], 3, "--seeds must be at least 1");
+    says(&["mutants", "--seeds", "0"], 3, "--seeds must be at least 1");
+    says(&["mutants", "--jobs", "0"], 3, "--jobs must be at least 1");
+    says(&["sweep", "--jobs", "0"], 3, "--jobs must be at least 1");
     says(&["sweep", "--shard", "4/4"], 3, "is not a shard such as 0/4");
     says(&["sweep", "--budget", "soon"], 3, "is not a duration such as 500ms, 60s or 5m");
 }
@@ -80,7 +84,7 @@ fn the_exit_status_is_the_verdict() {
     let text = zksim(&alone);
     assert_eq!(text.status.code(), Some(2), "a client that nothing happens to is never told to stop");
     let said = String::from_utf8_lossy(&text.stdout);
-    assert!(said.contains("no evidence (vacuous): MX-14 was never put to the test"), "{said}");
+    assert!(said.contains("no evidence (vacuous): MX-14 was never tested"), "{said}");
     let json = zksim(&[&alone[..], &["--format", "json"]].concat());
     assert_eq!(json.status.code(), Some(2));
     let line =
@@ -93,24 +97,24 @@ fn the_exit_status_is_the_verdict() {
 }
 
 #[test]
-fn the_zoo_writes_its_table_only_where_there_is_a_place_for_it() {
-    says(&["zoo", "--write-readme=nowhere.md"], 3, "cannot read nowhere.md");
-    says(&["zoo", "lock", "--write-readme=nowhere.md"], 3, "--write-readme is for the whole zoo");
+fn mutants_writes_its_table_only_where_there_is_a_place_for_it() {
+    says(&["mutants", "--write-readme=nowhere.md"], 3, "cannot read nowhere.md");
+    says(&["mutants", "lock", "--write-readme=nowhere.md"], 3, "--write-readme needs all mutants");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("README.md");
     std::fs::write(&path, "no table").expect("it can be written");
-    says(&["zoo", &format!("--write-readme={}", path.display())], 3, "has no place for the table");
+    says(&["mutants", &format!("--write-readme={}", path.display())], 3, "has no place for the table");
 }
 
 #[test]
-fn the_zoo_says_of_each_entry_whether_it_is_caught() {
-    let caught = zksim(&["zoo", "lock-watch-all", "--seeds", "20"]);
+fn mutants_says_of_each_mutant_whether_it_is_killed() {
+    let caught = zksim(&["mutants", "lock-watch-all", "--seeds", "20"]);
     let said = String::from_utf8_lossy(&caught.stdout);
     assert_eq!(caught.status.code(), Some(0), "{said}");
-    assert!(said.contains("1 of 1 are caught as they should be, on 20 seeds each"), "{said}");
-    assert!(said.contains("no herd, seen from outside"), "{said}");
-    // One seed loses no reply.
-    let missed = zksim(&["zoo", "lock-no-guid", "--seeds", "1", "--format", "json"]);
+    assert!(said.contains("mutation score: 1 of 1 killed by their rule, on 20 seeds each"), "{said}");
+    assert!(said.contains("no herd, by a black-box judge"), "{said}");
+    // This seed has no lost reply.
+    let missed = zksim(&["mutants", "lock-no-guid", "--seeds", "1", "--format", "json"]);
     assert_eq!(missed.status.code(), Some(1));
     let said = String::from_utf8_lossy(&missed.stdout);
     assert!(said.contains(r#""verdict":"missed""#), "{said}");
@@ -170,11 +174,11 @@ fn the_history_of_any_run_can_be_kept() {
     let judged = zksim(&["judge", &kept]);
     assert_eq!(judged.status.code(), Some(0), "{judged:?}");
     let first = std::fs::read(&kept).expect("the history is there");
-    says(&run, 3, "is there already; take it away, or name another file");
+    says(&run, 3, "exists already; remove it, or choose another name");
     assert_eq!(std::fs::read(&kept).expect("it still is"), first);
     let kept_regression = concat!(env!("CARGO_MANIFEST_DIR"), "/regressions/confirmed-unread.json");
     let replayed = zksim(&["replay", kept_regression, "--history", &again]);
-    assert_eq!(replayed.status.code(), Some(1), "a queue that is broken on purpose: {replayed:?}");
+    assert_eq!(replayed.status.code(), Some(1), "a mutant of the queue: {replayed:?}");
     assert_eq!(zksim(&["judge", &again]).status.code(), Some(1));
     let story = zksim(&["run", "names-lost-reply", "--history", &file("story.jsonl")]);
     assert_eq!(story.status.code(), Some(0), "{story:?}");

@@ -1,4 +1,4 @@
-//! Failures of mutants: their fingerprints, and how a test of one's own code tells them.
+//! Failures of mutants: their fingerprints, and how a test of your own code reports them.
 
 use std::collections::BTreeMap;
 use zk_harness::fingerprint::Fingerprint;
@@ -6,7 +6,7 @@ use zk_harness::run;
 use zk_harness::testing::first_failure;
 
 fn shapes(name: &str, seeds: std::ops::Range<u64>) -> BTreeMap<Fingerprint, u32> {
-    let target = zk_catalogue::find(name).expect("it is in the zoo");
+    let target = zk_catalogue::find(name).expect("the mutant exists");
     let mut shapes = BTreeMap::new();
     for seed in seeds {
         let run = run::seed(target, &target.plan(seed), seed);
@@ -36,7 +36,7 @@ fn a_shape_has_no_names_and_no_numbers() {
 
 #[test]
 fn the_first_failure_is_told_small_and_the_right_one_has_none() {
-    let broken = zk_catalogue::find("lock-no-guid").expect("it is in the zoo");
+    let broken = zk_catalogue::find("lock-no-guid").expect("the mutant exists");
     let failure = first_failure(broken, 0..20).expect("seed 2 fails");
     let text = failure.to_string();
     assert!(text.starts_with(&format!("lock-no-guid, seed {}: MX-9", failure.seed)), "{text}");

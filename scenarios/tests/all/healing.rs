@@ -57,7 +57,7 @@ static EACH_UNDOES_THE_OTHER: Target =
         .boxed()
     });
 
-/// Waits for what nobody is going to make.
+/// Waits for a znode that no client creates.
 static WAITS_FOR_NOBODY: Target = of("waits-for-nobody", |Task { client, rounds, done, .. }| {
     async move {
         let zk = client.open().await.expect("a simulated client gets its session");
@@ -98,7 +98,7 @@ fn a_livelock_is_found_also_behind_faults_and_counts_from_their_end() {
     for seed in 0..20 {
         let plan = Plan { clients: 2, ..Plan::drawn(seed) };
         let run = run::seed(&EACH_UNDOES_THE_OTHER, &plan, seed);
-        // Whoever loses its session gives up, and leaves the other in peace, which still is not content.
+        // A client that loses its session gives up; the other one continues, without progress.
         assert!(run.hang().is_none() || run.what_failed() == "livelock", "seed {seed}: {:?}", run.hang());
         assert!(run.longest_lull_us <= 60_000_000, "seed {seed}");
     }

@@ -7,9 +7,9 @@ use zk_harness::recording::Recording;
 use zk_harness::run;
 use zk_harness::target::Target;
 
-/// All that strangers do, and no fault.
+/// All acts of foreign clients, and no fault.
 fn meddling() -> Plan {
-    Plan { servers: 3, rounds: 3, ..Plan::calm() }.with_strangers(&Act::ALL, 0.1, 6)
+    Plan { servers: 3, rounds: 3, ..Plan::calm() }.with_interference(&Act::ALL, 0.1, 6)
 }
 
 fn target(name: &str) -> &'static Target {
@@ -17,7 +17,7 @@ fn target(name: &str) -> &'static Target {
 }
 
 #[test]
-fn every_recipe_takes_what_strangers_do() {
+fn every_recipe_tolerates_interference() {
     // Operations without a recipe have no directory to meddle with.
     for target in zk_catalogue::workloads().filter(|target| target.name != "raw") {
         let mut acts = 0;
@@ -26,12 +26,12 @@ fn every_recipe_takes_what_strangers_do() {
             assert!(run.verdict() <= Verdict::Unavoidable, "{} seed {seed}: {}", target.name, run.report);
             acts += run.faults().count();
         }
-        assert!(acts > 20, "{}: strangers did {acts} things", target.name);
+        assert!(acts > 20, "{}: foreign clients acted {acts} times", target.name);
     }
 }
 
 #[test]
-fn what_strangers_do_a_run_with_its_choices_does_again() {
+fn a_run_with_interference_replays_by_its_choices() {
     for seed in 0..30 {
         let target = target("queue");
         let run = run::seed(target, &meddling(), seed);
@@ -44,7 +44,7 @@ fn what_strangers_do_a_run_with_its_choices_does_again() {
 
 #[test]
 fn the_harm_that_a_wrong_step_does_shows_in_some_run() {
-    let parents = Plan { rounds: 6, ..Plan::calm() }.with_strangers(&[Act::Parent], 0.25, 6);
+    let parents = Plan { rounds: 6, ..Plan::calm() }.with_interference(&[Act::Parent], 0.25, 6);
     for (name, plan, harm) in [
         ("lock-missing-is-first", None, RuleId::Mx2),
         ("lock-every-child", None, RuleId::Mx8),
@@ -63,12 +63,12 @@ fn the_harm_that_a_wrong_step_does_shows_in_some_run() {
 }
 
 #[test]
-fn a_plan_that_names_no_strangers_has_none_and_says_so_in_no_word() {
+fn a_plan_without_interference_does_not_mention_it() {
     let plan = Plan::drawn(7);
     let written = serde_json::to_string(&plan).expect("a plan can be written");
-    assert!(!written.contains("strangers"));
+    assert!(!written.contains("interference"));
     assert_eq!(serde_json::from_str::<Plan>(&written).expect("it reads back"), plan);
-    let odd = Plan::calm().with_strangers(&[Act::Write], 0.5, 1);
+    let odd = Plan::calm().with_interference(&[Act::Write], 0.5, 1);
     assert!(odd.check().is_err_and(|error| error.to_string().contains("foreign-write")));
     assert!(Act::ALL.into_iter().all(|act| Act::from_name(act.name()) == Some(act)));
 }

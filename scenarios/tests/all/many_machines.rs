@@ -122,30 +122,32 @@ fn what_does_not_add_up_gets_one_sentence() {
     };
     refused(&["merge", "a"], "error: shard 1/2 is missing");
     refused(&["merge", "a", "a"], "error: a and a are both shard 0/2");
-    refused(&["merge", "a", "b"], "error: a and b are not of one sweep: they differ in the seeds");
+    refused(&["merge", "a", "b"], "error: a and b are not shards of one sweep: they differ in the seeds");
     refused(&["merge", "c"], "error: cannot read c: No such file or directory (os error 2)");
     let text = std::fs::read_to_string(folder.path().join("a")).expect("it was written");
     let cut = text.trim_end().rsplit_once('\n').expect("it has several lines").0;
     std::fs::write(folder.path().join("c"), cut).expect("it can be written");
-    refused(&["merge", "c"], "error: c is cut off: its last line is no summary");
+    refused(&["merge", "c"], "error: c is cut off: its last line is not a summary");
     std::fs::write(folder.path().join("d"), "{}\n").expect("it can be written");
     refused(&["merge", "d"], "error: d is not the result of a sweep: line 1 has no kind");
-    let there = "error: a is there already; take it away, or name another file";
+    let there = "error: a exists already; remove it, or choose another name";
     refused(&["sweep", "lock", "--seeds", "1", "--out", "a"], there);
     refused(&["sweep", "lock", "--seeds", "1", "--junit", "a"], there);
-    refused(&["zoo", "lock-no-guid", "--junit", "a"], there);
+    refused(&["mutants", "lock-no-guid", "--junit", "a"], there);
     assert_eq!(std::fs::read_to_string(folder.path().join("a")).expect("it is still there"), text);
 }
 
 #[test]
-fn the_zoo_writes_a_report_with_a_case_for_each_entry() {
+fn mutants_writes_a_report_with_a_case_for_each_mutant() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let zoo =
-        zksim(folder.path(), &["zoo", "lock-watch-all", "lock-polls", "--seeds", "10", "--junit", "zoo.xml"]);
-    assert_eq!(zoo.status.code(), Some(0));
-    let text = std::fs::read_to_string(folder.path().join("zoo.xml")).expect("it was written");
-    let zoo = Suite { name: "zoo".to_owned(), tests: 2, failures: 0 };
-    assert_eq!(suites(&text), [zoo]);
+    let mutants = zksim(
+        folder.path(),
+        &["mutants", "lock-watch-all", "lock-polls", "--seeds", "10", "--junit", "mutants.xml"],
+    );
+    assert_eq!(mutants.status.code(), Some(0));
+    let text = std::fs::read_to_string(folder.path().join("mutants.xml")).expect("it was written");
+    let mutants = Suite { name: "mutants".to_owned(), tests: 2, failures: 0 };
+    assert_eq!(suites(&text), [mutants]);
 }
 
 #[test]

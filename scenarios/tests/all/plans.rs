@@ -1,4 +1,4 @@
-//! The lock under drawn plans: any number of clients and rounds, any mixture of faults and strangers.
+//! The lock under drawn plans: any number of clients and rounds, any mixture of faults and acts of foreign clients.
 
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestError, TestRng, TestRunner};
@@ -25,7 +25,7 @@ proptest! {
     }
 }
 
-/// What a property that fails is told with.
+/// The message of a failing property.
 fn smallest(fails: impl Fn(&Plan) -> bool) -> Plan {
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
@@ -41,7 +41,7 @@ fn a_plan_that_fails_is_told_as_small_as_it_gets() {
     let plan = smallest(|plan| plan.clients >= 3 && plan.rates.contains_key("reply-lost"));
     assert_eq!((plan.clients, plan.rounds, plan.servers), (3, 1, 1), "{plan}");
     assert_eq!(plan.rates.keys().collect::<Vec<_>>(), ["reply-lost"]);
-    assert!(plan.strangers.is_nobody(), "{plan}");
+    assert!(plan.interference.is_none(), "{plan}");
     assert_eq!(plan.faults, 0, "how many strike made no difference");
 }
 
@@ -50,5 +50,5 @@ fn the_plan_of_a_broken_recipe_shrinks_to_what_breaks_it() {
     let herd = zk_catalogue::find("lock-watch-all").expect("it is there");
     let plan = smallest(|plan| run::seed(herd, plan, 7).report.of(RuleId::Mx13) == Verdict::Fail);
     assert!(plan.clients <= 4 && plan.rounds == 1 && plan.servers == 1, "{plan}");
-    assert!(plan.rates.is_empty() && plan.strangers.is_nobody(), "{plan}");
+    assert!(plan.rates.is_empty() && plan.interference.is_none(), "{plan}");
 }

@@ -11,7 +11,7 @@ use zk_harness::run::{self, Run};
 use zk_harness::shrink::{RUNS, ShrinkError, Shrunk, shrink};
 use zk_harness::target::Target;
 use zk_harness::threads::on_threads;
-use zk_scenarios::zoo::shrunk::first_caught;
+use zk_scenarios::mutation_score::shrunk::first_caught;
 
 fn named(name: &str) -> &'static Target {
     zk_catalogue::find(name).expect("it is there")
@@ -23,7 +23,7 @@ fn shrunk(target: &'static Target, runs: u32) -> (Run, Shrunk) {
     (run, shrunk)
 }
 
-/// Some of each kind: by a fault, by the order of things, on three servers, by a stranger, in a wrong world.
+/// Some of each kind: by a fault, by the order of things, on three servers, by a foreign client, in a wrong world.
 const SOME: [&str; 7] = [
     "lock-no-guid",
     "lock-whole-names",
@@ -36,7 +36,7 @@ const SOME: [&str; 7] = [
 
 #[test]
 fn a_lost_reply_is_all_that_is_left_of_a_lock_without_guids() {
-    // By hand: the reply to one client's create is lost, and it creates again. Nobody else need be there.
+    // By hand: the reply to one client's create is lost, and it creates again. No other client is needed.
     let (target, plan) = (named("lock-no-guid"), Plan::calm().with(&[Fault::ReplyLost], 0.05));
     let plan = Plan { rounds: 1, ..plan };
     let mut runs = (0..1000).map(|seed| run::seed(target, &plan, seed));
@@ -44,10 +44,10 @@ fn a_lost_reply_is_all_that_is_left_of_a_lock_without_guids() {
     let shrunk = shrink(target, &plan, run.choices, RUNS).expect("it fails");
     let after = shrunk.after();
     assert_eq!((after.clients, after.rounds, after.servers, after.faults, after.choices), (1, 1, 1, 1, 1));
-    let told = shrunk.failure.deviations[0].told(&shrunk.failure.run.history.header.clients);
+    let told = shrunk.failure.deviations[0].describe(&shrunk.failure.run.history.header.clients);
     assert!(told.starts_with("a: reply-lost at reply number "), "{told}");
-    let near = shrunk.near.expect("without the lost reply nothing is wrong");
-    assert_eq!(near.without, Some(shrunk.failure.deviations[0]));
+    let nearest = shrunk.nearest.expect("without the lost reply nothing is wrong");
+    assert_eq!(nearest.without, Some(shrunk.failure.deviations[0]));
 }
 
 #[test]
@@ -92,11 +92,11 @@ fn it_never_makes_a_run_larger() {
 fn the_nearest_run_that_passes_differs_in_one_choice() {
     for name in ["lock-no-guid", "queue-hands-out-in-doubt", "barrier-any-write"] {
         let (_, shrunk) = shrunk(named(name), RUNS);
-        let near = shrunk.near.expect("one choice less and it passes");
-        assert!(near.passing.run.verdict() < Verdict::Unknown, "{name}");
-        let lacks = near.without.expect("a choice");
-        assert!(!near.passing.deviations.contains(&lacks) && shrunk.failure.deviations.contains(&lacks));
-        assert_eq!(near.passing.plan, shrunk.failure.plan);
+        let nearest = shrunk.nearest.expect("one choice less and it passes");
+        assert!(nearest.passing.run.verdict() < Verdict::Unknown, "{name}");
+        let lacks = nearest.without.expect("a choice");
+        assert!(!nearest.passing.deviations.contains(&lacks) && shrunk.failure.deviations.contains(&lacks));
+        assert_eq!(nearest.passing.plan, shrunk.failure.plan);
     }
 }
 
@@ -147,7 +147,10 @@ fn the_command_of_a_shrunk_run_replays_it_in_a_fresh_process() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (status, said, _) = zksim(folder.path(), &["sweep", "lock-no-guid", "--seeds", "30"]);
     assert_eq!(status, Some(1));
-    assert!(said.contains("failures, by rule and shape") && said.contains("after reply-lost"), "{said}");
+    assert!(
+        said.contains("failures, by rule and fingerprint") && said.contains("after reply-lost"),
+        "{said}"
+    );
     let after = |text: &str, word: &str| {
         let line = text.lines().find_map(|line| line.trim().strip_prefix(word));
         line.and_then(|line| line.trim().strip_prefix("cargo sim ")).expect(word).to_owned()
@@ -164,7 +167,7 @@ fn the_command_of_a_shrunk_run_replays_it_in_a_fresh_process() {
     let file = after(&said, "exactly").replace("replay ", "");
     let (status, said, _) = zksim(folder.path(), &["shrink", &file]);
     assert_eq!(status, Some(1), "{said}");
-    assert!(said.contains("the nearest run that passes: the same without"), "{said}");
+    assert!(said.contains("nearest run that passes: the same without"), "{said}");
     assert_eq!(replay(&after(&said, "exactly"))["hash"], small["hash"]);
     assert_eq!(replay(&after(&said, "anywhere"))["hash"], small["hash"]);
 }
@@ -185,14 +188,14 @@ fn nothing_is_overwritten_by_what_is_kept() {
     };
     refused(shrink(&["--keep", "herd"]), "there is no folder scenarios/regressions here");
     std::fs::create_dir_all(folder.path().join("scenarios/regressions")).expect("a folder");
-    refused(shrink(&["--keep", "../herd"]), r#""../herd" is no name for a regression"#);
+    refused(shrink(&["--keep", "../herd"]), r#""../herd" is not a name for a regression"#);
     assert_eq!(shrink(&["--keep", "herd"]).0, Some(1));
-    refused(shrink(&["--keep", "herd"]), "herd.json is there already, and is not overwritten");
+    refused(shrink(&["--keep", "herd"]), "herd.json exists already");
     let (status, said, _) = zksim(folder.path(), &["replay", "scenarios/regressions/herd.json"]);
     assert_eq!(status, Some(1));
-    assert!(said.contains("it must   fail by MX-13: as it must"), "{said}");
+    assert!(said.contains("expected  fail by MX-13: as expected"), "{said}");
     assert_eq!(shrink(&["--out", "small.json"]).0, Some(1));
-    refused(shrink(&["--out", "small.json"]), "small.json is there already");
+    refused(shrink(&["--out", "small.json"]), "small.json exists already");
     let (status, _, error) = zksim(folder.path(), &["shrink", "nonsense"]);
     refused((status, error), r#""nonsense" is neither a file nor the code of a run"#);
 }

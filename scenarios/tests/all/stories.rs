@@ -1,4 +1,4 @@
-//! Every story, told to its end; its trace is a snapshot.
+//! Every story is played; its trace is a snapshot.
 //!
 //! A snapshot that changes is read as one reads code: `INSTA_UPDATE=always cargo test -p zk-scenarios stories`
 //! writes the new ones.

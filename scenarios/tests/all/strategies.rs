@@ -5,7 +5,7 @@ use zk_harness::strategy::{Search, Strategy};
 
 #[test]
 fn where_no_fault_is_drawn_there_is_nothing_to_place_and_a_portfolio_goes_on() {
-    let polls = zk_catalogue::find("lock-polls").expect("it is in the zoo");
+    let polls = zk_catalogue::find("lock-polls").expect("the mutant exists");
     let systematic = Search::new(polls, Strategy::Systematic, None);
     assert!(systematic.attempt(0).is_some() && systematic.attempt(1).is_none());
     let portfolio = Search::new(polls, Strategy::Portfolio, None);

@@ -31,7 +31,7 @@ fn the_lock_keeps_its_promises_under_every_kind_of_fault() {
     let order = order(&lock::TARGET, 2000, 2);
     let tally = tally(&order);
     assert_eq!(tally.failures, [].into());
-    assert_eq!(tally.never_struck(&order), []);
+    assert_eq!(tally.never_injected(&order), []);
     // A lock neither syncs nor watches for good: see `raw`.
     assert_eq!(tally.never_tested(), [RuleId::Zk12, RuleId::Zk14], "every other rule was put to the test");
     assert!(tally.verdict(&order) <= Verdict::Unavoidable);
@@ -44,7 +44,7 @@ fn the_ensemble_keeps_zookeepers_promises_and_shows_what_zookeeper_does_not_excl
         let order = order(target, 10_000, 2);
         let tally = tally(&order);
         assert_eq!(tally.failures, [].into());
-        assert_eq!(tally.never_struck(&order), []);
+        assert_eq!(tally.never_injected(&order), []);
         if *target == raw::TARGET {
             assert!(tally.never_tested().iter().all(|rule| !rule.name().starts_with("ZK")));
         }
@@ -57,14 +57,14 @@ fn the_ensemble_keeps_zookeepers_promises_and_shows_what_zookeeper_does_not_excl
 
 #[test]
 fn a_sweep_that_leaves_a_required_rule_untested_proves_nothing_and_names_it() {
-    // A single client on a calm network is never told to stop.
+    // A single client on a fault-free network never has to stop.
     let plan = Plan { clients: 1, ..Plan::calm() };
     let search = Search::new(&lock::TARGET, Strategy::Swarm, Some(plan));
     let order = Order { search, ..order(&lock::TARGET, 20, 1) };
     let tally = tally(&order);
     assert_eq!((tally.failures.len(), tally.verdict(&order)), (0, Verdict::Vacuous));
-    assert_eq!(tally.never_struck(&order), []);
-    assert_eq!(tally.not_put_to_the_test(&order), [RuleId::Mx14]);
+    assert_eq!(tally.never_injected(&order), []);
+    assert_eq!(tally.required_untested(&order), [RuleId::Mx14]);
 }
 
 #[test]

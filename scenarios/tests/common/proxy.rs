@@ -108,7 +108,7 @@ fn listen(server: String, way: Arc<Way>) -> SocketAddr {
 /// The handshake and the registration of a few watches, so that sessions get on.
 const LEAST_BYTES: u64 = 400;
 
-/// ServerLinks the least and the most that a connection carries one way.
+/// Between the least and the most that a connection carries one way.
 const MORE_BYTES: u64 = 3000;
 
 impl Way {

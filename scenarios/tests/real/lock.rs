@@ -108,11 +108,15 @@ fn an_interrupted_run_tidies_up_on_somebody_elses_server() {
 #[test]
 fn what_cannot_be_run_is_told_in_one_sentence() {
     let sim = Sim::new();
-    assert_eq!(refused(&sim.real(&["lokc"])), r#"there is nothing called "lokc"; did you mean "lock"?"#);
-    assert!(
-        refused(&sim.real(&["lock-no-guid", "--connect", "127.0.0.1:1"])).starts_with("lock-no-guid breaks")
+    assert_eq!(
+        refused(&sim.real(&["lokc"])),
+        r#"there is no workload, mutant or story called "lokc"; did you mean "lock"?"#
     );
-    assert!(refused(&sim.real(&["lock", "--for", "0s"])).starts_with("--for 0s would prove nothing"));
+    assert!(
+        refused(&sim.real(&["lock-no-guid", "--connect", "127.0.0.1:1"]))
+            .starts_with("lock-no-guid fails only")
+    );
+    assert!(refused(&sim.real(&["lock", "--for", "0s"])).starts_with("--for must be at least a second"));
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     assert_eq!(refused(&sim.real(&["lock", "--port", &port])), format!("port {port} of 127.0.0.1 is in use"));

@@ -45,7 +45,7 @@ fn at_the_root(ensemble: &Ensemble) -> Vec<String> {
 
 /// The targets that run on real servers, and are mutants or not.
 fn on_real_servers(mutants: bool) -> impl Iterator<Item = &'static Target> {
-    zk_catalogue::real_targets().map(|real| real.target).filter(move |target| target.is_broken() == mutants)
+    zk_catalogue::real_targets().map(|real| real.target).filter(move |target| target.is_mutant() == mutants)
 }
 
 #[test]

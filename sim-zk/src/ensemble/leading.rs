@@ -322,7 +322,7 @@ impl Member {
         }
     }
 
-    /// Commits at the leader what its followers were told to commit, unless a commit stall prevents it.
+    /// Commits at the leader the transactions that its followers commit, unless a commit stall prevents it.
     fn resume_committing(&mut self, env: &mut Env<'_>) {
         if self.commit_stops == 0
             && let Some(Withheld { txn, syncs }) = self.withheld.take()

@@ -30,7 +30,7 @@ use crate::observer::Kind;
 use crate::txn::{Body, Origin, Txn};
 use zk_recipes::zk::Stat;
 
-/// A server that is its own leader, its clients, and what they were told.
+/// A server that is its own leader, its clients, and the packets that they received.
 struct Bench {
     replica: Replica,
     prep: Prep,
@@ -44,7 +44,7 @@ struct Bench {
     sent: Vec<(ConnId, Down)>,
 }
 
-/// What the observer was told, by the names of the variants.
+/// The events of the observer, by the names of the variants.
 #[derive(Default)]
 struct Seen(Vec<String>);
 
@@ -144,7 +144,7 @@ impl Bench {
         self.replica.forget(conn, &mut env);
     }
 
-    /// Everything that a connection was told since the last time.
+    /// The packets of a connection since the last call.
     fn told(&mut self, conn: ConnId) -> Vec<String> {
         let mut told = Vec::new();
         let paths = &self.paths;

@@ -61,7 +61,7 @@ impl World {
             Step::Mend(_) | Step::Server(_) | Step::Heal => true,
             Step::Up(conn) => match self.conn(conn).next_up() {
                 Some(Up::Request { ask, .. }) => *ask == Ask::Ping,
-                // The timer of the client has already chosen the time of the connect, and nobody reads behind the end
+                // The timer of the client has already chosen the time of the connect, and no code reads behind the end
                 // of a stream.
                 Some(Up::Connect { .. } | Up::Unreadable | Up::Fin) | None => true,
             },

@@ -89,8 +89,9 @@ impl Cost {
         if change.concerns_all || change.woken != 2 {
             return;
         }
-        let text = explain(format!("zxid {zxid:#x}, by which one comes or goes, notified more than one"))
-            .because(format!("they all watch {}", scene.path(path)));
+        let text =
+            explain(format!("zxid {zxid:#x}, an arrival or departure, notified more than one participant"))
+                .because(format!("all of them watch {}", scene.path(path)));
         out.fail(RuleId::Db8, scene, object, &[], text);
     }
 
@@ -108,7 +109,7 @@ impl Cost {
                 "{who} (called at {called}) sent {} requests, after {} wake-ups, and still waits",
                 op.sends, op.wakes
             ))
-            .because(format!("its budget is {allowed}: who waits asks only when it is told something"));
+            .because(format!("its budget is {allowed}: a waiter reads only after an event"));
             out.fail(RuleId::Db8, scene, op.object, &[op.called.index], text);
         }
     }

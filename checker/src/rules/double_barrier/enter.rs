@@ -42,15 +42,16 @@ fn together(all: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings
     }
     let who = scene.client(part.client);
     let text = explain(format!(
-        "{who} entered at {}, and there were never more than {sure} of {wanted} who took part",
+        "{who} entered at {}, with at most {sure} of {wanted} participants at any time",
         scene.when(scene.view.now)
     ))
     .because(format!(
-        "it had called at {}; who entered before that, failed or left is no part",
+        "its call began at {}; participants that entered before, failed or left do not count",
         scene.when(part.called)
     ));
     if perhaps >= wanted {
-        let text = text.excused("others had given up or died, and their znodes may have been there still");
+        let text =
+            text.excused("other participants had given up or died, and their znodes may still have existed");
         let found = Found::unavoidable(RuleId::Db1, scene.index);
         return out.find(found, scene, Some(part.object), &[part.called.index], text);
     }
@@ -63,7 +64,7 @@ fn unregistered(all: &Participants, scene: &Scene<'_>, at: usize, out: &mut Find
     if all.members.iter().any(|member| member.object == part.object) {
         let (who, when) = (scene.client(part.client), scene.when(scene.view.now));
         let text = explain(format!("{who} entered at {when}"))
-            .because("it never had a znode there: nobody can have counted it");
+            .because("it never had a znode there, so no participant can have counted it");
         out.fail(RuleId::Db1, scene, part.object, &[part.called.index], text);
     }
 }
@@ -87,8 +88,8 @@ fn roster(all: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings) 
     out.premise(RuleId::Db4, part.object);
     let own = scene.tables.names.get(own).unwrap_or_default();
     if !ids.contains(&own) {
-        let text = explain(format!("{who} entered at {when}, and is not in the roster: {roster}"))
-            .because("it opened for others");
+        let text = explain(format!("{who} entered at {when}, and the roster does not contain it: {roster}"))
+            .because("the barrier opened for other participants");
         out.fail(RuleId::Db4, scene, part.object, &[part.called.index], text);
     }
     // A participant in the roster had called for it, and had not failed or left before this call.
@@ -123,13 +124,12 @@ fn opening(all: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings)
     out.premise(RuleId::Db4, part.object);
     out.premise(RuleId::Db9, part.object);
     let (who, when) = (scene.client(part.client), scene.when(scene.view.now));
-    let registered = format!("e{}: it registered with {}", own.created.index, scene.znode(own.path));
+    let registered = format!("e{}: it registered {}", own.created.index, scene.znode(own.path));
     if let Some(opening) = all.opening_of(own) {
         if !opening.counted.iter().any(|member| all.members[*member].part == at) {
-            let text = explain(format!("{who} entered at {when}")).because(registered).because(format!(
-                "when it opened at {} its znode was not there",
-                scene.when(opening.created)
-            ));
+            let text = explain(format!("{who} entered at {when}"))
+                .because(registered)
+                .because(format!("at the opening, {}, its znode did not exist", scene.when(opening.created)));
             out.fail(RuleId::Db4, scene, part.object, &[own.created.index, opening.created.index], text);
         }
         return;
@@ -143,7 +143,7 @@ fn opening(all: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings)
     };
     if let Some(ready) = all.readies.iter().rfind(earlier) {
         let text = explain(format!("{who} entered at {when}")).because(registered).because(format!(
-            "{} is of {}, before that: it opened for others",
+            "{} is of {}, before that: it opened for other participants",
             scene.znode(ready.path),
             scene.when(ready.created)
         ));
@@ -155,7 +155,7 @@ fn opening(all: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings)
     if let Some((index, what)) = part.last_event.filter(|_| most < size(scene, part)) {
         let text = explain(format!("{who} entered at {when} on {what}"))
             .because(registered)
-            .because("it has not opened since, and there were never enough");
+            .because("the barrier has not opened since, and there were never enough participants");
         out.fail(RuleId::Db9, scene, part.object, &[own.created.index, index], text);
     }
 }
@@ -181,12 +181,12 @@ fn refused(all: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings)
         return;
     }
     let text = explain(format!(
-        "{} was refused at {}, and had been counted",
+        "the enter of {} was refused at {}, although it had been counted",
         scene.client(part.client),
         scene.when(scene.view.now)
     ))
     .because(format!(
-        "it opened at {} with its {} registered",
+        "the barrier opened at {} with its {} registered",
         scene.when(opening.created),
         scene.znode(own.path)
     ));
@@ -230,9 +230,9 @@ fn counted(all: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings)
     let names: Vec<String> = others.map(|other| scene.actor(all.parts[other.part].enter)).collect();
     let who = scene.client(part.client);
     let text = explain(format!(
-        "{who} opened it at {} for {wanted}, and never more than {most} of this round were registered",
+        "{who} opened the barrier at {} for {wanted}, with at most {most} registered in this round",
         scene.when(scene.view.now)
     ))
-    .because(format!("the znodes of participants that are there are of [{}]", names.join(", ")));
+    .because(format!("the znodes of participants are those of [{}]", names.join(", ")));
     out.fail(RuleId::Db3, scene, part.object, &[part.called.index, from], text);
 }

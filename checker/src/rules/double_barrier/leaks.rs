@@ -48,7 +48,7 @@ impl Leaks {
         self.reported.push(path);
         let who = scene.client(part.client);
         let how = if part.outcome == Some(Outcome::Done) { "left" } else { "gave up" };
-        let text = explain(format!("{} of {who} is left", scene.znode(path)))
+        let text = explain(format!("{} of {who} still exists", scene.znode(path)))
             .because(format!("{who} {how} at {}", scene.when(over)));
         out.metrics.leaks += 1;
         out.fail(RuleId::Db10, scene, part.object, &[created, over.index], text);
@@ -86,8 +86,8 @@ impl Leaks {
                 continue;
             }
             let who = scene.client(client);
-            let text = explain(format!("a watch of {who} on {} is left", scene.path(watch.path)))
-                .because(format!("it was armed at e{}, and {who} takes no part", watch.armed_index));
+            let text = explain(format!("a watch of {who} on {} is still armed", scene.path(watch.path)))
+                .because(format!("it was armed at e{}, and {who} takes no part any more", watch.armed_index));
             out.metrics.leaks += 1;
             out.fail(RuleId::Db10, scene, object, &[watch.armed_index], text);
         }
@@ -108,8 +108,8 @@ impl Leaks {
         }
         self.reported.push(path);
         let who = scene.client(client);
-        let text = explain(format!("{} of {who} is left", scene.znode(path)))
-            .because(format!("{who} takes no part"));
+        let text = explain(format!("{} of {who} still exists", scene.znode(path)))
+            .because(format!("{who} takes no part any more"));
         out.metrics.leaks += 1;
         out.fail(RuleId::Db10, scene, object, &[], text);
     }

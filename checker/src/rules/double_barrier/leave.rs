@@ -23,13 +23,13 @@ pub(super) fn returned(
     let hasty = match part.last {
         Last::Answer(_) => None,
         Last::Event(index, what) => Some((index, format!("{who} left at {when} on {what}"))),
-        Last::Nothing => Some((part.left.index, format!("{who} left at {when} on what it knew before"))),
+        Last::Nothing => Some((part.left.index, format!("{who} left at {when} without a read"))),
     };
     if let Some((index, what)) = hasty {
         let text = explain(what).because("it did not read after that").because(why.clone());
         out.fail(RuleId::Db9, scene, part.object, &[index, witness], text);
     }
-    let text = explain(format!("{who} has left at {when}")).because(why);
+    let text = explain(format!("{who} left at {when}")).because(why);
     out.fail(RuleId::Db2, scene, part.object, &[part.left.index, witness], text);
 }
 
@@ -44,7 +44,7 @@ fn still_there(all: &Participants, scene: &Scene<'_>, at: usize) -> Option<(Stri
     let mut others = others.filter(|(other, _)| !all.is_lost(scene, *other));
     let (_, other) = others.next()?;
     let (who, when) = (scene.client(other.client), scene.when(other.over));
-    let why = format!("{who} entered generation {generation} at {when}, lives, and has not called leave");
+    let why = format!("{who} entered generation {generation} at {when}, is alive, and has not called leave");
     Some((why, other.over.index))
 }
 
@@ -54,5 +54,8 @@ fn registered(all: &Participants, scene: &Scene<'_>, at: usize) -> Option<(Strin
     let mut counted = opening.counted.iter().map(|member| &all.members[*member]);
     let member = counted.find(|member| member.gone == NEVER)?;
     let (who, znode) = (scene.actor(all.parts[member.part].enter), scene.znode(member.path));
-    Some((format!("{znode} of {who} was registered when it opened, and is there"), member.created.index))
+    Some((
+        format!("{znode} of {who} was registered when the barrier opened, and still exists"),
+        member.created.index,
+    ))
 }

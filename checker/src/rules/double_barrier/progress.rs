@@ -76,11 +76,11 @@ impl Progress {
             let who = scene.client(op.client);
             let what = op.verb.name();
             let text = explain(format!(
-                "{who} waits to {what} since {}, and from {} on nothing is there to wake it",
+                "{who} waits to {what} since {}, and nothing can wake it from {} on",
                 scene.when(op.called),
                 scene.when(doubt.since)
             ))
-            .because(format!("{who} has no watch on anything whose change has to come"));
+            .because(format!("{who} has no watch that a coming change will fire"));
             out.fail(RuleId::Db6, scene, op.object, &[op.called.index, doubt.since.index], text);
         }
     }
@@ -110,9 +110,8 @@ impl Progress {
             let what = scene.view.op(*op).verb.name();
             let who = scene.client(part.client);
             let called = scene.view.op(*op).called;
-            let text = explain(format!("{who} waits to {what} since {}", scene.when(called))).because(
-                format!("{why}, for {} now; {} is the most it may take", ms(scene.at - since), ms(bound)),
-            );
+            let text = explain(format!("{who} waits to {what} since {}", scene.when(called)))
+                .because(format!("{why}, for {} so far; the limit is {}", ms(scene.at - since), ms(bound)));
             out.fail(rule, scene, part.object, &[called.index], text);
         }
     }
@@ -127,7 +126,7 @@ fn enter_owed(all: &Participants, scene: &Scene<'_>, at: usize) -> Option<(RuleI
         && let Some(opening) = all.opening_of(own)
         && opening.counted.iter().any(|member| all.members[*member].part == at)
     {
-        return Some((RuleId::Db6, opening.created.at, "it has opened with it".to_owned()));
+        return Some((RuleId::Db6, opening.created.at, "the barrier opened with it".to_owned()));
     }
     // The rosters of others show that it was counted, or there were no others. A foreign client may delete the
     // opening before every participant has read it, and then the others take part in the next one.
@@ -137,7 +136,7 @@ fn enter_owed(all: &Participants, scene: &Scene<'_>, at: usize) -> Option<(RuleI
     if is_whole
         && let Some(other) = all.parts.iter().filter(entered).find(|other| counts(all, scene, at, other))
     {
-        let why = format!("{} entered with it", scene.client(other.client));
+        let why = format!("{} of its generation entered", scene.client(other.client));
         return Some((RuleId::Db6, other.over.at, why));
     }
     let before = |other: &&Participation| {
@@ -146,11 +145,11 @@ fn enter_owed(all: &Participants, scene: &Scene<'_>, at: usize) -> Option<(RuleI
     if object.manner.once
         && let Some(other) = all.parts.iter().filter(entered).find(before)
     {
-        let why = format!("it came late: {} had entered before", scene.client(other.client));
+        let why = format!("it was late: {} had entered before", scene.client(other.client));
         return Some((RuleId::Db5, other.over.at.max(part.called.at), why));
     }
     enough(all, scene, part.object).map(|since| {
-        (RuleId::Db6, since, format!("{} who live wait to enter, and nobody is inside", object.size))
+        (RuleId::Db6, since, format!("{} live participants wait to enter, and none is inside", object.size))
     })
 }
 
@@ -208,7 +207,7 @@ fn enough(all: &Participants, scene: &Scene<'_>, object: ObjectId) -> Option<u64
 fn leave_owed(all: &Participants, scene: &Scene<'_>, at: usize) -> Option<(u64, String)> {
     let part = &all.parts[at];
     let mut since = part.left.at;
-    let why = "all others of its generation have left or are gone".to_owned();
+    let why = "all other participants of its generation have left or died".to_owned();
     if let Some(opening) = all.own(at).and_then(|own| all.opening_of(own)) {
         for member in opening.counted.iter().map(|member| &all.members[*member]) {
             let of = &all.parts[member.part];

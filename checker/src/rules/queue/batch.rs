@@ -83,17 +83,19 @@ fn tell(scene: &Scene<'_>, object: ObjectId, item: &Item, passed: &Item, out: &m
     let seen = [item.made.index, passed.made.index];
     // Where names explain the order, they are the reported reason.
     if names.0 < names.1 {
-        let text = explain(format!("item {text} went before {other}"))
-            .because(format!("as texts {} comes before {}; as numbers it does not", names.0, names.1));
+        let text = explain(format!("item {text} was taken before {other}")).because(format!(
+            "compared as text {} comes before {}; compared as numbers it does not",
+            names.0, names.1
+        ));
         out.fail(RuleId::Qu10, scene, object, &seen, text);
     }
     let (rule, text) = if is_fifo {
-        let text = explain(format!("item {text} (zxid {:#x}) went before {other}", item.czxid))
-            .because(format!("{other} was put at zxid {:#x} and is still there", passed.czxid));
+        let text = explain(format!("item {text} (zxid {:#x}) was taken before {other}", item.czxid))
+            .because(format!("{other} was put at zxid {:#x} and is still in the queue", passed.czxid));
         (RuleId::Qu4, text)
     } else {
         let text = explain(format!(
-            "item {text} of priority {} went while {other} of priority {} was there",
+            "item {text} of priority {} was taken while {other} of priority {} was in the queue",
             item.urgency, passed.urgency
         ))
         .because(format!("{other} was put at zxid {:#x}", passed.czxid));

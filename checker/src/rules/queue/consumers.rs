@@ -149,12 +149,12 @@ impl IdleConsumers {
         for doubt in doubts.certain(scene.at, source) {
             let op = scene.view.op(doubt.op);
             let text = explain(format!(
-                "{} waits for an item since {}, and from {} on nothing is there to wake it",
+                "{} waits for an item since {}, and nothing can wake it from {} on",
                 scene.client(op.client),
                 scene.when(op.called),
                 scene.when(doubt.since)
             ))
-            .because("it has no watch on the queue, nor on somebody who waits ahead of it");
+            .because("it has no watch on the queue, nor on a consumer ahead of it");
             out.find(
                 Found::fail(RuleId::Qu6, doubt.since.index).in_layer(Layer::Safety),
                 scene,
@@ -191,12 +191,12 @@ impl IdleConsumers {
             let from = since.at.max(view.calm_since);
             if scene.at > from.saturating_add(bound) {
                 let text = explain(format!(
-                    "an item is there and {} waits for one, and nobody has got it for {}",
+                    "the queue has an item and {} waits for one, and no consumer has taken it for {}",
                     scene.actor(waiting.op),
                     ms(scene.at - from)
                 ))
-                .because(format!("that is so since {}", scene.when(since)))
-                .not_excused("no fault lasts any more");
+                .because(format!("both are so since {}", scene.when(since)))
+                .not_excused("no fault is active any more");
                 let seen = [view.op(waiting.op).called.index, since.index];
                 out.fail(RuleId::Qu6, scene, object, &seen, text);
                 self.stuck.insert(object, view.now);
@@ -239,8 +239,8 @@ impl IdleConsumers {
         if index > allowed && !herd.reported && !scene.tables.objects[usize::from(object.0)].manner.textbook {
             herd.reported = true;
             let text =
-                explain(format!("the put of zxid {zxid:#x} has woken {index} idle consumers: 1 may be"))
-                    .because(format!("they all watch {}", scene.path(path)));
+                explain(format!("the put of zxid {zxid:#x} notified {index} idle consumers; 1 is allowed"))
+                    .because(format!("all of them watch {}", scene.path(path)));
             out.fail(RuleId::Qu7, scene, object, &[], text);
         }
     }
@@ -296,8 +296,9 @@ impl IdleConsumers {
                 continue;
             }
             if let Some(client) = view.present_client(place.owner) {
-                let text = explain(format!("{} of {} is left", scene.znode(*path), scene.client(client)))
-                    .because(format!("its operation is over since {}", scene.when(view.op(place.op).over)));
+                let text =
+                    explain(format!("{} of {} still exists", scene.znode(*path), scene.client(client)))
+                        .because(format!("its operation ended at {}", scene.when(view.op(place.op).over)));
                 out.metrics.leaks += 1;
                 out.fail(RuleId::Qu9, scene, place.object, &[], text);
             }
@@ -314,11 +315,11 @@ impl IdleConsumers {
                 continue;
             }
             let text = explain(format!(
-                "the claim of {} to item {} is left",
+                "the claim of {} to item {} still exists",
                 scene.client(client),
                 scene.path(item.text)
             ))
-            .because("it was not handed out, or its caller is done with it");
+            .because("the item was not returned to the caller, or the caller is done with it");
             out.metrics.leaks += 1;
             out.fail(RuleId::Qu9, scene, item.object, &[item.made.index], text);
         }
@@ -332,7 +333,7 @@ impl IdleConsumers {
             }
             if let Some(client) = view.present_client(watch.session) {
                 let text = explain(format!(
-                    "a watch of {} on {} is left",
+                    "a watch of {} on {} is still armed",
                     scene.client(client),
                     scene.path(watch.path)
                 ));

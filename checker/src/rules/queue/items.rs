@@ -94,23 +94,21 @@ impl Items {
         out.premise(RuleId::Qu3, object);
         out.premise(RuleId::Qu8, object);
         if item.owner != Session(0) {
-            let text = explain(format!("item {text} goes with the session of its producer")).because(
+            let text = explain(format!("item {text} is deleted with the session of its producer")).because(
                 format!("its znode {} belongs to {}", scene.znode(item.path), scene.session(item.owner)),
             );
             out.fail(RuleId::Qu8, scene, object, &seen, text);
         }
         let before = self.stock.of(object, item.text).next().filter(|first| *first != at);
         if let Some(before) = before.map(|before| &self.stock.items[before]) {
-            let text = explain(format!("{} put {text} once, and it is there twice", scene.actor(item.put)))
-                .because(format!("{} was made at zxid {:#x}", scene.znode(before.path), before.czxid))
-                .because(format!("{} was made at zxid {:#x}", scene.znode(item.path), item.czxid));
+            let text =
+                explain(format!("{} put {text} once, and the queue has it twice", scene.actor(item.put)))
+                    .because(format!("{} was created at zxid {:#x}", scene.znode(before.path), before.czxid))
+                    .because(format!("{} was created at zxid {:#x}", scene.znode(item.path), item.czxid));
             out.fail(RuleId::Qu3, scene, object, &[op.called.index, before.made.index], text);
         } else if matches!(op.phase, Phase::Over(Outcome::Refused)) {
-            let text = explain(format!("item {text} is put although its put was refused")).because(format!(
-                "{} was told so at {}",
-                scene.actor(item.put),
-                scene.when(op.over)
-            ));
+            let text = explain(format!("item {text} is in the queue although its put was refused"))
+                .because(format!("the put of {} returned at {}", scene.actor(item.put), scene.when(op.over)));
             out.fail(RuleId::Qu3, scene, object, &seen, text);
         }
     }
@@ -131,11 +129,9 @@ impl Items {
         out.premise(RuleId::Qu1, item.object);
         let text = scene.path(item.text);
         if op.verb != Verb::Confirm || op.phase == Phase::Unborn {
-            let text = explain(format!("item {text} is gone, and nobody has confirmed it")).because(format!(
-                "it was removed at {} by {}",
-                scene.when(item.gone_at),
-                scene.session(item.by)
-            ));
+            let text = explain(format!("item {text} was removed, and no consumer has confirmed it")).because(
+                format!("it was removed at {} by {}", scene.when(item.gone_at), scene.session(item.by)),
+            );
             out.fail(RuleId::Qu2, scene, item.object, &[item.made.index], text);
             return;
         }
@@ -147,7 +143,7 @@ impl Items {
                 "item {text} was confirmed by {}, which had no claim to it",
                 scene.actor(item.taker)
             ))
-            .because(format!("it was claimed by {} then", scene.session(holder)));
+            .because(format!("{} had the claim then", scene.session(holder)));
             out.fail(RuleId::Qu1, scene, item.object, &[op.called.index], text);
         }
     }
@@ -166,7 +162,7 @@ impl Items {
         }
         let item = &self.stock.items[at];
         let text = explain(format!(
-            "the claim of {} to item {} was taken away by {}",
+            "the claim of {} to item {} was removed by {}",
             scene.session(owner),
             scene.path(item.text),
             scene.actor(event.op)
@@ -188,16 +184,17 @@ impl Items {
         let (who, what) = (scene.client(op.client), scene.path(text));
         let before = self.fates.get(&text).copied().unwrap_or_default();
         if self.stock.given(scene, object, text).is_none() {
-            let text = explain(format!("{who} was handed {what}, which nobody has put"));
+            let text = explain(format!("{who} received {what}, which no client has put"));
             out.fail(RuleId::Qu1, scene, object, &[op.called.index], text);
             return;
         }
         let at_least_once = scene.tables.objects[usize::from(object.0)].manner.at_least_once;
         if let (Some((first, when)), false) = (before.seen, at_least_once) {
             let doubled = before.number != 0 && number != 0 && before.number != number;
-            let text = explain(format!("{who} was handed {what}, and so was {} before", scene.actor(first)));
+            let text =
+                explain(format!("{who} received {what}, which {} had received before", scene.actor(first)));
             let (rule, text) = if doubled {
-                (RuleId::Qu3, text.because("it was put once, and two znodes were made of it"))
+                (RuleId::Qu3, text.because("it was put once, and two znodes were created"))
             } else {
                 (RuleId::Qu1, text.because("one of them did not remove it"))
             };
@@ -240,20 +237,18 @@ impl Items {
         if all().any(has_right) {
             return;
         }
-        let text = explain(format!("{who} was handed {what} without having got it"));
+        let text = explain(format!("{who} returned {what} without having removed or claimed it"));
         let text = match all().next_back() {
-            None => text.because("it never was in the queue"),
+            None => text.because("the item never was in the queue"),
             Some(item) if at_least_once => {
                 text.because(format!("{who} has never claimed {}", scene.znode(item.path)))
             }
             Some(item) if item.is_there() => {
                 text.because(format!("{} is still in the queue", scene.znode(item.path)))
             }
-            Some(item) => text.because(format!(
-                "it was {} that removed it, at zxid {:#x}",
-                scene.session(item.by),
-                item.gone
-            )),
+            Some(item) => {
+                text.because(format!("{} removed it, at zxid {:#x}", scene.session(item.by), item.gone))
+            }
         };
         let seen = all().next_back().map_or(u32::MAX, |item| item.gone_at.index);
         out.fail(RuleId::Qu1, scene, object, &[scene.view.op(id).called.index, seen], text);
@@ -280,12 +275,12 @@ impl Items {
             *latest = (number, text);
         } else {
             let text = explain(format!(
-                "{} was handed {} after {}",
+                "{} received {} after {}",
                 scene.client(client),
                 scene.path(text),
                 scene.path(later_text)
             ))
-            .because(format!("the one was put at zxid {number:#x}, the other at {later:#x}"));
+            .because(format!("the former was put at zxid {number:#x}, the latter at {later:#x}"));
             let when = self.fates.get(&later_text).and_then(|fate| fate.seen);
             out.fail(RuleId::Qu4, scene, object, &[when.map_or(u32::MAX, |(_, when)| when)], text);
         }
@@ -339,16 +334,13 @@ impl Items {
             let what = scene.path(*text);
             let text = match (outcome, made) {
                 (Outcome::Done, None) => {
-                    explain(format!("{who} was told that {what} is put, and it never was in the queue"))
-                        .because("no znode was made of it")
+                    explain(format!("{who} was told that {what} is put, and the item never was in the queue"))
+                        .because("no znode was created for it")
                 }
                 (Outcome::Refused, Some(made)) => {
                     let item = &self.stock.items[made];
-                    explain(format!("{who} was told that {what} is not put, and it is")).because(format!(
-                        "{} was made at zxid {:#x}",
-                        scene.znode(item.path),
-                        item.czxid
-                    ))
+                    explain(format!("{who} was told that {what} is not put, and the item is in the queue"))
+                        .because(format!("{} was created at zxid {:#x}", scene.znode(item.path), item.czxid))
                 }
                 _ => continue,
             };
@@ -363,8 +355,9 @@ impl Items {
         let item = self.stock.of(object, text).next().map(|at| self.stock.items[at].clone());
         let is_mine = item.as_ref().is_some_and(|item| item.taker == id);
         if outcome == Outcome::Refused && is_mine {
-            let text = explain(format!("{who} was told that it is not done with {what}, and {what} is gone"))
-                .because("its own confirmation has removed it");
+            let text =
+                explain(format!("{who} was told that {what} is not confirmed, and {what} was removed"))
+                    .because("its own confirmation removed it");
             out.fail(RuleId::Qu2, scene, object, &[op.called.index], text);
         }
         if outcome != Outcome::Done {
@@ -373,11 +366,13 @@ impl Items {
         let fate = self.fates.entry(text).or_default();
         let before = fate.confirmed.replace(id);
         if let Some(before) = before {
-            let text =
-                explain(format!("{who} is done with {what}, and so was {} before", scene.actor(before)));
+            let text = explain(format!(
+                "{who} confirmed {what}, which {} had confirmed before",
+                scene.actor(before)
+            ));
             out.fail(RuleId::Qu1, scene, object, &[scene.view.op(before).over.index], text);
         } else if scene.view.is_sim() && !is_mine {
-            let text = explain(format!("{who} was told that it is done with {what}, and it is not"));
+            let text = explain(format!("{who} was told that {what} is confirmed, and it is not"));
             let text = match item {
                 Some(item) if item.is_there() => text.because("the item is still in the queue"),
                 Some(item) => text.because(format!("{} had removed it before", scene.session(item.by))),
@@ -416,7 +411,7 @@ impl Items {
                     "{} were put, {} came out, {} are left",
                     capture.acknowledged, capture.delivered, capture.left
                 ))
-                .not_excused("no operation was cancelled, none has an unknown end, nobody died");
+                .not_excused("no operation was cancelled or has an unknown result, and no client died");
             out.fail(RuleId::Qu2, scene, *object, &[capture.put], text);
         }
     }
@@ -431,12 +426,10 @@ impl Items {
         }
         let op = scene.view.op(item.taker);
         let in_doubt = match op.phase {
-            Phase::Over(Outcome::Unknown) => Some("its end is unknown"),
+            Phase::Over(Outcome::Unknown) => Some("its result is unknown"),
             Phase::Over(Outcome::Cancelled) => Some("it was cancelled"),
             Phase::Dead => Some("its client died"),
-            _ if self.died_with.contains(&at) => {
-                Some("the client that had it in hand died, or a third party took it")
-            }
+            _ if self.died_with.contains(&at) => Some("its consumer died, or a foreign client removed it"),
             _ => None,
         };
         let text = scene.path(item.text);
@@ -446,10 +439,10 @@ impl Items {
             format!("by an operation of {} (called at {})", scene.client(op.client), scene.when(op.called))
         };
         let text = explain(format!("item {text} is lost"))
-            .because(format!("it was removed at zxid {:#x} {by}, and handed to nobody", item.gone));
+            .because(format!("it was removed at zxid {:#x} {by}, and returned to no caller", item.gone));
         let (verdict, text) = match in_doubt {
             Some(why) => (Verdict::Unavoidable, text.excused(why)),
-            None => (Verdict::Fail, text.not_excused("the operation came to its end, and its client lived")),
+            None => (Verdict::Fail, text.not_excused("the operation returned, and its client is alive")),
         };
         out.find(
             Found::new(RuleId::Qu2, verdict, scene.index),

@@ -108,7 +108,7 @@ impl Cost {
             scene.session(session)
         ))
         .because(format!(
-            "it is about {}, and what {} takes part in is told {allowed} times at the most",
+            "it is about {}, and the bound for {} is {allowed}",
             scene.path(path),
             scene.client(client)
         ));

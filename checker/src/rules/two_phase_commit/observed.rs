@@ -53,12 +53,12 @@ impl Observed {
         match self.seen.get(&site) {
             Some(before) if *before != word => {
                 let text = explain(format!(
-                    "{} was told at {} that site {site} has voted {}",
+                    "{} learned at {} that site {site} has voted {}",
                     site_name(part.site),
                     scene.when(scene.view.now),
                     word.text()
                 ))
-                .because(format!("its vote had been told to be {}: a vote is cast once", before.text()));
+                .because(format!("that vote had been reported as {}: a vote is cast once", before.text()));
                 out.fail(RuleId::Tc6, scene, object, &[], text);
             }
             _ => drop(self.seen.insert(site, word)),
@@ -190,7 +190,7 @@ impl Observed {
         let Some(last) = self.all_said_yes(scene, object) else { return };
         let text = explain(tells)
             .because(format!("all sites had voted for commit, the last at {}", scene.when(last)))
-            .not_excused("nothing had gone wrong, and nobody's time limit was over before");
+            .not_excused("there was no fault, and no time limit had passed before");
         out.fail(RuleId::Tc4, scene, object, &[last.index], text);
     }
 }

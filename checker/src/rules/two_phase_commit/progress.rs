@@ -93,13 +93,13 @@ impl Progress {
         let missing = written.missing(size(scene, object) as u64);
         let blocked = match (op.verb, missing) {
             (Verb::Decide, Some(site)) if view.is_sim() && !decided && op.limit == 0 => {
-                Some(format!("blocked, legally, by the vote of site {site}: it asks without a time limit"))
+                Some(format!("blocked, as allowed, by the vote of site {site}: the call has no time limit"))
             }
             (Verb::Decide, None) if !decided && op.limit == 0 && Self::is_coordinated(scene, object) => {
-                Some("blocked, legally, by the coordinator: it asks without a time limit".to_owned())
+                Some("blocked, as allowed, by the coordinator: the call has no time limit".to_owned())
             }
             (Verb::Decide, _) if !view.is_sim() && !decided && op.limit == 0 => Some(
-                "blocked, legally, by a vote or by the coordinator: it asks without a time limit".to_owned(),
+                "blocked, as allowed, by a vote or by the coordinator: the call has no time limit".to_owned(),
             ),
             _ => None,
         };
@@ -110,14 +110,14 @@ impl Progress {
             }
             None => {
                 text = match (decided, missing) {
-                    (true, _) => text.because("it is decided, and the decision can be read"),
+                    (true, _) => text.because("the transaction is decided, and the decision can be read"),
                     (false, Some(site)) => {
                         text.because(format!("the vote of site {site} is missing, and abort can be proposed"))
                     }
                     (false, None) => text.because("all votes are cast, and commit can be proposed"),
                 };
                 text = text.not_excused(format!(
-                    "{} without faults is more than it may take",
+                    "there was no fault for {}, and the limit is shorter",
                     ms(scene.at.saturating_sub(since))
                 ));
                 Verdict::Fail
@@ -160,17 +160,17 @@ impl Progress {
                 continue;
             }
             let why = match written.decided() || observed.is_decided() {
-                true => "it is decided",
+                true => "the transaction is decided",
                 false => "abort could be proposed",
             };
-            let text = explain(format!("{} has voted, and was never told the decision", site_name(site)))
+            let text = explain(format!("{} has voted, and never learned the decision", site_name(site)))
                 .because(format!(
                     "its last operation, {} (called at {}), ended at {}",
                     part.verb.name(),
                     scene.when(op.called),
                     scene.when(op.over)
                 ))
-                .not_excused(format!("{why}, and nothing is in the way any more"));
+                .not_excused(format!("{why}, and no fault is active any more"));
             out.fail(RuleId::Tc5, scene, object, &[op.called.index, op.over.index], text);
         }
     }

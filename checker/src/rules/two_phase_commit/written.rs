@@ -110,14 +110,14 @@ impl Written {
             // A foreign client's write is not held against the recipe.
             if op != OpId(0) {
                 let who = by.map_or_else(|| scene.actor(op), |by| site_name(by.site));
-                let new = word.map_or("something else", Word::text);
+                let new = word.map_or("another value", Word::text);
                 let text = explain(format!(
                     "{who} wrote {new} to {} at {}",
                     scene.znode(place.path),
                     scene.when(now)
                 ))
                 .because(format!(
-                    "the vote {} stands there since {}",
+                    "the vote {} was there since {}",
                     before.text(),
                     scene.when(when)
                 ));
@@ -153,11 +153,7 @@ impl Written {
             scene.znode(place.path),
             scene.when(scene.view.now)
         ))
-        .because(format!(
-            "its vote stands in {} since {}",
-            scene.znode(*path),
-            scene.when(slot.made)
-        ));
+        .because(format!("its vote is in {} since {}", scene.znode(*path), scene.when(slot.made)));
         out.fail(RuleId::Tc6, scene, place.object, &[slot.made.index], text);
     }
 
@@ -172,10 +168,10 @@ impl Written {
     ) {
         let now = scene.view.now;
         let who = by.map_or_else(|| "somebody".to_owned(), |by| site_name(by.site));
-        let tells = format!("{who} put {} on record at {}", word.text(), scene.when(now));
+        let tells = format!("{who} recorded {} at {}", word.text(), scene.when(now));
         if let Some(before) = self.record {
             let text = explain(tells).because(format!(
-                "{} was on record since {}: the first record wins",
+                "{} was recorded at {}: the first record wins",
                 before.word.text(),
                 scene.when(before.made)
             ));
@@ -208,11 +204,11 @@ impl Written {
         let made = self.slots.len();
         if (made < all && yes == made) || self.is_late {
             let text = explain(tells).because(format!(
-                "{yes} of {all} sites had voted for it, and not all stood in the transaction when the first did"
+                "{yes} of {all} sites had voted for it, and not all were listed at the first vote"
             ));
             return out.fail(RuleId::Tc7, scene, object, &[], text);
         }
-        let text = explain(tells).because(format!("{yes} of {all} votes for commit stood there"));
+        let text = explain(tells).because(format!("there were {yes} of {all} votes for commit"));
         out.fail(RuleId::Tc9, scene, object, &[], text);
     }
 
@@ -234,11 +230,11 @@ impl Written {
                 self.ephemeral = Some((place.path, Some(now)));
                 let of = slot.site.map_or_else(|| "a site".to_owned(), site_name);
                 let text = explain(format!(
-                    "the vote {} of {of} went with its session at {}",
+                    "the vote {} of {of} was deleted with its session at {}",
                     word.text(),
                     scene.when(now)
                 ))
-                .because("it was ephemeral, and no record fixes the outcome");
+                .because("the vote was ephemeral, and no record fixes the outcome");
                 out.fail(RuleId::Tc10, scene, place.object, &[when.index], text);
             }
         }
@@ -291,12 +287,12 @@ impl Written {
             Some(record) => {
                 let by_itself = after_yes && !part.met_record;
                 let on_record =
-                    format!("{} is on record since {}", record.word.text(), scene.when(record.made));
+                    format!("{} is recorded since {}", record.word.text(), scene.when(record.made));
                 let (rule, text) = match by_itself {
                     true => (
                         RuleId::Tc8,
                         explain(tells)
-                            .because("it had voted for commit, and has not looked")
+                            .because("the site had voted for commit, and has not read the record")
                             .because(on_record),
                     ),
                     false => (RuleId::Tc9, explain(tells).because(on_record)),
@@ -317,12 +313,12 @@ impl Written {
         tells: String,
         out: &mut Findings,
     ) {
-        let nothing = "nothing is on record";
+        let nothing = "there is no record";
         let (rule, text) = if let Some((path, _)) = self.ephemeral {
             let why = format!("{} is an ephemeral vote, and no record fixes the outcome", scene.znode(path));
             (RuleId::Tc10, explain(tells).because(why))
         } else if after_yes && !self.refused {
-            let why = "it had voted for commit, and no vote for abort was cast";
+            let why = "the site had voted for commit, and no site voted for abort";
             (RuleId::Tc8, explain(tells).because(why).because(nothing))
         } else {
             if word == Word::Commit && self.yes() < size(scene, object) {

@@ -141,13 +141,13 @@ impl Asked {
     fn not_asked(scene: &Scene<'_>, zxid: u64, session: Session, kind: Request, out: &mut Findings) {
         let word = kind.name();
         let text = explain(format!("zxid {zxid:#x} is a {word} of {}", client_of(scene, session)))
-            .because("it has asked for none that was not carried out before");
+            .because("every such request of this session had been carried out before");
         out.fail_all(RuleId::Zk3, scene, &[], text);
     }
 
     fn in_parts(scene: &Scene<'_>, zxid: u64, session: Session, out: &mut Findings) {
         let text = explain(format!("zxid {zxid:#x} is a multi of {}", client_of(scene, session)))
-            .because("so is the one before it, and it has asked for one");
+            .because("the transaction before is one too, and the session sent a single multi");
         out.fail_all(RuleId::Zk11, scene, &[], text);
     }
 
@@ -209,7 +209,7 @@ impl Asked {
             && scene.view.session(self.session).is_attached
         {
             let text = explain(format!("{} belongs to {}", scene.path(path), client_of(scene, owner)))
-                .because(format!("{} has made it", client_of(scene, self.session)));
+                .because(format!("{} created it", client_of(scene, self.session)));
             out.fail_all(RuleId::Zk9, scene, &[], text);
         }
     }
@@ -224,8 +224,9 @@ impl Asked {
             out.premise_of_all(RuleId::Zk8);
             let name = |sym| scene.tables.names.get(sym).unwrap_or_default();
             if name(made) != format!("{}{count:010}", name(from.path)) {
-                let text = explain(format!("r{} has made {}", from.req.0, scene.path(made)))
-                    .because(format!("its parent had had {count} children before"));
+                let text = explain(format!("r{} created {}", from.req.0, scene.path(made))).because(format!(
+                    "its parent had had {count} children before, which is the number to append"
+                ));
                 out.fail_all(RuleId::Zk8, scene, &[from.index], text);
             }
         }
@@ -240,8 +241,8 @@ impl Asked {
         } else if zxid > latest.1 {
             let (later, before) = *latest;
             let who = client_of(scene, session);
-            let text = explain(format!("the write r{} of {who} was made at zxid {zxid:#x}", from.req.0))
-                .because(format!("e{later}: one that was made at {before:#x} had been sent after it"));
+            let text = explain(format!("the write r{} of {who} was applied at zxid {zxid:#x}", from.req.0))
+                .because(format!("e{later}: the write at {before:#x} was sent later and applied earlier"));
             out.fail_all(RuleId::Zk3, scene, &[from.index, later], text);
         }
     }
@@ -258,8 +259,10 @@ impl Asked {
         out.premise_of_all(RuleId::Zk9);
         if before.version != expected {
             let what = format!("{} was changed at zxid {zxid:#x} by r{}", scene.path(from.path), from.req.0);
-            let because =
-                format!("e{}: only version {expected} was to be, and it had {}", from.index, before.version);
+            let because = format!(
+                "e{}: the request expected version {expected}, and the znode had {}",
+                from.index, before.version
+            );
             out.fail_all(RuleId::Zk9, scene, &[from.index], explain(what).because(because));
         }
     }
@@ -274,12 +277,12 @@ impl Asked {
         let expected = self.expected(from.req);
         let why = match (code, from.kind, there) {
             (Code::NoNode, Request::Set | Request::Delete | Request::SetAcl, Some(_)) => {
-                "it is there".to_owned()
+                "the znode exists".to_owned()
             }
             (Code::BadVersion, Request::Set | Request::Delete, Some(node))
                 if expected == Some(node.version) =>
             {
-                format!("it has version {}", node.version)
+                format!("the znode has version {}", node.version)
             }
             _ => return,
         };
@@ -299,7 +302,7 @@ impl Asked {
         let is_served = req.served != 0 || code.tells_nothing();
         if is_read(req.kind) && scene.view.session(req.session).is_attached && !is_served {
             let what = format!("the read r{} of {} was answered", id.0, client_of(scene, req.session));
-            let text = explain(what).because("no server has answered it yet");
+            let text = explain(what).because("no server has served it yet");
             return out.fail_all(RuleId::Zk3, scene, &[req.sent.index], text);
         }
         let Some(number) = scene.view.oracle.number_of(zxid).filter(|_| is_asked(req.kind)) else { return };
@@ -320,7 +323,7 @@ impl Asked {
         };
         if before.from.req != id && !self.exchange(number, id, req.client) {
             if is_alone(scene, req.client) {
-                let text = text().because(format!("that is what came of r{}", before.from.req.0));
+                let text = text().because(format!("that is the result of r{}", before.from.req.0));
                 out.fail_all(RuleId::Zk3, scene, &[req.sent.index], text);
             }
             return;
@@ -333,11 +336,11 @@ impl Asked {
         let done = *done;
         match (code == Code::Ok, done.is_refused) {
             (true, true) => {
-                let text = text().because("as made, and it was refused");
+                let text = text().because("the reply says success, and the server refused the write");
                 out.fail_all(RuleId::Zk10, scene, &[req.sent.index], text);
             }
             (false, false) => {
-                let text = text().because("as refused, and it was made");
+                let text = text().because("the reply says refused, and the server applied the write");
                 out.fail_all(RuleId::Zk11, scene, &[req.sent.index], text);
             }
             (false, true) => self.refused(scene, done, code, out),
@@ -421,7 +424,7 @@ impl Asked {
         if is_alone(scene, read.client) && !self.is_mixed(read.client) {
             let what = format!("the read r{} of {} is answered", id.0, client_of(scene, read.session));
             let because =
-                format!("e{}: its write r{} before that has not been carried out", write.index, write.req.0);
+                format!("e{}: its earlier write r{} has not been carried out", write.index, write.req.0);
             out.fail_all(RuleId::Zk3, scene, &[write.index], explain(what).because(because));
         }
     }

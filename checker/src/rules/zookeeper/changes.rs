@@ -31,8 +31,10 @@ impl Rule for Suffix {
                 out.premise_of_all(Self::ID);
                 let wanted = format!("{}{number:010}", name(asked));
                 if name(path) != wanted {
-                    let text = explain(format!("the create of {} made {}", name(asked), name(path)))
-                        .because(format!("its parent had had {number} children before"));
+                    let text = explain(format!("the create of {} created {}", name(asked), name(path)))
+                        .because(format!(
+                            "its parent had had {number} children before, which is the number to append"
+                        ));
                     out.fail_all(Self::ID, scene, &[], text);
                 }
             }
@@ -56,10 +58,10 @@ impl Rule for Conditions {
         out.premise_of_all(Self::ID);
         let (Some(odd), Some(path)) = (scene.view.oracle.odd, event.what.path()) else { return };
         let because = match odd {
-            Odd::AlreadyThere => "it was there already",
-            Odd::NoParent => "its parent was not there",
+            Odd::AlreadyThere => "it existed already",
+            Odd::NoParent => "its parent did not exist",
             Odd::EphemeralParent => "its parent is an ephemeral",
-            Odd::NotThere => "it was not there",
+            Odd::NotThere => "it did not exist",
             Odd::HasChildren => "it had children",
         };
         let text = explain(format!("{} was changed at {}", scene.path(path), scene.when(scene.view.now)))

@@ -50,8 +50,8 @@ impl Clients {
                 let seen = std::mem::replace(&mut news.event, scene.index);
                 if known && !before.is_none() && !conn.is_none() && before != conn {
                     let who = client_of(scene, session);
-                    let text = explain(format!("{who} is connected again at {}", when()))
-                        .because(format!("since e{seen} it was not told that it had lost its connection"));
+                    let text = explain(format!("{who} reconnected at {}", when()))
+                        .because(format!("since e{seen} the client did not report the connection loss"));
                     out.fail_all(RuleId::Zk7, scene, &[seen], text);
                 }
             }
@@ -66,11 +66,11 @@ impl Clients {
                 let has_gone = self.ceased >= scene.view.session(session).suspended.at;
                 if known && !self.session(session).may_be_over && all_know && !has_gone {
                     let text = explain(format!(
-                        "{} is told at {} that it has expired",
+                        "{} is reported as expired at {}",
                         client_of(scene, session),
                         when()
                     ))
-                    .because("no leader has let it expire");
+                    .because("no leader has expired it");
                     out.fail_all(RuleId::Zk7, scene, &[], text);
                 }
             }
@@ -110,8 +110,8 @@ impl Clients {
     fn closed(&mut self, scene: &Scene<'_>, session: Session, out: &mut Findings) {
         let known = scene.view.session(session).is_attached;
         if known && !self.session(session).ended {
-            let text = explain(format!("{} is told that its session is closed", client_of(scene, session)))
-                .because("it has not ended");
+            let text = explain(format!("{} is reported as closed", client_of(scene, session)))
+                .because("the session has not ended");
             out.fail_all(RuleId::Zk7, scene, &[], text);
         }
     }
@@ -138,12 +138,12 @@ impl Rule for Clients {
         let Some(silent) = self.silent.iter().find(late).copied() else { return };
         self.silent.retain(|other| other.session != silent.session);
         let text = explain(format!(
-            "{} lives on at {}",
+            "{} is still open at {}",
             client_of(scene, silent.session),
             crate::text::seconds(scene.at)
         ))
         .because(format!(
-            "e{}: nobody hears of it since {}, its timeout is {}",
+            "e{}: no server has heard from it since {}, its timeout is {}",
             silent.event,
             crate::text::seconds(silent.since),
             ms(view.timeout_of(silent.session))

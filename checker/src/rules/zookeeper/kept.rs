@@ -224,8 +224,8 @@ fn broken(scene: &Scene<'_>, promise: &Promise, out: &mut Findings) {
     };
     let rule = if want.mode.is_one_shot() { RuleId::Zk6 } else { RuleId::Zk14 };
     let who = super::client_of(scene, promise.session);
-    let text = explain(format!("{who} is connected again at {}", crate::text::seconds(promise.at)))
-        .because(format!("its watch on {} was not registered again", scene.path(want.path)));
+    let text = explain(format!("{who} reconnected at {}", crate::text::seconds(promise.at)))
+        .because(format!("the client did not register its watch on {} again", scene.path(want.path)));
     out.find(Found::fail(rule, promise.index), scene, None, &[], text);
 }
 
@@ -237,7 +237,7 @@ fn not_to_be_armed(scene: &Scene<'_>, client: &Client, fresh: Fresh) -> Option<S
     let mut wants = client.registers.iter().filter(is).peekable();
     if wants.peek().is_none() {
         return Some(
-            "no read asked for it, and its client did not wait for it when it was connected".to_owned(),
+            "no read asked for that watch, and the client had none to restore when it connected".to_owned(),
         );
     }
     if is_unjudged(scene.tables.names.get(path).unwrap_or_default()) {
@@ -248,17 +248,21 @@ fn not_to_be_armed(scene: &Scene<'_>, client: &Client, fresh: Fresh) -> Option<S
     let node = scene.view.oracle.node_at(path, fresh.applied);
     let seen = client.seen_at_most;
     match node {
-        None if present && !absent => Some("its client waits for something that is gone".to_owned()),
+        None if present && !absent => {
+            Some("the client waits for a change of a znode that no longer exists".to_owned())
+        }
         Some(_) if absent && !present => {
-            Some("its client waits for something that is there by now".to_owned())
+            Some("the client waits for the creation of a znode that exists by now".to_owned())
         }
         Some(node) => {
             let (last, what) = match table {
                 Table::Data => (node.mzxid, "written"),
-                Table::Child => (node.pzxid, "given or lost a child"),
+                Table::Child => (node.pzxid, "changed in its children"),
             };
             (last > seen).then(|| {
-                format!("it was {what} at zxid {last:#x}, and its client had seen {seen:#x} at the most")
+                format!(
+                    "the znode was {what} at zxid {last:#x}, and the client had seen {seen:#x} at the most"
+                )
             })
         }
         None => None,

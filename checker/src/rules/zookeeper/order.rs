@@ -32,14 +32,14 @@ impl Rule for OneOrder {
         out.premise_of_all(Self::ID);
         if oracle.is_unknown {
             let text = explain(format!("server {server} applied zxid {zxid:#x} at {}", now(scene)))
-                .because("that is not what comes next in the committed order");
+                .because("another transaction comes next in the committed order");
             return out.fail_all(Self::ID, scene, &[], text);
         }
         let (from, to) = oracle.skipped;
         if from < to {
             let first = oracle.zxid_of(from).unwrap_or_default();
             let text = explain(format!("server {server} applied zxid {zxid:#x} at {}", now(scene)))
-                .because(format!("it has not applied {first:#x}, which was committed before"));
+                .because(format!("the server has not applied {first:#x}, which was committed before"));
             out.fail_all(Self::ID, scene, &[], text);
         }
     }
@@ -81,7 +81,7 @@ impl Rule for Linearizable {
                     if zxid <= floor {
                         let text = explain(format!("the write r{} was answered with {zxid:#x}", req.0))
                             .because(format!(
-                                "zxid {floor:#x} had been answered at e{seen}, before it was sent"
+                                "a reply at e{seen}, before the write was sent, already had zxid {floor:#x}"
                             ));
                         out.fail_all(Self::ID, scene, &[seen], text);
                     }
@@ -125,7 +125,7 @@ impl SessionOrder {
         out.premise_of_all(RuleId::Zk3);
         if last.reply != 0 && last.conn == conn && req.sent.index < last.sent {
             let text = explain(format!("r{} of {} was answered at {}", id.0, session(), now(scene)))
-                .because(format!("a request that was sent after it had been answered at e{}", last.reply));
+                .because(format!("a request that was sent later had been answered at e{}", last.reply));
             out.fail_all(RuleId::Zk3, scene, &[last.reply], text);
         }
         (last.conn, last.sent, last.reply) = (conn, req.sent.index, scene.index);
@@ -180,7 +180,7 @@ impl Rule for OneImage {
                 if zxid < last.zxid {
                     let session = client_of(scene, req.session);
                     let text = explain(format!("{session} was answered with {zxid:#x} at {}", now(scene)))
-                        .because(format!("it had been answered with {:#x} at e{}", last.zxid, last.reply));
+                        .because(format!("the session had seen {:#x} at e{}", last.zxid, last.reply));
                     out.fail_all(Self::ID, scene, &[last.reply], text);
                 }
                 (last.zxid, last.reply) = (zxid.max(last.zxid), scene.index);
@@ -194,9 +194,9 @@ impl Rule for OneImage {
                 out.premise_of_all(Self::ID);
                 if applied < last.zxid {
                     let session = client_of(scene, session);
-                    let text = explain(format!("server {server} took {session} in at {}", now(scene)))
+                    let text = explain(format!("server {server} accepted {session} at {}", now(scene)))
                         .because(format!(
-                            "it has applied up to {applied:#x}, and the client has seen {:#x} (e{})",
+                            "the server has applied up to {applied:#x}, and the client has seen {:#x} (e{})",
                             last.zxid, last.reply
                         ));
                     out.fail_all(Self::ID, scene, &[last.reply], text);
@@ -211,8 +211,10 @@ impl Rule for OneImage {
                 out.premise_of_all(Self::ID);
                 if seen <= applied {
                     let session = client_of(scene, session);
-                    let text = explain(format!("server {number} turned {session} away at {}", now(scene)))
-                        .because(format!("it has applied {applied:#x}, the client had only seen {seen:#x}"));
+                    let text = explain(format!("server {number} refused {session} at {}", now(scene)))
+                        .because(format!(
+                            "the server has applied {applied:#x}, and the client had only seen {seen:#x}"
+                        ));
                     out.fail_all(Self::ID, scene, &[], text);
                 }
             }
@@ -291,7 +293,7 @@ impl Durable {
             return;
         }
         let zxid = scene.view.oracle.zxid_of(from).unwrap_or_default();
-        let text = explain(format!("server {server} goes on at {} without zxid {zxid:#x}", now(scene)))
+        let text = explain(format!("server {server} continued at {} without zxid {zxid:#x}", now(scene)))
             .because(format!("e{}: an answer had shown that it was committed", self.told_at));
         out.fail_all(RuleId::Zk10, scene, &[self.told_at], text);
     }

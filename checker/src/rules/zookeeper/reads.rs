@@ -22,8 +22,8 @@ impl Shown {
         // The first state of an epoch is that of the last transaction before it.
         let begins = zxid > applied && zxid as u32 == 0;
         if zxid != applied && !begins && server.applied_is_known {
-            let text = explain(format!("server {number} answers a read in the state of {zxid:#x}"))
-                .because(format!("it has applied up to {applied:#x}"));
+            let text = explain(format!("server {number} answered a read from the state of {zxid:#x}"))
+                .because(format!("the server has applied up to {applied:#x}"));
             out.fail_all(RuleId::Zk5, scene, &[], text);
         }
     }
@@ -32,8 +32,8 @@ impl Shown {
     fn replied(scene: &Scene<'_>, id: ReqId, zxid: u64, out: &mut Findings) {
         let served = scene.view.request(id).map_or(0, |req| req.served);
         if served != 0 && zxid_of(zxid).is_some_and(|zxid| zxid != served) {
-            let text = explain(format!("the answer to the read r{} bears zxid {zxid:#x}", id.0))
-                .because(format!("it was served in the state of {served:#x}"));
+            let text = explain(format!("the reply to the read r{} has zxid {zxid:#x}", id.0))
+                .because(format!("the server answered from the state of {served:#x}"));
             out.fail_all(RuleId::Zk5, scene, &[], text);
         }
     }
@@ -53,9 +53,9 @@ impl Shown {
         let wrong =
             |what: &str| explain(format!("{what} of {} was served at e{}", scene.path(path), self.served));
         if code != right {
-            let is = if node.is_some() { "there" } else { "not there" };
-            let text = wrong("a wrong answer about the presence")
-                .because(format!("in the state of {state:#x} it is {is}"));
+            let is = if node.is_some() { "exists" } else { "does not exist" };
+            let text = wrong("a wrong answer to exists")
+                .because(format!("in the state of {state:#x} the znode {is}"));
             return out.fail_all(RuleId::Zk5, scene, &[self.served], text);
         }
         let Some(node) = node else { return };
@@ -66,8 +66,8 @@ impl Shown {
             _ => return,
         };
         if digest.content != right.content && digest != Digest::default() {
-            let what = if read == Request::Children { "a wrong list" } else { "wrong data" };
-            let text = wrong(what).because(format!("in the state of {state:#x} it is another one"));
+            let what = if read == Request::Children { "a wrong list of children" } else { "wrong data" };
+            let text = wrong(what).because(format!("in the state of {state:#x} the content differs"));
             out.fail_all(RuleId::Zk5, scene, &[self.served], text);
         }
         if digest.stat == 0 {
@@ -75,7 +75,8 @@ impl Shown {
         }
         out.premise_of_all(RuleId::Zk9);
         if digest.stat != right.stat {
-            let text = wrong("a wrong stat").because(format!("in the state of {state:#x} it is another one"));
+            let text =
+                wrong("a wrong stat").because(format!("in the state of {state:#x} the content differs"));
             out.fail_all(RuleId::Zk9, scene, &[self.served], text);
         }
     }
@@ -139,8 +140,10 @@ impl Rule for Sync {
                 out.premise_of_all(Self::ID);
                 if zxid < barrier.zxid {
                     let session = client_of(scene, sent.session);
-                    let text = explain(format!("the read r{} of {session} shows zxid {zxid:#x}", req.0))
-                        .because(format!("e{}: its sync is a barrier at {:#x}", barrier.event, barrier.zxid));
+                    let text =
+                        explain(format!("the read r{} of {session} shows zxid {zxid:#x}", req.0)).because(
+                            format!("e{}: the sync before it reaches {:#x}", barrier.event, barrier.zxid),
+                        );
                     out.fail_all(Self::ID, scene, &[barrier.event], text);
                 }
             }
@@ -167,13 +170,14 @@ impl Sync {
         });
         if !taken && follows {
             out.premise_of_all(Self::ID);
-            let text = text().because(format!("server {} follows, and no leader has heard of it", of.server));
+            let text = text()
+                .because(format!("server {} is a follower, and no leader has received the sync", of.server));
             return out.fail_all(Self::ID, scene, &[req.sent.index], text);
         }
         let barrier = self.barriers.get(usize::from(req.session.0)).copied().unwrap_or_default();
         if taken && barrier.req == id && zxid < barrier.zxid {
             let text = text().because(format!(
-                "e{}: it is a barrier at {:#x}, and bears {zxid:#x}",
+                "e{}: the leader was at {:#x}, and the reply has {zxid:#x}",
                 barrier.event, barrier.zxid
             ));
             out.fail_all(Self::ID, scene, &[barrier.event], text);
@@ -256,7 +260,11 @@ impl CutOff {
         let (since, told) = self.cut.get(usize::from(number)).copied().flatten()?;
         let until = since.max(stood_still(scene, number));
         let ticks = (scene.view.sync_limit + 1).saturating_mul(scene.view.tick);
-        Some((until.saturating_add(ticks), told, format!("it is cut off from all others since e{told}")))
+        Some((
+            until.saturating_add(ticks),
+            told,
+            format!("the server is cut off from all others since e{told}"),
+        ))
     }
 
     /// The same if another server has led for long: most servers have left this one's leader, which stops, and its
@@ -271,7 +279,7 @@ impl CutOff {
         let still = all.map(|number| stood_still(scene, number)).max().unwrap_or(0);
         let looks = if leads { 1 } else { 2 };
         let ticks = (scene.view.sync_limit + 1).saturating_mul(scene.view.tick).saturating_mul(looks);
-        let because = format!("e{told}: server {leader} leads, and this one has not joined it");
+        let because = format!("e{told}: server {leader} leads, and this server has not joined it");
         Some((at.max(still).max(self.rejoined).saturating_add(ticks), told, because))
     }
 

@@ -32,7 +32,7 @@ impl Sessions {
         let who = client_of(scene, session);
         let what = |how| format!("{who} was expired at {}, {how}", scene.when(view.now));
         let because = format!(
-            "the leader last heard of it at {}, its timeout is {}",
+            "the leader last heard from it at {}, its timeout is {}",
             crate::text::seconds(heard),
             ms(timeout)
         );
@@ -55,8 +55,9 @@ impl Sessions {
         let owner = scene.view.oracle.node_at(path, zxid.saturating_sub(1)).map(|node| node.owner);
         out.premise_of_all(RuleId::Zk7);
         if owner.is_some_and(|owner| owner != session) {
-            let what = format!("{} went at {closing:#x}", scene.path(path));
-            let because = format!("that ends {}, whose it is not", client_of(scene, session));
+            let what = format!("{} was deleted at {closing:#x}", scene.path(path));
+            let because =
+                format!("that transaction ends {}, which does not own the znode", client_of(scene, session));
             Self::fail(scene, out, u32::MAX, what, because);
         }
     }
@@ -66,7 +67,7 @@ impl Sessions {
         let left = scene.view.oracle.living_of(session);
         if left > 0 {
             let what = format!("{} ended at zxid {zxid:#x}", client_of(scene, session));
-            let because = format!("{left} of its ephemerals did not go with it");
+            let because = format!("{left} of its ephemerals were not deleted with it");
             Self::fail(scene, out, u32::MAX, what, because);
         }
         *slot(&mut self.ended, usize::from(session.0)) = (scene.index, zxid);
@@ -80,7 +81,7 @@ impl Sessions {
         let Some((end, at)) = self.ended.get(usize::from(req.session.0)).copied() else { return };
         if end != 0 && zxid >= at {
             let what = format!("the read r{} of {} is answered", id.0, client_of(scene, req.session));
-            let because = format!("e{end}: that session is over, and the server has applied that");
+            let because = format!("e{end}: that session had ended, and the server had applied its end");
             Self::fail(scene, out, end, what, because);
         }
     }
@@ -100,13 +101,13 @@ impl Rule for Sessions {
                 if let Some(end) = self.end_of(session).filter(|_| code == Code::Ok && self.closing.is_none())
                 {
                     let what = format!("zxid {zxid:#x} is a transaction of {}", client_of(scene, session));
-                    Self::fail(scene, out, end, what, format!("e{end}: that session is over"));
+                    Self::fail(scene, out, end, what, format!("e{end}: that session had ended"));
                 }
             }
             What::Created { path, owner, .. } => {
                 if let Some(end) = self.end_of(owner) {
-                    let what = format!("{} was made for {}", scene.path(path), client_of(scene, owner));
-                    Self::fail(scene, out, end, what, format!("e{end}: that session is over"));
+                    let what = format!("{} was created for {}", scene.path(path), client_of(scene, owner));
+                    Self::fail(scene, out, end, what, format!("e{end}: that session had ended"));
                 }
             }
             What::Deleted { path, zxid, .. } => self.deleted(scene, path, zxid, out),

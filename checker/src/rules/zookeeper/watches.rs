@@ -265,12 +265,14 @@ impl Watches {
         };
         if !right {
             let text = explain(format!(
-                "registering again told {} of {} at {}",
+                "on registering its watches again {} was notified of {} at {}",
                 said(kind),
                 scene.path(path),
                 scene.when(scene.view.now)
             ))
-            .because(format!("since zxid {relative:#x}, which it had been answered with, that is not so"));
+            .because(format!(
+                "nothing of that kind happened since zxid {relative:#x}, which the client had seen"
+            ));
             out.fail_all(RuleId::Zk6, scene, &[], text);
         }
     }
@@ -287,9 +289,9 @@ impl Watches {
         let because = match at {
             Some(at) => {
                 queue.remove(at);
-                "others were queued before it, and have not arrived"
+                "notifications that were queued earlier have not arrived"
             }
-            None => "no server has queued it on this connection, or it has arrived before",
+            None => "no server queued it on this connection, or it arrived before",
         };
         let text = explain(format!(
             "the notification {} of {} arrived at {}",
@@ -310,11 +312,11 @@ impl Watches {
             // Reported once.
             queue.retain(|queued| queued.3 != fired);
             let text = explain(format!(
-                "an answer of zxid {zxid:#x} arrived at {} before the notification of {of:#x}",
+                "a reply with zxid {zxid:#x} arrived at {}, before the notification of {of:#x}",
                 scene.when(scene.view.now)
             ))
             .because(format!(
-                "e{fired}: {} of {} was queued before it",
+                "e{fired}: the notification {} of {} was queued first",
                 said(kind),
                 scene.path(path)
             ));
@@ -341,7 +343,7 @@ impl Watches {
         self.kept.settle(scene, out);
         for due in std::mem::take(&mut self.due).into_iter().filter(|due| !due.filtered) {
             let text = explain(format!(
-                "server {} applied zxid {:#x} and did not tell {} of {}",
+                "server {} applied zxid {:#x} and did not notify {} of {}",
                 due.server,
                 due.zxid,
                 said(due.kind),
@@ -352,18 +354,18 @@ impl Watches {
         }
         for early in std::mem::take(&mut self.early) {
             let text = explain(format!(
-                "server {} told {} of {} at e{}",
+                "server {} notified {} of {} at e{}",
                 early.server,
                 said(early.kind),
                 scene.path(early.path),
                 early.index
             ))
-            .because("no watch was armed on that connection that this fires");
+            .because("no watch that this change fires was armed on that connection");
             out.fail_all(RuleId::Zk6, scene, &[early.index], text);
         }
         for arming in std::mem::take(&mut self.arming) {
             let text = explain(format!("the read at e{} armed no watch", arming.index))
-                .because(format!("it asked for one on {}", scene.path(arming.path)));
+                .because(format!("the request asked for a watch on {}", scene.path(arming.path)));
             out.fail_all(RuleId::Zk6, scene, &[arming.index], text);
         }
     }

@@ -6,11 +6,11 @@ use crate::stage::Stage;
 use sim_zk::End;
 use zk_checker::history::{FaultKind, Outcome, SessionState, Verb, What, Why};
 use zk_harness::operation::{Call, Ended};
-use zk_harness::stage::{Script, Story, Told, tell};
+use zk_harness::stage::{Script, Story, StoryRun, tell};
 use zk_recipes::zk::{CreateMode, ZooKeeper};
 use zk_recipes::{Lock, LockOptions};
 
-fn told(servers: u8, script: fn(zk_harness::stage::Stage) -> Script) -> Told {
+fn told(servers: u8, script: fn(zk_harness::stage::Stage) -> Script) -> StoryRun {
     let story = Story {
         name: "a-test",
         title: "",
@@ -26,7 +26,7 @@ fn told(servers: u8, script: fn(zk_harness::stage::Stage) -> Script) -> Told {
     told
 }
 
-fn returned(told: &Told, wanted: Outcome) -> usize {
+fn returned(told: &StoryRun, wanted: Outcome) -> usize {
     told.count(|what| matches!(what, What::Return { outcome } if *outcome == wanted))
 }
 

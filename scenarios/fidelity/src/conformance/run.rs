@@ -43,7 +43,7 @@ impl RunError {
     }
 }
 
-/// A node that a case left on the server, since nobody may delete it.
+/// A node that a case left on the server because its access list forbids the deletion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Left {
     /// The node.
@@ -154,5 +154,5 @@ fn in_the_way(case: &Case, left: &Left) -> Option<String> {
         let lists = step.exist.iter().chain(&step.child);
         step.path.iter().chain(lists).any(|path| top(path) == top(&left.path))
     });
-    meets.then(|| format!("{} left {}, which nobody may delete", left.by, left.path))
+    meets.then(|| format!("{} left {}, whose access list forbids the deletion", left.by, left.path))
 }

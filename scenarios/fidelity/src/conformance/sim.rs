@@ -17,7 +17,7 @@ const SERVER: u8 = 0;
 /// How long a server may take to answer to a hello.
 const HELLO_LIMIT: Duration = Duration::from_secs(10);
 
-/// A simulated server. Time passes in it only while somebody waits.
+/// A simulated server. Its time passes only during waits.
 pub struct Simulated {
     raw: Raw,
 }

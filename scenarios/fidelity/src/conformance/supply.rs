@@ -22,7 +22,7 @@ pub struct Configuration {
     pub reap_every: Option<Duration>,
 }
 
-/// As a server is without being told anything.
+/// The default configuration of a server.
 const DEFAULT: Configuration =
     Configuration { name: "default", extended_types: false, super_digest: None, reap_every: None };
 

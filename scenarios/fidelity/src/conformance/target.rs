@@ -16,7 +16,7 @@ pub trait Target {
     ///
     /// # Errors
     ///
-    /// Nobody listens. A server that listens and hangs up has refused: that is an answer.
+    /// Connection refused. A server that accepts and closes has answered.
     fn connect(&mut self, hello: &Hello) -> Result<Greeting<Self::Link>, Trouble>;
 
     /// Sends frames, in one piece. If the connection is gone nothing is sent; `receive` will tell.
@@ -50,7 +50,7 @@ pub trait Target {
     }
 }
 
-/// In which order a server tells of children, ephemerals, and the znodes that go with a session.
+/// The order in which a server lists children, ephemerals, and the znodes of a closed session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// In any: they are compared as sets.
@@ -83,7 +83,7 @@ pub enum Received {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Trouble {
-    /// Nobody listens there.
+    /// No server listens there.
     #[error("no ZooKeeper server can be reached at {address}: {why}")]
     Unreachable {
         /// Where.
@@ -91,7 +91,7 @@ pub enum Trouble {
         /// What the socket says.
         why: std::io::Error,
     },
-    /// Somebody listens, but it is no ZooKeeper server that works.
+    /// A process listens, but it is not a working ZooKeeper server.
     #[error("the server at {address} does not open a session: {why}")]
     NoSession {
         /// Where.
@@ -105,7 +105,7 @@ pub enum Trouble {
     /// There is something on the server that is not ours.
     #[error("the server holds {0} already, and cases need an empty one")]
     NotEmpty(String),
-    /// It sends what nobody can read.
+    /// It sends an unreadable frame.
     #[error(transparent)]
     Garbled(#[from] super::reply::Garbled),
     /// A server of our own does not start.

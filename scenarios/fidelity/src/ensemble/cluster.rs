@@ -12,13 +12,13 @@ pub struct Member(pub usize);
 /// One direction of the connection between two members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Link {
-    /// Who sends.
+    /// The sender.
     pub from: Member,
-    /// Who receives.
+    /// The receiver.
     pub to: Member,
 }
 
-/// A stage of a member's pipeline that can stand still while the rest of the member goes on.
+/// A stage of a member's pipeline that can stall while the others run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// `SyncRequestProcessor`: nothing is written to the log, so nothing is acknowledged.
@@ -34,7 +34,7 @@ pub enum Stage {
 pub enum Arrival {
     /// A frame, without the four bytes of its length. The first one is the answer to the hello.
     Frame(Vec<u8>),
-    /// Nobody listens there: no process is running.
+    /// Connection refused: no process is running.
     Refused,
     /// The end: the server has closed it, or its process has died.
     Closed,
@@ -86,10 +86,10 @@ pub trait Cluster {
     /// Cuts a connection with a reset: what it still had to bring is lost, what was sent may arrive.
     fn cut(&mut self, connection: &Self::Connection);
 
-    /// From now on, what is sent on a link waits; it is delivered at the release even if its sender has died.
+    /// Holds the packets of a link; the release delivers them even if the sender has died.
     fn hold(&mut self, link: Link);
 
-    /// What has waited on a link goes on, in its order.
+    /// Releases the held packets of a link, in order.
     fn release(&mut self, link: Link);
 
     /// From now on, packets on a link are lost. Those are packets, not the bytes of a connection: if the connection
@@ -99,26 +99,26 @@ pub trait Cluster {
     /// Packets on a link are no longer lost.
     fn heal(&mut self, link: Link);
 
-    /// A member's process dies (`kill -9`). What it had handed to its host still travels.
+    /// Kills a member's process (`kill -9`). Packets that its host has accepted are still delivered.
     fn kill(&mut self, member: Member);
 
     /// A member's process starts again, on the log that it has. Nothing, if it runs.
     fn start(&mut self, member: Member);
 
-    /// A member's process stands still; its host still takes connections and bytes.
+    /// Pauses a member's process; its host still accepts connections and bytes.
     fn pause(&mut self, member: Member);
 
-    /// It goes on.
+    /// Resumes it.
     fn resume(&mut self, member: Member);
 
-    /// One stage of a member stands still.
+    /// Stalls one stage of a member.
     fn stall(&mut self, member: Member, stage: Stage);
 
     /// It goes on.
     fn unstall(&mut self, member: Member, stage: Stage);
 }
 
-/// Whether a member can be called that in an ensemble of so many.
+/// Whether that is the name of a member in an ensemble of that size.
 ///
 /// `L`, `F1`, `F2`, ... are the roles when the scenario begins; `NEWL` and `NEWF` are the leader, and a follower that serves,
 /// when the name is used.

@@ -5,7 +5,7 @@ use super::play::{Player, Stuck};
 use super::step::{Fault, LinkFault, Links, MemberFault};
 
 impl<C: Cluster> Player<'_, C> {
-    /// Whoever is called that now.
+    /// The member that has that name now.
     pub(super) fn member(&self, role: &str) -> Option<Member> {
         match role {
             "NEWL" => self.cluster.leader(),

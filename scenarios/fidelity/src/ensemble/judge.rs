@@ -1,10 +1,10 @@
-//! What a run showed, against what is allowed and what must never be.
+//! Compares the results of a run with the allowed and the forbidden outcomes.
 
 use super::case::{Outcome, Scenario};
 use super::expected::{Expected, Results};
 use std::fmt;
 
-/// What is to be said of a run.
+/// The verdict of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
     /// It shows what is allowed: the outcomes that it matches, by their places.

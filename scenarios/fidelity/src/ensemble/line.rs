@@ -29,7 +29,7 @@ pub(super) enum Greeting {
     Welcome(Welcome),
     /// The server hung up.
     Closed,
-    /// Nobody listens.
+    /// Connection refused.
     Refused,
 }
 
@@ -38,7 +38,7 @@ struct Asked {
     xid: i32,
     request: Request,
     told: Option<String>,
-    /// Somebody has waited for the reply and heard of it, or of its absence.
+    /// A step has waited for the reply and received it, or its absence.
     settled: bool,
 }
 
@@ -120,7 +120,7 @@ impl<C> Line<C> {
         told
     }
 
-    /// The replies to requests that nobody has waited for, numbered among these from 1, and how the connection stands.
+    /// The replies to requests that no step has waited for, numbered among these from 1, and how the connection stands.
     pub(super) fn left(&mut self) -> String {
         let left = (1..).zip(self.asked.iter_mut().filter(|asked| !asked.settled));
         let mut words = Vec::new();

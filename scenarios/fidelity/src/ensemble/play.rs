@@ -1,8 +1,8 @@
 //! Plays one scenario, and notes what came of each labelled step.
 //!
 //! 1. Settle: wait until all members serve, make the node under which the scenario's paths are, see it everywhere.
-//! 2. Cast: whoever leads is `L`, the others are `F1`, `F2`, ... from here on.
-//! 3. Step: one after the other. A session lives on what its steps send; nobody pings for it.
+//! 2. Cast: the leader is `L`, the others are `F1`, `F2`, ... from here on.
+//! 3. Step: one after the other. Only the steps of a session keep it alive; there are no pings.
 //!
 //! A step that waits for its result takes as long as the ensemble does. What is repeated is repeated every
 //! [`POLL`] ticks, as the recorded runs did it.
@@ -27,7 +27,7 @@ pub const POLL: f64 = 0.02;
 /// How long an ensemble may take to serve before the scenario begins, in ticks.
 const SETTLING: f64 = 200.0;
 
-/// How long to listen for what is already on its way, in ticks.
+/// How long to listen for packets in flight, in ticks.
 pub(super) const LISTEN: f64 = 0.2;
 
 /// Why a scenario could not be played to its end, which is not the same as showing something that is not allowed.
@@ -37,7 +37,7 @@ pub enum Stuck {
     #[error("the ensemble does not get ready: {0}")]
     NotReady(String),
     /// What a step waits for does not come about.
-    #[error("step {step} waits in vain, {ticks} ticks: {what}")]
+    #[error("step {step} timed out after {ticks} ticks: {what}")]
     InVain {
         /// The step, from 1.
         step: usize,
@@ -46,15 +46,15 @@ pub enum Stuck {
         /// How long.
         ticks: u64,
     },
-    /// There is nobody of that role.
-    #[error("step {step} strikes {role}, and nobody is that now")]
+    /// No member has that role.
+    #[error("step {step} needs {role}, and no member has that role now")]
     Nobody {
         /// The step, from 1.
         step: usize,
         /// The role.
         role: String,
     },
-    /// A server sent what nobody can read.
+    /// A server sent an unreadable frame.
     #[error(transparent)]
     Garbled(#[from] Garbled),
 }
@@ -368,7 +368,7 @@ impl<'a, C: Cluster> Player<'a, C> {
     }
 
     fn here(&self) -> Mark {
-        // Whoever has got farthest: even the leader may lag behind a follower.
+        // The most advanced member: even the leader may lag behind a follower.
         let members = (0..self.cluster.members()).map(Member);
         let zxid = members.filter_map(|member| self.cluster.last_applied(member)).max().unwrap_or(0);
         Mark { at: self.cluster.now(), zxid }

@@ -324,7 +324,7 @@ fn members_are_waited_for() {
         {"fault": "kill", "m": "F1"}
         {"wait": "all", "to": 1}"#;
     let why = try_steps(Fake::new(), 1, vain).unwrap_err().to_string();
-    assert_eq!(why, "step 3 waits in vain, 1 ticks: not all members serve");
+    assert_eq!(why, "step 3 timed out after 1 ticks: not all members serve");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What a complete search has shown, in a line that can be compared: whoever repeats it must come to the same.
+//! Certificates: the result of a complete search as a line. A repetition must produce the same line.
 
 use super::search::Search;
 use serde::{Deserialize, Serialize};

@@ -24,7 +24,7 @@ pub enum CheckpointError {
     #[error("{0} is not a checkpoint of this program")]
     NotOne(PathBuf),
     /// The program has changed.
-    #[error("the program has changed since {0} was written: its states are others now")]
+    #[error("the program has changed since {0} was written, and its states differ")]
     Changed(PathBuf),
 }
 
@@ -58,7 +58,7 @@ struct StoredScope {
 /// The first word of the file.
 const FORMAT: u32 = 0x7a6b_0001;
 
-/// The digest of the calm run.
+/// The digest of the run of default choices.
 fn calm(scope: &Scope) -> u128 {
     let chooser = Exhaustive::new(Vec::new(), scope, Arc::default());
     let played = run::play(scope.target, &scope.plan(), chooser);

@@ -1,5 +1,5 @@
-//! Who decides in a run of the search: follows a list, then takes the calm alternative everywhere, and writes down what
-//! else there would have been.
+//! The chooser of a run of the search: follows a list, then takes the default choice everywhere, and records the untried
+//! alternatives.
 
 use super::scope::Scope;
 use super::visited::Visited;
@@ -7,10 +7,10 @@ use sim_zk::choose::{Chooser, Point};
 use sim_zk::fault::Fault;
 use std::sync::Arc;
 
-/// More states than any run of a small scope has: whoever goes on for so long goes round in circles.
+/// More states than any run of a small scope has; a run that exceeds it loops.
 const RUNAWAY: usize = 100_000;
 
-/// Which kinds of fault may strike, a bit each.
+/// A set of kinds of fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kinds(u32);
 
@@ -27,7 +27,7 @@ impl Kinds {
 
 /// Decides in one run.
 pub(super) struct Exhaustive {
-    /// What to choose first; afterwards 0.
+    /// The first choices; later ones are 0.
     planned: Vec<u16>,
     kinds: Kinds,
     visited: Arc<Visited>,

@@ -14,7 +14,7 @@ pub struct Scope {
     pub clients: u8,
     /// How often each of them goes through the recipe.
     pub rounds: u32,
-    /// How many faults strike at the most.
+    /// The maximal number of faults.
     pub faults: u32,
     /// Which kinds of fault.
     pub kinds: Vec<Fault>,
@@ -27,7 +27,7 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// Two clients, one round, and so many faults of every kind that strikes clients and that the target knows.
+    /// Two clients, one round, and at most this number of faults, of all kinds of the target that affect clients.
     pub fn of(target: &'static Target, faults: u32) -> Scope {
         let kinds = target.faults.iter().copied().filter(|kind| !kind.strikes_servers()).collect();
         Scope {
@@ -68,9 +68,9 @@ impl fmt::Display for Scope {
             }
         }
         if self.overtaking {
-            write!(f, ", or a timer that overtakes")?;
+            write!(f, ", or a timer that runs out early")?;
         }
-        let late = if self.late_answers { "and answers" } else { "while answers come at once" };
-        write!(f, "; every order of requests {late}, users who go on in the plain way")
+        let late = if self.late_answers { "and replies" } else { "with immediate replies" };
+        write!(f, "; every order of requests {late}, clients with default choices")
     }
 }

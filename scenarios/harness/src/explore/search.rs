@@ -114,7 +114,7 @@ impl Search {
         self.visited.hash()
     }
 
-    /// How many runs have left alternatives that nobody has tried.
+    /// The number of runs with untried alternatives.
     pub fn waiting(&self) -> usize {
         self.queue.len()
     }
@@ -207,7 +207,7 @@ impl Search {
         };
         let failed = what_failed(&target.rules(), &played);
         let Exhaustive { made, left, states, ran_away, .. } = played.chooser;
-        let failed = if ran_away { Some("goes round in circles".to_owned()) } else { failed };
+        let failed = if ran_away { Some("loops without new states".to_owned()) } else { failed };
         Ran { planned, made, left, states, was_cut: played.end == End::Cut, failed }
     }
 

@@ -1,4 +1,4 @@
-//! What the simulated world tells, as events of the checker.
+//! Translates the events of the simulated world into events of the checker.
 
 use super::Journal;
 use super::words::{code, fault_kind, notify, refused, request, table, victim, watch_mode};
@@ -107,7 +107,7 @@ impl Journal {
             SimEvent::Applied { server: number, zxid } => {
                 self.write(at, server(number), OpId(0), What::Applied { zxid: zxid as u64 });
             }
-            _ => unreachable!("only transactions and their effects are told here"),
+            _ => unreachable!("only transactions and their effects are recorded here"),
         }
     }
 
@@ -142,7 +142,7 @@ impl Journal {
                 let what = What::Disarm { session, table: table(of), path, conn: conn(on) };
                 self.write(at, server(number), OpId(0), what);
             }
-            _ => unreachable!("only reads and watches are told here"),
+            _ => unreachable!("only reads and watches are recorded here"),
         }
     }
 
@@ -171,7 +171,7 @@ impl Journal {
             SimEvent::Elected { server, epoch } => (server, What::Elected { epoch }),
             SimEvent::Serving { server } => (server, What::Serving),
             SimEvent::Ceased { server } => (server, What::Ceased),
-            _ => unreachable!("only sessions and the ensemble are told here"),
+            _ => unreachable!("only sessions and the ensemble are recorded here"),
         };
         self.write(at, Who::Server(number), OpId(0), what);
     }
@@ -205,7 +205,7 @@ impl Journal {
                 let what = What::Notice { session, kind: notify(kind), path, conn: conn(on) };
                 self.write(at, client(process), none, what);
             }
-            // Told by a client, of no connection: its library will not register such a watch again.
+            // Recorded by a client, without a connection: its library will not register such a watch again.
             SimEvent::Forgot { process, session, table: of, path } => {
                 let (session, path) = (self.session(session), self.path(path, paths));
                 let what = What::Disarm { session, table: table(of), path, conn: Conn(0) };
@@ -221,7 +221,7 @@ impl Journal {
                 };
                 self.write(at, client(process), none, What::State { session, state, conn, server });
             }
-            _ => unreachable!("only what a library does and learns is told here"),
+            _ => unreachable!("only what a library does and learns is recorded here"),
         }
     }
 
@@ -237,9 +237,9 @@ impl Journal {
             SimEvent::Crashed { process } => return self.crashed(at, process.into()),
             SimEvent::Began { process } => What::Start { client: process.into() },
             SimEvent::Healed => What::Heal,
-            // The fault that changes the clock is told; nothing is judged by how much.
+            // The fault that changes the clock is recorded; no rule depends on the amount.
             SimEvent::Clock { .. } => return,
-            _ => unreachable!("only faults and processes are told here"),
+            _ => unreachable!("only faults and processes are recorded here"),
         };
         self.write(at, Who::World, OpId(0), what);
     }

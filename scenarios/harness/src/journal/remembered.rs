@@ -1,12 +1,12 @@
-//! What of a history the rules may still ask about, although the world does not show it any more.
+//! The part of the past that rules may depend on, and that is not in the state of the world.
 //!
-//! What a client's code does follows from what it was told, and the world keeps that. Some things do not follow.
+//! The actions of a client follow from its observations, which the world keeps. Some facts do not follow from them:
 //!
-//! * Which operations were over when another one began: rules that speak of real time compare just that, so the beginning
-//!   of an operation, or of a belief, remembers how many of each client had ended by then.
-//! * What the resource behind a lock answered, which depends on the others' tokens.
-//! * Which faults struck whom: that excuses things, and no client is told. They stand among the client's operations.
-//! * Since when an operation or a belief goes on, and when the last fault struck or ended: bounds of time count from there.
+//! * The operations that had ended when another one began: rules about real time compare these, so the start of an operation
+//!   or belief records the number of ended ones of each client.
+//! * The answers of the resource behind a lock, which depend on the tokens of other clients.
+//! * The faults of each client, which excuse findings. They are recorded among its operations.
+//! * The start of open operations and beliefs, and the time of the last fault: time limits count from there.
 
 use sim_zk::digest::Digest;
 use zk_checker::history::{OpId, Victim, What, Who};
@@ -30,12 +30,12 @@ struct Client {
 /// Stands before what had ended when something began: more than any client's number.
 const BEGINS: u64 = 1 << 32;
 
-/// Stand before the kind of a fault that strikes a client, or is over.
+/// Markers of the start and the end of a fault of a client.
 const STRIKES: u64 = 1 << 33;
 const MENDS: u64 = 1 << 34;
 
 impl Remembered {
-    /// Something is written down.
+    /// Notes an event.
     pub(super) fn note(&mut self, at: u64, who: Who, op: OpId, what: &What) {
         let client = match (who, what) {
             (Who::Client(client), _)
@@ -71,7 +71,7 @@ impl Remembered {
     fn begin(&mut self, at: u64, client: usize, what: Option<(OpId, bool)>) {
         let mut rolling = self.clients[client].rolling;
         rolling.add(BEGINS);
-        // Of whom nothing was heard yet, nothing has ended.
+        // Clients without an ended operation are left out.
         for (number, other) in (0u64..).zip(&self.clients).filter(|(_, other)| other.ended > 0) {
             rolling.add(number);
             rolling.add(other.ended);

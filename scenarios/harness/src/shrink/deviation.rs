@@ -1,8 +1,8 @@
-//! A run as a short list: where it departs from the calm run, and how.
+//! A run as a short list of deviations from the run of default choices.
 //!
-//! The positions of choices move as soon as anything else about a run changes. So a choice is known by where it was made:
-//! at which point, about whom, out of how many, and which of that kind it was. A run that has a client less asks most of
-//! the others the same questions as before, and [`Sparse`] answers them as before, and all others calmly.
+//! The index of a choice changes when any other part of a run changes. So a choice is identified by its question: the point in the
+//! protocol, the client or server, the number of alternatives, and its number among equal questions. A run with one client less
+//! asks most questions as before; [`Sparse`] answers these as before, and all others by the default.
 
 use rand::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -15,22 +15,22 @@ use std::collections::BTreeMap;
 pub struct Question {
     /// What is decided.
     pub point: Point,
-    /// About whom.
+    /// The client, server or link.
     pub whom: Victim,
     /// How many alternatives there are.
     pub of: u32,
 }
 
-/// One question of a run: the how-manieth of its kind, from 0.
+/// One question of a run, numbered among those of its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Asked {
     /// Which kind.
     pub question: Question,
-    /// How many of the kind were asked before.
+    /// The number of earlier questions of the kind.
     pub nth: u32,
 }
 
-/// A choice that is not the calm one.
+/// A choice that is not the default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deviation {
     /// Where.
@@ -51,12 +51,12 @@ impl Decide for Replay {
     }
 }
 
-/// Deviates where it was told to, and nowhere else.
+/// A chooser with the given deviations, and the default everywhere else.
 #[derive(Clone, Debug)]
 pub struct Sparse(BTreeMap<Asked, u16>);
 
 impl Sparse {
-    /// Deviates like this.
+    /// The chooser with these deviations.
     pub fn new(deviations: &[Deviation]) -> Sparse {
         Sparse(deviations.iter().map(|deviation| (deviation.asked, deviation.choice)).collect())
     }
@@ -69,12 +69,12 @@ impl Decide for Sparse {
     }
 }
 
-/// Draws from a seed, and is calm most times where no fault is drawn: what fails so is nearly a short run already.
+/// Draws from a seed, with mostly default choices where no fault is drawn: a failure found so needs little shrinking.
 #[derive(Clone, Debug)]
 pub struct Quiet {
     faults: Seeded,
     rng: Xoshiro256PlusPlus,
-    /// Of so many choices one deviates.
+    /// One in this number of choices deviates.
     one_in: u32,
     /// Whether it then goes as far as it can: what takes longest, and is least likely.
     is_extreme: bool,
@@ -84,7 +84,7 @@ impl Quiet {
     /// A drawer whose faults come from `faults`, and of whose other choices one in `one_in` deviates, as far as it can if
     /// it `is_extreme`.
     pub fn new(seed: u64, faults: Seeded, one_in: u32, is_extreme: bool) -> Quiet {
-        // A stream of its own, so that it tells nothing of the faults.
+        // A stream of its own, independent of the faults.
         let rng = Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x71_7569_6574);
         Quiet { faults, rng, one_in, is_extreme }
     }
@@ -146,12 +146,12 @@ impl<D: Decide> Chooser for Noting<D> {
 }
 
 impl Deviation {
-    /// Whether it is a fault that strikes.
+    /// Whether it is a fault.
     pub fn is_fault(&self) -> bool {
         matches!(self.asked.question.point, Point::Fault(_))
     }
 
-    /// Which fault strikes, if it is one.
+    /// The fault, if it is one.
     pub fn fault(&self) -> Option<Fault> {
         match self.asked.question.point {
             Point::Fault(place) => place.faults().get(usize::from(self.choice).checked_sub(1)?).copied(),
@@ -171,7 +171,7 @@ impl Deviation {
     }
 
     /// For eyes, with the clients' names: `a: reply-lost at reply number 3`.
-    pub fn told(&self, clients: &[String]) -> String {
+    pub fn describe(&self, clients: &[String]) -> String {
         let Deviation { asked: Asked { question: Question { point, whom, of }, nth }, choice } = self;
         let (number, servers) = (nth + 1, |server: u8| format!("server {server}"));
         let whom = match *whom {
@@ -233,7 +233,7 @@ mod tests {
         };
         assert_eq!([chosen(1, 8), chosen(0, 8), chosen(1, 8), chosen(0, 8), chosen(1, 4)], [0; 5]);
         assert_eq!(chosen(1, 8), 5, "the third question of its kind about the second process");
-        assert_eq!(deviation.told(&["a".into(), "b".into()]), "b: user number 3 is 5 of 8");
+        assert_eq!(deviation.describe(&["a".into(), "b".into()]), "b: user number 3 is 5 of 8");
     }
 
     #[test]

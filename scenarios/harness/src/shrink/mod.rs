@@ -1,14 +1,14 @@
-//! From a run that fails, the smallest that fails in the same way.
+//! Shrinking: from a run that fails, the smallest run with the same failure.
 //!
-//! 1. Fresh: in smaller plans, draw a few runs that are calm most of the time. If one breaks the same rule, go on from there.
-//! 2. Kinds: answer all questions of a kind, or about a party, calmly.
-//! 3. Plan: fewer clients, rounds, servers and strangers. What was chosen stays where it was asked.
-//! 4. Deviations: answer calmly where that keeps the failure, many questions at a time and then each by itself.
+//! 1. Resampling: draw a few runs with mostly default choices from smaller plans. If one breaks the same rule, continue from it.
+//! 2. Kinds: answer all questions of a kind, or about a client or server, by the default.
+//! 3. Plan: fewer clients, rounds and servers, no foreign clients. Each choice stays at its question.
+//! 4. Deviations: take the default where that keeps the failure, for many questions at a time and then for each.
 //! 5. Choices: smaller numbers in place of large ones, and the same answers to earlier questions.
 //!
-//! Steps 3 to 5 until nothing gets smaller; and if that is still not [small](Size::is_small), more fresh runs, each cut
-//! down in the same way. A candidate counts if the same rule is the first to be broken in it; nothing
-//! that makes a run larger is taken. What comes depends on the run alone: it is bounded by a number of runs, not by a clock.
+//! Steps 3 to 5 repeat until the run no longer shrinks; if it is still not [small](Size::is_small), more runs are drawn and shrunk
+//! in the same way. A candidate counts if the same rule is its first finding and it is not larger. The result depends on the run
+//! alone: the bound is a number of runs, not a clock.
 
 pub mod deviation;
 mod nearest;
@@ -28,35 +28,35 @@ use search::Search;
 use sim_zk::choose::Replay;
 use zk_checker::Verdict;
 
-/// How many runs a shrinking may take if nothing else is said. Most take a hundred; what needs several sessions to end, each at
-/// its time, is only found small among some thousands of fresh runs.
+/// The default budget, in runs. Most failures take a hundred; one that needs several sessions to end, each at its time, may take
+/// thousands.
 pub const RUNS: u32 = 10_000;
 
-/// A run that fails, and where it departs from the calm one.
+/// A run that fails, and its deviations from the default choices.
 #[derive(Debug)]
 pub struct Failure {
-    /// What was drawn for it.
+    /// Its plan.
     pub plan: Plan,
-    /// Where it is not calm, in the order of the run.
+    /// Its deviations, in the order of the run.
     pub deviations: Vec<Deviation>,
-    /// What came.
+    /// The run.
     pub run: Run,
 }
 
-/// What shrinking came to.
+/// The result of shrinking.
 #[derive(Debug)]
 pub struct Shrunk {
-    /// What was run.
+    /// The workload or mutant.
     pub target: &'static Target,
     /// What failed: the rule, as [`Run::what_failed`](crate::run::Run::what_failed) has it.
     pub what: String,
-    /// How large the run was.
+    /// The size of the run before.
     pub before: Size,
-    /// The smallest that fails in the same way.
+    /// The smallest run with the same failure.
     pub failure: Failure,
     /// The run nearest to it that does not fail, if one was found.
-    pub near: Option<Nearest>,
-    /// How many runs it took.
+    pub nearest: Option<Nearest>,
+    /// The number of runs made.
     pub runs: u32,
     /// Whether more runs could have made it smaller still.
     pub is_cut_short: bool,
@@ -69,7 +69,7 @@ pub enum ShrinkError {
     #[error("the run does not fail, so there is nothing to shrink: its verdict is {0}")]
     DoesNotFail(Verdict),
     /// The code under test panics in it.
-    #[error("the code under test panics in this run, and then nothing is recorded: {0}")]
+    #[error("the code under test panics in this run, so nothing is recorded: {0}")]
     Panics(String),
 }
 
@@ -92,10 +92,10 @@ pub fn shrink(
     let before = failure.size();
     let mut search = Search::new(target, failure, runs);
     search.shrink();
-    let near = search.near();
+    let nearest = search.nearest();
     let is_cut_short = search.is_out_of_runs();
     let runs = search.runs();
-    Ok(Shrunk { target, what, before, failure: search.into_best(), near, runs, is_cut_short })
+    Ok(Shrunk { target, what, before, failure: search.into_best(), nearest, runs, is_cut_short })
 }
 
 impl Shrunk {

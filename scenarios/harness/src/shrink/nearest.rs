@@ -21,7 +21,7 @@ pub struct Nearest {
 impl Search {
     /// Looks for it: one choice less, a fault before anything else; or else a plan a step smaller. It costs a run for each
     /// choice, whatever is left of those that the search was given.
-    pub(super) fn near(&self) -> Option<Nearest> {
+    pub(super) fn nearest(&self) -> Option<Nearest> {
         let best = &self.best;
         let (faults, others): (Vec<&Deviation>, Vec<&Deviation>) =
             best.deviations.iter().rev().partition(|one| one.is_fault());

@@ -1,33 +1,37 @@
-//! Fresh runs in smaller plans: often one that fails in the same way is sooner drawn than cut out of a large run.
+//! Resampling: new runs from smaller plans. This is often cheaper than deleting choices of a large run.
 
 use super::deviation::{Deviation, Quiet, Sparse};
 use super::search::Search;
-use crate::plan::{Plan, Strangers};
+use crate::plan::{Interference, Plan};
 use sim_zk::choose::Seeded;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How many runs are drawn of each plan.
+/// The number of runs of each plan.
 const SEEDS: u64 = 24;
 
 /// Larger plans than these are not worth drawing from.
 const CLIENTS: u8 = 3;
 const ROUNDS: [u32; 4] = [1, 2, 4, 8];
 
-/// How hot the faults are. A plan that only lets a few strike wastes them when they are too hot.
+/// The rates of faults. With a high rate a plan with few faults spends all of them early.
 const RATES: [f64; 3] = [0.2, 0.05, 0.0125];
 
-/// How often a choice is not calm, the quietest first: what fails so needs the least cutting.
+/// One in this number of choices deviates, the rarest first, since such a failure needs the least shrinking.
 const ONE_IN: [u32; 3] = [16, 4, 1];
 
-/// How likely strangers act whenever they look, if they do not happen to be calm.
+/// The probability of an act of a foreign client at each look.
 const ACTS: f64 = 0.25;
 
 impl Search {
     /// Draws runs of small plans, the smallest first, until one fails in the same way.
-    pub(super) fn draw_fresh(&mut self) {
+    pub(super) fn resample(&mut self) {
         for plan in self.smaller_plans() {
-            let calm =
-                Plan { faults: 0, rates: BTreeMap::new(), strangers: Strangers::default(), ..plan.clone() };
+            let calm = Plan {
+                faults: 0,
+                rates: BTreeMap::new(),
+                interference: Interference::default(),
+                ..plan.clone()
+            };
             if self.take(&calm, Sparse::new(&[])) {
                 return;
             }
@@ -63,20 +67,20 @@ impl Search {
         }
     }
 
-    /// Plans that are nowhere larger, with the kinds of fault that struck.
+    /// Plans that are not larger, with the kinds of fault that were injected.
     fn smaller_plans(&self) -> Vec<Plan> {
         let Plan { clients, rounds, servers, .. } = self.best.plan;
         let struck: BTreeSet<_> = self.best.deviations.iter().filter_map(Deviation::fault).collect();
         let rates: BTreeMap<_, _> = struck.iter().map(|fault| (fault.name().to_owned(), RATES[0])).collect();
-        let mut strangers = self.best.plan.strangers.clone();
-        strangers.rates.values_mut().for_each(|rate| *rate = ACTS);
+        let mut interference = self.best.plan.interference.clone();
+        interference.rates.values_mut().for_each(|rate| *rate = ACTS);
         let mut plans = Vec::new();
         for clients in 1..=clients.min(CLIENTS) {
             for rounds in ROUNDS.into_iter().filter(|fewer| *fewer <= rounds) {
                 for servers in BTreeSet::from([1, servers]) {
-                    let (rates, strangers) = (rates.clone(), strangers.clone());
+                    let (rates, interference) = (rates.clone(), interference.clone());
                     let plan = self.best.plan.clone();
-                    plans.push(Plan { clients, rounds, servers, rates, strangers, ..plan });
+                    plans.push(Plan { clients, rounds, servers, rates, interference, ..plan });
                 }
             }
         }

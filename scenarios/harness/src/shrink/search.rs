@@ -4,7 +4,7 @@ use super::Failure;
 use super::deviation::{Asked, Decide, Deviation, Noting, Sparse};
 use super::size::Size;
 use crate::interference::is_foreign;
-use crate::plan::{Plan, Strangers};
+use crate::plan::{Interference, Plan};
 use crate::run::{self, Panicked, Run};
 use crate::target::Target;
 use sim_zk::choose::Point;
@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use zk_checker::Verdict;
 
 impl Failure {
-    /// Runs with somebody who decides. It need not fail.
+    /// Makes a run with a chooser. It need not fail.
     pub(super) fn of(
         target: &'static Target,
         plan: &Plan,
@@ -33,14 +33,14 @@ pub(super) struct Search {
     pub(super) best: Failure,
     limit: u32,
     runs: u32,
-    /// How large the failure was that it began with.
+    /// The size of the first failure.
     pub(super) begun: Size,
     /// How many candidates were taken.
     taken: u32,
 }
 
 impl Search {
-    /// A search that begins with a failure, and makes no more than so many runs.
+    /// A search that starts from a failure, with a budget of runs.
     pub(super) fn new(target: &'static Target, failure: Failure, limit: u32) -> Search {
         let (what, verdict) = (failure.run.what_failed(), failure.run.verdict());
         let begun = failure.size();
@@ -61,7 +61,7 @@ impl Search {
 
     /// Makes it as small as it gets.
     pub(super) fn shrink(&mut self) {
-        self.draw_fresh();
+        self.resample();
         self.cut_down();
         self.draw_more();
     }
@@ -120,7 +120,7 @@ impl Search {
 
     // ── kinds of questions ──
 
-    /// All questions of a kind, or about somebody, are answered calmly.
+    /// Answers all questions of a kind, or about a client or server, by the default.
     fn calm_kinds(&mut self) {
         let asked = |one: &Deviation| one.asked.question;
         let all = std::mem::take(&mut self.best.deviations);
@@ -151,11 +151,11 @@ impl Search {
         let fewer = powers.chain([rounds - 1]).filter(|fewer| (1..rounds).contains(fewer));
         let _ = { fewer }.any(|rounds| self.with_plan(&Plan { rounds, ..self.best.plan.clone() }));
         let _ = (1..servers).any(|servers| self.with_plan(&Plan { servers, ..self.best.plan.clone() }));
-        self.send_strangers_away();
+        self.drop_interference();
         self.draw_no_more_than_struck();
     }
 
-    /// Whoever comes last is the first to go.
+    /// Removes one client, the last first.
     fn drop_a_client(&mut self) -> bool {
         let clients = self.best.plan.clients;
         clients > 1
@@ -166,35 +166,36 @@ impl Search {
             })
     }
 
-    fn send_strangers_away(&mut self) {
+    fn drop_interference(&mut self) {
         let plan = self.best.plan.clone();
-        if plan.strangers.is_nobody()
-            || self.with_plan(&Plan { strangers: Strangers::default(), ..plan.clone() })
+        if plan.interference.is_none()
+            || self.with_plan(&Plan { interference: Interference::default(), ..plan.clone() })
         {
             return;
         }
         let acts = self.best.run.faults().filter(|kind| is_foreign(*kind)).count() as u32;
-        let strangers = Strangers { acts: acts.clamp(1, plan.strangers.acts), ..plan.strangers.clone() };
-        self.with_plan(&Plan { strangers, ..plan });
+        let interference =
+            Interference { acts: acts.clamp(1, plan.interference.acts), ..plan.interference.clone() };
+        self.with_plan(&Plan { interference, ..plan });
     }
 
-    /// Faults that did not strike need not have been drawn.
+    /// Removes kinds of fault that were not injected from the plan.
     fn draw_no_more_than_struck(&mut self) {
         let struck: Vec<_> = self.best.deviations.iter().filter_map(Deviation::fault).collect();
         let plan = &self.best.plan;
         let rates: BTreeMap<_, _> =
             plan.rates.iter().filter(|(name, _)| struck.iter().any(|fault| fault.name() == *name)).collect();
         let rates = rates.into_iter().map(|(name, rate)| (name.clone(), *rate)).collect();
-        // Strangers act only while faults may strike.
-        let least = u32::from(!plan.strangers.is_nobody());
+        // Foreign clients act only while faults may strike.
+        let least = u32::from(!plan.interference.is_none());
         let faults = (struck.len() as u32).max(least).min(plan.faults);
         self.with_plan(&Plan { faults, rates, ..plan.clone() });
     }
 
     // ── deviations ──
 
-    /// Answers calmly whatever need not be answered otherwise: half of all questions at a time, a quarter, and so on, and
-    /// in the end each by itself until all are needed.
+    /// Removes deviations that the failure does not need: half of them at a time, a quarter, and so on, finally each by
+    /// itself.
     fn calm_deviations(&mut self) {
         let mut chunk = self.best.deviations.len().div_ceil(2);
         while chunk > 0 {

@@ -1,9 +1,9 @@
-//! How large a run is, to whoever has to understand it.
+//! The size of a run, for a human reader.
 
 use super::Failure;
 use crate::interference::is_foreign;
 
-/// How large a run is. What comes first weighs most.
+/// The size of a run. Earlier fields weigh more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 pub struct Size {
     /// Client processes.
@@ -12,20 +12,20 @@ pub struct Size {
     pub rounds: u32,
     /// Servers.
     pub servers: u8,
-    /// What strangers did.
+    /// The acts of foreign clients.
     pub acts: u32,
-    /// Faults that struck.
+    /// Injected faults.
     pub faults: u32,
-    /// Choices that are not the calm alternative.
+    /// Choices that are not the default.
     pub choices: usize,
     /// The sum of all choices.
     pub sum: u64,
-    /// What happened, counted.
+    /// Events.
     pub events: usize,
 }
 
 impl Size {
-    /// Whether none of what a reader has to keep in mind is more than in another run.
+    /// Whether no figure that matters to a reader exceeds that of another run.
     pub fn is_within(&self, other: &Size) -> bool {
         self.clients <= other.clients
             && self.rounds <= other.rounds
@@ -35,14 +35,14 @@ impl Size {
             && self.choices <= other.choices
     }
 
-    /// Whether somebody who reads it through has the whole of it in mind.
+    /// Whether it is small enough to read.
     pub fn is_small(&self) -> bool {
         self.clients <= 3 && self.choices <= 12
     }
 }
 
 impl Failure {
-    /// How large it is.
+    /// Its size.
     pub fn size(&self) -> Size {
         let acts = self.run.faults().filter(|kind| is_foreign(*kind)).count();
         Size {

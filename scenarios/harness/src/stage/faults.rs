@@ -6,7 +6,7 @@ use std::time::Duration;
 use zk_checker::history::{self, FaultKind, OpId, What, Who};
 use zk_recipes::zk::ZooKeeper;
 
-/// What strikes a client.
+/// Faults of a client.
 impl Actor {
     /// The connection breaks before the client's next request reaches the server.
     pub fn loses_its_next_request(&self) {
@@ -60,7 +60,7 @@ impl Actor {
     }
 }
 
-/// What strikes servers and znodes.
+/// Faults of servers and znodes.
 impl Stage {
     /// The server that leads, if one does.
     pub fn leader(&self) -> Option<u8> {
@@ -86,31 +86,31 @@ impl Stage {
         self.sim.inflict(fault, Victim::Server(server), TIMEOUT.mul_f64(timeouts));
     }
 
-    /// Somebody who has no part in the recipe deletes a znode.
+    /// A foreign client deletes a znode.
     ///
     /// # Panics
     ///
     /// If it is not there.
     pub async fn deletes(&self, path: &str) {
-        let stranger = self.client("stranger").await;
-        let client = stranger.number();
-        stranger.zk.exists(path).await.expect("a calm network answers").expect("the znode is there");
+        let foreign = self.client("foreign").await;
+        let client = foreign.number();
+        foreign.zk.exists(path).await.expect("a calm network answers").expect("the znode is there");
         let victim = history::Victim::Process { client };
         let what = What::Fault { kind: FaultKind::ForeignDelete, victim, lasts: 0 };
-        stranger.journal(|journal, at| journal.note(at, Who::World, OpId(0), what));
-        stranger.zk.delete(path, None).await.expect("the znode is there");
-        stranger.leaves().await;
+        foreign.journal(|journal, at| journal.note(at, Who::World, OpId(0), what));
+        foreign.zk.delete(path, None).await.expect("the znode is there");
+        foreign.leaves().await;
     }
 
-    /// Somebody who has no part in the recipe writes a znode's data, or creates it.
+    /// A foreign client writes the data of a znode, or creates it.
     pub async fn writes(&self, path: &str, data: &[u8]) {
         use zk_recipes::zk::{CreateMode, Error};
-        let stranger = self.client("stranger").await;
-        if let Err(Error::NoNode) = stranger.zk.set(path, data, None).await {
-            let created = stranger.zk.create(path, data, CreateMode::Persistent).await;
+        let foreign = self.client("foreign").await;
+        if let Err(Error::NoNode) = foreign.zk.set(path, data, None).await {
+            let created = foreign.zk.create(path, data, CreateMode::Persistent).await;
             created.expect("a calm network and an existing parent");
         }
-        stranger.leaves().await;
+        foreign.leaves().await;
     }
 }
 

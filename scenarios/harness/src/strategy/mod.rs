@@ -1,7 +1,7 @@
-//! In what order runs are searched for a breach: what the run of a number draws, and who decides in it.
+//! Search strategies: the plan and the chooser of the run of each number.
 //!
-//! A strategy is a function of the number alone. So a sweep can be cut into shards, made on any number of threads, and any of
-//! its runs made again by its number.
+//! A strategy is a function of the number alone. So a sweep can be split into shards and threads, and any of its runs can be
+//! reproduced by its number.
 
 mod systematic;
 mod variations;
@@ -22,8 +22,8 @@ use systematic::{Enumeration, Placed};
 pub enum Strategy {
     /// Every kind of fault in every run, each at the same rate.
     Uniform,
-    /// A fresh subset of the kinds for every run, each at a rate of its own: what stands out of the way in one run does not
-    /// hide anything in it (Groce et al., Swarm Testing, ISSTA 2012).
+    /// A new subset of the kinds for every run, each at a rate of its own: a kind that is left out cannot hide a bug in that run
+    /// (Groce et al., Swarm Testing, ISSTA 2012).
     #[default]
     Swarm,
     /// One fault at every place along the path of a run that passes, then two.
@@ -56,13 +56,13 @@ impl Strategy {
 /// What a portfolio takes turns in.
 const SHARES: [Strategy; 3] = [Strategy::Swarm, Strategy::Uniform, Strategy::Systematic];
 
-/// How likely a client's fault is where it can strike, if all are equally likely: the middle of what a swarm draws.
+/// The uniform rate of client faults: the middle of the rates that a swarm draws.
 const UNIFORM_RATE: f64 = 0.0143;
 
 /// The same of a server's: there are many more places for it.
 const UNIFORM_RATE_OF_SERVERS: f64 = 0.0032;
 
-/// How many faults strike in a uniform run at the most: the most that a swarm draws.
+/// The maximal number of faults of a uniform run: the maximum of a swarm.
 const UNIFORM_FAULTS: u32 = 6;
 
 /// A search through the runs of a target.
@@ -74,9 +74,9 @@ pub struct Search {
     pub strategy: Strategy,
     /// A plan for all runs, or none: each draws its own.
     pub plan: Option<Plan>,
-    /// What each run draws besides.
-    pub besides: Variations,
-    /// What a systematic search enumerates, once somebody has asked.
+    /// What each run draws in addition.
+    pub variations: Variations,
+    /// The enumeration of a systematic search, computed on first use.
     places: Arc<OnceLock<Enumeration>>,
 }
 
@@ -89,7 +89,7 @@ pub struct Attempt {
     decider: Decider,
 }
 
-/// Who decides in a run of a search.
+/// The chooser of a run of a search.
 enum Decider {
     Seeded(Seeded),
     Placed(Placed),
@@ -128,18 +128,18 @@ impl Attempt {
 impl Search {
     /// Of a target by a strategy, with a plan for all runs, or none.
     pub fn new(target: &'static Target, strategy: Strategy, plan: Option<Plan>) -> Search {
-        Search { target, strategy, plan, besides: Variations::default(), places: Arc::default() }
+        Search { target, strategy, plan, variations: Variations::default(), places: Arc::default() }
     }
 
-    /// The same, in which each run draws this besides.
+    /// The same with these variations.
     #[must_use]
-    pub fn drawing(self, besides: Variations) -> Search {
-        Search { besides, places: Arc::default(), ..self }
+    pub fn drawing(self, variations: Variations) -> Search {
+        Search { variations, places: Arc::default(), ..self }
     }
 
     /// Whether its runs are those that every seed means if nothing else is said.
     pub fn is_plain(&self) -> bool {
-        self.strategy == Strategy::Swarm && self.plan.is_none() && self.besides == Variations::default()
+        self.strategy == Strategy::Swarm && self.plan.is_none() && self.variations == Variations::default()
     }
 
     /// What the run of that number is, or nothing if a systematic search has come to its end.
@@ -168,7 +168,7 @@ impl Search {
     /// The plan of a number, as it is drawn.
     fn drawn(&self, number: u64) -> Plan {
         let plan = self.plan.clone().unwrap_or_else(|| self.target.plan(number));
-        self.besides.drawn(plan, number)
+        self.variations.drawn(plan, number)
     }
 
     /// The kinds of fault that a run of this search may show.

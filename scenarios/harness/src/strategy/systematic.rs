@@ -1,9 +1,8 @@
 //! One fault at every place along the path of a run that passes, then two.
 //!
-//! A run without faults is made once, and every place at which the world asks whether a fault strikes is written down, with
-//! the kinds that fit there. Number 0 is that run; then comes one run for each kind at each place; then one for each pair,
-//! the second along the path that the run takes after the first. Each of the two lists is gone through in an order in which
-//! every beginning of it is spread evenly over the path, so that a search that ends early has looked everywhere a little.
+//! A run without faults records every injection point with the kinds that fit there. Number 0 is that run; then comes one run for
+//! each kind at each point; then one for each pair, the second along the path that the run takes after the first. The order of
+//! each list spreads every prefix evenly over the path, so that a search that ends early has covered all parts of it.
 
 use super::{Attempt, Decider, Search, faultless};
 use crate::plan::Plan;
@@ -15,7 +14,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-/// What there is to try.
+/// The faults to try.
 #[derive(Debug)]
 pub(super) struct Enumeration {
     /// The run that faults are placed in.
@@ -31,9 +30,9 @@ pub(super) struct Enumeration {
 /// How much there is to enumerate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counted {
-    /// ClientLinks to place one fault.
+    /// The ways to place one fault.
     pub singles: u64,
-    /// ClientLinks to place two, if they were counted.
+    /// The ways to place two, if they were counted.
     pub pairs: Option<u64>,
 }
 
@@ -43,7 +42,7 @@ impl Counted {
         self.pairs.map(|pairs| 1 + self.singles + pairs)
     }
 
-    /// What the first so many runs have done of it.
+    /// The progress after a number of runs.
     pub fn done(&self, runs: u64) -> String {
         let singles = runs.saturating_sub(1).min(self.singles);
         let pairs = runs.saturating_sub(1 + self.singles);
@@ -82,13 +81,13 @@ impl Kinds {
     }
 }
 
-/// Lets faults strike where they were placed, and nowhere else.
+/// A chooser that injects faults where they are placed, and nowhere else.
 pub(super) struct Placed {
     rest: Seeded,
     kinds: Kinds,
-    /// After how many more ways the next fault strikes, and then the one behind it.
+    /// The number of ways before the next fault, and then before the second one.
     next: [Option<u64>; 2],
-    /// How many ways there were since the last fault struck.
+    /// The number of ways since the last fault.
     offered: Arc<AtomicU64>,
 }
 
@@ -123,7 +122,7 @@ impl Chooser for Placed {
 impl Enumeration {
     pub(super) fn of(search: &Search) -> Enumeration {
         let kinds = search.kinds();
-        // The kinds are named so that whoever reads the plan sees them; what strikes is placed.
+        // The plan names the kinds for its readers; the placed faults do not depend on the rates.
         let rates = kinds.iter().map(|fault| (fault.name().to_owned(), 0.0)).collect();
         let faults = if kinds.is_empty() { 0 } else { 2 };
         let base = Plan { rates, faults, ..search.drawn(0) };
@@ -137,7 +136,7 @@ impl Enumeration {
     fn ways_after(&self, search: &Search, first: Option<u64>) -> u64 {
         let offered = Arc::new(AtomicU64::new(0));
         let placed = Placed::new(self.kinds, [first, None], offered.clone());
-        // What a run says that panics is told when it is its turn.
+        // A panic is reported when the run has its turn.
         let _ = run::caught(|| run::with(search.target, &self.base, placed));
         offered.load(Ordering::Relaxed)
     }

@@ -1,7 +1,7 @@
 use super::systematic::spread;
 use super::*;
 use crate::plan::Act;
-use crate::plan::Strangers;
+use crate::plan::Interference;
 use crate::sample::SAMPLE;
 use std::collections::BTreeSet;
 use zk_checker::history::What;
@@ -45,7 +45,7 @@ fn a_uniform_run_has_every_kind_and_all_have_the_same_rates() {
 
 #[test]
 fn sizes_are_drawn_on_request_and_keep_within_what_a_plan_allows() {
-    let varied = search(Strategy::Swarm).drawing(Variations { sizes: true, strangers: false });
+    let varied = search(Strategy::Swarm).drawing(Variations { sizes: true, interference: false });
     let plans: Vec<Plan> =
         (0..200).map(|number| varied.attempt(number).expect("it has no end").plan).collect();
     assert!(plans.iter().all(|plan| plan.check() == Ok(()) && plan.clients >= 2));
@@ -56,18 +56,19 @@ fn sizes_are_drawn_on_request_and_keep_within_what_a_plan_allows() {
 
 #[test]
 fn strangers_are_drawn_on_request_in_one_of_two_runs_and_the_rest_stays_what_it_is() {
-    let meddled_with = search(Strategy::Swarm).drawing(Variations { sizes: false, strangers: true });
+    let with_foreign_clients =
+        search(Strategy::Swarm).drawing(Variations { sizes: false, interference: true });
     let mut acts = BTreeSet::new();
-    let mut meddlers = 0;
+    let mut interfered = 0;
     for number in 0..400 {
-        let plan = meddled_with.attempt(number).expect("it has no end").plan;
+        let plan = with_foreign_clients.attempt(number).expect("it has no end").plan;
         assert_eq!(plan.check(), Ok(()));
-        meddlers += u32::from(!plan.strangers.is_nobody());
-        acts.extend(plan.strangers.rates.keys().cloned());
-        let without = Plan { strangers: Strangers::default(), ..plan };
+        interfered += u32::from(!plan.interference.is_none());
+        acts.extend(plan.interference.rates.keys().cloned());
+        let without = Plan { interference: Interference::default(), ..plan };
         assert_eq!(without, search(Strategy::Swarm).attempt(number).expect("it has no end").plan);
     }
-    assert!((150..=250).contains(&meddlers), "{meddlers}");
+    assert!((150..=250).contains(&interfered), "{interfered}");
     assert_eq!(acts, Act::ALL.iter().map(|act| act.name().to_owned()).collect());
 }
 

@@ -1,36 +1,36 @@
-//! What a run draws besides what its strategy does: other sizes, and strangers.
+//! Variations that a run draws in addition to its strategy: sizes, and interference of foreign clients.
 
-use crate::plan::Act;
-use crate::plan::{Plan, Strangers, rate};
+use crate::plan::{Act, Interference, Plan, rate};
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// How often strangers act at the most.
+/// The maximal number of acts of foreign clients.
 const ACTS: u32 = 7;
 
-/// What each run draws besides what its strategy does.
+/// What each run draws in addition to its strategy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Variations {
     /// Sizes: servers, clients, rounds, and the sessions' timeout.
     pub sizes: bool,
-    /// Strangers, or that there are none: what they do, and how often.
-    pub strangers: bool,
+    /// Whether foreign clients interfere, and how.
+    #[serde(alias = "strangers")]
+    pub interference: bool,
 }
 
 impl Variations {
-    /// The plan with what else the run of a number draws.
+    /// The plan with the variations that the run of a number draws.
     pub(super) fn drawn(self, plan: Plan, number: u64) -> Plan {
         // Each from a stream of its own: what the plan drew, and what the run will draw, stay what they are.
         let plan = if self.sizes { vary(plan, number) } else { plan };
-        if self.strangers { meddled_with(plan, number) } else { plan }
+        if self.interference { with_foreign_clients(plan, number) } else { plan }
     }
 }
 
-/// The plan with strangers in one of two runs: a subset of what they can do, each at a rate of its own.
-fn meddled_with(plan: Plan, number: u64) -> Plan {
+/// The plan, in every second run with foreign clients: a subset of their acts, each at a rate of its own.
+fn with_foreign_clients(plan: Plan, number: u64) -> Plan {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(number ^ 0x666f_7265_6967_6e00);
     let acts = rng.random_range(1..=ACTS);
     let mut rates = BTreeMap::new();
@@ -41,8 +41,9 @@ fn meddled_with(plan: Plan, number: u64) -> Plan {
             rates.insert(act.name().to_owned(), rate);
         }
     }
-    let strangers = if rng.random_bool(0.5) { Strangers { acts, rates } } else { Strangers::default() };
-    plan.among(strangers)
+    let interference =
+        if rng.random_bool(0.5) { Interference { acts, rates } } else { Interference::default() };
+    plan.interfered(interference)
 }
 
 /// The plan with sizes that are drawn around its own: no fewer than two clients where there were several, and no more than

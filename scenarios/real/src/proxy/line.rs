@@ -1,4 +1,4 @@
-//! A line: what the connections of one party to another have to pass, and what can be done to all of them at once.
+//! A line: the faults that all connections of one pair of endpoints share.
 
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,9 +7,9 @@ use tokio::sync::Notify;
 /// Which of two ways something goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// From whoever connects.
+    /// From the connecting side.
     There,
-    /// To whoever connects.
+    /// To the connecting side.
     Back,
 }
 
@@ -18,7 +18,7 @@ impl Way {
     pub const BOTH: [Way; 2] = [Way::There, Way::Back];
 }
 
-/// What is lost of a write, together with the connection that it goes over.
+/// The part of a write that is lost, together with its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
     /// The request: it does not reach the server.
@@ -27,7 +27,7 @@ pub enum Loss {
     Reply,
 }
 
-/// What is told when a loss has struck.
+/// The callback of a loss.
 type Struck = Box<dyn FnOnce() + Send>;
 
 /// The connections of one party to another. Clones are of the same line.
@@ -44,29 +44,29 @@ struct Inner {
 
 #[derive(Default)]
 struct State {
-    /// What goes there, and what goes back, is held up.
+    /// Whether each direction is held.
     held: [bool; 2],
-    /// Nobody is let in.
+    /// Whether new connections are refused.
     cut: bool,
     /// How often all connections were ended.
     ended: u64,
-    /// What is to be lost of the next write.
+    /// The loss for the next write.
     loss: Option<(Loss, Struck)>,
 }
 
 impl Line {
-    /// Holds up what goes that way, until [`heal`](Line::heal): it arrives then, if anybody still waits for it. Neither side
-    /// is told anything meanwhile, not even that the other has hung up; and nobody new is let in.
+    /// Delays all bytes in that direction until [`heal`](Line::heal). Meanwhile neither side sees that the other has closed the
+    /// connection, and new connections are not accepted.
     pub fn hold(&self, way: Way) {
         self.change(|state| state.held[way as usize] = true);
     }
 
-    /// Ends every connection, with whatever is under way. New ones are taken as before.
+    /// Closes every connection, with the bytes in flight. New ones are accepted.
     pub fn hang_up(&self) {
         self.change(|state| state.ended += 1);
     }
 
-    /// Ends every connection, and lets nobody in until [`heal`](Line::heal).
+    /// Closes every connection, and refuses new ones until [`heal`](Line::heal).
     pub fn cut(&self) {
         self.change(|state| {
             state.ended += 1;
@@ -74,7 +74,7 @@ impl Line {
         });
     }
 
-    /// Nothing is held up or cut any more.
+    /// Ends [`hold`](Line::hold) and [`cut`](Line::cut).
     pub fn heal(&self) {
         self.change(|state| (state.held, state.cut) = ([false; 2], false));
     }
@@ -84,12 +84,12 @@ impl Line {
         self.change(|state| state.loss = Some((loss, Box::new(struck))));
     }
 
-    /// Loses nothing after all.
+    /// Withdraws a loss.
     pub fn lose_nothing(&self) {
         self.change(|state| state.loss = None);
     }
 
-    /// Whether that is to be lost now; if so, that was it.
+    /// Takes the loss, if it is of that kind.
     pub(super) fn loses(&self, loss: Loss) -> bool {
         let struck = self.state().loss.take_if(|(wanted, _)| *wanted == loss);
         struck.is_some_and(|(_, struck)| {
@@ -98,7 +98,7 @@ impl Line {
         })
     }
 
-    /// Whether what goes that way is held up.
+    /// Whether that direction is held.
     pub fn holds(&self, way: Way) -> bool {
         self.state().held[way as usize]
     }
@@ -116,12 +116,12 @@ impl Line {
         self.state().ended
     }
 
-    /// Resolves when nothing is held up that goes that way.
+    /// Resolves when that direction is not held.
     pub(super) async fn passes(&self, way: Way) {
         self.until(|state| !state.held[way as usize]).await;
     }
 
-    /// Resolves when nothing is held up.
+    /// Resolves when neither direction is held.
     pub(super) async fn is_open(&self) {
         self.until(|state| !state.held.contains(&true)).await;
     }

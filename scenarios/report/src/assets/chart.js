@@ -289,11 +289,11 @@ class Chart {
       case 'session': return s('g', { class: `session ${span.lane.hue}` }, line(x, 'open'),
         span.begins ? s('circle', { cx: x, cy: y1, r: 3, class: 'end' }) : null,
         span.over && span.ends ? s('path', { d: `M${x - 5} ${y2}h10`, class: 'cut' }) : null);
-      case 'expiring': return s('g', { class: 'expiring' }, line(x, 'dying'), s('path', { d: `M${x - 5} ${y2}h10`, class: 'cut' }), title('expired: its end is on its way'));
+      case 'expiring': return s('g', { class: 'expiring' }, line(x, 'dying'), s('path', { d: `M${x - 5} ${y2}h10`, class: 'cut' }), title('expired: its end is in flight'));
       case 'connected': return line(x + 9, 'connected', {});
       case 'suspended': return line(x + 9, 'suspended', {});
       case 'belief': return s('rect', { x: x - 6, width: 12, y: y1 - (span.begins ? half - 3 : 0), height: y2 - y1 + (span.begins ? half - 3 : 0) + (span.ends ? half - 3 : 0), rx: 5, class: `belief ${span.lane.hue}` },
-        title(`${run.parties[span.belief.client].name} believes to hold ${run.objects[span.belief.object]?.path ?? ''}, token ${span.belief.token}`));
+        title(`${run.parties[span.belief.client].name} believes that it holds ${run.objects[span.belief.object]?.path ?? ''}, token ${span.belief.token}`));
       case 'znode': return s('g', { class: `znode ${span.znode.owner ? hues[sessionOf.get(span.znode.owner)?.client] ?? 'hue-none' : 'hue-none'}` },
         line(x, 'alive'), span.begins ? s('rect', { x: x - 4, y: y1 - 4, width: 8, height: 8, rx: 1.5, class: 'end' }) : null,
         span.znode.deleted !== null && !span.cutOff ? s('path', { d: `M${x - 4} ${y2 - 4}l8 8m0 -8l-8 8`, class: 'cut' }) : null,
@@ -301,7 +301,7 @@ class Chart {
       case 'watch': {
         const client = sessionOf.get(span.watch.session)?.client;
         const at = x + 8;
-        const fired = span.watch.end === 'told' || span.watch.end === 'notification lost';
+        const fired = span.watch.end === 'notified' || span.watch.end === 'notification lost';
         return s('g', { class: `watch ${client === null || client === undefined ? 'hue-none' : hues[client]} ${span.watch.end.replaceAll(' ', '-')}` },
           line(at, 'standing'),
           span.top > -0.5 ? s('path', { d: `M${at} ${y1 - 4}l4 4l-4 4l-4 -4z`, class: 'armed' }) : null,

@@ -102,11 +102,11 @@ function ownerName(number) {
 
 const signs = { fail: '✗', unknown: '?', unavoidable: '≈', pass: '✓', vacuous: '○' };
 const verdictWords = {
-  fail: 'a promise was broken',
+  fail: 'a rule failed',
   unknown: 'evidence is missing',
   unavoidable: 'no correct program could have avoided it',
-  pass: 'put to the test, and held',
-  vacuous: 'never put to the test',
+  pass: 'tested, and held',
+  vacuous: 'never tested',
 };
 
 /** An element with attributes and contents. Texts become text nodes, whatever stands in them. */

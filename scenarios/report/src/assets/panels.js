@@ -1,4 +1,4 @@
-// What stands around the chart: the breach in words, the overview in time, the event in hand, the tree, and the tabs.
+// What stands around the chart: the breach in words, the overview in time, the selected event, the tree, and the tabs.
 
 const say = (...parts) => parts.filter(Boolean).join(' · ');
 
@@ -35,10 +35,10 @@ function drawBreach(which, onFinding, onEvent) {
   const facts = h('dl', { class: 'facts' },
     run.source.plan ? [h('dt', {}, 'drawn'), h('dd', {}, run.source.plan)] : null,
     [h('dt', {}, 'again'), h('dd', {}, copyable(run.source.command))],
-    [h('dt', {}, 'happened'), h('dd', {}, `${count(events.count, 'event')} in ${lasting(run.lasted_us)}; ${count(run.rules.filter((rule) => rule.premises > 0).length, 'promise')} put to the test`)]);
+    [h('dt', {}, 'ran'), h('dd', {}, `${count(events.count, 'event')} in ${lasting(run.lasted_us)}; ${count(run.rules.filter((rule) => rule.premises > 0).length, 'rule')} tested`)]);
   const finding = run.findings[which];
   if (!finding) {
-    const sentence = { pass: 'Every promise that was put to the test held.', vacuous: 'No promise was put to the test.' }[run.verdict] ?? 'The checker has found nothing to tell.';
+    const sentence = { pass: 'Every rule that was tested held.', vacuous: 'No rule was tested.' }[run.verdict] ?? 'The checker has no finding.';
     fill(box, h('div', { class: 'story-of' }, h('h2', {}, sentence), notes), facts);
     return;
   }
@@ -54,7 +54,7 @@ function drawBreach(which, onFinding, onEvent) {
       h('p', { class: 'rule-line' }, h('span', { class: `rule ${finding.verdict}` }, finding.rule), h('span', { class: 'rule-title' }, finding.title), h('span', { class: 'path' }, finding.path)),
       h('h2', { class: 'promise' }, h('span', { class: 'head' }, finding.verdict === 'unavoidable' ? 'not avoidable' : 'promised'), finding.promise),
       h('div', { class: 'lines' }, lines),
-      finding.secondary ? h('p', { class: 'note' }, 'A deeper promise was broken before; that may be the reason.') : null,
+      finding.secondary ? h('p', { class: 'note' }, 'A rule of a deeper layer failed before; that may be the cause.') : null,
       notes),
     facts,
     run.findings.length > 1 ? h('div', { class: 'chips', role: 'group', 'aria-label': 'All that was found' }, h('span', { class: 'said' }, `${count(run.findings.length, 'finding')}:`), chips,
@@ -284,7 +284,7 @@ function drawInspector(e, chart, onEvent) {
 
 function drawTree(e) {
   const box = document.getElementById('tree');
-  if (run.mode === 'client') { fill(box, h('h3', {}, 'The tree'), h('p', { class: 'said' }, 'This is a capture of what clients saw: nobody wrote down the tree.')); return; }
+  if (run.mode === 'client') { fill(box, h('h3', {}, 'The tree'), h('p', { class: 'said' }, 'This is a capture of the events of clients; it has no tree.')); return; }
   const at = e ?? events.count - 1;
   const nodes = treeAt(at);
   const MOST = 200;
@@ -317,11 +317,11 @@ function drawRules() {
     h('p', { class: 'lead' }, order.filter((verdict) => tally[verdict]).map((verdict, i) => [i ? ', ' : '', h('strong', { class: `verdict ${verdict}` }, `${signs[verdict]} ${tally[verdict]} ${verdict}`)]), ` of ${count(run.rules.length, 'promise')}.`),
     h('ul', { class: 'said verdict-words' }, order.map((verdict) => h('li', {}, h('span', { class: `verdict ${verdict}` }, `${signs[verdict]} ${verdict}`), `: ${verdictWords[verdict]}`))),
     layers.map((layer) => [h('h2', {}, layer.name), h('div', { class: 'scroll' }, h('table', {},
-      h('thead', {}, h('tr', {}, ['verdict', 'rule', 'what is promised', 'put to the test', 'found'].map((name) => h('th', { scope: 'col' }, name)))),
+      h('thead', {}, h('tr', {}, ['verdict', 'rule', 'promise', 'premises', 'findings'].map((name) => h('th', { scope: 'col' }, name)))),
       h('tbody', {}, layer.rules.map((rule) => h('tr', { class: rule.verdict },
         h('td', { class: `verdict ${rule.verdict}` }, `${signs[rule.verdict]} ${rule.verdict}`),
         h('td', { class: 'rule-id' }, rule.id, rule.object !== null && run.objects.length > 1 ? h('small', {}, ` ${run.objects[rule.object]?.path}`) : null),
-        h('td', {}, h('strong', {}, rule.title), h('br'), rule.promise, rule.required_unproved ? h('em', {}, ' required, and never put to the test') : null),
+        h('td', {}, h('strong', {}, rule.title), h('br'), rule.promise, rule.required_unproved ? h('em', {}, ' required, and never tested') : null),
         h('td', { class: 'n' }, `${rule.premises.toLocaleString('en')} ×`), h('td', { class: 'n' }, rule.findings ? rule.findings.toLocaleString('en') : '–'))))))]));
 }
 
@@ -376,9 +376,9 @@ function drawRun() {
       r.plan ? [h('dt', {}, 'drawn'), h('dd', {}, r.plan)] : null,
       [h('dt', {}, 'again'), h('dd', {}, copyable(r.command))], r.exactly ? [h('dt', {}, 'exactly'), h('dd', {}, copyable(r.exactly))] : null,
       r.hash ? [h('dt', {}, 'hash'), h('dd', {}, h('code', {}, r.hash))] : null,
-      [h('dt', {}, 'evidence'), h('dd', {}, run.mode === 'sim' ? 'a simulation: everything is known' : 'a capture: what clients saw')],
+      [h('dt', {}, 'evidence'), h('dd', {}, run.mode === 'sim' ? 'a simulation, with the events of the servers' : 'a capture, with the events of clients only')],
       [h('dt', {}, 'objects'), h('dd', {}, run.objects.map((object) => `${object.kind} ${object.path}`).join(', '))]),
     h('h2', {}, 'Choices'),
-    r.choices.length ? [h('p', {}, `${count(r.choices.length, 'choice')} were made; ${count(hot.length, 'of them is', 'of them are')} not the plain one. They are the run: whoever makes them again gets it again.`),
-      h('details', {}, h('summary', {}, 'Those that are not plain'), h('p', { class: 'choices' }, hot.map(([i, choice]) => `${i}:${choice}`).join('  ')))] : h('p', { class: 'said' }, 'The choices of this run are not known.'));
+    r.choices.length ? [h('p', {}, `${count(r.choices.length, 'choice')} were made; ${count(hot.length, 'of them is', 'of them are')} not the default. The same choices reproduce the run.`),
+      h('details', {}, h('summary', {}, 'Choices that are not the default'), h('p', { class: 'choices' }, hot.map(([i, choice]) => `${i}:${choice}`).join('  ')))] : h('p', { class: 'said' }, 'The choices of this run are not known.'));
 }

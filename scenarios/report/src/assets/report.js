@@ -4,7 +4,7 @@ const state = { tab: 'story', finding: 0, show: 'slice', find: '', event: null, 
 
 const chart = new Chart((e) => select(e, false));
 const overview = new Overview((e) => select(e));
-const tabs = [['story', 'What happened'], ['rules', 'Rules'], ['cost', 'Cost'], ['beside', 'Difference'], ['run', 'The run']];
+const tabs = [['story', 'Events'], ['rules', 'Rules'], ['cost', 'Cost'], ['beside', 'Difference'], ['run', 'The run']];
 const byId = (id) => document.getElementById(id);
 
 const matches = (e, words) => {
@@ -128,12 +128,12 @@ function setTheme(theme) {
 const keys = [
   ['← →', 'one event back or on; ↑ ↓ and j k do the same', null],
   ['Home End', 'the first or the last event that is shown', null],
-  ['c', 'to the latest cause of the event in hand', () => { const causes = state.event === null ? [] : causesOf(state.event); if (causes.length) select(causes[causes.length - 1]); }],
+  ['c', 'to the latest cause of the selected event', () => { const causes = state.event === null ? [] : causesOf(state.event); if (causes.length) select(causes[causes.length - 1]); }],
   ['f', 'to the first that followed from it', () => { const effects = state.event === null ? [] : effectsOf(state.event); if (effects.length) select(effects[0]); }],
   ['b', 'back to the breach', () => { const finding = run.findings[state.finding]; if (finding) select(finding.event); }],
   ['[', 'the finding before', () => state.finding > 0 && openFinding(state.finding - 1)],
   [']', 'the next finding', () => state.finding + 1 < run.findings.length && openFinding(state.finding + 1)],
-  ['s', 'what led to it, or all events', () => show(state.show === 'slice' ? 'all' : run.findings.length ? 'slice' : 'all')],
+  ['s', 'causes, or all events', () => show(state.show === 'slice' ? 'all' : run.findings.length ? 'slice' : 'all')],
   ['/', 'find', () => byId('find').focus()],
   ['+', 'higher rows', () => chart.zoom(4)],
   ['-', 'lower rows', () => chart.zoom(-4)],
@@ -172,10 +172,10 @@ function drawLegend() {
   const sign = (draw, text) => h('li', {}, s('svg', { width: 34, height: 22, viewBox: '0 0 34 22', 'aria-hidden': 'true' }, draw), h('span', {}, text));
   const line = (kind, more = {}) => s('line', { x1: 17, x2: 17, y1: 1, y2: 21, class: kind, ...more });
   fill(byId('legend-body'), definitionsSvg(), h('ul', {},
-    sign([line('life hue-0'), s('rect', { x: 11, width: 12, y: 2, height: 18, rx: 5, class: 'belief hue-0' })], 'the client believes to hold, or to lead'),
+    sign([line('life hue-0'), s('rect', { x: 11, width: 12, y: 2, height: 18, rx: 5, class: 'belief hue-0' })], 'the client believes that it holds or leads'),
     sign([line('life hue-0'), s('g', { class: 'dot cited' }, s('circle', { cx: 17, cy: 11, r: 7 }), s('path', { d: 'M14 8l6 6m0 -6l-6 6', class: 'cross' }))], 'cited by the checker'),
-    sign(line('connected'), 'beside a client: it knows itself connected'),
-    sign(line('suspended'), 'it knows itself disconnected; no line: no session'),
+    sign(line('connected'), 'beside a client: connected'),
+    sign(line('suspended'), 'disconnected; no line: no session'),
     sign(s('g', { class: 'session hue-0' }, line('open'), s('circle', { cx: 17, cy: 3, r: 3, class: 'end' })), 'the session, as the servers know it'),
     sign([s('rect', { x: 12, width: 10, y: 1, height: 20, rx: 5, class: 'leads' }), line('serves')], 'the server serves; wide: it leads'),
     sign(s('g', { class: 'znode hue-0' }, line('alive'), s('rect', { x: 13, y: 1, width: 8, height: 8, rx: 1.5, class: 'end' }), s('path', { d: 'M13 13l8 8m0 -8l-8 8', class: 'cut' })), 'a znode, from creation to deletion, in its owner’s colour'),

@@ -6,7 +6,7 @@ use crate::lives::{Lives, WatchEnd};
 use crate::words::{Sentences, verb_name};
 use zk_checker::history::{Outcome, Session, SessionState, Table, WatchMode, Who};
 
-/// What lasts, on its way into the model.
+/// Spans of time, for the model.
 pub(super) struct Lasting<'a> {
     pub lives: &'a Lives,
     pub sentences: &'a Sentences<'a>,
@@ -66,17 +66,17 @@ impl Lasting<'_> {
             },
             mode: match watch.mode {
                 WatchMode::OneShot => "once",
-                WatchMode::Persistent => "for good",
-                WatchMode::Recursive => "for good, on all below",
+                WatchMode::Persistent => "persistent",
+                WatchMode::Recursive => "persistent recursive",
             },
             armed: watch.armed,
             ended: watch.ended,
             notice: watch.notice,
             end: match watch.end {
-                WatchEnd::Told => "told",
+                WatchEnd::Notified => "notified",
                 WatchEnd::NoticeLost => "notification lost",
                 WatchEnd::ConnectionLost => "lost with its connection",
-                WatchEnd::TakenAway => "taken away",
+                WatchEnd::TakenAway => "removed",
                 WatchEnd::Stands => "stands",
             },
         });

@@ -37,14 +37,14 @@ impl Words<'_> {
             Request::CloseSession => return "close".to_owned(),
             Request::GetAcl => "get the access list of",
             Request::SetAcl => "set the access list of",
-            Request::AddWatch => "watch for good",
+            Request::AddWatch => "add a persistent watch on",
             Request::Reap => "reap",
             Request::Other => "ask about",
         };
         format!("{verb} {}", self.short(path))
     }
 
-    /// A path with its guid cut to four digits: whoever reads compares beginnings.
+    /// A path with its guid cut to four digits, enough for a reader to compare.
     pub(crate) fn short(&self, path: Sym) -> String {
         let text = self.history.names.text(path);
         let mut short = String::with_capacity(text.len());
@@ -68,21 +68,21 @@ impl Words<'_> {
         match victim {
             Victim::Process { client } => self.client(client),
             Victim::Server { server } => format!("server {server}"),
-            Victim::Link { from, to } => format!("what server {from} sends to server {to}"),
+            Victim::Link { from, to } => format!("the link from server {from} to server {to}"),
         }
     }
 
     pub(crate) fn mended(&self, kind: FaultKind, victim: Victim) -> String {
         let name = self.victim(victim);
         match kind {
-            FaultKind::ServerCrash | FaultKind::LeaderCrash => format!("⚡ {name} is started again"),
+            FaultKind::ServerCrash | FaultKind::LeaderCrash => format!("⚡ {name} restarts"),
             FaultKind::ClockDrift => format!("⚡ {name}'s clock is right again"),
             FaultKind::SlowServer => format!("⚡ {name} answers again"),
             FaultKind::ClientMuted
             | FaultKind::ClientDeafened
             | FaultKind::ClientPartition
             | FaultKind::SessionExpiry => format!("⚡ {name} is reachable again"),
-            _ => format!("⚡ {name} goes on"),
+            _ => format!("⚡ {name} resumes"),
         }
     }
 
@@ -94,26 +94,26 @@ impl Words<'_> {
             FaultKind::ReplyLate => format!("⚡ a reply to {name} is late"),
             FaultKind::Disconnect => format!("⚡ {name}'s connection breaks"),
             FaultKind::SessionExpiry => format!("⚡ {name} is cut off for {ms} ms"),
-            FaultKind::ClientCrash => format!("⚡ {name} dies"),
-            FaultKind::ClientPause => format!("⚡ {name} stands still for {ms} ms"),
-            FaultKind::Cancel => format!("⚡ {name} is asked to give up"),
-            FaultKind::ClientMuted => format!("⚡ nothing that {name} sends arrives for {ms} ms"),
-            FaultKind::ClientDeafened => format!("⚡ nothing that is sent to {name} arrives for {ms} ms"),
+            FaultKind::ClientCrash => format!("⚡ {name} crashes"),
+            FaultKind::ClientPause => format!("⚡ {name} is paused for {ms} ms"),
+            FaultKind::Cancel => format!("⚡ {name} is told to cancel its call"),
+            FaultKind::ClientMuted => format!("⚡ no packet from {name} arrives for {ms} ms"),
+            FaultKind::ClientDeafened => format!("⚡ no packet to {name} arrives for {ms} ms"),
             FaultKind::ClientPartition => {
-                format!("⚡ {name} and its server do not hear each other for {ms} ms")
+                format!("⚡ {name} is partitioned from its server for {ms} ms")
             }
             FaultKind::WatchLost => format!("⚡ {name}'s connection breaks just before a notification"),
             FaultKind::ClockDrift => format!("⚡ {name}'s clock drifts for {ms} ms"),
-            FaultKind::ServerCrash => format!("⚡ {name} dies, for {ms} ms"),
-            FaultKind::LeaderCrash => format!("⚡ {name}, who leads, dies, for {ms} ms"),
-            FaultKind::ServerPause => format!("⚡ {name} stands still for {ms} ms"),
-            FaultKind::LinkHeld => format!("⚡ {name} is held up for {ms} ms"),
-            FaultKind::LinkCut => format!("⚡ {name}, and back, is dropped for {ms} ms"),
+            FaultKind::ServerCrash => format!("⚡ {name} crashes, for {ms} ms"),
+            FaultKind::LeaderCrash => format!("⚡ {name}, the leader, crashes, for {ms} ms"),
+            FaultKind::ServerPause => format!("⚡ {name} is paused for {ms} ms"),
+            FaultKind::LinkHeld => format!("⚡ {name} is delayed for {ms} ms"),
+            FaultKind::LinkCut => format!("⚡ {name} is cut both ways for {ms} ms"),
             FaultKind::ServerPartition => {
-                format!("⚡ {name} and the others do not hear each other for {ms} ms")
+                format!("⚡ {name} is partitioned from the other servers for {ms} ms")
             }
-            FaultKind::DiskStall => format!("⚡ {name} does not get to its disk for {ms} ms"),
-            FaultKind::ApplyStall => format!("⚡ {name} does not get to apply anything for {ms} ms"),
+            FaultKind::DiskStall => format!("⚡ the disk of {name} stalls for {ms} ms"),
+            FaultKind::ApplyStall => format!("⚡ {name} applies no transaction for {ms} ms"),
             FaultKind::CommitStall => format!("⚡ {name} does not apply what it commits for {ms} ms"),
             FaultKind::ClockJump => format!("⚡ the wall clock of {name} jumps"),
             FaultKind::Throttled => format!("⚡ a request of {name} is throttled"),
@@ -121,10 +121,10 @@ impl Words<'_> {
             FaultKind::AccessDenied => format!("⚡ a request of {name} is denied"),
             FaultKind::ServerError => format!("⚡ the server fails to process a request of {name}"),
             FaultKind::SlowServer => format!("⚡ {name} has not answered for {ms} ms"),
-            FaultKind::SlowProcess => format!("⚡ {name} was paused for {ms} ms, by itself"),
-            FaultKind::ForeignDelete => "⚡ a stranger deletes a znode".to_owned(),
-            FaultKind::ForeignWrite => "⚡ a stranger writes into a znode".to_owned(),
-            FaultKind::ForeignCreate => "⚡ a stranger makes a znode".to_owned(),
+            FaultKind::SlowProcess => format!("⚡ {name} was paused for {ms} ms without an injected fault"),
+            FaultKind::ForeignDelete => "⚡ a foreign client deletes a znode".to_owned(),
+            FaultKind::ForeignWrite => "⚡ a foreign client writes into a znode".to_owned(),
+            FaultKind::ForeignCreate => "⚡ a foreign client creates a znode".to_owned(),
         }
     }
 }
@@ -156,22 +156,22 @@ pub(crate) fn notice(kind: Notify) -> &'static str {
     }
 }
 
-/// What a client does when it calls an operation.
+/// The action of a client that calls an operation.
 pub(crate) fn called(verb: Verb) -> &'static str {
     match verb {
         Verb::Acquire => "asks",
-        Verb::TryAcquire => "asks whether it is free",
+        Verb::TryAcquire => "tries to acquire",
         Verb::Release => "releases",
         Verb::Read => "asks to read",
-        Verb::TryRead => "asks whether it may read at once",
+        Verb::TryRead => "tries to read",
         Verb::Write => "asks to write",
-        Verb::TryWrite => "asks whether it may write at once",
-        Verb::Downgrade => "goes on as a reader",
-        Verb::Ask => "asks another one to go",
-        Verb::Force => "makes another one go",
-        Verb::Stand => "stands for office",
-        Verb::Acknowledge => "puts on record that it has begun",
-        Verb::Observe => "looks who leads",
+        Verb::TryWrite => "tries to write",
+        Verb::Downgrade => "downgrades to a reader",
+        Verb::Ask => "asks the holders to release",
+        Verb::Force => "forces a holder out",
+        Verb::Stand => "becomes a candidate",
+        Verb::Acknowledge => "records its leadership",
+        Verb::Observe => "reads the leader",
         Verb::Raise => "raises the barrier",
         Verb::Lower => "lowers the barrier",
         Verb::Wait => "waits at the barrier",
@@ -188,33 +188,33 @@ pub(crate) fn called(verb: Verb) -> &'static str {
         Verb::Decide => "asks for the decision",
         Verb::Finish => "finishes",
         Verb::Register => "registers",
-        Verb::Unregister => "gives the name back",
+        Verb::Unregister => "unregisters",
         Verb::Resolve => "looks up",
         Verb::Unique => "asks for a name",
         Verb::Follow => "follows",
-        Verb::CompareAndSet => "writes if nobody else has",
+        Verb::CompareAndSet => "writes if unchanged",
         Verb::Overwrite => "writes",
         Verb::Publish => "publishes",
         Verb::Snapshot => "reads the whole set",
         Verb::Join => "joins",
-        Verb::Watch => "looks who is there",
+        Verb::Watch => "watches the members",
     }
 }
 
-/// What a client was handed.
+/// The value that a client received.
 pub(crate) fn observed(seen: Seen, text: &str, number: u64) -> String {
     match seen {
         Seen::Value => format!("sees {text:?}"),
-        Seen::Missing => "sees that there is nothing".to_owned(),
+        Seen::Missing => "sees no value".to_owned(),
         Seen::View => format!("sees the members [{text}]"),
         Seen::Item => format!("has the item {text:?}"),
-        Seen::Word => "is asked to go".to_owned(),
-        Seen::Fate => format!("hears: {text}"),
+        Seen::Word => "sees a request to release".to_owned(),
+        Seen::Fate => format!("request to release: {text}"),
         Seen::Vote => format!("sees the vote {text}"),
         Seen::Decision => format!("learns the decision: {text}"),
         Seen::Leader => format!("sees the leader {text:?} of epoch {number:#x}"),
-        Seen::Vacant => "sees that nobody leads".to_owned(),
-        Seen::Opening => format!("is in, generation {number}, with [{text}]"),
+        Seen::Vacant => "sees no leader".to_owned(),
+        Seen::Opening => format!("is in generation {number}, with [{text}]"),
         Seen::Name => format!("has the name {text:?}"),
     }
 }

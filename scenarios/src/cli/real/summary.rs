@@ -1,5 +1,4 @@
-//! What `real` tells: of one run everything, of several a row each; and in the end what was done to the ensemble, what was
-//! lost, and what was not.
+//! The output of `real`: details of a single run, or a row for each of several; then totals of faults, losses and survivors.
 
 use super::Kept;
 use crate::cli::{Output, word};
@@ -21,7 +20,7 @@ pub(super) struct Ended<'a> {
     pub(super) kept: Option<&'a Kept>,
 }
 
-/// A run that is the only one.
+/// Prints a single run.
 pub(super) fn alone(output: Output, ended: &Ended<'_>, total: &Total) {
     if output.is_json() {
         print_rules(ended);
@@ -41,7 +40,7 @@ pub(super) fn alone(output: Output, ended: &Ended<'_>, total: &Total) {
     print_kept(ended);
 }
 
-/// What stands above the rows of several runs.
+/// Prints the header of several runs.
 pub(super) fn heading(output: Output) {
     if !output.is_json() {
         row([
@@ -51,7 +50,7 @@ pub(super) fn heading(output: Output) {
     }
 }
 
-/// One of several runs.
+/// Prints one of several runs.
 pub(super) fn one(output: Output, ended: &Ended<'_>) {
     if output.is_json() {
         print_rules(ended);
@@ -75,7 +74,7 @@ pub(super) fn one(output: Output, ended: &Ended<'_>) {
         &mib(resident_kib()),
     ]);
     print_trouble(ended);
-    // Among many rows there is no room for what is excused.
+    // Excused findings are left out among many rows.
     if ended.verdict > Verdict::Unavoidable {
         print!("{}", ended.outcome.report);
     }
@@ -88,7 +87,7 @@ fn row(cells: [&str; 12]) {
     println!("{name:<17} {verdict:<11}{others}");
 }
 
-/// All of several runs.
+/// Prints the totals of several runs.
 pub(super) fn end(output: Output, total: &Total) {
     if !output.is_json() {
         println!();
@@ -121,19 +120,18 @@ fn print_run(ended: &Ended<'_>) {
     );
     println!("  rule   verdict     premises  promise");
     let required = |rule| order.target.required.contains(&rule);
-    // Most of the others speak of other recipes, or of what only a simulation shows.
-    let is_told = |rule, verdict| verdict != Verdict::Vacuous || required(rule);
+    // Most of the others are about other recipes, or need a simulation.
+    let is_shown = |rule, verdict| verdict != Verdict::Vacuous || required(rule);
     let rules = of_all_objects(&outcome.report);
-    for (rule, verdict, premises) in rules.iter().filter(|(rule, verdict, _)| is_told(*rule, *verdict)) {
+    for (rule, verdict, premises) in rules.iter().filter(|(rule, verdict, _)| is_shown(*rule, *verdict)) {
         println!("  {:<6} {:<11} {premises:>8}  {}", rule.name(), word(*verdict), rule.promise());
     }
-    let others = rules.iter().filter(|(rule, verdict, _)| !is_told(*rule, *verdict)).count();
-    println!("  {others} other rules found nothing to judge");
+    let others = rules.iter().filter(|(rule, verdict, _)| !is_shown(*rule, *verdict)).count();
+    println!("  {others} other rules do not apply");
     print_figures(&f);
 }
 
-/// The verdict of each rule on all objects together, and how often the rule was put to the test: a run may have hundreds of
-/// objects of a kind.
+/// The verdict and premises of each rule, over all objects: a run may have hundreds of objects of a kind.
 fn of_all_objects(report: &Report) -> Vec<(RuleId, Verdict, u32)> {
     let mut rules: Vec<(RuleId, Verdict, u32)> = Vec::new();
     for row in &report.rows {
@@ -157,7 +155,7 @@ fn print_figures(f: &Figures) {
         "unknown",
         "dropped",
         "requests/done",
-        "in vain",
+        "fruitless",
         "notifications"
     );
     for (verb, c) in &f.verbs {
@@ -178,39 +176,39 @@ fn print_figures(f: &Figures) {
     println!("    {:<14} {:>8} requests", "clean-up", f.cleanup);
 }
 
-/// What was done, what was lost by it, what went on all the same, and whether anything grows.
+/// Prints faults, losses, survivors and memory.
 fn print_damage(total: &Total) {
     let f = &total.figures;
     let calls = f.calls();
     let mut rows: Vec<[String; 4]> = Vec::new();
-    let mut tell = |group: &str, count: String, what: &str| {
+    let mut add = |group: &str, count: String, what: &str| {
         let group = if rows.last().is_some() && group.is_empty() { "" } else { group };
         rows.push([String::new(), group.to_owned(), count, what.to_owned()]);
     };
-    let mut group = "done to it";
+    let mut group = "injected";
     for (kind, count) in &f.faults {
-        tell(group, count.to_string(), &kind.name().replace('_', "-"));
+        add(group, count.to_string(), &kind.name().replace('_', "-"));
         group = "";
     }
-    tell("seen", f.slow_servers.to_string(), "stalls of servers");
-    tell("", f.slow_process.to_string(), "stalls of this process");
-    tell("lost", f.disconnects.to_string(), "connections");
-    tell("", f.lost.to_string(), "answers");
-    tell("", f.expired.to_string(), "sessions that expired");
-    tell("", calls.unknown.to_string(), "operations of unknown outcome");
-    tell("", calls.cancelled.to_string(), "operations dropped by their callers");
-    tell("survived", calls.done.to_string(), "operations done");
-    tell("", calls.refused.to_string(), "operations refused");
-    tell("", f.sessions.saturating_sub(f.expired).to_string(), "sessions");
+    add("observed", f.slow_servers.to_string(), "stalls of servers");
+    add("", f.slow_process.to_string(), "stalls of this process");
+    add("lost", f.disconnects.to_string(), "connections");
+    add("", f.lost.to_string(), "replies");
+    add("", f.expired.to_string(), "sessions that expired");
+    add("", calls.unknown.to_string(), "operations of unknown outcome");
+    add("", calls.cancelled.to_string(), "operations dropped by their callers");
+    add("survived", calls.done.to_string(), "operations done");
+    add("", calls.refused.to_string(), "operations refused");
+    add("", f.sessions.saturating_sub(f.expired).to_string(), "sessions");
     let memory = total.memory;
-    tell("memory", mib(memory.start_kib), "MiB at the begin");
-    tell("", mib(memory.tenth_kib), "MiB after a tenth");
-    tell("", mib(memory.end_kib), "MiB at the end");
+    add("memory", mib(memory.start_kib), "MiB at the start");
+    add("", mib(memory.tenth_kib), "MiB after a tenth of the time");
+    add("", mib(memory.end_kib), "MiB at the end");
     if let Some(watches) = total.left.watches {
-        tell("left behind", watches.to_string(), "watches on all servers");
-        tell("", total.znodes.map_or("?".to_owned(), |count| count.to_string()), "znodes on all servers");
+        add("left behind", watches.to_string(), "watches on all servers");
+        add("", total.znodes.map_or("?".to_owned(), |count| count.to_string()), "znodes on all servers");
     }
-    tell("tasks", total.left.tasks.to_string(), "of all clients, when they were done");
+    add("tasks", total.left.tasks.to_string(), "of all clients at the end");
     print!("{}", text_table(&rows));
     if let Some(leak) = total.leak() {
         println!("  FAIL: {leak}");
@@ -221,7 +219,7 @@ fn mib(kib: Option<u64>) -> String {
     kib.map_or("?".to_owned(), |kib| format!("{:.1}", kib as f64 / 1024.0))
 }
 
-/// Why a run proves nothing.
+/// Prints leaks and missing evidence.
 fn print_trouble(ended: &Ended<'_>) {
     let Outcome { report, unfinished, lost_by_servers, .. } = ended.outcome;
     if let Some(leak) = ended.outcome.leak() {
@@ -232,7 +230,7 @@ fn print_trouble(ended: &Ended<'_>) {
     }
     if !report.unproved.is_empty() && unfinished.is_none() {
         let rules: Vec<&str> = report.unproved.iter().map(|rule| rule.name()).collect();
-        println!("  no evidence (vacuous): {} was never put to the test; run for longer", rules.join(", "));
+        println!("  no evidence (vacuous): {} was never tested; run longer", rules.join(", "));
     }
 }
 

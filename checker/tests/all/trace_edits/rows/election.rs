@@ -72,7 +72,7 @@ election /e stop margin 0.4 budget 3 2 1 3
 1.000 world heal
 ";
 
-/// The candidate of a leader is deleted by a stranger; the next one leads, and the first one is told.
+/// The candidate of a leader is deleted by a foreign client; the next one leads, and the first one is told.
 const DELETED: &str = "
 run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.001 clients a b
 election /e stop margin 0.4 budget 3 2 1 3

@@ -26,7 +26,7 @@ const CRASHES: &[Fault] = &[Fault::ServerCrash];
 ///
 /// The right barrier hears nothing of what is written: only the loss of its connection puts it to the test.
 ///
-/// Caught by BA-5 (no other event opens a barrier) when a stranger writes; the harm is BA-1.
+/// Caught by BA-5 (no other event opens a barrier) when a foreign client writes; the harm is BA-1.
 pub(super) static ANY_WRITE: Target = TARGET.mutant(
     "barrier-any-write",
     "a barrier that opens when somebody writes into it",
@@ -34,7 +34,7 @@ pub(super) static ANY_WRITE: Target = TARGET.mutant(
     CRASHES,
     |_| {
         let plan = Plan { servers: 3, rounds: 6, ..Plan::calm().with(CRASHES, 0.01) };
-        plan.with_strangers(&[Act::Write], 0.25, 8)
+        plan.with_interference(&[Act::Write], 0.25, 8)
     },
     |task| run(task, &ANY_EVENT_OPENS),
 );

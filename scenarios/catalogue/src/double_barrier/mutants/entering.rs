@@ -20,7 +20,7 @@ pub(super) static ANY_WAKE: Target = BASE.mutant(
 /// A double barrier that opens when one participant is still missing: whoever counts takes itself for one that is not in the
 /// list yet.
 ///
-/// Caught by DB-3 (who is counted) in the first run; the harm is DB-9 (one phase at a time).
+/// Caught by DB-3 (counting of participants) in the first run; the harm is DB-9 (one phase at a time).
 pub(super) static ONE_SHORT: Target = BASE.mutant(
     "double-barrier-one-short",
     "a double barrier that opens when one participant is still missing",

@@ -7,7 +7,7 @@ use crate::prelude::*;
 /// A double barrier that counts all children, `ready` among them, on a path that is used again: in the second round one less
 /// is enough (Netflix/curator#99).
 ///
-/// Caught by DB-3 (who is counted) within 20 seeds, on a calm network; the harm is DB-1.
+/// Caught by DB-3 (counting of participants) within 20 seeds, on a calm network; the harm is DB-1.
 pub(super) static COUNTS_READY: Target = BASE.mutant(
     "double-barrier-counts-ready",
     "a double barrier that counts ready as a participant, on a path that is used again",

@@ -26,8 +26,8 @@ pub(super) static DEAF_LEADER: Target = TARGET.mutant(
 /// Caught by LE-9 (leadership ends in time); the harm is LE-1 (one leader).
 pub(super) static DEAF_WHEN_DEPOSED: Target = Target {
     name: "election-deaf-when-deposed",
-    about: "an election whose leader is not told when a stranger deletes its candidate",
-    plan: |_| Plan { rounds: 4, ..Plan::calm() }.with_strangers(&[Act::Delete], 0.25, 6),
+    about: "an election whose leader is not told when a foreign client deletes its candidate",
+    plan: |_| Plan { rounds: 4, ..Plan::calm() }.with_interference(&[Act::Delete], 0.25, 6),
     ..DEAF_LEADER
 };
 

@@ -29,7 +29,7 @@ fn script(w: Stage) -> Script {
         let standing = b.stands();
         w.settle().await;
 
-        w.step("a stranger deletes a's candidate: a is told, and b leads");
+        w.step("a foreign client deletes a's candidate: a is told, and b leads");
         let candidate = leading.guard.path().to_owned();
         let acting = a.acts_until_told_to_stop(leading);
         w.deletes(&candidate).await;

@@ -9,7 +9,7 @@ use crate::prelude::*;
 /// The first znode may exist: then it stays among the contenders, and nobody deletes it while the session lives. All
 /// contenders behind it wait for a client that does not know that it is first (ZOOKEEPER-1262; zk-ruby#54).
 ///
-/// Caught by MX-9 (one znode an acquire) within 20 seeds with lost replies; the harm is MX-8 (progress).
+/// Caught by MX-9 (one znode per acquire) within 20 seeds with lost replies; the harm is MX-8 (progress).
 pub(super) static NO_GUID: Target = TARGET.mutant(
     "lock-no-guid",
     "a lock whose znodes bear no guid: after a lost reply it simply creates again",
@@ -29,7 +29,7 @@ pub(super) static NO_GUID: Target = TARGET.mutant(
 /// the list lacks it. But the server that answers the list may lag behind the first create, and then there are two
 /// (CURATOR-264).
 ///
-/// Caught by MX-9 (one znode an acquire) within some hundred seeds in which replies are lost and servers get behind; the
+/// Caught by MX-9 (one znode per acquire) within some hundred seeds in which replies are lost and servers get behind; the
 /// harm is MX-8 (progress).
 pub(super) static NO_SETTLE: Target = TARGET.mutant(
     "lock-no-settle",
@@ -64,7 +64,7 @@ pub(super) static EVERY_CHILD: Target = TARGET.mutant(
     "every child of the directory counts as a contender",
     Caught::by(Mx7).harm(&[Mx8]).seen("CURATOR-43"),
     &[],
-    |_| Plan { rounds: 4, ..Plan::calm() }.with_strangers(&[Act::Child], 0.25, 4),
+    |_| Plan { rounds: 4, ..Plan::calm() }.with_interference(&[Act::Child], 0.25, 4),
     |task| run(task, &Mutation { rank: last_ten, ..Mutation::RIGHT }),
 );
 

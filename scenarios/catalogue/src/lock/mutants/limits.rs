@@ -30,7 +30,7 @@ pub(super) static LIMIT_RENEWED: Target = TARGET.mutant(
 
 /// A lock whose waiters take the first contender for dead when their time is over, and delete its znode.
 ///
-/// Caught by MX-10 (who deletes) within some 20 seeds; the harm is MX-2 (mutual exclusion).
+/// Caught by MX-10 (foreign delete) within some 20 seeds; the harm is MX-2 (mutual exclusion).
 pub(super) static BREAKS_IN: Target = TARGET.mutant(
     "lock-breaks-in",
     "a waiter whose time is over deletes the first znode in line",

@@ -99,7 +99,7 @@ impl<Z: ZooKeeper> Interceptor<Z> for WatchesByExists {
 /// session owns it: the znode of the former session is granted, and goes with that session (CURATOR-604, CURATOR-498).
 ///
 /// Caught by MX-4 (granted without a right) within some hundred seeds in which clients open new sessions while their old ones
-/// live on; the harm is MX-10 (who deletes).
+/// live on; the harm is MX-10 (foreign delete).
 pub(super) static FORMER_SESSION: Target = TARGET.mutant(
     "lock-former-session",
     "a lock that takes the znode of its own former session for its own",
@@ -131,7 +131,7 @@ pub(super) static MISSING_IS_FIRST: Target = TARGET.mutant(
     "a waiter whose znode is gone, and nobody is lower, holds the lock",
     Caught::by(Mx4).harm(&[Mx2]).within(100).seen("go-zookeeper/zk"),
     &[],
-    |_| Plan { rounds: 4, ..Plan::calm() }.with_strangers(&[Act::Delete], 0.25, 6),
+    |_| Plan { rounds: 4, ..Plan::calm() }.with_interference(&[Act::Delete], 0.25, 6),
     |task| client(task, over(|| Arc::new(MissingIsFirst::default()), new)).boxed(),
 );
 

@@ -21,15 +21,15 @@ pub(super) static CONFIRMS_BLINDLY: Target = Target {
     )
 };
 
-/// A queue of claims that says "done" without reading what its transaction answered, and a stranger that deletes claims: an
+/// A queue of claims that says "done" without reading what its transaction answered, and a foreign client that deletes claims: an
 /// item is told to be done with, and handed out again. Found by reading Kazoo's `LockingQueue`.
 ///
 /// Caught by QU-1 (no duplicate).
 pub(super) static BLIND_TO_LOST_CLAIMS: Target = Target {
     name: "queue-blind-to-lost-claims",
-    about: "a queue that says done although a stranger has taken the claim",
+    about: "a queue that says done although a foreign client has deleted the claim",
     faults: &[],
-    plan: |_| Plan { rounds: 8, ..Plan::calm() }.with_strangers(&[Act::Delete], 0.25, 12),
+    plan: |_| Plan { rounds: 8, ..Plan::calm() }.with_interference(&[Act::Delete], 0.25, 12),
     ..CONFIRMS_BLINDLY
 };
 

@@ -52,13 +52,13 @@ pub(super) static PARENT_IGNORED: Target = BASE.mutant(
     |task| run(task, &Mutation { makes_parent: false, ..Mutation::RIGHT }),
 );
 
-/// A queue whose consumers wait, without a watch, when the queue's znode is not there, and a stranger that takes the whole
+/// A queue whose consumers wait, without a watch, when the queue's znode is not there, and a foreign client that takes the whole
 /// queue away: nobody tells them when it is there again (CURATOR-308).
 ///
 /// Caught by QU-6 (nobody starves).
 pub(super) static PARENT_TAKEN_UNSEEN: Target = Target {
     name: "queue-parent-taken-unseen",
-    about: "a queue whose consumers wait without a watch when a stranger has taken the queue away",
-    plan: |_| Plan { rounds: 6, ..Plan::calm() }.with_strangers(&[Act::Parent], 0.25, 4),
+    about: "a queue whose consumers wait without a watch when a foreign client has deleted the queue",
+    plan: |_| Plan { rounds: 6, ..Plan::calm() }.with_interference(&[Act::Parent], 0.25, 4),
     ..PARENT_IGNORED
 };

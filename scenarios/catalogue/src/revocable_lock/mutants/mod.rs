@@ -35,7 +35,7 @@ fn run<C: Client>(
 /// A revocable lock whose owners throw away the data that the arming read of their own znode returns: a request to go that
 /// was written before the watch is lost (so in Apache Curator, by reading).
 ///
-/// Caught by RV-1 (no request to go is lost) within some 100 seeds.
+/// Caught by RV-1 (no request to release is lost) within some 100 seeds.
 static DEAF: Target = mutant(
     "revocable-lock-deaf",
     "an owner throws away what the read that arms its watch returns",

@@ -1,12 +1,13 @@
-//! `zoo`: every broken recipe on many seeds: is it caught, by the right rule, soon enough, and by nothing but its own fault?
+//! `mutants`: the mutation score. Each mutant runs on many seeds, and must be killed by its rule within its budget, while the
+//! correct recipe passes on the same seeds.
 
 use super::lines::new_file;
 use super::sweeping::{now, parse_strategy};
 use super::{Output, junit, nearest, progress, shrinking};
-use crate::zoo::kills::{self, Kills};
-use crate::zoo::measure::{Measured, Outcome, measure_by};
-use crate::zoo::shrunk::{self, Small};
-use crate::zoo::table;
+use crate::mutation_score::kills::{self, Kills};
+use crate::mutation_score::measure::{Measured, Outcome, measure_by};
+use crate::mutation_score::shrunk::{self, Small};
+use crate::mutation_score::table;
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use serde_json::json;
@@ -16,49 +17,49 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use zk_harness::strategy::{Search, Strategy};
 use zk_harness::target::Target;
 
-/// How many seeds an entry gets if nothing else is said.
+/// The default number of seeds per mutant.
 const SEEDS: u64 = 1000;
 
-/// Whose table it is.
+/// The file that has the table.
 const README: &str = "scenarios/README.md";
 
 #[derive(Args)]
-pub(super) struct Zoo {
-    /// Broken recipes, or the beginnings of their names; all if none is named
+pub(super) struct Mutants {
+    /// Names of mutants, or beginnings of names such as `lock`; all mutants if none is given
     names: Vec<String>,
-    /// How many seeds of each, and of the right recipe beside it
+    /// Number of seeds for each mutant and its correct recipe
     #[arg(long, default_value_t = SEEDS)]
     seeds: u64,
-    /// Threads; all cores if not given
+    /// Number of threads; default: all cores
     #[arg(long)]
     jobs: Option<usize>,
-    /// In what order runs are searched: uniform, swarm, systematic or portfolio
+    /// Search strategy: uniform, swarm, systematic or portfolio
     #[arg(long, value_parser = parse_strategy, default_value = "swarm")]
     strategy: Strategy,
-    /// Show instead how many runs each of the strategies takes to catch each of them
+    /// Show the kill table instead: the number of runs that each strategy needs to kill each mutant
     #[arg(long, conflicts_with_all = ["strategy", "junit"])]
     strategies: bool,
-    /// Write the results into this new file as a JUnit report
+    /// Write a JUnit report to this file, which must not exist
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
     /// Write the table into this file, between its two marks
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = README)]
     write_readme: Option<PathBuf>,
-    /// Shrink the first failure of each, and show how small it gets
+    /// Shrink the first failure of each mutant, and show its size
     #[arg(long)]
     shrink: bool,
     #[command(flatten)]
     output: Output,
 }
 
-impl Zoo {
+impl Mutants {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let entries = self.entries()?;
         if self.seeds == 0 {
-            bail!("--seeds 0 would prove nothing; give at least one");
+            bail!("--seeds must be at least 1: no seeds are no evidence");
         }
         let jobs = match self.jobs {
-            Some(0) => bail!("--jobs 0 would do nothing; give at least one"),
+            Some(0) => bail!("--jobs must be at least 1"),
             Some(jobs) => jobs,
             None => std::thread::available_parallelism().map_or(1, usize::from),
         };
@@ -90,24 +91,24 @@ impl Zoo {
         }
         if let (Some(path), Some(text)) = (&self.write_readme, readme) {
             let placed = table::placed(&text, &table::markdown(&measured, self.seeds));
-            let placed = placed.context("the marks were there before")?;
+            let placed = placed.context("the marks of the table have disappeared")?;
             std::fs::write(path, placed).with_context(|| format!("cannot write {}", path.display()))?;
         }
         if let Some(file) = report {
-            junit::write(&junit::of_zoo(&measured), file)?;
+            junit::write(&junit::of_mutants(&measured), file)?;
         }
         let all = measured.iter().all(|one| one.outcome() == Outcome::Caught);
         Ok(ExitCode::from(u8::from(!all)))
     }
 
-    /// How soon each strategy catches each entry. Each should be caught by one of them.
+    /// Prints the kill table. Each mutant should be killed by some strategy.
     fn kill_table(
         &self,
         entries: &[&'static Target],
         jobs: usize,
         readme: Option<&str>,
     ) -> anyhow::Result<ExitCode> {
-        let bar = progress::bar_of(entries.len() as u64, "zoo", "entries");
+        let bar = progress::bar_of(entries.len() as u64, "mutants", "mutants");
         let mut all = Vec::new();
         for target in entries {
             bar.set_message(target.name);
@@ -133,13 +134,13 @@ impl Zoo {
         if let (Some(path), Some(text)) = (&self.write_readme, readme) {
             let table = kills::markdown(&all, self.seeds);
             let placed = table::placed_between(text, &table, kills::BEGIN, kills::END);
-            let placed = placed.context("the marks were there before")?;
+            let placed = placed.context("the marks of the table have disappeared")?;
             std::fs::write(path, placed).with_context(|| format!("cannot write {}", path.display()))?;
         }
         Ok(ExitCode::from(u8::from(caught < all.len())))
     }
 
-    /// Those of the names, in the order of the zoo. The beginning of a name stands for all that begin with it.
+    /// The named mutants, in the order of the catalogue. A beginning of a name selects all mutants that begin with it.
     fn entries(&self) -> anyhow::Result<Vec<&'static Target>> {
         let means = |name: &str, target: &Target| {
             target.name.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
@@ -149,9 +150,9 @@ impl Zoo {
                 continue;
             }
             match nearest(name, zk_catalogue::mutants().map(|target| target.name)) {
-                Some(near) => bail!("there is no broken recipe called {name:?}; did you mean {near:?}?"),
+                Some(near) => bail!("there is no mutant called {name:?}; did you mean {near:?}?"),
                 None => {
-                    bail!("there is no broken recipe called {name:?}; `cargo sim list` shows what there is")
+                    bail!("there is no mutant called {name:?}; `cargo sim list` shows what there is")
                 }
             }
         }
@@ -160,10 +161,10 @@ impl Zoo {
         Ok(zk_catalogue::mutants().filter(wanted).collect())
     }
 
-    /// The text of the README, which must have a place for the table. Better told now than after all the work.
+    /// The text of the README. A missing place for the table is an error before the work, not after it.
     fn readme(&self, path: &Path) -> anyhow::Result<String> {
         if !self.names.is_empty() {
-            bail!("--write-readme is for the whole zoo: leave out the names");
+            bail!("--write-readme needs all mutants: leave out the names");
         }
         let text =
             std::fs::read_to_string(path).map_err(|e| anyhow!("cannot read {}: {e}", path.display()))?;
@@ -175,7 +176,7 @@ impl Zoo {
         Ok(text)
     }
 
-    /// The first failure, as small as it gets.
+    /// The first failure, shrunk.
     fn shrunk(&self, target: &'static Target) -> Option<Small> {
         let begun = now();
         let clock = || begun.elapsed().as_secs_f64() * 1000.0;
@@ -210,14 +211,14 @@ impl Zoo {
         print!("{}", table::text(measured));
         print!("\n{}", table::promises(measured));
         println!(
-            "\n{caught} of {} are caught as they should be, on {} seeds each",
+            "\nmutation score: {caught} of {} killed by their rule, on {} seeds each",
             measured.len(),
             self.seeds
         );
     }
 }
 
-/// How soon an entry is caught, for a script.
+/// A row of the kill table as JSON.
 fn kill_line(one: &Kills) -> serde_json::Value {
     let medians: serde_json::Map<_, _> = (Strategy::ALL.iter().zip(one.medians))
         .map(|(strategy, median)| (strategy.name().to_owned(), json!(median)))
@@ -225,7 +226,7 @@ fn kill_line(one: &Kills) -> serde_json::Value {
     json!({"kind": "kill", "id": one.target.name, "medians": medians})
 }
 
-/// An entry for a script.
+/// A mutant as JSON.
 fn line(one: &Measured) -> serde_json::Value {
     let names = |rules: &[zk_checker::RuleId]| rules.iter().map(|rule| rule.name()).collect::<Vec<_>>();
     let counts = |rules: &std::collections::BTreeMap<zk_checker::RuleId, u64>| {

@@ -19,7 +19,7 @@ fn head(object: &str) -> String {
     )
 }
 
-/// The stranger says what it is about to do, and does it.
+/// The foreign client says what it is about to do, and does it.
 fn foreign(at: &str, kind: &str, zxid: &str, effect: &str) -> String {
     format!(
         "{at} x fault foreign_{kind} x
@@ -43,7 +43,7 @@ fn differs(run: &str, announced: &str, silent: &str) {
 const END: &str = "1.000 world heal\n2.000 world quiesce\n";
 
 #[test]
-fn a_name_that_a_stranger_deletes() {
+fn a_name_that_a_foreign_client_deletes() {
     let registered = "
 0.001 a register#1 call /names
 0.001 a #1 given db 0x0
@@ -59,9 +59,9 @@ fn a_name_that_a_stranger_deletes() {
     differs(&run, "NS-4 vacuous, first nothing", "first NS-4");
 }
 
-/// It is looked for and found, the stranger deletes it, somebody else registers, and the delete comes.
+/// It is looked for and found, the foreign client deletes it, somebody else registers, and the delete comes.
 #[test]
-fn a_name_that_a_stranger_deletes_while_it_is_given_back() {
+fn a_name_that_a_foreign_client_deletes_while_it_is_given_back() {
     let registered = |number: u32, at: &str, who: &str, session: &str, zxid: &str| {
         format!(
             "{at}1 {who} register#{number} call /names
@@ -87,7 +87,7 @@ fn a_name_that_a_stranger_deletes_while_it_is_given_back() {
 }
 
 #[test]
-fn a_set_that_a_stranger_writes_into() {
+fn a_set_that_a_foreign_client_writes_into() {
     let read = "
 0.040 a snapshot#1 call /cfg
 0.041 a #1 observed /cfg value x1,foreign 0x10
@@ -99,7 +99,7 @@ fn a_set_that_a_stranger_writes_into() {
 }
 
 #[test]
-fn a_value_that_a_stranger_takes_away_and_somebody_makes_again_has_its_versions_again() {
+fn a_value_that_a_foreign_client_takes_away_and_somebody_makes_again_has_its_versions_again() {
     let write = |number: u32, at: &str, verb: &str, expected: &str, zxid: &str, effect: &str| {
         let data = data("v");
         format!(
@@ -144,7 +144,7 @@ fn put() -> String {
 }
 
 #[test]
-fn an_item_that_a_stranger_writes_into_comes_out_as_what_is_written() {
+fn an_item_that_a_foreign_client_writes_into_comes_out_as_what_is_written() {
     let effect = format!("written 0x12 /q/queue-0000000001\n0.010 server:0 {}", data("foreign"));
     let written = foreign("0.010", "write", "0x12", &effect);
     let took = "
@@ -161,7 +161,7 @@ fn an_item_that_a_stranger_writes_into_comes_out_as_what_is_written() {
 }
 
 #[test]
-fn a_claim_whose_mark_a_stranger_writes_over_is_not_known_again() {
+fn a_claim_whose_mark_a_foreign_client_writes_over_is_not_known_again() {
     let claimed = "
 0.010 b claim#2 call /q
 0.010 b #2 send r2 multi /q/receipts/r
@@ -203,7 +203,7 @@ const AGAIN: &str = "
 ";
 
 #[test]
-fn a_record_that_a_stranger_deletes_may_be_written_again() {
+fn a_record_that_a_foreign_client_deletes_may_be_written_again() {
     let gone = foreign("0.010", "delete", "0x7", "deleted 0x7 /e/leader by s3");
     let run = [&head("election /e stop margin 0.4"), LEADS, &gone, AGAIN].concat();
     differs(&run, "LE-4 pass, first nothing", "LE-4 fail, first LE-4");
@@ -231,7 +231,7 @@ const SEES_NOTHING: &str = "
 ";
 
 #[test]
-fn a_record_that_a_stranger_writes_over_is_known_to_nobody() {
+fn a_record_that_a_foreign_client_writes_over_is_known_to_nobody() {
     let over = foreign("0.010", "write", "0x7", "written 0x7 /e/leader");
     let run = [&head("election /e stop margin 0.4"), LEADS, FOLLOWS, &over, SEES_NOTHING].concat();
     differs(&run, "LE-5 vacuous, first nothing", "LE-5 fail, first LE-5");
@@ -285,7 +285,7 @@ const DECIDED: &str = "
 ";
 
 #[test]
-fn a_transaction_that_a_stranger_has_had_its_hands_on_need_not_be_decided() {
+fn a_transaction_that_a_foreign_client_has_had_its_hands_on_need_not_be_decided() {
     let votes = format!(
         "0.010 a vote#2 call /tx
 0.010 a #2 given commit 0

@@ -1,4 +1,4 @@
-//! How many runs each strategy of searching takes until it catches each broken recipe: the kill table.
+//! The kill table: how many runs each search strategy needs until it kills each mutant.
 
 use super::measure;
 use std::collections::BTreeSet;
@@ -10,34 +10,34 @@ use zk_harness::target::Target;
 use zk_harness::threads::on_threads;
 
 /// Before the table in a README.
-pub const BEGIN: &str = "<!-- the kill table: written by `cargo sim zoo --strategies --write-readme` -->";
+pub const BEGIN: &str = "<!-- the kill table: written by `cargo sim mutants --strategies --write-readme` -->";
 
 /// After it.
 pub const END: &str = "<!-- end of the kill table -->";
 
-/// After how many runs one looks whether enough were caught.
+/// The number of runs between two looks at the count of kills.
 const BATCH: u64 = 50;
 
-/// How often an entry must have been caught for its median to be known well enough.
+/// The number of kills after which the median is known well enough.
 const ENOUGH: usize = 25;
 
-/// How soon one entry is caught.
+/// The kills of one mutant.
 #[derive(Clone, Copy, Debug)]
 pub struct Kills {
-    /// Which.
+    /// The mutant.
     pub target: &'static Target,
-    /// Half of all searches catch it within so many runs; nothing if none does within the budget. In the order of
+    /// The median number of runs until a kill; `None` without a kill within the budget. In the order of
     /// [`Strategy::ALL`].
     pub medians: [Option<u64>; Strategy::ALL.len()],
 }
 
 impl Kills {
-    /// Searches an entry by every strategy, each for no more than so many runs.
+    /// Searches a mutant by every strategy, each within a budget of runs.
     pub fn of(target: &'static Target, budget: u64, jobs: usize) -> Kills {
         Kills { target, medians: Strategy::ALL.map(|strategy| median(target, strategy, budget, jobs)) }
     }
 
-    /// Whether any strategy catches it.
+    /// Whether some strategy kills it.
     pub fn is_caught(&self) -> bool {
         self.medians.iter().any(Option::is_some)
     }
@@ -47,7 +47,7 @@ fn median(target: &'static Target, strategy: Strategy, budget: u64, jobs: usize)
     let search = Search::new(target, strategy, None);
     let (caught, made) = (Mutex::new(BTreeSet::new()), Mutex::new(BTreeSet::new()));
     let mut end = 0;
-    // Batches are whole: so what is counted does not depend on the number of threads.
+    // Batches are whole, so the count does not depend on the number of threads.
     while end < budget {
         let begin = end;
         end = budget.min(end + BATCH);
@@ -75,7 +75,7 @@ fn is_caught(target: &Target, first: &str) -> bool {
     target.caught_by.zip(rule).is_some_and(|(caught, rule)| caught.is_caught_by(rule))
 }
 
-/// For each strategy how many entries it catches, and its medians added up over the entries that all of them catch.
+/// For each strategy the number of kills, and the sum of its medians over the mutants that all strategies kill.
 fn sums(all: &[Kills]) -> [(usize, u64); Strategy::ALL.len()] {
     let common: Vec<&Kills> = all.iter().filter(|one| one.medians.iter().all(Option::is_some)).collect();
     std::array::from_fn(|at| {
@@ -91,7 +91,7 @@ fn cell(median: Option<u64>) -> String {
 /// The table for a terminal.
 pub fn text(all: &[Kills], budget: u64) -> String {
     let width = all.iter().map(|one| one.target.name.len()).max().unwrap_or(0);
-    let mut text = format!("{:width$}", "runs until caught");
+    let mut text = format!("{:width$}", "runs until killed");
     for strategy in Strategy::ALL {
         let _ = write!(text, "  {:>10}", strategy.name());
     }
@@ -103,11 +103,11 @@ pub fn text(all: &[Kills], budget: u64) -> String {
         }
         text.push('\n');
     }
-    let _ = writeln!(text, "\nof {} entries, within {budget} runs", all.len());
+    let _ = writeln!(text, "\nof {} mutants, within {budget} runs", all.len());
     for (strategy, (caught, sum)) in Strategy::ALL.iter().zip(sums(all)) {
         let name = strategy.name();
         let _ =
-            writeln!(text, "  {name:<10}  catches {caught}; {sum} runs for all that each strategy catches");
+            writeln!(text, "  {name:<10}  kills {caught}; {sum} runs for those that every strategy kills");
     }
     text
 }
@@ -116,8 +116,8 @@ pub fn text(all: &[Kills], budget: u64) -> String {
 pub fn markdown(all: &[Kills], budget: u64) -> String {
     let names = Strategy::ALL.map(Strategy::name);
     let mut text = format!(
-        "\nRuns until an entry is caught by its rule, in the middle of all searches; – where none of {budget} runs catches \
-         it.\n\n| broken recipe | {} |\n|---|{}\n",
+        "\nThe median number of runs until a mutant is killed by its rule; – where none of {budget} runs kills \
+         it.\n\n| mutant | {} |\n|---|{}\n",
         names.join(" | "),
         "--:|".repeat(names.len())
     );
@@ -127,12 +127,12 @@ pub fn markdown(all: &[Kills], budget: u64) -> String {
     let sums = sums(all);
     let _ = writeln!(
         text,
-        "| **caught, of {}** | {} |",
+        "| **killed, of {}** | {} |",
         all.len(),
         sums.map(|sum| sum.0.to_string()).join(" | ")
     );
     let runs = sums.map(|sum| sum.1.to_string()).join(" | ");
-    let _ = writeln!(text, "| **runs for all that each catches** | {runs} |");
+    let _ = writeln!(text, "| **runs for those that every strategy kills** | {runs} |");
     text.push('\n');
     text
 }
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     fn of(name: &str, budget: u64, jobs: usize) -> Kills {
-        Kills::of(zk_catalogue::find(name).expect("it is in the zoo"), budget, jobs)
+        Kills::of(zk_catalogue::find(name).expect("the mutant exists"), budget, jobs)
     }
 
     #[test]

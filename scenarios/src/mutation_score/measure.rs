@@ -1,7 +1,7 @@
-//! One entry of the zoo on many seeds: what its runs show, how long one has to search, and what the right recipe shows on the
-//! same seeds.
+//! Measures one mutant on many seeds: the findings of its runs, the length of a search until a kill, and the verdicts of the
+//! correct recipe on the same seeds.
 
-use super::right_twin;
+use super::correct_twin;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Mutex;
@@ -12,100 +12,100 @@ use zk_harness::strategy::{Search as Runs, Strategy};
 use zk_harness::target::Target;
 use zk_harness::threads::on_threads;
 
-/// What one seed showed.
+/// The results of one seed.
 struct Shown {
     seed: u64,
-    /// The broken recipe: what was first, and all that was broken; nothing if the run was silent.
+    /// The failure of the mutant, if its run failed.
     broken: Option<Failure>,
-    /// The right one: what failed, if anything did.
+    /// The failure of the correct recipe, if its run failed.
     twin: Option<String>,
-    /// How often the right one put the entry's rule to the test.
+    /// How often the rule was tested in the run of the correct recipe.
     premises: u64,
 }
 
 struct Failure {
     first: String,
     broken: BTreeSet<RuleId>,
-    /// What a judge finds who is shown the outside only.
+    /// The findings of a black-box judge.
     outside: BTreeSet<RuleId>,
 }
 
-/// What an entry came to.
+/// The results of a mutant.
 #[derive(Clone, Debug)]
 pub struct Measured {
-    /// Which.
+    /// The mutant.
     pub target: &'static Target,
-    /// What it must show.
+    /// How it must be killed.
     pub caught: Caught,
-    /// How many seeds were run.
+    /// The number of seeds.
     pub seeds: u64,
-    /// How many runs failed.
+    /// The number of failed runs.
     pub failed: u64,
-    /// Which rule was first how often, the entry's own among them.
+    /// How often each rule was the first finding.
     pub first: BTreeMap<String, u64>,
-    /// All rules that were broken, and in how many runs.
+    /// In how many runs each rule failed.
     pub broken: BTreeMap<RuleId, u64>,
-    /// The same for a judge who is shown the outside only.
+    /// The same for a black-box judge.
     pub outside: BTreeMap<RuleId, u64>,
-    /// How many seeds a search takes until the entry is caught: in the middle, and in 95 of 100.
+    /// The number of seeds until a kill.
     pub search: Option<Search>,
-    /// How many runs of the right recipe failed on the same seeds, and the first of them.
+    /// The failures of the correct recipe on the same seeds: their number, the first seed and the rule.
     pub twin: Option<(u64, u64, String)>,
-    /// How often the right recipe put the entry's rule to the test.
+    /// How often the rule was tested in runs of the correct recipe.
     pub premises: u64,
 }
 
-/// How many seeds a search takes.
+/// The length of a search, in seeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Search {
-    /// Half of all searches are over by then.
+    /// The median.
     pub median: u64,
-    /// 95 of 100 are.
+    /// The 95th percentile.
     pub p95: u64,
 }
 
-/// How an entry stands.
+/// The outcome for a mutant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outcome {
-    /// As it should be.
+    /// Killed by its rule, within its budget.
     Caught,
-    /// Found, but not within its budget.
+    /// Killed, but not within its budget.
     Late,
-    /// No run shows the harm that it is said to do.
+    /// No run shows the declared harm.
     Harmless,
-    /// From outside the broken promise does not show.
+    /// A black-box judge does not find the broken promise.
     HiddenFromOutside,
-    /// Another rule is first too often.
+    /// Another rule is the first finding too often.
     ByAnother,
     /// No run fails by its rule.
     Missed,
-    /// The right recipe never put the rule to the test on these seeds.
+    /// The rule was never tested in runs of the correct recipe.
     TwinUntested,
-    /// The right recipe is not silent on these seeds.
+    /// The correct recipe fails on these seeds.
     TwinNotSilent,
 }
 
 impl Outcome {
-    /// In words.
+    /// The name.
     pub fn words(self) -> &'static str {
         match self {
-            Outcome::Caught => "caught",
+            Outcome::Caught => "killed",
             Outcome::Late => "late",
-            Outcome::Harmless => "no harm seen",
-            Outcome::HiddenFromOutside => "hidden from outside",
+            Outcome::Harmless => "harm not seen",
+            Outcome::HiddenFromOutside => "not seen by a black-box judge",
             Outcome::ByAnother => "by another rule",
             Outcome::Missed => "missed",
-            Outcome::TwinUntested => "twin untested",
-            Outcome::TwinNotSilent => "twin not silent",
+            Outcome::TwinUntested => "rule untested in the correct recipe",
+            Outcome::TwinNotSilent => "correct recipe fails",
         }
     }
 }
 
-/// Runs an entry and its twin on these seeds. `each` is told after every seed whether it was caught.
+/// Runs a mutant and its correct recipe on these seeds, and calls `each` after every seed with whether the mutant failed.
 ///
 /// # Panics
 ///
-/// If the target is not broken on purpose.
+/// If the target is not a mutant.
 pub fn measure(
     target: &'static Target,
     seeds: Range<u64>,
@@ -115,19 +115,19 @@ pub fn measure(
     measure_by(&Runs::new(target, Strategy::default(), None), seeds, jobs, each)
 }
 
-/// The same with the runs of a search of its own.
+/// The same for the runs of a search.
 ///
 /// # Panics
 ///
-/// If its target is not broken on purpose.
+/// If its target is not a mutant.
 pub fn measure_by(runs: &Runs, seeds: Range<u64>, jobs: usize, each: &(dyn Fn(bool) + Sync)) -> Measured {
     let target = runs.target;
-    let caught = target.caught_by.expect("only what is broken on purpose stands in the zoo");
+    let caught = target.caught_by.expect("only a mutant is measured");
     let count = seeds.end.saturating_sub(seeds.start);
     let begin = seeds.start;
     let shown = Mutex::new(Vec::new());
     on_threads(seeds, 1, jobs, &|seed| {
-        // A search that has come to its end has no run of that number.
+        // A systematic search that has ended has no run of that number.
         let Some(one) = show(runs, &caught, seed) else { return false };
         each(one.broken.is_some());
         shown.lock().expect("no thread panics while it holds this").push(one);
@@ -153,7 +153,7 @@ pub fn measure_by(runs: &Runs, seeds: Range<u64>, jobs: usize, each: &(dyn Fn(bo
 }
 
 fn show(runs: &Runs, caught: &Caught, seed: u64) -> Option<Shown> {
-    let (target, twin) = (runs.target, right_twin(runs.target));
+    let (target, twin) = (runs.target, correct_twin(runs.target));
     let broken = match runs.attempt(seed)?.run_caught(target) {
         Ok(run) => failure(&run),
         Err(_) => Some(Failure {
@@ -206,14 +206,14 @@ impl Measured {
         self.premises += shown.premises;
     }
 
-    /// In how many runs the entry's rule was first, or one that may stand in its place.
+    /// The number of runs in which its rule, or an accepted alternative, was first.
     pub fn first_by_right(&self) -> u64 {
         let is_right =
             |name: &str| RuleId::from_name(name).is_some_and(|rule| self.caught.is_caught_by(rule));
         self.first.iter().filter(|(name, _)| is_right(name)).map(|(_, count)| count).sum()
     }
 
-    /// The rules of the entry's promise that were seen broken from outside.
+    /// The rules of its promise that a black-box judge found broken.
     pub fn seen_from_outside(&self) -> impl Iterator<Item = (RuleId, u64)> {
         let rules = self.caught.breaks.map_or(&[][..], |promise| promise.rules());
         rules.iter().filter_map(|rule| self.outside.get(rule).map(|count| (*rule, *count)))
@@ -244,7 +244,7 @@ impl Measured {
 }
 
 impl Search {
-    /// From the seeds that caught it, counted from 0 and in order, of so many. A search may begin anywhere, so what counts are
+    /// From the seeds that killed it, counted from 0 and in order, out of `seeds`. A search may begin anywhere, so what counts are
     /// the gaps. The one that is still open at the end counts if it is longer than most.
     pub(super) fn over(found: impl Iterator<Item = u64>, seeds: u64) -> Option<Search> {
         let mut last = None;
@@ -265,7 +265,7 @@ impl Search {
     }
 }
 
-/// The smallest of the sorted numbers that so many of a hundred do not exceed.
+/// The percentile of sorted numbers.
 fn at(sorted: &[u64], percent: usize) -> u64 {
     sorted[(sorted.len() * percent).div_ceil(100).max(1) - 1]
 }

@@ -1,18 +1,18 @@
-//! The zoo: each broken recipe is caught as it says, the right one is silent beside it, and the README lists them all.
+//! The mutation score: each mutant is killed by its rule, the correct recipe passes, and the README lists all mutants.
 
 use std::collections::BTreeMap;
 use zk_harness::caught::Promise;
 use zk_harness::target::Target;
-use zk_scenarios::zoo::measure::{Measured, Outcome, measure};
-use zk_scenarios::zoo::{kills, table};
+use zk_scenarios::mutation_score::measure::{Measured, Outcome, measure};
+use zk_scenarios::mutation_score::{kills, table};
 
-/// A few seeds show how an entry stands, if not how long a search takes.
+/// A few seeds show the outcome, if not the length of a search.
 fn measured(target: &'static Target) -> Measured {
     measure(target, 0..100, 2, &|_| {})
 }
 
 #[test]
-fn each_broken_recipe_is_caught_by_its_rule_while_the_right_one_is_silent() {
+fn each_mutant_is_killed_by_its_rule_while_the_correct_recipe_passes() {
     let mut wrong = Vec::new();
     for target in zk_catalogue::mutants() {
         let one = measured(target);
@@ -27,18 +27,18 @@ fn each_broken_recipe_is_caught_by_its_rule_while_the_right_one_is_silent() {
 }
 
 #[test]
-fn the_four_promises_are_seen_broken_from_outside() {
-    let broken: Vec<_> = zk_catalogue::mutants().filter(|target| promise(target).is_some()).collect();
+fn a_black_box_judge_sees_each_of_the_four_promises_broken() {
+    let mutants: Vec<_> = zk_catalogue::mutants().filter(|target| promise(target).is_some()).collect();
     for wanted in Promise::ALL {
-        assert!(broken.iter().any(|target| promise(target) == Some(wanted)), "{}", wanted.name());
+        assert!(mutants.iter().any(|target| promise(target) == Some(wanted)), "{}", wanted.name());
     }
-    for target in broken {
+    for target in mutants {
         // As many as it takes, a hundred at a time.
         let seen = (0..10).any(|hundred| {
             let seeds = 100 * hundred..100 * (hundred + 1);
             measure(target, seeds, 2, &|_| {}).seen_from_outside().next().is_some()
         });
-        assert!(seen, "{target:?} shows its harm to nobody who looks from outside");
+        assert!(seen, "a black-box judge does not see the harm of {target:?}");
     }
 }
 
@@ -55,10 +55,10 @@ fn what_is_measured_does_not_depend_on_the_number_of_threads() {
 
 #[test]
 fn an_entry_that_no_run_shows_is_missed() {
-    // Without a reply that is lost it does nothing wrong.
+    // Without a lost reply the mutant does nothing wrong.
     let target = zk_catalogue::find("lock-no-guid").expect("it is there");
     let calm = (0..1000).find(|seed| measure(target, *seed..seed + 1, 1, &|_| {}).failed == 0);
-    let seed = calm.expect("some run loses no reply");
+    let seed = calm.expect("some run has no lost reply");
     assert_eq!(measure(target, seed..seed + 1, 1, &|_| {}).outcome(), Outcome::Missed);
 }
 
@@ -78,7 +78,7 @@ fn the_readme_lists_every_entry_with_its_rule() {
     let entries: BTreeMap<&str, &str> = zk_catalogue::mutants()
         .filter_map(|target| target.caught_by.map(|caught| (target.name, caught.by.name())))
         .collect();
-    assert_eq!(rows, entries, "`cargo sim zoo --write-readme` writes the table anew");
+    assert_eq!(rows, entries, "`cargo sim mutants --write-readme` writes the table anew");
 }
 
 #[test]
@@ -91,5 +91,5 @@ fn the_readme_says_of_every_entry_how_soon_each_strategy_catches_it() {
         .map(|(name, _)| name)
         .collect();
     let entries: Vec<&str> = zk_catalogue::mutants().map(|target| target.name).collect();
-    assert_eq!(rows, entries, "`cargo sim zoo --strategies --write-readme` writes the table anew");
+    assert_eq!(rows, entries, "`cargo sim mutants --strategies --write-readme` writes the table anew");
 }

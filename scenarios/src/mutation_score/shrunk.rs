@@ -1,4 +1,4 @@
-//! How small the failures of the zoo get.
+//! The shrunk failures of mutants.
 
 use crate::text_table::text_table;
 use zk_harness::plan::Plan;
@@ -6,7 +6,7 @@ use zk_harness::run::{self, Run};
 use zk_harness::shrink::{ShrinkError, Shrunk, Size, shrink};
 use zk_harness::target::Target;
 
-/// The first of these seeds that is caught as it should be.
+/// The first of these seeds whose run is killed by its rule.
 pub fn first_caught(target: &'static Target, mut seeds: std::ops::Range<u64>) -> Option<(u64, Plan, Run)> {
     let caught = target.caught_by?;
     seeds.find_map(|seed| {
@@ -17,19 +17,19 @@ pub fn first_caught(target: &'static Target, mut seeds: std::ops::Range<u64>) ->
     })
 }
 
-/// An entry, as small as it gets.
+/// The shrunk failure of a mutant.
 #[derive(Debug)]
 pub struct Small {
     /// The seed that was shrunk.
     pub seed: u64,
-    /// What came of it.
+    /// The result.
     pub shrunk: Shrunk,
-    /// How long that took, for whoever waited; in milliseconds.
+    /// The wall-clock time, in milliseconds.
     pub ms: f64,
 }
 
 impl Small {
-    /// Shrinks the first of these seeds that is caught, if one is. `clock` tells milliseconds.
+    /// Shrinks the first of these seeds that is killed. `clock` returns milliseconds.
     pub fn of(
         target: &'static Target,
         seeds: std::ops::Range<u64>,
@@ -43,7 +43,7 @@ impl Small {
     }
 }
 
-/// One row of cells each, the medians and the worst at the end.
+/// One row each, and two rows for the medians and the maxima.
 pub fn text(all: &[Small]) -> String {
     let head = [
         "shrunk", "rule", "seed", "clients", "rounds", "servers", "faults", "choices", "before", "runs", "ms",

@@ -1,4 +1,4 @@
-//! What was measured, as rows: for a terminal, and for the README.
+//! The table of the mutation score, for a terminal and for the README.
 
 use super::measure::{Measured, Outcome};
 use crate::text_table::text_table;
@@ -7,14 +7,14 @@ use zk_checker::RuleId;
 use zk_harness::caught::Promise;
 
 /// Before the table in a README.
-pub const BEGIN: &str = "<!-- the zoo: written by `cargo sim zoo --write-readme` -->";
+pub const BEGIN: &str = "<!-- mutation score: written by `cargo sim mutants --write-readme` -->";
 
 /// After it.
-pub const END: &str = "<!-- end of the zoo -->";
+pub const END: &str = "<!-- end of the mutation score -->";
 
-/// One row of cells each, in columns as wide as what stands in them.
+/// One aligned row per mutant.
 pub fn text(measured: &[Measured]) -> String {
-    let head = ["broken recipe", "rule", "first in", "fails", "median", "p95", "harm", "outside", "twin", ""];
+    let head = ["mutant", "rule", "first in", "fails", "median", "p95", "harm", "outside", "twin", ""];
     let mut rows = vec![head.map(str::to_owned)];
     rows.extend(measured.iter().map(cells));
     text_table(&rows)
@@ -26,7 +26,7 @@ fn cells(one: &Measured) -> [String; 10] {
     let twin = match &one.twin {
         Some((count, seed, what)) => format!("{what} in {count}, first seed {seed}"),
         None if one.premises == 0 => "untested".to_owned(),
-        None => "silent".to_owned(),
+        None => "passes".to_owned(),
     };
     [
         one.target.name.to_owned(),
@@ -42,7 +42,7 @@ fn cells(one: &Measured) -> [String; 10] {
     ]
 }
 
-/// The verdict; if something is wrong, with what was first instead.
+/// The outcome; if another rule was first, with the counts of those rules.
 fn verdict(one: &Measured) -> String {
     let outcome = one.outcome();
     if outcome != Outcome::ByAnother && outcome != Outcome::Missed {
@@ -61,7 +61,7 @@ fn search(one: &Measured) -> (String, String) {
     one.search.map_or_else(Default::default, |search| (search.median.to_string(), search.p95.to_string()))
 }
 
-/// In how many of a hundred runs that fail its rule is first.
+/// The percentage of failing runs in which its rule is first.
 fn first(one: &Measured) -> String {
     percent(one.first_by_right(), one.failed)
 }
@@ -71,7 +71,7 @@ fn percent(part: u64, whole: u64) -> String {
         return String::new();
     }
     let share = part as f64 * 100.0 / whole as f64;
-    // What is not all is not told as 100, and what is not nothing not as 0.
+    // A share near 0 or 100 gets a digit, so that it does not read as none or all.
     let digits = usize::from(part > 0 && part < whole && !(0.5..99.5).contains(&share));
     format!("{share:.digits$} %")
 }
@@ -81,7 +81,7 @@ fn harm(one: &Measured) -> String {
     seen.map(|rule| rule.name()).collect::<Vec<_>>().join(" ")
 }
 
-/// How the four promises stand, seen from outside: a line each.
+/// The mutants of each of the four promises, as a black-box judge sees them: a line each.
 pub fn promises(measured: &[Measured]) -> String {
     let mut text = String::new();
     for promise in Promise::ALL {
@@ -89,7 +89,7 @@ pub fn promises(measured: &[Measured]) -> String {
         if of.peek().is_none() {
             continue;
         }
-        let _ = writeln!(text, "{}, seen from outside", promise.name());
+        let _ = writeln!(text, "{}, by a black-box judge", promise.name());
         for one in of {
             let rules: Vec<String> =
                 one.seen_from_outside().map(|(rule, count)| format!("{rule} in {count}")).collect();
@@ -103,10 +103,10 @@ pub fn promises(measured: &[Measured]) -> String {
 /// The table of a README.
 pub fn markdown(measured: &[Measured], seeds: u64) -> String {
     let mut text = format!(
-        "\n{} broken recipes, {seeds} seeds each. *First in*: of the runs that fail, in how many its rule, or one \
-         that its entry lets stand for it, is the first finding. *Seeds*: how many a search takes, in the middle and in 95 of 100. *Outside*: what a judge finds who is \
-         shown only calls, returns, beliefs and notifications.\n\n\
-         | broken recipe | what it does | seen in | rule | first in | seeds | harm | outside |\n|---|---|---|---|---|---|---|---|\n",
+        "\n{} mutants, {seeds} seeds each. *First in*: the share of failing runs in which its rule, or an accepted \
+         alternative, is the first finding. *Seeds*: how many a search takes, median and 95th percentile. *Outside*: the findings of a black-box judge, which \
+         sees only calls, returns, beliefs and notifications.\n\n\
+         | mutant | what it does | seen in | rule | first in | seeds | harm | outside |\n|---|---|---|---|---|---|---|---|\n",
         measured.len()
     );
     for one in measured {
@@ -128,7 +128,7 @@ pub fn markdown(measured: &[Measured], seeds: u64) -> String {
     text
 }
 
-/// A README with the table in its place; nothing if it has none.
+/// The README with the table in its place, or `None` if it has no place for it.
 pub fn placed(readme: &str, table: &str) -> Option<String> {
     placed_between(readme, table, BEGIN, END)
 }

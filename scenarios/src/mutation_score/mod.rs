@@ -1,0 +1,24 @@
+//! The mutation score: whether each mutant is killed by the rule that names its wrong step.
+//!
+//! A checker that has never found a bug is no evidence. [`Caught`](zk_harness::caught::Caught) states what a mutant must
+//! show; [`measure`] runs it and the correct recipe on the same seeds; [`table`] prints the results. [`kills`] is the
+//! kill table: how many runs each search strategy needs.
+
+pub mod kills;
+pub mod measure;
+pub mod shrunk;
+pub mod table;
+
+use zk_harness::target::Target;
+
+/// The correct recipe of a mutant: the workload whose name is the beginning of the mutant's name.
+///
+/// # Panics
+///
+/// If there is no such workload.
+pub fn correct_twin(mutant: &Target) -> &'static Target {
+    let twins =
+        zk_catalogue::workloads().filter(|right| mutant.name.starts_with(&format!("{}-", right.name)));
+    let nearest = twins.max_by_key(|right| right.name.len());
+    nearest.unwrap_or_else(|| panic!("{} begins with the name of its workload", mutant.name))
+}
