@@ -74,34 +74,22 @@ impl Caught {
     }
 }
 
-/// One of the four promises that matter most.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Promise {
-    /// One holder at a time.
-    Exclusion,
-    /// Nobody passes, enters or leaves early.
-    Barriers,
-    /// Nobody is woken for nothing.
-    NoHerd,
-    /// All sites decide alike.
-    Agreement,
+sim_zk::named! {
+    /// One of the four promises that matter most.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Promise {
+        /// One holder at a time.
+        Exclusion = "mutual exclusion",
+        /// Nobody passes, enters or leaves early.
+        Barriers = "barriers",
+        /// Nobody is woken for nothing.
+        NoHerd = "no herd",
+        /// All sites decide alike.
+        Agreement = "agreement",
+    }
 }
 
 impl Promise {
-    /// All of them.
-    pub const ALL: [Promise; 4] =
-        [Promise::Exclusion, Promise::Barriers, Promise::NoHerd, Promise::Agreement];
-
-    /// What it is called.
-    pub fn name(self) -> &'static str {
-        match self {
-            Promise::Exclusion => "mutual exclusion",
-            Promise::Barriers => "barriers",
-            Promise::NoHerd => "no herd",
-            Promise::Agreement => "agreement",
-        }
-    }
-
     /// The rules that see it broken from outside.
     pub fn rules(self) -> &'static [RuleId] {
         match self {

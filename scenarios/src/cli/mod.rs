@@ -94,17 +94,6 @@ fn status(verdict: Verdict) -> ExitCode {
     })
 }
 
-/// What a verdict is called.
-fn word(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Vacuous => "vacuous",
-        Verdict::Pass => "pass",
-        Verdict::Unavoidable => "unavoidable",
-        Verdict::Unknown => "unknown",
-        Verdict::Fail => "fail",
-    }
-}
-
 /// Runs the program.
 pub fn main() -> ExitCode {
     quiet_when_nobody_reads();
