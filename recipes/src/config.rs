@@ -18,7 +18,7 @@ mod index;
 use crate::observe::operation;
 use crate::parts::barrier_read;
 use crate::parts::parents::Parents;
-use crate::parts::retry::{again, connected, reconnected};
+use crate::parts::retry::{again, connected, present, reconnected, unless_again, until_answered};
 use crate::zk::duty::{answered, settle};
 use crate::zk::{CreateMode, Data, Error, Op, OpResult, Stat, ZooKeeper, path};
 use index::{Index, PREFIX, Set};
@@ -146,14 +146,8 @@ impl<Z: ZooKeeper> Config<Z> {
     }
 
     async fn read(&self) -> Result<Option<Versioned>, Error> {
-        loop {
-            let status = connected(&self.zk).await?;
-            match self.zk.get(&self.path).await {
-                Ok(found) => return Ok(Some(self.seen(found.data, &found.stat))),
-                Err(Error::NoNode) => return Ok(None),
-                Err(e) => again(&self.zk, status, e).await?,
-            }
-        }
+        let found = present(until_answered(&self.zk, || self.zk.get(&self.path)).await)?;
+        Ok(found.map(|found| self.seen(found.data, &found.stat)))
     }
 
     /// A value that was read.
@@ -510,14 +504,9 @@ impl<Z: ZooKeeper> Config<Z> {
         let mut gone = None;
         loop {
             let status = connected(&self.zk).await?;
-            let found = match self.zk.get(&self.path).await {
-                Ok(found) => found,
-                Err(Error::NoNode) => return Ok(None),
-                Err(e) => {
-                    again(&self.zk, status, e).await?;
-                    continue;
-                }
-            };
+            let found = present(self.zk.get(&self.path).await);
+            let Some(found) = unless_again(&self.zk, status, found).await? else { continue };
+            let Some(found) = found else { return Ok(None) };
             self.incarnations.saw(&found.stat);
             let index = Index::decode(&found.data).filter(|index| !index.0.is_empty());
             let Some(index) = index else {

@@ -17,7 +17,7 @@ use crate::parts::claim::{ClaimRules, ClaimedName, Claims, claim};
 use crate::parts::guard::guard_methods;
 use crate::parts::naming::number;
 use crate::parts::parents::{Parents, behind};
-use crate::parts::retry::{again, connected, reconnected};
+use crate::parts::retry::{again, connected, present, reconnected, unless_again};
 use crate::parts::select::within;
 use crate::parts::tenure::{HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::zk::duty::{answered, settle};
@@ -353,14 +353,9 @@ impl<Z: ZooKeeper> Names<Z> {
             let status = connected(&self.zk).await?;
             let (settled, list) = (settle(&self.zk, &self.directory), self.zk.children(&self.directory));
             let settled = answered(Some(settled)).await;
-            let names = match settled.and(list.await) {
-                Ok(list) => list.names,
-                Err(Error::NoNode) => return Ok(None),
-                Err(e) => {
-                    again(&self.zk, status, e).await?;
-                    continue;
-                }
-            };
+            let list = present(settled.and(list.await));
+            let Some(list) = unless_again(&self.zk, status, list).await? else { continue };
+            let Some(names) = list.map(|list| list.names) else { return Ok(None) };
             let Some(name) = names.iter().find(|name| name.starts_with(beginning)) else { return Ok(None) };
             let found = path::join(&self.directory, name);
             match self.zk.exists(&found).await {
