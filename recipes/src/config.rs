@@ -363,7 +363,7 @@ impl<Z: ZooKeeper> Config<Z> {
         }
         let mut last = ops.len();
         ops.extend(retired.iter().flat_map(|set| set.deletion(&self.path)));
-        validate_total(&ops)?;
+        path::validate_total(&ops, || "the set makes".to_owned())?;
         loop {
             let status = connected(&self.zk).await?;
             if self.is_gone(expected) {
@@ -562,19 +562,4 @@ fn make(path: &str, data: &[u8]) -> Op {
 
 fn validate_key(key: &str) -> Result<(), Error> {
     crate::names::znode("/", key).map(drop)
-}
-
-/// Whether a transaction fits into one request.
-fn validate_total(ops: &[Op]) -> Result<(), Error> {
-    let each = ops.iter().map(|op| match op {
-        Op::Create { path, data, .. } | Op::Set { path, data, .. } => path.len() + data.len() + 64,
-        Op::Delete { path, .. } | Op::Check { path, .. } => path.len() + 64,
-    });
-    match each.sum::<usize>() {
-        bytes if bytes > path::MAX_REQUEST_BYTES => Err(Error::BadInput(format!(
-            "the set makes a request of {bytes} bytes; a server takes {}",
-            path::MAX_REQUEST_BYTES
-        ))),
-        _ => Ok(()),
-    }
 }

@@ -2,7 +2,7 @@
 
 use super::convert::{
     known, known_prefix, plain, to_created, to_data, to_listing, to_many, to_maybe_stat, to_nothing,
-    to_results, to_stat, validate_sizes, watched,
+    to_results, to_stat, watched,
 };
 use super::reply::{Convert, Reply, Sleep};
 use super::shared::Slots;
@@ -179,7 +179,7 @@ impl ZooKeeper for SimClient {
                         }
                     })
                 };
-                validate_sizes(&ops)?;
+                path::validate_total(&ops, || format!("{} operations make", ops.len()))?;
                 Ok(Ask::Multi(ops.into_iter().map(known_op).collect::<Result<_, Error>>()?))
             },
             None,
