@@ -16,9 +16,10 @@
 //! # One promise, one case
 //!
 //! Every sentence in the documentation of [`ZooKeeper`] and of its types that promises a behaviour has a case here, which
-//! fails if that promise is broken; a new promise comes with a new case. Sessions of one case may be connected with
-//! different servers: before a case reads what another session wrote, it waits with a write of its own. The cases in
-//! `reconnects`, and the gap of `trees`, break connections: see [`Site::cut`].
+//! fails if that promise is broken; a new promise comes with a new case. A case is given a connected session, which is
+//! closed behind it, and the path of a fresh znode, its home. Sessions of one case may be connected with different servers:
+//! before a case reads what another session wrote, it waits with a write of its own. The cases in `reconnects`, and the gap
+//! of `trees`, break connections: see [`Site::cut`].
 //!
 //! The rules in [`UNDER_FAULTS`] hold under fault injection: a site may break any connection at any time, as long as
 //! sessions reconnect within their timeout. The others need a stable connection, except for their own cuts.
@@ -350,6 +351,15 @@ fn every_method<Z: ZooKeeper>(
         ("watch_tree", zk.watch_tree(path).map_ok(drop).boxed()),
     ]
 }
+
+/// Every mode of a create.
+const MODES: [CreateMode; 5] = [
+    CreateMode::Persistent,
+    CreateMode::PersistentSequential,
+    CreateMode::Ephemeral,
+    CreateMode::EphemeralSequential,
+    CreateMode::Container,
+];
 
 /// Closes a session, so that a rule leaves only persistent znodes.
 async fn close<Z: ZooKeeper>(zk: &Z) {

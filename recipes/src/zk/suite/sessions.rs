@@ -6,8 +6,8 @@ use std::time::Duration;
 use futures_util::future::join;
 
 use super::{
-    LIMIT, Site, below, catch_up, close, every_method, make, make_ephemeral, must, not_now, now, refused,
-    soon, stat_of,
+    LIMIT, Site, below, catch_up, close, every_method, make, make_ephemeral, must, names_in, not_now, now,
+    refused, soon, stat_of,
 };
 use crate::zk::{CreateMode, Duty, Error, Over, SessionId, State, Time, ZooKeeper};
 
@@ -33,11 +33,8 @@ pub(super) async fn ephemerals_go_with_their_session<S: Site>(site: &S, zk: &S::
     must("create", other.create(&below(home, "s-"), b"", CreateMode::EphemeralSequential).await);
     make(&other, &below(home, "stays")).await;
     close(&other).await;
-    let (settled, listing) = join(crate::zk::duty::settle(zk, home), zk.children(home)).await;
-    must("multi", settled);
-    let mut names = must("children", listing).names;
-    names.sort();
-    assert_eq!(names, ["mine", "stays"]);
+    catch_up(zk).await;
+    assert_eq!(names_in(zk, home).await, ["mine", "stays"]);
 }
 
 pub(super) async fn an_idle_session_stays_safe<S: Site>(_: &S, zk: &S::Zk, _: &str) {
@@ -157,9 +154,8 @@ pub(super) async fn what_was_sent_before_close_is_done<S: Site>(site: &S, zk: &S
     for answer in [create.await.map(drop), set.await.map(drop)] {
         assert!(matches!(answer, Ok(()) | Err(CLOSED)), "{answer:?}");
     }
-    let (settled, listing) = join(crate::zk::duty::settle(zk, home), zk.children(home)).await;
-    must("multi", settled);
-    let listing = must("children", listing);
+    catch_up(zk).await;
+    let listing = must("children", zk.children(home).await);
     assert_eq!((listing.names.as_slice(), listing.stat.version), (["a".to_owned()].as_slice(), 1));
 }
 

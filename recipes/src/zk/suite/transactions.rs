@@ -1,7 +1,8 @@
 //! Transactions.
 
 use super::{
-    Site, below, catch_up, close, is_there, make, make_ephemeral, must, not_now, refused, soon, stat_of,
+    MODES, Site, below, catch_up, close, is_there, make, make_ephemeral, must, not_now, refused, soon,
+    stat_of,
 };
 use crate::zk::{CreateMode, Error, Op, OpResult, ZooKeeper};
 
@@ -152,18 +153,11 @@ pub(super) async fn a_refused_multi_tells_index_and_cause<S: Site>(_: &S, zk: &S
 }
 
 pub(super) async fn every_mode_can_be_made_by_a_multi<S: Site>(_: &S, zk: &S::Zk, home: &str) {
-    let modes = [
-        CreateMode::Persistent,
-        CreateMode::PersistentSequential,
-        CreateMode::Ephemeral,
-        CreateMode::EphemeralSequential,
-        CreateMode::Container,
-    ];
-    let asked = modes.map(|mode| below(home, &format!("{mode:?}-")));
-    let ops = asked.iter().zip(modes).map(|(path, mode)| create(path, mode)).collect();
+    let asked = MODES.map(|mode| below(home, &format!("{mode:?}-")));
+    let ops = asked.iter().zip(MODES).map(|(path, mode)| create(path, mode)).collect();
     let results = must("multi", zk.multi(ops).await);
-    assert_eq!(results.len(), modes.len(), "one result an operation, in their order");
-    for (number, (result, (asked, mode))) in results.into_iter().zip(asked.iter().zip(modes)).enumerate() {
+    assert_eq!(results.len(), MODES.len(), "one result an operation, in their order");
+    for (number, (result, (asked, mode))) in results.into_iter().zip(asked.iter().zip(MODES)).enumerate() {
         let expected = if mode.is_sequential() { format!("{asked}{number:010}") } else { asked.clone() };
         assert_eq!(result, OpResult::Created(expected.clone()), "{mode:?}");
         let found = must("get", zk.get(&expected).await);

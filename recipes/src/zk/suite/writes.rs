@@ -1,6 +1,6 @@
 //! Creates, sets and deletes.
 
-use super::{Site, below, catch_up, close, is_there, make, make_ephemeral, must, refused, stat_of};
+use super::{MODES, Site, below, catch_up, close, is_there, make, make_ephemeral, must, refused, stat_of};
 use crate::zk::{CreateMode, Created, Error, SessionId, ZooKeeper};
 
 pub(super) async fn a_create_tells_path_and_stat<S: Site>(_: &S, zk: &S::Zk, home: &str) {
@@ -119,15 +119,8 @@ pub(super) async fn cversion_counts_changes_of_children<S: Site>(_: &S, zk: &S::
 }
 
 pub(super) async fn every_mode_does_what_it_says<S: Site>(site: &S, zk: &S::Zk, home: &str) {
-    let modes = [
-        CreateMode::Persistent,
-        CreateMode::PersistentSequential,
-        CreateMode::Ephemeral,
-        CreateMode::EphemeralSequential,
-        CreateMode::Container,
-    ];
     let mut made = Vec::new();
-    for mode in modes {
+    for mode in MODES {
         let asked = below(home, &format!("{mode:?}-"));
         let Created { path, stat } = must("create", zk.create(&asked, b"four", mode).await);
         let number = path.strip_prefix(&asked).unwrap_or_else(|| panic!("{path} was made for {asked}"));
