@@ -12,7 +12,7 @@
 
 use crate::observe::{self, operation};
 use crate::parts::parents::{Parents, behind};
-use crate::parts::retry::{again, connected};
+use crate::parts::retry::{again, connected, present, until_answered};
 use crate::parts::select::within;
 use crate::zk::{CreateMode, Error, EventKind, ZooKeeper, path};
 use std::future::Future;
@@ -147,13 +147,7 @@ impl<Z: ZooKeeper> Barrier<Z> {
     }
 
     async fn delete(&self) -> Result<(), Error> {
-        loop {
-            let status = connected(&self.zk).await?;
-            match self.zk.delete(&self.path, None).await {
-                Ok(()) | Err(Error::NoNode) => return Ok(()),
-                Err(e) => again(&self.zk, status, e).await?,
-            }
-        }
+        present(until_answered(&self.zk, || self.zk.delete(&self.path, None)).await).map(drop)
     }
 
     /// Waits until the barrier that is up now has gone; returns at once if it is down.
@@ -245,13 +239,7 @@ impl<Z: ZooKeeper> Barrier<Z> {
     /// Step 2: returns the incarnation, with a watch on its deletion. A child watch: on an absent znode it arms nothing,
     /// and a write to the barrier wakes no waiter.
     async fn look(&self) -> Result<Option<(i64, Z::Watch)>, Error> {
-        loop {
-            let status = connected(&self.zk).await?;
-            match self.zk.children_watch(&self.path).await {
-                Ok((listing, watch)) => return Ok(Some((listing.stat.czxid, watch))),
-                Err(Error::NoNode) => return Ok(None),
-                Err(e) => again(&self.zk, status, e).await?,
-            }
-        }
+        let found = present(until_answered(&self.zk, || self.zk.children_watch(&self.path)).await)?;
+        Ok(found.map(|(listing, watch)| (listing.stat.czxid, watch)))
     }
 }

@@ -14,15 +14,15 @@
 //! watching in two requests misses writes in between, and that values written one by one are read torn.
 
 mod index;
+mod sets;
+
+pub use sets::Snapshot;
 
 use crate::observe::operation;
 use crate::parts::barrier_read;
 use crate::parts::parents::Parents;
-use crate::parts::retry::{again, connected, reconnected};
-use crate::zk::duty::{answered, settle};
-use crate::zk::{CreateMode, Data, Error, Op, OpResult, Stat, ZooKeeper, path};
-use index::{Index, PREFIX, Set};
-use std::collections::BTreeMap;
+use crate::parts::retry::{again, connected, present, reconnected, until_answered};
+use crate::zk::{CreateMode, Data, Error, Stat, ZooKeeper, path};
 use std::future::Future;
 
 const RECIPE: &str = "config";
@@ -103,15 +103,6 @@ pub struct Config<Z: ZooKeeper> {
     incarnations: Incarnations,
 }
 
-/// A published set.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Snapshot {
-    /// The values, by key.
-    pub values: BTreeMap<String, Vec<u8>>,
-    /// The pointer to them, which the next publication may expect.
-    pub pointer: Versioned,
-}
-
 impl<Z: ZooKeeper> Config<Z> {
     /// The configuration at `path`. Sends nothing.
     ///
@@ -146,14 +137,8 @@ impl<Z: ZooKeeper> Config<Z> {
     }
 
     async fn read(&self) -> Result<Option<Versioned>, Error> {
-        loop {
-            let status = connected(&self.zk).await?;
-            match self.zk.get(&self.path).await {
-                Ok(found) => return Ok(Some(self.seen(found.data, &found.stat))),
-                Err(Error::NoNode) => return Ok(None),
-                Err(e) => again(&self.zk, status, e).await?,
-            }
-        }
+        let found = present(until_answered(&self.zk, || self.zk.get(&self.path)).await)?;
+        Ok(found.map(|found| self.seen(found.data, &found.stat)))
     }
 
     /// A value that was read.
@@ -322,270 +307,8 @@ impl<Z: ZooKeeper> Config<Z> {
             }
         }
     }
-
-    /// Publishes a set of values, if no other write came since `expected` was read; `None` expects that there is nothing.
-    /// Returns the pointer.
-    ///
-    /// # Cancellation
-    ///
-    /// The outcome of a dropped call is unknown.
-    ///
-    /// # When the connection is lost
-    ///
-    /// Retries unless the set's directory shows that the publication was applied.
-    ///
-    /// # Errors
-    ///
-    /// As [`compare_and_set`](Self::compare_and_set); [`Error::is_bad_input`] also for a key that is empty,
-    /// has a slash, or violates ZooKeeper's path rules.
-    pub async fn publish(
-        &self,
-        values: &BTreeMap<String, Vec<u8>>,
-        expected: Option<&Versioned>,
-    ) -> Result<Versioned, Error> {
-        let operation = operation!(&self.zk, RECIPE, "publish", &self.path);
-        operation.of(self.write_set(values, expected)).await
-    }
-
-    async fn write_set(
-        &self,
-        values: &BTreeMap<String, Vec<u8>>,
-        expected: Option<&Versioned>,
-    ) -> Result<Versioned, Error> {
-        let name = format!("{PREFIX}{}", self.zk.guid());
-        let mut index = Index::of(expected);
-        // While the set exists its pointer was not deleted: a znode with children cannot be.
-        let mut pins =
-            index.0.first().map(|set| Op::Check { path: path::join(&self.path, &set.name), version: None });
-        let retired = index.push(Set { name, keys: values.keys().cloned().collect() }, self.options.keep);
-        let directory = path::join(&self.path, &index.newest().name);
-        let pointer = index.encode();
-        let mut ops = self.pointing(&pointer, expected);
-        ops.extend(pins.clone());
-        ops.push(make(&directory, &[]));
-        for (key, value) in values {
-            validate_key(key)?;
-            ops.push(make(&path::join(&directory, key), value));
-        }
-        let mut last = ops.len();
-        ops.extend(retired.iter().flat_map(|set| set.deletion(&self.path)));
-        validate_total(&ops)?;
-        loop {
-            let status = connected(&self.zk).await?;
-            if self.is_gone(expected) {
-                return Err(Error::Conflict);
-            }
-            let refused = match self.zk.multi(ops.clone()).await {
-                Ok(results) => return self.published(results, pointer, expected),
-                Err(Error::Multi { index, cause }) => (index, *cause),
-                Err(e) if e.is_retryable_refusal() => {
-                    again(&self.zk, status, e).await?;
-                    continue;
-                }
-                Err(Error::ConnectionLoss) => {
-                    reconnected(&self.zk, status).await?;
-                    let found = self.find(&directory, &pointer, expected).await;
-                    match found.map_err(Error::while_in_doubt)? {
-                        Some(stat) => return Ok(Versioned::new(pointer, &stat)),
-                        None => continue,
-                    }
-                }
-                Err(e) => return Err(e),
-            };
-            match refused {
-                (0, Error::NoNode) if expected.is_none() => self.make_directory().await?,
-                (0, e @ (Error::NoNode | Error::NodeExists | Error::BadVersion)) => {
-                    return Err(self.conflict(expected, &e));
-                }
-                // The pointer has changed, or another client has deleted its set: then the pointer can be replaced all the
-                // same.
-                (PINS, Error::NoNode) if pins.take().is_some() => {
-                    let found = self.settled().await?;
-                    let is_same =
-                        |found: &Data| expected.is_some_and(|expected| is_at(&found.stat, expected));
-                    if !found.as_ref().is_some_and(is_same) {
-                        return Err(Error::Conflict);
-                    }
-                    ops.remove(PINS);
-                    last -= 1;
-                }
-                // An old set has changed: then it stays.
-                (at, Error::NoNode | Error::NotEmpty) if at >= last => ops.truncate(last),
-                (index, cause) => return Err(Error::Multi { index, cause: Box::new(cause) }),
-            }
-        }
-    }
-
-    /// The pointer's write, as the first operation of a transaction. The first pointer is written twice, since the reply to
-    /// the second write has its stat.
-    fn pointing(&self, pointer: &[u8], expected: Option<&Versioned>) -> Vec<Op> {
-        let set =
-            |version| Op::Set { path: self.path.clone(), data: pointer.to_vec(), version: Some(version) };
-        match expected {
-            Some(expected) => vec![set(expected.version)],
-            None => vec![make(&self.path, &[]), set(0)],
-        }
-    }
-
-    fn published(
-        &self,
-        results: Vec<OpResult>,
-        pointer: Vec<u8>,
-        expected: Option<&Versioned>,
-    ) -> Result<Versioned, Error> {
-        let stat = results.iter().find_map(|result| match result {
-            OpResult::Set(stat) => Some(*stat),
-            _ => None,
-        });
-        match stat {
-            Some(stat) => {
-                let published = self.seen(pointer, &stat);
-                match expected.is_none_or(|expected| expected.czxid == stat.czxid) {
-                    true => Ok(published),
-                    false => Err(Error::Conflict),
-                }
-            }
-            None => Err(Error::Unexpected("a transaction without the answer to its write".into())),
-        }
-    }
-
-    /// Step 5 of a publication: returns the pointer's stat after it, or `None` if it was not applied.
-    async fn find(
-        &self,
-        directory: &str,
-        written: &[u8],
-        expected: Option<&Versioned>,
-    ) -> Result<Option<Stat>, Error> {
-        loop {
-            let status = connected(&self.zk).await?;
-            let flight = (settle(&self.zk, &self.path), self.zk.exists(directory), self.zk.get(&self.path));
-            if let Err(e) = answered(Some(flight.0)).await {
-                again(&self.zk, status, e).await?;
-                continue;
-            }
-            let (set, pointer) = match (flight.1.await, flight.2.await) {
-                // Another client may have deleted the directory; no other client writes a pointer with its name.
-                (Ok(None), Ok(found)) if found.data == written => return Ok(Some(found.stat)),
-                (Ok(set), Ok(found)) => (set, Some(found.stat)),
-                (Ok(set), Err(Error::NoNode)) => (set, None),
-                (Err(e), _) | (_, Err(e)) => {
-                    again(&self.zk, status, e).await?;
-                    continue;
-                }
-            };
-            pointer.iter().for_each(|stat| self.incarnations.saw(stat));
-            return match (set, pointer, expected) {
-                // The pointer was written by the transaction that created the directory.
-                (Some(set), Some(pointer), _) => Ok(Some(Stat {
-                    mzxid: set.czxid,
-                    version: expected.map_or(1, |expected| expected.version.wrapping_add(1)),
-                    ..pointer
-                })),
-                (None, None, None) => Ok(None),
-                (None, Some(pointer), Some(expected)) if is_at(&pointer, expected) => Ok(None),
-                // Only later publications delete a set.
-                (None, Some(pointer), expected) if !may_be_replaced(&pointer, expected) => {
-                    Err(Error::Conflict)
-                }
-                _ => Err(Error::ConnectionLoss),
-            };
-        }
-    }
-
-    /// Returns the published set; `None` if there is none.
-    ///
-    /// # When the connection is lost
-    ///
-    /// Starts again after the reconnect.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::is_mismatch`] when the znode has no pointer, or its set was deleted by another client;
-    /// [`Error::is_session_over`]; [`Error::is_denied`].
-    pub async fn snapshot(&self) -> Result<Option<Snapshot>, Error> {
-        operation!(&self.zk, RECIPE, "snapshot", &self.path).attempt(self.read_set()).await
-    }
-
-    async fn read_set(&self) -> Result<Option<Snapshot>, Error> {
-        let mut gone = None;
-        loop {
-            let status = connected(&self.zk).await?;
-            let found = match self.zk.get(&self.path).await {
-                Ok(found) => found,
-                Err(Error::NoNode) => return Ok(None),
-                Err(e) => {
-                    again(&self.zk, status, e).await?;
-                    continue;
-                }
-            };
-            self.incarnations.saw(&found.stat);
-            let index = Index::decode(&found.data).filter(|index| !index.0.is_empty());
-            let Some(index) = index else {
-                return Err(Error::Mismatch(format!("{} does not point to a set of values", self.path)));
-            };
-            if gone == Some(found.stat.mzxid) {
-                let set = &index.newest().name;
-                return Err(Error::Mismatch(format!("{} points to {set}, which is not there", self.path)));
-            }
-            match self.values(index.newest()).await {
-                Ok(Some(values)) => {
-                    let pointer = Versioned::new(found.data, &found.stat);
-                    return Ok(Some(Snapshot { values, pointer }));
-                }
-                // Replaced and deleted by now. If the pointer still names it, another client has deleted it.
-                Ok(None) => gone = Some(found.stat.mzxid),
-                Err(e) => again(&self.zk, status, e).await?,
-            }
-        }
-    }
-
-    async fn values(&self, set: &Set) -> Result<Option<BTreeMap<String, Vec<u8>>>, Error> {
-        let paths = set.paths(&self.path);
-        if paths.is_empty() {
-            return Ok(Some(BTreeMap::new()));
-        }
-        let found = self.zk.get_many(&paths).await?;
-        let values = set.keys.iter().cloned().zip(found);
-        Ok(values.map(|(key, found)| Some((key, found?.data))).collect())
-    }
 }
 
 fn is_at(stat: &Stat, expected: &Versioned) -> bool {
     (stat.czxid, stat.version) == (expected.czxid, expected.version)
-}
-
-/// Whether a publication on `expected` may have been applied, replaced and deleted.
-fn may_be_replaced(pointer: &Stat, expected: Option<&Versioned>) -> bool {
-    match expected {
-        None => pointer.version > 1,
-        Some(expected) => {
-            pointer.czxid != expected.czxid || pointer.version > expected.version.wrapping_add(1)
-        }
-    }
-}
-
-/// The index of the check of the current set in a publication: behind the write of the pointer.
-const PINS: usize = 1;
-
-fn make(path: &str, data: &[u8]) -> Op {
-    Op::Create { path: path.to_owned(), data: data.to_vec(), mode: CreateMode::Persistent }
-}
-
-fn validate_key(key: &str) -> Result<(), Error> {
-    crate::names::znode("/", key).map(drop)
-}
-
-/// Whether a transaction fits into one request.
-fn validate_total(ops: &[Op]) -> Result<(), Error> {
-    let each = ops.iter().map(|op| match op {
-        Op::Create { path, data, .. } | Op::Set { path, data, .. } => path.len() + data.len() + 64,
-        Op::Delete { path, .. } | Op::Check { path, .. } => path.len() + 64,
-    });
-    match each.sum::<usize>() {
-        bytes if bytes > path::MAX_REQUEST_BYTES => Err(Error::BadInput(format!(
-            "the set makes a request of {bytes} bytes; a server takes {}",
-            path::MAX_REQUEST_BYTES
-        ))),
-        _ => Ok(()),
-    }
 }

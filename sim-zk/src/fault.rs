@@ -7,132 +7,71 @@
 //! nothing overtakes.
 
 use crate::message::Code;
+use crate::named;
 
-/// The kinds of fault.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Fault {
-    /// Lost request: the connection breaks before a request reaches the server.
-    RequestLost,
-    /// Lost reply: the connection breaks after the server accepted a request, and before the reply reached the
-    /// client.
-    ReplyLost,
-    /// Delayed reply: everything behind it waits too.
-    ReplyLate,
-    /// Connection loss: packets in flight to the server still arrive.
-    Disconnect,
-    /// Session expiry: the client is partitioned until the ensemble has expired its session.
-    SessionExpiry,
-    /// Crash of the client process.
-    ClientCrash,
-    /// Pause of the client process.
-    ClientPause,
-    /// Cancellation: client code drops the future that it awaits.
-    Cancel,
-    /// One-way partition: packets of the client do not arrive for a while; those of the server do.
-    ClientMuted,
-    /// One-way partition: packets of the server do not arrive for a while; those of the client do.
-    ClientDeafened,
-    /// Partition between a client and its server.
-    ClientPartition,
-    /// Lost notification: the connection breaks just before a notification arrives.
-    WatchLost,
-    /// Clock drift: the clock of a client runs up to a tenth fast or slow.
-    ClockDrift,
-    /// Crash of a server: what is not on its disk is lost; the server restarts later.
-    ServerCrash,
-    /// Pause of a server.
-    ServerPause,
-    /// Delay of one direction of a server link: packets are held, and arrive afterwards.
-    LinkHeld,
-    /// Cut of a server link: packets sent meanwhile are lost, and retransmitted.
-    LinkCut,
-    /// Partition of a server from all other servers, but not from its clients.
-    ServerPartition,
-    /// Disk stall: a server does not write its log for a while.
-    DiskStall,
-    /// Apply stall: a server neither applies committed transactions nor answers reads for a while.
-    ApplyStall,
-    /// Commit stall: the leader does not apply what it has just declared committed.
-    CommitStall,
-    /// Crash of the leader.
-    LeaderCrash,
-    /// Jump of the wall clock of the leader.
-    ClockJump,
-    /// Refusal by an overloaded server, for any request: `ThrottledOp`.
-    Throttled,
-    /// Refusal of a write by a quota: `QuotaExceeded`.
-    QuotaExceeded,
-    /// Refusal of a request by an access control list: `NoAuth`.
-    AccessDenied,
-    /// Internal error of a server: `SystemError`, after which the outcome of a write is unknown.
-    ServerError,
+named! {
+    /// The kinds of fault.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Fault {
+        /// Lost request: the connection breaks before a request reaches the server.
+        RequestLost = "request-lost",
+        /// Lost reply: the connection breaks after the server accepted a request, and before the reply reached the
+        /// client.
+        ReplyLost = "reply-lost",
+        /// Delayed reply: everything behind it waits too.
+        ReplyLate = "reply-late",
+        /// Connection loss: packets in flight to the server still arrive.
+        Disconnect = "disconnect",
+        /// Session expiry: the client is partitioned until the ensemble has expired its session.
+        SessionExpiry = "session-expiry",
+        /// Crash of the client process.
+        ClientCrash = "client-crash",
+        /// Pause of the client process.
+        ClientPause = "client-pause",
+        /// Cancellation: client code drops the future that it awaits.
+        Cancel = "cancel",
+        /// One-way partition: packets of the client do not arrive for a while; those of the server do.
+        ClientMuted = "client-muted",
+        /// One-way partition: packets of the server do not arrive for a while; those of the client do.
+        ClientDeafened = "client-deafened",
+        /// Partition between a client and its server.
+        ClientPartition = "client-partition",
+        /// Lost notification: the connection breaks just before a notification arrives.
+        WatchLost = "watch-lost",
+        /// Clock drift: the clock of a client runs up to a tenth fast or slow.
+        ClockDrift = "clock-drift",
+        /// Crash of a server: what is not on its disk is lost; the server restarts later.
+        ServerCrash = "server-crash",
+        /// Pause of a server.
+        ServerPause = "server-pause",
+        /// Delay of one direction of a server link: packets are held, and arrive afterwards.
+        LinkHeld = "link-held",
+        /// Cut of a server link: packets sent meanwhile are lost, and retransmitted.
+        LinkCut = "link-cut",
+        /// Partition of a server from all other servers, but not from its clients.
+        ServerPartition = "server-partition",
+        /// Disk stall: a server does not write its log for a while.
+        DiskStall = "disk-stall",
+        /// Apply stall: a server neither applies committed transactions nor answers reads for a while.
+        ApplyStall = "apply-stall",
+        /// Commit stall: the leader does not apply what it has just declared committed.
+        CommitStall = "commit-stall",
+        /// Crash of the leader.
+        LeaderCrash = "leader-crash",
+        /// Jump of the wall clock of the leader.
+        ClockJump = "clock-jump",
+        /// Refusal by an overloaded server, for any request: `ThrottledOp`.
+        Throttled = "throttled",
+        /// Refusal of a write by a quota: `QuotaExceeded`.
+        QuotaExceeded = "quota-exceeded",
+        /// Refusal of a request by an access control list: `NoAuth`.
+        AccessDenied = "access-denied",
+        /// Internal error of a server: `SystemError`, after which the outcome of a write is unknown.
+        ServerError = "server-error",
+    }
 }
 
 impl Fault {
-    /// All kinds, in the order of their numbers.
-    pub const ALL: [Fault; 27] = [
-        Fault::RequestLost,
-        Fault::ReplyLost,
-        Fault::ReplyLate,
-        Fault::Disconnect,
-        Fault::SessionExpiry,
-        Fault::ClientCrash,
-        Fault::ClientPause,
-        Fault::Cancel,
-        Fault::ClientMuted,
-        Fault::ClientDeafened,
-        Fault::ClientPartition,
-        Fault::WatchLost,
-        Fault::ClockDrift,
-        Fault::ServerCrash,
-        Fault::ServerPause,
-        Fault::LinkHeld,
-        Fault::LinkCut,
-        Fault::ServerPartition,
-        Fault::DiskStall,
-        Fault::ApplyStall,
-        Fault::CommitStall,
-        Fault::LeaderCrash,
-        Fault::ClockJump,
-        Fault::Throttled,
-        Fault::QuotaExceeded,
-        Fault::AccessDenied,
-        Fault::ServerError,
-    ];
-
-    /// Returns the name of the kind, as the command line and recordings have it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Fault::RequestLost => "request-lost",
-            Fault::ReplyLost => "reply-lost",
-            Fault::ReplyLate => "reply-late",
-            Fault::Disconnect => "disconnect",
-            Fault::SessionExpiry => "session-expiry",
-            Fault::ClientCrash => "client-crash",
-            Fault::ClientPause => "client-pause",
-            Fault::Cancel => "cancel",
-            Fault::ClientMuted => "client-muted",
-            Fault::ClientDeafened => "client-deafened",
-            Fault::ClientPartition => "client-partition",
-            Fault::WatchLost => "watch-lost",
-            Fault::ClockDrift => "clock-drift",
-            Fault::ServerCrash => "server-crash",
-            Fault::ServerPause => "server-pause",
-            Fault::LinkHeld => "link-held",
-            Fault::LinkCut => "link-cut",
-            Fault::ServerPartition => "server-partition",
-            Fault::DiskStall => "disk-stall",
-            Fault::ApplyStall => "apply-stall",
-            Fault::CommitStall => "commit-stall",
-            Fault::LeaderCrash => "leader-crash",
-            Fault::ClockJump => "clock-jump",
-            Fault::Throttled => "throttled",
-            Fault::QuotaExceeded => "quota-exceeded",
-            Fault::AccessDenied => "access-denied",
-            Fault::ServerError => "server-error",
-        }
-    }
-
     /// Returns whether it affects servers or server links, and so needs more than one server.
     pub fn strikes_servers(self) -> bool {
         InjectionPoint::Packet.faults().contains(&self)
@@ -148,11 +87,6 @@ impl Fault {
             Fault::ServerError => Some(Code::SystemError),
             _ => None,
         }
-    }
-
-    /// Returns the kind with that name.
-    pub fn from_name(name: &str) -> Option<Fault> {
-        Fault::ALL.into_iter().find(|fault| fault.name() == name)
     }
 }
 

@@ -102,6 +102,7 @@ mod ensemble;
 pub mod fault;
 pub mod injected_bug;
 pub mod message;
+mod named;
 pub mod observer;
 pub mod paths;
 pub mod raw;

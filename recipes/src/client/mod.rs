@@ -84,8 +84,8 @@ use self::request::{Request, Root};
 use self::session::Session;
 use crate::session::Slots;
 use crate::zk::{
-    Armed, CreateMode, Created, Data, Duty, Error, Guid, Listing, Op, OpResult, SessionId, Stat, Status,
-    Time, ZooKeeper, path,
+    Armed, CreateMode, Created, Data, Duty, Error, Guid, InFlight, Listing, Op, OpResult, SessionId, Stat,
+    Status, Time, ZooKeeper, path,
 };
 
 pub use self::acl::Acl;
@@ -173,69 +173,46 @@ impl ZooKeeper for Client {
     type Watch = Watch;
     type TreeWatch = TreeWatch;
 
-    fn create(
-        &self,
-        path: &str,
-        data: &[u8],
-        mode: CreateMode,
-    ) -> impl Future<Output = Result<Created, Error>> + Send + use<> {
+    fn create(&self, path: &str, data: &[u8], mode: CreateMode) -> impl InFlight<Created> + use<> {
         let acl = &self.session.acl;
         let checked = path::validate_size(path, data);
         self.send(checked.and_then(|()| self.root().create(path, data, mode, acl)), request::created)
     }
 
-    fn delete(
-        &self,
-        path: &str,
-        version: Option<i32>,
-    ) -> impl Future<Output = Result<(), Error>> + Send + use<> {
+    fn delete(&self, path: &str, version: Option<i32>) -> impl InFlight<()> + use<> {
         self.send(self.root().delete(path, version), request::nothing)
     }
 
-    fn set(
-        &self,
-        path: &str,
-        data: &[u8],
-        version: Option<i32>,
-    ) -> impl Future<Output = Result<Stat, Error>> + Send + use<> {
+    fn set(&self, path: &str, data: &[u8], version: Option<i32>) -> impl InFlight<Stat> + use<> {
         let checked = path::validate_size(path, data);
         self.send(checked.and_then(|()| self.root().set(path, data, version)), request::stat)
     }
 
-    fn exists(&self, path: &str) -> impl Future<Output = Result<Option<Stat>, Error>> + Send + use<> {
+    fn exists(&self, path: &str) -> impl InFlight<Option<Stat>> + use<> {
         self.send(self.root().exists(path, false), request::maybe_stat)
     }
 
-    fn exists_watch(
-        &self,
-        path: &str,
-    ) -> impl Future<Output = Result<(Option<Stat>, Watch), Error>> + Send + use<> {
+    fn exists_watch(&self, path: &str) -> impl InFlight<(Option<Stat>, Watch)> + use<> {
         self.send_watch(self.root().exists(path, true), request::maybe_stat)
     }
 
-    fn get(&self, path: &str) -> impl Future<Output = Result<Data, Error>> + Send + use<> {
+    fn get(&self, path: &str) -> impl InFlight<Data> + use<> {
         self.send(self.root().get(path, false), request::data)
     }
 
-    fn get_watch(&self, path: &str) -> impl Future<Output = Result<(Data, Watch), Error>> + Send + use<> {
+    fn get_watch(&self, path: &str) -> impl InFlight<(Data, Watch)> + use<> {
         self.send_watch(self.root().get(path, true), request::data)
     }
 
-    fn children(&self, path: &str) -> impl Future<Output = Result<Listing, Error>> + Send + use<> {
+    fn children(&self, path: &str) -> impl InFlight<Listing> + use<> {
         self.send(self.root().children(path, false), request::listing)
     }
 
-    fn children_watch(
-        &self,
-        path: &str,
-    ) -> impl Future<Output = Result<(Listing, Watch), Error>> + Send + use<> {
+    fn children_watch(&self, path: &str) -> impl InFlight<(Listing, Watch)> + use<> {
         self.send_watch(self.root().children(path, true), request::listing)
     }
 
-    fn get_many(
-        &self,
-        paths: &[String],
-    ) -> impl Future<Output = Result<Vec<Option<Data>>, Error>> + Send + use<> {
+    fn get_many(&self, paths: &[String]) -> impl InFlight<Vec<Option<Data>>> + use<> {
         // All or none are sent: refusals come before the first request.
         let requests = self.root().get_many(paths);
         let reads = requests.map(|all| {
@@ -245,15 +222,15 @@ impl ZooKeeper for Client {
         async move { Ok(try_join_all(reads?).await?.into_iter().flatten().collect()) }
     }
 
-    fn multi(&self, ops: Vec<Op>) -> impl Future<Output = Result<Vec<OpResult>, Error>> + Send + use<> {
+    fn multi(&self, ops: Vec<Op>) -> impl InFlight<Vec<OpResult>> + use<> {
         self.send(self.root().multi(&ops, &self.session.acl), request::results)
     }
 
-    fn sync(&self, path: &str) -> impl Future<Output = Result<(), Error>> + Send + use<> {
+    fn sync(&self, path: &str) -> impl InFlight<()> + use<> {
         self.send(self.root().sync(path), request::nothing)
     }
 
-    fn watch_tree(&self, path: &str) -> impl Future<Output = Result<TreeWatch, Error>> + Send + use<> {
+    fn watch_tree(&self, path: &str) -> impl InFlight<TreeWatch> + use<> {
         let request = self.root().watch_tree(path);
         let sent = request.map(|request| self.session.shared.send(request, Some(Slots::take_stream)));
         let reply = Reply::new(&self.session, sent, request::nothing);
@@ -316,7 +293,7 @@ impl ZooKeeper for Client {
     /// # Cancellation
     ///
     /// Dropped while it waits for duties, the session stays open; later, it ends all the same.
-    fn close(&self, limit: Duration) -> impl Future<Output = Result<(), Error>> + Send + use<> {
+    fn close(&self, limit: Duration) -> impl InFlight<()> + use<> {
         let session = self.session.clone();
         async move { session.close(limit).await }
     }

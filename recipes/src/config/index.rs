@@ -1,8 +1,7 @@
 //! The content of a pointer to sets of values, and its text form.
 
-use super::validate_key;
 use crate::parts::watch_loop::Versioned;
-use crate::zk::{Op, path};
+use crate::zk::{Error, Op, path};
 
 /// The prefix of a set's name.
 pub(super) const PREFIX: &str = "v-";
@@ -69,6 +68,10 @@ impl Set {
         let paths = self.paths(pointer).into_iter().chain([directory]);
         paths.map(|path| Op::Delete { path, version: None }).collect()
     }
+}
+
+pub(super) fn validate_key(key: &str) -> Result<(), Error> {
+    crate::names::znode("/", key).map(drop)
 }
 
 #[cfg(test)]

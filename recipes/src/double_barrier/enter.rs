@@ -8,7 +8,7 @@ use super::open::Opened;
 use super::roster::{Roster, name_of};
 use super::{DoubleBarrier, Inside, Leave, Reuse};
 use crate::observe;
-use crate::parts::retry::{again, connected, unless_refused};
+use crate::parts::retry::{again, connected, present, unless_again, unless_refused};
 use crate::parts::select::first;
 use crate::parts::tenure::{Grant, OnSuspect, Tenure};
 use crate::zk::{Armed, Data, Error, Guid, Op, ZooKeeper};
@@ -104,14 +104,9 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
                 }
             }
             if let Some(own) = own {
-                match own.await {
-                    Ok((_, watch)) => self.own_watch = Some(watch.shared()),
-                    Err(Error::NoNode) => return self.removed(),
-                    Err(e) => {
-                        again(zk, status, e).await?;
-                        continue;
-                    }
-                }
+                let Some(own) = unless_again(zk, status, present(own.await)).await? else { continue };
+                let Some((_, watch)) = own else { return self.removed() };
+                self.own_watch = Some(watch.shared());
             }
             let (Some(next), Some(own)) = (&mut self.next, self.own_watch.clone()) else { return Ok(()) };
             observe::waits(&self.barrier.path);
@@ -137,13 +132,10 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
         let ready = self.barrier.ready(self.generation);
         loop {
             let status = connected(zk).await?;
-            match self.read_ready(&ready).await {
-                Ok((found, watch)) => return self.opened(&found.data, true, watch).map(Some),
-                Err(Error::NoNode) => {}
-                Err(e) => {
-                    again(zk, status, e).await?;
-                    continue;
-                }
+            let found = present(self.read_ready(&ready).await);
+            let Some(found) = unless_again(zk, status, found).await? else { continue };
+            if let Some((found, watch)) = found {
+                return self.opened(&found.data, true, watch).map(Some);
             }
             // Pipelined. The generation is read first: if it has changed and `ready` is absent afterwards, `ready` went
             // with its owner.
@@ -157,14 +149,11 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
                 }
                 read => self.took(read)?,
             }
-            match ready.await {
-                Ok((found, watch)) => return self.opened(&found.data, true, watch).map(Some),
-                Err(Error::NoNode) if self.next.is_some() => return Ok(None),
-                Err(Error::NoNode) => {}
-                Err(e) => {
-                    again(zk, status, e).await?;
-                    continue;
-                }
+            let Some(found) = unless_again(zk, status, present(ready.await)).await? else { continue };
+            match found {
+                Some((found, watch)) => return self.opened(&found.data, true, watch).map(Some),
+                None if self.next.is_some() => return Ok(None),
+                None => {}
             }
             let (record, members) = match (record.await, members.await) {
                 (Ok(record), Ok(members)) => (record, Roster::of(members.names)),

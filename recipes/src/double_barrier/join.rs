@@ -4,7 +4,7 @@ use super::enter::Entering;
 use super::roster::Roster;
 use super::{DoubleBarrier, Reuse};
 use crate::parts::parents::{Parents, behind};
-use crate::parts::retry::{again, connected, reconnected};
+use crate::parts::retry::{again, connected, present, reconnected, unless_again};
 use crate::zk::duty::{answered, settle};
 use crate::zk::{CreateMode, Data, Duty, Error, Op, OpResult, ZooKeeper, path};
 
@@ -15,13 +15,10 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
         let mut is_parent_missing = false;
         loop {
             let status = connected(zk).await?;
-            match zk.get_watch(barrier).await {
-                Ok((found, watch)) => return self.found_generation(&found, watch),
-                Err(Error::NoNode) => {}
-                Err(e) => {
-                    again(zk, status, e).await?;
-                    continue;
-                }
+            let found = present(zk.get_watch(barrier).await);
+            let Some(found) = unless_again(zk, status, found).await? else { continue };
+            if let Some((found, watch)) = found {
+                return self.found_generation(&found, watch);
             }
             let making = match is_parent_missing {
                 true => Some(options.parents.make_for(zk, barrier)?),
@@ -192,18 +189,10 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
         'look: loop {
             let status = connected(zk).await?;
             let (settled, list) = (settle(zk, &directory), zk.children(&directory));
-            if let Err(e) = answered(Some(settled)).await {
-                again(zk, status, e).await?;
-                continue;
-            }
-            let members = match list.await {
-                Ok(list) => Roster::of(list.names),
-                Err(Error::NoNode) => return Ok(None),
-                Err(e) => {
-                    again(zk, status, e).await?;
-                    continue;
-                }
-            };
+            let Some(()) = unless_again(zk, status, answered(Some(settled)).await).await? else { continue };
+            let Some(list) = unless_again(zk, status, present(list.await)).await? else { continue };
+            let Some(list) = list else { return Ok(None) };
+            let members = Roster::of(list.names);
             for name in members.names().iter().filter(|name| name.contains(&guid)) {
                 let path = path::join(&directory, name);
                 match zk.exists(&path).await {

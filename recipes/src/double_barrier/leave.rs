@@ -9,7 +9,7 @@
 use super::roster::{Roster, name_of};
 use super::{Inside, Leave};
 use crate::observe;
-use crate::parts::retry::{again, connected};
+use crate::parts::retry::{again, connected, present, until_answered};
 use crate::parts::tenure::Tenure;
 use crate::zk::{Armed, Error, EventKind, Op, ZooKeeper, path};
 use futures_util::FutureExt;
@@ -80,15 +80,9 @@ impl<Z: ZooKeeper> Leaving<Z> {
 
     /// Lists the members that are left.
     async fn members(&self) -> Result<Roster, Error> {
-        loop {
-            let status = connected(&self.zk).await?;
-            match self.zk.children(&self.directory).await {
-                Ok(list) => return Ok(self.those_of(list.names)),
-                // Reaped, since it was empty.
-                Err(Error::NoNode) => return Ok(Roster::default()),
-                Err(e) => again(&self.zk, status, e).await?,
-            }
-        }
+        // A missing directory was reaped, since it was empty.
+        let list = present(until_answered(&self.zk, || self.zk.children(&self.directory)).await)?;
+        Ok(list.map(|list| self.those_of(list.names)).unwrap_or_default())
     }
 
     /// Waits for the deletion of a member; returns at once if it is gone.

@@ -3,7 +3,7 @@
 use super::enter::Entering;
 use super::roster::{Roster, name_of};
 use super::{MEMBER_OVERHEAD_BYTES, Reuse};
-use crate::parts::retry::{again, connected};
+use crate::parts::retry::{again, connected, present, unless_again};
 use crate::zk::{CreateMode, Duty, Error, Op, OpResult, ZooKeeper, path};
 
 /// The result of step 3.
@@ -34,14 +34,9 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
         let mut make_next = self.barrier.options.reuse == Reuse::Generations;
         loop {
             let status = connected(zk).await?;
-            let list = match zk.children(&directory).await {
-                Ok(list) => list,
-                Err(Error::NoNode) => return self.removed(),
-                Err(e) => {
-                    again(zk, status, e).await?;
-                    continue;
-                }
-            };
+            let list = present(zk.children(&directory).await);
+            let Some(list) = unless_again(zk, status, list).await? else { continue };
+            let Some(list) = list else { return self.removed() };
             let joins = list.stat.version;
             let roster = Roster::of(list.names);
             if !roster.has(name_of(&self.own())) {

@@ -12,7 +12,7 @@ use super::RECIPE;
 use super::acknowledgement::Acknowledgement;
 use crate::observe::{self, operation};
 use crate::parts::contenders::{Contender, Contenders};
-use crate::parts::retry::{again, connected};
+use crate::parts::retry::{connected, unless_again};
 use crate::zk::{Error, ZooKeeper};
 
 /// The known leadership.
@@ -91,12 +91,10 @@ impl<Z: ZooKeeper> Leadership<Z> {
                 fired?;
             }
             let status = connected(&self.zk).await?;
-            let looked = match look(&self.zk, &self.contenders, &self.record).await {
-                Ok(looked) => looked,
-                Err(e) => {
-                    again(&self.zk, status, e).await?;
-                    continue;
-                }
+            let Some(looked) =
+                unless_again(&self.zk, status, look(&self.zk, &self.contenders, &self.record).await).await?
+            else {
+                continue;
             };
             let Some((news, watch)) = looked else { continue };
             self.watch = Some(watch);

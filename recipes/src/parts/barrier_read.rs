@@ -1,7 +1,7 @@
 //! Barrier reads: a settling write, which changes nothing, goes ahead of the read. The server orders both behind every
 //! request of this session that is in flight, so the result is final as far as this session is concerned.
 
-use super::retry::{again, connected};
+use super::retry::{connected, present, unless_again};
 use crate::zk::duty::{answered, settle};
 use crate::zk::{Data, Error, Stat, ZooKeeper};
 use std::future::Future;
@@ -13,11 +13,7 @@ pub(crate) async fn stat<Z: ZooKeeper>(zk: &Z, path: &str) -> Result<Option<Stat
 
 /// Reads the data of a znode; `None` if there is no such znode.
 pub(crate) async fn data<Z: ZooKeeper>(zk: &Z, path: &str) -> Result<Option<Data>, Error> {
-    match behind(zk, path, || zk.get(path)).await {
-        Ok(found) => Ok(Some(found)),
-        Err(Error::NoNode) => Ok(None),
-        Err(e) => Err(e),
-    }
+    present(behind(zk, path, || zk.get(path)).await)
 }
 
 async fn behind<Z: ZooKeeper, T, F: Future<Output = Result<T, Error>>>(
@@ -28,13 +24,9 @@ async fn behind<Z: ZooKeeper, T, F: Future<Output = Result<T, Error>>>(
     loop {
         let status = connected(zk).await?;
         let (settled, found) = (settle(zk, path), read());
-        if let Err(e) = answered(Some(settled)).await {
-            again(zk, status, e).await?;
-            continue;
-        }
-        match found.await {
-            Ok(found) => return Ok(found),
-            Err(e) => again(zk, status, e).await?,
+        let Some(()) = unless_again(zk, status, answered(Some(settled)).await).await? else { continue };
+        if let Some(found) = unless_again(zk, status, found.await).await? {
+            return Ok(found);
         }
     }
 }

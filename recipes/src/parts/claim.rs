@@ -12,7 +12,7 @@
 use super::barrier_read;
 use super::locked::locked;
 use super::parents::{Parents, behind};
-use super::retry::{again, connected, reconnected};
+use super::retry::{again, connected, present, reconnected, unless_again, until_answered};
 use super::select::first;
 use super::tenure::{Grant, HoldState, LostReason, OnSuspect, Released, Stop, Tenure, margin_in};
 use crate::observe::{self, operation};
@@ -308,13 +308,10 @@ impl<Z: ZooKeeper> ClaimedName<Z> {
                 Some(stat) => Ok(Some(stat)),
                 None => zk.exists(path).await,
             };
-            let version = match found {
-                Ok(Some(stat)) if stat.czxid == self.czxid => stat.version,
-                Ok(_) => return Err(self.removed()),
-                Err(e) => {
-                    again(zk, status, e).await?;
-                    continue;
-                }
+            let version = match unless_again(zk, status, found).await? {
+                Some(Some(stat)) if stat.czxid == self.czxid => stat.version,
+                Some(_) => return Err(self.removed()),
+                None => continue,
             };
             match zk.set(path, data, Some(version)).await {
                 Ok(stat) if stat.czxid == self.czxid => return Ok(()),
@@ -336,14 +333,8 @@ impl<Z: ZooKeeper> ClaimedName<Z> {
     }
 
     async fn holds(&self, data: &[u8]) -> Result<bool, Error> {
-        loop {
-            let status = connected(&self.zk).await?;
-            match self.zk.get(self.path()).await {
-                Ok(found) => return Ok(found.stat.czxid == self.czxid && found.data == data),
-                Err(Error::NoNode) => return Ok(false),
-                Err(e) => again(&self.zk, status, e).await?,
-            }
-        }
+        let found = present(until_answered(&self.zk, || self.zk.get(self.path())).await)?;
+        Ok(found.is_some_and(|found| found.stat.czxid == self.czxid && found.data == data))
     }
 
     /// Step 4. Reads first, so that only the own incarnation is deleted.

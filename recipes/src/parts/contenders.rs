@@ -16,7 +16,7 @@ pub(crate) use order::{Seniority, czxids, is_good, seniority};
 
 use super::naming::{Marks, Role};
 use super::parents::{Parents, behind};
-use super::retry::{again, connected, reconnected};
+use super::retry::{again, connected, present, reconnected, unless_again};
 use super::select::while_connected;
 use crate::observe;
 use crate::zk::duty::{answered, settle};
@@ -187,14 +187,8 @@ impl Contenders {
                 again(zk, status, e).await?;
                 continue;
             }
-            let names = match list.await {
-                Ok(list) => list.names,
-                Err(Error::NoNode) => return Ok(None),
-                Err(e) => {
-                    again(zk, status, e).await?;
-                    continue;
-                }
-            };
+            let Some(list) = unless_again(zk, status, present(list.await)).await? else { continue };
+            let Some(names) = list.map(|list| list.names) else { return Ok(None) };
             let mut mine: Vec<(Option<i32>, &String)> = names
                 .iter()
                 .filter(|name| name.contains(&guid))

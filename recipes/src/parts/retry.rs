@@ -48,6 +48,40 @@ pub(crate) async fn again<Z: ZooKeeper>(zk: &Z, status: Status, error: Error) ->
     }
 }
 
+/// The value of an answer; `None`: the request failed, and may be retried now, see [`again`].
+pub(crate) async fn unless_again<Z: ZooKeeper, T>(
+    zk: &Z,
+    status: Status,
+    answer: Result<T, Error>,
+) -> Result<Option<T>, Error> {
+    match answer {
+        Ok(value) => Ok(Some(value)),
+        Err(e) => again(zk, status, e).await.map(|()| None),
+    }
+}
+
+/// The answer to a request that may be repeated: asks until it is answered, or refused for good.
+pub(crate) async fn until_answered<Z: ZooKeeper, T, F: Future<Output = Result<T, Error>>>(
+    zk: &Z,
+    ask: impl Fn() -> F,
+) -> Result<T, Error> {
+    loop {
+        let status = connected(zk).await?;
+        if let Some(value) = unless_again(zk, status, ask().await).await? {
+            return Ok(value);
+        }
+    }
+}
+
+/// The answer to a request; `None` for a missing znode.
+pub(crate) fn present<T>(answer: Result<T, Error>) -> Result<Option<T>, Error> {
+    match answer {
+        Ok(value) => Ok(Some(value)),
+        Err(Error::NoNode) => Ok(None),
+        Err(e) => Err(e),
+    }
+}
+
 /// The retry count of the backoff where callers keep none: a fifth of a second.
 const REFUSED: u32 = 3;
 

@@ -4,7 +4,7 @@
 //!    write there, so the version tells whether one came before.
 //! 2. *Force*: ask, pipelined with a watch on the znode. If the znode is still there when the grace period ends, delete it.
 
-use super::retry::{again, connected};
+use super::retry::{again, connected, present, until_answered};
 use super::select::first;
 use crate::observe::Outcome;
 use crate::zk::{Error, Stat, Status, ZooKeeper};
@@ -72,14 +72,8 @@ async fn asked<Z: ZooKeeper>(
 
 /// Reads the version and the data of a znode.
 pub(crate) async fn written<Z: ZooKeeper>(zk: &Z, path: &str) -> Result<Option<(i32, Vec<u8>)>, Error> {
-    loop {
-        let status = connected(zk).await?;
-        match zk.get(path).await {
-            Ok(data) => return Ok(Some((data.stat.version, data.data))),
-            Err(Error::NoNode) => return Ok(None),
-            Err(e) => again(zk, status, e).await?,
-        }
-    }
+    let found = present(until_answered(zk, || zk.get(path)).await)?;
+    Ok(found.map(|found| (found.stat.version, found.data)))
 }
 
 /// Step 2: [`Fate::Yielded`], [`Fate::Forced`] or [`Fate::Gone`]. The grace period begins with the reply to the write, by
@@ -120,13 +114,7 @@ pub(crate) async fn force<Z: ZooKeeper>(
 
 /// Deletes a znode whose grace period is over: [`Fate::Forced`] or [`Fate::Gone`].
 pub(crate) async fn remove<Z: ZooKeeper>(zk: &Z, path: &str) -> Result<Fate, Error> {
-    loop {
-        let status = connected(zk).await?;
-        match zk.delete(path, None).await {
-            Ok(()) => return Ok(Fate::Forced),
-            // After a lost reply it is unknown which client deleted it.
-            Err(Error::NoNode) => return Ok(Fate::Gone),
-            Err(e) => again(zk, status, e).await?,
-        }
-    }
+    // After a lost reply it is unknown which client deleted it.
+    let deleted = present(until_answered(zk, || zk.delete(path, None)).await)?;
+    Ok(deleted.map_or(Fate::Gone, |()| Fate::Forced))
 }

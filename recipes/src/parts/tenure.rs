@@ -16,7 +16,7 @@ pub use state::{HoldState, Interrupt, LostReason, OnSuspect, Released, Stop};
 use super::contenders::OwnContender;
 use super::locked::locked;
 use super::owned_node::OwnedNode;
-use super::retry::{again, connected};
+use super::retry::{again, connected, until_answered};
 use super::select::first;
 use crate::observe::{self, HoldGauge, operation};
 use crate::zk::backoff::back_off;
@@ -326,19 +326,15 @@ impl<Z: ZooKeeper> Tenure<Z> {
 
     /// Reads the receipt's version behind a settling write.
     async fn read_version(&self) -> Result<i32, Error> {
-        loop {
-            let status = connected(&self.zk).await?;
+        let asked = || {
             let (settled, stat) = (settle(&self.zk, self.path()), self.zk.exists(self.path()));
-            let settled = answered(Some(settled)).await;
-            match settled.and(stat.await) {
-                Ok(Some(stat)) => return Ok(stat.version),
-                Ok(None) => {
-                    self.lose(LostReason::Removed);
-                    return Err(Error::Removed(self.path().to_owned()));
-                }
-                Err(e) => again(&self.zk, status, e).await?,
-            }
-        }
+            async { answered(Some(settled)).await.and(stat.await) }
+        };
+        let Some(stat) = until_answered(&self.zk, asked).await? else {
+            self.lose(LostReason::Removed);
+            return Err(Error::Removed(self.path().to_owned()));
+        };
+        Ok(stat.version)
     }
 
     /// Maps the error of a fenced transaction to the caller's operations.

@@ -7,7 +7,7 @@ use crate::parts::contenders::{Joining, OwnContender, Seen, czxids, is_good};
 use crate::parts::naming::{READ, Role};
 use crate::parts::owned_node::OwnedNode;
 use crate::parts::parents::behind;
-use crate::parts::retry::{again, connected, reconnected};
+use crate::parts::retry::{again, connected, reconnected, until_answered};
 use crate::parts::revoke;
 use crate::parts::select::first;
 use crate::parts::tenure::{Grant, Tenure, margin_in};
@@ -125,13 +125,9 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
     }
 
     async fn look(&self) -> Result<View, Error> {
-        loop {
-            let status = connected(&self.lock.zk).await?;
-            match look(self.lock).await {
-                Ok(view) => return Ok(view),
-                Err(Error::NoNode) => return Err(self.removed()),
-                Err(e) => again(&self.lock.zk, status, e).await?,
-            }
+        match until_answered(&self.lock.zk, || look(self.lock)).await {
+            Err(Error::NoNode) => Err(self.removed()),
+            looked => looked,
         }
     }
 

@@ -12,7 +12,7 @@ use super::{Delivery, Order};
 use crate::parts::contenders::Contenders;
 use crate::parts::naming::{Marks, number};
 use crate::parts::parents::{Parents, is_at_top};
-use crate::parts::retry::{again, connected};
+use crate::parts::retry::{again, connected, unless_again};
 use crate::zk::{CreateMode, Error, ZooKeeper, path};
 
 /// Idle consumers.
@@ -171,14 +171,7 @@ impl Layout {
     pub(super) async fn check<Z: ZooKeeper>(&self, zk: &Z) -> Result<(), Error> {
         loop {
             let status = connected(zk).await?;
-            let stands = match zk.get(&self.root).await {
-                Ok(stands) => stands,
-                Err(e @ Error::NoNode) => return Err(e),
-                Err(e) => {
-                    again(zk, status, e).await?;
-                    continue;
-                }
-            };
+            let Some(stands) = unless_again(zk, status, zk.get(&self.root).await).await? else { continue };
             if stands.data == self.mode() {
                 return Ok(());
             }

@@ -5,7 +5,7 @@ use super::record::TransactionRecord;
 
 use super::{Decision, Form, RECIPE, Vote};
 use crate::observe::{self, operation};
-use crate::parts::retry::{again, connected};
+use crate::parts::retry::{again, connected, unless_again};
 use crate::parts::select::first;
 use crate::zk::{Error, Event, EventKind, Op, Stat, ZooKeeper, path};
 use futures_util::future::{Either, select_all};
@@ -146,14 +146,8 @@ impl<Z: ZooKeeper> Coordinator<Z> {
         }
         loop {
             let status = connected(zk).await?;
-            let all = match self.all().await {
-                Ok(Some(all)) => all,
-                Ok(None) => return Ok(()),
-                Err(e) => {
-                    again(zk, status, e).await?;
-                    continue;
-                }
-            };
+            let Some(all) = unless_again(zk, status, self.all().await).await? else { continue };
+            let Some(all) = all else { return Ok(()) };
             let ops = all.iter().map(|path| Op::Delete { path: path.clone(), version: None }).collect();
             match zk.multi(ops).await {
                 Ok(_) => return Ok(()),

@@ -36,9 +36,6 @@ use std::collections::BTreeSet;
 
 const RECIPE: &str = "two_phase_commit";
 
-/// The overhead of one operation in a transaction: header, lengths, access list, flags.
-const OP_OVERHEAD_BYTES: usize = 64;
-
 /// The vote of a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Vote {
@@ -269,25 +266,11 @@ fn checked(path: &str, contents: &Contents) -> Result<Vec<Op>, Error> {
     ops.extend(sites.iter().map(|site| create(record::site_path(path, site), Vec::new())));
     ops.push(create(record::tally_path(path), Vec::new()));
     ops.push(Op::Set { path: path.to_owned(), data: contents.bytes(), version: Some(0) });
-    let bytes: usize = ops.iter().map(bytes_of).sum();
-    if bytes > path::MAX_REQUEST_BYTES {
-        return Err(Error::BadInput(format!(
-            "{} sites and {} bytes of payload make a request of {bytes} bytes; a server takes {}",
-            sites.len(),
-            contents.transaction.payload.len(),
-            path::MAX_REQUEST_BYTES
-        )));
-    }
+    path::validate_total(&ops, || {
+        let payload = contents.transaction.payload.len();
+        format!("{} sites and {payload} bytes of payload make", sites.len())
+    })?;
     Ok(ops)
-}
-
-fn bytes_of(op: &Op) -> usize {
-    match op {
-        Op::Create { path, data, .. } | Op::Set { path, data, .. } => {
-            path.len() + data.len() + OP_OVERHEAD_BYTES
-        }
-        _ => OP_OVERHEAD_BYTES,
-    }
 }
 
 fn validate_site(path: &str, site: &str) -> Result<(), Error> {

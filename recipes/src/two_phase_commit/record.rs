@@ -2,7 +2,7 @@
 
 use super::contents::Contents;
 use super::{Decision, Form, Transaction, Vote, without_index};
-use crate::parts::retry::{again, connected};
+use crate::parts::retry::{again, connected, present, unless_again, until_answered};
 use crate::zk::duty::{answered, settle};
 use crate::zk::{CreateMode, Data, Error, Listing, Op, Stat, ZooKeeper, path};
 use futures_util::FutureExt;
@@ -86,13 +86,7 @@ pub(super) async fn read<Z: ZooKeeper>(
             };
             Ok((found, watched))
         };
-        let (found, watched) = match answers.await {
-            Ok(answers) => answers,
-            Err(e) => {
-                again(zk, status, e).await?;
-                continue;
-            }
-        };
+        let Some((found, watched)) = unless_again(zk, status, answers.await).await? else { continue };
         let mut found = found.into_iter();
         match found.next().flatten() {
             Some(data) => {
@@ -196,14 +190,11 @@ impl<Z: ZooKeeper> TransactionRecord<Z> {
 
     /// Step 6: reads the decision, if there is one.
     pub(super) async fn look(&self) -> Result<Option<Decision>, Error> {
-        loop {
-            let status = connected(&self.zk).await?;
+        let asked = || {
             let (decision, stat) = (self.zk.get(&self.decision()), self.zk.exists(&self.path));
-            match self.looked(decision.await, stat.await) {
-                Err(e) if e.is_transient() => again(&self.zk, status, e).await?,
-                other => return other,
-            }
-        }
+            async { self.looked(decision.await, stat.await) }
+        };
+        until_answered(&self.zk, asked).await
     }
 
     fn looked(
@@ -212,27 +203,18 @@ impl<Z: ZooKeeper> TransactionRecord<Z> {
         stat: Result<Option<Stat>, Error>,
     ) -> Result<Option<Decision>, Error> {
         self.is_this(stat?)?;
-        match decision {
-            Ok(data) => Decision::read(&data.data).map(Some),
-            Err(Error::NoNode) => Ok(None),
-            Err(e) => Err(e),
-        }
+        present(decision)?.map(|data| Decision::read(&data.data)).transpose()
     }
 
     /// Step 6, where there must be a decision: a znode is gone, and only sites that know the decision delete theirs. Behind
     /// a settling write, so the read is not stale.
     pub(super) async fn look_for_good(&self) -> Result<Decision, Error> {
-        loop {
-            let status = connected(&self.zk).await?;
+        let asked = || {
             let settled = settle(&self.zk, &self.path);
             let (decision, stat) = (self.zk.get(&self.decision()), self.zk.exists(&self.path));
-            let settled = answered(Some(settled)).await;
-            match settled.and(self.looked(decision.await, stat.await)) {
-                Ok(Some(decision)) => return Ok(decision),
-                Ok(None) => return Err(self.is_not_whole()),
-                Err(e) => again(&self.zk, status, e).await?,
-            }
-        }
+            async { answered(Some(settled)).await.and(self.looked(decision.await, stat.await)) }
+        };
+        until_answered(&self.zk, asked).await?.ok_or_else(|| self.is_not_whole())
     }
 
     /// Step 6: returns the decision, or a watch for it: on the list of znodes, since a watch on the absent `decision` would
@@ -299,12 +281,9 @@ impl<Z: ZooKeeper> TransactionRecord<Z> {
     pub(super) async fn terminate(&self) -> Result<Decision, Error> {
         loop {
             let status = connected(&self.zk).await?;
-            let votes = match self.zk.get_many(&self.votes()).await {
-                Ok(votes) => votes,
-                Err(e) => {
-                    again(&self.zk, status, e).await?;
-                    continue;
-                }
+            let Some(votes) = unless_again(&self.zk, status, self.zk.get_many(&self.votes()).await).await?
+            else {
+                continue;
             };
             let mut missing = None;
             for (site, vote) in self.sites.iter().zip(votes) {

@@ -5,7 +5,7 @@ use super::record::{self, TransactionRecord};
 use super::votes::Votes;
 use super::{Decision, Form, RECIPE, Vote, without_index};
 use crate::observe::operation;
-use crate::parts::retry::{again, connected};
+use crate::parts::retry::{again, connected, until_answered};
 use crate::parts::select::first;
 use crate::zk::duty::{answered, settle};
 use crate::zk::{Armed, CreateMode, Duty, Error, Op, OpResult, ZooKeeper};
@@ -462,14 +462,10 @@ impl<Z: ZooKeeper> Voted<Z> {
     /// After a lost reply: whether this transaction still exists, behind a settling write.
     async fn is_unfinished(&self) -> Result<bool, Error> {
         let TransactionRecord { zk, path, czxid, .. } = &self.voter.record;
-        loop {
-            let status = connected(zk).await?;
+        let asked = || {
             let (settled, stat) = (settle(zk, path), zk.exists(path));
-            let settled = answered(Some(settled)).await;
-            match settled.and(stat.await) {
-                Ok(stat) => return Ok(stat.is_some_and(|stat| stat.czxid == *czxid)),
-                Err(e) => again(zk, status, e).await?,
-            }
-        }
+            async { answered(Some(settled)).await.and(stat.await) }
+        };
+        Ok(until_answered(zk, asked).await?.is_some_and(|stat| stat.czxid == *czxid))
     }
 }

@@ -4,7 +4,7 @@ use super::Vote;
 use super::record::TransactionRecord;
 use crate::observe;
 use crate::parts::locked::locked;
-use crate::parts::retry::{again, connected};
+use crate::parts::retry::{connected, unless_again};
 use crate::zk::{Error, ZooKeeper};
 use futures_util::FutureExt;
 use futures_util::future::{Shared, select_all};
@@ -52,13 +52,8 @@ impl<Z: ZooKeeper> Votes<Z> {
         }
         loop {
             let status = connected(&record.zk).await?;
-            match self.ask(record).await {
-                Ok(()) => {}
-                Err(e) => {
-                    again(&record.zk, status, e).await?;
-                    continue;
-                }
-            }
+            let asked = self.ask(record).await;
+            let Some(()) = unless_again(&record.zk, status, asked).await? else { continue };
             if let Some(without_index) = self.tell(record) {
                 return Ok(Some(without_index));
             }

@@ -33,6 +33,11 @@ pub use types::{
     Time, TreeEvent,
 };
 
+/// A request in flight: resolves with the reply, or with what became of the request. Any future of that type is one.
+pub trait InFlight<T>: Future<Output = Result<T, Error>> + Send {}
+
+impl<T, F: Future<Output = Result<T, Error>> + Send> InFlight<T> for F {}
+
 /// One ZooKeeper session, as the recipes need it.
 ///
 /// # Promises
@@ -108,35 +113,21 @@ pub trait ZooKeeper: Clone + Send + Sync + 'static {
     ///
     /// `NoNode` (no parent), `NodeExists`, `NoChildrenForEphemerals`, `ConnectionLoss` (it may or may not exist),
     /// `SessionOver`, `BadInput`.
-    fn create(
-        &self,
-        path: &str,
-        data: &[u8],
-        mode: CreateMode,
-    ) -> impl Future<Output = Result<Created, Error>> + Send + use<Self>;
+    fn create(&self, path: &str, data: &[u8], mode: CreateMode) -> impl InFlight<Created> + use<Self>;
 
     /// Deletes a znode; with a version, only if its data still have that version.
     ///
     /// # Errors
     ///
     /// `NoNode`, `BadVersion`, `NotEmpty`, `ConnectionLoss` (it may be gone), `SessionOver`, `BadInput`.
-    fn delete(
-        &self,
-        path: &str,
-        version: Option<i32>,
-    ) -> impl Future<Output = Result<(), Error>> + Send + use<Self>;
+    fn delete(&self, path: &str, version: Option<i32>) -> impl InFlight<()> + use<Self>;
 
     /// Replaces a znode's data; with a version, only if the data still have that version. Returns the new stat.
     ///
     /// # Errors
     ///
     /// `NoNode`, `BadVersion`, `ConnectionLoss` (it may be written), `SessionOver`, `BadInput`.
-    fn set(
-        &self,
-        path: &str,
-        data: &[u8],
-        version: Option<i32>,
-    ) -> impl Future<Output = Result<Stat, Error>> + Send + use<Self>;
+    fn set(&self, path: &str, data: &[u8], version: Option<i32>) -> impl InFlight<Stat> + use<Self>;
 
     /// The stat of a znode, or `None`. Answered by the connected server from its own state, which may lag behind
     /// others' writes, but never behind this session's own.
@@ -144,41 +135,32 @@ pub trait ZooKeeper: Clone + Send + Sync + 'static {
     /// # Errors
     ///
     /// `ConnectionLoss`, `SessionOver`, `BadInput`.
-    fn exists(&self, path: &str) -> impl Future<Output = Result<Option<Stat>, Error>> + Send + use<Self>;
+    fn exists(&self, path: &str) -> impl InFlight<Option<Stat>> + use<Self>;
 
     /// As [`exists`](Self::exists), and a watch in both cases: on data change and deletion of the znode that is there,
     /// or on the creation of the one that is not.
-    fn exists_watch(
-        &self,
-        path: &str,
-    ) -> impl Future<Output = Result<(Option<Stat>, Self::Watch), Error>> + Send + use<Self>;
+    fn exists_watch(&self, path: &str) -> impl InFlight<(Option<Stat>, Self::Watch)> + use<Self>;
 
     /// A znode's data and stat. As local as [`exists`](Self::exists).
     ///
     /// # Errors
     ///
     /// `NoNode`, `ConnectionLoss`, `SessionOver`, `BadInput`.
-    fn get(&self, path: &str) -> impl Future<Output = Result<Data, Error>> + Send + use<Self>;
+    fn get(&self, path: &str) -> impl InFlight<Data> + use<Self>;
 
     /// As [`get`](Self::get), and a watch on data change and deletion. On a missing node nothing is armed.
-    fn get_watch(
-        &self,
-        path: &str,
-    ) -> impl Future<Output = Result<(Data, Self::Watch), Error>> + Send + use<Self>;
+    fn get_watch(&self, path: &str) -> impl InFlight<(Data, Self::Watch)> + use<Self>;
 
     /// The names of a znode's children, in no particular order, and its stat. As local as [`exists`](Self::exists).
     ///
     /// # Errors
     ///
     /// `NoNode`, `ConnectionLoss`, `SessionOver`, `BadInput`.
-    fn children(&self, path: &str) -> impl Future<Output = Result<Listing, Error>> + Send + use<Self>;
+    fn children(&self, path: &str) -> impl InFlight<Listing> + use<Self>;
 
     /// As [`children`](Self::children), and a watch on creation and deletion of children and deletion of the znode.
     /// On a missing node nothing is armed. An ephemeral has no children: there only its deletion fires.
-    fn children_watch(
-        &self,
-        path: &str,
-    ) -> impl Future<Output = Result<(Listing, Self::Watch), Error>> + Send + use<Self>;
+    fn children_watch(&self, path: &str) -> impl InFlight<(Listing, Self::Watch)> + use<Self>;
 
     /// Data and stat of several znodes, pipelined, `None` where there is none. Each is read on its own: the answers need
     /// not be of one instant.
@@ -186,10 +168,7 @@ pub trait ZooKeeper: Clone + Send + Sync + 'static {
     /// # Errors
     ///
     /// `ConnectionLoss`, `SessionOver`, `BadInput`.
-    fn get_many(
-        &self,
-        paths: &[String],
-    ) -> impl Future<Output = Result<Vec<Option<Data>>, Error>> + Send + use<Self>;
+    fn get_many(&self, paths: &[String]) -> impl InFlight<Vec<Option<Data>>> + use<Self>;
 
     /// Several writes and checks as one transaction: all or nothing, visible at once, one zxid.
     ///
@@ -198,7 +177,7 @@ pub trait ZooKeeper: Clone + Send + Sync + 'static {
     /// [`Error::Multi`] names the first operation that was refused and why; then nothing was applied. What is wrong with the
     /// session is no operation's refusal: see [`Error::multi`].
     /// `ConnectionLoss` (all of it may be applied), `SessionOver`, `BadInput`.
-    fn multi(&self, ops: Vec<Op>) -> impl Future<Output = Result<Vec<OpResult>, Error>> + Send + use<Self>;
+    fn multi(&self, ops: Vec<Op>) -> impl InFlight<Vec<OpResult>> + use<Self>;
 
     /// Waits until the connected server has applied all that its leader had proposed when the request reached it.
     ///
@@ -208,7 +187,7 @@ pub trait ZooKeeper: Clone + Send + Sync + 'static {
     /// # Errors
     ///
     /// `ConnectionLoss`, `SessionOver`, `BadInput`.
-    fn sync(&self, path: &str) -> impl Future<Output = Result<(), Error>> + Send + use<Self>;
+    fn sync(&self, path: &str) -> impl InFlight<()> + use<Self>;
 
     /// Watches a znode, there or not, and everything below it, until what it returns is dropped (a persistent recursive
     /// watch: ZooKeeper 3.6 or later).
@@ -241,10 +220,7 @@ pub trait ZooKeeper: Clone + Send + Sync + 'static {
     /// # Errors
     ///
     /// `ConnectionLoss` (nothing is armed), `SessionOver`, `BadInput`, `Unimplemented` before 3.6.
-    fn watch_tree(
-        &self,
-        path: &str,
-    ) -> impl Future<Output = Result<Self::TreeWatch, Error>> + Send + use<Self>;
+    fn watch_tree(&self, path: &str) -> impl InFlight<Self::TreeWatch> + use<Self>;
 
     /// The session's id: the `ephemeralOwner` of its ephemerals.
     fn session(&self) -> SessionId;
@@ -289,6 +265,5 @@ pub trait ZooKeeper: Clone + Send + Sync + 'static {
     /// # Errors
     ///
     /// `ConnectionLoss` if it could not be sent or its reply was lost: the session then ends by expiry at the latest.
-    fn close(&self, limit: std::time::Duration)
-    -> impl Future<Output = Result<(), Error>> + Send + use<Self>;
+    fn close(&self, limit: std::time::Duration) -> impl InFlight<()> + use<Self>;
 }

@@ -3,7 +3,7 @@
 //! The server applies only part of the rules to some operations, and closes the connection on a request that is too long.
 //! So this client checks first, as the Java client does (`PathUtils.validatePath`; `jute.maxbuffer`).
 
-use super::Error;
+use super::{Error, Op};
 
 /// The longest request a server takes by default, header and path and data together (`jute.maxbuffer`), in bytes.
 pub const MAX_REQUEST_BYTES: usize = 0xfffff;
@@ -78,6 +78,29 @@ pub fn validate_size(path: &str, data: &[u8]) -> Result<(), Error> {
         return Err(Error::BadInput(format!(
             "{} bytes of data for {path:?} make a request of {bytes} bytes; a server takes {MAX_REQUEST_BYTES}",
             data.len()
+        )));
+    }
+    Ok(())
+}
+
+/// The assumed size of an operation of a transaction beside its path and data.
+const OP_OVERHEAD_BYTES: usize = 64;
+
+/// Checks that the operations of a transaction fit into one request. `what` is the subject of the error, with its verb.
+///
+/// # Errors
+///
+/// [`Error::BadInput`] with the size.
+pub fn validate_total(ops: &[Op], what: impl FnOnce() -> String) -> Result<(), Error> {
+    let size = |op: &Op| match op {
+        Op::Create { path, data, .. } | Op::Set { path, data, .. } => path.len() + data.len(),
+        Op::Delete { path, .. } | Op::Check { path, .. } => path.len(),
+    };
+    let bytes: usize = ops.iter().map(|op| size(op) + OP_OVERHEAD_BYTES).sum();
+    if bytes > MAX_REQUEST_BYTES {
+        let what = what();
+        return Err(Error::BadInput(format!(
+            "{what} a request of {bytes} bytes; a server takes {MAX_REQUEST_BYTES}"
         )));
     }
     Ok(())

@@ -16,9 +16,10 @@
 //! # One promise, one case
 //!
 //! Every sentence in the documentation of [`ZooKeeper`] and of its types that promises a behaviour has a case here, which
-//! fails if that promise is broken; a new promise comes with a new case. Sessions of one case may be connected with
-//! different servers: before a case reads what another session wrote, it waits with a write of its own. The cases in
-//! `reconnects`, and the gap of `trees`, break connections: see [`Site::cut`].
+//! fails if that promise is broken; a new promise comes with a new case. A case is given a connected session, which is
+//! closed behind it, and the path of a fresh znode, its home. Sessions of one case may be connected with different servers:
+//! before a case reads what another session wrote, it waits with a write of its own. The cases in `reconnects`, and the gap
+//! of `trees`, break connections: see [`Site::cut`].
 //!
 //! The rules in [`UNDER_FAULTS`] hold under fault injection: a site may break any connection at any time, as long as
 //! sessions reconnect within their timeout. The others need a stable connection, except for their own cuts.
@@ -54,10 +55,10 @@ use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
 
-use futures_util::FutureExt;
-use futures_util::future::{Either, select};
+use futures_util::future::{BoxFuture, Either, select};
+use futures_util::{FutureExt, TryFutureExt};
 
-use super::{CreateMode, Created, Error, Status, ZooKeeper};
+use super::{CreateMode, Created, Error, Event, EventKind, Op, Stat, Status, ZooKeeper};
 
 /// The time limit of an expected event, by the implementation's own clock.
 pub const LIMIT: Duration = Duration::from_secs(20);
@@ -105,9 +106,15 @@ macro_rules! cases {
         ///
         /// When the rule does not hold, with what was observed; and when there is no such rule.
         pub async fn run<S: Site>(site: &S, name: &str) {
+            let (zk, home) = (site.open().await, site.directory());
+            ensure(&zk, &home).await;
             match name {
-                $($(stringify!($name) => $module::$name(site).on_heap().await,)*)*
+                $($(stringify!($name) => $module::$name(site, &zk, &home).on_heap().await,)*)*
                 _ => panic!("there is no rule {name:?}"),
+            }
+            let closed = zk.close(LIMIT).await;
+            if !(UNDER_FAULTS.contains(&name) && closed == Err(Error::ConnectionLoss)) {
+                must("close", closed);
             }
         }
     };
@@ -284,14 +291,6 @@ trait OnHeap: Future<Output = ()> + Sized {
 
 impl<F: Future<Output = ()>> OnHeap for F {}
 
-/// Opens a session and creates a fresh directory.
-async fn start<S: Site>(site: &S) -> (S::Zk, String) {
-    let zk = site.open().await;
-    let directory = site.directory();
-    make(&zk, &directory).await;
-    (zk, directory)
-}
-
 /// Creates a persistent znode with a little data.
 async fn make<Z: ZooKeeper>(zk: &Z, path: &str) -> Created {
     must("create", zk.create(path, b"data", CreateMode::Persistent).await)
@@ -302,8 +301,68 @@ async fn make_ephemeral<Z: ZooKeeper>(zk: &Z, path: &str) -> Created {
     must("create", zk.create(path, b"data", CreateMode::Ephemeral).await)
 }
 
+/// Ensures that a znode exists, whatever replies are lost.
+async fn ensure<Z: ZooKeeper>(zk: &Z, path: &str) {
+    insist("create", || async {
+        match zk.create(path, b"data", CreateMode::Persistent).await {
+            Err(Error::NodeExists) => Ok(()),
+            created => created.map(drop),
+        }
+    })
+    .await;
+}
+
+/// Whether a znode exists.
+async fn is_there<Z: ZooKeeper>(zk: &Z, path: &str) -> bool {
+    must("exists", zk.exists(path).await).is_some()
+}
+
+/// The stat of a znode that the rule has created.
+async fn stat_of<Z: ZooKeeper>(zk: &Z, path: &str) -> Stat {
+    must("exists", zk.exists(path).await).unwrap_or_else(|| panic!("{path} was made"))
+}
+
+/// The names of the children, sorted.
+async fn names_in<Z: ZooKeeper>(zk: &Z, path: &str) -> Vec<String> {
+    let mut names = must("children", zk.children(path).await).names;
+    names.sort();
+    names
+}
+
+/// Calls every method on a path, each with its name.
+fn every_method<Z: ZooKeeper>(
+    zk: &Z,
+    path: &str,
+) -> Vec<(&'static str, BoxFuture<'static, Result<(), Error>>)> {
+    let check = Op::Check { path: path.to_owned(), version: None };
+    vec![
+        ("create", zk.create(path, b"", CreateMode::Persistent).map_ok(drop).boxed()),
+        ("delete", zk.delete(path, None).boxed()),
+        ("set", zk.set(path, b"", None).map_ok(drop).boxed()),
+        ("exists", zk.exists(path).map_ok(drop).boxed()),
+        ("exists_watch", zk.exists_watch(path).map_ok(drop).boxed()),
+        ("get", zk.get(path).map_ok(drop).boxed()),
+        ("get_watch", zk.get_watch(path).map_ok(drop).boxed()),
+        ("children", zk.children(path).map_ok(drop).boxed()),
+        ("children_watch", zk.children_watch(path).map_ok(drop).boxed()),
+        ("get_many", zk.get_many(&["/".to_owned(), path.to_owned()]).map_ok(drop).boxed()),
+        ("multi", zk.multi(vec![check]).map_ok(drop).boxed()),
+        ("sync", zk.sync(path).boxed()),
+        ("watch_tree", zk.watch_tree(path).map_ok(drop).boxed()),
+    ]
+}
+
+/// Every mode of a create.
+const MODES: [CreateMode; 5] = [
+    CreateMode::Persistent,
+    CreateMode::PersistentSequential,
+    CreateMode::Ephemeral,
+    CreateMode::EphemeralSequential,
+    CreateMode::Container,
+];
+
 /// Closes a session, so that a rule leaves only persistent znodes.
-async fn close<Z: ZooKeeper>(zk: Z) {
+async fn close<Z: ZooKeeper>(zk: &Z) {
     must("close", zk.close(LIMIT).await);
 }
 
@@ -324,6 +383,20 @@ where
             result => return must(what, result),
         }
     }
+}
+
+/// Asserts that a watch fires soon, for that change.
+async fn tells<Z: ZooKeeper>(zk: &Z, watch: Z::Watch, kind: EventKind, path: &str) {
+    let what = format!("{kind:?} of {path}");
+    let event = must("the watch", soon(zk, &what, watch).await);
+    assert_eq!(event, Event { kind, path: path.to_owned() });
+}
+
+/// Breaks the connection, and waits for another one.
+async fn reconnect<S: Site>(site: &S, zk: &S::Zk) {
+    let before = zk.status();
+    site.cut(zk).await;
+    back(zk, before).await;
 }
 
 /// Waits until a session is connected again after the connection of `before`.

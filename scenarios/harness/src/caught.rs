@@ -73,34 +73,22 @@ impl Caught {
     }
 }
 
-/// One of the four main promises.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Promise {
-    /// One holder at a time.
-    Exclusion,
-    /// No client passes, enters or leaves early.
-    Barriers,
-    /// No client is woken without a reason.
-    NoHerd,
-    /// All sites reach the same decision.
-    Agreement,
+sim_zk::named! {
+    /// One of the four main promises.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Promise {
+        /// One holder at a time.
+        Exclusion = "mutual exclusion",
+        /// No client passes, enters or leaves early.
+        Barriers = "barriers",
+        /// No client is woken without a reason.
+        NoHerd = "no herd",
+        /// All sites reach the same decision.
+        Agreement = "agreement",
+    }
 }
 
 impl Promise {
-    /// All of them.
-    pub const ALL: [Promise; 4] =
-        [Promise::Exclusion, Promise::Barriers, Promise::NoHerd, Promise::Agreement];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Promise::Exclusion => "mutual exclusion",
-            Promise::Barriers => "barriers",
-            Promise::NoHerd => "no herd",
-            Promise::Agreement => "agreement",
-        }
-    }
-
     /// The rules by which a black-box judge finds it broken.
     pub fn rules(self) -> &'static [RuleId] {
         match self {

@@ -70,31 +70,25 @@ fn verbs(events: &[Event]) -> BTreeMap<OpId, Verb> {
 /// `believe in acquire`
 fn kind_of(event: &Event, verbs: &BTreeMap<OpId, Verb>) -> String {
     let kind = match event.what {
-        What::Call { verb, .. } => return format!("call of {}", word(verb)),
+        What::Call { verb, .. } => return format!("call of {}", dashed(verb.name())),
         What::Fault { kind, .. } | What::Mended { kind, .. } => return fault(kind),
-        What::Send { kind, .. } => format!("send {}", word(kind)),
-        what => serde_json::to_value(what)
-            .ok()
-            .and_then(|told| Some(told.get("what")?.as_str()?.replace('_', "-")))
-            .unwrap_or_default(),
+        What::Send { kind, .. } => format!("send {}", dashed(kind.name())),
+        what => dashed(what.name()),
     };
     match verbs.get(&event.op) {
-        Some(verb) => format!("{kind} in {}", word(*verb)),
+        Some(verb) => format!("{kind} in {}", dashed(verb.name())),
         None => kind,
     }
 }
 
-/// The name of a value as the history writes it.
-fn word(word: impl Serialize) -> String {
-    serde_json::to_value(word)
-        .ok()
-        .and_then(|told| Some(told.as_str()?.replace('_', "-")))
-        .unwrap_or_default()
+/// What a word of the history is called.
+fn dashed(name: &str) -> String {
+    name.replace('_', "-")
 }
 
 fn fault(kind: FaultKind) -> String {
     let ours = Fault::ALL.into_iter().find(|fault| fault_kind(*fault) == kind);
-    ours.map_or_else(|| word(kind), |fault| fault.name().to_owned())
+    ours.map_or_else(|| dashed(kind.name()), |fault| fault.name().to_owned())
 }
 
 fn faults(events: &[Event], concerns: impl Fn(Victim) -> bool) -> BTreeSet<String> {

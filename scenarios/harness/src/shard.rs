@@ -243,14 +243,6 @@ fn complete(shards: &Shards) -> Result<(), ShardError> {
     }
 }
 
-/// Every verdict.
-const VERDICTS: [Verdict; 5] =
-    [Verdict::Vacuous, Verdict::Pass, Verdict::Unavoidable, Verdict::Unknown, Verdict::Fail];
-
-fn verdict(name: &str) -> Option<Verdict> {
-    VERDICTS.into_iter().find(|verdict| verdict.to_string() == name)
-}
-
 impl Written {
     fn of(tally: &Tally) -> Written {
         // What is covered is no part of it: a search that stops by that is not cut into shards.
@@ -285,12 +277,12 @@ impl Written {
         let Written { runs, events, steps, sim_us, longest_lull_us, .. } = *self;
         let mut tally = Tally { runs, events, steps, sim_us, longest_lull_us, ..Tally::default() };
         for (name, count) in &self.verdicts {
-            let verdict = verdict(name).ok_or_else(|| ("a verdict", name.clone()))?;
+            let verdict = Verdict::from_name(name).ok_or_else(|| ("a verdict", name.clone()))?;
             tally.verdicts.insert(verdict, *count);
         }
         for (name, (premises, word)) in &self.rules {
             let rule = RuleId::from_name(name).ok_or_else(|| ("a rule", name.clone()))?;
-            let verdict = verdict(word).ok_or_else(|| ("a verdict", word.clone()))?;
+            let verdict = Verdict::from_name(word).ok_or_else(|| ("a verdict", word.clone()))?;
             tally.rules.insert(rule, (*premises, verdict));
         }
         for (name, count) in &self.probes {

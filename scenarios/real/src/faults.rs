@@ -8,75 +8,38 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use std::ops::Range;
 use std::time::Duration;
 
-/// The kinds of fault that can be done to real servers, and to clients in this process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Injection {
-    /// A server is killed at once, and started again later.
-    Kill,
-    /// A server is asked to stop, and started again.
-    Restart,
-    /// Every server in turn is asked to stop, and started again: as for a new version.
-    RollingRestart,
-    /// A server is paused.
-    Pause,
-    /// A server is cut off from all others for a while, and not from its clients.
-    Partition,
-    /// The link from one server to another is delayed for a while.
-    LinkHeld,
-    /// A client is paused.
-    ClientPause,
-    /// A client is cut off from all servers for a while.
-    ClientPartition,
-    /// A client is cut off until the ensemble has ended its session.
-    SessionExpiry,
-    /// A client's connection breaks.
-    Disconnect,
-    /// A client's connection breaks before its next write reaches the server.
-    RequestLost,
-    /// A client's connection breaks when its next write was applied, before the reply reaches it.
-    ReplyLost,
+sim_zk::named! {
+    /// The kinds of fault that can be done to real servers, and to clients in this process.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Injection {
+        /// A server is killed at once, and started again later.
+        Kill = "kill",
+        /// A server is asked to stop, and started again.
+        Restart = "restart",
+        /// Every server in turn is asked to stop, and started again: as for a new version.
+        RollingRestart = "rolling-restart",
+        /// A server is paused.
+        Pause = "pause",
+        /// A server is cut off from all others for a while, and not from its clients.
+        Partition = "partition",
+        /// The link from one server to another is delayed for a while.
+        LinkHeld = "link-held",
+        /// A client is paused.
+        ClientPause = "client-pause",
+        /// A client is cut off from all servers for a while.
+        ClientPartition = "client-partition",
+        /// A client is cut off until the ensemble has ended its session.
+        SessionExpiry = "session-expiry",
+        /// A client's connection breaks.
+        Disconnect = "disconnect",
+        /// A client's connection breaks before its next write reaches the server.
+        RequestLost = "request-lost",
+        /// A client's connection breaks when its next write was applied, before the reply reaches it.
+        ReplyLost = "reply-lost",
+    }
 }
 
 impl Injection {
-    /// Every kind.
-    pub const ALL: [Injection; 12] = [
-        Injection::Kill,
-        Injection::Restart,
-        Injection::RollingRestart,
-        Injection::Pause,
-        Injection::Partition,
-        Injection::LinkHeld,
-        Injection::ClientPause,
-        Injection::ClientPartition,
-        Injection::SessionExpiry,
-        Injection::Disconnect,
-        Injection::RequestLost,
-        Injection::ReplyLost,
-    ];
-
-    /// Its name, as the command line has it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Injection::Kill => "kill",
-            Injection::Restart => "restart",
-            Injection::RollingRestart => "rolling-restart",
-            Injection::Pause => "pause",
-            Injection::Partition => "partition",
-            Injection::LinkHeld => "link-held",
-            Injection::ClientPause => "client-pause",
-            Injection::ClientPartition => "client-partition",
-            Injection::SessionExpiry => "session-expiry",
-            Injection::Disconnect => "disconnect",
-            Injection::RequestLost => "request-lost",
-            Injection::ReplyLost => "reply-lost",
-        }
-    }
-
-    /// The kind of that name.
-    pub fn from_name(name: &str) -> Option<Injection> {
-        Injection::ALL.into_iter().find(|hurt| hurt.name() == name)
-    }
-
     /// Whether it is done to servers, or to the links between them: then they have to be our own, and a majority has to go
     /// on without the one that it strikes.
     pub fn strikes_servers(self) -> bool {

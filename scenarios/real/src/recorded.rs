@@ -24,8 +24,8 @@ use zk_checker::history::{Conn, OpId, Request, SessionState, What};
 use zk_harness::journal::notify;
 use zk_recipes::zk::duty::discharge;
 use zk_recipes::zk::{
-    Armed, CreateMode, Created, Data, Discharge, Duty, DutyId, Error, Event, Guid, Listing, Op, OpResult,
-    SessionId, Stat, State, Status, Time, TreeEvent, ZooKeeper,
+    Armed, CreateMode, Created, Data, Discharge, Duty, DutyId, Error, Event, Guid, InFlight, Listing, Op,
+    OpResult, SessionId, Stat, State, Status, Time, TreeEvent, ZooKeeper,
 };
 
 /// Follows the states of a session for as long as this value lives.
@@ -208,94 +208,68 @@ impl<Z: ZooKeeper> ZooKeeper for Recorded<Z> {
     type Watch = RecordedWatch<Z::Watch>;
     type TreeWatch = RecordedWatch<Z::TreeWatch>;
 
-    fn create(
-        &self,
-        path: &str,
-        data: &[u8],
-        mode: CreateMode,
-    ) -> impl Future<Output = Result<Created, Error>> + Send + use<Z> {
+    fn create(&self, path: &str, data: &[u8], mode: CreateMode) -> impl InFlight<Created> + use<Z> {
         let asked = self.scribe.sent(Request::Create, path, false);
         heard(asked, self.zk.create(path, data, mode), Answer::made)
     }
 
-    fn delete(
-        &self,
-        path: &str,
-        version: Option<i32>,
-    ) -> impl Future<Output = Result<(), Error>> + Send + use<Z> {
+    fn delete(&self, path: &str, version: Option<i32>) -> impl InFlight<()> + use<Z> {
         let asked = self.scribe.sent(Request::Delete, path, false);
         heard(asked, self.zk.delete(path, version), |()| Answer::PLAIN)
     }
 
-    fn set(
-        &self,
-        path: &str,
-        data: &[u8],
-        version: Option<i32>,
-    ) -> impl Future<Output = Result<Stat, Error>> + Send + use<Z> {
+    fn set(&self, path: &str, data: &[u8], version: Option<i32>) -> impl InFlight<Stat> + use<Z> {
         let asked = self.scribe.sent(Request::Set, path, false);
         heard(asked, self.zk.set(path, data, version), Answer::stat)
     }
 
-    fn exists(&self, path: &str) -> impl Future<Output = Result<Option<Stat>, Error>> + Send + use<Z> {
+    fn exists(&self, path: &str) -> impl InFlight<Option<Stat>> + use<Z> {
         let asked = self.scribe.sent(Request::Exists, path, false);
         heard(asked, self.zk.exists(path), Answer::maybe)
     }
 
-    fn exists_watch(
-        &self,
-        path: &str,
-    ) -> impl Future<Output = Result<(Option<Stat>, Self::Watch), Error>> + Send + use<Z> {
+    fn exists_watch(&self, path: &str) -> impl InFlight<(Option<Stat>, Self::Watch)> + use<Z> {
         let asked = self.scribe.sent(Request::Exists, path, true);
         let answer = heard(asked, self.zk.exists_watch(path), |(stat, _)| Answer::maybe(stat));
         self.with_watch(answer)
     }
 
-    fn get(&self, path: &str) -> impl Future<Output = Result<Data, Error>> + Send + use<Z> {
+    fn get(&self, path: &str) -> impl InFlight<Data> + use<Z> {
         let asked = self.scribe.sent(Request::Get, path, false);
         heard(asked, self.zk.get(path), |data: &Data| Answer::stat(&data.stat))
     }
 
-    fn get_watch(
-        &self,
-        path: &str,
-    ) -> impl Future<Output = Result<(Data, Self::Watch), Error>> + Send + use<Z> {
+    fn get_watch(&self, path: &str) -> impl InFlight<(Data, Self::Watch)> + use<Z> {
         let asked = self.scribe.sent(Request::Get, path, true);
         self.with_watch(heard(asked, self.zk.get_watch(path), |(data, _)| Answer::stat(&data.stat)))
     }
 
-    fn children(&self, path: &str) -> impl Future<Output = Result<Listing, Error>> + Send + use<Z> {
+    fn children(&self, path: &str) -> impl InFlight<Listing> + use<Z> {
         let asked = self.scribe.sent(Request::Children, path, false);
         heard(asked, self.zk.children(path), |list: &Listing| Answer::stat(&list.stat))
     }
 
-    fn children_watch(
-        &self,
-        path: &str,
-    ) -> impl Future<Output = Result<(Listing, Self::Watch), Error>> + Send + use<Z> {
+    fn children_watch(&self, path: &str) -> impl InFlight<(Listing, Self::Watch)> + use<Z> {
         let asked = self.scribe.sent(Request::Children, path, true);
         self.with_watch(heard(asked, self.zk.children_watch(path), |(list, _)| Answer::stat(&list.stat)))
     }
 
-    fn get_many(
-        &self,
-        paths: &[String],
-    ) -> impl Future<Output = Result<Vec<Option<Data>>, Error>> + Send + use<Z> {
+    fn get_many(&self, paths: &[String]) -> impl InFlight<Vec<Option<Data>>> + use<Z> {
         let asked = self.scribe.sent(Request::MultiRead, paths.first().map_or("", String::as_str), false);
         heard(asked, self.zk.get_many(paths), |_| Answer::PLAIN)
     }
 
-    fn multi(&self, ops: Vec<Op>) -> impl Future<Output = Result<Vec<OpResult>, Error>> + Send + use<Z> {
+    fn multi(&self, ops: Vec<Op>) -> impl InFlight<Vec<OpResult>> + use<Z> {
         let asked = self.scribe.sent(Request::Multi, foremost(&ops), false);
         heard(asked, self.zk.multi(ops), |_| Answer::PLAIN)
     }
 
-    fn sync(&self, path: &str) -> impl Future<Output = Result<(), Error>> + Send + use<Z> {
+    fn sync(&self, path: &str) -> impl InFlight<()> + use<Z> {
         let asked = self.scribe.sent(Request::Sync, path, false);
         heard(asked, self.zk.sync(path), |()| Answer::PLAIN)
     }
 
-    fn watch_tree(&self, path: &str) -> impl Future<Output = Result<Self::TreeWatch, Error>> + Send + use<Z> {
+    fn watch_tree(&self, path: &str) -> impl InFlight<Self::TreeWatch> + use<Z> {
         let asked = self.scribe.sent(Request::AddWatch, path, true);
         let (answer, recorded) = (heard(asked, self.zk.watch_tree(path), |_| Answer::PLAIN), self.watching());
         async move { Ok(recorded.of(answer.await?)) }
@@ -346,7 +320,7 @@ impl<Z: ZooKeeper> ZooKeeper for Recorded<Z> {
         Armed::new(0, duty, Arc::new(Discharger { zk, runtime: Handle::current() }))
     }
 
-    fn close(&self, limit: Duration) -> impl Future<Output = Result<(), Error>> + Send + use<Z> {
+    fn close(&self, limit: Duration) -> impl InFlight<()> + use<Z> {
         let this = self.clone();
         async move {
             let begun = this.zk.now();

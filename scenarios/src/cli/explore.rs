@@ -2,7 +2,7 @@
 
 use super::single::target;
 use super::sweeping::parse_duration;
-use super::{Output, failure, nearest, status, word};
+use super::{Output, failure, nearest, status};
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -111,7 +111,7 @@ impl Explore {
             let seconds = started.elapsed().as_secs_f64();
             println!(
                 "{}",
-                json!({"kind": "summary", "verdict": word(verdict), "runs": runs, "failed": failed,
+                json!({"kind": "summary", "verdict": verdict.name(), "runs": runs, "failed": failed,
                     "vacuous": vacuous, "seconds": seconds, "per_second": runs as f64 / seconds})
             );
         }
@@ -183,7 +183,7 @@ impl Explore {
                 "faults": scope.faults, "late_answers": scope.late_answers, "overtaking": scope.overtaking,
                 "fault_kinds": scope.kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>(),
                 "states": search.states(), "depth": found.depth, "hash": format!("{:032x}", search.hash()),
-                "complete": search.is_complete(), "verdict": word(verdict(search)), "runs": found.runs,
+                "complete": search.is_complete(), "verdict": verdict(search).name(), "runs": found.runs,
                 "choices": found.choices, "seconds": seconds, "per_second": found.choices as f64 / seconds,
             });
             if let Some(breach) = &found.first {

@@ -1,6 +1,6 @@
 //! `judge`: the rules, applied to a stored history.
 
-use super::{Output, reporting, word};
+use super::{Output, reporting};
 use anyhow::{Context, anyhow};
 use clap::Args;
 use serde_json::json;
@@ -42,14 +42,14 @@ impl Judge {
             for row in &report.rows {
                 println!(
                     "{}",
-                    json!({"kind": "rule", "id": row.rule.name(), "verdict": word(row.verdict),
+                    json!({"kind": "rule", "id": row.rule.name(), "verdict": row.verdict.name(),
                         "premises": row.premises})
                 );
             }
             let failed = u32::from(report.first().is_some());
             println!(
                 "{}",
-                json!({"kind": "summary", "verdict": word(report.verdict()), "runs": 1, "failed": failed})
+                json!({"kind": "summary", "verdict": report.verdict().name(), "runs": 1, "failed": failed})
             );
         } else {
             print!("{report}");

@@ -1,7 +1,6 @@
 //! Results as a JUnit report, the form in which build servers show tests: one case for each promise.
 
 use super::sweeping::Part;
-use super::word;
 use crate::mutation_score::measure::{Measured, Outcome};
 use anyhow::Context;
 use quick_xml::Writer;
@@ -126,7 +125,7 @@ fn suite(part: &Part) -> Suite {
             Verdict::Pass | Verdict::Unavoidable => Status::Success,
         };
         let output = matches!(status, Status::Success);
-        let output = output.then(|| format!("{}, {premises} times", word(*verdict)));
+        let output = output.then(|| format!("{}, {premises} times", verdict.name()));
         Case { name: format!("{} {}", rule.name(), rule.promise()), status, output }
     };
     let mut cases: Vec<Case> = tally.rules.iter().map(of_rule).collect();

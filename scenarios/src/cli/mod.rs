@@ -95,17 +95,6 @@ fn status(verdict: Verdict) -> ExitCode {
     })
 }
 
-/// The name of a verdict.
-fn word(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Vacuous => "vacuous",
-        Verdict::Pass => "pass",
-        Verdict::Unavoidable => "unavoidable",
-        Verdict::Unknown => "unknown",
-        Verdict::Fail => "fail",
-    }
-}
-
 /// Runs the program.
 pub fn main() -> ExitCode {
     quiet_when_nobody_reads();

@@ -1,6 +1,6 @@
 //! `shrink`: the smallest run with the same failure.
 
-use super::{Output, failure, status, word};
+use super::{Output, failure, status};
 use clap::Args;
 use serde_json::json;
 use std::fmt::Write as _;
@@ -64,7 +64,7 @@ impl Shrink {
             line["passing"] = json!(passing.map(|files| files.recorded));
             line["kept"] = json!(kept);
             println!("{line}");
-            println!("{}", json!({"kind": "summary", "verdict": word(verdict), "runs": shrunk.runs}));
+            println!("{}", json!({"kind": "summary", "verdict": verdict.name(), "runs": shrunk.runs}));
             return Ok(status(verdict));
         }
         print!("{}", summary(&shrunk, &failing, passing.as_ref()));
@@ -176,7 +176,7 @@ pub(super) fn line(shrunk: &Shrunk) -> serde_json::Value {
         "kind": "shrunk",
         "workload": target.name,
         "rule": what,
-        "verdict": word(failure.run.verdict()),
+        "verdict": failure.run.verdict().name(),
         "before": before,
         "after": shrunk.after(),
         "deviations": failure.deviations.iter().map(|one| one.describe(clients)).collect::<Vec<_>>(),

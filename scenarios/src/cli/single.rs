@@ -1,7 +1,7 @@
 //! `run` and `replay`: one run.
 
 use super::sweeping::{Drawn, again, parse_strategy};
-use super::{Output, failure, nearest, reporting, shrinking, status, word};
+use super::{Output, failure, nearest, reporting, shrinking, status};
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use serde_json::json;
@@ -113,7 +113,7 @@ fn tell_story(story: &stage::Story, view: &reporting::View, output: Output) -> a
         let hash = format!("{:032x}", told.hash);
         println!(
             "{}",
-            json!({"kind": "run", "workload": story.name, "verdict": word(verdict), "hash": hash,
+            json!({"kind": "run", "workload": story.name, "verdict": verdict.name(), "hash": hash,
                 "events": told.history.events.len(), "wrong": wrong})
         );
         println!("{}", summary_line(verdict));
@@ -176,7 +176,7 @@ fn show(
         "{}{}: {}",
         target.name,
         number.map_or(String::new(), |seed| format!(", seed {seed}")),
-        word(verdict)
+        verdict.name()
     );
     println!("  drawn     {plan}");
     println!(
@@ -190,7 +190,7 @@ fn show(
         println!(
             "  {:<6} {:<11} {:>5} times  {}",
             row.rule.name(),
-            word(row.verdict),
+            row.verdict.name(),
             row.premises,
             row.rule.promise()
         );
@@ -212,7 +212,7 @@ fn show(
 /// The summary line of a single run.
 fn summary_line(verdict: Verdict) -> serde_json::Value {
     let failed = u32::from(verdict >= Verdict::Unknown);
-    json!({"kind": "summary", "verdict": word(verdict), "runs": 1, "failed": failed})
+    json!({"kind": "summary", "verdict": verdict.name(), "runs": 1, "failed": failed})
 }
 
 /// A run as one JSON object.
@@ -221,7 +221,7 @@ pub(super) fn run_line(target: &'static Target, seed: Option<u64>, run: &Run) ->
         "kind": "run",
         "workload": target.name,
         "seed": seed,
-        "verdict": word(run.verdict()),
+        "verdict": run.verdict().name(),
         "hash": format!("{:032x}", run.hash),
         "events": run.history.events.len(),
         "choices": run.choices.len(),

@@ -3,7 +3,7 @@
 use super::lines::{Files, InOrder, Lines, new_file};
 use super::progress::Watched;
 use super::single::{read_plan, run_line, target};
-use super::{Output, determinism, failure, fingerprints, junit, shrinking, status, word};
+use super::{Output, determinism, failure, fingerprints, junit, shrinking, status};
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use serde_json::json;
@@ -393,7 +393,7 @@ impl Telling {
                 let name = part.order.search.target.name;
                 for (rule, (premises, verdict)) in &part.tally.rules {
                     self.lines.write(json!({"kind": "rule", "workload": name, "id": rule.name(),
-                        "verdict": word(*verdict), "premises": premises}))?;
+                        "verdict": verdict.name(), "premises": premises}))?;
                 }
             }
             for part in parts {
@@ -421,7 +421,7 @@ impl Telling {
             let runs: u64 = parts.iter().map(|part| part.tally.runs).sum();
             let failed: u64 = parts.iter().flat_map(|part| part.tally.failures.values()).map(|f| f.1).sum();
             let vacuous = parts.iter().filter(|p| p.tally.verdict(&p.order) == Verdict::Vacuous).count();
-            self.lines.write(json!({"kind": "summary", "verdict": word(verdict), "runs": runs,
+            self.lines.write(json!({"kind": "summary", "verdict": verdict.name(), "runs": runs,
                 "failed": failed, "vacuous": vacuous, "seconds": seconds,
                 "per_second": runs as f64 / seconds}))?;
         }
@@ -477,7 +477,7 @@ fn table(part: &Part) {
     );
     println!("  rule   verdict     premises  promise");
     for (rule, (premises, verdict)) in &tally.rules {
-        println!("  {:<6} {:<11} {premises:>8}  {}", rule.name(), word(*verdict), rule.promise());
+        println!("  {:<6} {:<11} {premises:>8}  {}", rule.name(), verdict.name(), rule.promise());
     }
     println!("  faults injected");
     for fault in sim_zk::fault::Fault::ALL {
@@ -516,7 +516,7 @@ fn table(part: &Part) {
         println!("  {note}");
     }
     let verdict = tally.verdict(order);
-    println!("  {}: {}", word(verdict), meaning(verdict));
+    println!("  {}: {}", verdict.name(), meaning(verdict));
 }
 
 /// The meaning of a verdict of a sweep.

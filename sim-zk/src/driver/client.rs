@@ -2,7 +2,7 @@
 
 use super::convert::{
     known, known_prefix, plain, to_created, to_data, to_listing, to_many, to_maybe_stat, to_nothing,
-    to_results, to_stat, validate_sizes, watched,
+    to_results, to_stat, watched,
 };
 use super::reply::{Convert, Reply, Sleep};
 use super::shared::Slots;
@@ -15,8 +15,8 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 use zk_recipes::zk::{
-    Armed, CreateMode, Created, Data, Discharge, Duty, DutyId, Error, Guid, Listing, Op, OpResult, SessionId,
-    Stat, Status, Time, ZooKeeper, duty, path,
+    Armed, CreateMode, Created, Data, Discharge, Duty, DutyId, Error, Guid, InFlight, Listing, Op, OpResult,
+    SessionId, Stat, Status, Time, ZooKeeper, duty, path,
 };
 
 /// A simulated session.
@@ -71,12 +71,7 @@ impl ZooKeeper for SimClient {
     type Watch = SimWatch;
     type TreeWatch = SimTreeWatch;
 
-    fn create(
-        &self,
-        path: &str,
-        data: &[u8],
-        mode: CreateMode,
-    ) -> impl Future<Output = Result<Created, Error>> + Send + use<> {
+    fn create(&self, path: &str, data: &[u8], mode: CreateMode) -> impl InFlight<Created> + use<> {
         plain(self.send(
             |paths| {
                 path::validate_size(path, data)?;
@@ -88,11 +83,7 @@ impl ZooKeeper for SimClient {
         ))
     }
 
-    fn delete(
-        &self,
-        path: &str,
-        version: Option<i32>,
-    ) -> impl Future<Output = Result<(), Error>> + Send + use<> {
+    fn delete(&self, path: &str, version: Option<i32>) -> impl InFlight<()> + use<> {
         plain(self.send(
             |paths| Ok(Ask::Delete { path: known(paths, path)?, version: any(version) }),
             None,
@@ -100,12 +91,7 @@ impl ZooKeeper for SimClient {
         ))
     }
 
-    fn set(
-        &self,
-        path: &str,
-        data: &[u8],
-        version: Option<i32>,
-    ) -> impl Future<Output = Result<Stat, Error>> + Send + use<> {
+    fn set(&self, path: &str, data: &[u8], version: Option<i32>) -> impl InFlight<Stat> + use<> {
         plain(self.send(
             |paths| {
                 path::validate_size(path, data)?;
@@ -117,7 +103,7 @@ impl ZooKeeper for SimClient {
         ))
     }
 
-    fn exists(&self, path: &str) -> impl Future<Output = Result<Option<Stat>, Error>> + Send + use<> {
+    fn exists(&self, path: &str) -> impl InFlight<Option<Stat>> + use<> {
         plain(self.send(
             |paths| Ok(Ask::Exists { path: known(paths, path)?, watch: false }),
             None,
@@ -125,10 +111,7 @@ impl ZooKeeper for SimClient {
         ))
     }
 
-    fn exists_watch(
-        &self,
-        path: &str,
-    ) -> impl Future<Output = Result<(Option<Stat>, SimWatch), Error>> + Send + use<> {
+    fn exists_watch(&self, path: &str) -> impl InFlight<(Option<Stat>, SimWatch)> + use<> {
         watched(self.send(
             |paths| Ok(Ask::Exists { path: known(paths, path)?, watch: true }),
             Some(Slots::take),
@@ -136,11 +119,11 @@ impl ZooKeeper for SimClient {
         ))
     }
 
-    fn get(&self, path: &str) -> impl Future<Output = Result<Data, Error>> + Send + use<> {
+    fn get(&self, path: &str) -> impl InFlight<Data> + use<> {
         plain(self.send(|paths| Ok(Ask::Get { path: known(paths, path)?, watch: false }), None, to_data))
     }
 
-    fn get_watch(&self, path: &str) -> impl Future<Output = Result<(Data, SimWatch), Error>> + Send + use<> {
+    fn get_watch(&self, path: &str) -> impl InFlight<(Data, SimWatch)> + use<> {
         watched(self.send(
             |paths| Ok(Ask::Get { path: known(paths, path)?, watch: true }),
             Some(Slots::take),
@@ -148,7 +131,7 @@ impl ZooKeeper for SimClient {
         ))
     }
 
-    fn children(&self, path: &str) -> impl Future<Output = Result<Listing, Error>> + Send + use<> {
+    fn children(&self, path: &str) -> impl InFlight<Listing> + use<> {
         plain(self.send(
             |paths| Ok(Ask::Children { path: known(paths, path)?, watch: false, stat: true }),
             None,
@@ -156,10 +139,7 @@ impl ZooKeeper for SimClient {
         ))
     }
 
-    fn children_watch(
-        &self,
-        path: &str,
-    ) -> impl Future<Output = Result<(Listing, SimWatch), Error>> + Send + use<> {
+    fn children_watch(&self, path: &str) -> impl InFlight<(Listing, SimWatch)> + use<> {
         watched(self.send(
             |paths| Ok(Ask::Children { path: known(paths, path)?, watch: true, stat: true }),
             Some(Slots::take),
@@ -167,10 +147,7 @@ impl ZooKeeper for SimClient {
         ))
     }
 
-    fn get_many(
-        &self,
-        all: &[String],
-    ) -> impl Future<Output = Result<Vec<Option<Data>>, Error>> + Send + use<> {
+    fn get_many(&self, all: &[String]) -> impl InFlight<Vec<Option<Data>>> + use<> {
         plain(self.send(
             |paths| {
                 let get = |path: &String| Ok(ReadOp::Get(known(paths, path)?));
@@ -181,7 +158,7 @@ impl ZooKeeper for SimClient {
         ))
     }
 
-    fn multi(&self, ops: Vec<Op>) -> impl Future<Output = Result<Vec<OpResult>, Error>> + Send + use<> {
+    fn multi(&self, ops: Vec<Op>) -> impl InFlight<Vec<OpResult>> + use<> {
         plain(self.send(
             |paths| {
                 let known_op = |op| {
@@ -202,7 +179,7 @@ impl ZooKeeper for SimClient {
                         }
                     })
                 };
-                validate_sizes(&ops)?;
+                path::validate_total(&ops, || format!("{} operations make", ops.len()))?;
                 Ok(Ask::Multi(ops.into_iter().map(known_op).collect::<Result<_, Error>>()?))
             },
             None,
@@ -210,11 +187,11 @@ impl ZooKeeper for SimClient {
         ))
     }
 
-    fn sync(&self, path: &str) -> impl Future<Output = Result<(), Error>> + Send + use<> {
+    fn sync(&self, path: &str) -> impl InFlight<()> + use<> {
         plain(self.send(|paths| Ok(Ask::Sync { path: known(paths, path)? }), None, to_nothing))
     }
 
-    fn watch_tree(&self, path: &str) -> impl Future<Output = Result<SimTreeWatch, Error>> + Send + use<> {
+    fn watch_tree(&self, path: &str) -> impl InFlight<SimTreeWatch> + use<> {
         let armed = watched(self.send(
             |paths| Ok(Ask::AddWatch { path: known(paths, path)?, mode: RECURSIVE }),
             Some(Slots::take_stream),
@@ -285,7 +262,7 @@ impl ZooKeeper for SimClient {
         Armed::new(id, duty, Arc::new(client))
     }
 
-    fn close(&self, limit: Duration) -> impl Future<Output = Result<(), Error>> + Send + use<> {
+    fn close(&self, limit: Duration) -> impl InFlight<()> + use<> {
         let client = self.clone();
         async move {
             let until = client.now() + limit;

@@ -4,34 +4,10 @@ use super::SimWatch;
 use super::reply::Reply;
 use crate::message::{Answer, Code, Content, Found, OpAnswer, Refusal};
 use crate::paths::{PathId, Paths};
-use zk_recipes::zk::{CreateMode, Created, Data, Error, Listing, Op, OpResult, Stat, path};
+use zk_recipes::zk::{CreateMode, Created, Data, Error, Listing, OpResult, Stat, path};
 
 /// The reply of a server.
 pub(super) type Answered = Result<Answer, Refusal>;
-
-/// The assumed size of an operation of a multi beside its path and data.
-const OP_OVERHEAD_BYTES: usize = 64;
-
-/// Checks that a multi fits into one request.
-pub(super) fn validate_sizes(ops: &[Op]) -> Result<(), Error> {
-    let bytes: usize = ops
-        .iter()
-        .map(|op| match op {
-            Op::Check { path, .. } | Op::Delete { path, .. } => path.len() + OP_OVERHEAD_BYTES,
-            Op::Create { path, data, .. } | Op::Set { path, data, .. } => {
-                path.len() + data.len() + OP_OVERHEAD_BYTES
-            }
-        })
-        .sum();
-    if bytes > path::MAX_REQUEST_BYTES {
-        return Err(Error::BadInput(format!(
-            "{} operations make a request of {bytes} bytes; a server takes {}",
-            ops.len(),
-            path::MAX_REQUEST_BYTES
-        )));
-    }
-    Ok(())
-}
 
 /// Awaits a reply without a watch.
 pub(super) async fn plain<T>(reply: Reply<T>) -> Result<T, Error> {

@@ -1,6 +1,7 @@
 //! Connections between clients and servers: two FIFO streams each, with latencies, which can be cut.
 
 use super::next::Reminder;
+use super::stream::Stream;
 use super::{Context, HandleId, Step, World};
 use crate::choose::Point;
 use crate::ensemble::PING;
@@ -15,11 +16,8 @@ pub(super) struct Conn {
     /// The session that opened it; `None` if it is driven by hand.
     pub handle: Option<HandleId>,
     pub server: u8,
-    pub up: VecDeque<(u64, u64, Up)>,
-    pub down: VecDeque<(u64, u64, Down)>,
-    /// The packet that has a reminder, per direction.
-    up_listed: Option<u64>,
-    down_listed: Option<u64>,
+    pub up: Stream<Up>,
+    pub down: Stream<Down>,
     /// Whether the client still sends and receives.
     pub client_open: bool,
     /// Whether the server still sends and receives.
@@ -33,32 +31,23 @@ pub(super) struct Conn {
 impl Conn {
     /// Returns whether a packet that the client sends now can arrive: nothing follows the end of a stream.
     fn leads_up(&self) -> bool {
-        self.client_open && self.server_open && !matches!(self.up.back(), Some((_, _, Up::Fin)))
+        self.client_open && self.server_open && self.up.last() != Some(&Up::Fin)
     }
 
     /// Returns whether a packet that the server sends now can arrive.
     fn leads_down(&self) -> bool {
-        self.client_open && !matches!(self.down.back(), Some((_, _, Down::Fin)))
-    }
-
-    /// Returns the next packet to the server.
-    pub(super) fn next_up(&self) -> Option<&Up> {
-        self.up.front().map(|(_, _, packet)| packet)
-    }
-
-    /// Returns the next packet to the client.
-    pub(super) fn next_down(&self) -> Option<&Down> {
-        self.down.front().map(|(_, _, packet)| packet)
+        self.client_open && self.down.last() != Some(&Down::Fin)
     }
 
     /// Returns whether both sides have closed it and nothing is in flight.
     pub(super) fn is_gone(&self) -> bool {
-        !self.client_open && !self.server_open && self.up.is_empty() && self.down.is_empty()
+        !self.client_open && !self.server_open && self.up.packets.is_empty() && self.down.packets.is_empty()
     }
 
     /// Returns whether a notification is in flight.
     pub(super) fn notifies(&self) -> bool {
-        self.client_open && self.down.iter().any(|(_, _, packet)| matches!(packet, Down::Notify { .. }))
+        self.client_open
+            && self.down.packets.iter().any(|(_, _, packet)| matches!(packet, Down::Notify { .. }))
     }
 }
 
@@ -82,10 +71,8 @@ impl World {
         self.conns.push(Conn {
             handle,
             server,
-            up: VecDeque::new(),
-            down: VecDeque::new(),
-            up_listed: None,
-            down_listed: None,
+            up: Stream::default(),
+            down: Stream::default(),
             client_open: true,
             server_open: listens,
             established,
@@ -160,26 +147,22 @@ impl World {
 
     fn push_up(&mut self, id: ConnId, latency: u64, packet: Up) {
         self.sequence += 1;
-        let (now, sequence) = (self.now, self.sequence);
-        let conn = self.conn_mut(id);
-        if matches!(conn.up.back(), Some((_, _, Up::Fin))) {
-            return;
+        let (due, order) = (self.now + latency, self.sequence);
+        let stream = &mut self.conn_mut(id).up;
+        if stream.last() != Some(&Up::Fin) {
+            stream.push(due, order, packet);
+            self.list_up(id);
         }
-        let due = (now + latency).max(conn.up.back().map_or(0, |(due, _, _)| *due));
-        conn.up.push_back((due, sequence, packet));
-        self.list_up(id);
     }
 
     fn push_down(&mut self, id: ConnId, latency: u64, packet: Down) {
         self.sequence += 1;
-        let (now, sequence) = (self.now, self.sequence);
-        let conn = self.conn_mut(id);
-        if matches!(conn.down.back(), Some((_, _, Down::Fin))) {
-            return;
+        let (due, order) = (self.now + latency, self.sequence);
+        let stream = &mut self.conn_mut(id).down;
+        if stream.last() != Some(&Down::Fin) {
+            stream.push(due, order, packet);
+            self.list_down(id);
         }
-        let due = (now + latency).max(conn.down.back().map_or(0, |(due, _, _)| *due));
-        conn.down.push_back((due, sequence, packet));
-        self.list_down(id);
     }
 
     pub(super) fn send_down(&mut self, id: ConnId, packet: Down, context: &mut Context<'_>) {
@@ -213,7 +196,7 @@ impl World {
 
     /// Breaks the connection before the next packet reaches the client, which sees the end of the stream instead.
     pub(super) fn break_before_arrival(&mut self, id: ConnId) {
-        self.conn_mut(id).down.clear();
+        self.conn_mut(id).down.packets.clear();
         self.push_down(id, 0, Down::Fin);
         self.push_up(id, 0, Up::Fin);
     }
@@ -228,17 +211,17 @@ impl World {
         if conn.established {
             self.push_up(id, latency, Up::Fin);
         } else {
-            conn.up.clear();
+            conn.up.packets.clear();
         }
         let conn = self.conn_mut(id);
         conn.client_open = false;
-        conn.down.clear();
+        conn.down.packets.clear();
     }
 
     /// Spreads the packets in the socket of a resumed server over time.
     pub(super) fn space_out(&mut self, id: ConnId, from: u64, context: &mut Context<'_>) {
         let (mut at, victim) = (from, self.victim_of(id));
-        for (due, _, _) in &mut self.conns[id.0 as usize].up {
+        for (due, _, _) in &mut self.conns[id.0 as usize].up.packets {
             *due = at.max(*due);
             at = *due + u64::from(context.choose(victim, Point::Lag, 8)) * 100;
         }
@@ -247,29 +230,21 @@ impl World {
     // ── reminders ──
 
     pub(super) fn list_up(&mut self, id: ConnId) {
-        let conn = &mut self.conns[id.0 as usize];
-        if let Some((due, order, _)) = conn.up.front()
-            && conn.up_listed.is_none_or(|listed| listed != *order)
-        {
-            conn.up_listed = Some(*order);
-            self.agenda.push(*due, *order, Step::Up(id));
+        if let Some((due, order)) = self.conn_mut(id).up.list() {
+            self.agenda.push(due, order, Step::Up(id));
         }
     }
 
     pub(super) fn list_down(&mut self, id: ConnId) {
-        let conn = &mut self.conns[id.0 as usize];
-        if let Some((due, order, _)) = conn.down.front()
-            && conn.down_listed.is_none_or(|listed| listed != *order)
-        {
-            conn.down_listed = Some(*order);
-            self.agenda.push(*due, *order, Step::Down(id));
+        if let Some((due, order)) = self.conn_mut(id).down.list() {
+            self.agenda.push(due, order, Step::Down(id));
         }
     }
 
     /// Returns whether the reminder of a packet to the server still holds.
     pub(super) fn up_is_due(&self, id: ConnId, due: u64, order: u64) -> Reminder {
         let conn = self.conn(id);
-        if conn.up_listed != Some(order) || conn.up.is_empty() {
+        if conn.up.listed != Some(order) || conn.up.packets.is_empty() {
             return Reminder::Off;
         }
         let held = conn
@@ -281,7 +256,7 @@ impl World {
     /// Returns whether the reminder of a packet to the client still holds.
     pub(super) fn down_is_due(&self, id: ConnId, due: u64, order: u64) -> Reminder {
         let conn = self.conn(id);
-        if conn.down_listed != Some(order) || conn.down.is_empty() {
+        if conn.down.listed != Some(order) || conn.down.packets.is_empty() {
             return Reminder::Off;
         }
         let held = conn.handle.map_or(0, |handle| {
@@ -293,9 +268,9 @@ impl World {
 
     pub(super) fn deliver_up(&mut self, id: ConnId, context: &mut Context<'_>) {
         let conn = self.conn_mut(id);
-        conn.up_listed = None;
+        conn.up.listed = None;
         conn.established = true;
-        let (_, _, packet) = conn.up.pop_front().expect("the reminder holds");
+        let packet = conn.up.pop().expect("the reminder holds");
         let (open, server) = (conn.server_open, conn.server);
         conn.server_open &= packet != Up::Fin;
         if open {
@@ -305,10 +280,10 @@ impl World {
     }
 
     pub(super) fn deliver_down(&mut self, id: ConnId, context: &mut Context<'_>) {
-        self.conn_mut(id).down_listed = None;
+        self.conn_mut(id).down.listed = None;
         let conn = self.conn(id);
-        let point = match conn.down.front().expect("the reminder holds").2 {
-            Down::Reply { xid, .. } if xid != PING => Some(InjectionPoint::Arrival),
+        let point = match conn.down.next().expect("the reminder holds") {
+            Down::Reply { xid, .. } if *xid != PING => Some(InjectionPoint::Arrival),
             Down::Notify { .. } => Some(InjectionPoint::Notice),
             Down::Reply { .. } | Down::Connected { .. } | Down::Fin => None,
         };
@@ -320,7 +295,7 @@ impl World {
             return;
         }
         let conn = self.conn_mut(id);
-        let Some((_, _, packet)) = conn.down.pop_front() else { return };
+        let Some(packet) = conn.down.pop() else { return };
         let (open, handle) = (conn.client_open, conn.handle);
         self.list_down(id);
         match handle {
@@ -355,7 +330,7 @@ impl World {
     /// Cuts a connection that is driven by hand. With a reset, packets in flight are lost.
     pub(crate) fn cut_by_hand(&mut self, id: ConnId, reset: bool, context: &mut Context<'_>) {
         if reset {
-            self.conn_mut(id).up.clear();
+            self.conn_mut(id).up.packets.clear();
         }
         self.close_from_client(id, context);
     }

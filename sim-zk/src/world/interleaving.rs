@@ -59,7 +59,7 @@ impl World {
     fn commutes(&self, step: Step) -> bool {
         match step {
             Step::Mend(_) | Step::Server(_) | Step::Heal => true,
-            Step::Up(conn) => match self.conn(conn).next_up() {
+            Step::Up(conn) => match self.conn(conn).up.next() {
                 Some(Up::Request { ask, .. }) => *ask == Ask::Ping,
                 // The timer of the client has already chosen the time of the connect, and no code reads behind the end
                 // of a stream.
@@ -75,7 +75,7 @@ impl World {
 
     /// Returns whether the next packet from the server reaches the client at once.
     fn answers_at_once(&self, conn: ConnId) -> bool {
-        if matches!(self.conn(conn).next_down(), Some(Down::Reply { xid: PING, .. })) {
+        if matches!(self.conn(conn).down.next(), Some(Down::Reply { xid: PING, .. })) {
             return true;
         }
         let may_be_late = matches!(

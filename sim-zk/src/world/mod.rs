@@ -29,6 +29,7 @@ mod next;
 mod observations;
 mod server_links;
 mod state_digest;
+mod stream;
 mod users;
 
 pub use faults::Hold;

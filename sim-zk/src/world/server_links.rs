@@ -2,11 +2,11 @@
 
 use super::agenda::rank;
 use super::next::Reminder;
+use super::stream::Stream;
 use super::{Context, Step, World};
 use crate::choose::{Chooser, Point};
 use crate::ensemble::{Member, Packet};
 use crate::fault::{InjectionPoint, Victim};
-use std::collections::VecDeque;
 
 /// The minimum retransmission timeout of a host.
 const FIRST_RETRANSMISSION: u64 = 200_000;
@@ -14,9 +14,7 @@ const FIRST_RETRANSMISSION: u64 = 200_000;
 /// One direction of a server link.
 #[derive(Clone, Debug)]
 pub(super) struct ServerLink {
-    queue: VecDeque<(u64, u64, Packet)>,
-    /// The packet that has a reminder.
-    listed: Option<u64>,
+    stream: Stream<Packet>,
     /// The number of faults that hold it. Nothing is lost while the connection stands, because the hosts retransmit.
     pub holds: u8,
     lag: u64,
@@ -24,13 +22,13 @@ pub(super) struct ServerLink {
 
 impl ServerLink {
     pub(super) fn new(lag: u64) -> Self {
-        ServerLink { queue: VecDeque::new(), listed: None, holds: 0, lag }
+        ServerLink { stream: Stream::default(), holds: 0, lag }
     }
 
     /// Returns whether nothing but pings and their replies is in flight.
     pub(super) fn is_idle(&self) -> bool {
         let idle = |packet: &Packet| matches!(packet, Packet::Ping | Packet::Heard(_));
-        self.queue.iter().all(|(_, _, packet)| idle(packet))
+        self.stream.packets.iter().all(|(_, _, packet)| idle(packet))
     }
 }
 
@@ -51,50 +49,50 @@ impl World {
 
     pub(super) fn post(&mut self, from: u8, to: u8, packet: Packet) {
         self.sequence += 1;
-        let (now, sequence) = (self.now, self.sequence);
+        let (now, order) = (self.now, self.sequence);
         let link = self.server_link_mut(from, to);
-        let due = (now + link.lag).max(link.queue.back().map_or(0, |(due, _, _)| *due));
-        link.queue.push_back((due, sequence, packet));
+        link.stream.push(now + link.lag, order, packet);
         self.list_server_link(from, to);
     }
 
     /// Starts a new connection between two servers: packets of the old one are dropped.
     pub(super) fn reset_server_links(&mut self, a: u8, b: u8) {
-        self.server_link_mut(a, b).queue.clear();
-        self.server_link_mut(b, a).queue.clear();
+        self.server_link_mut(a, b).stream.packets.clear();
+        self.server_link_mut(b, a).stream.packets.clear();
     }
 
     pub(super) fn list_server_link(&mut self, from: u8, to: u8) {
-        let index = self.server_link_index(from, to);
-        let link = &mut self.server_links[index];
-        if let Some((due, order, _)) = link.queue.front()
-            && link.holds == 0
-            && link.listed != Some(*order)
+        let link = self.server_link_mut(from, to);
+        if link.holds == 0
+            && let Some((due, order)) = link.stream.list()
         {
-            link.listed = Some(*order);
-            self.agenda.push(*due, *order, Step::Packet(from, to));
+            self.agenda.push(due, order, Step::Packet(from, to));
         }
     }
 
     /// Returns whether the reminder of a packet still holds.
     pub(super) fn packet_is_due(&self, from: u8, to: u8, order: u64) -> Reminder {
         let link = &self.server_links[self.server_link_index(from, to)];
-        let next = link.queue.front().is_some_and(|(_, of, _)| *of == order);
-        if next && link.holds == 0 && link.listed == Some(order) { Reminder::Holds } else { Reminder::Off }
+        let next = link.stream.packets.front().is_some_and(|(_, of, _)| *of == order);
+        if next && link.holds == 0 && link.stream.listed == Some(order) {
+            Reminder::Holds
+        } else {
+            Reminder::Off
+        }
     }
 
     /// Retransmits lost packets at the next retransmission timeout, which doubles each time.
     pub(super) fn retransmit(&mut self, from: u8, to: u8) {
         let now = self.now;
         let link = self.server_link_mut(from, to);
-        let Some((lost, _, _)) = link.queue.front() else { return };
+        let Some((lost, ..)) = link.stream.packets.front() else { return };
         let mut wait = FIRST_RETRANSMISSION;
         let mut next = lost + wait;
         while next < now {
             wait *= 2;
             next += wait;
         }
-        for (due, _, _) in &mut link.queue {
+        for (due, _, _) in &mut link.stream.packets {
             *due = next.max(*due);
         }
     }
@@ -103,16 +101,17 @@ impl World {
     pub(super) fn release(&mut self, from: u8, to: u8) {
         let link = self.server_link_mut(from, to);
         link.holds -= 1;
-        link.listed = None;
+        link.stream.listed = None;
         self.list_server_link(from, to);
     }
 
     /// Delivers the next packet.
     pub(super) fn deliver_packet(&mut self, from: u8, to: u8, context: &mut Context<'_>) {
-        self.server_link_mut(from, to).listed = None;
-        let front = self.server_link_mut(from, to).queue.front();
-        let noteworthy = front
-            .is_some_and(|(_, _, packet)| !matches!(packet, Packet::Ping | Packet::Heard(_) | Packet::Fin));
+        let stream = &mut self.server_link_mut(from, to).stream;
+        stream.listed = None;
+        let noteworthy = stream
+            .next()
+            .is_some_and(|packet| !matches!(packet, Packet::Ping | Packet::Heard(_) | Packet::Fin));
         if noteworthy {
             let leads = self.members[usize::from(to)].is_leading();
             let point = if leads { InjectionPoint::LeaderPacket } else { InjectionPoint::Packet };
@@ -122,7 +121,7 @@ impl World {
                 return;
             }
         }
-        if let Some((_, _, packet)) = self.server_link_mut(from, to).queue.pop_front() {
+        if let Some(packet) = self.server_link_mut(from, to).stream.pop() {
             self.list_server_link(from, to);
             let pinged = matches!(packet, Packet::Ping);
             self.with_member(to, context, |member, env| member.packet(from, packet, env));

@@ -186,7 +186,7 @@ impl World {
         self.sessions_of(process).all(|(handle, session)| {
             let mut conns = self.conns.iter().filter(|conn| conn.handle == Some(handle));
             (has_crashed || session.is_over() || session.is_idle())
-                && conns.all(|conn| conn.up.iter().all(|(_, _, packet)| asks_nothing(packet)))
+                && conns.all(|conn| conn.up.packets.iter().all(|(_, _, packet)| asks_nothing(packet)))
         })
     }
 
@@ -214,7 +214,7 @@ impl Conn {
         let digest = &mut state.digest;
         let open = u64::from(self.client_open) | u64::from(self.server_open) << 1;
         digest.add(open | u64::from(self.established) << 2);
-        for (due, _, packet) in &self.up {
+        for (due, _, packet) in &self.up.packets {
             match packet {
                 // A single server never refuses a client for a newer zxid.
                 Up::Connect { session, .. } => digest.add_two(1, session.0 as u64),
@@ -232,7 +232,7 @@ impl Conn {
             }
             digest.add(due.saturating_sub(now));
         }
-        for (due, _, packet) in &self.down {
+        for (due, _, packet) in &self.down.packets {
             match packet {
                 Down::Connected { session, timeout, .. } => {
                     digest.add_two(5, session.0 as u64);

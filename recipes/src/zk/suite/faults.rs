@@ -9,7 +9,7 @@ use std::fmt::Debug;
 use futures_util::future::{BoxFuture, join};
 use futures_util::{FutureExt, StreamExt, TryFutureExt};
 
-use super::{LIMIT, Site, below, insist, must, now, refused, soon};
+use super::{LIMIT, Site, below, ensure, insist, must, now, refused, soon, tells};
 use crate::zk::{
     CreateMode, Duty, Error, Event, EventKind, Op, Over, State, Status, TreeEvent, ZooKeeper, duty,
 };
@@ -17,25 +17,6 @@ use crate::zk::{
 const ROUNDS: usize = 4;
 
 const CLOSED: Error = Error::SessionOver(Over::Closed);
-
-/// A session, and the path of a fresh directory.
-async fn begin<S: Site>(site: &S) -> (S::Zk, String) {
-    let zk = site.open().await;
-    let directory = site.directory();
-    make(&zk, &directory).await;
-    (zk, directory)
-}
-
-/// Ensures that a znode exists.
-async fn make<Z: ZooKeeper>(zk: &Z, path: &str) {
-    insist("create", || async {
-        match zk.create(path, b"data", CreateMode::Persistent).await {
-            Err(Error::NodeExists) => Ok(()),
-            created => created.map(drop),
-        }
-    })
-    .await;
-}
 
 /// Ensures that a znode does not exist.
 async fn delete<Z: ZooKeeper>(zk: &Z, path: &str) {
@@ -54,7 +35,7 @@ async fn catch_up<Z: ZooKeeper>(zk: &Z) {
 }
 
 /// Closes a session. The reply may be lost; the session is over all the same.
-async fn end<Z: ZooKeeper>(zk: Z) {
+async fn end<Z: ZooKeeper>(zk: &Z) {
     is_lost(&zk.close(LIMIT).await);
 }
 
@@ -90,32 +71,29 @@ fn flight<Z: ZooKeeper>(zk: &Z, path: &str) -> Vec<BoxFuture<'static, Result<(),
     ]
 }
 
-pub(super) async fn every_request_ends_in_call_order<S: Site>(site: &S) {
-    let (zk, directory) = begin(site).await;
+pub(super) async fn every_request_ends_in_call_order<S: Site>(site: &S, zk: &S::Zk, home: &str) {
     let session = zk.session();
     for round in 0..ROUNDS {
-        let mut called: Vec<_> = (0..3).flat_map(|_| flight(&zk, &directory)).collect();
-        cut_now_and_then(site, &zk, round).await;
+        let mut called: Vec<_> = (0..3).flat_map(|_| flight(zk, home)).collect();
+        cut_now_and_then(site, zk, round).await;
         let last = called.pop().expect("a flight has requests");
-        is_lost(&soon(&zk, "the end of the last request", last).await);
+        is_lost(&soon(zk, "the end of the last request", last).await);
         for (at, earlier) in called.into_iter().enumerate() {
             is_lost(&now(&format!("the end of request {at}, called before the last one,"), earlier));
         }
     }
     assert_eq!((zk.session(), zk.status().over()), (session, None), "the session outlives its connections");
-    end(zk).await;
 }
 
-pub(super) async fn what_is_called_while_away_keeps_its_order<S: Site>(site: &S) {
-    let (zk, directory) = begin(site).await;
-    let prefix = below(&directory, "s-");
+pub(super) async fn what_is_called_while_away_keeps_its_order<S: Site>(site: &S, zk: &S::Zk, home: &str) {
+    let prefix = below(home, "s-");
     let mut answered = Vec::new();
     for _ in 0..ROUNDS {
-        site.cut(&zk).await;
+        site.cut(zk).await;
         let mut called: Vec<_> =
             (0..5).map(|_| zk.create(&prefix, b"", CreateMode::PersistentSequential)).collect();
         let last = called.pop().expect("five were called");
-        let last = soon(&zk, "the end of the last request", last).await;
+        let last = soon(zk, "the end of the last request", last).await;
         let earlier = called.into_iter().map(|created| now("the end of an earlier request", created));
         for created in earlier.collect::<Vec<_>>().into_iter().chain([last]) {
             if !is_lost(&created) {
@@ -124,28 +102,26 @@ pub(super) async fn what_is_called_while_away_keeps_its_order<S: Site>(site: &S)
         }
     }
     assert!(answered.is_sorted(), "the numbers grow in call order: {answered:?}");
-    end(zk).await;
 }
 
-pub(super) async fn what_is_lost_is_done_once_or_never<S: Site>(site: &S) {
+pub(super) async fn what_is_lost_is_done_once_or_never<S: Site>(site: &S, zk: &S::Zk, home: &str) {
     const FLIGHT: usize = 5;
-    let (zk, directory) = begin(site).await;
-    let prefix = below(&directory, "s-");
+    let prefix = below(home, "s-");
     let mut answered = Vec::new();
     for round in 0..ROUNDS {
         let create = |_| zk.create(&prefix, b"", CreateMode::PersistentSequential);
         let called: Vec<_> = (0..FLIGHT).map(create).collect();
-        cut_now_and_then(site, &zk, round).await;
+        cut_now_and_then(site, zk, round).await;
         for created in called {
-            let created = soon(&zk, "the end of a create", created).await;
+            let created = soon(zk, "the end of a create", created).await;
             if !is_lost(&created) {
                 answered.push(must("create", created).path);
             }
         }
     }
     let listed = async || {
-        catch_up(&zk).await;
-        let mut names = insist("children", || zk.children(&directory)).await.names;
+        catch_up(zk).await;
+        let mut names = insist("children", || zk.children(home)).await.names;
         names.sort();
         names
     };
@@ -156,23 +132,20 @@ pub(super) async fn what_is_lost_is_done_once_or_never<S: Site>(site: &S) {
         assert!(names.iter().any(|name| path.ends_with(name.as_str())), "{path} is not among {names:?}");
     }
     assert_eq!(listed().await, names, "nothing arrives behind an answer");
-    end(zk).await;
 }
 
-pub(super) async fn what_was_answered_is_never_contradicted<S: Site>(site: &S) {
-    let (zk, directory) = begin(site).await;
+pub(super) async fn what_was_answered_is_never_contradicted<S: Site>(site: &S, zk: &S::Zk, home: &str) {
     let other = site.open().await;
     let mut seen = (0, 0);
     for round in 0..ROUNDS * 3 {
-        let calls =
-            (zk.set(&directory, b"own", None), other.set(&directory, b"other", None), zk.get(&directory));
-        cut_now_and_then(site, &zk, round / 3).await;
-        if let Ok(stat) = soon(&zk, "the end of a set", calls.0).await {
+        let calls = (zk.set(home, b"own", None), other.set(home, b"other", None), zk.get(home));
+        cut_now_and_then(site, zk, round / 3).await;
+        if let Ok(stat) = soon(zk, "the end of a set", calls.0).await {
             seen = seen.max((stat.version, stat.mzxid));
         }
         is_lost(&soon(&other, "the end of the other's set", calls.1).await);
-        for read in [calls.2.boxed(), zk.get(&directory).boxed()] {
-            let read = soon(&zk, "the end of a read", read).await;
+        for read in [calls.2.boxed(), zk.get(home).boxed()] {
+            let read = soon(zk, "the end of a read", read).await;
             if !is_lost(&read) {
                 let stat = must("get", read).stat;
                 assert!((stat.version, stat.mzxid) >= seen, "{stat:?} after {seen:?}");
@@ -180,8 +153,7 @@ pub(super) async fn what_was_answered_is_never_contradicted<S: Site>(site: &S) {
             }
         }
     }
-    end(other).await;
-    end(zk).await;
+    end(&other).await;
 }
 
 /// A consistent status: each connection and each loss counts as one change.
@@ -195,14 +167,13 @@ fn counted(status: Status) -> Status {
     status
 }
 
-pub(super) async fn a_loss_shows_in_the_status<S: Site>(site: &S) {
-    let (zk, _) = begin(site).await;
+pub(super) async fn a_loss_shows_in_the_status<S: Site>(site: &S, zk: &S::Zk, _: &str) {
     for round in 0..ROUNDS {
         let before = counted(zk.status());
         let called: Vec<_> = (0..5).map(|_| zk.sync("/")).collect();
-        cut_now_and_then(site, &zk, round).await;
+        cut_now_and_then(site, zk, round).await;
         for synced in called {
-            let lost = is_lost(&soon(&zk, "the end of a sync", synced).await);
+            let lost = is_lost(&soon(zk, "the end of a sync", synced).await);
             let after = counted(zk.status());
             assert!((after.changes, after.connection) >= (before.changes, before.connection));
             // An attempt that fails is no change: the session had no connection.
@@ -211,151 +182,136 @@ pub(super) async fn a_loss_shows_in_the_status<S: Site>(site: &S) {
         }
         let mut status = zk.status();
         while !counted(status).is_connected() {
-            status = soon(&zk, "another connection", zk.changed(status)).await;
+            status = soon(zk, "another connection", zk.changed(status)).await;
         }
     }
-    end(zk).await;
 }
 
-pub(super) async fn safe_until_is_never_too_late<S: Site>(site: &S) {
-    let (zk, directory) = begin(site).await;
+pub(super) async fn safe_until_is_never_too_late<S: Site>(site: &S, zk: &S::Zk, home: &str) {
     let mut last = zk.safe_until();
     for round in 0..ROUNDS {
         let before = zk.now();
-        let called = zk.exists(&directory);
-        cut_now_and_then(site, &zk, round).await;
-        let lost = is_lost(&soon(&zk, "the end of a read", called).await);
+        let called = zk.exists(home);
+        cut_now_and_then(site, zk, round).await;
+        let lost = is_lost(&soon(zk, "the end of a read", called).await);
         let (safe, now) = (zk.safe_until(), zk.now());
         assert!(last <= safe, "safe until {last:?}, and later until {safe:?} only");
         assert!(safe <= now + zk.timeout(), "safe until {safe:?}, which nobody can know at {now:?}");
         assert!(lost || before + zk.timeout() <= safe, "answered, called at {before:?}, safe until {safe:?}");
         last = safe;
     }
-    end(zk).await;
 }
 
-/// The notification that a watch must deliver.
-async fn tells<Z: ZooKeeper>(zk: &Z, watch: Z::Watch, kind: EventKind, path: &str) {
-    let what = format!("{kind:?} of {path}");
-    let event = must("the watch", soon(zk, &what, watch).await);
-    assert_eq!(event, Event { kind, path: path.to_owned() });
-}
-
-pub(super) async fn a_watch_misses_nothing<S: Site>(site: &S) {
-    let (zk, directory) = begin(site).await;
+pub(super) async fn a_watch_misses_nothing<S: Site>(site: &S, zk: &S::Zk, home: &str) {
     let other = site.open().await;
     for round in 0..ROUNDS {
         let [set, late, doomed] =
-            ["set", "late", "doomed"].map(|name| below(&directory, &format!("{name}-{round}")));
-        make(&zk, &set).await;
-        make(&zk, &doomed).await;
+            ["set", "late", "doomed"].map(|name| below(home, &format!("{name}-{round}")));
+        ensure(zk, &set).await;
+        ensure(zk, &doomed).await;
         let (_, data) = insist("get_watch", || zk.get_watch(&set)).await;
         let (_, stat) = insist("exists_watch", || zk.exists_watch(&set)).await;
         let (_, end) = insist("get_watch", || zk.get_watch(&doomed)).await;
         let (_, end_of_parent) = insist("children_watch", || zk.children_watch(&doomed)).await;
-        let (_, children) = insist("children_watch", || zk.children_watch(&directory)).await;
+        let (_, children) = insist("children_watch", || zk.children_watch(home)).await;
         let (absent, made) = insist("exists_watch", || zk.exists_watch(&late)).await;
         assert_eq!(absent, None);
-        cut_now_and_then(site, &zk, round).await;
+        cut_now_and_then(site, zk, round).await;
         insist("set", || other.set(&set, b"new", None)).await;
-        make(&other, &late).await;
+        ensure(&other, &late).await;
         delete(&other, &doomed).await;
-        tells(&zk, data, EventKind::NodeDataChanged, &set).await;
-        tells(&zk, stat, EventKind::NodeDataChanged, &set).await;
-        tells(&zk, end, EventKind::NodeDeleted, &doomed).await;
-        tells(&zk, end_of_parent, EventKind::NodeDeleted, &doomed).await;
-        tells(&zk, children, EventKind::NodeChildrenChanged, &directory).await;
-        tells(&zk, made, EventKind::NodeCreated, &late).await;
+        tells(zk, data, EventKind::NodeDataChanged, &set).await;
+        tells(zk, stat, EventKind::NodeDataChanged, &set).await;
+        tells(zk, end, EventKind::NodeDeleted, &doomed).await;
+        tells(zk, end_of_parent, EventKind::NodeDeleted, &doomed).await;
+        tells(zk, children, EventKind::NodeChildrenChanged, home).await;
+        tells(zk, made, EventKind::NodeCreated, &late).await;
     }
-    end(other).await;
-    end(zk).await;
+    end(&other).await;
 }
 
-pub(super) async fn a_znode_made_again_while_away_is_told<S: Site>(site: &S) {
-    let (zk, directory) = begin(site).await;
+pub(super) async fn a_znode_made_again_while_away_is_told<S: Site>(site: &S, zk: &S::Zk, home: &str) {
     let other = site.open().await;
     for round in 0..ROUNDS {
-        let path = below(&directory, &format!("{round}"));
-        make(&zk, &path).await;
+        let path = below(home, &format!("{round}"));
+        ensure(zk, &path).await;
         let (_, data) = insist("get_watch", || zk.get_watch(&path)).await;
         let (_, stat) = insist("exists_watch", || zk.exists_watch(&path)).await;
         let (_, children) = insist("children_watch", || zk.children_watch(&path)).await;
-        cut_now_and_then(site, &zk, round).await;
+        cut_now_and_then(site, zk, round).await;
         delete(&other, &path).await;
-        make(&other, &path).await;
+        ensure(&other, &path).await;
         // A server that compares zxids afterwards sees a change; one that was connected in between, the deletion.
         for (watch, missed) in [
             (data, EventKind::NodeDataChanged),
             (stat, EventKind::NodeDataChanged),
             (children, EventKind::NodeChildrenChanged),
         ] {
-            let event = must("the watch", soon(&zk, "the event of a znode that was made again", watch).await);
+            let event = must("the watch", soon(zk, "the event of a znode that was made again", watch).await);
             assert!(
                 [EventKind::NodeDeleted, missed].contains(&event.kind) && event.path == path,
                 "{event:?}"
             );
         }
     }
-    end(other).await;
-    end(zk).await;
+    end(&other).await;
 }
 
-pub(super) async fn a_watch_is_told_before_the_answer_that_shows_it<S: Site>(site: &S) {
-    let (zk, directory) = begin(site).await;
+pub(super) async fn a_watch_is_told_before_the_answer_that_shows_it<S: Site>(
+    site: &S,
+    zk: &S::Zk,
+    home: &str,
+) {
     let other = site.open().await;
     for round in 0..ROUNDS {
-        let (armed, watch) = insist("get_watch", || zk.get_watch(&directory)).await;
-        cut_now_and_then(site, &zk, round).await;
-        insist("set", || other.set(&directory, b"new", None)).await;
-        catch_up(&zk).await;
-        let found = insist("get", || zk.get(&directory)).await;
+        let (armed, watch) = insist("get_watch", || zk.get_watch(home)).await;
+        cut_now_and_then(site, zk, round).await;
+        insist("set", || other.set(home, b"new", None)).await;
+        catch_up(zk).await;
+        let found = insist("get", || zk.get(home)).await;
         assert!(found.stat.version > armed.stat.version, "{found:?} behind a write");
         must("the watch", now("the event that the read shows", watch));
     }
-    end(other).await;
-    end(zk).await;
+    end(&other).await;
 }
 
-pub(super) async fn a_watch_dropped_while_away_leaves_the_others<S: Site>(site: &S) {
-    let (zk, directory) = begin(site).await;
+pub(super) async fn a_watch_dropped_while_away_leaves_the_others<S: Site>(site: &S, zk: &S::Zk, home: &str) {
     let other = site.open().await;
     for round in 0..ROUNDS {
-        let path = below(&directory, &format!("{round}"));
-        make(&zk, &path).await;
+        let path = below(home, &format!("{round}"));
+        ensure(zk, &path).await;
         let (_, dropped) = insist("get_watch", || zk.get_watch(&path)).await;
         let (_, kept) = insist("get_watch", || zk.get_watch(&path)).await;
         let (_, also_dropped) = insist("children_watch", || zk.children_watch(&path)).await;
-        cut_now_and_then(site, &zk, round).await;
+        cut_now_and_then(site, zk, round).await;
         drop((dropped, also_dropped));
         let (_, children) = insist("children_watch", || zk.children_watch(&path)).await;
         insist("set", || other.set(&path, b"new", None)).await;
-        make(&other, &below(&path, "child")).await;
-        tells(&zk, kept, EventKind::NodeDataChanged, &path).await;
-        tells(&zk, children, EventKind::NodeChildrenChanged, &path).await;
+        ensure(&other, &below(&path, "child")).await;
+        tells(zk, kept, EventKind::NodeDataChanged, &path).await;
+        tells(zk, children, EventKind::NodeChildrenChanged, &path).await;
     }
-    end(other).await;
-    end(zk).await;
+    end(&other).await;
 }
 
-pub(super) async fn a_tree_watch_and_its_gaps_miss_nothing<S: Site>(site: &S) {
+pub(super) async fn a_tree_watch_and_its_gaps_miss_nothing<S: Site>(site: &S, zk: &S::Zk, home: &str) {
     const ZNODES: usize = ROUNDS * 3;
-    let (zk, directory) = begin(site).await;
     let other = site.open().await;
-    let mut tree = insist("watch_tree", || zk.watch_tree(&directory)).await;
+    let mut tree = insist("watch_tree", || zk.watch_tree(home)).await;
     let makes = async {
         for number in 0..ZNODES {
-            make(&other, &below(&directory, &format!("{number}"))).await;
+            ensure(&other, &below(home, &format!("{number}"))).await;
             if number % 4 == 2 {
-                site.cut(&zk).await;
+                site.cut(zk).await;
             }
         }
     };
     let reads = async {
         let mut known = BTreeSet::new();
         while known.len() < ZNODES {
-            let told = soon(&zk, "an event or a gap", tree.next()).await.expect("the watch goes on");
+            let told = soon(zk, "an event or a gap", tree.next()).await.expect("the watch goes on");
             match must("the watch", told) {
-                TreeEvent::Gap => known.extend(insist("children", || zk.children(&directory)).await.names),
+                TreeEvent::Gap => known.extend(insist("children", || zk.children(home)).await.names),
                 TreeEvent::Changed(Event { kind: EventKind::NodeCreated, path }) => {
                     known.insert(path.rsplit('/').next().expect("a path has a name").to_owned());
                 }
@@ -364,15 +320,13 @@ pub(super) async fn a_tree_watch_and_its_gaps_miss_nothing<S: Site>(site: &S) {
         }
     };
     join(makes, reads).await;
-    end(other).await;
-    end(zk).await;
+    end(&other).await;
 }
 
-pub(super) async fn an_ephemeral_outlives_its_connections<S: Site>(site: &S) {
-    let (zk, directory) = begin(site).await;
-    let path = below(&directory, "e");
+pub(super) async fn an_ephemeral_outlives_its_connections<S: Site>(site: &S, zk: &S::Zk, home: &str) {
+    let path = below(home, "e");
     let created = zk.create(&path, b"", CreateMode::Ephemeral);
-    site.cut(&zk).await;
+    site.cut(zk).await;
     if is_lost(&created.await) {
         insist("create", || async {
             match zk.create(&path, b"", CreateMode::Ephemeral).await {
@@ -385,21 +339,19 @@ pub(super) async fn an_ephemeral_outlives_its_connections<S: Site>(site: &S) {
     let made = insist("exists", || zk.exists(&path)).await.expect("it was made");
     assert_eq!(made.ephemeral_owner, zk.session());
     for round in 0..ROUNDS {
-        cut_now_and_then(site, &zk, round).await;
+        cut_now_and_then(site, zk, round).await;
         let found = insist("exists", || zk.exists(&path)).await;
         assert_eq!(found, Some(made));
     }
-    end(zk).await;
 }
 
-pub(super) async fn a_dropped_duty_is_done_in_the_end<S: Site>(site: &S) {
-    let (zk, directory) = begin(site).await;
+pub(super) async fn a_dropped_duty_is_done_in_the_end<S: Site>(site: &S, zk: &S::Zk, home: &str) {
     let other = site.open().await;
     for round in 0..ROUNDS {
-        let path = below(&directory, &format!("{round}"));
+        let path = below(home, &format!("{round}"));
         let armed = zk.arm(Duty::Path(path.clone()));
         let created = zk.create(&path, b"", CreateMode::Persistent);
-        cut_now_and_then(site, &zk, round).await;
+        cut_now_and_then(site, zk, round).await;
         if round % 3 == 0 {
             is_lost(&created.await);
         }
@@ -407,22 +359,21 @@ pub(super) async fn a_dropped_duty_is_done_in_the_end<S: Site>(site: &S) {
     }
     end(zk).await;
     catch_up(&other).await;
-    let left = insist("children", || other.children(&directory)).await.names;
+    let left = insist("children", || other.children(home)).await.names;
     assert_eq!(left, [""; 0], "close has waited for the duties");
-    end(other).await;
+    end(&other).await;
 }
 
-pub(super) async fn a_close_ends_everything<S: Site>(site: &S) {
-    let (other, directory) = begin(site).await;
-    let quiet = below(&directory, "quiet");
-    make(&other, &quiet).await;
+pub(super) async fn a_close_ends_everything<S: Site>(site: &S, other: &S::Zk, home: &str) {
+    let quiet = below(home, "quiet");
+    ensure(other, &quiet).await;
     for is_away in [false, true] {
         let zk = site.open().await;
         catch_up(&zk).await;
         let (_, watch) = insist("get_watch", || zk.get_watch(&quiet)).await;
         let mut tree = insist("watch_tree", || zk.watch_tree(&below(&quiet, "tree"))).await;
-        let own = below(&directory, if is_away { "away" } else { "there" });
-        let called = flight(&zk, &directory);
+        let own = below(home, if is_away { "away" } else { "there" });
+        let called = flight(&zk, home);
         let created = zk.create(&own, b"", CreateMode::Ephemeral);
         if is_away {
             site.cut(&zk).await;
@@ -444,11 +395,10 @@ pub(super) async fn a_close_ends_everything<S: Site>(site: &S) {
         refused("a request", zk.exists(&quiet).await, CLOSED);
         must("a second close", zk.close(LIMIT).await);
         // By its expiry at the latest.
-        catch_up(&other).await;
+        catch_up(other).await;
         let (found, gone) = insist("exists_watch", || other.exists_watch(&own)).await;
         if found.is_some() {
-            tells(&other, gone, EventKind::NodeDeleted, &own).await;
+            tells(other, gone, EventKind::NodeDeleted, &own).await;
         }
     }
-    end(other).await;
 }

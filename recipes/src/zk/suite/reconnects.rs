@@ -2,17 +2,19 @@
 
 use futures_util::future::join_all;
 
-use super::{Site, back, below, catch_up, close, make, make_ephemeral, must, not_now, refused, soon, start};
+use super::{
+    Site, back, below, catch_up, close, is_there, make, make_ephemeral, must, not_now, reconnect, refused,
+    soon, tells,
+};
 use crate::zk::{CreateMode, Duty, Error, EventKind, State, ZooKeeper};
 
-pub(super) async fn a_reconnect_is_counted<S: Site>(site: &S) {
-    let (zk, _) = start(site).await;
+pub(super) async fn a_reconnect_is_counted<S: Site>(site: &S, zk: &S::Zk, _: &str) {
     let (session, timeout, before) = (zk.session(), zk.timeout(), zk.status());
     let mut seen = vec![before];
-    site.cut(&zk).await;
+    site.cut(zk).await;
     while seen.last().is_none_or(|status| status.connection == before.connection) {
         let last = seen[seen.len() - 1];
-        seen.push(soon(&zk, "a change of status", zk.changed(last)).await);
+        seen.push(soon(zk, "a change of status", zk.changed(last)).await);
     }
     for pair in seen.windows(2) {
         assert!(pair[0].changes < pair[1].changes, "changes are counted: {seen:?}");
@@ -23,66 +25,60 @@ pub(super) async fn a_reconnect_is_counted<S: Site>(site: &S) {
     assert_eq!(after.changes, before.changes + 2, "lost, and found again: {seen:?}");
     assert_eq!(zk.session(), session, "it is the same session");
     assert!(zk.timeout() <= timeout, "the smaller of both timeouts is reckoned with");
-    close(zk).await;
 }
 
-pub(super) async fn ephemerals_outlive_a_connection<S: Site>(site: &S) {
-    let (zk, directory) = start(site).await;
-    let made = make_ephemeral(&zk, &below(&directory, "e")).await;
-    let before = zk.status();
-    site.cut(&zk).await;
-    back(&zk, before).await;
+pub(super) async fn ephemerals_outlive_a_connection<S: Site>(site: &S, zk: &S::Zk, home: &str) {
+    let made = make_ephemeral(zk, &below(home, "e")).await;
+    reconnect(site, zk).await;
     let found = must("exists", zk.exists(&made.path).await);
     assert_eq!(found, Some(made.stat), "nor is what this session was answered ever contradicted");
-    close(zk).await;
 }
 
-pub(super) async fn what_is_caught_by_a_cut_is_done_once_or_not_at_all<S: Site>(site: &S) {
-    let (zk, directory) = start(site).await;
-    let prefix = below(&directory, "s-");
+pub(super) async fn what_is_caught_by_a_cut_is_done_once_or_not_at_all<S: Site>(
+    site: &S,
+    zk: &S::Zk,
+    home: &str,
+) {
+    let prefix = below(home, "s-");
     let before = zk.status();
     let caught: Vec<_> = (0..10).map(|_| zk.create(&prefix, b"", CreateMode::PersistentSequential)).collect();
-    site.cut(&zk).await;
+    site.cut(zk).await;
     let answers = join_all(caught).await;
     let (answered, lost): (Vec<_>, Vec<_>) = answers.into_iter().partition(Result::is_ok);
     for answer in &lost {
         assert_eq!(answer.as_ref().err(), Some(&Error::ConnectionLoss));
     }
-    back(&zk, before).await;
-    catch_up(&zk).await;
-    let names = must("children", zk.children(&directory).await).names;
+    back(zk, before).await;
+    catch_up(zk).await;
+    let names = must("children", zk.children(home).await).names;
     assert!((answered.len()..=10).contains(&names.len()), "{} answered, {names:?}", answered.len());
     for (number, answer) in answered.into_iter().enumerate() {
         let path = must("create", answer).path;
         assert_eq!(path, format!("{prefix}{number:010}"), "what was lost came behind");
         assert!(names.iter().any(|name| path.ends_with(name.as_str())), "{path} is not among {names:?}");
     }
-    close(zk).await;
 }
 
-pub(super) async fn requests_wait_for_a_connection_or_fail<S: Site>(site: &S) {
-    let (zk, directory) = start(site).await;
+pub(super) async fn requests_wait_for_a_connection_or_fail<S: Site>(site: &S, zk: &S::Zk, home: &str) {
     let before = zk.status();
-    site.cut(&zk).await;
-    let called = zk.set(&directory, b"new", None);
-    let answer = soon(&zk, "an answer to what was called meanwhile", called).await;
-    back(&zk, before).await;
-    catch_up(&zk).await;
-    let found = must("get", zk.get(&directory).await);
+    site.cut(zk).await;
+    let called = zk.set(home, b"new", None);
+    let answer = soon(zk, "an answer to what was called meanwhile", called).await;
+    back(zk, before).await;
+    catch_up(zk).await;
+    let found = must("get", zk.get(home).await);
     match answer {
         Ok(stat) => assert_eq!(found.stat, stat),
         Err(why) => assert_eq!(why, Error::ConnectionLoss),
     }
-    close(zk).await;
 }
 
-pub(super) async fn watches_outlive_a_connection<S: Site>(site: &S) {
-    let (zk, directory) = start(site).await;
+pub(super) async fn watches_outlive_a_connection<S: Site>(site: &S, zk: &S::Zk, home: &str) {
     let other = site.open().await;
     let [set, gone, grown, later, still] =
-        ["set", "gone", "grown", "later", "still"].map(|name| below(&directory, name));
+        ["set", "gone", "grown", "later", "still"].map(|name| below(home, name));
     for path in [&set, &gone, &grown, &still] {
-        make(&zk, path).await;
+        make(zk, path).await;
     }
     let (_, data) = must("get_watch", zk.get_watch(&set).await);
     let (_, end) = must("exists_watch", zk.exists_watch(&gone).await);
@@ -90,65 +86,57 @@ pub(super) async fn watches_outlive_a_connection<S: Site>(site: &S) {
     let (_, created) = must("exists_watch", zk.exists_watch(&later).await);
     let (_, mut quiet) = must("get_watch", zk.get_watch(&still).await);
     let before = zk.status();
-    site.cut(&zk).await;
+    site.cut(zk).await;
     // The changes may come before or after the reconnect: they are reported either way.
     must("set", other.set(&set, b"new", None).await);
     must("delete", other.delete(&gone, None).await);
     make(&other, &below(&grown, "child")).await;
     make(&other, &later).await;
-    back(&zk, before).await;
-    catch_up(&zk).await;
+    back(zk, before).await;
+    catch_up(zk).await;
     for (watch, kind, path) in [
         (data, EventKind::NodeDataChanged, set),
         (end, EventKind::NodeDeleted, gone),
         (children, EventKind::NodeChildrenChanged, grown),
         (created, EventKind::NodeCreated, later),
     ] {
-        let event = must("the watch", soon(&zk, "its event", watch).await);
-        assert_eq!((event.kind, event.path), (kind, path));
+        tells(zk, watch, kind, &path).await;
     }
     not_now("the event of what did not change", &mut quiet);
     must("set", zk.set(&still, b"new", None).await);
-    assert_eq!(must("the watch", soon(&zk, "its event", quiet).await).path, still, "it is armed again");
-    close(other).await;
-    close(zk).await;
+    assert_eq!(must("the watch", soon(zk, "its event", quiet).await).path, still, "it is armed again");
+    close(&other).await;
 }
 
-pub(super) async fn duties_outlive_a_connection<S: Site>(site: &S) {
-    let (zk, directory) = start(site).await;
+pub(super) async fn duties_outlive_a_connection<S: Site>(site: &S, zk: &S::Zk, home: &str) {
     let connection = zk.status().connection;
     let guid = zk.guid().to_string();
-    let prefix = below(&directory, &format!("{guid}-lock-"));
+    let prefix = below(home, &format!("{guid}-lock-"));
     let own = must("create", zk.create(&prefix, b"", CreateMode::EphemeralSequential).await).path;
-    let plain = make(&zk, &below(&directory, "plain")).await.path;
-    let fixed = make_ephemeral(&zk, &below(&directory, "fixed")).await;
-    let found = zk.arm(Duty::Guid { directory: directory.clone(), guid, connection });
+    let plain = make(zk, &below(home, "plain")).await.path;
+    let fixed = make_ephemeral(zk, &below(home, "fixed")).await;
+    let found = zk.arm(Duty::Guid { directory: home.to_owned(), guid, connection });
     let named = zk.arm(Duty::Path(plain.clone()));
     let mine = zk.arm(Duty::Fixed { path: fixed.path.clone(), czxid: Some(fixed.stat.czxid), connection });
     let watches = [&own, &plain, &fixed.path].map(|path| zk.exists_watch(path));
     let before = zk.status();
     let watches = join_all(watches).await;
-    site.cut(&zk).await;
+    site.cut(zk).await;
     drop((found, named, mine));
-    back(&zk, before).await;
-    for watch in watches {
+    back(zk, before).await;
+    for (watch, path) in watches.into_iter().zip([&own, &plain, &fixed.path]) {
         let (_, watch) = must("exists_watch", watch);
-        let event = must("the watch", soon(&zk, "the deletion by the duty", watch).await);
-        assert_eq!(event.kind, EventKind::NodeDeleted);
+        tells(zk, watch, EventKind::NodeDeleted, path).await;
     }
-    close(zk).await;
 }
 
-pub(super) async fn a_reconnected_session_ends_as_any<S: Site>(site: &S) {
-    let (zk, directory) = start(site).await;
+pub(super) async fn a_reconnected_session_ends_as_any<S: Site>(site: &S, zk: &S::Zk, home: &str) {
     let other = site.open().await;
-    make_ephemeral(&zk, &below(&directory, "e")).await;
-    let before = zk.status();
-    site.cut(&zk).await;
-    back(&zk, before).await;
-    close(zk.clone()).await;
-    refused("exists", zk.exists(&directory).await, Error::SessionOver(crate::zk::Over::Closed));
+    make_ephemeral(zk, &below(home, "e")).await;
+    reconnect(site, zk).await;
+    close(zk).await;
+    refused("exists", zk.exists(home).await, Error::SessionOver(crate::zk::Over::Closed));
     catch_up(&other).await;
-    assert_eq!(must("exists", other.exists(&below(&directory, "e")).await), None);
-    close(other).await;
+    assert!(!is_there(&other, &below(home, "e")).await);
+    close(&other).await;
 }

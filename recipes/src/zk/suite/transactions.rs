@@ -1,6 +1,9 @@
 //! Transactions.
 
-use super::{Site, below, catch_up, close, make, make_ephemeral, must, not_now, refused, soon, start};
+use super::{
+    MODES, Site, below, catch_up, close, is_there, make, make_ephemeral, must, not_now, refused, soon,
+    stat_of,
+};
 use crate::zk::{CreateMode, Error, Op, OpResult, ZooKeeper};
 
 fn create(path: &str, mode: CreateMode) -> Op {
@@ -15,23 +18,22 @@ fn because(index: usize, cause: Error) -> Error {
     Error::Multi { index, cause: Box::new(cause) }
 }
 
-pub(super) async fn a_multi_is_applied_at_once<S: Site>(site: &S) {
-    let (zk, directory) = start(site).await;
-    let (a, s, old) = (below(&directory, "a"), below(&directory, "s-"), below(&directory, "old"));
-    make(&zk, &old).await;
+pub(super) async fn a_multi_is_applied_at_once<S: Site>(_: &S, zk: &S::Zk, home: &str) {
+    let (a, s, old) = (below(home, "a"), below(home, "s-"), below(home, "old"));
+    make(zk, &old).await;
     let results = must(
         "multi",
         zk.multi(vec![
-            check(&directory, Some(0)),
+            check(home, Some(0)),
             create(&a, CreateMode::Ephemeral),
             create(&s, CreateMode::PersistentSequential),
-            Op::Set { path: directory.clone(), data: b"set".to_vec(), version: Some(0) },
+            Op::Set { path: home.to_owned(), data: b"set".to_vec(), version: Some(0) },
             Op::Delete { path: old.clone(), version: None },
         ])
         .await,
     );
     let s = format!("{s}0000000002");
-    let found = must("get", zk.get(&directory).await);
+    let found = must("get", zk.get(home).await);
     let mut seen = found.stat;
     // The result of a set is the stat at that operation, before the last one has taken a child away.
     if let Some(OpResult::Set(stat)) = results.get(3) {
@@ -46,17 +48,15 @@ pub(super) async fn a_multi_is_applied_at_once<S: Site>(site: &S) {
     ];
     assert_eq!(results, expected);
     assert_eq!(found.data, b"set");
-    let a = must("exists", zk.exists(&a).await).expect("the first znode was made");
-    let s = must("exists", zk.exists(&s).await).expect("the second znode was made");
+    let a = stat_of(zk, &a).await;
+    let s = stat_of(zk, &s).await;
     assert_eq!((a.czxid, s.czxid), (found.stat.mzxid, found.stat.mzxid), "one transaction, one zxid");
     assert_eq!((a.ephemeral_owner, found.stat.pzxid), (zk.session(), found.stat.mzxid));
-    assert_eq!(must("exists", zk.exists(&old).await), None);
-    close(zk).await;
+    assert!(!is_there(zk, &old).await);
 }
 
-pub(super) async fn a_multi_sees_its_own_operations<S: Site>(site: &S) {
-    let (zk, directory) = start(site).await;
-    let (a, b) = (below(&directory, "a"), below(&directory, "a/b"));
+pub(super) async fn a_multi_sees_its_own_operations<S: Site>(_: &S, zk: &S::Zk, home: &str) {
+    let (a, b) = (below(home, "a"), below(home, "a/b"));
     let ops = vec![
         create(&a, CreateMode::Persistent),
         create(&b, CreateMode::Persistent),
@@ -66,120 +66,98 @@ pub(super) async fn a_multi_sees_its_own_operations<S: Site>(site: &S) {
         Op::Delete { path: a.clone(), version: Some(1) },
     ];
     must("multi", zk.multi(ops).await);
-    assert_eq!(must("exists", zk.exists(&a).await), None);
-    close(zk).await;
+    assert!(!is_there(zk, &a).await);
 }
 
-pub(super) async fn a_multi_is_all_or_nothing<S: Site>(site: &S) {
-    let (zk, directory) = start(site).await;
-    let a = below(&directory, "a");
+pub(super) async fn a_multi_is_all_or_nothing<S: Site>(_: &S, zk: &S::Zk, home: &str) {
+    let a = below(home, "a");
     let made = || create(&a, CreateMode::Persistent);
     let cases = [
-        (Op::Delete { path: below(&directory, "no"), version: None }, Error::NoNode),
-        (Op::Set { path: directory.clone(), data: Vec::new(), version: Some(7) }, Error::BadVersion),
+        (Op::Delete { path: below(home, "no"), version: None }, Error::NoNode),
+        (Op::Set { path: home.to_owned(), data: Vec::new(), version: Some(7) }, Error::BadVersion),
         (made(), Error::NodeExists),
-        (Op::Delete { path: directory.clone(), version: None }, Error::NotEmpty),
-        (check(&directory, Some(7)), Error::BadVersion),
+        (Op::Delete { path: home.to_owned(), version: None }, Error::NotEmpty),
+        (check(home, Some(7)), Error::BadVersion),
     ];
     for (op, cause) in cases {
-        let multi = zk.multi(vec![check(&directory, None), made(), op.clone(), check("/", None)]).await;
+        let multi = zk.multi(vec![check(home, None), made(), op.clone(), check("/", None)]).await;
         refused(&format!("a multi with {op:?}"), multi, because(2, cause));
-        assert_eq!(must("exists", zk.exists(&a).await), None, "nothing of a refused multi is applied");
+        assert!(!is_there(zk, &a).await, "nothing of a refused multi is applied");
     }
-    let stat = must("exists", zk.exists(&directory).await).expect("the directory was made");
+    let stat = stat_of(zk, home).await;
     assert_eq!((stat.version, stat.cversion), (0, 0), "{stat:?}");
-    close(zk).await;
 }
 
-pub(super) async fn a_refused_multi_uses_no_number<S: Site>(site: &S) {
-    let (zk, directory) = start(site).await;
-    let prefix = below(&directory, "s-");
-    let wrong =
-        vec![create(&prefix, CreateMode::PersistentSequential), check(&below(&directory, "no"), None)];
+pub(super) async fn a_refused_multi_uses_no_number<S: Site>(_: &S, zk: &S::Zk, home: &str) {
+    let prefix = below(home, "s-");
+    let wrong = vec![create(&prefix, CreateMode::PersistentSequential), check(&below(home, "no"), None)];
     refused("a multi with a check that fails", zk.multi(wrong).await, because(1, Error::NoNode));
     let next = must("create", zk.create(&prefix, b"", CreateMode::PersistentSequential).await);
     assert_eq!(next.path, format!("{prefix}0000000000"));
-    close(zk).await;
 }
 
-pub(super) async fn a_refused_multi_fires_no_watch<S: Site>(site: &S) {
-    let (zk, directory) = start(site).await;
-    let (_, mut children) = must("children_watch", zk.children_watch(&directory).await);
-    let (_, mut data) = must("get_watch", zk.get_watch(&directory).await);
-    let set = Op::Set { path: directory.clone(), data: Vec::new(), version: None };
-    let create = create(&below(&directory, "a"), CreateMode::Persistent);
-    let multi = zk.multi(vec![set, create, check(&directory, Some(7))]).await;
+pub(super) async fn a_refused_multi_fires_no_watch<S: Site>(_: &S, zk: &S::Zk, home: &str) {
+    let (_, mut children) = must("children_watch", zk.children_watch(home).await);
+    let (_, mut data) = must("get_watch", zk.get_watch(home).await);
+    let set = Op::Set { path: home.to_owned(), data: Vec::new(), version: None };
+    let create = create(&below(home, "a"), CreateMode::Persistent);
+    let multi = zk.multi(vec![set, create, check(home, Some(7))]).await;
     refused("a multi with a check that fails", multi, because(2, Error::BadVersion));
-    must("exists", zk.exists(&directory).await);
+    must("exists", zk.exists(home).await);
     not_now("the child watch's event", &mut children);
     not_now("the data watch's event", &mut data);
-    close(zk).await;
 }
 
-pub(super) async fn a_check_has_its_version<S: Site>(site: &S) {
-    let (zk, directory) = start(site).await;
-    must("set", zk.set(&directory, b"", None).await);
-    let checks = vec![check(&directory, Some(1)), check(&directory, None)];
+pub(super) async fn a_check_has_its_version<S: Site>(_: &S, zk: &S::Zk, home: &str) {
+    must("set", zk.set(home, b"", None).await);
+    let checks = vec![check(home, Some(1)), check(home, None)];
     assert_eq!(must("multi", zk.multi(checks).await), [OpResult::Checked, OpResult::Checked]);
-    let stale = zk.multi(vec![check(&directory, Some(0))]).await;
+    let stale = zk.multi(vec![check(home, Some(0))]).await;
     refused("a check of an old version", stale, because(0, Error::BadVersion));
-    let missing = zk.multi(vec![check(&below(&directory, "no"), None)]).await;
+    let missing = zk.multi(vec![check(&below(home, "no"), None)]).await;
     refused("a check of nothing", missing, because(0, Error::NoNode));
-    close(zk).await;
 }
 
-pub(super) async fn an_empty_multi_is_done<S: Site>(site: &S) {
-    let (zk, _) = start(site).await;
+pub(super) async fn an_empty_multi_is_done<S: Site>(_: &S, zk: &S::Zk, _: &str) {
     assert_eq!(must("multi", zk.multi(Vec::new()).await), []);
-    close(zk).await;
 }
 
-pub(super) async fn a_refused_multi_tells_index_and_cause<S: Site>(site: &S) {
-    let (zk, directory) = start(site).await;
-    let (no, orphan) = (below(&directory, "no"), below(&directory, "no/child"));
-    let parent = below(&directory, "e");
-    make_ephemeral(&zk, &parent).await;
+pub(super) async fn a_refused_multi_tells_index_and_cause<S: Site>(_: &S, zk: &S::Zk, home: &str) {
+    let (no, orphan) = (below(home, "no"), below(home, "no/child"));
+    let parent = below(home, "e");
+    make_ephemeral(zk, &parent).await;
     let delete = |path: &str, version| Op::Delete { path: path.to_owned(), version };
     let set = |path: &str, version| Op::Set { path: path.to_owned(), data: Vec::new(), version };
     let cases = [
         (create(&orphan, CreateMode::Persistent), Error::NoNode),
         (create(&orphan, CreateMode::EphemeralSequential), Error::NoNode),
-        (create(&directory, CreateMode::Container), Error::NodeExists),
+        (create(home, CreateMode::Container), Error::NodeExists),
         (create(&below(&parent, "child"), CreateMode::Persistent), Error::NoChildrenForEphemerals),
         (delete(&no, None), Error::NoNode),
         (delete(&parent, Some(7)), Error::BadVersion),
-        (delete(&directory, None), Error::NotEmpty),
+        (delete(home, None), Error::NotEmpty),
         (set(&no, None), Error::NoNode),
-        (set(&directory, Some(7)), Error::BadVersion),
+        (set(home, Some(7)), Error::BadVersion),
         (check(&no, None), Error::NoNode),
-        (check(&directory, Some(7)), Error::BadVersion),
+        (check(home, Some(7)), Error::BadVersion),
     ];
     for (op, cause) in cases {
         for index in 0..3 {
             // Later operations do not matter, even if invalid.
-            let mut ops = vec![check("/", None), check(&directory, Some(0)), check(&no, None)];
+            let mut ops = vec![check("/", None), check(home, Some(0)), check(&no, None)];
             ops.insert(index, op.clone());
             let what = format!("{op:?} as number {index}");
             refused(&what, zk.multi(ops).await, because(index, cause.clone()));
         }
     }
-    close(zk).await;
 }
 
-pub(super) async fn every_mode_can_be_made_by_a_multi<S: Site>(site: &S) {
-    let (zk, directory) = start(site).await;
-    let modes = [
-        CreateMode::Persistent,
-        CreateMode::PersistentSequential,
-        CreateMode::Ephemeral,
-        CreateMode::EphemeralSequential,
-        CreateMode::Container,
-    ];
-    let asked = modes.map(|mode| below(&directory, &format!("{mode:?}-")));
-    let ops = asked.iter().zip(modes).map(|(path, mode)| create(path, mode)).collect();
+pub(super) async fn every_mode_can_be_made_by_a_multi<S: Site>(_: &S, zk: &S::Zk, home: &str) {
+    let asked = MODES.map(|mode| below(home, &format!("{mode:?}-")));
+    let ops = asked.iter().zip(MODES).map(|(path, mode)| create(path, mode)).collect();
     let results = must("multi", zk.multi(ops).await);
-    assert_eq!(results.len(), modes.len(), "one result an operation, in their order");
-    for (number, (result, (asked, mode))) in results.into_iter().zip(asked.iter().zip(modes)).enumerate() {
+    assert_eq!(results.len(), MODES.len(), "one result an operation, in their order");
+    for (number, (result, (asked, mode))) in results.into_iter().zip(asked.iter().zip(MODES)).enumerate() {
         let expected = if mode.is_sequential() { format!("{asked}{number:010}") } else { asked.clone() };
         assert_eq!(result, OpResult::Created(expected.clone()), "{mode:?}");
         let found = must("get", zk.get(&expected).await);
@@ -190,21 +168,18 @@ pub(super) async fn every_mode_can_be_made_by_a_multi<S: Site>(site: &S) {
             "{mode:?}"
         );
     }
-    close(zk).await;
 }
 
-pub(super) async fn a_multi_is_seen_whole<S: Site>(site: &S) {
-    let (zk, directory) = start(site).await;
+pub(super) async fn a_multi_is_seen_whole<S: Site>(site: &S, zk: &S::Zk, home: &str) {
     let other = site.open().await;
     catch_up(&other).await;
-    let (a, b) = (below(&directory, "a"), below(&directory, "b"));
+    let (a, b) = (below(home, "a"), below(home, "b"));
     let (_, watch) = must("exists_watch", other.exists_watch(&a).await);
     let ops = vec![create(&a, CreateMode::Persistent), create(&b, CreateMode::Persistent)];
     let multi = zk.multi(ops);
     must("the watch", soon(&other, "the event of the first create", watch).await);
-    let names = must("children", other.children(&directory).await).names;
+    let names = must("children", other.children(home).await).names;
     assert_eq!(names.len(), 2, "who sees the first create sees the second: {names:?}");
     must("multi", multi.await);
-    close(other).await;
-    close(zk).await;
+    close(&other).await;
 }

@@ -7,8 +7,8 @@ use std::future::Future;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use zk_recipes::zk::{
-    Armed, CreateMode, Created, Data, Duty, Error, Guid, Listing, Op, OpResult, SessionId, Stat, Status,
-    Time, ZooKeeper,
+    Armed, CreateMode, Created, Data, Duty, Error, Guid, InFlight, Listing, Op, OpResult, SessionId, Stat,
+    Status, Time, ZooKeeper,
 };
 
 /// A session under which counters stand where the test wants them.
@@ -63,12 +63,7 @@ impl ZooKeeper for Bent {
     type Watch = SimWatch;
     type TreeWatch = SimTreeWatch;
 
-    fn create(
-        &self,
-        path: &str,
-        data: &[u8],
-        mode: CreateMode,
-    ) -> impl Future<Output = Result<Created, Error>> + Send + use<> {
+    fn create(&self, path: &str, data: &[u8], mode: CreateMode) -> impl InFlight<Created> + use<> {
         self.bends.lock().unwrap().made.push((path.to_owned(), mode));
         match self.number().filter(|_| mode == CreateMode::EphemeralSequential) {
             Some(number) => self.inner.create(&format!("{path}{number:010}"), data, CreateMode::Ephemeral),
@@ -76,71 +71,53 @@ impl ZooKeeper for Bent {
         }
     }
 
-    fn delete(
-        &self,
-        path: &str,
-        version: Option<i32>,
-    ) -> impl Future<Output = Result<(), Error>> + Send + use<> {
+    fn delete(&self, path: &str, version: Option<i32>) -> impl InFlight<()> + use<> {
         self.inner.delete(path, version)
     }
 
-    fn set(
-        &self,
-        path: &str,
-        data: &[u8],
-        version: Option<i32>,
-    ) -> impl Future<Output = Result<Stat, Error>> + Send + use<> {
+    fn set(&self, path: &str, data: &[u8], version: Option<i32>) -> impl InFlight<Stat> + use<> {
         self.inner.set(path, data, version)
     }
 
-    fn exists(&self, path: &str) -> impl Future<Output = Result<Option<Stat>, Error>> + Send + use<> {
+    fn exists(&self, path: &str) -> impl InFlight<Option<Stat>> + use<> {
         self.inner.exists(path)
     }
 
-    fn exists_watch(
-        &self,
-        path: &str,
-    ) -> impl Future<Output = Result<(Option<Stat>, SimWatch), Error>> + Send + use<> {
+    fn exists_watch(&self, path: &str) -> impl InFlight<(Option<Stat>, SimWatch)> + use<> {
         self.inner.exists_watch(path)
     }
 
-    fn get(&self, path: &str) -> impl Future<Output = Result<Data, Error>> + Send + use<> {
+    fn get(&self, path: &str) -> impl InFlight<Data> + use<> {
         self.inner.get(path)
     }
 
-    fn get_watch(&self, path: &str) -> impl Future<Output = Result<(Data, SimWatch), Error>> + Send + use<> {
+    fn get_watch(&self, path: &str) -> impl InFlight<(Data, SimWatch)> + use<> {
         self.inner.get_watch(path)
     }
 
-    fn children(&self, path: &str) -> impl Future<Output = Result<Listing, Error>> + Send + use<> {
+    fn children(&self, path: &str) -> impl InFlight<Listing> + use<> {
         self.inner.children(path)
     }
 
-    fn children_watch(
-        &self,
-        path: &str,
-    ) -> impl Future<Output = Result<(Listing, SimWatch), Error>> + Send + use<> {
+    fn children_watch(&self, path: &str) -> impl InFlight<(Listing, SimWatch)> + use<> {
         let denied = self.bends.lock().unwrap().denies_watches;
         let answer = self.inner.children_watch(path);
         async move { if denied { answer.await.and(Err(Error::NoAuth)) } else { answer.await } }
     }
 
-    fn get_many(
-        &self,
-        all: &[String],
-    ) -> impl Future<Output = Result<Vec<Option<Data>>, Error>> + Send + use<> {
+    fn get_many(&self, all: &[String]) -> impl InFlight<Vec<Option<Data>>> + use<> {
         self.inner.get_many(all)
     }
 
-    fn multi(&self, ops: Vec<Op>) -> impl Future<Output = Result<Vec<OpResult>, Error>> + Send + use<> {
+    fn multi(&self, ops: Vec<Op>) -> impl InFlight<Vec<OpResult>> + use<> {
         self.inner.multi(ops)
     }
 
-    fn sync(&self, path: &str) -> impl Future<Output = Result<(), Error>> + Send + use<> {
+    fn sync(&self, path: &str) -> impl InFlight<()> + use<> {
         self.inner.sync(path)
     }
 
-    fn watch_tree(&self, path: &str) -> impl Future<Output = Result<SimTreeWatch, Error>> + Send + use<> {
+    fn watch_tree(&self, path: &str) -> impl InFlight<SimTreeWatch> + use<> {
         self.inner.watch_tree(path)
     }
 
@@ -180,7 +157,7 @@ impl ZooKeeper for Bent {
         self.inner.arm(duty)
     }
 
-    fn close(&self, limit: Duration) -> impl Future<Output = Result<(), Error>> + Send + use<> {
+    fn close(&self, limit: Duration) -> impl InFlight<()> + use<> {
         self.inner.close(limit)
     }
 }

@@ -4,6 +4,7 @@ use super::case::{Expect, NameOrNumber, Notice, OpResult, Owner, Stat, Zxid};
 use super::names;
 use super::wire::Welcome;
 use std::collections::BTreeMap;
+use zk_recipes::wire::jute;
 
 /// A frame does not say what it should.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -53,45 +54,30 @@ impl Terms {
     }
 }
 
-/// Reads jute.
-pub(super) struct In<'a> {
-    rest: &'a [u8],
-}
+/// Reads jute, and says what could not be read.
+pub(super) struct In<'a>(jute::In<'a>);
 
 type Read<T> = Result<T, Garbled>;
 
 impl<'a> In<'a> {
     pub(super) fn new(frame: &'a [u8]) -> Self {
-        In { rest: frame }
-    }
-
-    fn take<const N: usize>(&mut self, what: &'static str) -> Read<[u8; N]> {
-        let (taken, rest) = self.rest.split_first_chunk().ok_or(Garbled(what))?;
-        self.rest = rest;
-        Ok(*taken)
+        In(jute::In::new(frame))
     }
 
     fn int(&mut self) -> Read<i32> {
-        self.take("a number").map(i32::from_be_bytes)
+        self.0.int().ok_or(Garbled("a number"))
     }
 
     fn long(&mut self) -> Read<i64> {
-        self.take("a long number").map(i64::from_be_bytes)
+        self.0.long().ok_or(Garbled("a long number"))
     }
 
     fn bool(&mut self) -> Read<bool> {
-        self.take("a truth value").map(|[byte]| byte != 0)
+        self.0.bool().ok_or(Garbled("a truth value"))
     }
 
     fn bytes(&mut self) -> Read<Option<&'a [u8]>> {
-        let length = self.int()?;
-        if length == -1 {
-            return Ok(None);
-        }
-        let length = usize::try_from(length).map_err(|_| Garbled("a length"))?;
-        let (taken, rest) = self.rest.split_at_checked(length).ok_or(Garbled("a text"))?;
-        self.rest = rest;
-        Ok(Some(taken))
+        self.0.buffer().ok_or(Garbled("a text"))
     }
 
     /// Data, which may be none at all.
@@ -113,23 +99,17 @@ impl<'a> In<'a> {
     }
 
     fn stat(&mut self, terms: &Terms) -> Read<Stat> {
-        let (czxid, mzxid) = (self.long()?, self.long()?);
-        let _times = (self.long()?, self.long()?);
-        let (version, cversion, aversion) = (self.int()?, self.int()?, self.int()?);
-        let ephemeral_owner = terms.owner(self.long()?);
-        let (data_length, num_children) = (self.int()?, self.int()?);
-        let pzxid = terms.stat_zxid(self.long()?);
-        let (czxid, mzxid) = (terms.stat_zxid(czxid), terms.stat_zxid(mzxid));
+        let stat = self.0.stat().ok_or(Garbled("a stat"))?;
         Ok(Stat {
-            version,
-            cversion,
-            aversion,
-            data_length,
-            num_children,
-            czxid,
-            mzxid,
-            pzxid,
-            ephemeral_owner,
+            version: stat.version,
+            cversion: stat.cversion,
+            aversion: stat.aversion,
+            data_length: stat.data_length,
+            num_children: stat.num_children,
+            czxid: terms.stat_zxid(stat.czxid),
+            mzxid: terms.stat_zxid(stat.mzxid),
+            pzxid: terms.stat_zxid(stat.pzxid),
+            ephemeral_owner: terms.owner(stat.ephemeral_owner.0),
         })
     }
 
@@ -151,7 +131,7 @@ pub fn welcome(frame: &[u8]) -> Result<Welcome, Garbled> {
     let (timeout, session) = (from.int()?, from.long()?);
     let password = from.bytes()?.unwrap_or_default().to_owned();
     // Older servers do not say.
-    let readonly = !from.rest.is_empty() && from.bool()?;
+    let readonly = !from.0.rest().is_empty() && from.bool()?;
     Ok(Welcome { timeout, session, password, readonly })
 }
 
@@ -163,7 +143,7 @@ pub fn welcome(frame: &[u8]) -> Result<Welcome, Garbled> {
 pub fn header(frame: &[u8]) -> Result<(Header, &[u8]), Garbled> {
     let mut from = In::new(frame);
     let header = Header { xid: from.int()?, zxid: from.long()?, err: from.int()? };
-    Ok((header, from.rest))
+    Ok((header, from.0.rest()))
 }
 
 /// Reads what follows the header of a notification.

@@ -1,10 +1,11 @@
-//! ZooKeeper's wire protocol, as a client writes it: jute, the header of a request, one body an operation.
+//! ZooKeeper's wire protocol, as a client writes it: the header of a request, one body an operation.
 //!
 //! A frame here is without the four bytes of its length.
 
 use super::case::{Data, NameOrNumber, Step};
 use super::names;
 use std::collections::BTreeMap;
+use zk_recipes::wire::jute::Out;
 
 /// The xid of a notification.
 pub const NOTICE: i32 = -1;
@@ -44,59 +45,11 @@ pub struct Welcome {
     pub readonly: bool,
 }
 
-/// Writes jute.
-#[derive(Default)]
-pub(super) struct Out(Vec<u8>);
-
-impl Out {
-    pub(super) fn int(&mut self, value: i32) -> &mut Self {
-        self.0.extend(value.to_be_bytes());
-        self
-    }
-
-    pub(super) fn long(&mut self, value: i64) -> &mut Self {
-        self.0.extend(value.to_be_bytes());
-        self
-    }
-
-    pub(super) fn bool(&mut self, value: bool) -> &mut Self {
-        self.0.push(u8::from(value));
-        self
-    }
-
-    /// A buffer or a string; no bytes at all are not the same as empty ones.
-    pub(super) fn bytes(&mut self, value: Option<&[u8]>) -> &mut Self {
-        self.int(value.map_or(-1, |bytes| length(bytes.len())));
-        self.0.extend(value.unwrap_or_default());
-        self
-    }
-
-    pub(super) fn text(&mut self, value: &str) -> &mut Self {
-        self.bytes(Some(value.as_bytes()))
-    }
-
-    fn texts(&mut self, values: &[String]) -> &mut Self {
-        self.int(length(values.len()));
-        for value in values {
-            self.text(value);
-        }
-        self
-    }
-
-    pub(super) fn done(self) -> Vec<u8> {
-        self.0
-    }
-}
-
-fn length(length: usize) -> i32 {
-    i32::try_from(length).expect("what a case holds is shorter than 2 GiB")
-}
-
 /// The first frame of a connection.
 pub fn hello(hello: &Hello) -> Vec<u8> {
     let mut out = Out::default();
     out.int(0).long(hello.last_zxid).int(hello.timeout).long(hello.session);
-    out.bytes(Some(&hello.password)).bool(hello.readonly);
+    out.buffer(Some(&hello.password)).bool(hello.readonly);
     out.done()
 }
 
@@ -175,7 +128,7 @@ fn body(out: &mut Out, step: &Step, z0: i64) -> Result<(), String> {
         "create" | "create2" | "createContainer" | "createTTL" => create(out, step)?,
         "delete" | "check" => _ = out.text(path(step)?).int(version(step)),
         "exists" | "getData" | "getChildren" | "getChildren2" => _ = out.text(path(step)?).bool(step.watch),
-        "setData" => _ = out.text(path(step)?).bytes(data(step)?.as_deref()).int(version(step)),
+        "setData" => _ = out.text(path(step)?).buffer(data(step)?.as_deref()).int(version(step)),
         "getACL" | "sync" | "getAllChildrenNumber" => _ = out.text(path(step)?),
         "setACL" => {
             out.text(path(step)?);
@@ -185,7 +138,7 @@ fn body(out: &mut Out, step: &Step, z0: i64) -> Result<(), String> {
         "multi" | "multiRead" => multi(out, step)?,
         "reconfig" => {
             for servers in [&step.joining, &step.leaving, &step.members] {
-                out.bytes(servers.as_ref().map(String::as_bytes));
+                out.buffer(servers.as_ref().map(String::as_bytes));
             }
             out.long(step.config_id.unwrap_or(-1));
         }
@@ -212,7 +165,7 @@ fn body(out: &mut Out, step: &Step, z0: i64) -> Result<(), String> {
 }
 
 fn create(out: &mut Out, step: &Step) -> Result<(), String> {
-    out.text(path(step)?).bytes(data(step)?.as_deref());
+    out.text(path(step)?).buffer(data(step)?.as_deref());
     acl(out, step)?;
     let usual = match step.op.as_str() {
         "createContainer" => "container",
@@ -234,9 +187,11 @@ fn watches(out: &mut Out, step: &Step, z0: i64) -> Result<(), String> {
         Some(Data::Text(_)) => return Err("`data` is a list of paths here".to_owned()),
         None => &[],
     };
-    out.long(z0.saturating_add(step.relative.unwrap_or(0))).texts(data).texts(&step.exist).texts(&step.child);
-    if step.op == "setWatches2" {
-        out.texts(&step.persistent).texts(&step.recursive);
+    out.long(z0.saturating_add(step.relative.unwrap_or(0)));
+    let lists = [data, &step.exist, &step.child, &step.persistent, &step.recursive];
+    let count = if step.op == "setWatches2" { lists.len() } else { 3 };
+    for list in &lists[..count] {
+        out.list(list, |out, path| _ = out.text(path));
     }
     Ok(())
 }
@@ -283,10 +238,9 @@ fn acl(out: &mut Out, step: &Step) -> Result<(), String> {
         out.int(1).int(31).text("world").text("anyone");
         return Ok(());
     };
-    out.int(length(list.len()));
-    for (permissions, scheme, id) in list {
-        out.int(bits(permissions)?).text(scheme).text(id);
-    }
+    let bits = list.iter().map(|(permissions, ..)| bits(permissions)).collect::<Result<Vec<_>, _>>()?;
+    let entries: Vec<_> = bits.into_iter().zip(list).collect();
+    out.list(&entries, |out, (bits, (_, scheme, id))| _ = out.int(*bits).text(scheme).text(id));
     Ok(())
 }
 

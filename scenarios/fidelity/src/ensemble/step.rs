@@ -1,6 +1,7 @@
-//! One step of a scenario. All times are in ticks.
+//! One step of a scenario. All times are in ticks. Fields that are written by another name say so.
 
 use super::expected::Expected;
+use super::written;
 use crate::conformance::case::Step as Request;
 use serde::Deserialize;
 
@@ -48,30 +49,39 @@ pub enum Step {
 }
 
 /// A connection to be opened.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Connect {
     /// The session.
+    #[serde(rename = "s")]
     pub session: String,
     /// The name of the member.
+    #[serde(rename = "connect", alias = "move")]
     pub member: String,
     /// The session timeout that is asked for.
+    #[serde(rename = "T")]
     pub timeout: Option<f64>,
     /// How long to wait for an answer.
     pub wait: Option<f64>,
     /// For how long to try again.
     pub retry: Option<f64>,
     /// Where the result goes.
+    #[serde(rename = "as_")]
     pub label: Option<String>,
 }
 
 /// Something that a session hears.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Listen {
     /// The session.
+    #[serde(rename = "s")]
     pub session: String,
     /// How long to wait for it.
+    #[serde(rename = "to")]
     pub within: Option<f64>,
     /// Where the result goes.
+    #[serde(rename = "as_")]
     pub label: Option<String>,
 }
 
@@ -112,13 +122,17 @@ pub enum RelativeZxid {
 }
 
 /// A reply to be awaited.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Await {
     /// The request's label.
+    #[serde(rename = "await_")]
     pub request: String,
     /// How long to wait.
+    #[serde(rename = "to")]
     pub within: Option<f64>,
     /// Where the result goes, if not to the request's label.
+    #[serde(rename = "as_")]
     pub label: Option<String>,
 }
 
@@ -172,9 +186,11 @@ pub enum MemberFault {
 }
 
 /// A step that is repeated until something comes of it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Until {
     /// The step.
+    #[serde(rename = "until")]
     pub step: Step,
     /// What is to come of it.
     pub equals: Expected,
@@ -183,21 +199,27 @@ pub struct Until {
     /// The mark; if none, the beginning of this step.
     pub since: Option<String>,
     /// Is done between the repetitions.
+    #[serde(default, deserialize_with = "written::steps")]
     pub also: Vec<Step>,
     /// Where the time since the mark goes.
+    #[serde(rename = "as_")]
     pub label: Option<String>,
 }
 
 /// A step that is repeated.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Spin {
     /// The step.
+    #[serde(rename = "spin")]
     pub step: Step,
     /// For how long.
     pub ticks: f64,
     /// Is done between the repetitions.
+    #[serde(default, deserialize_with = "written::steps")]
     pub also: Vec<Step>,
     /// Where everything that came of it goes, each once.
+    #[serde(rename = "as_")]
     pub label: Option<String>,
 }
 
@@ -233,23 +255,30 @@ pub enum Ticks {
 }
 
 /// Something counted from a mark.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Since {
     /// The mark; if none, the last one, or the beginning.
+    #[serde(rename = "since")]
     pub mark: Option<String>,
     /// Where the number goes.
+    #[serde(rename = "as_")]
     pub label: Option<String>,
 }
 
 /// One of two ways to go on.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct If {
     /// The label whose result is looked at.
+    #[serde(rename = "if_")]
     pub label: String,
     /// What it is compared with.
     pub equals: Expected,
     /// If it is that.
+    #[serde(deserialize_with = "written::steps")]
     pub then: Vec<Step>,
     /// If not.
+    #[serde(default, rename = "else", alias = "else_", deserialize_with = "written::steps")]
     pub otherwise: Vec<Step>,
 }

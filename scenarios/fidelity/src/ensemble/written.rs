@@ -2,10 +2,7 @@
 
 mod fault;
 
-use super::expected::Expected;
-use super::step::{
-    Await, Connect, If, Listen, Op, RelativeZxid, Side, Since, Spin, Step, Ticks, Until, Wait, WaitFor,
-};
+use super::step::{Listen, Op, RelativeZxid, Side, Since, Step, Ticks, Wait, WaitFor};
 use crate::conformance::case::Step as Request;
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer};
@@ -19,19 +16,19 @@ type Reader = fn(Fields) -> Result<Step, String>;
 /// The field that tells a kind of step from the others. A connect may `wait`, so waits come last.
 const KINDS: [(&str, Reader); 19] = [
     ("op", op),
-    ("connect", |from| read::<WrittenConnect>(from).map(|it| Step::Connect(it.into()))),
-    ("move", |from| read::<WrittenConnect>(from).map(|it| Step::Move(it.into()))),
+    ("connect", |from| read(from).map(Step::Connect)),
+    ("move", |from| read(from).map(Step::Move)),
     ("finish_connect", |from| listen(from, "finish_connect").map(Step::FinishConnect)),
     ("old_frames", |from| listen(from, "old_frames").map(Step::OldFrames)),
     ("event", |from| listen(from, "event").map(Step::Event)),
     ("events", |from| listen(from, "events").map(Step::Events)),
-    ("await_", |from| read::<WrittenAwait>(from).map(|it| Step::Await(it.into()))),
+    ("await_", |from| read(from).map(Step::Await)),
     ("drop", |from| listen(from, "drop").and_then(only_session).map(Step::Drop)),
     ("use", |from| read::<WrittenUse>(from).map(|it| Step::Use(it.s, it.side))),
     ("fault", |from| fault::fault(read(from)?).map(Step::Fault)),
-    ("until", |from| read::<WrittenUntil>(from).map(|it| Step::Until(Box::new(it.into())))),
-    ("spin", |from| read::<WrittenSpin>(from).map(|it| Step::Spin(Box::new(it.into())))),
-    ("if_", |from| read::<WrittenIf>(from).map(|it| Step::If(Box::new(it.into())))),
+    ("until", |from| read(from).map(Step::Until)),
+    ("spin", |from| read(from).map(Step::Spin)),
+    ("if_", |from| read(from).map(Step::If)),
     ("wait_ticks", |from| read::<WrittenTicks>(from).and_then(ticks)),
     ("mark", |from| read::<WrittenMark>(from).map(|it| Step::Mark(it.mark))),
     ("elapsed", |from| since(from, "elapsed").map(Step::Elapsed)),
@@ -82,7 +79,7 @@ fn flag<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
 }
 
 /// One step, or a list of them. Not an untagged enumeration: that would not say what is wrong with a step.
-fn steps<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Step>, D::Error> {
+pub(super) fn steps<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Step>, D::Error> {
     let written = match Value::deserialize(from)? {
         Value::Array(written) => written,
         Value::Null => Vec::new(),
@@ -91,41 +88,9 @@ fn steps<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Step>, D::Error> {
     written.into_iter().map(|one| Step::deserialize(one).map_err(D::Error::custom)).collect()
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WrittenConnect {
-    s: String,
-    /// A move is written as a connect, but for this.
-    #[serde(alias = "move")]
-    connect: String,
-    #[serde(rename = "T")]
-    timeout: Option<f64>,
-    wait: Option<f64>,
-    retry: Option<f64>,
-    #[serde(rename = "as_")]
-    label: Option<String>,
-}
-
-impl From<WrittenConnect> for Connect {
-    fn from(it: WrittenConnect) -> Self {
-        let WrittenConnect { s: session, connect: member, timeout, wait, retry, label } = it;
-        Connect { session, member, timeout, wait, retry, label }
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WrittenListen {
-    s: String,
-    to: Option<f64>,
-    #[serde(rename = "as_")]
-    label: Option<String>,
-}
-
 fn listen(mut from: Fields, key: &str) -> Result<Listen, String> {
     take_marker(&mut from, key)?;
-    let WrittenListen { s: session, to: within, label } = read(from)?;
-    Ok(Listen { session, within, label })
+    read(from)
 }
 
 fn only_session(it: Listen) -> Result<String, String> {
@@ -141,21 +106,6 @@ struct WrittenUse {
     s: String,
     #[serde(rename = "use")]
     side: Side,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WrittenAwait {
-    await_: String,
-    to: Option<f64>,
-    #[serde(rename = "as_")]
-    label: Option<String>,
-}
-
-impl From<WrittenAwait> for Await {
-    fn from(it: WrittenAwait) -> Self {
-        Await { request: it.await_, within: it.to, label: it.label }
-    }
 }
 
 /// What a request has beside its arguments.
@@ -212,61 +162,6 @@ fn request(name: String, mut arguments: Fields) -> Result<Request, String> {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WrittenUntil {
-    until: Step,
-    equals: Expected,
-    max: Option<f64>,
-    since: Option<String>,
-    #[serde(default, deserialize_with = "steps")]
-    also: Vec<Step>,
-    #[serde(rename = "as_")]
-    label: Option<String>,
-}
-
-impl From<WrittenUntil> for Until {
-    fn from(it: WrittenUntil) -> Self {
-        let WrittenUntil { until: step, equals, max, since, also, label } = it;
-        Until { step, equals, max, since, also, label }
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WrittenSpin {
-    spin: Step,
-    ticks: f64,
-    #[serde(default, deserialize_with = "steps")]
-    also: Vec<Step>,
-    #[serde(rename = "as_")]
-    label: Option<String>,
-}
-
-impl From<WrittenSpin> for Spin {
-    fn from(it: WrittenSpin) -> Self {
-        Spin { step: it.spin, ticks: it.ticks, also: it.also, label: it.label }
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WrittenIf {
-    #[serde(rename = "if_")]
-    label: String,
-    equals: Expected,
-    #[serde(deserialize_with = "steps")]
-    then: Vec<Step>,
-    #[serde(default, rename = "else", alias = "else_", deserialize_with = "steps")]
-    otherwise: Vec<Step>,
-}
-
-impl From<WrittenIf> for If {
-    fn from(it: WrittenIf) -> Self {
-        If { label: it.label, equals: it.equals, then: it.then, otherwise: it.otherwise }
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct WrittenTicks {
     wait_ticks: Value,
 }
@@ -295,14 +190,6 @@ struct WrittenMark {
     mark: String,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WrittenSince {
-    since: Option<String>,
-    #[serde(rename = "as_")]
-    label: Option<String>,
-}
-
 /// A mark is named by the step itself, or by `since`; or the step says 1, for the last one.
 fn since(mut from: Fields, key: &str) -> Result<Since, String> {
     let named = match from.get(key) {
@@ -315,8 +202,8 @@ fn since(mut from: Fields, key: &str) -> Result<Since, String> {
         take_marker(&mut from, key)?;
     }
     match (named, read(from)?) {
-        (Some(_), WrittenSince { since: Some(_), .. }) => Err("it names two marks".to_owned()),
-        (named, WrittenSince { since, label }) => Ok(Since { mark: named.or(since), label }),
+        (Some(_), Since { mark: Some(_), .. }) => Err("it names two marks".to_owned()),
+        (named, Since { mark, label }) => Ok(Since { mark: named.or(mark), label }),
     }
 }
 

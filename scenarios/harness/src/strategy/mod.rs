@@ -17,39 +17,20 @@ use sim_zk::fault::Fault;
 use std::sync::{Arc, OnceLock};
 use systematic::{Enumeration, Placed};
 
-/// The strategies.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Strategy {
-    /// Every kind of fault in every run, each at the same rate.
-    Uniform,
-    /// A new subset of the kinds for every run, each at a rate of its own: a kind that is left out cannot hide a bug in that run
-    /// (Groce et al., Swarm Testing, ISSTA 2012).
-    #[default]
-    Swarm,
-    /// One fault at every place along the path of a run that passes, then two.
-    Systematic,
-    /// All of these in turn.
-    Portfolio,
-}
-
-impl Strategy {
-    /// Every strategy.
-    pub const ALL: [Strategy; 4] =
-        [Strategy::Uniform, Strategy::Swarm, Strategy::Systematic, Strategy::Portfolio];
-
-    /// Its name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Strategy::Uniform => "uniform",
-            Strategy::Swarm => "swarm",
-            Strategy::Systematic => "systematic",
-            Strategy::Portfolio => "portfolio",
-        }
-    }
-
-    /// The strategy of that name.
-    pub fn from_name(name: &str) -> Option<Strategy> {
-        Strategy::ALL.into_iter().find(|strategy| strategy.name() == name)
+sim_zk::named! {
+    /// The strategies.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Strategy {
+        /// Every kind of fault in every run, each at the same rate.
+        Uniform = "uniform",
+        /// A new subset of the kinds for every run, each at a rate of its own: a kind that is left out cannot hide a bug in that run
+        /// (Groce et al., Swarm Testing, ISSTA 2012).
+        #[default]
+        Swarm = "swarm",
+        /// One fault at every place along the path of a run that passes, then two.
+        Systematic = "systematic",
+        /// All of these in turn.
+        Portfolio = "portfolio",
     }
 }
 

@@ -1,7 +1,7 @@
 //! The output of `real`: details of a single run, or a row for each of several; then totals of faults, losses and survivors.
 
 use super::Kept;
-use crate::cli::{Output, word};
+use crate::cli::Output;
 use crate::text_table::text_table;
 use serde_json::{Value, json};
 use zk_checker::history::Verb;
@@ -31,7 +31,7 @@ pub(super) fn alone(output: Output, ended: &Ended<'_>, total: &Total) {
     }
     print_run(ended);
     print_damage(total);
-    println!("  {}", word(ended.verdict));
+    println!("  {}", ended.verdict.name());
     print_trouble(ended);
     if ended.verdict > Verdict::Pass {
         println!();
@@ -61,7 +61,7 @@ pub(super) fn one(output: Output, ended: &Ended<'_>) {
     let calls = f.calls();
     row([
         ended.order.target.name(),
-        word(ended.verdict),
+        ended.verdict.name(),
         &ended.order.seed.to_string(),
         &ended.outcome.rounds.to_string(),
         &calls.done.to_string(),
@@ -92,12 +92,12 @@ pub(super) fn end(output: Output, total: &Total) {
     if !output.is_json() {
         println!();
         print_damage(total);
-        println!("  {} runs: {}", total.runs, word(total.verdict));
+        println!("  {} runs: {}", total.runs, total.verdict.name());
         return;
     }
     let seconds = total.worked.as_secs_f64();
     let mut line = json!({
-        "kind": "summary", "verdict": word(total.verdict), "runs": total.runs, "failed": total.failed,
+        "kind": "summary", "verdict": total.verdict.name(), "runs": total.runs, "failed": total.failed,
         "vacuous": total.vacuous, "seconds": seconds, "per_second": f64::from(total.figures.done()) / seconds,
         "rounds": total.rounds,
     });
@@ -124,7 +124,7 @@ fn print_run(ended: &Ended<'_>) {
     let is_shown = |rule, verdict| verdict != Verdict::Vacuous || required(rule);
     let rules = of_all_objects(&outcome.report);
     for (rule, verdict, premises) in rules.iter().filter(|(rule, verdict, _)| is_shown(*rule, *verdict)) {
-        println!("  {:<6} {:<11} {premises:>8}  {}", rule.name(), word(*verdict), rule.promise());
+        println!("  {:<6} {:<11} {premises:>8}  {}", rule.name(), verdict.name(), rule.promise());
     }
     let others = rules.iter().filter(|(rule, verdict, _)| !is_shown(*rule, *verdict)).count();
     println!("  {others} other rules do not apply");
@@ -246,7 +246,7 @@ fn print_rules(ended: &Ended<'_>) {
         println!(
             "{}",
             json!({"kind": "rule", "workload": ended.order.target.name(), "id": rule.name(),
-                "verdict": word(verdict), "premises": premises})
+                "verdict": verdict.name(), "premises": premises})
         );
     }
 }
@@ -264,7 +264,7 @@ fn json_of_run(ended: &Ended<'_>) -> Value {
     let (f, seconds) = (Figures::of(&outcome.history), outcome.worked.as_secs_f64());
     let mut line = json!({
         "kind": "real", "workload": order.target.name(), "seed": order.seed, "clients": order.clients,
-        "servers": order.servers, "verdict": word(verdict), "status": status, "seconds": seconds,
+        "servers": order.servers, "verdict": verdict.name(), "status": status, "seconds": seconds,
         "rounds": outcome.rounds, "done_per_second": f64::from(f.done()) / seconds,
         "verbs": f.verbs.iter().map(json_of_verb).collect::<Vec<_>>(), "events": outcome.history.events.len(),
     });

@@ -1,0 +1,110 @@
+//! A name that outlives its session, whose owner is known by a guid.
+
+use super::{RECIPE, with_guid};
+use crate::observe::operation;
+use crate::parts::barrier_read;
+use crate::parts::retry::{again, connected};
+use crate::zk::{Data, Error, Guid, ZooKeeper, path};
+
+/// A permanently registered name. Dropping this changes nothing.
+#[derive(Clone, Debug)]
+pub struct PermanentName<Z: ZooKeeper> {
+    pub(super) zk: Z,
+    pub(super) path: String,
+    pub(super) guid: Guid,
+}
+
+impl<Z: ZooKeeper> PermanentName<Z> {
+    /// Returns the path of the znode.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Returns the guid that identifies the registration, also to a later session: see
+    /// [`Names::registered`](super::Names::registered).
+    pub fn guid(&self) -> Guid {
+        self.guid
+    }
+
+    pub(super) fn is_ours(&self, found: &Data) -> bool {
+        found.data.starts_with(format!("{}\n", self.guid).as_bytes())
+    }
+
+    /// Replaces the value, if the name is still this registration's. If another client, against the rules, puts a znode of
+    /// the same version there between read and write, that one is overwritten, and the caller gets [`Error::is_removed`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::is_removed`] when the name belongs to another registration;
+    /// [`Error::is_bad_input`]; [`Error::is_session_over`].
+    pub async fn set(&self, data: &[u8]) -> Result<(), Error> {
+        operation!(&self.zk, RECIPE, "set", &self.path).of(self.replace(data)).await
+    }
+
+    async fn replace(&self, data: &[u8]) -> Result<(), Error> {
+        let content = with_guid(self.guid, data);
+        path::validate_size(&self.path, &content)?;
+        let removed = || Error::Removed(self.path.clone());
+        let (mut czxid, mut in_doubt) = (None, false);
+        loop {
+            let status = connected(&self.zk).await?;
+            let found = self.settled(in_doubt).await?;
+            let Data { data, stat } = found.ok_or_else(removed)?;
+            // Our own data in another incarnation do not make it ours.
+            if *czxid.get_or_insert(stat.czxid) != stat.czxid {
+                return Err(removed());
+            }
+            if data == content {
+                return Ok(());
+            }
+            match self.zk.set(&self.path, &content, Some(stat.version)).await {
+                // A server compares versions only: the reply shows which incarnation was written.
+                Ok(written) if written.czxid != stat.czxid => return Err(removed()),
+                Ok(_) => return Ok(()),
+                Err(Error::BadVersion | Error::NoNode) => {}
+                Err(e) => {
+                    in_doubt |= e.is_outcome_unknown();
+                    again(&self.zk, status, e).await?;
+                }
+            }
+        }
+    }
+
+    /// Reads the value behind a settling write, if it is ours.
+    async fn settled(&self, in_doubt: bool) -> Result<Option<Data>, Error> {
+        match barrier_read::data(&self.zk, &self.path).await {
+            Ok(found) => Ok(found.filter(|found| self.is_ours(found))),
+            Err(e) => Err(if in_doubt { e.while_in_doubt() } else { e }),
+        }
+    }
+
+    /// Unregisters the name; returns whether it was still this registration's.
+    ///
+    /// # Cancellation
+    ///
+    /// The outcome of a dropped call is unknown.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::is_session_over`], [`Error::is_denied`].
+    pub async fn unregister(&self) -> Result<bool, Error> {
+        operation!(&self.zk, RECIPE, "unregister", &self.path).of(self.delete()).await
+    }
+
+    async fn delete(&self) -> Result<bool, Error> {
+        let mut tried = false;
+        loop {
+            let status = connected(&self.zk).await?;
+            let Some(found) = self.settled(tried).await? else { return Ok(tried) };
+            match self.zk.delete(&self.path, Some(found.stat.version)).await {
+                Ok(()) => return Ok(true),
+                Err(Error::NoNode) => return Ok(tried),
+                Err(Error::BadVersion) => {}
+                Err(e) => {
+                    tried |= e.is_outcome_unknown();
+                    again(&self.zk, status, e).await?;
+                }
+            }
+        }
+    }
+}
