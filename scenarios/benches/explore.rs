@@ -13,8 +13,8 @@ use zk_harness::explore::{Scope, Search};
 fn scopes(c: &mut Criterion) {
     let mut group = c.benchmark_group("explore");
     group.sample_size(10);
-    let calm = Scope::of(&lock::TARGET, 0);
-    let one = Scope { kinds: vec![Fault::ReplyLost], ..Scope::of(&barrier::TARGET, 1) };
+    let calm = Scope::of(&lock::WORKLOAD, 0);
+    let one = Scope { kinds: vec![Fault::ReplyLost], ..Scope::of(&barrier::WORKLOAD, 1) };
     for (name, scope) in [("lock, no faults", calm), ("barrier, one lost reply", one)] {
         let choices = Search::new(scope.clone()).finish(1).found().choices;
         group.throughput(Throughput::Elements(choices));

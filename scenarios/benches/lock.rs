@@ -15,11 +15,11 @@ fn locks(c: &mut Criterion) {
     c.bench_function("lock, 3 clients x 2 rounds, faults on", |b| {
         b.iter(|| {
             seed += 1;
-            run::seed(&lock::TARGET, &Plan::drawn(seed), seed)
+            run::seed(&lock::WORKLOAD, &Plan::drawn(seed), seed)
         });
     });
     let histories: Vec<_> =
-        (0..1000).map(|seed| run::seed(&lock::TARGET, &Plan::drawn(seed), seed).history).collect();
+        (0..1000).map(|seed| run::seed(&lock::WORKLOAD, &Plan::drawn(seed), seed).history).collect();
     let mut next = (0..histories.len()).cycle();
     c.bench_function("the judge's part of it", |b| {
         b.iter(|| {

@@ -5,12 +5,12 @@
 //! One folder, and one line in [`RECIPES`]: that makes it known to sweeps, to the mutation score, to lists, to exploring and to
 //! the tests. The folder holds
 //!
-//! 1. `workload.rs`: n clients, r rounds. `pub static TARGET` is the description: `plan` is
+//! 1. `workload.rs`: n clients, r rounds. `pub static WORKLOAD` is the description: `plan` is
 //!    [`Plan::drawn`](zk_harness::plan::Plan::drawn), or that with other figures; `required` names the rules that a sweep must
 //!    not leave untested; `stated` is what its runs owe beside that: within what time they finish, and what must come about
 //!    now and then. `REAL` is the same on real servers. `objects` is what is declared to the checker;
 //!    [`ObjectId`](zk_checker::history::ObjectId)s count in that order. `client` does one client's
-//!    [`Task`](zk_harness::target::Task), generic over [`Client`](zk_harness::client::Client), and over the methods of the
+//!    [`Task`](zk_harness::workload::Task), generic over [`Client`](zk_harness::client::Client), and over the methods of the
 //!    recipe if it has mutants. It is made of
 //!    - [`rounds`](zk_harness::rounds::rounds): one round after the other, in a session that is opened again when it is over. A
 //!      process that dies begins again as a new one, with the round that it did not end; so nothing may depend on a client
@@ -32,7 +32,7 @@
 //!    a session with an interceptor, a fault proxy. So a copy, and the workload around it, is compiled once for all its mutants.
 //!    The workload's `client` takes the constructor of what it runs ([`Make`](recipe::Make)), of the right recipe or of a mutant.
 //!    A mutant's doc comment has the wrong step, the harm that it does, where that was seen in the field, and what catches it;
-//!    [`Target::mutant`] says the same to the program. `faults` and `plan` draw only what triggers it, so that nothing else
+//!    [`Workload::mutant`] says the same to the program. `faults` and `plan` draw only what triggers it, so that nothing else
 //!    hides it. `caught_by` says how it must be caught ([`Caught`](zk_harness::caught::Caught)): by which rule as the first finding,
 //!    within how many seeds, with what harm, while the right recipe is silent on the same seeds. `cargo sim mutants NAME` shows
 //!    whether it is, and `cargo sim mutants --write-readme` writes the table anew.
@@ -67,8 +67,8 @@ pub mod wrong_worlds;
 
 use recipe::Recipe;
 use zk_harness::stage::Story;
-use zk_harness::target::Target;
-use zk_real::RealTarget;
+use zk_harness::workload::Workload;
+use zk_real::RealWorkload;
 
 /// Every recipe, and what runs without one.
 pub static RECIPES: &[&Recipe] = &[
@@ -95,39 +95,39 @@ fn recipes() -> impl Iterator<Item = &'static Recipe> {
 }
 
 /// The workloads of right recipes.
-pub fn workloads() -> impl Iterator<Item = &'static Target> {
+pub fn workloads() -> impl Iterator<Item = &'static Workload> {
     recipes().map(|recipe| recipe.workload)
 }
 
 /// The recipes with one wrong step, and right ones in wrong worlds.
-pub fn mutants() -> impl Iterator<Item = &'static Target> {
+pub fn mutants() -> impl Iterator<Item = &'static Workload> {
     recipes().flat_map(|recipe| recipe.mutants.iter().copied()).chain(wrong_worlds::caught())
 }
 
 /// Workloads in worlds that are kinder than ZooKeeper.
-pub fn too_kind() -> impl Iterator<Item = &'static Target> {
+pub fn too_kind() -> impl Iterator<Item = &'static Workload> {
     wrong_worlds::too_kind()
 }
 
 /// Everything that can be run by name: workloads first.
-pub fn targets() -> impl Iterator<Item = &'static Target> {
+pub fn all() -> impl Iterator<Item = &'static Workload> {
     workloads().chain(mutants()).chain(too_kind())
 }
 
-/// The target of that name.
-pub fn find(name: &str) -> Option<&'static Target> {
-    targets().find(|target| target.name == name)
+/// The workload of that name.
+pub fn find(name: &str) -> Option<&'static Workload> {
+    all().find(|workload| workload.name == name)
 }
 
 /// What runs on real servers: workloads, then mutants.
-pub fn real_targets() -> impl Iterator<Item = &'static RealTarget> {
+pub fn real_workloads() -> impl Iterator<Item = &'static RealWorkload> {
     let mutants = recipes().flat_map(|recipe| recipe.real_mutants.iter().copied());
     recipes().filter_map(|recipe| recipe.real).chain(mutants)
 }
 
-/// How a target runs on real servers, if it does.
-pub fn on_real_servers(target: &Target) -> Option<&'static RealTarget> {
-    real_targets().find(|real| real.target == target)
+/// How a workload runs on real servers, if it does.
+pub fn on_real_servers(workload: &Workload) -> Option<&'static RealWorkload> {
+    real_workloads().find(|real| real.workload == workload)
 }
 
 /// Every story.
@@ -147,24 +147,24 @@ mod tests {
 
     #[test]
     fn every_name_is_given_once() {
-        let names = || targets().map(|target| target.name).chain(stories().map(|story| story.name));
+        let names = || workloads().map(|workload| workload.name).chain(stories().map(|story| story.name));
         assert_eq!(names().collect::<BTreeSet<_>>().len(), names().count());
     }
 
     #[test]
     fn what_is_broken_stands_among_the_broken_and_nothing_else_does() {
-        assert!(workloads().all(|target| !target.is_mutant()));
-        assert!(mutants().all(Target::is_mutant));
+        assert!(workloads().all(|workload| !workload.is_mutant()));
+        assert!(mutants().all(Workload::is_mutant));
     }
 
     #[test]
     fn a_target_draws_no_other_faults_than_it_names_and_its_plans_make_sense() {
-        for target in targets() {
+        for workload in workloads() {
             for seed in 0..50 {
-                let plan = target.plan(seed);
-                assert_eq!(plan.check(), Ok(()), "{target:?} seed {seed}");
-                let named = |name: &String| target.faults.iter().any(|fault| fault.name() == name);
-                assert!(plan.rates.keys().all(named), "{target:?} seed {seed}: {plan}");
+                let plan = workload.plan(seed);
+                assert_eq!(plan.check(), Ok(()), "{workload:?} seed {seed}");
+                let named = |name: &String| workload.faults.iter().any(|fault| fault.name() == name);
+                assert!(plan.rates.keys().all(named), "{workload:?} seed {seed}: {plan}");
             }
         }
     }

@@ -30,11 +30,11 @@ use zk_recipes::{
 };
 
 /// Many holds of a session.
-pub static TARGET: Target = Target {
+pub static WORKLOAD: Workload = Workload {
     about: "clients hold many things at once for many session timeouts, through one session each",
     plan,
     required: &[Mx14, Mx16, Le10, Gm8],
-    ..Target::own("many-holds", objects, |task| client(task).boxed(), &STATED)
+    ..Workload::own("many-holds", objects, |task| client(task).boxed(), &STATED)
 };
 
 /// Taking so many things offers so many occasions for faults that the usual number of them would be spent before anybody holds.
@@ -45,7 +45,7 @@ fn plan(seed: u64) -> Plan {
 
 /// Many holds, as the catalogue lists them.
 pub static RECIPE: Recipe =
-    Recipe { workload: &TARGET, real: None, stories: &[], mutants: &[], real_mutants: &[] };
+    Recipe { workload: &WORKLOAD, real: None, stories: &[], mutants: &[], real_mutants: &[] };
 
 /// What its runs owe.
 pub static STATED: Stated = Stated {

@@ -20,6 +20,6 @@ pub(crate) use zk_harness::plan::{Act, Plan};
 pub(crate) use zk_harness::rounds::{Round, SESSIONS, rounds};
 pub(crate) use zk_harness::sometimes;
 pub(crate) use zk_harness::stage::{Script, Story, TIMEOUT};
-pub(crate) use zk_harness::target::{Setting, Stated, Target, Task};
-pub(crate) use zk_real::RealTarget;
+pub(crate) use zk_harness::workload::{Setting, Stated, Task, Workload};
+pub(crate) use zk_real::RealWorkload;
 pub(crate) use zk_recipes::zk::{Error, ZooKeeper};

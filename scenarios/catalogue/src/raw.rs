@@ -13,18 +13,18 @@ use zk_checker::Probe;
 use zk_recipes::zk::{CreateMode, Op};
 
 /// ZooKeeper itself under load.
-pub static TARGET: Target = Target {
+pub static WORKLOAD: Workload = Workload {
     about: "clients do whatever comes to their mind to a few znodes: what ZooKeeper itself promises",
     plan: |seed| Plan { rounds: 20, ..Plan::drawn(seed) },
     required: &[Zk1, Zk2, Zk3, Zk4, Zk5, Zk6, Zk7, Zk8, Zk9, Zk10, Zk11, Zk12, Zk13, Zk14],
     must_reach: MUST_REACH,
     // Without a recipe there is no object to judge.
-    ..Target::own("raw", |_, _| Vec::new(), |task| client(task).boxed(), &STATED)
+    ..Workload::own("raw", |_, _| Vec::new(), |task| client(task).boxed(), &STATED)
 };
 
 /// Plain requests, as the catalogue lists them.
 pub static RECIPE: Recipe =
-    Recipe { workload: &TARGET, real: None, stories: &[], mutants: &[], real_mutants: &[] };
+    Recipe { workload: &WORKLOAD, real: None, stories: &[], mutants: &[], real_mutants: &[] };
 
 /// What its runs owe.
 pub static STATED: Stated = Stated { finishes_within: Duration::from_secs(60), rules: None, sometimes: &[] };

@@ -1,8 +1,8 @@
 //! What a folder of the catalogue exports.
 
 use zk_harness::stage::Story;
-use zk_harness::target::Target;
-use zk_real::RealTarget;
+use zk_harness::workload::Workload;
+use zk_real::RealWorkload;
 
 /// The constructor of a recipe over a session: of the right recipe, or of a mutant. It is boxed, so that a workload is compiled
 /// once for all mutants of one copy.
@@ -11,13 +11,13 @@ pub type Make<Z, L> = Box<dyn Fn(&Z) -> L + Send + Sync>;
 /// A recipe, and everything that runs it.
 pub struct Recipe {
     /// It under load.
-    pub workload: &'static Target,
+    pub workload: &'static Workload,
     /// The same on real servers.
-    pub real: Option<&'static RealTarget>,
+    pub real: Option<&'static RealWorkload>,
     /// Its stories.
     pub stories: &'static [&'static Story],
     /// It with one wrong step, in many ways.
-    pub mutants: &'static [&'static Target],
+    pub mutants: &'static [&'static Workload],
     /// The mutants that show on real servers too.
-    pub real_mutants: &'static [&'static RealTarget],
+    pub real_mutants: &'static [&'static RealWorkload],
 }

@@ -47,7 +47,7 @@ pub trait Client: Clone + Send + Sync + 'static {
 /// Declares a condition that some runs must reach: `sometimes!(client, "gave up while first in line", condition)`.
 ///
 /// A sweep reports conditions that were never reached. The workload lists their names in
-/// [`Stated::sometimes`](crate::target::Stated::sometimes). The condition does not affect the run or its hash.
+/// [`Stated::sometimes`](crate::workload::Stated::sometimes). The condition does not affect the run or its hash.
 #[macro_export]
 macro_rules! sometimes {
     ($client:expr, $name:literal, $condition:expr $(,)?) => {

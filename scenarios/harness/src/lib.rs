@@ -5,7 +5,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`testing`] | what a test of another crate calls |
-//! | [`target`] | a workload as a plain description; [`caught`], how a mutant must be caught |
+//! | [`workload`] | a workload as a plain description; [`caught`], how a mutant must be caught |
 //! | [`client`] | a client process, as a workload sees it |
 //! | [`rounds`], [`operation`], [`holding`], [`pace`] | what workloads are made of |
 //! | [`journal`] | writes the history |
@@ -43,6 +43,6 @@ pub mod shrink;
 pub mod stage;
 pub mod strategy;
 pub mod sweep;
-pub mod target;
 pub mod testing;
 pub mod threads;
+pub mod workload;

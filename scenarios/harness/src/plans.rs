@@ -3,11 +3,11 @@
 //! ```
 //! use proptest::prelude::*;
 //! use zk_checker::Verdict;
-//! use zk_harness::target::{Stated, Target};
+//! use zk_harness::workload::{Stated, Workload};
 //! use zk_harness::{plans::plans, run};
 //!
 //! // In place of your own code.
-//! static IDLE: Target = Target::own("idle", |_, _| Vec::new(), |_| Box::pin(async {}), &STATED);
+//! static IDLE: Workload = Workload::own("idle", |_, _| Vec::new(), |_| Box::pin(async {}), &STATED);
 //! static STATED: Stated =
 //!     Stated { finishes_within: std::time::Duration::from_secs(60), rules: None, sometimes: &[] };
 //!

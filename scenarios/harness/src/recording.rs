@@ -2,7 +2,7 @@
 
 use crate::plan::{Interference, Order, Plan};
 use crate::run::Run;
-use crate::target::{Lookup, Target};
+use crate::workload::{Lookup, Workload};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ pub struct Recording {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub regression: Option<Regression>,
     /// The name of the workload or mutant.
-    pub target: String,
+    pub workload: String,
     /// The plan.
     pub plan: Plan,
     /// The choices.
@@ -67,9 +67,9 @@ pub enum CodeError {
     /// It was recorded by another version.
     #[error("the run has form {0}; this program knows form 1")]
     Form(u32),
-    /// Its target does not exist here.
+    /// Its workload does not exist here.
     #[error("the run is of {0:?}, which does not exist here")]
-    Target(String),
+    Workload(String),
     /// Its plan makes no sense.
     #[error("the run's plan: {0}")]
     Plan(#[from] crate::plan::PlanError),
@@ -77,13 +77,13 @@ pub enum CodeError {
 
 impl Recording {
     /// Records a run.
-    pub fn of(target: &Target, plan: &Plan, run: &Run) -> Recording {
+    pub fn of(workload: &Workload, plan: &Plan, run: &Run) -> Recording {
         // Choices after the last one that is not 0 are 0 on replay, too.
         let used = run.choices.iter().rposition(|choice| *choice != 0).map_or(0, |last| last + 1);
         Recording {
             format: 1,
             regression: None,
-            target: target.name.to_owned(),
+            workload: workload.name.to_owned(),
             plan: plan.clone(),
             choices: run.choices[..used].to_vec(),
             hash: format!("{:032x}", run.hash),
@@ -92,12 +92,12 @@ impl Recording {
 
     /// The code of the run.
     pub fn code(&self) -> String {
-        let Recording { format, regression: _, target, plan, choices, hash } = self;
+        let Recording { format, regression: _, workload, plan, choices, hash } = self;
         let Plan { servers, clients, rounds, timeout_ms, hostile_ms, faults, rates, interference, order } =
             plan;
         let drawn = (servers, clients, rounds, timeout_ms, hostile_ms, faults, rates);
         let plain = "a recorded run is plain data";
-        let mut bytes = postcard::to_allocvec(&(format, target, drawn, choices, hash)).expect(plain);
+        let mut bytes = postcard::to_allocvec(&(format, workload, drawn, choices, hash)).expect(plain);
         if !interference.is_none() || !order.is_timed() {
             bytes.extend(postcard::to_allocvec(interference).expect(plain));
         }
@@ -128,7 +128,7 @@ impl Recording {
     /// foreign clients, or in timed order, end earlier.
     fn decode(bytes: &[u8]) -> Option<Recording> {
         let (run, rest) = postcard::take_from_bytes(bytes).ok()?;
-        let (format, target, drawn, choices, hash) = run;
+        let (format, workload, drawn, choices, hash) = run;
         let (servers, clients, rounds, timeout_ms, hostile_ms, faults, rates) = drawn;
         let (interference, rest) = match rest.is_empty() {
             true => (Interference::default(), rest),
@@ -137,7 +137,7 @@ impl Recording {
         let order = if rest.is_empty() { Order::Timed } else { postcard::from_bytes(rest).ok()? };
         let plan =
             Plan { servers, clients, rounds, timeout_ms, hostile_ms, faults, rates, interference, order };
-        Some(Recording { format, regression: None, target, plan, choices, hash })
+        Some(Recording { format, regression: None, workload, plan, choices, hash })
     }
 
     /// Reads a file, or else a code, and says what is to be run.
@@ -145,7 +145,7 @@ impl Recording {
     /// # Errors
     ///
     /// One sentence.
-    pub fn read(code_or_file: &str, lookup: Lookup) -> Result<(Recording, &'static Target), CodeError> {
+    pub fn read(code_or_file: &str, lookup: Lookup) -> Result<(Recording, &'static Workload), CodeError> {
         let path = std::path::Path::new(code_or_file);
         let recorded = if path.exists() {
             let text = std::fs::read_to_string(path)
@@ -160,10 +160,10 @@ impl Recording {
             return Err(CodeError::Form(recorded.format));
         }
         recorded.plan.check()?;
-        let target = lookup(&recorded.target);
-        match target {
-            Some(target) => Ok((recorded, target)),
-            None => Err(CodeError::Target(recorded.target)),
+        let workload = lookup(&recorded.workload);
+        match workload {
+            Some(workload) => Ok((recorded, workload)),
+            None => Err(CodeError::Workload(recorded.workload)),
         }
     }
 }
@@ -185,7 +185,7 @@ mod tests {
         let recorded = Recording {
             format: 1,
             regression: None,
-            target: "sample".into(),
+            workload: "sample".into(),
             plan: Plan::drawn(3),
             choices: vec![0, 3, 255, 0, 7],
             hash: String::new(),
@@ -194,8 +194,8 @@ mod tests {
         let untimed = Plan { order: Order::Any { late_answers: false, overtaking: true }, ..Plan::calm() };
         for plan in [interfered, untimed, recorded.plan.clone()] {
             let recorded = Recording { plan, ..recorded.clone() };
-            let (back, target) = Recording::read(&recorded.code(), find).expect("its own code");
-            assert_eq!((&back, target), (&recorded, &SAMPLE));
+            let (back, workload) = Recording::read(&recorded.code(), find).expect("its own code");
+            assert_eq!((&back, workload), (&recorded, &SAMPLE));
             assert_eq!(serde_json::from_str::<Recording>(&recorded.text()).expect("its own text"), recorded);
         }
     }

@@ -5,7 +5,7 @@
 
 use crate::recording::{Expected, Recording, Regression};
 use crate::run::Run;
-use crate::target::Target;
+use crate::workload::Workload;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -33,17 +33,17 @@ pub enum KeepError {
 
 impl Regression {
     /// The regression of a failing run. A mutant must keep failing; a correct recipe must pass once its bug is fixed.
-    pub fn of(target: &Target, recorded: &Recording, run: &Run, about: Option<String>) -> Regression {
+    pub fn of(workload: &Workload, recorded: &Recording, run: &Run, about: Option<String>) -> Regression {
         let what = run.what_failed();
         let title = run.report.first().map_or("the run does not end", |finding| finding.rule.title());
-        let is_mutant = target.is_mutant();
+        let is_mutant = workload.is_mutant();
         let verdict = match run.verdict() {
             _ if !is_mutant => Expected::Pass,
             Verdict::Fail => Expected::Fail,
             _ => Expected::Unknown,
         };
         let rule = if is_mutant { what.clone() } else { String::new() };
-        let about = about.unwrap_or_else(|| format!("{}: {what}, {title}", recorded.target));
+        let about = about.unwrap_or_else(|| format!("{}: {what}, {title}", recorded.workload));
         Regression { about, verdict, rule }
     }
 

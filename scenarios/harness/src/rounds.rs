@@ -2,7 +2,7 @@
 
 use crate::client::Client;
 use crate::sometimes;
-use crate::target::Task;
+use crate::workload::Task;
 use std::future::Future;
 use std::time::Duration;
 use zk_recipes::zk::ZooKeeper;

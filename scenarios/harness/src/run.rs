@@ -4,7 +4,7 @@ use crate::client::SimProcess;
 use crate::interference::{self, Place};
 use crate::journal::Journal;
 use crate::plan::{Interference, Order, Plan};
-use crate::target::{Part, Setting, Target, Task};
+use crate::workload::{Part, Setting, Task, Workload};
 use futures_util::FutureExt;
 use futures_util::future::{Either, select, try_join_all};
 use sim_zk::choose::{Chooser, Recording, Replay, Seeded};
@@ -143,8 +143,8 @@ impl Run {
 }
 
 /// Runs a seed.
-pub fn seed(target: &'static Target, plan: &Plan, seed: u64) -> Run {
-    with(target, plan, Seeded::new(seed, plan.rates()))
+pub fn seed(workload: &'static Workload, plan: &Plan, seed: u64) -> Run {
+    with(workload, plan, Seeded::new(seed, plan.rates()))
 }
 
 /// As [`seed`]; of a run that panics outside of its clients' parts nothing is left but what it said. A client's own panic
@@ -153,8 +153,8 @@ pub fn seed(target: &'static Target, plan: &Plan, seed: u64) -> Run {
 /// # Errors
 ///
 /// The panic's message.
-pub fn seed_caught(target: &'static Target, plan: &Plan, number: u64) -> Result<Run, String> {
-    caught(|| seed(target, plan, number))
+pub fn seed_caught(workload: &'static Workload, plan: &Plan, number: u64) -> Result<Run, String> {
+    caught(|| seed(workload, plan, number))
 }
 
 /// What a run comes to, or what it said when it panicked.
@@ -174,8 +174,8 @@ fn said(panic: &(dyn Any + Send)) -> String {
 }
 
 /// Runs a recorded list of choices.
-pub fn replay(target: &'static Target, plan: &Plan, choices: Vec<u16>) -> Run {
-    with(target, plan, Replay::new(choices))
+pub fn replay(workload: &'static Workload, plan: &Plan, choices: Vec<u16>) -> Run {
+    with(workload, plan, Replay::new(choices))
 }
 
 /// The header of a simulated run.
@@ -220,23 +220,23 @@ pub struct Played<C> {
 }
 
 /// Makes a run with a chooser.
-pub fn with<C: Chooser + 'static>(target: &'static Target, plan: &Plan, chooser: C) -> Run {
-    giving_back(target, plan, chooser).0
+pub fn with<C: Chooser + 'static>(workload: &'static Workload, plan: &Plan, chooser: C) -> Run {
+    giving_back(workload, plan, chooser).0
 }
 
 /// As [`with`], and returns the chooser too.
-pub fn giving_back<C: Chooser + 'static>(target: &'static Target, plan: &Plan, chooser: C) -> (Run, C) {
-    let played = play(target, plan, Recording::new(chooser));
+pub fn giving_back<C: Chooser + 'static>(workload: &'static Workload, plan: &Plan, chooser: C) -> (Run, C) {
+    let played = play(workload, plan, Recording::new(chooser));
     let Played { history, hash, chooser, end, steps, sim_us, longest_lull_us, sometimes, panic } = played;
-    let report = zk_checker::judge(&history, &target.rules());
+    let report = zk_checker::judge(&history, &workload.rules());
     let (chooser, choices) = chooser.into_parts();
     let run = Run { report, history, hash, choices, end, steps, sim_us, longest_lull_us, sometimes, panic };
     (run, chooser)
 }
 
 /// Makes a run with a chooser, without judging it.
-pub fn play<C: Chooser + 'static>(target: &'static Target, plan: &Plan, chooser: C) -> Played<C> {
-    let (hostile_until, injected_bug) = (plan.hostile_ms * 1000, target.injected_bug);
+pub fn play<C: Chooser + 'static>(workload: &'static Workload, plan: &Plan, chooser: C) -> Played<C> {
+    let (hostile_until, injected_bug) = (plan.hostile_ms * 1000, workload.injected_bug);
     let config = Config { hostile_until, faults: plan.faults, injected_bug, ..Config::default() };
     let config = config.with_servers(plan.servers);
     let untimed = match plan.order {
@@ -247,7 +247,7 @@ pub fn play<C: Chooser + 'static>(target: &'static Target, plan: &Plan, chooser:
     };
     let setting = Setting::simulated(plan);
     let mut names = Names::default();
-    let objects = (target.objects)(&mut names, &setting);
+    let objects = (workload.objects)(&mut names, &setting);
     let place = |object: &Object| Place {
         path: names.text(object.path).to_owned(),
         is_directory: object.kind != Kind::Barrier,
@@ -259,7 +259,7 @@ pub fn play<C: Chooser + 'static>(target: &'static Target, plan: &Plan, chooser:
     let is_calm = plan.faults == 0 && plan.interference.is_none();
     // A client may wait for a znode that a foreign client deleted.
     let patience = if plan.interference.is_none() { Duration::ZERO } else { PATIENCE };
-    let limit = target.stated.finishes_within + patience;
+    let limit = workload.stated.finishes_within + patience;
     let root = move |sim: Sim| async move {
         if is_calm {
             // Without faults, progress is required from the start.
@@ -267,7 +267,7 @@ pub fn play<C: Chooser + 'static>(target: &'static Target, plan: &Plan, chooser:
         }
         let (mut living, alive) = (Vec::new(), Alive::default());
         for number in 0..setting.clients {
-            living.push(supervised(sim.clone(), number, setting, target.sim, alive.clone()));
+            living.push(supervised(sim.clone(), number, setting, workload.sim, alive.clone()));
         }
         let all = try_join_all(living);
         let all = if interference.is_none() || places.is_empty() {

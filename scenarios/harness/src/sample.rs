@@ -3,7 +3,7 @@
 use crate::client::{Client, SimProcess};
 use crate::plan::Plan;
 use crate::rounds::{Round, rounds};
-use crate::target::{Stated, Target, Task};
+use crate::workload::{Stated, Task, Workload};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use sim_zk::SimClient;
@@ -13,15 +13,16 @@ use zk_recipes::zk::{CreateMode, ZooKeeper};
 static STATED: Stated = Stated { finishes_within: Duration::from_secs(60), rules: None, sometimes: &[] };
 
 /// Under all kinds of fault.
-pub static SAMPLE: Target =
-    Target { plan: Plan::drawn, ..Target::own("sample", |_, _| Vec::new(), client, &STATED) };
+pub static SAMPLE: Workload =
+    Workload { plan: Plan::drawn, ..Workload::own("sample", |_, _| Vec::new(), client, &STATED) };
 
 /// The same under another name.
-pub static OTHER: Target = Target { name: "other", ..Target::own("", |_, _| Vec::new(), client, &STATED) };
+pub static OTHER: Workload =
+    Workload { name: "other", ..Workload::own("", |_, _| Vec::new(), client, &STATED) };
 
 /// Finds the two.
-pub fn find(name: &str) -> Option<&'static Target> {
-    [&SAMPLE, &OTHER].into_iter().find(|target| target.name == name)
+pub fn find(name: &str) -> Option<&'static Workload> {
+    [&SAMPLE, &OTHER].into_iter().find(|workload| workload.name == name)
 }
 
 fn client(task: Task<SimProcess>) -> BoxFuture<'static, ()> {

@@ -8,7 +8,7 @@ use crate::plan::Plan;
 use crate::run;
 use crate::strategy::{Search, Strategy, Variations};
 use crate::sweep::{Failures, Order, Tally};
-use crate::target::Lookup;
+use crate::workload::Lookup;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use zk_checker::history::FaultKind;
@@ -123,12 +123,12 @@ impl Sheet {
     pub fn of(order: &Order, tally: &Tally) -> Sheet {
         let search = &order.search;
         // What all shards of a sweep can make alike, whichever runs they make.
-        let plan = search.plan.clone().unwrap_or_else(|| search.target.plan(order.seeds.start));
+        let plan = search.plan.clone().unwrap_or_else(|| search.workload.plan(order.seeds.start));
         let plan = Plan { faults: 0, ..plan };
-        let first = run::seed_caught(search.target, &plan, order.seeds.start);
+        let first = run::seed_caught(search.workload, &plan, order.seeds.start);
         Sheet {
             kind: Kind::Part,
-            workload: search.target.name.to_owned(),
+            workload: search.workload.name.to_owned(),
             asked: Asked {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 code: first.map_or_else(|_| "panic".to_owned(), |run| format!("{:032x}", run.hash)),
@@ -151,10 +151,10 @@ impl Sheet {
     /// If it names what does not exist here.
     pub fn read(&self, file: &str, lookup: Lookup) -> Result<(Order, Tally), ShardError> {
         let foreign = |what, name: &str| ShardError::Foreign(file.to_owned(), what, name.to_owned());
-        let target = lookup(&self.workload).ok_or_else(|| foreign("a workload", &self.workload))?;
+        let workload = lookup(&self.workload).ok_or_else(|| foreign("a workload", &self.workload))?;
         let Asked { strategy, variations, plan, from, seeds, require_probes, .. } = &self.asked;
         let known = Strategy::from_name(strategy).ok_or_else(|| foreign("a strategy", strategy))?;
-        let search = Search::new(target, known, plan.clone()).drawing(*variations);
+        let search = Search::new(workload, known, plan.clone()).drawing(*variations);
         let order = Order {
             search,
             seeds: *from..from.saturating_add(*seeds),
@@ -304,11 +304,11 @@ mod tests {
     use super::*;
     use crate::sample::{OTHER, SAMPLE, find};
     use crate::sweep::sweep;
-    use crate::target::Target;
+    use crate::workload::Workload;
     use std::sync::atomic::AtomicBool;
 
-    fn shard(target: &'static Target, seeds: u64, shard: (u64, u64)) -> Sheet {
-        let search = Search::new(target, Strategy::Swarm, None);
+    fn shard(workload: &'static Workload, seeds: u64, shard: (u64, u64)) -> Sheet {
+        let search = Search::new(workload, Strategy::Swarm, None);
         let order = Order {
             search,
             seeds: 0..seeds,

@@ -157,7 +157,7 @@ impl Tally {
     /// Required rules that were never tested.
     pub fn required_untested(&self, order: &Order) -> Vec<RuleId> {
         let tested = |rule: &RuleId| self.rules.get(rule).is_some_and(|(premises, _)| *premises > 0);
-        order.search.target.required.iter().copied().filter(|rule| !tested(rule)).collect()
+        order.search.workload.required.iter().copied().filter(|rule| !tested(rule)).collect()
     }
 
     /// Required probes that were never reached. They are only required in sweeps of 10,000 runs and more, or by
@@ -167,16 +167,16 @@ impl Tally {
             return Vec::new();
         }
         let reached = |probe: &Probe| self.probes.get(probe).is_some_and(|count| *count > 0);
-        order.search.target.must_reach.iter().copied().filter(|probe| !reached(probe)).collect()
+        order.search.workload.must_reach.iter().copied().filter(|probe| !reached(probe)).collect()
     }
 
     /// `sometimes!` conditions that were never reached; required as in [`Tally::unreached`].
     pub fn conditions_unreached(&self, order: &Order) -> Vec<&'static str> {
         // A mutant draws only the faults that trigger it.
-        if order.search.target.is_mutant() || (!order.require_probes && self.runs < REACHED_WITHIN) {
+        if order.search.workload.is_mutant() || (!order.require_probes && self.runs < REACHED_WITHIN) {
             return Vec::new();
         }
-        let declared = order.search.target.stated.sometimes.iter().copied();
+        let declared = order.search.workload.stated.sometimes.iter().copied();
         declared.filter(|what| !self.sometimes.contains_key(*what)).collect()
     }
 
@@ -217,7 +217,7 @@ pub fn sweep(order: &Order, stop: &AtomicBool, each: &Each<'_>) -> Tally {
         let mut tally = Tally::default();
         // Where there is nothing more to enumerate, there is no run of that number.
         let Some(attempt) = search.attempt(seed) else { return false };
-        match attempt.run_caught(search.target) {
+        match attempt.run_caught(search.workload) {
             Ok(run) => {
                 tally.add(seed, &run);
                 if order.count_transitions {

@@ -1,6 +1,6 @@
 //! Your own coordination code under seeds: what a test of another crate calls.
 //!
-//! Such a test describes its code as a [`Target`], with [`Target::own`], and lets [`holds`] sweep it. A failure comes as a
+//! Such a test describes its code as a [`Workload`], with [`Workload::own`], and lets [`holds`] sweep it. A failure comes as a
 //! panic with the broken promise, the shrunk run, and its trace. [`tells`] plays a [`Story`].
 //!
 //! [`prelude`] has the names that such a test uses.
@@ -13,7 +13,7 @@ use crate::shrink::{self, Shrunk};
 use crate::stage::{self, Story};
 use crate::strategy::{Search, Strategy};
 use crate::sweep::{self, Order};
-use crate::target::{Target, Task};
+use crate::workload::{Task, Workload};
 use std::fmt;
 use std::future::Future;
 use std::ops::Range;
@@ -31,7 +31,7 @@ pub mod prelude {
     pub use crate::plan::Plan;
     pub use crate::rounds::{Round, rounds};
     pub use crate::stage::{Script, Stage, Story};
-    pub use crate::target::{Done, Setting, Stated, Target, Task};
+    pub use crate::workload::{Done, Setting, Stated, Task, Workload};
     pub use futures_util::FutureExt;
     pub use futures_util::future::BoxFuture;
     pub use sim_zk::fault::Fault;
@@ -44,7 +44,7 @@ const SHRINKING_RUNS: u32 = 500;
 
 /// A failure of your own code, shrunk.
 pub struct Failure {
-    target: &'static Target,
+    workload: &'static Workload,
     /// The first seed that fails.
     pub seed: u64,
     /// The rule that failed, or the other kind of failure.
@@ -56,28 +56,35 @@ pub struct Failure {
 }
 
 impl Failure {
-    fn of(target: &'static Target, seed: u64) -> Failure {
-        let plan = target.plan(seed);
-        let run = match run::seed_caught(target, &plan, seed) {
+    fn of(workload: &'static Workload, seed: u64) -> Failure {
+        let plan = workload.plan(seed);
+        let run = match run::seed_caught(workload, &plan, seed) {
             Ok(run) => run,
-            Err(finding) => return Failure { target, seed, what: PANIC.to_owned(), finding, shrunk: None },
+            Err(finding) => return Failure { workload, seed, what: PANIC.to_owned(), finding, shrunk: None },
         };
         let first = run.report.findings.first().map(ToString::to_string);
         let hang = || run.hang().map(|hang| hang.about().to_owned());
         let panicked = run.panic.as_ref().map(ToString::to_string);
         Failure {
-            target,
+            workload,
             seed,
             what: run.what_failed(),
             finding: panicked.or(first).or_else(hang).unwrap_or_default(),
-            shrunk: shrink::shrink(target, &plan, run.choices, SHRINKING_RUNS).ok(),
+            shrunk: shrink::shrink(workload, &plan, run.choices, SHRINKING_RUNS).ok(),
         }
     }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}, seed {}: {}\n{}", self.target.name, self.seed, self.what, self.finding.trim_end())?;
+        writeln!(
+            f,
+            "{}, seed {}: {}\n{}",
+            self.workload.name,
+            self.seed,
+            self.what,
+            self.finding.trim_end()
+        )?;
         writeln!(f, "again: ZKSIM_SEEDS={} cargo test", self.seed)?;
         let Some(shrunk) = &self.shrunk else { return Ok(()) };
         let size = shrunk.after();
@@ -111,9 +118,9 @@ fn read(text: &str) -> Option<Range<u64>> {
 /// # Panics
 ///
 /// If no run failed, and a required rule was never tested (no evidence).
-pub fn first_failure(target: &'static Target, seeds: Range<u64>) -> Option<Failure> {
+pub fn first_failure(workload: &'static Workload, seeds: Range<u64>) -> Option<Failure> {
     let order = Order {
-        search: Search::new(target, Strategy::Swarm, None),
+        search: Search::new(workload, Strategy::Swarm, None),
         seeds,
         shard: (0, 1),
         jobs: std::thread::available_parallelism().map_or(1, usize::from),
@@ -127,7 +134,7 @@ pub fn first_failure(target: &'static Target, seeds: Range<u64>) -> Option<Failu
         first.is_some() || untested.is_empty(),
         "no evidence (vacuous): no run puts {untested:?} to the test"
     );
-    first.map(|seed| Failure::of(target, seed))
+    first.map(|seed| Failure::of(workload, seed))
 }
 
 /// All runs of the seeds hold.
@@ -135,8 +142,8 @@ pub fn first_failure(target: &'static Target, seeds: Range<u64>) -> Option<Failu
 /// # Panics
 ///
 /// If one does not: with the [`Failure`], in words.
-pub fn holds(target: &'static Target, seeds: Range<u64>) {
-    if let Some(failure) = first_failure(target, seeds) {
+pub fn holds(workload: &'static Workload, seeds: Range<u64>) {
+    if let Some(failure) = first_failure(workload, seeds) {
         panic!("{failure}");
     }
 }
@@ -173,8 +180,8 @@ pub fn tells(story: &Story) {
 }
 
 /// The run of a seed, a line a happening, and what the judge says of it.
-pub fn shown(target: &'static Target, seed: u64) -> (String, Verdict) {
-    let run = run::seed(target, &target.plan(seed), seed);
+pub fn shown(workload: &'static Workload, seed: u64) -> (String, Verdict) {
+    let run = run::seed(workload, &workload.plan(seed), seed);
     (format!("{}{}", trace::print(&run.history, &[]), run.report), run.verdict())
 }
 
@@ -183,7 +190,7 @@ mod tests {
     use super::*;
     use crate::client::SimProcess;
     use crate::plan::Plan;
-    use crate::target::Stated;
+    use crate::workload::Stated;
     use futures_util::FutureExt;
     use futures_util::future::BoxFuture;
     use sim_zk::SimClient;
@@ -220,10 +227,10 @@ mod tests {
         })
     }
 
-    static BRITTLE: Target = Target {
+    static BRITTLE: Workload = Workload {
         faults: &[Fault::ReplyLost, Fault::LinkHeld],
         plan: |_| Plan::calm().with(&[Fault::ReplyLost, Fault::LinkHeld], 0.02),
-        ..Target::own("brittle", |_, _| Vec::new(), brittle, &CALM)
+        ..Workload::own("brittle", |_, _| Vec::new(), brittle, &CALM)
     };
     static CALM: Stated =
         Stated { finishes_within: Duration::from_secs(60), rules: Some(&[]), sometimes: &[] };
@@ -246,10 +253,10 @@ mod tests {
         asking(task, |zk, _, is_answered| while !is_answered && zk.now() < Time::NEVER {})
     }
 
-    static RESTLESS: Target = Target {
+    static RESTLESS: Workload = Workload {
         faults: BRITTLE.faults,
         plan: BRITTLE.plan,
-        ..Target::own("restless", |_, _| Vec::new(), restless, &CALM)
+        ..Workload::own("restless", |_, _| Vec::new(), restless, &CALM)
     };
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`target`] | a workload as it runs on real servers |
+//! | [`workload`] | a workload as it runs on real servers |
 //! | [`server`] | starts one server, hurts it, stops it and removes its folder |
 //! | [`ensemble`] | starts several, which agree |
 //! | [`faults`] | what can go wrong, and the plan of what does |
@@ -47,10 +47,10 @@ pub mod schedule;
 pub mod server;
 pub mod server_links;
 mod stalls;
-pub mod target;
 mod time;
 mod tree;
+pub mod workload;
 
 pub use self::ensemble::{Ensemble, EnsembleOptions};
 pub use self::server::{Server, ServerOptions, Settings, StartError};
-pub use self::target::RealTarget;
+pub use self::workload::RealWorkload;

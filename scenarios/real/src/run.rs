@@ -17,9 +17,9 @@ use crate::nemesis::{Harm, Nemesis, Owned};
 use crate::process::Process;
 use crate::recorder::Recorder;
 use crate::stalls::Observer;
-use crate::target::RealTarget;
 use crate::time::sleep;
 use crate::tree::tree;
+use crate::workload::RealWorkload;
 use futures_util::future::join_all;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,7 +29,7 @@ use zk_checker::history::{Header, History, Mode, Names, Object, ObjectId, OpId, 
 use zk_checker::{Report, RuleSet};
 use zk_harness::journal::Journal;
 use zk_harness::pace::Pace;
-use zk_harness::target::{Part, Setting, Task};
+use zk_harness::workload::{Part, Setting, Task};
 use zk_recipes::client::{Client, Options};
 use zk_recipes::zk::{CreateMode, Error, SessionId, ZooKeeper};
 
@@ -60,7 +60,7 @@ const MEASURED: u32 = 20;
 #[derive(Clone, Debug)]
 pub struct Order {
     /// The workload.
-    pub target: &'static RealTarget,
+    pub workload: &'static RealWorkload,
     /// How many clients.
     pub clients: u8,
     /// What they draw from.
@@ -139,7 +139,7 @@ pub enum RunError {
 /// One sentence each.
 pub fn run(order: &Order, tell: &dyn Fn(u64)) -> Result<Outcome, RunError> {
     let runtime = tokio::runtime::Runtime::new()?;
-    runtime.block_on(drive(order, order.target.part, tell))
+    runtime.block_on(drive(order, order.workload.part, tell))
 }
 
 async fn drive(order: &Order, part: Part<RealClient>, tell: &dyn Fn(u64)) -> Result<Outcome, RunError> {
@@ -222,7 +222,7 @@ async fn work(
     over.ring();
     far.end();
     let stoppers: Vec<_> = parts.iter().map(|part| part.abort_handle()).collect();
-    let limit = order.target.target.stated.finishes_within + FINISH_LIMIT;
+    let limit = order.workload.workload.stated.finishes_within + FINISH_LIMIT;
     let finished = timeout(limit, join_all(parts)).await;
     let worked = own.zk.now().since(begun);
     stoppers.iter().for_each(|part| part.abort());
@@ -252,7 +252,7 @@ async fn work(
     if let Some(client) = panicked {
         return Err(RunError::Panicked(client));
     }
-    let required = order.target.required.iter();
+    let required = order.workload.required.iter();
     let rules = required.fold(RuleSet::all(), |rules, rule| rules.requiring(*rule));
     let report = zk_checker::judge(&history, &rules);
     Ok(Outcome { report, history, rounds: rounds.load(SeqCst), worked, unfinished, lost_by_servers, left })
@@ -297,13 +297,14 @@ impl Order {
     fn setting(&self) -> Setting {
         let setting =
             |rounds| Setting { clients: self.clients, rounds, timeout: self.timeout, pace: Pace::REAL };
-        let declared = |rounds| (self.target.target.objects)(&mut Names::default(), &setting(rounds)).len();
+        let declared =
+            |rounds| (self.workload.workload.objects)(&mut Names::default(), &setting(rounds)).len();
         setting(if declared(1) == declared(2) { u32::MAX } else { MOST_ROUNDS })
     }
 
     fn objects(&self) -> (Names, Vec<Object>) {
         let mut names = Names::default();
-        let objects = (self.target.target.objects)(&mut names, &self.setting());
+        let objects = (self.workload.workload.objects)(&mut names, &self.setting());
         (names, objects)
     }
 }

@@ -6,7 +6,7 @@
 use crate::figures::Figures;
 use crate::leak_check::{Left, Memory, resident_kib};
 use crate::run::Outcome;
-use crate::target::RealTarget;
+use crate::workload::RealWorkload;
 use std::time::Duration;
 use zk_checker::Verdict;
 
@@ -20,16 +20,16 @@ const LONGEST_OF_LONG: Duration = Duration::from_secs(600);
 const LEAST_OF_LONG: Duration = Duration::from_secs(60);
 
 /// Those that show something within their share of the time.
-pub fn worth_it(targets: &[&'static RealTarget], length: Duration) -> Vec<&'static RealTarget> {
-    let share = length / u32::try_from(targets.len().max(1)).unwrap_or(u32::MAX);
-    targets.iter().copied().filter(|target| !target.is_long || share >= LEAST_OF_LONG).collect()
+pub fn worth_it(workloads: &[&'static RealWorkload], length: Duration) -> Vec<&'static RealWorkload> {
+    let share = length / u32::try_from(workloads.len().max(1)).unwrap_or(u32::MAX);
+    workloads.iter().copied().filter(|workload| !workload.is_long || share >= LEAST_OF_LONG).collect()
 }
 
 /// One run of a course.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leg {
     /// The workload.
-    pub target: &'static RealTarget,
+    pub workload: &'static RealWorkload,
     /// Its length.
     pub length: Duration,
     /// The seed of its clients and of the nemesis. The seeds of legs are consecutive.
@@ -37,16 +37,19 @@ pub struct Leg {
 }
 
 /// The legs of a course: every workload in turn, until each has had its share of the time.
-pub fn legs(targets: &[&'static RealTarget], length: Duration, seed: u64) -> Vec<Leg> {
-    let share = length / u32::try_from(targets.len().max(1)).unwrap_or(u32::MAX);
-    let turns_of = |target: &RealTarget| {
-        let longest = if target.is_long { LONGEST_OF_LONG } else { LONGEST };
+pub fn legs(workloads: &[&'static RealWorkload], length: Duration, seed: u64) -> Vec<Leg> {
+    let share = length / u32::try_from(workloads.len().max(1)).unwrap_or(u32::MAX);
+    let turns_of = |workload: &RealWorkload| {
+        let longest = if workload.is_long { LONGEST_OF_LONG } else { LONGEST };
         u32::try_from(share.as_millis().div_ceil(longest.as_millis()).max(1)).unwrap_or(u32::MAX)
     };
-    let turns = targets.iter().map(|target| turns_of(target)).max().unwrap_or(0);
-    let turn = |turn| targets.iter().copied().filter(move |target| turn < turns_of(target));
-    let leg =
-        |(number, target)| Leg { target, length: share / turns_of(target), seed: seed.wrapping_add(number) };
+    let turns = workloads.iter().map(|workload| turns_of(workload)).max().unwrap_or(0);
+    let turn = |turn| workloads.iter().copied().filter(move |workload| turn < turns_of(workload));
+    let leg = |(number, workload)| Leg {
+        workload,
+        length: share / turns_of(workload),
+        seed: seed.wrapping_add(number),
+    };
     (0..).zip((0..turns).flat_map(turn)).map(leg).collect()
 }
 
@@ -125,29 +128,29 @@ mod tests {
     use super::*;
     use futures_util::FutureExt;
     use std::future::ready;
-    use zk_harness::target::{Stated, Target};
+    use zk_harness::workload::{Stated, Workload};
 
     const SECOND: Duration = Duration::from_secs(1);
 
     static STATED: Stated = Stated { finishes_within: SECOND, rules: None, sometimes: &[] };
 
-    const fn target(name: &'static str) -> Target {
-        Target::own(name, |_, _| Vec::new(), |_| ready(()).boxed(), &STATED)
+    const fn workload(name: &'static str) -> Workload {
+        Workload::own(name, |_, _| Vec::new(), |_| ready(()).boxed(), &STATED)
     }
 
-    const fn real(target: &'static Target, is_long: bool) -> RealTarget {
-        RealTarget { target, part: |_| ready(()).boxed(), required: &[], is_long }
+    const fn real(workload: &'static Workload, is_long: bool) -> RealWorkload {
+        RealWorkload { workload, part: |_| ready(()).boxed(), required: &[], is_long }
     }
 
-    static TARGETS: [Target; 3] = [target("lock"), target("queue"), target("long-holds")];
-    static REAL: [RealTarget; 3] =
-        [real(&TARGETS[0], false), real(&TARGETS[1], false), real(&TARGETS[2], true)];
+    static WORKLOADS: [Workload; 3] = [workload("lock"), workload("queue"), workload("long-holds")];
+    static REAL: [RealWorkload; 3] =
+        [real(&WORKLOADS[0], false), real(&WORKLOADS[1], false), real(&WORKLOADS[2], true)];
 
     fn of(names: &[&str], seconds: u32, seed: u64) -> Vec<(&'static str, u64, Duration)> {
         let named = |name: &&str| REAL.iter().find(|real| real.name() == *name).expect("it is one of them");
-        let targets: Vec<_> = names.iter().map(named).collect();
-        let legs = legs(&targets, SECOND * seconds, seed);
-        legs.into_iter().map(|leg| (leg.target.name(), leg.seed, leg.length)).collect()
+        let workloads: Vec<_> = names.iter().map(named).collect();
+        let legs = legs(&workloads, SECOND * seconds, seed);
+        legs.into_iter().map(|leg| (leg.workload.name(), leg.seed, leg.length)).collect()
     }
 
     #[test]

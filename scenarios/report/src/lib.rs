@@ -52,7 +52,7 @@ pub struct Shown<'a> {
 /// Where a run comes from, and how to see it again.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Source {
-    /// What to call it: a target and its seed, or a file.
+    /// What to call it: a workload and its seed, or a file.
     pub title: String,
     /// What was run, in one line.
     pub about: String,

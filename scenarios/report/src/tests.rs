@@ -47,9 +47,9 @@ fn judged(history: &History) -> Report {
     judge(history, &RuleSet::default())
 }
 
-fn recorded(target: &str, seed: u64) -> zk_harness::run::Run {
-    let target = zk_catalogue::find(target).expect("it exists");
-    zk_harness::run::seed(target, &target.plan(seed), seed)
+fn recorded(workload: &str, seed: u64) -> zk_harness::run::Run {
+    let workload = zk_catalogue::find(workload).expect("it exists");
+    zk_harness::run::seed(workload, &workload.plan(seed), seed)
 }
 
 fn source() -> Source {
@@ -102,9 +102,9 @@ fn a_lost_reply_shows_as_a_message_that_was_lost() {
 
 #[test]
 fn every_answer_knows_its_request_and_every_notification_its_watch() {
-    for (target, seeds) in [("lock", 1..=20), ("two-phase-commit", 1..=10), ("queue", 1..=10)] {
+    for (workload, seeds) in [("lock", 1..=20), ("two-phase-commit", 1..=10), ("queue", 1..=10)] {
         for seed in seeds {
-            let run = recorded(target, seed);
+            let run = recorded(workload, seed);
             let (history, asked) = (&run.history, Asked::of(&run.history));
             let causes = Causes::find(history, &asked);
             for (index, event) in history.events.iter().enumerate() {
@@ -120,7 +120,7 @@ fn every_answer_knows_its_request_and_every_notification_its_watch() {
                         assert!(tells(|what| matches!(what, What::Fire { .. })), "e{index}")
                     }
                     What::Created { .. } | What::Deleted { .. } => {
-                        assert!(tells(|what| matches!(what, What::Txn { .. })), "{target} {seed} e{index}");
+                        assert!(tells(|what| matches!(what, What::Txn { .. })), "{workload} {seed} e{index}");
                     }
                     _ => {}
                 }
@@ -128,7 +128,7 @@ fn every_answer_knows_its_request_and_every_notification_its_watch() {
             let lives = Lives::of(history, &asked, &causes);
             let fired = |end| matches!(end, WatchEnd::Notified | WatchEnd::NoticeLost);
             let ended = lives.watches.iter().filter(|watch| fired(watch.end) && watch.mode.is_one_shot());
-            assert!(ended.into_iter().all(|watch| watch.ended.is_some()), "{target} {seed}");
+            assert!(ended.into_iter().all(|watch| watch.ended.is_some()), "{workload} {seed}");
         }
     }
 }

@@ -32,7 +32,7 @@ pub(super) fn compare(
     jobs: usize,
 ) -> anyhow::Result<()> {
     let program = std::env::current_exe().context("the path of this program is unknown")?;
-    let bar = progress::bar_of(marks.len() as u64, search.target.name, "fresh processes");
+    let bar = progress::bar_of(marks.len() as u64, search.workload.name, "fresh processes");
     let seeds: Vec<(&u64, &Mark)> = marks.iter().collect();
     let wrong = Mutex::new(BTreeMap::new());
     zk_harness::threads::on_threads(0..seeds.len() as u64, 1, jobs, &|index| {
@@ -59,7 +59,7 @@ pub(super) fn compare(
             "nondeterministic: {} of {} runs of {} differ in a fresh process; the first is seed {seed}: {difference}",
             wrong.len(),
             marks.len(),
-            search.target.name
+            search.workload.name
         ),
     }
 }

@@ -1,6 +1,6 @@
 //! `explore`: every run of a small scope.
 
-use super::single::target;
+use super::single::workload;
 use super::sweeping::parse_duration;
 use super::{Output, failure, nearest, status};
 use anyhow::{Context, anyhow, bail};
@@ -17,7 +17,7 @@ use zk_checker::Verdict;
 use zk_harness::explore::{Breach, Certificate, Scope, Search};
 use zk_harness::recording::Recording;
 use zk_harness::run;
-use zk_harness::target::Target;
+use zk_harness::workload::Workload;
 
 /// Explore every run of a small scope: one server, two clients, one round, and every order of events. Only timers of seconds
 /// take time; a client makes its default choices; a duration is the shortest or the longest
@@ -122,18 +122,18 @@ impl Explore {
         if let Some(path) = &self.resume {
             return Ok(vec![Search::load(path, zk_catalogue::find)?]);
         }
-        let targets: Vec<&'static Target> = match self.names.as_slice() {
-            [] => zk_catalogue::workloads().filter(|target| is_recipe(target)).collect(),
-            names => names.iter().map(|name| target(name, &[])).collect::<anyhow::Result<_>>()?,
+        let workloads: Vec<&'static Workload> = match self.names.as_slice() {
+            [] => zk_catalogue::workloads().filter(|workload| is_recipe(workload)).collect(),
+            names => names.iter().map(|name| workload(name, &[])).collect::<anyhow::Result<_>>()?,
         };
         let kinds = self.fault_kinds.iter().map(|name| kind(name)).collect::<anyhow::Result<Vec<_>>>()?;
-        let scope = |target| {
-            let all = Scope::of(target, self.faults);
+        let scope = |workload| {
+            let all = Scope::of(workload, self.faults);
             let kinds = if kinds.is_empty() { all.kinds } else { kinds.clone() };
             let Explore { clients, rounds, late_answers, overtaking, .. } = *self;
             Scope { clients, rounds, kinds, late_answers, overtaking, ..all }
         };
-        let scopes: Vec<Scope> = targets.into_iter().map(scope).collect();
+        let scopes: Vec<Scope> = workloads.into_iter().map(scope).collect();
         for scope in &scopes {
             scope.plan().check()?;
         }
@@ -147,7 +147,7 @@ impl Explore {
         stop: &AtomicBool,
         started: Instant,
     ) -> anyhow::Result<Explored> {
-        let bar = spinner(search.scope().target.name);
+        let bar = spinner(search.scope().workload.name);
         let (begun, mut saved) = (now(), now());
         loop {
             let out_of_time = self.budget.is_some_and(|budget| started.elapsed() >= budget);
@@ -176,7 +176,7 @@ impl Explore {
     fn tell(&self, explored: &Explored) -> anyhow::Result<()> {
         let Explored { search, seconds } = explored;
         let (scope, found) = (search.scope(), search.found());
-        let name = scope.target.name;
+        let name = scope.workload.name;
         if self.output.is_json() {
             let mut line = json!({
                 "kind": "scope", "workload": name, "clients": scope.clients, "rounds": scope.rounds,
@@ -223,15 +223,15 @@ impl Explore {
 
     /// Replays, stores and prints the breach with the fewest choices that are not the default.
     fn tell_breach(&self, scope: &Scope, breach: &Breach) -> anyhow::Result<()> {
-        let (target, plan) = (scope.target, scope.plan());
-        let again = || run::replay(target, &plan, breach.choices.clone());
+        let (workload, plan) = (scope.workload, scope.plan());
+        let again = || run::replay(workload, &plan, breach.choices.clone());
         match std::panic::catch_unwind(std::panic::AssertUnwindSafe(again)) {
             Ok(run) => {
-                let kept = failure::keep(target, None, &plan, &run)?;
-                print!("{}", failure::tell(target, None, &plan, &run, &kept));
+                let kept = failure::keep(workload, None, &plan, &run)?;
+                print!("{}", failure::tell(workload, None, &plan, &run, &kept));
             }
             Err(_) => {
-                println!("✗ {}: the code under test panicked", target.name);
+                println!("✗ {}: the code under test panicked", workload.name);
                 println!("  exactly   cargo sim replay {}", recorded(scope, breach).code());
             }
         }
@@ -242,8 +242,8 @@ impl Explore {
 
 /// A breach as a recorded run.
 fn recorded(scope: &Scope, breach: &Breach) -> Recording {
-    let (target, choices) = (scope.target.name.to_owned(), breach.choices.clone());
-    Recording { format: 1, regression: None, target, plan: scope.plan(), choices, hash: String::new() }
+    let (workload, choices) = (scope.workload.name.to_owned(), breach.choices.clone());
+    Recording { format: 1, regression: None, workload, plan: scope.plan(), choices, hash: String::new() }
 }
 
 fn verdict(search: &Search) -> Verdict {
@@ -255,8 +255,8 @@ fn verdict(search: &Search) -> Verdict {
 }
 
 /// Whether a workload has a recipe; `raw` has none.
-fn is_recipe(target: &Target) -> bool {
-    *target != zk_catalogue::raw::TARGET
+fn is_recipe(workload: &Workload) -> bool {
+    *workload != zk_catalogue::raw::WORKLOAD
 }
 
 fn kind(name: &str) -> anyhow::Result<Fault> {

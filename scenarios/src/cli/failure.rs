@@ -8,7 +8,7 @@ use zk_checker::{Verdict, jsonl};
 use zk_harness::plan::Plan;
 use zk_harness::recording::Recording;
 use zk_harness::run::Run;
-use zk_harness::target::Target;
+use zk_harness::workload::Workload;
 use zk_report::trace;
 
 /// The folder of results.
@@ -23,7 +23,7 @@ pub(super) struct Kept {
 
 /// Writes the recorded run, its trace and its history below [`RESULTS`]. A run of the same name is the same run.
 pub(super) fn keep(
-    target: &'static Target,
+    workload: &'static Workload,
     seed: Option<u64>,
     plan: &Plan,
     run: &Run,
@@ -31,15 +31,15 @@ pub(super) fn keep(
     let folder = Path::new(RESULTS);
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {RESULTS}"))?;
     let run_name = match seed {
-        Some(seed) => format!("{}-seed-{seed}", target.name),
-        None => format!("{}-{:016x}", target.name, run.hash as u64),
+        Some(seed) => format!("{}-seed-{seed}", workload.name),
+        None => format!("{}-{:016x}", workload.name, run.hash as u64),
     };
     let write = |extension: &str, text: String| {
         let path = folder.join(format!("{run_name}.{extension}"));
         std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
         anyhow::Ok(path)
     };
-    let recorded = Recording::of(target, plan, run).text();
+    let recorded = Recording::of(workload, plan, run).text();
     let mut history = Vec::new();
     jsonl::write(&run.history, &mut history).context("writing the history")?;
     let history = String::from_utf8(history).context("a history is text")?;
@@ -52,13 +52,13 @@ pub(super) fn keep(
 
 /// Describes a failure: the rule, the witnesses, why it is not excused, the plan, and the commands that reproduce it.
 pub(super) fn tell(
-    target: &'static Target,
+    workload: &'static Workload,
     seed: Option<u64>,
     plan: &Plan,
     run: &Run,
     kept: &Kept,
 ) -> String {
-    let name = target.name;
+    let name = workload.name;
     let mut text = String::new();
     match seed {
         Some(seed) => _ = writeln!(text, "✗ {name}, seed {seed}: {}", run.what_failed()),

@@ -40,7 +40,7 @@ pub(super) fn table(part: &Part) -> String {
 
 /// The JSON output: an object for each group.
 pub(super) fn lines(part: &Part) -> Vec<Value> {
-    let (search, workload) = (&part.order.search, part.order.search.target.name);
+    let (search, workload) = (&part.order.search, part.order.search.workload.name);
     let line = |(rule, shape, seed, count): Kind<'_>| {
         json!({"kind": "failure", "workload": workload, "rule": rule, "events": shape.events,
             "faults": shape.faults, "count": count, "seed": seed, "again": again(search, seed)})

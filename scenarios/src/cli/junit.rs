@@ -136,7 +136,7 @@ fn suite(part: &Part) -> Suite {
     let missing = super::sweeping::missing(part);
     let proved = if missing.is_empty() { Status::Success } else { Status::Error(missing.join("; ")) };
     cases.push(Case::new("there is evidence", proved));
-    Suite { name: order.search.target.name, cases }
+    Suite { name: order.search.workload.name, cases }
 }
 
 /// The mutation score: one case for each mutant, which is killed or not.
@@ -146,8 +146,8 @@ pub(super) fn of_mutants(measured: &[Measured]) -> Report {
             Outcome::Caught => Status::Success,
             outcome => Status::Failure(outcome.words().to_owned()),
         };
-        let output = Some(format!("{}: {}", one.caught.by.name(), one.target.about));
-        Case { name: one.target.name.to_owned(), status, output }
+        let output = Some(format!("{}: {}", one.caught.by.name(), one.workload.about));
+        Case { name: one.workload.name.to_owned(), status, output }
     };
     let suite = Suite { name: "mutants", cases: measured.iter().map(case).collect() };
     Report { name: "zksim mutants", suites: vec![suite] }
@@ -163,8 +163,8 @@ mod tests {
 
     #[test]
     fn a_report_reads_back_with_a_failure_for_what_was_broken() {
-        let target = zk_catalogue::find("lock-watch-all").expect("the mutant exists");
-        let search = Search::new(target, Strategy::Swarm, None);
+        let workload = zk_catalogue::find("lock-watch-all").expect("the mutant exists");
+        let search = Search::new(workload, Strategy::Swarm, None);
         let order = Order {
             search,
             seeds: 0..5,

@@ -7,10 +7,10 @@ use zk_checker::RuleId;
 
 pub(super) fn list(output: Output) -> anyhow::Result<ExitCode> {
     if output.is_json() {
-        for target in zk_catalogue::targets() {
-            let kind = if target.is_mutant() { "mutant" } else { "workload" };
-            let rule = target.caught_by.map(|caught| caught.by.name());
-            println!("{}", json!({"kind": kind, "id": target.name, "about": target.about, "rule": rule}));
+        for workload in zk_catalogue::all() {
+            let kind = if workload.is_mutant() { "mutant" } else { "workload" };
+            let rule = workload.caught_by.map(|caught| caught.by.name());
+            println!("{}", json!({"kind": kind, "id": workload.name, "about": workload.about, "rule": rule}));
         }
         for story in zk_catalogue::stories() {
             println!("{}", json!({"kind": "story", "id": story.name, "about": story.title}));
@@ -21,17 +21,17 @@ pub(super) fn list(output: Output) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     println!("Workloads (sweep, run, real)");
-    for target in zk_catalogue::workloads() {
-        println!("  {:<18} {}", target.name, target.about);
+    for workload in zk_catalogue::workloads() {
+        println!("  {:<18} {}", workload.name, workload.about);
     }
     println!("\nStories (run)");
     for story in zk_catalogue::stories() {
         println!("  {:<18} {}", story.name, story.title);
     }
     println!("\nMutants, each with the rule that kills it (mutants, sweep, run)");
-    for target in zk_catalogue::mutants() {
-        let rule = target.caught_by.map_or("", |caught| caught.by.name());
-        println!("  {:<18} {rule}: {}", target.name, target.about);
+    for workload in zk_catalogue::mutants() {
+        let rule = workload.caught_by.map_or("", |caught| caught.by.name());
+        println!("  {:<18} {rule}: {}", workload.name, workload.about);
     }
     println!("\nRules");
     for rule in RuleId::ALL {

@@ -44,7 +44,7 @@ impl Merge {
         let mut telling = Telling::open(self.output, &self.results, zk_harness::shrink::RUNS)?;
         super::silence_panics();
         for (order, _) in &merged {
-            let name = order.search.target.name;
+            let name = order.search.workload.name;
             for ((_, _), line) in runs.iter().filter(|((workload, _), _)| workload == name) {
                 telling.lines.write(line)?;
             }

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 use zk_harness::strategy::{Search, Strategy};
-use zk_harness::target::Target;
+use zk_harness::workload::Workload;
 
 /// The default number of seeds per mutant.
 const SEEDS: u64 = 1000;
@@ -70,9 +70,9 @@ impl Mutants {
             return self.kill_table(&entries, jobs, readme.as_deref());
         }
         let (mut measured, mut small) = (Vec::new(), Vec::new());
-        for target in entries {
-            let one = self.entry(target, jobs);
-            let shrunk = if self.shrink { self.shrunk(target) } else { None };
+        for workload in entries {
+            let one = self.entry(workload, jobs);
+            let shrunk = if self.shrink { self.shrunk(workload) } else { None };
             if self.output.is_json() {
                 let mut line = line(&one);
                 if let Some(small) = &shrunk {
@@ -104,15 +104,15 @@ impl Mutants {
     /// Prints the kill table. Each mutant should be killed by some strategy.
     fn kill_table(
         &self,
-        entries: &[&'static Target],
+        entries: &[&'static Workload],
         jobs: usize,
         readme: Option<&str>,
     ) -> anyhow::Result<ExitCode> {
         let bar = progress::bar_of(entries.len() as u64, "mutants", "mutants");
         let mut all = Vec::new();
-        for target in entries {
-            bar.set_message(target.name);
-            let one = Kills::of(target, self.seeds, jobs);
+        for workload in entries {
+            bar.set_message(workload.name);
+            let one = Kills::of(workload, self.seeds, jobs);
             if self.output.is_json() {
                 println!("{}", kill_line(&one));
             }
@@ -141,23 +141,24 @@ impl Mutants {
     }
 
     /// The named mutants, in the order of the catalogue. A beginning of a name selects all mutants that begin with it.
-    fn entries(&self) -> anyhow::Result<Vec<&'static Target>> {
-        let means = |name: &str, target: &Target| {
-            target.name.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    fn entries(&self) -> anyhow::Result<Vec<&'static Workload>> {
+        let means = |name: &str, workload: &Workload| {
+            workload.name.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
         };
         for name in &self.names {
-            if zk_catalogue::mutants().any(|target| means(name, target)) {
+            if zk_catalogue::mutants().any(|workload| means(name, workload)) {
                 continue;
             }
-            match nearest(name, zk_catalogue::mutants().map(|target| target.name)) {
+            match nearest(name, zk_catalogue::mutants().map(|workload| workload.name)) {
                 Some(near) => bail!("there is no mutant called {name:?}; did you mean {near:?}?"),
                 None => {
                     bail!("there is no mutant called {name:?}; `cargo sim list` shows what there is")
                 }
             }
         }
-        let wanted =
-            |target: &&Target| self.names.is_empty() || self.names.iter().any(|name| means(name, target));
+        let wanted = |workload: &&Workload| {
+            self.names.is_empty() || self.names.iter().any(|name| means(name, workload))
+        };
         Ok(zk_catalogue::mutants().filter(wanted).collect())
     }
 
@@ -177,16 +178,16 @@ impl Mutants {
     }
 
     /// The first failure, shrunk.
-    fn shrunk(&self, target: &'static Target) -> Option<Small> {
+    fn shrunk(&self, workload: &'static Workload) -> Option<Small> {
         let begun = now();
         let clock = || begun.elapsed().as_secs_f64() * 1000.0;
-        Small::of(target, 0..self.seeds, zk_harness::shrink::RUNS, clock)?.ok()
+        Small::of(workload, 0..self.seeds, zk_harness::shrink::RUNS, clock)?.ok()
     }
 
-    fn entry(&self, target: &'static Target, jobs: usize) -> Measured {
-        let bar = progress::bar(self.seeds, target.name);
+    fn entry(&self, workload: &'static Workload, jobs: usize) -> Measured {
+        let bar = progress::bar(self.seeds, workload.name);
         let failed = AtomicU64::new(0);
-        let runs = Search::new(target, self.strategy, None);
+        let runs = Search::new(workload, self.strategy, None);
         let measured = measure_by(&runs, 0..self.seeds, jobs, &|has_failed| {
             if has_failed {
                 bar.set_message(format!("{} failed", failed.fetch_add(1, Ordering::Relaxed) + 1));
@@ -223,7 +224,7 @@ fn kill_line(one: &Kills) -> serde_json::Value {
     let medians: serde_json::Map<_, _> = (Strategy::ALL.iter().zip(one.medians))
         .map(|(strategy, median)| (strategy.name().to_owned(), json!(median)))
         .collect();
-    json!({"kind": "kill", "id": one.target.name, "medians": medians})
+    json!({"kind": "kill", "id": one.workload.name, "medians": medians})
 }
 
 /// A mutant as JSON.
@@ -237,7 +238,7 @@ fn line(one: &Measured) -> serde_json::Value {
     };
     let mut line = json!({
         "kind": "entry",
-        "id": one.target.name,
+        "id": one.workload.name,
         "verdict": one.outcome().words(),
         "rule": one.caught.by.name(),
         "or": one.caught.or.iter().map(|(rule, why)| json!({"rule": rule.name(), "why": why})).collect::<Vec<_>>(),

@@ -15,8 +15,8 @@ pub(super) fn bar(total: u64, what: &str) -> ProgressBar {
 
 /// A bar over `total` things of that kind, on stderr if that is a terminal.
 pub(super) fn bar_of(total: u64, what: &str, things: &str) -> ProgressBar {
-    let target = ProgressDrawTarget::stderr_with_hz(10);
-    let bar = ProgressBar::with_draw_target(Some(total), target);
+    let workload = ProgressDrawTarget::stderr_with_hz(10);
+    let bar = ProgressBar::with_draw_target(Some(total), workload);
     let rate = |state: &ProgressState, out: &mut dyn Write| {
         let _ = write!(out, "{:.0}", state.per_sec());
     };
@@ -48,10 +48,10 @@ struct Seen {
 
 impl Watched {
     pub(super) fn new(order: &Order) -> Watched {
-        let target = order.search.target;
-        let must_reach: BTreeSet<Probe> = target.must_reach.iter().copied().collect();
-        let to_reach = must_reach.len() + target.stated.sometimes.len();
-        Watched { bar: bar(order.runs(), target.name), to_reach, must_reach, seen: Mutex::default() }
+        let workload = order.search.workload;
+        let must_reach: BTreeSet<Probe> = workload.must_reach.iter().copied().collect();
+        let to_reach = must_reach.len() + workload.stated.sometimes.len();
+        Watched { bar: bar(order.runs(), workload.name), to_reach, must_reach, seen: Mutex::default() }
     }
 
     /// Counts a run.

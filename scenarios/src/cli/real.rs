@@ -3,7 +3,7 @@
 mod summary;
 
 use super::failure::RESULTS;
-use super::single::target;
+use super::single::workload;
 use super::sweeping::parse_duration;
 use super::{Output, nearest};
 use anyhow::{Context, anyhow, bail};
@@ -25,7 +25,7 @@ use zk_real::proxy::Network;
 use zk_real::run::{self, Order, Outcome};
 use zk_real::schedule::{Leg, Total, legs, worth_it};
 use zk_real::server::pause;
-use zk_real::{Ensemble, EnsembleOptions, RealTarget};
+use zk_real::{Ensemble, EnsembleOptions, RealWorkload};
 use zk_report::trace;
 
 /// The tick of servers that this program starts.
@@ -96,7 +96,7 @@ struct Site {
 
 impl Real {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let targets = self.targets()?;
+        let workloads = self.workloads()?;
         if self.length.is_zero() {
             bail!("--for must be at least a second: no time is no evidence");
         }
@@ -111,7 +111,7 @@ impl Real {
             );
         }
         let kinds = self.kinds()?;
-        let legs = legs(&targets, self.length, self.seed);
+        let legs = legs(&workloads, self.length, self.seed);
         let bar = bar();
         let site = self.prepare(&kinds, &bar)?;
         let znodes = site.znodes();
@@ -125,7 +125,7 @@ impl Real {
         }
         for (number, leg) in legs.iter().enumerate() {
             let order = self.order(leg, &site);
-            bar.set_prefix(leg.target.name());
+            bar.set_prefix(leg.workload.name());
             let of =
                 if legs.len() > 1 { format!(", {} of {}", number + 1, legs.len()) } else { String::new() };
             let outcome = run::run(&order, &|rounds| {
@@ -146,7 +146,7 @@ impl Real {
             statuses.push(status);
             let kept = match status {
                 0 => None,
-                _ => Some(keep(&format!("real-{}-seed-{}", leg.target.name(), leg.seed), &outcome)?),
+                _ => Some(keep(&format!("real-{}-seed-{}", leg.workload.name(), leg.seed), &outcome)?),
             };
             let ended =
                 summary::Ended { order: &order, outcome: &outcome, verdict, status, kept: kept.as_ref() };
@@ -168,9 +168,9 @@ impl Real {
     }
 
     /// The workloads to run.
-    fn targets(&self) -> anyhow::Result<Vec<&'static RealTarget>> {
+    fn workloads(&self) -> anyhow::Result<Vec<&'static RealWorkload>> {
         if self.names.is_empty() {
-            let workloads = zk_catalogue::real_targets().filter(|real| !real.target.is_mutant());
+            let workloads = zk_catalogue::real_workloads().filter(|real| !real.workload.is_mutant());
             return Ok(worth_it(&workloads.collect::<Vec<_>>(), self.length));
         }
         self.names.iter().map(|name| on_real_servers(name)).collect()
@@ -236,7 +236,7 @@ impl Real {
 
     fn order(&self, leg: &Leg, site: &Site) -> Order {
         let Site { address, owned, harm, stop, .. } = site;
-        let (name, secs, seed) = (leg.target.name(), leg.length.as_secs_f64(), leg.seed);
+        let (name, secs, seed) = (leg.workload.name(), leg.length.as_secs_f64(), leg.seed);
         let servers = match owned {
             Some(_) => format!("--servers {}", self.servers),
             None => format!("--connect {address}"),
@@ -253,7 +253,7 @@ impl Real {
             None => String::new(),
         };
         Order {
-            target: leg.target,
+            workload: leg.workload,
             clients: self.clients,
             seed,
             length: leg.length,
@@ -263,7 +263,7 @@ impl Real {
             harm: harm.clone(),
             tick: if owned.is_some() { TICK } else { TICK_OF_OTHERS },
             timeout: self.session_timeout.unwrap_or(match harm {
-                None if !leg.target.is_long => SESSION,
+                None if !leg.workload.is_long => SESSION,
                 _ => SHORT_SESSION,
             }),
             source: format!(
@@ -333,10 +333,10 @@ fn worst(statuses: &[u8]) -> u8 {
     [1, 3, 2].into_iter().find(|status| statuses.contains(status)).unwrap_or(0)
 }
 
-/// The real target of a name, or an error that says why there is none.
-fn on_real_servers(name: &str) -> anyhow::Result<&'static RealTarget> {
-    let target = target(name, &[])?;
-    zk_catalogue::on_real_servers(target).ok_or_else(|| match target.is_mutant() {
+/// The real workload of a name, or an error that says why there is none.
+fn on_real_servers(name: &str) -> anyhow::Result<&'static RealWorkload> {
+    let workload = workload(name, &[])?;
+    zk_catalogue::on_real_servers(workload).ok_or_else(|| match workload.is_mutant() {
         true => anyhow!(
             "{name} fails only under faults of the simulation; `cargo sim run {name}` shows it"
         ),

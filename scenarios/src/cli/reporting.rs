@@ -11,7 +11,7 @@ use zk_checker::{Report, RuleSet, jsonl};
 use zk_harness::plan::Plan;
 use zk_harness::recording::Recording;
 use zk_harness::run::{self, Run};
-use zk_harness::target::Target;
+use zk_harness::workload::Workload;
 use zk_report::{self, Other, Paint, Shown, Source, trace};
 
 /// The extent of a trace.
@@ -120,16 +120,16 @@ pub(super) fn say(page: Option<&Path>) {
 }
 
 /// The source of a simulated run.
-pub(super) fn source(target: &'static Target, seed: Option<u64>, plan: &Plan, run: &Run) -> Source {
-    let exactly = format!("cargo sim replay {}", Recording::of(target, plan, run).code());
-    let drawn = seed.filter(|seed| target.plan(*seed) == *plan);
+pub(super) fn source(workload: &'static Workload, seed: Option<u64>, plan: &Plan, run: &Run) -> Source {
+    let exactly = format!("cargo sim replay {}", Recording::of(workload, plan, run).code());
+    let drawn = seed.filter(|seed| workload.plan(*seed) == *plan);
     let hangs = || run.hang().map(|hang| format!("{}: {}", hang.name(), hang.about()));
     let ended = run.panic.as_ref().map(ToString::to_string).or_else(hangs);
     Source {
-        title: seed.map_or(target.name.to_owned(), |seed| format!("{}, seed {seed}", target.name)),
-        about: target.about.to_owned(),
+        title: seed.map_or(workload.name.to_owned(), |seed| format!("{}, seed {seed}", workload.name)),
+        about: workload.about.to_owned(),
         command: match drawn {
-            Some(seed) => format!("cargo sim run {} --seed {seed}", target.name),
+            Some(seed) => format!("cargo sim run {} --seed {seed}", workload.name),
             None => exactly.clone(),
         },
         exactly: Some(exactly),
@@ -150,10 +150,10 @@ fn other(file_or_code: &str) -> anyhow::Result<Other> {
         let verdict = zk_checker::judge_stored(&stored, &RuleSet::default()).verdict();
         return Ok(Other { title: file_or_code.to_owned(), history: stored.history, verdict });
     }
-    let (recorded, target) = Recording::read(file_or_code, zk_catalogue::find)?;
-    let run = run::replay(target, &recorded.plan, recorded.choices.clone());
+    let (recorded, workload) = Recording::read(file_or_code, zk_catalogue::find)?;
+    let run = run::replay(workload, &recorded.plan, recorded.choices.clone());
     let title =
-        if path.is_file() { file_or_code.to_owned() } else { format!("{}, by its code", target.name) };
+        if path.is_file() { file_or_code.to_owned() } else { format!("{}, by its code", workload.name) };
     Ok(Other { title, verdict: run.verdict(), history: run.history })
 }
 

@@ -13,7 +13,7 @@ use zk_harness::recording::Regression;
 use zk_harness::regression;
 use zk_harness::run::Run;
 use zk_harness::shrink::{self, Nearest, Parting, Shrunk, Size, shrink};
-use zk_harness::target::Target;
+use zk_harness::workload::Workload;
 
 #[derive(Args)]
 pub(super) struct Shrink {
@@ -37,12 +37,14 @@ pub(super) struct Shrink {
 
 impl Shrink {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let (recorded, target) = Recording::read(&self.code_or_file, zk_catalogue::find)?;
+        let (recorded, workload) = Recording::read(&self.code_or_file, zk_catalogue::find)?;
         super::silence_panics();
-        let shrunk = shrink(target, &recorded.plan, recorded.choices, self.runs)?;
-        let failing = failure::keep(target, None, &shrunk.failure.plan, &shrunk.failure.run)?;
+        let shrunk = shrink(workload, &recorded.plan, recorded.choices, self.runs)?;
+        let failing = failure::keep(workload, None, &shrunk.failure.plan, &shrunk.failure.run)?;
         let passing = match &shrunk.nearest {
-            Some(Nearest { passing, .. }) => Some(failure::keep(target, None, &passing.plan, &passing.run)?),
+            Some(Nearest { passing, .. }) => {
+                Some(failure::keep(workload, None, &passing.plan, &passing.run)?)
+            }
             None => None,
         };
         let small = shrunk.recorded();
@@ -51,7 +53,7 @@ impl Shrink {
         }
         let kept = match &self.keep {
             Some(name) => {
-                let regression = Regression::of(target, &small, &shrunk.failure.run, self.about.clone());
+                let regression = Regression::of(workload, &small, &shrunk.failure.run, self.about.clone());
                 let small = Recording { regression: Some(regression), ..small };
                 Some(regression::keep(Path::new(regression::FOLDER), name, &small)?)
             }
@@ -77,8 +79,8 @@ impl Shrink {
 
 /// The result: the sizes, the remaining choices, the finding, the commands that reproduce it, and the nearest run that passes.
 fn summary(shrunk: &Shrunk, failing: &failure::Kept, passing: Option<&failure::Kept>) -> String {
-    let Shrunk { target, what, before, failure, nearest, runs, is_cut_short } = shrunk;
-    let mut text = format!("✗ {}: {what}\n", target.name);
+    let Shrunk { workload, what, before, failure, nearest, runs, is_cut_short } = shrunk;
+    let mut text = format!("✗ {}: {what}\n", workload.name);
     text += &sizes(*before, shrunk.after());
     let more = if *is_cut_short { "; a larger --runs may shrink it further" } else { "" };
     let _ = writeln!(text, "  after {runs} runs{more}\n");
@@ -140,12 +142,12 @@ fn count(number: u64, one: &str) -> String {
 }
 
 /// Shrinks a run that failed. `None` if it does not fail or the budget is 0.
-pub(super) fn also(target: &'static Target, plan: &Plan, run: &Run, runs: u32) -> Option<Shrunk> {
+pub(super) fn also(workload: &'static Workload, plan: &Plan, run: &Run, runs: u32) -> Option<Shrunk> {
     if runs == 0 || run.verdict() < Verdict::Unknown {
         return None;
     }
     super::silence_panics();
-    shrink(target, plan, run.choices.clone(), runs).ok()
+    shrink(workload, plan, run.choices.clone(), runs).ok()
 }
 
 /// The lines about the shrunk run.
@@ -170,11 +172,11 @@ fn small(shrunk: &Shrunk) -> String {
 
 /// A shrunk run as JSON.
 pub(super) fn line(shrunk: &Shrunk) -> serde_json::Value {
-    let Shrunk { target, what, before, failure, nearest, runs, is_cut_short } = shrunk;
+    let Shrunk { workload, what, before, failure, nearest, runs, is_cut_short } = shrunk;
     let clients = &failure.run.history.header.clients;
     json!({
         "kind": "shrunk",
-        "workload": target.name,
+        "workload": workload.name,
         "rule": what,
         "verdict": failure.run.verdict().name(),
         "before": before,

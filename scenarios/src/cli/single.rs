@@ -13,7 +13,7 @@ use zk_harness::recording::Recording;
 use zk_harness::run::{self, Run};
 use zk_harness::stage;
 use zk_harness::strategy::{Search, Strategy};
-use zk_harness::target::Target;
+use zk_harness::workload::Workload;
 use zk_report::{Shown, Source, trace};
 
 #[derive(Args)]
@@ -50,10 +50,10 @@ pub(super) fn read_plan(path: &std::path::Path) -> anyhow::Result<Plan> {
     Ok(plan)
 }
 
-/// The target of a name, or an error with the nearest name.
-pub(super) fn target(name: &str, others: &[&str]) -> anyhow::Result<&'static Target> {
+/// The workload of a name, or an error with the nearest name.
+pub(super) fn workload(name: &str, others: &[&str]) -> anyhow::Result<&'static Workload> {
     zk_catalogue::find(name).ok_or_else(|| {
-        let names = zk_catalogue::targets().map(|t| t.name).chain(others.iter().copied());
+        let names = zk_catalogue::all().map(|t| t.name).chain(others.iter().copied());
         match nearest(name, names) {
             Some(near) => {
                 anyhow!("there is no workload, mutant or story called {name:?}; did you mean {near:?}?")
@@ -72,16 +72,16 @@ impl RunOne {
             return tell_story(story, &self.view, self.output);
         }
         let names: Vec<&str> = zk_catalogue::stories().map(|story| story.name).collect();
-        let target = target(&self.name, &names)?;
+        let workload = workload(&self.name, &names)?;
         let plan = self.plan.as_deref().map(read_plan).transpose()?;
-        let search = Search::new(target, self.strategy, plan).drawing(self.variations.variations());
+        let search = Search::new(workload, self.strategy, plan).drawing(self.variations.variations());
         let Some(attempt) = search.attempt(self.seed) else {
-            bail!("the systematic search of {:?} ends before number {}", target.name, self.seed);
+            bail!("the systematic search of {:?} ends before number {}", workload.name, self.seed);
         };
         let plan = attempt.plan.clone();
-        let run = attempt.run(target);
+        let run = attempt.run(workload);
         let seed = Seed { number: self.seed, is_plain: search.is_plain() };
-        let status = show(target, Some(seed), &plan, &run, &self.view, self.shrink, self.output)?;
+        let status = show(workload, Some(seed), &plan, &run, &self.view, self.shrink, self.output)?;
         if !seed.is_plain && run.verdict() >= Verdict::Unknown && !self.output.is_json() {
             println!("  again     {}", again(&search, self.seed));
         }
@@ -147,7 +147,7 @@ impl Seed {
 }
 
 fn show(
-    target: &'static Target,
+    workload: &'static Workload,
     seed: Option<Seed>,
     plan: &Plan,
     run: &Run,
@@ -158,14 +158,14 @@ fn show(
     let verdict = run.verdict();
     let failed = verdict >= Verdict::Unknown;
     let (number, plain) = (seed.map(|seed| seed.number), seed.and_then(Seed::plain));
-    let kept = if failed { Some(failure::keep(target, plain, plan, run)?) } else { None };
-    let source = reporting::source(target, plain, plan, run);
+    let kept = if failed { Some(failure::keep(workload, plain, plan, run)?) } else { None };
+    let source = reporting::source(workload, plain, plan, run);
     let Run { history, report, .. } = run;
     view.write_history(history)?;
     let page = view.page.write(Shown { history, report, verdict, source: &source, beside: None })?;
     if output.is_json() {
-        println!("{}", run_line(target, number, run));
-        if let Some(shrunk) = shrinking::also(target, plan, run, shrink) {
+        println!("{}", run_line(workload, number, run));
+        if let Some(shrunk) = shrinking::also(workload, plan, run, shrink) {
             println!("{}", shrinking::line(&shrunk));
         }
         println!("{}", summary_line(verdict));
@@ -174,7 +174,7 @@ fn show(
     view.print_trace(history, report);
     println!(
         "{}{}: {}",
-        target.name,
+        workload.name,
         number.map_or(String::new(), |seed| format!(", seed {seed}")),
         verdict.name()
     );
@@ -197,8 +197,8 @@ fn show(
     }
     if let Some(kept) = &kept {
         println!();
-        print!("{}", failure::tell(target, plain, plan, run, kept));
-        if let Some(shrunk) = shrinking::also(target, plan, run, shrink) {
+        print!("{}", failure::tell(workload, plain, plan, run, kept));
+        if let Some(shrunk) = shrinking::also(workload, plan, run, shrink) {
             print!("{}", shrinking::below(&shrunk));
         }
     } else if !run.report.findings.is_empty() {
@@ -216,10 +216,10 @@ fn summary_line(verdict: Verdict) -> serde_json::Value {
 }
 
 /// A run as one JSON object.
-pub(super) fn run_line(target: &'static Target, seed: Option<u64>, run: &Run) -> serde_json::Value {
+pub(super) fn run_line(workload: &'static Workload, seed: Option<u64>, run: &Run) -> serde_json::Value {
     let mut line = json!({
         "kind": "run",
-        "workload": target.name,
+        "workload": workload.name,
         "seed": seed,
         "verdict": run.verdict().name(),
         "hash": format!("{:032x}", run.hash),
@@ -252,8 +252,8 @@ pub(super) struct Replay {
 impl Replay {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         self.view.check()?;
-        let (recorded, target) = Recording::read(&self.code_or_file, zk_catalogue::find)?;
-        let run = run::replay(target, &recorded.plan, recorded.choices.clone());
+        let (recorded, workload) = Recording::read(&self.code_or_file, zk_catalogue::find)?;
+        let run = run::replay(workload, &recorded.plan, recorded.choices.clone());
         if !recorded.hash.is_empty() && recorded.hash != format!("{:032x}", run.hash) {
             eprintln!("note: the code has changed since this run was recorded, and the run differs now");
         }
@@ -266,6 +266,6 @@ impl Replay {
             let came = regression.check(&run).map_or_else(|other| other, |()| "as expected".to_owned());
             println!("{}\n  expected  {}: {came}\n", regression.about, regression.expected());
         }
-        show(target, None, &recorded.plan, &run, &self.view, 0, self.output)
+        show(workload, None, &recorded.plan, &run, &self.view, 0, self.output)
     }
 }

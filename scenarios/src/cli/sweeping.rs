@@ -2,7 +2,7 @@
 
 use super::lines::{Files, InOrder, Lines, new_file};
 use super::progress::Watched;
-use super::single::{read_plan, run_line, target};
+use super::single::{read_plan, run_line, workload};
 use super::{Output, determinism, failure, fingerprints, junit, shrinking, status};
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
@@ -131,7 +131,7 @@ pub(super) fn parse_strategy(text: &str) -> Result<Strategy, String> {
 
 /// The arguments of `run` that reproduce a run of a search, except for `--plan`.
 pub(super) fn numbered(search: &Search, seed: u64) -> String {
-    let name = search.target.name;
+    let name = search.workload.name;
     let strategy = match search.strategy {
         Strategy::Swarm => String::new(),
         strategy => format!(" --strategy {}", strategy.name()),
@@ -167,9 +167,9 @@ pub(super) struct Telling {
 
 impl Sweep {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let targets = match self.names.as_slice() {
+        let workloads = match self.names.as_slice() {
             [] => zk_catalogue::workloads().collect(),
-            names => names.iter().map(|name| target(name, &[])).collect::<anyhow::Result<Vec<_>>>()?,
+            names => names.iter().map(|name| workload(name, &[])).collect::<anyhow::Result<Vec<_>>>()?,
         };
         if self.seeds == 0 {
             bail!("--seeds must be at least 1: no seeds are no evidence");
@@ -191,9 +191,9 @@ impl Sweep {
         let stop = AtomicBool::new(false);
         let started = now();
         let mut parts = Vec::new();
-        for target in targets {
+        for workload in workloads {
             let search =
-                Search::new(target, self.strategy, plan.clone()).drawing(self.variations.variations());
+                Search::new(workload, self.strategy, plan.clone()).drawing(self.variations.variations());
             let require_probes = self.require_probes || self.until_covered;
             let (seeds, shard, count_transitions) = (self.from..end, self.shard, self.until_covered);
             let order = Order { search, seeds, shard, jobs, require_probes, count_transitions };
@@ -269,10 +269,10 @@ impl Sweep {
         if !lines.are_wanted() || !(self.each || failed) {
             return None;
         }
-        let target = order.search.target;
+        let workload = order.search.workload;
         Some(match run {
-            Ok(run) => run_line(target, Some(seed), run).to_string(),
-            Err(said) => json!({"kind": "run", "workload": target.name, "seed": seed,
+            Ok(run) => run_line(workload, Some(seed), run).to_string(),
+            Err(said) => json!({"kind": "run", "workload": workload.name, "seed": seed,
                 "verdict": "fail", "rule": zk_harness::run::PANIC, "said": said})
             .to_string(),
         })
@@ -347,11 +347,11 @@ impl Telling {
             }
         }
         let search = &part.order.search;
-        let name = search.target.name;
+        let name = search.workload.name;
         for (what, (seed, count)) in kinds.into_iter().take(IN_FULL) {
             let Some(attempt) = search.attempt(*seed) else { continue };
             let (plan, placed) = (attempt.plan.clone(), attempt.placed.clone());
-            let run = match attempt.run_caught(search.target) {
+            let run = match attempt.run_caught(search.workload) {
                 Ok(run) => run,
                 Err(said) => {
                     if !self.output.is_json() {
@@ -364,10 +364,10 @@ impl Telling {
             };
             // `failure::tell` prints the command of a plain seed; the number of another search needs its arguments.
             let plain = search.is_plain().then_some(*seed);
-            let kept = failure::keep(search.target, plain, &plan, &run)
+            let kept = failure::keep(search.workload, plain, &plan, &run)
                 .with_context(|| format!("keeping the failure of seed {seed}"))?;
             if !self.output.is_json() {
-                print!("{}", failure::tell(search.target, plain, &plan, &run, &kept));
+                print!("{}", failure::tell(search.workload, plain, &plan, &run, &kept));
                 if plain.is_none() {
                     println!("  again     {}", again(search, *seed));
                 }
@@ -376,7 +376,7 @@ impl Telling {
                 }
                 println!("  {count} of {} runs failed by {what}", part.tally.runs);
             }
-            let shrunk = shrinking::also(search.target, &plan, &run, self.shrink);
+            let shrunk = shrinking::also(search.workload, &plan, &run, self.shrink);
             if let (Some(shrunk), true) = (&shrunk, self.lines.are_wanted()) {
                 self.lines.write(shrinking::line(shrunk))?;
             }
@@ -390,14 +390,14 @@ impl Telling {
     fn summary(&mut self, parts: &[Part], verdict: Verdict, seconds: f64) -> anyhow::Result<()> {
         if self.lines.are_wanted() {
             for part in parts {
-                let name = part.order.search.target.name;
+                let name = part.order.search.workload.name;
                 for (rule, (premises, verdict)) in &part.tally.rules {
                     self.lines.write(json!({"kind": "rule", "workload": name, "id": rule.name(),
                         "verdict": verdict.name(), "premises": premises}))?;
                 }
             }
             for part in parts {
-                let name = part.order.search.target.name;
+                let name = part.order.search.workload.name;
                 for (probe, count) in &part.tally.probes {
                     self.lines.write(json!({"kind": "probe", "workload": name, "id": probe.name(),
                         "count": count}))?;
@@ -438,7 +438,7 @@ fn unproved(part: &Part) -> Option<serde_json::Value> {
     let rules: Vec<&str> = part.tally.required_untested(&part.order).iter().map(|rule| rule.name()).collect();
     let probes: Vec<&str> = part.tally.unreached(&part.order).iter().map(|probe| probe.name()).collect();
     let sometimes = part.tally.conditions_unreached(&part.order);
-    let name = part.order.search.target.name;
+    let name = part.order.search.workload.name;
     (!faults.is_empty() || !rules.is_empty() || !probes.is_empty() || !sometimes.is_empty()).then(|| {
         json!({"kind": "unproved", "workload": name, "faults": faults, "rules": rules, "probes": probes,
             "sometimes": sometimes})
@@ -468,7 +468,7 @@ fn table(part: &Part) {
     let Part { order, tally, seconds, notes } = part;
     println!(
         "{}: {} runs in {seconds:.1} s, {:.0} seeds/s on {} threads; {} events, {:.0} s of simulated time",
-        order.search.target.name,
+        order.search.workload.name,
         tally.runs,
         tally.runs as f64 / seconds,
         order.jobs,
@@ -498,7 +498,7 @@ fn table(part: &Part) {
     println!(
         "  after the last fault: progress within {:.1} s (limit {} s)",
         tally.longest_lull_us as f64 / 1e6,
-        order.search.target.stated.finishes_within.as_secs()
+        order.search.workload.stated.finishes_within.as_secs()
     );
     let count = |verdict| tally.verdicts.get(&verdict).copied().unwrap_or(0);
     println!(

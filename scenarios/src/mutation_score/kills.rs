@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use std::sync::Mutex;
 use zk_checker::RuleId;
 use zk_harness::strategy::{Search, Strategy};
-use zk_harness::target::Target;
 use zk_harness::threads::on_threads;
+use zk_harness::workload::Workload;
 
 /// Before the table in a README.
 pub const BEGIN: &str = "<!-- the kill table: written by `cargo sim mutants --strategies --write-readme` -->";
@@ -25,7 +25,7 @@ const ENOUGH: usize = 25;
 #[derive(Clone, Copy, Debug)]
 pub struct Kills {
     /// The mutant.
-    pub target: &'static Target,
+    pub workload: &'static Workload,
     /// The median number of runs until a kill; `None` without a kill within the budget. In the order of
     /// [`Strategy::ALL`].
     pub medians: [Option<u64>; Strategy::ALL.len()],
@@ -33,8 +33,8 @@ pub struct Kills {
 
 impl Kills {
     /// Searches a mutant by every strategy, each within a budget of runs.
-    pub fn of(target: &'static Target, budget: u64, jobs: usize) -> Kills {
-        Kills { target, medians: Strategy::ALL.map(|strategy| median(target, strategy, budget, jobs)) }
+    pub fn of(workload: &'static Workload, budget: u64, jobs: usize) -> Kills {
+        Kills { workload, medians: Strategy::ALL.map(|strategy| median(workload, strategy, budget, jobs)) }
     }
 
     /// Whether some strategy kills it.
@@ -43,8 +43,8 @@ impl Kills {
     }
 }
 
-fn median(target: &'static Target, strategy: Strategy, budget: u64, jobs: usize) -> Option<u64> {
-    let search = Search::new(target, strategy, None);
+fn median(workload: &'static Workload, strategy: Strategy, budget: u64, jobs: usize) -> Option<u64> {
+    let search = Search::new(workload, strategy, None);
     let (caught, made) = (Mutex::new(BTreeSet::new()), Mutex::new(BTreeSet::new()));
     let mut end = 0;
     // Batches are whole, so the count does not depend on the number of threads.
@@ -53,9 +53,9 @@ fn median(target: &'static Target, strategy: Strategy, budget: u64, jobs: usize)
         end = budget.min(end + BATCH);
         on_threads(begin..end, 1, jobs, &|number| {
             let Some(attempt) = search.attempt(number) else { return false };
-            let run = attempt.run_caught(target);
+            let run = attempt.run_caught(workload);
             made.lock().expect("no thread panics while it holds this").insert(number);
-            if run.is_ok_and(|run| is_caught(target, &run.what_failed())) {
+            if run.is_ok_and(|run| is_caught(workload, &run.what_failed())) {
                 caught.lock().expect("no thread panics while it holds this").insert(number);
             }
             true
@@ -70,9 +70,9 @@ fn median(target: &'static Target, strategy: Strategy, budget: u64, jobs: usize)
     measure::Search::over(caught.into_iter(), made).map(|search| search.median)
 }
 
-fn is_caught(target: &Target, first: &str) -> bool {
+fn is_caught(workload: &Workload, first: &str) -> bool {
     let rule = RuleId::from_name(first);
-    target.caught_by.zip(rule).is_some_and(|(caught, rule)| caught.is_caught_by(rule))
+    workload.caught_by.zip(rule).is_some_and(|(caught, rule)| caught.is_caught_by(rule))
 }
 
 /// For each strategy the number of kills, and the sum of its medians over the mutants that all strategies kill.
@@ -90,14 +90,14 @@ fn cell(median: Option<u64>) -> String {
 
 /// The table for a terminal.
 pub fn text(all: &[Kills], budget: u64) -> String {
-    let width = all.iter().map(|one| one.target.name.len()).max().unwrap_or(0);
+    let width = all.iter().map(|one| one.workload.name.len()).max().unwrap_or(0);
     let mut text = format!("{:width$}", "runs until killed");
     for strategy in Strategy::ALL {
         let _ = write!(text, "  {:>10}", strategy.name());
     }
     text.push('\n');
     for one in all {
-        let _ = write!(text, "{:width$}", one.target.name);
+        let _ = write!(text, "{:width$}", one.workload.name);
         for median in one.medians {
             let _ = write!(text, "  {:>10}", cell(median));
         }
@@ -122,7 +122,7 @@ pub fn markdown(all: &[Kills], budget: u64) -> String {
         "--:|".repeat(names.len())
     );
     for one in all {
-        let _ = writeln!(text, "| `{}` | {} |", one.target.name, one.medians.map(cell).join(" | "));
+        let _ = writeln!(text, "| `{}` | {} |", one.workload.name, one.medians.map(cell).join(" | "));
     }
     let sums = sums(all);
     let _ = writeln!(

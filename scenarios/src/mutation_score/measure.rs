@@ -9,8 +9,8 @@ use zk_checker::{RuleId, RuleSet, Verdict};
 use zk_harness::caught::{Caught, FIRST, TAIL};
 use zk_harness::run::Run;
 use zk_harness::strategy::{Search as Runs, Strategy};
-use zk_harness::target::Target;
 use zk_harness::threads::on_threads;
+use zk_harness::workload::Workload;
 
 /// The results of one seed.
 struct Shown {
@@ -34,7 +34,7 @@ struct Failure {
 #[derive(Clone, Debug)]
 pub struct Measured {
     /// The mutant.
-    pub target: &'static Target,
+    pub workload: &'static Workload,
     /// How it must be killed.
     pub caught: Caught,
     /// The number of seeds.
@@ -105,24 +105,24 @@ impl Outcome {
 ///
 /// # Panics
 ///
-/// If the target is not a mutant.
+/// If the workload is not a mutant.
 pub fn measure(
-    target: &'static Target,
+    workload: &'static Workload,
     seeds: Range<u64>,
     jobs: usize,
     each: &(dyn Fn(bool) + Sync),
 ) -> Measured {
-    measure_by(&Runs::new(target, Strategy::default(), None), seeds, jobs, each)
+    measure_by(&Runs::new(workload, Strategy::default(), None), seeds, jobs, each)
 }
 
 /// The same for the runs of a search.
 ///
 /// # Panics
 ///
-/// If its target is not a mutant.
+/// If its workload is not a mutant.
 pub fn measure_by(runs: &Runs, seeds: Range<u64>, jobs: usize, each: &(dyn Fn(bool) + Sync)) -> Measured {
-    let target = runs.target;
-    let caught = target.caught_by.expect("only a mutant is measured");
+    let workload = runs.workload;
+    let caught = workload.caught_by.expect("only a mutant is measured");
     let count = seeds.end.saturating_sub(seeds.start);
     let begin = seeds.start;
     let shown = Mutex::new(Vec::new());
@@ -137,7 +137,7 @@ pub fn measure_by(runs: &Runs, seeds: Range<u64>, jobs: usize, each: &(dyn Fn(bo
     shown.sort_unstable_by_key(|one| one.seed);
     let found = shown.iter().filter(|one| one.is_caught(&caught)).map(|one| one.seed - begin);
     let mut measured = Measured {
-        target,
+        workload,
         caught,
         seeds: count,
         failed: 0,
@@ -153,8 +153,8 @@ pub fn measure_by(runs: &Runs, seeds: Range<u64>, jobs: usize, each: &(dyn Fn(bo
 }
 
 fn show(runs: &Runs, caught: &Caught, seed: u64) -> Option<Shown> {
-    let (target, twin) = (runs.target, correct_twin(runs.target));
-    let broken = match runs.attempt(seed)?.run_caught(target) {
+    let (workload, twin) = (runs.workload, correct_twin(runs.workload));
+    let broken = match runs.attempt(seed)?.run_caught(workload) {
         Ok(run) => failure(&run),
         Err(_) => Some(Failure {
             first: zk_harness::run::PANIC.to_owned(),

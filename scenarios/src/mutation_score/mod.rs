@@ -9,14 +9,14 @@ pub mod measure;
 pub mod shrunk;
 pub mod table;
 
-use zk_harness::target::Target;
+use zk_harness::workload::Workload;
 
 /// The correct recipe of a mutant: the workload whose name is the beginning of the mutant's name.
 ///
 /// # Panics
 ///
 /// If there is no such workload.
-pub fn correct_twin(mutant: &Target) -> &'static Target {
+pub fn correct_twin(mutant: &Workload) -> &'static Workload {
     let twins =
         zk_catalogue::workloads().filter(|right| mutant.name.starts_with(&format!("{}-", right.name)));
     let nearest = twins.max_by_key(|right| right.name.len());

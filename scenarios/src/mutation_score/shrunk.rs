@@ -4,14 +4,17 @@ use crate::text_table::text_table;
 use zk_harness::plan::Plan;
 use zk_harness::run::{self, Run};
 use zk_harness::shrink::{ShrinkError, Shrunk, Size, shrink};
-use zk_harness::target::Target;
+use zk_harness::workload::Workload;
 
 /// The first of these seeds whose run is killed by its rule.
-pub fn first_caught(target: &'static Target, mut seeds: std::ops::Range<u64>) -> Option<(u64, Plan, Run)> {
-    let caught = target.caught_by?;
+pub fn first_caught(
+    workload: &'static Workload,
+    mut seeds: std::ops::Range<u64>,
+) -> Option<(u64, Plan, Run)> {
+    let caught = workload.caught_by?;
     seeds.find_map(|seed| {
-        let plan = target.plan(seed);
-        let run = run::seed_caught(target, &plan, seed).ok()?;
+        let plan = workload.plan(seed);
+        let run = run::seed_caught(workload, &plan, seed).ok()?;
         let rule = run.report.first()?.rule;
         caught.is_caught_by(rule).then_some((seed, plan, run))
     })
@@ -31,14 +34,14 @@ pub struct Small {
 impl Small {
     /// Shrinks the first of these seeds that is killed. `clock` returns milliseconds.
     pub fn of(
-        target: &'static Target,
+        workload: &'static Workload,
         seeds: std::ops::Range<u64>,
         runs: u32,
         clock: impl Fn() -> f64,
     ) -> Option<Result<Small, ShrinkError>> {
-        let (seed, plan, run) = first_caught(target, seeds)?;
+        let (seed, plan, run) = first_caught(workload, seeds)?;
         let begun = clock();
-        let shrunk = shrink(target, &plan, run.choices, runs);
+        let shrunk = shrink(workload, &plan, run.choices, runs);
         Some(shrunk.map(|shrunk| Small { seed, shrunk, ms: clock() - begun }))
     }
 }
@@ -60,7 +63,7 @@ pub fn text(all: &[Small]) -> String {
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     for Small { seed, shrunk, ms } in all {
         let (after, before) = (shrunk.after(), shrunk.before.choices);
-        rows.push(row(shrunk.target.name, &shrunk.what, seed.to_string(), after, before, shrunk.runs, *ms));
+        rows.push(row(shrunk.workload.name, &shrunk.what, seed.to_string(), after, before, shrunk.runs, *ms));
     }
     for (name, of) in [("median", at_median as fn(Vec<f64>) -> f64), ("worst", at_worst)] {
         let figure = |figure: &dyn Fn(&Small) -> f64| of(all.iter().map(figure).collect());

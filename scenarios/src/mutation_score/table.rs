@@ -29,7 +29,7 @@ fn cells(one: &Measured) -> [String; 10] {
         None => "passes".to_owned(),
     };
     [
-        one.target.name.to_owned(),
+        one.workload.name.to_owned(),
         one.caught.by.name().to_owned(),
         first(one),
         percent(one.failed, one.seeds),
@@ -94,7 +94,7 @@ pub fn promises(measured: &[Measured]) -> String {
             let rules: Vec<String> =
                 one.seen_from_outside().map(|(rule, count)| format!("{rule} in {count}")).collect();
             let rules = if rules.is_empty() { "never".to_owned() } else { rules.join(", ") };
-            let _ = writeln!(text, "  {:<36} {rules} of {} runs", one.target.name, one.seeds);
+            let _ = writeln!(text, "  {:<36} {rules} of {} runs", one.workload.name, one.seeds);
         }
     }
     text
@@ -115,8 +115,8 @@ pub fn markdown(measured: &[Measured], seeds: u64) -> String {
         let _ = writeln!(
             text,
             "| `{}` | {} | {} | {} | {} | {median}, {p95} | {} | {} |",
-            one.target.name,
-            one.target.about,
+            one.workload.name,
+            one.workload.about,
             one.caught.seen,
             one.caught.by,
             first(one),

@@ -7,14 +7,14 @@ use zk_checker::Verdict;
 use zk_harness::explore::{Certificate, Scope, Search};
 use zk_harness::recording::Recording;
 use zk_harness::run;
-use zk_harness::target::Target;
+use zk_harness::workload::Workload;
 
-fn target(name: &str) -> &'static Target {
+fn workload(name: &str) -> &'static Workload {
     zk_catalogue::find(name).expect(name)
 }
 
 fn scope(name: &str, faults: u32, kinds: &[Fault]) -> Scope {
-    Scope { kinds: kinds.to_vec(), ..Scope::of(target(name), faults) }
+    Scope { kinds: kinds.to_vec(), ..Scope::of(workload(name), faults) }
 }
 
 /// What was found: states, their hash, and which rules were broken.
@@ -24,15 +24,15 @@ fn found(search: &Search) -> (usize, u128, BTreeSet<String>) {
 
 /// Goes on until something is found.
 fn first_breach(scope: Scope) -> Option<(String, Recording)> {
-    let (target, plan) = (scope.target, scope.plan());
+    let (workload, plan) = (scope.workload, scope.plan());
     let mut search = Search::new(scope);
     while !search.is_complete() && search.found().first.is_none() {
         search.advance(2);
     }
     let breach = search.found().first.clone()?;
-    let run = run::replay(target, &plan, breach.choices.clone());
+    let run = run::replay(workload, &plan, breach.choices.clone());
     assert!(run.verdict() >= Verdict::Unknown, "it is there again when it is replayed");
-    Some((breach.what, Recording::of(target, &plan, &run)))
+    Some((breach.what, Recording::of(workload, &plan, &run)))
 }
 
 #[test]
@@ -46,9 +46,9 @@ fn broken_recipes_are_found_by_a_run_that_can_be_replayed() {
     for (name, faults, kinds, rule) in cases {
         let (what, recorded) = first_breach(scope(name, *faults, kinds)).expect(name);
         assert_eq!(what, *rule, "{name}");
-        let (read, target) = Recording::read(&recorded.code(), zk_catalogue::find).expect("its own code");
+        let (read, workload) = Recording::read(&recorded.code(), zk_catalogue::find).expect("its own code");
         assert_eq!(read, recorded, "{name}");
-        let again = run::replay(target, &read.plan, read.choices);
+        let again = run::replay(workload, &read.plan, read.choices);
         assert_eq!(format!("{:032x}", again.hash), recorded.hash, "{name}");
     }
 }
@@ -63,7 +63,7 @@ fn certificates_that_are_quickly_repeated_are_true() {
     for certificate in small {
         let kinds = certificate.kinds.iter().map(|name| Fault::from_name(name).expect("a kind")).collect();
         let Certificate { clients, rounds, faults, late_answers, overtaking, .. } = *certificate;
-        let all = Scope::of(target(&certificate.workload), faults);
+        let all = Scope::of(workload(&certificate.workload), faults);
         let scope = Scope { clients, rounds, kinds, late_answers, overtaking, ..all };
         let search = Search::new(scope).finish(2);
         assert_eq!(Certificate::of(&search).as_ref(), Some(certificate));

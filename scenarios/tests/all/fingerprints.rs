@@ -6,10 +6,10 @@ use zk_harness::run;
 use zk_harness::testing::first_failure;
 
 fn shapes(name: &str, seeds: std::ops::Range<u64>) -> BTreeMap<Fingerprint, u32> {
-    let target = zk_catalogue::find(name).expect("the mutant exists");
+    let workload = zk_catalogue::find(name).expect("the mutant exists");
     let mut shapes = BTreeMap::new();
     for seed in seeds {
-        let run = run::seed(target, &target.plan(seed), seed);
+        let run = run::seed(workload, &workload.plan(seed), seed);
         if run.report.first().is_some() {
             *shapes.entry(Fingerprint::of(&run)).or_default() += 1;
         }

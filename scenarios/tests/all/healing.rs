@@ -9,7 +9,7 @@ use zk_checker::Verdict;
 use zk_harness::client::Client;
 use zk_harness::plan::Plan;
 use zk_harness::run::{self, Hang};
-use zk_harness::target::{Part, Stated, Target, Task};
+use zk_harness::workload::{Part, Stated, Task, Workload};
 use zk_recipes::zk::{CreateMode, ZooKeeper};
 
 const STATED: Stated = Stated { finishes_within: Duration::from_secs(60), rules: None, sometimes: &[] };
@@ -18,8 +18,8 @@ const STATED: Stated = Stated { finishes_within: Duration::from_secs(60), rules:
 static IMPATIENT: Stated = Stated { finishes_within: Duration::from_secs(40), rules: None, sometimes: &[] };
 
 /// A workload of such clients, and otherwise the lock's.
-const fn of(name: &'static str, sim: Part<zk_harness::client::SimProcess>) -> Target {
-    Target {
+const fn of(name: &'static str, sim: Part<zk_harness::client::SimProcess>) -> Workload {
+    Workload {
         name,
         about: "clients that come to no end",
         caught_by: None,
@@ -35,7 +35,7 @@ const fn of(name: &'static str, sim: Part<zk_harness::client::SimProcess>) -> Ta
 }
 
 /// Each is content with the znode that it made itself, and takes away that of everybody else.
-static EACH_UNDOES_THE_OTHER: Target =
+static EACH_UNDOES_THE_OTHER: Workload =
     of("each-undoes-the-other", |Task { client, setting, rounds, done }| {
         async move {
             let zk = client.open().await.expect("a simulated client gets its session");
@@ -58,7 +58,7 @@ static EACH_UNDOES_THE_OTHER: Target =
     });
 
 /// Waits for a znode that no client creates.
-static WAITS_FOR_NOBODY: Target = of("waits-for-nobody", |Task { client, rounds, done, .. }| {
+static WAITS_FOR_NOBODY: Workload = of("waits-for-nobody", |Task { client, rounds, done, .. }| {
     async move {
         let zk = client.open().await.expect("a simulated client gets its session");
         for round in rounds {
@@ -73,7 +73,7 @@ static WAITS_FOR_NOBODY: Target = of("waits-for-nobody", |Task { client, rounds,
 });
 
 /// Takes its time: each round is over in time, and all of them together are not.
-static TAKES_ITS_TIME: Target = of("takes-its-time", |Task { client, rounds, done, .. }| {
+static TAKES_ITS_TIME: Workload = of("takes-its-time", |Task { client, rounds, done, .. }| {
     async move {
         for round in rounds {
             client.sleep(Duration::from_secs(50)).await;
@@ -116,7 +116,7 @@ fn time_counts_anew_from_every_round_that_ends() {
     let run = run::seed(&TAKES_ITS_TIME, &Plan { clients: 1, rounds: 5, ..Plan::calm() }, 1);
     assert_eq!(run.hang(), None);
     assert!(run.sim_us > 240_000_000, "{} us", run.sim_us);
-    let hurried = Target { stated: &IMPATIENT, name: "hurried", ..of("", TAKES_ITS_TIME.sim) };
-    let hurried: &'static Target = Box::leak(Box::new(hurried));
+    let hurried = Workload { stated: &IMPATIENT, name: "hurried", ..of("", TAKES_ITS_TIME.sim) };
+    let hurried: &'static Workload = Box::leak(Box::new(hurried));
     assert_eq!(run::seed(hurried, &Plan::calm(), 1).hang(), Some(Hang::Stuck));
 }

@@ -5,40 +5,40 @@ use zk_harness::plan::Act;
 use zk_harness::plan::Plan;
 use zk_harness::recording::Recording;
 use zk_harness::run;
-use zk_harness::target::Target;
+use zk_harness::workload::Workload;
 
 /// All acts of foreign clients, and no fault.
 fn meddling() -> Plan {
     Plan { servers: 3, rounds: 3, ..Plan::calm() }.with_interference(&Act::ALL, 0.1, 6)
 }
 
-fn target(name: &str) -> &'static Target {
+fn workload(name: &str) -> &'static Workload {
     zk_catalogue::find(name).expect("it is there")
 }
 
 #[test]
 fn every_recipe_tolerates_interference() {
     // Operations without a recipe have no directory to meddle with.
-    for target in zk_catalogue::workloads().filter(|target| target.name != "raw") {
+    for workload in zk_catalogue::workloads().filter(|workload| workload.name != "raw") {
         let mut acts = 0;
         for seed in 0..150 {
-            let run = run::seed(target, &meddling(), seed);
-            assert!(run.verdict() <= Verdict::Unavoidable, "{} seed {seed}: {}", target.name, run.report);
+            let run = run::seed(workload, &meddling(), seed);
+            assert!(run.verdict() <= Verdict::Unavoidable, "{} seed {seed}: {}", workload.name, run.report);
             acts += run.faults().count();
         }
-        assert!(acts > 20, "{}: foreign clients acted {acts} times", target.name);
+        assert!(acts > 20, "{}: foreign clients acted {acts} times", workload.name);
     }
 }
 
 #[test]
 fn a_run_with_interference_replays_by_its_choices() {
     for seed in 0..30 {
-        let target = target("queue");
-        let run = run::seed(target, &meddling(), seed);
-        let recorded = Recording::of(target, &meddling(), &run);
-        let (recorded, target) =
+        let workload = workload("queue");
+        let run = run::seed(workload, &meddling(), seed);
+        let recorded = Recording::of(workload, &meddling(), &run);
+        let (recorded, workload) =
             Recording::read(&recorded.code(), zk_catalogue::find).expect("its own code reads back");
-        assert_eq!(run::replay(target, &recorded.plan, recorded.choices).hash, run.hash, "seed {seed}");
+        assert_eq!(run::replay(workload, &recorded.plan, recorded.choices).hash, run.hash, "seed {seed}");
     }
 }
 
@@ -53,10 +53,10 @@ fn the_harm_that_a_wrong_step_does_shows_in_some_run() {
         // The number begins at 0 again when the directory is made again: then the resource refuses the wrong one.
         ("lock-number-as-token", Some(parents), RuleId::Mx1),
     ] {
-        let target = target(name);
+        let workload = workload(name);
         let seen = (0..100).any(|seed| {
-            let plan = plan.clone().unwrap_or_else(|| target.plan(seed));
-            run::seed(target, &plan, seed).report.of(harm) == Verdict::Fail
+            let plan = plan.clone().unwrap_or_else(|| workload.plan(seed));
+            run::seed(workload, &plan, seed).report.of(harm) == Verdict::Fail
         });
         assert!(seen, "{name}: {}", harm.name());
     }

@@ -2,20 +2,20 @@
 
 use std::collections::BTreeMap;
 use zk_harness::caught::Promise;
-use zk_harness::target::Target;
+use zk_harness::workload::Workload;
 use zk_scenarios::mutation_score::measure::{Measured, Outcome, measure};
 use zk_scenarios::mutation_score::{kills, table};
 
 /// A few seeds show the outcome, if not the length of a search.
-fn measured(target: &'static Target) -> Measured {
-    measure(target, 0..100, 2, &|_| {})
+fn measured(workload: &'static Workload) -> Measured {
+    measure(workload, 0..100, 2, &|_| {})
 }
 
 #[test]
 fn each_mutant_is_killed_by_its_rule_while_the_correct_recipe_passes() {
     let mut wrong = Vec::new();
-    for target in zk_catalogue::mutants() {
-        let one = measured(target);
+    for workload in zk_catalogue::mutants() {
+        let one = measured(workload);
         let found = one.first_by_right() > 0;
         // Of few runs that fail, one that shows another rule first is soon more than five in a hundred.
         let mostly = one.first_by_right() * 10 >= one.failed * 8;
@@ -28,38 +28,38 @@ fn each_mutant_is_killed_by_its_rule_while_the_correct_recipe_passes() {
 
 #[test]
 fn a_black_box_judge_sees_each_of_the_four_promises_broken() {
-    let mutants: Vec<_> = zk_catalogue::mutants().filter(|target| promise(target).is_some()).collect();
+    let mutants: Vec<_> = zk_catalogue::mutants().filter(|workload| promise(workload).is_some()).collect();
     for wanted in Promise::ALL {
-        assert!(mutants.iter().any(|target| promise(target) == Some(wanted)), "{}", wanted.name());
+        assert!(mutants.iter().any(|workload| promise(workload) == Some(wanted)), "{}", wanted.name());
     }
-    for target in mutants {
+    for workload in mutants {
         // As many as it takes, a hundred at a time.
         let seen = (0..10).any(|hundred| {
             let seeds = 100 * hundred..100 * (hundred + 1);
-            measure(target, seeds, 2, &|_| {}).seen_from_outside().next().is_some()
+            measure(workload, seeds, 2, &|_| {}).seen_from_outside().next().is_some()
         });
-        assert!(seen, "a black-box judge does not see the harm of {target:?}");
+        assert!(seen, "a black-box judge does not see the harm of {workload:?}");
     }
 }
 
-fn promise(target: &Target) -> Option<Promise> {
-    target.caught_by.and_then(|caught| caught.breaks)
+fn promise(workload: &Workload) -> Option<Promise> {
+    workload.caught_by.and_then(|caught| caught.breaks)
 }
 
 #[test]
 fn what_is_measured_does_not_depend_on_the_number_of_threads() {
-    let target = zk_catalogue::find("lock-no-guid").expect("it is there");
-    let text = |jobs| table::text(&[measure(target, 0..200, jobs, &|_| {})]);
+    let workload = zk_catalogue::find("lock-no-guid").expect("it is there");
+    let text = |jobs| table::text(&[measure(workload, 0..200, jobs, &|_| {})]);
     assert_eq!(text(1), text(3));
 }
 
 #[test]
 fn an_entry_that_no_run_shows_is_missed() {
     // Without a lost reply the mutant does nothing wrong.
-    let target = zk_catalogue::find("lock-no-guid").expect("it is there");
-    let calm = (0..1000).find(|seed| measure(target, *seed..seed + 1, 1, &|_| {}).failed == 0);
+    let workload = zk_catalogue::find("lock-no-guid").expect("it is there");
+    let calm = (0..1000).find(|seed| measure(workload, *seed..seed + 1, 1, &|_| {}).failed == 0);
     let seed = calm.expect("some run has no lost reply");
-    assert_eq!(measure(target, seed..seed + 1, 1, &|_| {}).outcome(), Outcome::Missed);
+    assert_eq!(measure(workload, seed..seed + 1, 1, &|_| {}).outcome(), Outcome::Missed);
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn the_readme_lists_every_entry_with_its_rule() {
         })
         .collect();
     let entries: BTreeMap<&str, &str> = zk_catalogue::mutants()
-        .filter_map(|target| target.caught_by.map(|caught| (target.name, caught.by.name())))
+        .filter_map(|workload| workload.caught_by.map(|caught| (workload.name, caught.by.name())))
         .collect();
     assert_eq!(rows, entries, "`cargo sim mutants --write-readme` writes the table anew");
 }
@@ -90,6 +90,6 @@ fn the_readme_says_of_every_entry_how_soon_each_strategy_catches_it() {
         .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
         .map(|(name, _)| name)
         .collect();
-    let entries: Vec<&str> = zk_catalogue::mutants().map(|target| target.name).collect();
+    let entries: Vec<&str> = zk_catalogue::mutants().map(|workload| workload.name).collect();
     assert_eq!(rows, entries, "`cargo sim mutants --strategies --write-readme` writes the table anew");
 }

@@ -14,7 +14,7 @@ proptest! {
     #[test]
     fn the_lock_keeps_its_promises_whatever_the_plan(plan in plans(), seed in any::<u64>()) {
         plan.check().expect("a drawn plan makes sense");
-        let run = run::seed(&lock::TARGET, &plan, seed);
+        let run = run::seed(&lock::WORKLOAD, &plan, seed);
         prop_assert!(run.verdict() <= Verdict::Unavoidable, "seed {seed}, {plan}\n{:?}\n{}", run.end, run.report);
     }
 

@@ -8,13 +8,13 @@ use zk_checker::{Probe, Verdict};
 use zk_harness::run;
 use zk_harness::strategy::{Search, Strategy};
 use zk_harness::sweep::{self, Order, Tally};
-use zk_harness::target::Target;
+use zk_harness::workload::Workload;
 
 /// Of a hundred runs that fail, so many must be caught by the rule that names the wrong step.
 const FIRST_OF_100: u64 = 95;
 
-fn tally(target: &'static Target, seeds: u64, plans: &'static Target) -> (Order, Tally) {
-    let search = Search::new(target, Strategy::Swarm, None);
+fn tally(workload: &'static Workload, seeds: u64, plans: &'static Workload) -> (Order, Tally) {
+    let search = Search::new(workload, Strategy::Swarm, None);
     let order = Order {
         search,
         seeds: 0..seeds,
@@ -26,7 +26,7 @@ fn tally(target: &'static Target, seeds: u64, plans: &'static Target) -> (Order,
     let mut all = Tally::default();
     // The plans of one and the world of another.
     for seed in order.seeds.clone() {
-        let search = Search::new(target, Strategy::Swarm, Some(plans.plan(seed)));
+        let search = Search::new(workload, Strategy::Swarm, Some(plans.plan(seed)));
         let one = Order { search, seeds: seed..seed + 1, jobs: 1, ..order.clone() };
         all.merge(sweep::sweep(&one, &AtomicBool::new(false), &|_, _| {}));
     }
@@ -36,39 +36,39 @@ fn tally(target: &'static Target, seeds: u64, plans: &'static Target) -> (Order,
 #[test]
 fn every_quirk_has_a_world_that_shows_it() {
     let wrong = || caught().chain(too_kind());
-    let shown: BTreeSet<_> = wrong().filter_map(|target| target.injected_bug).collect();
+    let shown: BTreeSet<_> = wrong().filter_map(|workload| workload.injected_bug).collect();
     assert_eq!(shown, sim_zk::injected_bug::InjectedBug::ALL.iter().copied().collect());
     assert_eq!(wrong().count(), shown.len(), "and only one");
     assert!(
-        caught().all(|target| target.caught_by.is_some() && target.injected_bug.is_some_and(|q| !q.is_too_kind()))
+        caught().all(|workload| workload.caught_by.is_some()
+            && workload.injected_bug.is_some_and(|q| !q.is_too_kind()))
     );
+    assert!(too_kind().all(
+        |workload| workload.caught_by.is_none() && workload.injected_bug.is_some_and(|q| q.is_too_kind())
+    ));
     assert!(
-        too_kind()
-            .all(|target| target.caught_by.is_none() && target.injected_bug.is_some_and(|q| q.is_too_kind()))
-    );
-    assert!(
-        zk_catalogue::workloads().all(|target| target.injected_bug.is_none()),
+        zk_catalogue::workloads().all(|workload| workload.injected_bug.is_none()),
         "the right world is right"
     );
 }
 
 #[test]
 fn the_rule_that_names_the_wrong_step_is_the_first_to_say_so() {
-    for target in caught() {
-        let rule = target.caught_by.expect("it is wrong").by.name();
+    for workload in caught() {
+        let rule = workload.caught_by.expect("it is wrong").by.name();
         let (mut failed, mut first) = (0, 0);
         for seed in 0..100 {
-            let run = run::seed(target, &target.plan(seed), seed);
+            let run = run::seed(workload, &workload.plan(seed), seed);
             if run.verdict() >= Verdict::Unknown {
                 failed += 1;
                 first += u64::from(run.what_failed() == rule);
             }
         }
-        assert!(failed > 0, "{}: no seed of a hundred shows it", target.name);
+        assert!(failed > 0, "{}: no seed of a hundred shows it", workload.name);
         assert!(
             first * 100 >= failed * FIRST_OF_100,
             "{}: {rule} is first in {first} of {failed}",
-            target.name
+            workload.name
         );
     }
 }
@@ -81,11 +81,11 @@ fn a_world_that_is_too_kind_is_not_green() {
         ("raw-tells-all", &[Probe::CreatedAndDeletedUnseen, Probe::RecreatedToldAsChanged]),
     ];
     for (name, missing) in missing {
-        let target = zk_catalogue::find(name).expect("it is there");
-        let (order, kind) = tally(target, 500, target);
+        let workload = zk_catalogue::find(name).expect("it is there");
+        let (order, kind) = tally(workload, 500, workload);
         assert!(kind.failures.is_empty(), "{name} breaks no promise: {:?}", kind.failures);
         assert_eq!(kind.verdict(&order), Verdict::Vacuous, "{name}");
-        let (_, right) = tally(&raw::TARGET, 500, target);
+        let (_, right) = tally(&raw::WORKLOAD, 500, workload);
         let unreached = kind.unreached(&order);
         for probe in *missing {
             assert!(unreached.contains(probe), "{name}: {} was reached", probe.name());
@@ -96,7 +96,7 @@ fn a_world_that_is_too_kind_is_not_green() {
 
 #[test]
 fn a_short_sweep_need_not_reach_everything_unless_that_is_asked_for() {
-    let (required, tally) = tally(&raw::TARGET, 3, &raw::TARGET);
+    let (required, tally) = tally(&raw::WORKLOAD, 3, &raw::WORKLOAD);
     assert!(!tally.unreached(&required).is_empty());
     assert_eq!(tally.unreached(&Order { require_probes: false, ..required }), []);
 }

@@ -34,24 +34,24 @@ fn tally(search: Search, seeds: u64) -> Tally {
 
 #[test]
 fn every_workload_holds_under_every_strategy_in_other_sizes_and_with_foreign_clients() {
-    for target in zk_catalogue::workloads() {
+    for workload in zk_catalogue::workloads() {
         for strategy in Strategy::ALL {
-            assert_eq!(tally(Search::new(target, strategy, None), 60).failures, [].into(), "{target:?}");
+            assert_eq!(tally(Search::new(workload, strategy, None), 60).failures, [].into(), "{workload:?}");
         }
         for interference in [false, true] {
             let variations = Variations { sizes: true, interference };
-            let drawing = Search::new(target, Strategy::Swarm, None).drawing(variations);
-            assert_eq!(tally(drawing, 60).failures, [].into(), "{target:?} with {variations:?}");
+            let drawing = Search::new(workload, Strategy::Swarm, None).drawing(variations);
+            assert_eq!(tally(drawing, 60).failures, [].into(), "{workload:?} with {variations:?}");
         }
     }
 }
 
 #[test]
 fn what_comes_about_was_declared() {
-    for target in zk_catalogue::workloads() {
-        let seen = tally(Search::new(target, Strategy::Swarm, None), 300).sometimes;
-        let is_declared = |what: &String| target.stated.sometimes.contains(&what.as_str());
-        assert!(seen.keys().all(is_declared), "{target:?}: {:?}", seen.keys());
+    for workload in zk_catalogue::workloads() {
+        let seen = tally(Search::new(workload, Strategy::Swarm, None), 300).sometimes;
+        let is_declared = |what: &String| workload.stated.sometimes.contains(&what.as_str());
+        assert!(seen.keys().all(is_declared), "{workload:?}: {:?}", seen.keys());
     }
 }
 

@@ -9,17 +9,17 @@ use zk_harness::plan::Plan;
 use zk_harness::recording::Recording;
 use zk_harness::run::{self, Run};
 use zk_harness::shrink::{RUNS, ShrinkError, Shrunk, shrink};
-use zk_harness::target::Target;
 use zk_harness::threads::on_threads;
+use zk_harness::workload::Workload;
 use zk_scenarios::mutation_score::shrunk::first_caught;
 
-fn named(name: &str) -> &'static Target {
+fn named(name: &str) -> &'static Workload {
     zk_catalogue::find(name).expect("it is there")
 }
 
-fn shrunk(target: &'static Target, runs: u32) -> (Run, Shrunk) {
-    let (_, plan, run) = first_caught(target, 0..1000).expect("a thousand seeds show what is wrong");
-    let shrunk = shrink(target, &plan, run.choices.clone(), runs).expect("it fails");
+fn shrunk(workload: &'static Workload, runs: u32) -> (Run, Shrunk) {
+    let (_, plan, run) = first_caught(workload, 0..1000).expect("a thousand seeds show what is wrong");
+    let shrunk = shrink(workload, &plan, run.choices.clone(), runs).expect("it fails");
     (run, shrunk)
 }
 
@@ -37,11 +37,11 @@ const SOME: [&str; 7] = [
 #[test]
 fn a_lost_reply_is_all_that_is_left_of_a_lock_without_guids() {
     // By hand: the reply to one client's create is lost, and it creates again. No other client is needed.
-    let (target, plan) = (named("lock-no-guid"), Plan::calm().with(&[Fault::ReplyLost], 0.05));
+    let (workload, plan) = (named("lock-no-guid"), Plan::calm().with(&[Fault::ReplyLost], 0.05));
     let plan = Plan { rounds: 1, ..plan };
-    let mut runs = (0..1000).map(|seed| run::seed(target, &plan, seed));
+    let mut runs = (0..1000).map(|seed| run::seed(workload, &plan, seed));
     let run = runs.find(|run| run.what_failed() == "MX-9").expect("some run loses that reply");
-    let shrunk = shrink(target, &plan, run.choices, RUNS).expect("it fails");
+    let shrunk = shrink(workload, &plan, run.choices, RUNS).expect("it fails");
     let after = shrunk.after();
     assert_eq!((after.clients, after.rounds, after.servers, after.faults, after.choices), (1, 1, 1, 1, 1));
     let told = shrunk.failure.deviations[0].describe(&shrunk.failure.run.history.header.clients);
@@ -52,13 +52,13 @@ fn a_lost_reply_is_all_that_is_left_of_a_lock_without_guids() {
 
 #[test]
 fn the_same_rule_is_broken_and_the_run_replays_to_the_same_hash() {
-    for target in SOME.map(named) {
-        let (run, shrunk) = shrunk(target, RUNS);
-        assert_eq!(run.what_failed(), shrunk.what, "{target:?}");
-        let (recorded, target) =
+    for workload in SOME.map(named) {
+        let (run, shrunk) = shrunk(workload, RUNS);
+        assert_eq!(run.what_failed(), shrunk.what, "{workload:?}");
+        let (recorded, workload) =
             Recording::read(&shrunk.recorded().code(), zk_catalogue::find).expect("its own code");
-        let again = run::replay(target, &recorded.plan, recorded.choices.clone());
-        assert_eq!(again.hash, shrunk.failure.run.hash, "{target:?}");
+        let again = run::replay(workload, &recorded.plan, recorded.choices.clone());
+        assert_eq!(again.hash, shrunk.failure.run.hash, "{workload:?}");
         assert_eq!((again.what_failed(), again.verdict()), (shrunk.what.clone(), run.verdict()));
         let counted = recorded.choices.iter().filter(|choice| **choice > 0).count();
         assert_eq!(counted, shrunk.after().choices, "what matters is what is not calm");
@@ -67,9 +67,9 @@ fn the_same_rule_is_broken_and_the_run_replays_to_the_same_hash() {
 
 #[test]
 fn it_comes_to_the_same_every_time_and_makes_no_more_runs_than_it_may() {
-    for (target, runs) in SOME.map(named).into_iter().zip([0, 1, 7, 50, 200, 1000, RUNS]) {
-        let ((_, one), (_, two)) = (shrunk(target, runs), shrunk(target, runs));
-        assert_eq!(one.recorded(), two.recorded(), "{target:?}");
+    for (workload, runs) in SOME.map(named).into_iter().zip([0, 1, 7, 50, 200, 1000, RUNS]) {
+        let ((_, one), (_, two)) = (shrunk(workload, runs), shrunk(workload, runs));
+        assert_eq!(one.recorded(), two.recorded(), "{workload:?}");
         assert_eq!((one.runs, one.is_cut_short), (two.runs, two.is_cut_short));
         assert!(one.runs <= runs, "{} of {runs}", one.runs);
     }
@@ -77,13 +77,13 @@ fn it_comes_to_the_same_every_time_and_makes_no_more_runs_than_it_may() {
 
 #[test]
 fn it_never_makes_a_run_larger() {
-    for target in SOME.map(named) {
+    for workload in SOME.map(named) {
         for runs in [20, 400] {
-            let (_, shrunk) = shrunk(target, runs);
+            let (_, shrunk) = shrunk(workload, runs);
             let (before, after) = (shrunk.before, shrunk.after());
-            assert!(after.clients <= before.clients && after.rounds <= before.rounds, "{target:?}");
-            assert!(after.servers <= before.servers && after.acts <= before.acts, "{target:?}");
-            assert!(after.faults <= before.faults && after.choices <= before.choices, "{target:?}");
+            assert!(after.clients <= before.clients && after.rounds <= before.rounds, "{workload:?}");
+            assert!(after.servers <= before.servers && after.acts <= before.acts, "{workload:?}");
+            assert!(after.faults <= before.faults && after.choices <= before.choices, "{workload:?}");
         }
     }
 }
@@ -102,9 +102,9 @@ fn the_nearest_run_that_passes_differs_in_one_choice() {
 
 #[test]
 fn a_run_that_does_not_fail_is_not_shrunk() {
-    let plan = lock::TARGET.plan(1);
-    let run = run::seed(&lock::TARGET, &plan, 1);
-    let error = shrink(&lock::TARGET, &plan, run.choices, RUNS).expect_err("it passes");
+    let plan = lock::WORKLOAD.plan(1);
+    let run = run::seed(&lock::WORKLOAD, &plan, 1);
+    let error = shrink(&lock::WORKLOAD, &plan, run.choices, RUNS).expect_err("it passes");
     assert_eq!(error, ShrinkError::DoesNotFail(Verdict::Pass));
 }
 
@@ -113,16 +113,16 @@ fn every_broken_recipe_shrinks_to_twenty_choices_and_three_clients() {
     let all: Vec<_> = zk_catalogue::mutants().collect();
     let large = Mutex::new(Vec::new());
     on_threads(0..all.len() as u64, 1, 2, &|index| {
-        let target = all[index as usize];
-        let (_, shrunk) = shrunk(target, RUNS);
+        let workload = all[index as usize];
+        let (_, shrunk) = shrunk(workload, RUNS);
         let after = shrunk.after();
-        let (clients, choices) = match target.name {
+        let (clients, choices) = match workload.name {
             // Who watches the whole directory is woken for nothing from the fourth on: no run of three breaks the rule.
             "double-barrier-watch-all" => (4, 20),
             _ => (3, 20),
         };
         if after.clients > clients || after.choices > choices {
-            large.lock().expect("no thread panics").push((target.name, after));
+            large.lock().expect("no thread panics").push((workload.name, after));
         }
         true
     });

@@ -11,14 +11,14 @@ use zk_harness::recording::Recording;
 use zk_harness::run;
 use zk_harness::strategy::{Search, Strategy};
 use zk_harness::sweep::{self, Order, Tally};
-use zk_harness::target::Target;
+use zk_harness::workload::Workload;
 
-fn no_guid() -> &'static Target {
+fn no_guid() -> &'static Workload {
     zk_catalogue::find("lock-no-guid").expect("it is there")
 }
 
-fn order(target: &'static Target, seeds: u64, jobs: usize) -> Order {
-    let search = Search::new(target, Strategy::Swarm, None);
+fn order(workload: &'static Workload, seeds: u64, jobs: usize) -> Order {
+    let search = Search::new(workload, Strategy::Swarm, None);
     Order { search, seeds: 0..seeds, shard: (0, 1), jobs, require_probes: false, count_transitions: false }
 }
 
@@ -28,7 +28,7 @@ fn tally(order: &Order) -> Tally {
 
 #[test]
 fn the_lock_keeps_its_promises_under_every_kind_of_fault() {
-    let order = order(&lock::TARGET, 2000, 2);
+    let order = order(&lock::WORKLOAD, 2000, 2);
     let tally = tally(&order);
     assert_eq!(tally.failures, [].into());
     assert_eq!(tally.never_injected(&order), []);
@@ -40,12 +40,12 @@ fn the_lock_keeps_its_promises_under_every_kind_of_fault() {
 #[test]
 fn the_ensemble_keeps_zookeepers_promises_and_shows_what_zookeeper_does_not_exclude() {
     let mut seen = BTreeSet::new();
-    for target in [&raw::TARGET, &lock::TARGET] {
-        let order = order(target, 10_000, 2);
+    for workload in [&raw::WORKLOAD, &lock::WORKLOAD] {
+        let order = order(workload, 10_000, 2);
         let tally = tally(&order);
         assert_eq!(tally.failures, [].into());
         assert_eq!(tally.never_injected(&order), []);
-        if *target == raw::TARGET {
+        if *workload == raw::WORKLOAD {
             assert!(tally.never_tested().iter().all(|rule| !rule.name().starts_with("ZK")));
         }
         seen.extend(tally.probes.into_iter().filter(|(_, count)| *count > 0).map(|(probe, _)| probe));
@@ -59,8 +59,8 @@ fn the_ensemble_keeps_zookeepers_promises_and_shows_what_zookeeper_does_not_excl
 fn a_sweep_that_leaves_a_required_rule_untested_proves_nothing_and_names_it() {
     // A single client on a fault-free network never has to stop.
     let plan = Plan { clients: 1, ..Plan::calm() };
-    let search = Search::new(&lock::TARGET, Strategy::Swarm, Some(plan));
-    let order = Order { search, ..order(&lock::TARGET, 20, 1) };
+    let search = Search::new(&lock::WORKLOAD, Strategy::Swarm, Some(plan));
+    let order = Order { search, ..order(&lock::WORKLOAD, 20, 1) };
     let tally = tally(&order);
     assert_eq!((tally.failures.len(), tally.verdict(&order)), (0, Verdict::Vacuous));
     assert_eq!(tally.never_injected(&order), []);
@@ -86,11 +86,11 @@ fn a_sweep_comes_to_the_same_with_any_number_of_threads_and_in_any_shards() {
 fn a_recorded_run_is_the_run() {
     for seed in 0..200 {
         let plan = Plan::drawn(seed);
-        let run = run::seed(&lock::TARGET, &plan, seed);
-        let recorded = Recording::of(&lock::TARGET, &plan, &run);
-        let (recorded, target) =
+        let run = run::seed(&lock::WORKLOAD, &plan, seed);
+        let recorded = Recording::of(&lock::WORKLOAD, &plan, &run);
+        let (recorded, workload) =
             Recording::read(&recorded.code(), zk_catalogue::find).expect("its own code reads back");
-        let again = run::replay(target, &recorded.plan, recorded.choices);
+        let again = run::replay(workload, &recorded.plan, recorded.choices);
         assert_eq!(again.hash, run.hash, "seed {seed}");
     }
 }
@@ -98,14 +98,14 @@ fn a_recorded_run_is_the_run() {
 #[test]
 fn a_seed_alone_is_the_seed_in_the_middle_of_a_sweep() {
     let found = Mutex::new(Vec::new());
-    sweep::sweep(&order(&lock::TARGET, 100, 2), &AtomicBool::new(false), &|seed, run| {
+    sweep::sweep(&order(&lock::WORKLOAD, 100, 2), &AtomicBool::new(false), &|seed, run| {
         let run = run.expect("no run panics");
         found.lock().expect("no thread panics").push((seed, run.hash, run.history.events.len()));
     });
     let mut found = found.into_inner().expect("no thread panics");
     found.sort_unstable();
     for (seed, hash, events) in found {
-        let alone = std::thread::spawn(move || run::seed(&lock::TARGET, &Plan::drawn(seed), seed));
+        let alone = std::thread::spawn(move || run::seed(&lock::WORKLOAD, &Plan::drawn(seed), seed));
         let alone = alone.join().expect("it does not panic");
         assert_eq!((alone.hash, alone.history.events.len()), (hash, events), "seed {seed}");
     }

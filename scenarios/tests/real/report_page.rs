@@ -81,8 +81,8 @@ fn profile(folder: &Path) -> String {
 }
 
 fn recorded(name: &str, seed: u64) -> Run {
-    let target = zk_catalogue::find(name).expect("it exists");
-    run::seed(target, &target.plan(seed), seed)
+    let workload = zk_catalogue::find(name).expect("it exists");
+    run::seed(workload, &workload.plan(seed), seed)
 }
 
 fn page_of(run: &Run, history: &History, title: &str, beside: Option<&Other>) -> String {
@@ -90,7 +90,7 @@ fn page_of(run: &Run, history: &History, title: &str, beside: Option<&Other>) ->
     page(&Shown { history, report: &run.report, verdict: run.verdict(), source: &source, beside })
 }
 
-/// The page of the first seed of a target that fails.
+/// The page of the first seed of a workload that fails.
 fn failing(name: &str) -> Run {
     (1..200).map(|seed| recorded(name, seed)).find(|run| run.report.first().is_some()).expect("one fails")
 }
@@ -150,10 +150,10 @@ fn nothing_that_a_trace_says_is_run() {
 
 #[test]
 fn of_a_long_run_only_what_can_be_seen_is_in_the_document_and_the_rest_is_counted() {
-    let target = zk_catalogue::find("lock").expect("it exists");
-    let mut plan = target.plan(1);
+    let workload = zk_catalogue::find("lock").expect("it exists");
+    let mut plan = workload.plan(1);
     (plan.clients, plan.rounds, plan.faults) = (8, 60, 3);
-    let run = run::seed(target, &plan, 1);
+    let run = run::seed(workload, &plan, 1);
     let events = run.history.events.len();
     assert!(events > 10_000, "{events} events are not many");
     let Some(opened) = open(&page_of(&run, &run.history, "a long run", None), "show=all", "1400,1000", &[])

@@ -12,10 +12,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use zk_catalogue::lock::workload as lock;
 use zk_harness::client::Client;
-use zk_harness::target::{Target, Task};
+use zk_harness::workload::{Task, Workload};
 use zk_real::client::RealClient;
 use zk_real::run::{Order, run};
-use zk_real::{Ensemble, EnsembleOptions, RealTarget};
+use zk_real::{Ensemble, EnsembleOptions, RealWorkload};
 use zk_recipes::ZooKeeper;
 use zk_recipes::client::{Client as Session, Options};
 
@@ -24,10 +24,10 @@ fn three_servers() -> Option<Ensemble> {
     crate::common::ensemble(3, Duration::from_secs(2))
 }
 
-/// Runs a target on servers that run already: its exit status, its last line, and everything that it told.
-fn real(target: &Target, ensemble: &Ensemble, arguments: &[&str]) -> (Option<i32>, Value, String) {
+/// Runs a workload on servers that run already: its exit status, its last line, and everything that it told.
+fn real(workload: &Workload, ensemble: &Ensemble, arguments: &[&str]) -> (Option<i32>, Value, String) {
     let address = ensemble.address();
-    let call = [&[target.name, "--connect", &address, "--format", "json"], arguments].concat();
+    let call = [&[workload.name, "--connect", &address, "--format", "json"], arguments].concat();
     let output = Sim::new().real(&call);
     let told = format!("{}{}", stdout(&output), String::from_utf8_lossy(&output.stderr));
     let last = stdout(&output).lines().last().and_then(|line| serde_json::from_str(line).ok());
@@ -43,24 +43,26 @@ fn at_the_root(ensemble: &Ensemble) -> Vec<String> {
     })
 }
 
-/// The targets that run on real servers, and are mutants or not.
-fn on_real_servers(mutants: bool) -> impl Iterator<Item = &'static Target> {
-    zk_catalogue::real_targets().map(|real| real.target).filter(move |target| target.is_mutant() == mutants)
+/// The workloads that run on real servers, and are mutants or not.
+fn on_real_servers(mutants: bool) -> impl Iterator<Item = &'static Workload> {
+    zk_catalogue::real_workloads()
+        .map(|real| real.workload)
+        .filter(move |workload| workload.is_mutant() == mutants)
 }
 
 #[test]
 fn every_workload_keeps_its_promises_on_three_servers() {
     let Some(ensemble) = three_servers() else { return };
     let mut wrong = Vec::new();
-    for target in on_real_servers(false) {
-        let (status, last, told) = real(target, &ensemble, &["--for", "3s"]);
+    for workload in on_real_servers(false) {
+        let (status, last, told) = real(workload, &ensemble, &["--for", "3s"]);
         // 2: an operation that was dropped leaves in doubt what it did; that is no broken promise.
         if !matches!(status, Some(0 | 2)) || last["rounds"].as_u64() == Some(0) {
-            wrong.push(format!("{target:?} ends with {status:?}\n{told}"));
+            wrong.push(format!("{workload:?} ends with {status:?}\n{told}"));
         }
         let left = at_the_root(&ensemble);
         if left != ["zookeeper"] {
-            wrong.push(format!("{target:?} has left something in {left:?}"));
+            wrong.push(format!("{workload:?} has left something in {left:?}"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -70,12 +72,12 @@ fn every_workload_keeps_its_promises_on_three_servers() {
 fn what_is_broken_without_faults_is_caught_on_three_servers() {
     let Some(ensemble) = three_servers() else { return };
     let mut wrong = Vec::new();
-    for target in on_real_servers(true) {
-        let (status, last, told) = real(target, &ensemble, &["--for", "3s", "--clients", "5"]);
-        let caught_by = target.caught_by.map(|caught| caught.by.name());
+    for workload in on_real_servers(true) {
+        let (status, last, told) = real(workload, &ensemble, &["--for", "3s", "--clients", "5"]);
+        let caught_by = workload.caught_by.map(|caught| caught.by.name());
         if status != Some(1) || last["rule"].as_str() != caught_by {
             wrong.push(format!(
-                "{target:?} ends with {status:?}, and {caught_by:?} should have caught it\n{told}"
+                "{workload:?} ends with {status:?}, and {caught_by:?} should have caught it\n{told}"
             ));
         }
     }
@@ -96,9 +98,9 @@ fn forgets_a_watch(Task { client, rounds, done, .. }: Task<RealClient>) -> BoxFu
     .boxed()
 }
 
-static IDLE: Target = Target::own("forgetful", lock::objects, |_| async {}.boxed(), &lock::STATED);
-static FORGETFUL: RealTarget =
-    RealTarget { target: &IDLE, part: forgets_a_watch, required: &[], is_long: false };
+static IDLE: Workload = Workload::own("forgetful", lock::objects, |_| async {}.boxed(), &lock::STATED);
+static FORGETFUL: RealWorkload =
+    RealWorkload { workload: &IDLE, part: forgets_a_watch, required: &[], is_long: false };
 
 #[test]
 fn a_watch_that_is_left_is_a_leak() {
@@ -109,7 +111,7 @@ fn a_watch_that_is_left_is_a_leak() {
     let options = EnsembleOptions { servers: 1, port: None, tick };
     let servers = Ensemble::start_on(&options, None).expect("it starts again");
     let order = Order {
-        target: &FORGETFUL,
+        workload: &FORGETFUL,
         clients: 2,
         seed: 1,
         length: Duration::from_millis(200),

@@ -11,15 +11,16 @@ use std::time::Duration;
 use zk_recipes::{Barrier, BarrierOptions, Parents, While};
 
 /// The barrier under load.
-pub static TARGET: Target = Target {
+pub static WORKLOAD: Workload = Workload {
     about: "clients raise and lower a barrier, and others wait at it",
     plan: |seed| Plan { rounds: 4, ..Plan::drawn(seed) },
     required: &[Ba1, Ba2, Ba3, Ba4, Ba5],
-    ..Target::own("barrier", objects, |task| client(task, Box::new(new)).boxed(), &STATED)
+    ..Workload::own("barrier", objects, |task| client(task, Box::new(new)).boxed(), &STATED)
 };
 
 /// The same on real servers.
-pub static REAL: RealTarget = RealTarget::new(&TARGET, |task| client(task, Box::new(new)).boxed(), &[Ba1]);
+pub static REAL: RealWorkload =
+    RealWorkload::new(&WORKLOAD, |task| client(task, Box::new(new)).boxed(), &[Ba1]);
 
 /// What its runs owe.
 pub static STATED: Stated = Stated {

@@ -14,16 +14,16 @@ use zk_checker::history::Names as Texts;
 use zk_recipes::config::{Config, ConfigOptions, Snapshot, Update, Updates, Versioned};
 
 /// Configuration under load.
-pub static TARGET: Target = Target {
+pub static WORKLOAD: Workload = Workload {
     about: "clients follow a value, write it, publish sets of values and read them",
     plan: |seed| Plan { rounds: 4, ..Plan::drawn(seed) },
     required: &[Cf1, Cf2, Cf3, Cf4, Cf5, Cf6, Cf7, Cf8],
-    ..Target::own("config", objects, |task| client(task, Box::new(new)).boxed(), &STATED)
+    ..Workload::own("config", objects, |task| client(task, Box::new(new)).boxed(), &STATED)
 };
 
 /// The same on real servers.
-pub static REAL: RealTarget =
-    RealTarget::new(&TARGET, |task| client(task, Box::new(new)).boxed(), &[Cf1, Cf7]);
+pub static REAL: RealWorkload =
+    RealWorkload::new(&WORKLOAD, |task| client(task, Box::new(new)).boxed(), &[Cf1, Cf7]);
 
 /// What its runs owe.
 pub static STATED: Stated = Stated {

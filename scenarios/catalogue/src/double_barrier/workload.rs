@@ -14,16 +14,16 @@ use zk_checker::history::Outcome;
 use zk_recipes::{DoubleBarrier, DoubleBarrierOptions, Inside, Leave, Parents, Reuse};
 
 /// The double barrier under load.
-pub static TARGET: Target = Target {
+pub static WORKLOAD: Workload = Workload {
     about: "clients begin together and end together, round after round",
     plan: |seed| Plan { rounds: 5, ..Plan::drawn(seed) },
     required: &[Db1, Db2, Db3, Db4, Db5, Db6, Db7, Db8, Db9, Db10],
-    ..Target::own("double-barrier", objects, |task| client(task, setup, Box::new(new)).boxed(), &STATED)
+    ..Workload::own("double-barrier", objects, |task| client(task, setup, Box::new(new)).boxed(), &STATED)
 };
 
 /// The same on real servers.
-pub static REAL: RealTarget =
-    RealTarget::new(&TARGET, |task| client(task, setup, Box::new(new)).boxed(), &[Db1, Db2]);
+pub static REAL: RealWorkload =
+    RealWorkload::new(&WORKLOAD, |task| client(task, setup, Box::new(new)).boxed(), &[Db1, Db2]);
 
 /// What its runs owe.
 pub static STATED: Stated = Stated {

@@ -17,15 +17,15 @@ use zk_recipes::zk::path;
 use zk_recipes::{Election, ElectionOptions, Leader, Leadership, Term};
 
 /// The election under load.
-pub static TARGET: Target = Target {
+pub static WORKLOAD: Workload = Workload {
     about: "clients stand for election, lead, put that on record, and follow who leads",
     required: &[Mx1, Le1, Le2, Le3, Le4, Le5, Le6, Le7, Le8, Le9, Mx7, Mx11],
-    ..Target::own("election", objects, |task| client(task, Box::new(new)).boxed(), &STATED)
+    ..Workload::own("election", objects, |task| client(task, Box::new(new)).boxed(), &STATED)
 };
 
 /// The same on real servers.
-pub static REAL: RealTarget =
-    RealTarget::new(&TARGET, |task| client(task, Box::new(new)).boxed(), &[Mx1, Le4]);
+pub static REAL: RealWorkload =
+    RealWorkload::new(&WORKLOAD, |task| client(task, Box::new(new)).boxed(), &[Mx1, Le4]);
 
 /// What its runs owe.
 pub static STATED: Stated = Stated {

@@ -15,16 +15,16 @@ use zk_recipes::group::{Group, GroupOptions, GroupView, Membership, Views, WithD
 use zk_recipes::zk::SessionId;
 
 /// A group under load.
-pub static TARGET: Target = Target {
+pub static WORKLOAD: Workload = Workload {
     about: "clients are members of a group for a while, and follow who is",
     plan: |seed| Plan { rounds: 4, ..Plan::drawn(seed) },
     required: &[Gm1, Gm2, Gm3, Gm4, Gm5, Gm6, Gm7, Gm8],
-    ..Target::own("group", objects, |task| client(task, Box::new(new)).boxed(), &STATED)
+    ..Workload::own("group", objects, |task| client(task, Box::new(new)).boxed(), &STATED)
 };
 
 /// The same on real servers.
-pub static REAL: RealTarget =
-    RealTarget::new(&TARGET, |task| client(task, Box::new(new)).boxed(), &[Gm1, Gm4]);
+pub static REAL: RealWorkload =
+    RealWorkload::new(&WORKLOAD, |task| client(task, Box::new(new)).boxed(), &[Gm1, Gm4]);
 
 /// What its runs owe.
 pub static STATED: Stated = Stated {

@@ -10,15 +10,15 @@ use std::time::Duration;
 use zk_recipes::{Lock, LockGuard, LockOptions};
 
 /// The lock under load.
-pub static TARGET: Target = Target {
+pub static WORKLOAD: Workload = Workload {
     about: "clients take an exclusive lock in turn and write to the resource behind it",
     required: &[Mx1, Mx2, Mx3, Mx4, Mx5, Mx6, Mx7, Mx8, Mx9, Mx10, Mx11, Mx12, Mx13, Mx14],
-    ..Target::own("lock", objects, |task| client(task, Box::new(new)).boxed(), &STATED)
+    ..Workload::own("lock", objects, |task| client(task, Box::new(new)).boxed(), &STATED)
 };
 
 /// The same on real servers.
-pub static REAL: RealTarget =
-    RealTarget::new(&TARGET, |task| client(task, Box::new(new)).boxed(), &[Mx1, Mx13]);
+pub static REAL: RealWorkload =
+    RealWorkload::new(&WORKLOAD, |task| client(task, Box::new(new)).boxed(), &[Mx1, Mx13]);
 
 /// What its runs owe.
 pub static STATED: Stated = Stated {

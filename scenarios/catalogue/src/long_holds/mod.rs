@@ -16,15 +16,15 @@ use zk_recipes::group::Group;
 use zk_recipes::zk::SessionId;
 
 /// Long holds.
-pub static TARGET: Target = Target {
+pub static WORKLOAD: Workload = Workload {
     about: "clients hold a lock, and are members of a group, for many session timeouts",
     required: &[Mx2, Mx4, Mx8, Mx14, Mx16, Gm4],
-    ..Target::own("long-holds", objects, |task| client(task, Box::new(lock::new)).boxed(), &STATED)
+    ..Workload::own("long-holds", objects, |task| client(task, Box::new(lock::new)).boxed(), &STATED)
 };
 
 /// The same on real servers.
-pub static REAL: RealTarget = RealTarget {
-    target: &TARGET,
+pub static REAL: RealWorkload = RealWorkload {
+    workload: &WORKLOAD,
     part: |task| many_holds::client(task).boxed(),
     required: &[Mx16, Le10, Gm8],
     is_long: true,
@@ -32,10 +32,10 @@ pub static REAL: RealTarget = RealTarget {
 
 /// Long holds, as the catalogue lists them.
 pub static RECIPE: Recipe = Recipe {
-    workload: &TARGET,
+    workload: &WORKLOAD,
     real: Some(&REAL),
     stories: &[],
-    mutants: &[&without_pings::TARGET],
+    mutants: &[&without_pings::WORKLOAD],
     real_mutants: &[],
 };
 

@@ -11,7 +11,7 @@ use crate::session::{Interceptor, Reply, Watch, over, watched_list};
 use std::sync::{Arc, Mutex, PoisonError};
 use zk_recipes::zk::{CreateMode, Created, Listing, Time};
 
-pub(super) static TARGET: Target = crate::long_holds::TARGET.mutant(
+pub(super) static WORKLOAD: Workload = crate::long_holds::WORKLOAD.mutant(
     "long-holds-without-pings",
     "only answered requests, and not answered pings, count as a sign that the session lives",
     Caught::by(Mx16),

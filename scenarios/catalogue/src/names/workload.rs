@@ -15,16 +15,16 @@ use zk_recipes::names::{Freshness, IfTaken, Names, NamesOptions, Registration};
 use zk_recipes::zk::SessionId;
 
 /// Names under load.
-pub static TARGET: Target = Target {
+pub static WORKLOAD: Workload = Workload {
     about: "clients register names for a while, look names up and make unique ones",
     plan: |seed| Plan { rounds: 4, ..Plan::drawn(seed) },
     required: &[Ns1, Ns2, Ns3, Ns4, Ns5],
-    ..Target::own("names", objects, |task| client(task, Box::new(new)).boxed(), &STATED)
+    ..Workload::own("names", objects, |task| client(task, Box::new(new)).boxed(), &STATED)
 };
 
 /// The same on real servers.
-pub static REAL: RealTarget =
-    RealTarget::new(&TARGET, |task| client(task, Box::new(new)).boxed(), &[Ns1, Ns2]);
+pub static REAL: RealWorkload =
+    RealWorkload::new(&WORKLOAD, |task| client(task, Box::new(new)).boxed(), &[Ns1, Ns2]);
 
 /// What its runs owe.
 pub static STATED: Stated = Stated {

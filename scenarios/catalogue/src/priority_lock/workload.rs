@@ -16,15 +16,15 @@ use zk_recipes::{
 };
 
 /// The priority lock under load.
-pub static TARGET: Target = Target {
+pub static WORKLOAD: Workload = Workload {
     about: "readers and writers of different urgency take a lock and ask each other to go",
     required: &[Mx1, Mx2, Mx3, Mx4, Mx5, Mx7, Mx8, Mx9, Mx10, Mx11, Mx12, Mx13, Mx14, Mx15, Rv1, Rv2],
-    ..Target::own("priority-lock", objects, |task| client(task, Box::new(Clone::clone)).boxed(), &STATED)
+    ..Workload::own("priority-lock", objects, |task| client(task, Box::new(Clone::clone)).boxed(), &STATED)
 };
 
 /// The same on real servers.
-pub static REAL: RealTarget =
-    RealTarget::new(&TARGET, |task| client(task, Box::new(Clone::clone)).boxed(), &[Mx1]);
+pub static REAL: RealWorkload =
+    RealWorkload::new(&WORKLOAD, |task| client(task, Box::new(Clone::clone)).boxed(), &[Mx1]);
 
 /// What its runs owe.
 pub static STATED: Stated = Stated {

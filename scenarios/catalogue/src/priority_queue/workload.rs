@@ -11,16 +11,16 @@ use zk_recipes::{
 };
 
 /// Priority queues under load.
-pub static TARGET: Target = Target {
+pub static WORKLOAD: Workload = Workload {
     about: "clients put items of many priorities into queues and take the most urgent",
     plan: |seed| Plan { clients: 4, rounds: 6, ..Plan::drawn(seed) },
     required: &[Qu1, Qu2, Qu3, Qu5, Qu6, Qu7, Qu8, Qu9, Qu10],
-    ..Target::own("priority-queue", objects, |task| client(task, &QUEUES, Box::new(open)).boxed(), &STATED)
+    ..Workload::own("priority-queue", objects, |task| client(task, &QUEUES, Box::new(open)).boxed(), &STATED)
 };
 
 /// The same on real servers.
-pub static REAL: RealTarget =
-    RealTarget::new(&TARGET, |task| client(task, &QUEUES, Box::new(open)).boxed(), &[Qu1, Qu2]);
+pub static REAL: RealWorkload =
+    RealWorkload::new(&WORKLOAD, |task| client(task, &QUEUES, Box::new(open)).boxed(), &[Qu1, Qu2]);
 
 /// What its runs owe.
 pub static STATED: Stated = Stated {

@@ -17,16 +17,16 @@ use zk_recipes::{
 };
 
 /// Queues under load.
-pub static TARGET: Target = Target {
+pub static WORKLOAD: Workload = Workload {
     about: "clients put items into queues, take them for good, or claim them and say when they are done",
     plan: |seed| Plan { clients: 4, rounds: 6, ..Plan::drawn(seed) },
     required: &[Qu1, Qu2, Qu3, Qu4, Qu6, Qu7, Qu8, Qu9, Qu10],
-    ..Target::own("queue", objects, |task| client(task, &QUEUES, Box::new(open)).boxed(), &STATED)
+    ..Workload::own("queue", objects, |task| client(task, &QUEUES, Box::new(open)).boxed(), &STATED)
 };
 
 /// The same on real servers.
-pub static REAL: RealTarget =
-    RealTarget::new(&TARGET, |task| client(task, &QUEUES, Box::new(open)).boxed(), &[Qu1, Qu2]);
+pub static REAL: RealWorkload =
+    RealWorkload::new(&WORKLOAD, |task| client(task, &QUEUES, Box::new(open)).boxed(), &[Qu1, Qu2]);
 
 /// What its runs owe.
 pub static STATED: Stated = Stated {

@@ -17,19 +17,19 @@ use zk_recipes::{
 };
 
 /// The revocable lock under load.
-pub static TARGET: Target = Target {
+pub static WORKLOAD: Workload = Workload {
     about: "clients read and write under a shared lock, and ask, or make, each other go",
     plan: |seed| Plan { clients: 4, ..Plan::drawn(seed) },
     required: &[
         Mx1, Mx5, Mx6, Mx7, Mx8, Mx9, Mx10, Mx11, Mx12, Mx13, Mx14, Rw1, Rw2, Rw3, Rw4, Rw5, Rv1, Rv2, Rv3,
         Rv4,
     ],
-    ..Target::own("revocable-lock", objects, |task| client(task, Box::new(new)).boxed(), &STATED)
+    ..Workload::own("revocable-lock", objects, |task| client(task, Box::new(new)).boxed(), &STATED)
 };
 
 /// The same on real servers.
-pub static REAL: RealTarget =
-    RealTarget::new(&TARGET, |task| client(task, Box::new(new)).boxed(), &[Mx1, Mx13, Rv1]);
+pub static REAL: RealWorkload =
+    RealWorkload::new(&WORKLOAD, |task| client(task, Box::new(new)).boxed(), &[Mx1, Mx13, Rv1]);
 
 /// What its runs owe.
 pub static STATED: Stated = Stated {

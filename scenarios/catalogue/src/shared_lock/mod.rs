@@ -9,7 +9,7 @@ use crate::recipe::Recipe;
 
 /// The shared lock, as the catalogue lists it.
 pub static RECIPE: Recipe = Recipe {
-    workload: &workload::TARGET,
+    workload: &workload::WORKLOAD,
     real: Some(&workload::REAL),
     stories: stories::ALL,
     mutants: mutants::ALL,

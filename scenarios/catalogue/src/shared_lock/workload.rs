@@ -9,16 +9,16 @@ use std::time::Duration;
 use zk_recipes::{NotDowngraded, ReadGuard, SharedLock, SharedLockOptions, WriteGuard};
 
 /// The shared lock under load.
-pub static TARGET: Target = Target {
+pub static WORKLOAD: Workload = Workload {
     about: "clients read and write under a shared lock, and some writers go on as readers",
     plan: |seed| Plan { clients: 4, ..Plan::drawn(seed) },
     required: &[Mx1, Mx5, Mx6, Mx7, Mx8, Mx9, Mx10, Mx11, Mx12, Mx13, Mx14, Rw1, Rw2, Rw3, Rw4, Rw5],
-    ..Target::own("shared-lock", objects, |task| client(task, Box::new(new)).boxed(), &STATED)
+    ..Workload::own("shared-lock", objects, |task| client(task, Box::new(new)).boxed(), &STATED)
 };
 
 /// The same on real servers.
-pub static REAL: RealTarget =
-    RealTarget::new(&TARGET, |task| client(task, Box::new(new)).boxed(), &[Mx1, Mx13]);
+pub static REAL: RealWorkload =
+    RealWorkload::new(&WORKLOAD, |task| client(task, Box::new(new)).boxed(), &[Mx1, Mx13]);
 
 /// What its runs owe.
 pub static STATED: Stated = Stated {

@@ -13,16 +13,16 @@ use std::time::Duration;
 use zk_recipes::two_phase_commit::Form;
 
 /// Two-phase commit under load.
-pub static TARGET: Target = Target {
+pub static WORKLOAD: Workload = Workload {
     about: "sites vote on one transaction after the other, in all forms, and commit or abort together",
     plan: |seed| Plan { rounds: FORMS.len() as u32, ..Plan::drawn(seed) },
     required: &[Tc1, Tc2, Tc3, Tc4, Tc5, Tc6, Tc7, Tc8, Tc9, Tc10, Tc11, Tc12, Tc13],
-    ..Target::own("two-phase-commit", objects, |task| client(task, Box::new(Clone::clone)).boxed(), &STATED)
+    ..Workload::own("two-phase-commit", objects, |task| client(task, Box::new(Clone::clone)).boxed(), &STATED)
 };
 
 /// The same on real servers.
-pub static REAL: RealTarget =
-    RealTarget::new(&TARGET, |task| client(task, Box::new(Clone::clone)).boxed(), &[Tc1, Tc3, Tc5]);
+pub static REAL: RealWorkload =
+    RealWorkload::new(&WORKLOAD, |task| client(task, Box::new(Clone::clone)).boxed(), &[Tc1, Tc3, Tc5]);
 
 /// What its runs owe.
 pub static STATED: Stated = Stated {

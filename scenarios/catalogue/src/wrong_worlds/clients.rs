@@ -13,31 +13,31 @@ use sim_zk::fault::Fault;
 use sim_zk::injected_bug::InjectedBug;
 use zk_checker::RuleId::{Zk3, Zk4, Zk6, Zk7, Zk14};
 use zk_harness::plan::Plan;
-use zk_harness::target::Target;
+use zk_harness::workload::Workload;
 
 /// Whoever waits loses its connection.
 const WAITERS: Trigger = Trigger { faults: LEFT, plan: |_| Plan { rounds: 2, ..world().with(LEFT, 0.05) } };
 const LEFT: &[Fault] = &[Fault::Disconnect, Fault::WatchLost, Fault::ServerCrash, Fault::ClientPartition];
 
-pub(super) static ALL: &[Target] = &[
+pub(super) static ALL: &[Workload] = &[
     // Harm: MX-7, a lock that nobody gets although it is free.
-    wrong("lock-forgets-watches", InjectedBug::ForgetsWatches, &lock::TARGET, Some(Zk6), WAITERS),
-    wrong("raw-forgets-absent", InjectedBug::ForgetsAbsent, &raw::TARGET, Some(Zk6), LOSSES),
-    wrong("raw-forgets-trees", InjectedBug::ForgetsTrees, &raw::TARGET, Some(Zk14), LOSSES),
-    wrong("raw-registers-as-of-now", InjectedBug::RegistersAsOfNow, &raw::TARGET, Some(Zk6), LOSSES),
-    wrong("raw-keeps-fired", InjectedBug::KeepsFired, &raw::TARGET, Some(Zk6), LOSSES),
+    wrong("lock-forgets-watches", InjectedBug::ForgetsWatches, &lock::WORKLOAD, Some(Zk6), WAITERS),
+    wrong("raw-forgets-absent", InjectedBug::ForgetsAbsent, &raw::WORKLOAD, Some(Zk6), LOSSES),
+    wrong("raw-forgets-trees", InjectedBug::ForgetsTrees, &raw::WORKLOAD, Some(Zk14), LOSSES),
+    wrong("raw-registers-as-of-now", InjectedBug::RegistersAsOfNow, &raw::WORKLOAD, Some(Zk6), LOSSES),
+    wrong("raw-keeps-fired", InjectedBug::KeepsFired, &raw::WORKLOAD, Some(Zk6), LOSSES),
     // Harm: CF-1, a value that goes back.
     wrong(
         "config-forgets-zxid",
         InjectedBug::ForgetsZxid,
-        &config::TARGET,
+        &config::WORKLOAD,
         Some(Zk4),
         fewer(MOVES, |seed| Plan { clients: 2, rounds: 4, ..(MOVES.plan)(seed) }),
     ),
-    wrong("raw-reply-first", InjectedBug::ReplyFirst, &raw::TARGET, Some(Zk6), CALM),
-    wrong("raw-repeats-lost", InjectedBug::RepeatsLost, &raw::TARGET, Some(Zk3), LOSSES),
-    wrong("raw-swaps-answers", InjectedBug::SwapsAnswers, &raw::TARGET, Some(Zk3), CALM),
-    wrong("raw-hides-loss", InjectedBug::HidesLoss, &raw::TARGET, Some(Zk7), LOSSES),
-    wrong("raw-expires-at-loss", InjectedBug::ExpiresAtLoss, &raw::TARGET, Some(Zk7), LOSSES),
-    wrong("raw-closes-silently", InjectedBug::ClosesSilently, &raw::TARGET, Some(Zk7), CALM),
+    wrong("raw-reply-first", InjectedBug::ReplyFirst, &raw::WORKLOAD, Some(Zk6), CALM),
+    wrong("raw-repeats-lost", InjectedBug::RepeatsLost, &raw::WORKLOAD, Some(Zk3), LOSSES),
+    wrong("raw-swaps-answers", InjectedBug::SwapsAnswers, &raw::WORKLOAD, Some(Zk3), CALM),
+    wrong("raw-hides-loss", InjectedBug::HidesLoss, &raw::WORKLOAD, Some(Zk7), LOSSES),
+    wrong("raw-expires-at-loss", InjectedBug::ExpiresAtLoss, &raw::WORKLOAD, Some(Zk7), LOSSES),
+    wrong("raw-closes-silently", InjectedBug::ClosesSilently, &raw::WORKLOAD, Some(Zk7), CALM),
 ];

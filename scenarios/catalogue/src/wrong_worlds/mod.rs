@@ -18,18 +18,18 @@ use sim_zk::injected_bug::InjectedBug;
 use zk_checker::RuleId;
 use zk_harness::caught::Caught;
 use zk_harness::plan::Plan;
-use zk_harness::target::Target;
+use zk_harness::workload::Workload;
 
 /// Every wrong world that a rule must catch.
-static ALL: &[&[Target]] = &[clients::ALL, servers::ALL, sessions::ALL, writes::ALL];
+static ALL: &[&[Workload]] = &[clients::ALL, servers::ALL, sessions::ALL, writes::ALL];
 
 /// Right recipes in wrong worlds, which a rule must catch.
-pub fn caught() -> impl Iterator<Item = &'static Target> {
+pub fn caught() -> impl Iterator<Item = &'static Workload> {
     ALL.iter().copied().flatten()
 }
 
 /// Worlds that break no promise, and are kinder than ZooKeeper: nothing is found in them, and a sweep of them is not green.
-pub fn too_kind() -> impl Iterator<Item = &'static Target> {
+pub fn too_kind() -> impl Iterator<Item = &'static Workload> {
     kind::ALL.iter()
 }
 
@@ -43,11 +43,11 @@ struct Trigger {
 const fn wrong(
     name: &'static str,
     injected_bug: InjectedBug,
-    base: &'static Target,
+    base: &'static Workload,
     caught_by: Option<RuleId>,
     trigger: Trigger,
-) -> Target {
-    Target {
+) -> Workload {
+    Workload {
         name,
         about: injected_bug.about(),
         caught_by: match caught_by {
@@ -59,7 +59,7 @@ const fn wrong(
         injected_bug: Some(injected_bug),
         // A world that is too kind shows by what it never reaches.
         must_reach: if caught_by.is_none() { base.must_reach } else { &[] },
-        ..Target::mutant_of(base)
+        ..Workload::mutant_of(base)
     }
 }
 

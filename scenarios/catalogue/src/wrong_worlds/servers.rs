@@ -9,21 +9,21 @@ use crate::raw;
 use sim_zk::injected_bug::InjectedBug;
 use zk_checker::RuleId::{Zk6, Zk14};
 use zk_harness::plan::Plan;
-use zk_harness::target::Target;
+use zk_harness::workload::Workload;
 
-pub(super) static ALL: &[Target] = &[
-    wrong("raw-fires-twice", InjectedBug::FiresTwice, &raw::TARGET, Some(Zk6), CALM),
+pub(super) static ALL: &[Workload] = &[
+    wrong("raw-fires-twice", InjectedBug::FiresTwice, &raw::WORKLOAD, Some(Zk6), CALM),
     // Harm: GM-2, a view that shows who has gone.
     wrong(
         "group-silent-end",
         InjectedBug::SilentEnd,
-        &group::TARGET,
+        &group::WORKLOAD,
         Some(Zk6),
         fewer(ENDS, |seed| Plan { rounds: 2, ..(ENDS.plan)(seed) }),
     ),
-    wrong("raw-children-for-data", InjectedBug::ChildrenForData, &raw::TARGET, Some(Zk6), CALM),
-    wrong("raw-wrong-event", InjectedBug::WrongEvent, &raw::TARGET, Some(Zk6), CALM),
-    wrong("raw-late-notices", InjectedBug::LateNotices, &raw::TARGET, Some(Zk6), CALM),
-    wrong("raw-arms-blindly", InjectedBug::ArmsBlindly, &raw::TARGET, Some(Zk6), LOSSES),
-    wrong("raw-spends-persistent", InjectedBug::SpendsPersistent, &raw::TARGET, Some(Zk14), CALM),
+    wrong("raw-children-for-data", InjectedBug::ChildrenForData, &raw::WORKLOAD, Some(Zk6), CALM),
+    wrong("raw-wrong-event", InjectedBug::WrongEvent, &raw::WORKLOAD, Some(Zk6), CALM),
+    wrong("raw-late-notices", InjectedBug::LateNotices, &raw::WORKLOAD, Some(Zk6), CALM),
+    wrong("raw-arms-blindly", InjectedBug::ArmsBlindly, &raw::WORKLOAD, Some(Zk6), LOSSES),
+    wrong("raw-spends-persistent", InjectedBug::SpendsPersistent, &raw::WORKLOAD, Some(Zk14), CALM),
 ];

@@ -9,24 +9,24 @@ use crate::raw;
 use sim_zk::injected_bug::InjectedBug;
 use zk_checker::RuleId::{Zk4, Zk7, Zk13};
 use zk_harness::plan::Plan;
-use zk_harness::target::Target;
+use zk_harness::workload::Workload;
 
-pub(super) static ALL: &[Target] = &[
+pub(super) static ALL: &[Workload] = &[
     wrong(
         "lock-keeps-ephemeral",
         InjectedBug::KeepsEphemeral,
-        &lock::TARGET,
+        &lock::WORKLOAD,
         Some(Zk7),
         fewer(ENDS, |seed| Plan { rounds: 2, ..(ENDS.plan)(seed) }),
     ),
-    wrong("raw-expires-early", InjectedBug::ExpiresEarly, &raw::TARGET, Some(Zk7), ENDS),
+    wrong("raw-expires-early", InjectedBug::ExpiresEarly, &raw::WORKLOAD, Some(Zk7), ENDS),
     wrong(
         "lock-never-expires",
         InjectedBug::NeverExpires,
-        &lock::TARGET,
+        &lock::WORKLOAD,
         Some(Zk7),
         fewer(ENDS, |seed| Plan { rounds: 2, ..(ENDS.plan)(seed) }),
     ),
-    wrong("raw-accepts-anyone", InjectedBug::AcceptsAnyone, &raw::TARGET, Some(Zk4), MOVES),
-    wrong("raw-serves-on", InjectedBug::ServesOn, &raw::TARGET, Some(Zk13), PARTITIONS),
+    wrong("raw-accepts-anyone", InjectedBug::AcceptsAnyone, &raw::WORKLOAD, Some(Zk4), MOVES),
+    wrong("raw-serves-on", InjectedBug::ServesOn, &raw::WORKLOAD, Some(Zk13), PARTITIONS),
 ];

@@ -30,10 +30,10 @@ static STATED: Stated = Stated {
     sometimes: &[],
 };
 static LOST: &[Fault] = &[Fault::RequestLost, Fault::ReplyLost, Fault::Disconnect, Fault::Cancel];
-static TARGET: Target = Target {
+static WORKLOAD: Workload = Workload {
     faults: LOST,
     plan: |_| Plan::calm().with(LOST, 0.02),
-    ..Target::own(
+    ..Workload::own(
         "writer",
         |names, setting| vec![setting.held(Kind::Lock, names.intern(WRITER))],
         |task| testing::turns(task, stand).boxed(),
@@ -47,7 +47,7 @@ async fn stand<Z: ZooKeeper>(zk: Z) -> Result<Writes<Z>, Error> {
 
 #[test]
 fn one_writes_at_a_time_whatever_fails() {
-    testing::holds(&TARGET, testing::seeds(0..1000));
+    testing::holds(&WORKLOAD, testing::seeds(0..1000));
 }
 
 #[test]

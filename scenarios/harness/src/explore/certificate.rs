@@ -38,7 +38,7 @@ impl Certificate {
     pub fn of(search: &Search) -> Option<Certificate> {
         let (scope, found) = (search.scope(), search.found());
         (search.is_complete() && found.first.is_none()).then(|| Certificate {
-            workload: scope.target.name.to_owned(),
+            workload: scope.workload.name.to_owned(),
             clients: scope.clients,
             rounds: scope.rounds,
             faults: scope.faults,

@@ -8,7 +8,7 @@ use super::scope::Scope;
 use super::search::{Branch, Breach, Found, Search};
 use super::visited::Visited;
 use crate::run;
-use crate::target::Lookup;
+use crate::workload::Lookup;
 use serde::{Deserialize, Serialize};
 use sim_zk::fault::Fault;
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ type Planned = (Vec<u16>, Vec<(u32, u64)>);
 
 #[derive(Serialize, Deserialize)]
 struct StoredScope {
-    target: String,
+    workload: String,
     clients: u8,
     rounds: u32,
     faults: u32,
@@ -61,7 +61,7 @@ const FORMAT: u32 = 0x7a6b_0001;
 /// The digest of the run of default choices.
 fn calm(scope: &Scope) -> u128 {
     let chooser = Exhaustive::new(Vec::new(), scope, Arc::default());
-    let played = run::play(scope.target, &scope.plan(), chooser);
+    let played = run::play(scope.workload, &scope.plan(), chooser);
     played.chooser.states.iter().fold(0, |sum, (state, _)| sum.wrapping_add(*state))
 }
 
@@ -97,9 +97,10 @@ impl Search {
     }
 
     fn stored(&self) -> Stored {
-        let Scope { target, clients, rounds, faults, kinds, late_answers, overtaking, cutting } = &self.scope;
+        let Scope { workload, clients, rounds, faults, kinds, late_answers, overtaking, cutting } =
+            &self.scope;
         let scope = StoredScope {
-            target: target.name.to_owned(),
+            workload: workload.name.to_owned(),
             clients: *clients,
             rounds: *rounds,
             faults: *faults,
@@ -135,10 +136,10 @@ impl Search {
     fn from_stored(stored: Stored, lookup: Lookup) -> Option<Search> {
         let Stored { format, scope, counts, first, breaches, states, queue, .. } = stored;
         let kinds: Option<Vec<Fault>> = scope.kinds.iter().map(|name| Fault::from_name(name)).collect();
-        let StoredScope { target, clients, rounds, faults, late_answers, overtaking, cutting, .. } = scope;
-        let target = lookup(&target).filter(|_| format == FORMAT)?;
+        let StoredScope { workload, clients, rounds, faults, late_answers, overtaking, cutting, .. } = scope;
+        let workload = lookup(&workload).filter(|_| format == FORMAT)?;
         let kinds = kinds?;
-        let scope = Scope { target, clients, rounds, faults, kinds, late_answers, overtaking, cutting };
+        let scope = Scope { workload, clients, rounds, faults, kinds, late_answers, overtaking, cutting };
         let (runs, cut, choices, depth) = counts;
         let breach = |(what, choices)| Breach { what, choices };
         let breaches = breaches

@@ -1,7 +1,7 @@
-//! What is explored: a target, how many clients and rounds, and which faults.
+//! What is explored: a workload, how many clients and rounds, and which faults.
 
 use crate::plan::{Order, Plan};
-use crate::target::Target;
+use crate::workload::Workload;
 use sim_zk::fault::Fault;
 use std::fmt;
 
@@ -9,7 +9,7 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scope {
     /// What runs.
-    pub target: &'static Target,
+    pub workload: &'static Workload,
     /// How many client processes.
     pub clients: u8,
     /// How often each of them goes through the recipe.
@@ -27,11 +27,11 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// Two clients, one round, and at most this number of faults, of all kinds of the target that affect clients.
-    pub fn of(target: &'static Target, faults: u32) -> Scope {
-        let kinds = target.faults.iter().copied().filter(|kind| !kind.strikes_servers()).collect();
+    /// Two clients, one round, and at most this number of faults, of all kinds of the workload that affect clients.
+    pub fn of(workload: &'static Workload, faults: u32) -> Scope {
+        let kinds = workload.faults.iter().copied().filter(|kind| !kind.strikes_servers()).collect();
         Scope {
-            target,
+            workload,
             clients: 2,
             rounds: 1,
             faults,

@@ -192,8 +192,8 @@ impl Search {
     /// One run, judged.
     fn run(&self, planned: Vec<u16>) -> Ran {
         let chooser = Exhaustive::new(planned.clone(), &self.scope, self.visited.clone());
-        let (target, plan) = (self.scope.target, self.scope.plan());
-        let play = std::panic::AssertUnwindSafe(|| run::play(target, &plan, chooser));
+        let (workload, plan) = (self.scope.workload, self.scope.plan());
+        let play = std::panic::AssertUnwindSafe(|| run::play(workload, &plan, chooser));
         let Ok(played) = std::panic::catch_unwind(play) else {
             let (left, states) = (Vec::new(), Vec::new());
             return Ran {
@@ -205,7 +205,7 @@ impl Search {
                 failed: Some(run::PANIC.to_owned()),
             };
         };
-        let failed = what_failed(&target.rules(), &played);
+        let failed = what_failed(&workload.rules(), &played);
         let Exhaustive { made, left, states, ran_away, .. } = played.chooser;
         let failed = if ran_away { Some("loops without new states".to_owned()) } else { failed };
         Ran { planned, made, left, states, was_cut: played.end == End::Cut, failed }

@@ -22,7 +22,7 @@ pub use size::Size;
 use crate::plan::Plan;
 use crate::recording::Recording;
 use crate::run::Run;
-use crate::target::Target;
+use crate::workload::Workload;
 use deviation::Deviation;
 use search::Search;
 use sim_zk::choose::Replay;
@@ -47,7 +47,7 @@ pub struct Failure {
 #[derive(Debug)]
 pub struct Shrunk {
     /// The workload or mutant.
-    pub target: &'static Target,
+    pub workload: &'static Workload,
     /// What failed: the rule, as [`Run::what_failed`](crate::run::Run::what_failed) has it.
     pub what: String,
     /// The size of the run before.
@@ -79,29 +79,29 @@ pub enum ShrinkError {
 ///
 /// If it does not fail.
 pub fn shrink(
-    target: &'static Target,
+    workload: &'static Workload,
     plan: &Plan,
     choices: Vec<u16>,
     runs: u32,
 ) -> Result<Shrunk, ShrinkError> {
-    let failure = Failure::of(target, plan, Replay::new(choices)).map_err(ShrinkError::Panics)?;
+    let failure = Failure::of(workload, plan, Replay::new(choices)).map_err(ShrinkError::Panics)?;
     if failure.run.verdict() < Verdict::Unknown {
         return Err(ShrinkError::DoesNotFail(failure.run.verdict()));
     }
     let what = failure.run.what_failed();
     let before = failure.size();
-    let mut search = Search::new(target, failure, runs);
+    let mut search = Search::new(workload, failure, runs);
     search.shrink();
     let nearest = search.nearest();
     let is_cut_short = search.is_out_of_runs();
     let runs = search.runs();
-    Ok(Shrunk { target, what, before, failure: search.into_best(), nearest, runs, is_cut_short })
+    Ok(Shrunk { workload, what, before, failure: search.into_best(), nearest, runs, is_cut_short })
 }
 
 impl Shrunk {
     /// The smallest run, to keep.
     pub fn recorded(&self) -> Recording {
-        Recording::of(self.target, &self.failure.plan, &self.failure.run)
+        Recording::of(self.workload, &self.failure.plan, &self.failure.run)
     }
 
     /// How large it is.

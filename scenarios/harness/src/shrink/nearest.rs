@@ -42,7 +42,7 @@ impl Search {
     }
 
     fn passing(&self, plan: &Plan, deviations: &[Deviation]) -> Option<Failure> {
-        let run = Failure::of(self.target, plan, Sparse::new(deviations)).ok()?;
+        let run = Failure::of(self.workload, plan, Sparse::new(deviations)).ok()?;
         (run.run.verdict() < Verdict::Unknown).then_some(run)
     }
 }

@@ -6,7 +6,7 @@ use super::size::Size;
 use crate::interference::is_foreign;
 use crate::plan::{Interference, Plan};
 use crate::run::{self, Panicked, Run};
-use crate::target::Target;
+use crate::workload::Workload;
 use sim_zk::choose::Point;
 use sim_zk::fault::Victim;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,18 +15,18 @@ use zk_checker::Verdict;
 impl Failure {
     /// Makes a run with a chooser. It need not fail.
     pub(super) fn of(
-        target: &'static Target,
+        workload: &'static Workload,
         plan: &Plan,
         decides: impl Decide + 'static,
     ) -> Result<Failure, String> {
-        let (run, noting) = run::caught(|| run::giving_back(target, plan, Noting::new(decides)))?;
+        let (run, noting) = run::caught(|| run::giving_back(workload, plan, Noting::new(decides)))?;
         Ok(Failure { plan: plan.clone(), deviations: noting.into_deviations(), run })
     }
 }
 
 /// A search.
 pub(super) struct Search {
-    pub(super) target: &'static Target,
+    pub(super) workload: &'static Workload,
     /// What must fail.
     what: String,
     verdict: Verdict,
@@ -41,10 +41,10 @@ pub(super) struct Search {
 
 impl Search {
     /// A search that starts from a failure, with a budget of runs.
-    pub(super) fn new(target: &'static Target, failure: Failure, limit: u32) -> Search {
+    pub(super) fn new(workload: &'static Workload, failure: Failure, limit: u32) -> Search {
         let (what, verdict) = (failure.run.what_failed(), failure.run.verdict());
         let begun = failure.size();
-        Search { target, what, verdict, best: failure, limit, runs: 0, begun, taken: 0 }
+        Search { workload, what, verdict, best: failure, limit, runs: 0, begun, taken: 0 }
     }
 
     pub(super) fn runs(&self) -> u32 {
@@ -89,7 +89,7 @@ impl Search {
             return None;
         }
         self.runs += 1;
-        Failure::of(self.target, plan, decides).ok()
+        Failure::of(self.workload, plan, decides).ok()
     }
 
     /// Takes a candidate if it fails in the same way and is nowhere larger. Whether it was taken.

@@ -11,7 +11,7 @@ pub use variations::Variations;
 
 use crate::plan::Plan;
 use crate::run::{self, Run};
-use crate::target::Target;
+use crate::workload::Workload;
 use sim_zk::choose::{Chooser, Point, Rates, Seeded};
 use sim_zk::fault::Fault;
 use std::sync::{Arc, OnceLock};
@@ -46,11 +46,11 @@ const UNIFORM_RATE_OF_SERVERS: f64 = 0.0032;
 /// The maximal number of faults of a uniform run: the maximum of a swarm.
 const UNIFORM_FAULTS: u32 = 6;
 
-/// A search through the runs of a target.
+/// A search through the runs of a workload.
 #[derive(Clone, Debug)]
 pub struct Search {
     /// Of what.
-    pub target: &'static Target,
+    pub workload: &'static Workload,
     /// In which way.
     pub strategy: Strategy,
     /// A plan for all runs, or none: each draws its own.
@@ -92,8 +92,8 @@ impl Attempt {
     }
 
     /// Makes the run.
-    pub fn run(self, target: &'static Target) -> Run {
-        run::with(target, &self.plan, self.decider)
+    pub fn run(self, workload: &'static Workload) -> Run {
+        run::with(workload, &self.plan, self.decider)
     }
 
     /// The same; a run that panics gives what it said.
@@ -101,15 +101,15 @@ impl Attempt {
     /// # Errors
     ///
     /// The panic's message.
-    pub fn run_caught(self, target: &'static Target) -> Result<Run, String> {
-        run::caught(|| self.run(target))
+    pub fn run_caught(self, workload: &'static Workload) -> Result<Run, String> {
+        run::caught(|| self.run(workload))
     }
 }
 
 impl Search {
-    /// Of a target by a strategy, with a plan for all runs, or none.
-    pub fn new(target: &'static Target, strategy: Strategy, plan: Option<Plan>) -> Search {
-        Search { target, strategy, plan, variations: Variations::default(), places: Arc::default() }
+    /// Of a workload by a strategy, with a plan for all runs, or none.
+    pub fn new(workload: &'static Workload, strategy: Strategy, plan: Option<Plan>) -> Search {
+        Search { workload, strategy, plan, variations: Variations::default(), places: Arc::default() }
     }
 
     /// The same with these variations.
@@ -141,14 +141,14 @@ impl Search {
     fn by(&self, strategy: Strategy, number: u64) -> Option<Attempt> {
         match strategy {
             Strategy::Systematic => self.enumeration().attempt(self, number),
-            Strategy::Uniform => Some(Attempt::seeded(uniform(self.target, self.drawn(number)), number)),
+            Strategy::Uniform => Some(Attempt::seeded(uniform(self.workload, self.drawn(number)), number)),
             Strategy::Swarm | Strategy::Portfolio => Some(Attempt::seeded(self.drawn(number), number)),
         }
     }
 
     /// The plan of a number, as it is drawn.
     fn drawn(&self, number: u64) -> Plan {
-        let plan = self.plan.clone().unwrap_or_else(|| self.target.plan(number));
+        let plan = self.plan.clone().unwrap_or_else(|| self.workload.plan(number));
         self.variations.drawn(plan, number)
     }
 
@@ -159,7 +159,7 @@ impl Search {
             Some(plan) => {
                 Fault::ALL.into_iter().filter(|fault| plan.rates.contains_key(fault.name())).collect()
             }
-            None => self.target.faults.to_vec(),
+            None => self.workload.faults.to_vec(),
         }
     }
 
@@ -179,16 +179,16 @@ impl Search {
     }
 }
 
-/// The plan with every kind of fault of its target, each at the same rate.
-fn uniform(target: &Target, plan: Plan) -> Plan {
-    if plan.faults == 0 || target.faults.is_empty() {
+/// The plan with every kind of fault of its workload, each at the same rate.
+fn uniform(workload: &Workload, plan: Plan) -> Plan {
+    if plan.faults == 0 || workload.faults.is_empty() {
         return plan;
     }
     let rate = |fault: &Fault| match fault.strikes_servers() {
         true => UNIFORM_RATE_OF_SERVERS,
         false => UNIFORM_RATE,
     };
-    let rates = target.faults.iter().map(|fault| (fault.name().to_owned(), rate(fault))).collect();
+    let rates = workload.faults.iter().map(|fault| (fault.name().to_owned(), rate(fault))).collect();
     Plan { rates, faults: UNIFORM_FAULTS, ..plan }
 }
 

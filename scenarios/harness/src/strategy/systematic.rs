@@ -137,7 +137,7 @@ impl Enumeration {
         let offered = Arc::new(AtomicU64::new(0));
         let placed = Placed::new(self.kinds, [first, None], offered.clone());
         // A panic is reported when the run has its turn.
-        let _ = run::caught(|| run::with(search.target, &self.base, placed));
+        let _ = run::caught(|| run::with(search.workload, &self.base, placed));
         offered.load(Ordering::Relaxed)
     }
 

@@ -60,7 +60,7 @@ pub(super) fn one(output: Output, ended: &Ended<'_>) {
     let f = Figures::of(&ended.outcome.history);
     let calls = f.calls();
     row([
-        ended.order.target.name(),
+        ended.order.workload.name(),
         ended.verdict.name(),
         &ended.order.seed.to_string(),
         &ended.outcome.rounds.to_string(),
@@ -111,7 +111,7 @@ fn print_run(ended: &Ended<'_>) {
     let (f, seconds) = (Figures::of(&outcome.history), outcome.worked.as_secs_f64());
     println!(
         "{}: {} rounds of {} clients in {seconds:.1} s on {}, {:.1} calls/s done; {} events",
-        order.target.name(),
+        order.workload.name(),
         outcome.rounds,
         order.clients,
         order.address,
@@ -119,7 +119,7 @@ fn print_run(ended: &Ended<'_>) {
         outcome.history.events.len()
     );
     println!("  rule   verdict     premises  promise");
-    let required = |rule| order.target.required.contains(&rule);
+    let required = |rule| order.workload.required.contains(&rule);
     // Most of the others are about other recipes, or need a simulation.
     let is_shown = |rule, verdict| verdict != Verdict::Vacuous || required(rule);
     let rules = of_all_objects(&outcome.report);
@@ -245,7 +245,7 @@ fn print_rules(ended: &Ended<'_>) {
     for (rule, verdict, premises) in of_all_objects(&ended.outcome.report) {
         println!(
             "{}",
-            json!({"kind": "rule", "workload": ended.order.target.name(), "id": rule.name(),
+            json!({"kind": "rule", "workload": ended.order.workload.name(), "id": rule.name(),
                 "verdict": verdict.name(), "premises": premises})
         );
     }
@@ -263,7 +263,7 @@ fn json_of_run(ended: &Ended<'_>) -> Value {
     let Ended { order, outcome, verdict, status, kept } = *ended;
     let (f, seconds) = (Figures::of(&outcome.history), outcome.worked.as_secs_f64());
     let mut line = json!({
-        "kind": "real", "workload": order.target.name(), "seed": order.seed, "clients": order.clients,
+        "kind": "real", "workload": order.workload.name(), "seed": order.seed, "clients": order.clients,
         "servers": order.servers, "verdict": verdict.name(), "status": status, "seconds": seconds,
         "rounds": outcome.rounds, "done_per_second": f64::from(f.done()) / seconds,
         "verbs": f.verbs.iter().map(json_of_verb).collect::<Vec<_>>(), "events": outcome.history.events.len(),

@@ -4,13 +4,13 @@ mod copy;
 mod passing;
 mod waiting;
 
-use super::workload::{TARGET, client};
+use super::workload::{WORKLOAD, client};
 use crate::prelude::*;
 use copy::{MutantBarrier, Mutation};
 use zk_recipes::While;
 
 /// All mutants.
-pub(super) static ALL: &[&Target] = &[
+pub(super) static ALL: &[&Workload] = &[
     &passing::ANY_EVENT,
     &waiting::ASKS_AGAIN,
     &waiting::DEAF,

@@ -1,14 +1,14 @@
 //! Mutants whose waiters pass while the barrier stands.
 
 use super::copy::{EndOfSession, Mutation};
-use super::{TARGET, run};
+use super::{WORKLOAD, run};
 use crate::prelude::*;
 
 /// A barrier whose waiters take any event for its end: a write into the barrier, or a change of the session's state. They
 /// pass while it stands (apache/curator, GH-1290, is of that class).
 ///
 /// Caught by BA-5 (no other event opens a barrier) within 20 seeds with disconnects; the harm is BA-1.
-pub(super) static ANY_EVENT: Target = TARGET.mutant(
+pub(super) static ANY_EVENT: Workload = WORKLOAD.mutant(
     "barrier-any-event",
     "a barrier that any event opens, a lost connection too",
     Caught::by(Ba5).harm(&[Ba1]).breaks(Promise::Barriers).seen("Curator#1290 is of this kind"),
@@ -27,7 +27,7 @@ const CRASHES: &[Fault] = &[Fault::ServerCrash];
 /// The right barrier hears nothing of what is written: only the loss of its connection puts it to the test.
 ///
 /// Caught by BA-5 (no other event opens a barrier) when a foreign client writes; the harm is BA-1.
-pub(super) static ANY_WRITE: Target = TARGET.mutant(
+pub(super) static ANY_WRITE: Workload = WORKLOAD.mutant(
     "barrier-any-write",
     "a barrier that opens when somebody writes into it",
     Caught::by(Ba5).harm(&[Ba1]).seen("curator GH-1290"),
@@ -43,7 +43,7 @@ pub(super) static ANY_WRITE: Target = TARGET.mutant(
 /// looks which.
 ///
 /// Caught by BA-1 (barrier) within some 20 seeds with sessions that expire.
-pub(super) static OPENS_WITH_SESSION: Target = TARGET.mutant(
+pub(super) static OPENS_WITH_SESSION: Workload = WORKLOAD.mutant(
     "barrier-opens-with-session",
     "a waiter whose session ends takes that for the end of the barrier",
     Caught::by(Ba1)

@@ -1,14 +1,14 @@
 //! Mutants whose waiters wait too long, or leave something behind.
 
 use super::copy::{EndOfSession, Mutation};
-use super::{TARGET, run};
+use super::{WORKLOAD, run};
 use crate::prelude::*;
 
 /// A barrier whose waiters ask again after every event, the deletion too, as ZooKeeper's recipes page has it: who was let go
 /// and finds the next barrier raised stays, for that and for every later one.
 ///
 /// Caught by BA-2 (a barrier opens) within 100 seeds, on a calm network.
-pub(super) static ASKS_AGAIN: Target = TARGET.mutant(
+pub(super) static ASKS_AGAIN: Workload = WORKLOAD.mutant(
     "barrier-asks-again",
     "a barrier whose waiters ask again after the event, and stay if it was raised again",
     Caught::by(Ba2).seen("the recipes page"),
@@ -21,7 +21,7 @@ pub(super) static ASKS_AGAIN: Target = TARGET.mutant(
 /// ever (kazoo).
 ///
 /// Caught by BA-2 (a barrier opens) within 20 seeds with sessions that expire.
-pub(super) static DEAF: Target = TARGET.mutant(
+pub(super) static DEAF: Workload = WORKLOAD.mutant(
     "barrier-deaf",
     "a barrier whose waiters do not hear that their session is over",
     Caught::by(Ba2).seen("kazoo"),
@@ -34,7 +34,7 @@ pub(super) static DEAF: Target = TARGET.mutant(
 /// stand, that leaves a watch on its creation, which nobody waits for (CURATOR-654).
 ///
 /// Caught by BA-4 (nothing left at a barrier) in the first seeds, on a calm network.
-pub(super) static EXISTS_WATCH: Target = TARGET.mutant(
+pub(super) static EXISTS_WATCH: Workload = WORKLOAD.mutant(
     "barrier-exists-watch",
     "a barrier that asks exists with a watch, and leaves it behind when none stands",
     Caught::by(Ba4).within(1).seen("CURATOR-654; the recipes page"),

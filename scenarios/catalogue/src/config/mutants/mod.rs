@@ -2,15 +2,15 @@
 
 mod copy;
 
-use super::workload::{TARGET, client};
+use super::workload::{WORKLOAD, client};
 use crate::prelude::*;
 use copy::{MutantConfig, Mutation};
 
 /// All mutants.
-pub(super) static ALL: &[&Target] = &[&ARMS_LATE, &ARMS_ONCE, &UNCONDITIONAL];
+pub(super) static ALL: &[&Workload] = &[&ARMS_LATE, &ARMS_ONCE, &UNCONDITIONAL];
 
 /// Those that show on real servers, without the simulation's faults.
-pub(super) static REAL: &[&RealTarget] = &[&ARMS_LATE_REAL, &UNCONDITIONAL_REAL];
+pub(super) static REAL: &[&RealWorkload] = &[&ARMS_LATE_REAL, &UNCONDITIONAL_REAL];
 
 /// One client's part, with the copy.
 fn run<C: Client>(task: Task<C>, mutation: &'static Mutation) -> BoxFuture<'static, ()> {
@@ -22,7 +22,7 @@ fn run<C: Client>(task: Task<C>, mutation: &'static Mutation) -> BoxFuture<'stat
 ///
 /// Caught by CF-5 (reading and arming are one) in the first run in which a client follows; the harm is CF-3 (the last value
 /// arrives).
-static ARMS_LATE: Target = TARGET.mutant(
+static ARMS_LATE: Workload = WORKLOAD.mutant(
     "config-arms-late",
     "a follower that reads, and then arms its watch by a second request",
     Caught::by(Cf5).within(1).harm(&[Cf3]).seen("the recipes page"),
@@ -34,12 +34,12 @@ static ARMS_LATE: Target = TARGET.mutant(
 static SECOND_REQUEST: Mutation = Mutation { arms_by_reading: false, ..Mutation::RIGHT };
 
 /// The same on real servers.
-static ARMS_LATE_REAL: RealTarget = RealTarget::new(&ARMS_LATE, |task| run(task, &SECOND_REQUEST), &[]);
+static ARMS_LATE_REAL: RealWorkload = RealWorkload::new(&ARMS_LATE, |task| run(task, &SECOND_REQUEST), &[]);
 
 /// A follower that does not arm its watch again after a change (CURATOR-258): it learns of the next one, and of no other.
 ///
 /// Caught by CF-3 (the last value arrives) in the first run in which a value changes while a client follows it.
-static ARMS_ONCE: Target = TARGET.mutant(
+static ARMS_ONCE: Workload = WORKLOAD.mutant(
     "config-arms-once",
     "a follower that does not arm its watch again after a change",
     Caught::by(Cf3).within(5).seen("CURATOR-258"),
@@ -51,7 +51,7 @@ static ARMS_ONCE: Target = TARGET.mutant(
 /// A conditional write without the version that was read: of two writers that have read the same value, one loses its update.
 ///
 /// Caught by CF-7 (no update is lost) within 5 seeds in which two write.
-static UNCONDITIONAL: Target = TARGET.mutant(
+static UNCONDITIONAL: Workload = WORKLOAD.mutant(
     "config-unconditional",
     "a conditional write without the version that was read",
     Caught::by(Cf7).within(5),
@@ -63,4 +63,5 @@ static UNCONDITIONAL: Target = TARGET.mutant(
 static OVERWRITES: Mutation = Mutation { writes_with_version: false, ..Mutation::RIGHT };
 
 /// The same on real servers.
-static UNCONDITIONAL_REAL: RealTarget = RealTarget::new(&UNCONDITIONAL, |task| run(task, &OVERWRITES), &[]);
+static UNCONDITIONAL_REAL: RealWorkload =
+    RealWorkload::new(&UNCONDITIONAL, |task| run(task, &OVERWRITES), &[]);

@@ -8,7 +8,7 @@ use crate::prelude::*;
 /// them in (apache/curator, GH-1290).
 ///
 /// Caught by DB-9 (one phase at a time) within 20 seeds with disconnects; the harm is DB-1.
-pub(super) static ANY_WAKE: Target = BASE.mutant(
+pub(super) static ANY_WAKE: Workload = BASE.mutant(
     "double-barrier-any-wake",
     "a double barrier that any wake-up lets in, a lost connection too",
     Caught::by(Db9).harm(&[Db1]).breaks(Promise::Barriers).seen("Curator#1290"),
@@ -21,7 +21,7 @@ pub(super) static ANY_WAKE: Target = BASE.mutant(
 /// list yet.
 ///
 /// Caught by DB-3 (counting of participants) in the first run; the harm is DB-9 (one phase at a time).
-pub(super) static ONE_SHORT: Target = BASE.mutant(
+pub(super) static ONE_SHORT: Workload = BASE.mutant(
     "double-barrier-one-short",
     "a double barrier that opens when one participant is still missing",
     Caught::by(Db3).within(1).harm(&[Db9]).breaks(Promise::Barriers),

@@ -8,7 +8,7 @@ use crate::prelude::*;
 /// which it takes for "deleted already" (ZOOKEEPER-4406). Its znode stays, and so does everybody.
 ///
 /// Caught by DB-6 (progress) in the first seeds, on a calm network; the harm is DB-10.
-pub(super) static ASKED_NAME: Target = BASE.mutant(
+pub(super) static ASKED_NAME: Workload = BASE.mutant(
     "double-barrier-asked-name",
     "a double barrier with sequential znodes that deletes the name it had asked for",
     Caught::by(Db6).within(1).seen("ZOOKEEPER-4406"),
@@ -20,7 +20,7 @@ pub(super) static ASKED_NAME: Target = BASE.mutant(
 /// A double barrier in which who leaves deletes its znode and goes, whoever is still inside.
 ///
 /// Caught by DB-2 (double barrier, leave) in the first seeds, on a calm network.
-pub(super) static LEAVE_AT_ONCE: Target = BASE.mutant(
+pub(super) static LEAVE_AT_ONCE: Workload = BASE.mutant(
     "double-barrier-leave-at-once",
     "a double barrier in which who leaves waits for nobody",
     Caught::by(Db2).within(1).breaks(Promise::Barriers),
@@ -33,7 +33,7 @@ pub(super) static LEAVE_AT_ONCE: Target = BASE.mutant(
 /// already, means to it that all are out (apache/curator, PR#416).
 ///
 /// Caught by DB-9 (one phase at a time) within 100 seeds, on a calm network; the harm is DB-2.
-pub(super) static ONE_WATCHER: Target = BASE.mutant(
+pub(super) static ONE_WATCHER: Workload = BASE.mutant(
     "double-barrier-one-watcher",
     "a double barrier with one watcher for both phases",
     Caught::by(Db9).within(100).harm(&[Db2]).seen("Curator#416"),
@@ -46,7 +46,7 @@ pub(super) static ONE_WATCHER: Target = BASE.mutant(
 /// goes wakes all who have gone before.
 ///
 /// Caught by DB-8 (cost of a double barrier) within 20 seeds, on a calm network.
-pub(super) static WATCH_ALL: Target = BASE.mutant(
+pub(super) static WATCH_ALL: Workload = BASE.mutant(
     "double-barrier-watch-all",
     "a double barrier in which all who leave watch the whole directory",
     Caught::by(Db8).within(1).breaks(Promise::NoHerd),

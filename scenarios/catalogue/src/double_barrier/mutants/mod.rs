@@ -5,13 +5,13 @@ mod entering;
 mod leaving;
 mod ready;
 
-use super::workload::{Setup, TARGET, client, object};
+use super::workload::{Setup, WORKLOAD, client, object};
 use crate::prelude::*;
 use copy::{MutantDoubleBarrier, Mutation};
 use zk_recipes::{Leave, Reuse};
 
 /// All mutants.
-pub(super) static ALL: &[&Target] = &[
+pub(super) static ALL: &[&Workload] = &[
     &entering::ANY_WAKE,
     &leaving::ASKED_NAME,
     &ready::COUNTS_READY,
@@ -36,7 +36,7 @@ fn objects(names: &mut Names, setting: &Setting) -> Vec<Object> {
 }
 
 /// The workload, with that one double barrier.
-static BASE: Target = Target { objects, ..Target::mutant_of(&TARGET) };
+static BASE: Workload = Workload { objects, ..Workload::mutant_of(&WORKLOAD) };
 
 /// One client's part, with the copy.
 fn run<C: Client>(task: Task<C>, mutation: &'static Mutation) -> BoxFuture<'static, ()> {

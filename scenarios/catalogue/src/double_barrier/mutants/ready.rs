@@ -8,7 +8,7 @@ use crate::prelude::*;
 /// is enough (Netflix/curator#99).
 ///
 /// Caught by DB-3 (counting of participants) within 20 seeds, on a calm network; the harm is DB-1.
-pub(super) static COUNTS_READY: Target = BASE.mutant(
+pub(super) static COUNTS_READY: Workload = BASE.mutant(
     "double-barrier-counts-ready",
     "a double barrier that counts ready as a participant, on a path that is used again",
     Caught::by(Db3).harm(&[Db1]).breaks(Promise::Barriers).seen("Netflix/curator#99"),
@@ -25,7 +25,7 @@ pub(super) static COUNTS_READY: Target = BASE.mutant(
 /// slow one has counted, which waits for ever (ZOOKEEPER-1011).
 ///
 /// Caught by DB-6 (progress) within 20 seeds with answers that are slow.
-pub(super) static NO_READY: Target = BASE.mutant(
+pub(super) static NO_READY: Workload = BASE.mutant(
     "double-barrier-no-ready",
     "a double barrier without ready: everybody counts the children",
     Caught::by(Db6).seen("ZOOKEEPER-1011"),
@@ -38,7 +38,7 @@ pub(super) static NO_READY: Target = BASE.mutant(
 /// is used again: the second round is open before anybody comes.
 ///
 /// Caught by DB-4 (generations) in the first seeds, on a calm network; the harm is DB-1.
-pub(super) static READY_STAYS: Target = BASE.mutant(
+pub(super) static READY_STAYS: Workload = BASE.mutant(
     "double-barrier-ready-stays",
     "a double barrier whose ready is never removed, on a path that is used again",
     Caught::by(Db4).within(1).harm(&[Db1]).breaks(Promise::Barriers).seen("the recipes page"),

@@ -1,6 +1,6 @@
 //! Mutants that write, or wait for, a wrong acknowledgement.
 
-use super::{Own, TARGET};
+use super::{Own, WORKLOAD};
 use crate::election::workload::{client, new};
 use crate::prelude::*;
 use crate::session::{Interceptor, Reply, Watch, over, watched_list};
@@ -11,7 +11,7 @@ use zk_recipes::zk::{CreateMode, Created, Listing, Op, OpResult, path};
 /// leader has left, and the leader goes on without a record.
 ///
 /// Caught by LE-4 (acknowledged) within a hundred seeds in which another client deletes leaders' candidates.
-pub(super) static ACK_EXISTS: Target = TARGET.mutant(
+pub(super) static ACK_EXISTS: Workload = WORKLOAD.mutant(
     "election-ack-exists",
     "an election whose leader takes another's acknowledgement for its own",
     Caught::by(Le4),
@@ -40,7 +40,7 @@ impl<Z: ZooKeeper> Interceptor<Z> for Swallows {
 /// that has gone is on record still, and the next leader finds the name taken.
 ///
 /// Caught by LE-4 (acknowledged) at the first acknowledgement.
-pub(super) static PERSISTENT_ACK: Target = TARGET.mutant(
+pub(super) static PERSISTENT_ACK: Workload = WORKLOAD.mutant(
     "election-persistent-ack",
     "an election whose acknowledgement stays when its leader has gone",
     Caught::by(Le4).seen("the recipes page"),
@@ -66,7 +66,7 @@ impl<Z: ZooKeeper> Interceptor<Z> for Stays {
 /// deposed without knowing puts on record that it leads, beside or instead of its successor.
 ///
 /// Caught by LE-4 (acknowledged) within a hundred seeds in which leaders are paused or lose their connections.
-pub(super) static UNCHECKED_ACK: Target = TARGET.mutant(
+pub(super) static UNCHECKED_ACK: Workload = WORKLOAD.mutant(
     "election-unchecked-ack",
     "an election whose acknowledgement is written without a check of one's own candidate",
     Caught::by(Le4).within(100),
@@ -94,7 +94,7 @@ impl<Z: ZooKeeper> Interceptor<Z> for DoesNotCheck {
 /// without having begun leaves all of them waiting for ever (zk-ruby).
 ///
 /// Caught by MX-7 (no lost wake-up) in the first runs; the harm is LE-5 (progress).
-pub(super) static WAITS_FOR_ACK: Target = TARGET.mutant(
+pub(super) static WAITS_FOR_ACK: Workload = WORKLOAD.mutant(
     "election-waits-for-ack",
     "an election whose candidates wait for the acknowledgement before they watch ahead",
     Caught::by(Mx7)

@@ -1,6 +1,6 @@
 //! Mutants whose candidates stand or wait wrongly.
 
-use super::{Own, TARGET};
+use super::{Own, WORKLOAD};
 use crate::election::workload::{Electing, client, new};
 use crate::former::TakesItsFormer;
 use crate::prelude::*;
@@ -16,7 +16,7 @@ use zk_recipes::{Election, Leadership, Term};
 ///
 /// Caught by LE-3 (a grant is justified) within some hundred seeds in which clients open new sessions while their old ones
 /// live on; the harm is LE-4 (acknowledgement).
-pub(super) static FORMER_SESSION: Target = TARGET.mutant(
+pub(super) static FORMER_SESSION: Workload = WORKLOAD.mutant(
     "election-former-session",
     "an election in which a candidate of one's former session is taken for one's own",
     Caught::by(Le3)
@@ -38,7 +38,7 @@ const RECONNECTING: &[Fault] = &[Fault::Disconnect, Fault::ClientPartition, Faul
 /// is the simple solution of ZooKeeper's recipes page, which warns of the herd.
 ///
 /// Caught by LE-7 (cost) in the first run in which two wait for the same leader. It does no other harm.
-pub(super) static WATCH_LEADER: Target = TARGET.mutant(
+pub(super) static WATCH_LEADER: Workload = WORKLOAD.mutant(
     "election-watch-leader",
     "an election whose candidates all watch the leader: its going wakes all of them",
     Caught::by(Le7).within(1).breaks(Promise::NoHerd).seen("the recipes page warns of it"),
@@ -48,7 +48,7 @@ pub(super) static WATCH_LEADER: Target = TARGET.mutant(
 );
 
 /// The same on real servers.
-pub(super) static WATCH_LEADER_REAL: RealTarget = RealTarget::new(
+pub(super) static WATCH_LEADER_REAL: RealWorkload = RealWorkload::new(
     &WATCH_LEADER,
     |task| client(task, over(|| Arc::new(WatchesTheFirst::default()), new)).boxed(),
     &[],
@@ -76,7 +76,7 @@ impl<Z: ZooKeeper> Interceptor<Z> for WatchesTheFirst {
 /// again and again (CURATOR-504: 2.6 million znodes in two hours; CURATOR-644, CURATOR-645).
 ///
 /// Caught by LE-6 (stability) in the first runs in which a predecessor goes between the list and the watch.
-pub(super) static NEW_CANDIDATE: Target = TARGET.mutant(
+pub(super) static NEW_CANDIDATE: Workload = WORKLOAD.mutant(
     "election-new-candidate",
     "an election in which a candidate whose predecessor is gone makes a new one",
     Caught::by(Le6)

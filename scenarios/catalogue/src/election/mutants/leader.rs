@@ -1,6 +1,6 @@
 //! Mutants whose leader does not notice that it is deposed.
 
-use super::{Own, TARGET};
+use super::{Own, WORKLOAD};
 use crate::election::workload::{client, new};
 use crate::prelude::*;
 use crate::session::{Interceptor, Reply, Watch, over, watched_list};
@@ -12,7 +12,7 @@ use zk_recipes::zk::{CreateMode, Created, Listing};
 ///
 /// Caught by LE-9 (leadership ends in time) within some runs in which a client deletes a leader's candidate; the harm is LE-1
 /// (one leader).
-pub(super) static DEAF_LEADER: Target = TARGET.mutant(
+pub(super) static DEAF_LEADER: Workload = WORKLOAD.mutant(
     "election-deaf-leader",
     "an election whose leader is not told when its candidate is deleted",
     Caught::by(Le9).harm(&[Le1]).seen("CURATOR-49"),
@@ -24,7 +24,7 @@ pub(super) static DEAF_LEADER: Target = TARGET.mutant(
 /// The same mutant, and a foreign client that deletes candidates.
 ///
 /// Caught by LE-9 (leadership ends in time); the harm is LE-1 (one leader).
-pub(super) static DEAF_WHEN_DEPOSED: Target = Target {
+pub(super) static DEAF_WHEN_DEPOSED: Workload = Workload {
     name: "election-deaf-when-deposed",
     about: "an election whose leader is not told when a foreign client deletes its candidate",
     plan: |_| Plan { rounds: 4, ..Plan::calm() }.with_interference(&[Act::Delete], 0.25, 6),

@@ -4,14 +4,14 @@ mod acknowledgement;
 mod candidates;
 mod leader;
 
-use super::workload::TARGET;
+use super::workload::WORKLOAD;
 use crate::prelude::*;
 use crate::session::Reply;
 use std::sync::{Arc, Mutex};
 use zk_recipes::zk::{CreateMode, Created};
 
 /// All mutants.
-pub(super) static ALL: &[&Target] = &[
+pub(super) static ALL: &[&Workload] = &[
     &acknowledgement::ACK_EXISTS,
     &leader::DEAF_LEADER,
     &candidates::FORMER_SESSION,
@@ -24,7 +24,7 @@ pub(super) static ALL: &[&Target] = &[
 ];
 
 /// Those that show on real servers, without the simulation's faults.
-pub(super) static REAL: &[&RealTarget] = &[&candidates::WATCH_LEADER_REAL];
+pub(super) static REAL: &[&RealWorkload] = &[&candidates::WATCH_LEADER_REAL];
 
 /// The candidates that were made over a session, which tells them from those of other clients.
 #[derive(Default)]

@@ -2,14 +2,14 @@
 
 mod copy;
 
-use super::workload::{TARGET, client};
+use super::workload::{WORKLOAD, client};
 use crate::claims;
 use crate::prelude::*;
 use copy::{MutantGroup, Mutation};
 use zk_recipes::zk::CreateMode;
 
 /// All mutants.
-pub(super) static ALL: &[&Target] = &[&EXISTS_IS_JOINED, &STAYS_SILENT, &JOINS_TWICE, &PERSISTENT];
+pub(super) static ALL: &[&Workload] = &[&EXISTS_IS_JOINED, &STAYS_SILENT, &JOINS_TWICE, &PERSISTENT];
 
 /// One client's part, with the copy.
 fn run<C: Client>(task: Task<C>, mutation: &'static Mutation) -> BoxFuture<'static, ()> {
@@ -21,7 +21,7 @@ fn run<C: Client>(task: Task<C>, mutation: &'static Mutation) -> BoxFuture<'stat
 /// former session, and vanishes with it (bookkeeper#3418; STORM-1941).
 ///
 /// Caught by GM-4 (joined) within 20 seeds.
-static EXISTS_IS_JOINED: Target = TARGET.mutant(
+static EXISTS_IS_JOINED: Workload = WORKLOAD.mutant(
     "group-exists-is-joined",
     "a group that takes \"the znode exists already\" for success",
     Caught::by(Gm4).seen("STORM-1941, bookkeeper#3418"),
@@ -41,7 +41,7 @@ static TAKES_WHAT_IS_THERE: Mutation = Mutation {
 /// grizzly#1329).
 ///
 /// Caught by GM-6 (after an expiry) within 20 seeds with sessions that expire.
-static STAYS_SILENT: Target = TARGET.mutant(
+static STAYS_SILENT: Workload = WORKLOAD.mutant(
     "group-stays-silent",
     "a member that neither joins again after its session has ended nor says that it is out",
     Caught::by(Gm6).seen("grizzly#1329, CURATOR-97"),
@@ -54,7 +54,7 @@ static STAYS_SILENT: Target = TARGET.mutant(
 /// (twitter/commons).
 ///
 /// Caught by GM-5 (one znode a member) within 20 seeds with lost replies.
-static JOINS_TWICE: Target = TARGET.mutant(
+static JOINS_TWICE: Workload = WORKLOAD.mutant(
     "group-joins-twice",
     "a group that joins again after a lost reply, and has two znodes",
     Caught::by(Gm5).seen("twitter/commons"),
@@ -66,7 +66,7 @@ static JOINS_TWICE: Target = TARGET.mutant(
 /// A group whose members are persistent znodes: a client that dies is a member for ever.
 ///
 /// Caught by GM-4 (joined) in the first runs, since no session owns such a znode.
-static PERSISTENT: Target = TARGET.mutant(
+static PERSISTENT: Workload = WORKLOAD.mutant(
     "group-persistent",
     "a group whose members are no ephemerals: who dies stays",
     Caught::by(Gm4),

@@ -1,14 +1,14 @@
 //! Mutants that hold or release wrongly.
 
 use super::copy::Mutation;
-use super::{TARGET, run};
+use super::{WORKLOAD, run};
 use crate::prelude::*;
 
 /// A lock whose release forgets the znode although the delete failed with the connection: the znode stays among the
 /// contenders as long as the session lives (CURATOR-678, CURATOR-202).
 ///
 /// Caught by MX-12 (end of interest) within some 20 seeds with lost requests; the harm is MX-8 (progress).
-pub(super) static FORGETS_FAILED_DELETE: Target = TARGET.mutant(
+pub(super) static FORGETS_FAILED_DELETE: Workload = WORKLOAD.mutant(
     "lock-forgets-failed-delete",
     "a release forgets the lock although its delete failed",
     Caught::by(Mx12).harm(&[Mx8]).seen("CURATOR-678, CURATOR-202"),
@@ -21,7 +21,7 @@ pub(super) static FORGETS_FAILED_DELETE: Target = TARGET.mutant(
 ///
 /// Caught by MX-14 (belief kept too long) within some 20 seeds in which a holder is paused for longer than its session
 /// lives: when it resumes it has to stop at once.
-pub(super) static HOLDS_ON: Target = TARGET.mutant(
+pub(super) static HOLDS_ON: Workload = WORKLOAD.mutant(
     "lock-holds-on",
     "a holder goes on whatever becomes of its connection and its session",
     Caught::by(Mx14).harm(&[Mx2]).seen("CURATOR-206, libkv#156"),
@@ -35,7 +35,7 @@ pub(super) static HOLDS_ON: Target = TARGET.mutant(
 ///
 /// Caught by MX-5 (fencing token) in the first run; the harm is MX-1 (mutual exclusion, resource), where the directory is
 /// made again.
-pub(super) static NUMBER_AS_TOKEN: Target = TARGET.mutant(
+pub(super) static NUMBER_AS_TOKEN: Workload = WORKLOAD.mutant(
     "lock-number-as-token",
     "the number at the end of the name is taken for the fencing token",
     Caught::by(Mx5).within(1).seen("zk-ruby#34"),
@@ -47,15 +47,15 @@ pub(super) static NUMBER_AS_TOKEN: Target = TARGET.mutant(
 static NUMBER_IS_TOKEN: Mutation = Mutation { number_is_token: true, ..Mutation::RIGHT };
 
 /// The same on real servers.
-pub(super) static NUMBER_AS_TOKEN_REAL: RealTarget =
-    RealTarget::new(&NUMBER_AS_TOKEN, |task| run(task, &NUMBER_IS_TOKEN), &[]);
+pub(super) static NUMBER_AS_TOKEN_REAL: RealWorkload =
+    RealWorkload::new(&NUMBER_AS_TOKEN, |task| run(task, &NUMBER_IS_TOKEN), &[]);
 
 /// A lock whose guard can be cloned, and which the first dropped clone releases: here each write has a clone with it, and the
 /// holder goes on with its own (zookeeper-client 0.11.1).
 ///
 /// Caught by MX-14 (belief kept too long) in the first runs; the harm is MX-3 (mutual exclusion). The mutant needs no faults:
 /// they put the rule to the test in the right lock.
-pub(super) static CLONED_GUARD: Target = TARGET.mutant(
+pub(super) static CLONED_GUARD: Workload = WORKLOAD.mutant(
     "lock-cloned-guard",
     "a lock whose guard can be cloned: the first clone that is dropped releases it",
     Caught::by(Mx14).within(1).harm(&[Mx3]).breaks(Promise::Exclusion).seen("zookeeper-client 0.11.1"),

@@ -1,7 +1,7 @@
 //! Mutants that join wrongly, or under a name or in an order that is wrong.
 
 use super::copy::Mutation;
-use super::{TARGET, run};
+use super::{WORKLOAD, run};
 use crate::prelude::*;
 
 /// A lock whose znodes bear no guid: when the reply to its create is lost, the client creates again.
@@ -10,7 +10,7 @@ use crate::prelude::*;
 /// contenders behind it wait for a client that does not know that it is first (ZOOKEEPER-1262; zk-ruby#54).
 ///
 /// Caught by MX-9 (one znode per acquire) within 20 seeds with lost replies; the harm is MX-8 (progress).
-pub(super) static NO_GUID: Target = TARGET.mutant(
+pub(super) static NO_GUID: Workload = WORKLOAD.mutant(
     "lock-no-guid",
     "a lock whose znodes bear no guid: after a lost reply it simply creates again",
     Caught::by(Mx9)
@@ -31,7 +31,7 @@ pub(super) static NO_GUID: Target = TARGET.mutant(
 ///
 /// Caught by MX-9 (one znode per acquire) within some hundred seeds in which replies are lost and servers get behind; the
 /// harm is MX-8 (progress).
-pub(super) static NO_SETTLE: Target = TARGET.mutant(
+pub(super) static NO_SETTLE: Workload = WORKLOAD.mutant(
     "lock-no-settle",
     "a lock that looks for its znode where it may not have arrived yet, and creates again",
     Caught::by(Mx9).within(100).harm(&[Mx8]).seen("CURATOR-264; the recipes page"),
@@ -46,7 +46,7 @@ const LAGGING: &[Fault] = &[Fault::ReplyLost, Fault::Disconnect, Fault::ApplySta
 /// ZOOKEEPER-3162).
 ///
 /// Caught by MX-4 (granted without a right) within a few seeds; the harm is MX-3 (mutual exclusion).
-pub(super) static WHOLE_NAMES: Target = TARGET.mutant(
+pub(super) static WHOLE_NAMES: Workload = WORKLOAD.mutant(
     "lock-whole-names",
     "the line is in the order of whole names, so the guid decides",
     Caught::by(Mx4).within(5).harm(&[Mx3]).breaks(Promise::Exclusion).seen("ZOOKEEPER-2931, ZOOKEEPER-3162"),
@@ -59,7 +59,7 @@ pub(super) static WHOLE_NAMES: Target = TARGET.mutant(
 /// (CURATOR-43; python-zk/kazoo d2140dd).
 ///
 /// Caught by MX-7 (lost wake-up) when a foreign client leaves a child in the directory; the harm is MX-8 (progress).
-pub(super) static EVERY_CHILD: Target = TARGET.mutant(
+pub(super) static EVERY_CHILD: Workload = WORKLOAD.mutant(
     "lock-every-child",
     "every child of the directory counts as a contender",
     Caught::by(Mx7).harm(&[Mx8]).seen("CURATOR-43"),

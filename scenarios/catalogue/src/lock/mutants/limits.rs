@@ -1,13 +1,13 @@
 //! Mutants that mistake a time limit.
 
 use super::copy::{Limit, Mutation};
-use super::{TARGET, run};
+use super::{WORKLOAD, run};
 use crate::prelude::*;
 
 /// A lock that gives a guard when the time limit is over, whether it was granted or not (Kazoo's `with lock`, by reading).
 ///
 /// Caught by MX-4 (granted without a right) within some 20 seeds; the harm is MX-3 (mutual exclusion).
-pub(super) static LIMIT_OVERLOOKED: Target = TARGET.mutant(
+pub(super) static LIMIT_OVERLOOKED: Workload = WORKLOAD.mutant(
     "lock-limit-overlooked",
     "when the time limit is over the lock is taken for granted",
     Caught::by(Mx4).harm(&[Mx3]).breaks(Promise::Exclusion).seen("kazoo"),
@@ -19,7 +19,7 @@ pub(super) static LIMIT_OVERLOOKED: Target = TARGET.mutant(
 /// A lock whose time limit starts anew at each wake-up (Kazoo, by reading).
 ///
 /// Caught by MX-12 (end of interest) within some 20 seeds.
-pub(super) static LIMIT_RENEWED: Target = TARGET.mutant(
+pub(super) static LIMIT_RENEWED: Workload = WORKLOAD.mutant(
     "lock-limit-renewed",
     "the time limit starts anew at each wake-up",
     Caught::by(Mx12).seen("kazoo"),
@@ -31,7 +31,7 @@ pub(super) static LIMIT_RENEWED: Target = TARGET.mutant(
 /// A lock whose waiters take the first contender for dead when their time is over, and delete its znode.
 ///
 /// Caught by MX-10 (foreign delete) within some 20 seeds; the harm is MX-2 (mutual exclusion).
-pub(super) static BREAKS_IN: Target = TARGET.mutant(
+pub(super) static BREAKS_IN: Workload = WORKLOAD.mutant(
     "lock-breaks-in",
     "a waiter whose time is over deletes the first znode in line",
     Caught::by(Mx10)

@@ -9,12 +9,12 @@ mod resource_ignores_tokens;
 mod sessions;
 mod waiting;
 
-use super::workload::{DIRECTORY, TARGET, client};
+use super::workload::{DIRECTORY, WORKLOAD, client};
 use crate::prelude::*;
 use copy::{MutantLock, Mutation};
 
 /// All mutants.
-pub(super) static ALL: &[&Target] = &[
+pub(super) static ALL: &[&Workload] = &[
     &joining::NO_GUID,
     &joining::NO_SETTLE,
     &waiting::WATCH_ALL,
@@ -32,7 +32,7 @@ pub(super) static ALL: &[&Target] = &[
     &sessions::PERSISTENT,
     &sessions::EXISTS_WATCH,
     &sessions::FORMER_SESSION,
-    &resource_ignores_tokens::TARGET,
+    &resource_ignores_tokens::WORKLOAD,
     &holding::CLONED_GUARD,
     &limits::BREAKS_IN,
     &joining::EVERY_CHILD,
@@ -40,7 +40,7 @@ pub(super) static ALL: &[&Target] = &[
 ];
 
 /// Those that show on real servers, without the simulation's faults.
-pub(super) static REAL: &[&RealTarget] = &[
+pub(super) static REAL: &[&RealWorkload] = &[
     &holding::NUMBER_AS_TOKEN_REAL,
     &waiting::POLLS_REAL,
     &waiting::WATCH_ALL_REAL,

@@ -9,7 +9,7 @@ use crate::prelude::*;
 use std::future::Future;
 use zk_recipes::{Lock, LockGuard, Released, Stop};
 
-pub(super) static TARGET: Target = super::TARGET.mutant(
+pub(super) static WORKLOAD: Workload = super::WORKLOAD.mutant(
     "lock-resource-ignores-tokens",
     "the right lock before a resource that looks at no token",
     Caught::by(Mx1).breaks(Promise::Exclusion).seen("Kleppmann on distributed locking"),

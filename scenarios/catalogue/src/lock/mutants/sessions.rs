@@ -1,6 +1,6 @@
 //! The right lock over an intercepted session.
 
-use super::TARGET;
+use super::WORKLOAD;
 use crate::former::TakesItsFormer;
 use crate::lock::workload::{client, new};
 use crate::prelude::*;
@@ -12,7 +12,7 @@ use zk_recipes::zk::{CreateMode, Created, Listing, path};
 /// zk-ruby#49; aiozk#34).
 ///
 /// Caught by MX-12 (end of interest) within some 20 seeds; the harm is MX-8 (progress).
-pub(super) static LEAVES_ITS_ZNODE: Target = TARGET.mutant(
+pub(super) static LEAVES_ITS_ZNODE: Workload = WORKLOAD.mutant(
     "lock-leaves-its-znode",
     "whoever gives up leaves its znode in line",
     Caught::by(Mx12)
@@ -39,7 +39,7 @@ impl<Z: ZooKeeper> Interceptor<Z> for LeavesItsZnode {
 ///
 /// Caught by MX-4 (granted without a right) in the first run: the znode is not of the session that believes; the harm, when
 /// a client dies, is MX-8 (progress).
-pub(super) static PERSISTENT: Target = TARGET.mutant(
+pub(super) static PERSISTENT: Workload = WORKLOAD.mutant(
     "lock-persistent",
     "the znodes in line do not go with their sessions",
     Caught::by(Mx4)
@@ -66,7 +66,7 @@ impl<Z: ZooKeeper> Interceptor<Z> for Persistent {
 /// never comes (CURATOR-107; kazoo 9b0a793).
 ///
 /// Caught by MX-11 (leak) within some 20 seeds. It does no other harm.
-pub(super) static EXISTS_WATCH: Target = TARGET.mutant(
+pub(super) static EXISTS_WATCH: Workload = WORKLOAD.mutant(
     "lock-exists-watch",
     "a waiter watches by exists, which leaves a watch where nobody is",
     Caught::by(Mx11).seen("CURATOR-107, kazoo 9b0a793"),
@@ -100,7 +100,7 @@ impl<Z: ZooKeeper> Interceptor<Z> for WatchesByExists {
 ///
 /// Caught by MX-4 (granted without a right) within some hundred seeds in which clients open new sessions while their old ones
 /// live on; the harm is MX-10 (foreign delete).
-pub(super) static FORMER_SESSION: Target = TARGET.mutant(
+pub(super) static FORMER_SESSION: Workload = WORKLOAD.mutant(
     "lock-former-session",
     "a lock that takes the znode of its own former session for its own",
     Caught::by(Mx4)
@@ -126,7 +126,7 @@ const RECONNECTING: &[Fault] = &[Fault::Disconnect, Fault::ClientPartition, Faul
 ///
 /// Caught by MX-4 (granted without a right) when a foreign client deletes a waiter's znode; the harm is MX-2 (mutual
 /// exclusion, belief).
-pub(super) static MISSING_IS_FIRST: Target = TARGET.mutant(
+pub(super) static MISSING_IS_FIRST: Workload = WORKLOAD.mutant(
     "lock-missing-is-first",
     "a waiter whose znode is gone, and nobody is lower, holds the lock",
     Caught::by(Mx4).harm(&[Mx2]).within(100).seen("go-zookeeper/zk"),

@@ -1,14 +1,14 @@
 //! Mutants that wait wrongly.
 
 use super::copy::{Mutation, Watches};
-use super::{TARGET, run};
+use super::{WORKLOAD, run};
 use crate::prelude::*;
 
 /// A lock whose waiters all watch the directory, instead of each the predecessor's znode: every release and every newcomer
 /// wakes all of them. ZooKeeper's recipes page calls it the herd effect.
 ///
 /// Caught by MX-13 (cost) in the first run in which two wait. It does no other harm.
-pub(super) static WATCH_ALL: Target = TARGET.mutant(
+pub(super) static WATCH_ALL: Workload = WORKLOAD.mutant(
     "lock-watch-all",
     "a lock whose waiters all watch the directory: every release wakes everybody",
     Caught::by(Mx13).within(1).breaks(Promise::NoHerd).seen("the recipes page warns of it"),
@@ -20,13 +20,13 @@ pub(super) static WATCH_ALL: Target = TARGET.mutant(
 static WATCHES_ALL: Mutation = Mutation { watches: Watches::Directory, ..Mutation::RIGHT };
 
 /// The same on real servers.
-pub(super) static WATCH_ALL_REAL: RealTarget =
-    RealTarget::new(&WATCH_ALL, |task| run(task, &WATCHES_ALL), &[Mx1, Mx13]);
+pub(super) static WATCH_ALL_REAL: RealWorkload =
+    RealWorkload::new(&WATCH_ALL, |task| run(task, &WATCHES_ALL), &[Mx1, Mx13]);
 
 /// A lock whose waiters all watch the first contender: every release wakes all of them (kazoo 7dd4c4c).
 ///
 /// Caught by MX-13 (cost) in the first run in which two wait. It does no other harm.
-pub(super) static WATCH_FIRST: Target = TARGET.mutant(
+pub(super) static WATCH_FIRST: Workload = WORKLOAD.mutant(
     "lock-watch-first",
     "a lock whose waiters all watch the first in line",
     Caught::by(Mx13).within(1).breaks(Promise::NoHerd).seen("kazoo 7dd4c4c"),
@@ -38,13 +38,13 @@ pub(super) static WATCH_FIRST: Target = TARGET.mutant(
 static WATCHES_FIRST: Mutation = Mutation { watches: Watches::First, ..Mutation::RIGHT };
 
 /// The same on real servers.
-pub(super) static WATCH_FIRST_REAL: RealTarget =
-    RealTarget::new(&WATCH_FIRST, |task| run(task, &WATCHES_FIRST), &[Mx1, Mx13]);
+pub(super) static WATCH_FIRST_REAL: RealWorkload =
+    RealWorkload::new(&WATCH_FIRST, |task| run(task, &WATCHES_FIRST), &[Mx1, Mx13]);
 
 /// A lock whose waiters poll instead of watching.
 ///
 /// Caught by MX-13 (cost) in the first run in which one waits. It does no other harm.
-pub(super) static POLLS: Target = TARGET.mutant(
+pub(super) static POLLS: Workload = WORKLOAD.mutant(
     "lock-polls",
     "a waiter looks again and again",
     Caught::by(Mx13).within(1),
@@ -56,13 +56,13 @@ pub(super) static POLLS: Target = TARGET.mutant(
 static POLLING: Mutation = Mutation { polls: true, ..Mutation::RIGHT };
 
 /// The same on real servers.
-pub(super) static POLLS_REAL: RealTarget = RealTarget::new(&POLLS, |task| run(task, &POLLING), &[]);
+pub(super) static POLLS_REAL: RealWorkload = RealWorkload::new(&POLLS, |task| run(task, &POLLING), &[]);
 
 /// A lock whose waiters hold as soon as they are woken, without a second look: they take "the predecessor is gone" for "it
 /// is my turn", also when a waiter in the middle gave up.
 ///
 /// Caught by MX-4 (granted without a right) within some 20 seeds; the harm is MX-3 (mutual exclusion).
-pub(super) static EVENT_GRANTS: Target = TARGET.mutant(
+pub(super) static EVENT_GRANTS: Workload = WORKLOAD.mutant(
     "lock-event-grants",
     "any wake-up grants, without a second look",
     Caught::by(Mx4).harm(&[Mx3]).breaks(Promise::Exclusion).seen("Curator#1290 is of this kind"),
@@ -75,7 +75,7 @@ pub(super) static EVENT_GRANTS: Target = TARGET.mutant(
 /// wake them (helix PR#44; samuel/go-zookeeper#10).
 ///
 /// Caught by MX-7 (lost wake-up) within some 20 seeds; the harm is MX-8 (progress).
-pub(super) static WAITS_FOR_NOBODY: Target = TARGET.mutant(
+pub(super) static WAITS_FOR_NOBODY: Workload = WORKLOAD.mutant(
     "lock-waits-for-nobody",
     "the one ahead is gone when it is to be watched, and is waited for all the same",
     Caught::by(Mx7).harm(&[Mx8]).seen("helix#44, samuel/go-zookeeper#10"),

@@ -2,16 +2,16 @@
 
 mod copy;
 
-use super::workload::{TARGET, client};
+use super::workload::{WORKLOAD, client};
 use crate::claims::Mutation;
 use crate::prelude::*;
 use copy::MutantNames;
 
 /// All mutants.
-pub(super) static ALL: &[&Target] = &[&EXISTS_IS_MINE, &LOSS_IS_REFUSAL, &RELEASE_BY_NAME];
+pub(super) static ALL: &[&Workload] = &[&EXISTS_IS_MINE, &LOSS_IS_REFUSAL, &RELEASE_BY_NAME];
 
 /// Those that show on real servers, without the simulation's faults.
-pub(super) static REAL: &[&RealTarget] = &[&EXISTS_IS_MINE_REAL];
+pub(super) static REAL: &[&RealWorkload] = &[&EXISTS_IS_MINE_REAL];
 
 /// One client's part, with the copy.
 fn run<C: Client>(task: Task<C>, mutation: &'static Mutation) -> BoxFuture<'static, ()> {
@@ -24,7 +24,7 @@ fn run<C: Client>(task: Task<C>, mutation: &'static Mutation) -> BoxFuture<'stat
 /// After "Name Service" of ZooKeeper's recipes page, which says no more than that the API is enough.
 ///
 /// Caught by NS-1 (one owner of a name) in the first run in which two ask for one name.
-static EXISTS_IS_MINE: Target = TARGET.mutant(
+static EXISTS_IS_MINE: Workload = WORKLOAD.mutant(
     "names-exists-is-mine",
     "a name service that takes \"the znode exists already\" for success",
     Caught::by(Ns1).within(1).seen("the recipes page"),
@@ -36,14 +36,14 @@ static EXISTS_IS_MINE: Target = TARGET.mutant(
 static TAKES_WHAT_IS_THERE: Mutation = Mutation { exists_is_anothers: false, ..Mutation::RIGHT };
 
 /// The same on real servers.
-static EXISTS_IS_MINE_REAL: RealTarget =
-    RealTarget::new(&EXISTS_IS_MINE, |task| run(task, &TAKES_WHAT_IS_THERE), &[]);
+static EXISTS_IS_MINE_REAL: RealWorkload =
+    RealWorkload::new(&EXISTS_IS_MINE, |task| run(task, &TAKES_WHAT_IS_THERE), &[]);
 
 /// A name service that takes a lost connection for a refusal: the caller learns that another client has the name, and the
 /// name is its own for as long as its session lives.
 ///
 /// Caught by NS-3 (a lost reply is neither yes nor no) within 20 seeds with lost replies.
-static LOSS_IS_REFUSAL: Target = TARGET.mutant(
+static LOSS_IS_REFUSAL: Workload = WORKLOAD.mutant(
     "names-loss-is-refusal",
     "a name service that takes a lost connection for a refusal",
     Caught::by(Ns3),
@@ -55,7 +55,7 @@ static LOSS_IS_REFUSAL: Target = TARGET.mutant(
 /// A name service that gives a name back by its name alone: after its session has ended, it takes the next owner's.
 ///
 /// Caught by NS-4 (only one's own) within 20 seeds with sessions that expire.
-static RELEASE_BY_NAME: Target = TARGET.mutant(
+static RELEASE_BY_NAME: Workload = WORKLOAD.mutant(
     "names-release-by-name",
     "a name service that gives a name back by its name alone, whoever has it by then",
     Caught::by(Ns4),

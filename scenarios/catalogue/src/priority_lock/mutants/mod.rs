@@ -1,14 +1,14 @@
 //! Mutants of the priority lock: the right recipe over an [intercepted](crate::session) session.
 
-use super::workload::{TARGET, client};
+use super::workload::{WORKLOAD, client};
 use crate::prelude::*;
 use crate::session::{Interceptor, Reply, over};
 use std::sync::Arc;
-use zk_harness::target::Part;
+use zk_harness::workload::Part;
 use zk_recipes::zk::{Listing, Op, OpResult};
 
 /// All mutants.
-pub(super) static ALL: &[&Target] = &[&BESIDE, &NO_GATES];
+pub(super) static ALL: &[&Workload] = &[&BESIDE, &NO_GATES];
 
 /// A mutant of the priority lock. None needs faults.
 const fn mutant(
@@ -17,15 +17,15 @@ const fn mutant(
     caught: Caught,
     plan: fn(u64) -> Plan,
     sim: Part<SimProcess>,
-) -> Target {
-    TARGET.mutant(name, about, caught, &[], plan, sim)
+) -> Workload {
+    WORKLOAD.mutant(name, about, caught, &[], plan, sim)
 }
 
 /// A priority lock whose newcomers look at the waiters alone: the most urgent of them enters, beside the holders. So it is if
 /// a lock's waiters are sorted by priority, and nothing else is done.
 ///
 /// Caught by MX-4 (a grant is justified) within five seeds; the harm is MX-3 (exclusion).
-static BESIDE: Target = mutant(
+static BESIDE: Workload = mutant(
     "priority-lock-beside",
     "a priority lock whose newcomers look at the line alone and enter beside the holder",
     Caught::by(Mx4).within(5).harm(&[Mx3]),
@@ -44,7 +44,7 @@ impl<Z: ZooKeeper> Interceptor<Z> for SeesTheLineAlone {
 /// A priority lock whose grants do not pass the gates: two who look at the same time both see no holder, and both enter.
 ///
 /// Caught by MX-4 (a grant is justified) within some dozen seeds; the harm is MX-3 (exclusion).
-static NO_GATES: Target = mutant(
+static NO_GATES: Workload = mutant(
     "priority-lock-no-gates",
     "a priority lock whose grants do not notice that somebody else was granted it meanwhile",
     Caught::by(Mx4).harm(&[Mx3]),

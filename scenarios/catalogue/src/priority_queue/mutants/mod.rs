@@ -1,14 +1,14 @@
 //! Mutants of the priority queue: the [copy](crate::queue::mutants::copy) of the queue, with names that begin with a priority.
 
-use super::workload::TARGET;
+use super::workload::WORKLOAD;
 use crate::prelude::*;
 use crate::queue::mutants::copy::{Mutation, open};
 use crate::queue::workload::{Way, client, declared};
-use zk_harness::target::Part;
+use zk_harness::workload::Part;
 use zk_recipes::{Delivery, Idle, Order};
 
 /// All mutants.
-pub(super) static ALL: &[&Target] = &[&AS_TEXT, &OLD_LIST, &PAGE];
+pub(super) static ALL: &[&Workload] = &[&AS_TEXT, &OLD_LIST, &PAGE];
 
 /// One priority queue whose idle consumers all watch.
 static URGENT: [Way; 1] = [Way {
@@ -24,9 +24,9 @@ fn objects(names: &mut Names, _: &Setting) -> Vec<Object> {
 }
 
 /// A mutant of the priority queue: none needs faults.
-const fn mutant(name: &'static str, about: &'static str, caught: Caught, sim: Part<SimProcess>) -> Target {
+const fn mutant(name: &'static str, about: &'static str, caught: Caught, sim: Part<SimProcess>) -> Workload {
     let plan = |_| Plan { rounds: 6, ..Plan::calm() };
-    Target { objects, ..TARGET.mutant(name, about, caught, &[], plan, sim) }
+    Workload { objects, ..WORKLOAD.mutant(name, about, caught, &[], plan, sim) }
 }
 
 /// One client's part, with the copy.
@@ -41,7 +41,7 @@ const RIGHT: Mutation = Mutation { prefix: |priority| format!("queue-{priority:0
 /// A priority queue that compares priorities as texts: 10 goes before 9.
 ///
 /// Caught by QU-10 (numbers are compared as numbers) when both are there; the harm is that of QU-5.
-static AS_TEXT: Target = mutant(
+static AS_TEXT: Workload = mutant(
     "priority-queue-as-text",
     "a priority queue that compares priorities as texts: 10 goes before 9",
     Caught::by(Qu10).within(5).harm(&[Qu5]),
@@ -52,7 +52,7 @@ static AS_TEXT: Target = mutant(
 /// came later has to wait.
 ///
 /// Caught by QU-5 (the more urgent first) when something more urgent was put before the call.
-static OLD_LIST: Target = mutant(
+static OLD_LIST: Workload = mutant(
     "priority-queue-old-list",
     "a priority queue whose consumers go by a list of an earlier call",
     Caught::by(Qu5),
@@ -63,7 +63,7 @@ static OLD_LIST: Target = mutant(
 /// wide YY is and nothing between the two: priority 10 goes before 9, and a priority runs into the number.
 ///
 /// Caught by QU-10 (numbers are compared as numbers) when both are there; the harm is that of QU-5.
-static PAGE: Target = mutant(
+static PAGE: Workload = mutant(
     "priority-queue-page",
     "a priority queue with names as on ZooKeeper's recipes page: queue-YY and the number",
     Caught::by(Qu10).within(5).harm(&[Qu5]).seen("the recipes page"),

@@ -9,7 +9,7 @@ use zk_recipes::{Claimed, Consumer, Delivery, Idle, Item, Producer};
 /// be done with, and handed out again. Found by reading Kazoo's `LockingQueue`.
 ///
 /// Caught by QU-1 (no duplicate) when a session ends, or its outcome is unknown, before the confirmation.
-pub(super) static CONFIRMS_BLINDLY: Target = Target {
+pub(super) static CONFIRMS_BLINDLY: Workload = Workload {
     objects: |names, _| declared(&CLAIMS, names),
     ..BASE.mutant(
         "queue-confirms-blindly",
@@ -25,7 +25,7 @@ pub(super) static CONFIRMS_BLINDLY: Target = Target {
 /// item is told to be done with, and handed out again. Found by reading Kazoo's `LockingQueue`.
 ///
 /// Caught by QU-1 (no duplicate).
-pub(super) static BLIND_TO_LOST_CLAIMS: Target = Target {
+pub(super) static BLIND_TO_LOST_CLAIMS: Workload = Workload {
     name: "queue-blind-to-lost-claims",
     about: "a queue that says done although a foreign client has deleted the claim",
     faults: &[],

@@ -7,13 +7,13 @@ mod putting;
 mod taking;
 mod waiting;
 
-use super::workload::{TARGET, Way, client, declared};
+use super::workload::{WORKLOAD, Way, client, declared};
 use crate::prelude::*;
 use copy::Mutation;
 use zk_recipes::{Delivery, Idle};
 
 /// All mutants.
-pub(super) static ALL: &[&Target] = &[
+pub(super) static ALL: &[&Workload] = &[
     &waiting::ALL_WATCH,
     &claims::CONFIRMS_BLINDLY,
     &taking::DELETE_AGAIN,
@@ -39,7 +39,7 @@ fn objects(names: &mut Names, _: &Setting) -> Vec<Object> {
 }
 
 /// The workload, with that one queue.
-static BASE: Target = Target { objects, ..Target::mutant_of(&TARGET) };
+static BASE: Workload = Workload { objects, ..Workload::mutant_of(&WORKLOAD) };
 
 /// One client's part, with the copy.
 fn run<C: Client>(task: Task<C>, mutation: &'static Mutation) -> BoxFuture<'static, ()> {

@@ -17,7 +17,7 @@ fn run<C: Client>(task: Task<C>, mutation: &'static Mutation) -> BoxFuture<'stat
 /// A queue whose items are ephemeral, as ZooKeeper's recipes page has them: they go with their producer's session.
 ///
 /// Caught by QU-8 (items stay) at the first put. The harm, lost items, shows when a producer dies.
-pub(super) static EPHEMERAL_ITEMS: Target = BASE.mutant(
+pub(super) static EPHEMERAL_ITEMS: Workload = BASE.mutant(
     "queue-ephemeral-items",
     "a queue whose items are ephemeral, as on ZooKeeper's recipes page",
     Caught::by(Qu8).within(1).harm(&[Qu2]).seen("the recipes page"),
@@ -30,7 +30,7 @@ pub(super) static EPHEMERAL_ITEMS: Target = BASE.mutant(
 /// Curator 5.4.
 ///
 /// Caught by QU-3 (one put, one item) at the second znode.
-pub(super) static PUT_AGAIN: Target = BASE.mutant(
+pub(super) static PUT_AGAIN: Workload = BASE.mutant(
     "queue-put-again",
     "a queue whose producers put again when an answer was lost",
     Caught::by(Qu3).seen("Curator"),

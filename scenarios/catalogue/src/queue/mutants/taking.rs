@@ -9,7 +9,7 @@ use crate::prelude::*;
 /// and Kazoo 2.11.
 ///
 /// Caught by QU-2 (no loss) when everything has come to rest.
-pub(super) static DELETE_AGAIN: Target = BASE.mutant(
+pub(super) static DELETE_AGAIN: Workload = BASE.mutant(
     "queue-delete-again",
     "a queue whose consumers send a delete again and take its refusal for another's work",
     Caught::by(Qu2).seen("kazoo, Curator"),
@@ -21,7 +21,7 @@ pub(super) static DELETE_AGAIN: Target = BASE.mutant(
 /// A queue that hands out an item whose delete was not answered: if it never arrived, somebody else gets the item too.
 ///
 /// Caught by QU-1 (no duplicate) within some 20 seeds with lost requests.
-pub(super) static HANDS_OUT_IN_DOUBT: Target = BASE.mutant(
+pub(super) static HANDS_OUT_IN_DOUBT: Workload = BASE.mutant(
     "queue-hands-out-in-doubt",
     "a queue that hands out an item whose delete was not answered",
     Caught::by(Qu1),
@@ -33,7 +33,7 @@ pub(super) static HANDS_OUT_IN_DOUBT: Target = BASE.mutant(
 /// A queue that passes over an item whose delete was not answered, and takes the next: if it did arrive, the item is lost.
 ///
 /// Caught by QU-2 (no loss) within some 20 seeds with lost replies.
-pub(super) static PASSES_OVER_IN_DOUBT: Target = BASE.mutant(
+pub(super) static PASSES_OVER_IN_DOUBT: Workload = BASE.mutant(
     "queue-passes-over-in-doubt",
     "a queue that passes over an item whose delete was not answered",
     Caught::by(Qu2),
@@ -45,7 +45,7 @@ pub(super) static PASSES_OVER_IN_DOUBT: Target = BASE.mutant(
 /// A queue whose consumers hand an item out although their delete met "no such znode": another consumer has it as well.
 ///
 /// Caught by QU-1 (no duplicate) when two consumers race for an item.
-pub(super) static NO_NODE_IGNORED: Target = BASE.mutant(
+pub(super) static NO_NODE_IGNORED: Workload = BASE.mutant(
     "queue-no-node-ignored",
     "a queue whose consumers hand out an item that another was faster to delete",
     Caught::by(Qu1).within(5),
@@ -57,7 +57,7 @@ pub(super) static NO_NODE_IGNORED: Target = BASE.mutant(
 /// A queue that gives the newest item first: its names are sorted the wrong way round.
 ///
 /// Caught by QU-4 (first in, first out) as soon as two items wait.
-pub(super) static NEWEST_FIRST: Target = BASE.mutant(
+pub(super) static NEWEST_FIRST: Workload = BASE.mutant(
     "queue-newest-first",
     "a queue that gives the newest item first",
     Caught::by(Qu4).within(5),

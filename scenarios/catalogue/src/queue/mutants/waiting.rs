@@ -10,7 +10,7 @@ use zk_recipes::{Consumer, Idle, Producer};
 /// wakes everybody.
 ///
 /// Caught by QU-7 (wake-ups of consumers) in the first run in which two wait.
-pub(super) static ALL_WATCH: Target = Target {
+pub(super) static ALL_WATCH: Workload = Workload {
     objects,
     ..BASE.mutant(
         "queue-all-watch",
@@ -30,7 +30,7 @@ fn open_as_textbook<Z: ZooKeeper>(zk: &Z, way: &Way, prefetch: usize) -> (Produc
 /// A queue whose consumers do not watch again when another was faster: they wait for good while items come and go.
 ///
 /// Caught by QU-6 (nobody starves) at the instant at which nothing is left to wake one.
-pub(super) static NO_NEW_WATCH: Target = BASE.mutant(
+pub(super) static NO_NEW_WATCH: Workload = BASE.mutant(
     "queue-no-new-watch",
     "a queue whose consumers do not watch again after another was faster",
     Caught::by(Qu6).within(40),
@@ -43,7 +43,7 @@ pub(super) static NO_NEW_WATCH: Target = BASE.mutant(
 /// (CURATOR-308).
 ///
 /// Caught by QU-6 (nobody starves) when a consumer comes before the first item.
-pub(super) static PARENT_IGNORED: Target = BASE.mutant(
+pub(super) static PARENT_IGNORED: Workload = BASE.mutant(
     "queue-parent-ignored",
     "a queue whose consumers wait without a watch while the queue is missing",
     Caught::by(Qu6).seen("CURATOR-308"),
@@ -56,7 +56,7 @@ pub(super) static PARENT_IGNORED: Target = BASE.mutant(
 /// queue away: nobody tells them when it is there again (CURATOR-308).
 ///
 /// Caught by QU-6 (nobody starves).
-pub(super) static PARENT_TAKEN_UNSEEN: Target = Target {
+pub(super) static PARENT_TAKEN_UNSEEN: Workload = Workload {
     name: "queue-parent-taken-unseen",
     about: "a queue whose consumers wait without a watch when a foreign client has deleted the queue",
     plan: |_| Plan { rounds: 6, ..Plan::calm() }.with_interference(&[Act::Parent], 0.25, 4),

@@ -2,22 +2,22 @@
 
 mod copy;
 
-use super::workload::{TARGET, client};
+use super::workload::{WORKLOAD, client};
 use crate::prelude::*;
 use crate::session::{Intercepted, Interceptor, Reply, Watch};
 use copy::MutantRevocableLock;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
-use zk_harness::target::Part;
+use zk_harness::workload::Part;
 use zk_recipes::zk::{Data, EventKind, Listing, path};
 
 /// All mutants.
-pub(super) static ALL: &[&Target] = &[&DEAF, &WORD_FOR_DELETION, &NO_GRACE];
+pub(super) static ALL: &[&Workload] = &[&DEAF, &WORD_FOR_DELETION, &NO_GRACE];
 
 /// A mutant of the revocable lock: all need four clients, and no faults.
-const fn mutant(name: &'static str, about: &'static str, caught: Caught, sim: Part<SimProcess>) -> Target {
+const fn mutant(name: &'static str, about: &'static str, caught: Caught, sim: Part<SimProcess>) -> Workload {
     let plan = |_| Plan { clients: 4, ..Plan::calm() };
-    TARGET.mutant(name, about, caught, &[], plan, sim)
+    WORKLOAD.mutant(name, about, caught, &[], plan, sim)
 }
 
 /// One client's part, with an interceptor for each lock.
@@ -36,7 +36,7 @@ fn run<C: Client>(
 /// was written before the watch is lost (so in Apache Curator, by reading).
 ///
 /// Caught by RV-1 (no request to release is lost) within some 100 seeds.
-static DEAF: Target = mutant(
+static DEAF: Workload = mutant(
     "revocable-lock-deaf",
     "an owner throws away what the read that arms its watch returns",
     Caught::by(Rv1).within(100).seen("Curator"),
@@ -58,7 +58,7 @@ impl<Z: ZooKeeper> Interceptor<Z> for ThrowsAway {
 /// request before.
 ///
 /// Caught by RV-2 (force) in the first run in which a client makes another go.
-static NO_GRACE: Target = mutant(
+static NO_GRACE: Workload = mutant(
     "revocable-lock-no-grace",
     "who is made to go is removed at once",
     Caught::by(Rv2).within(1).seen("the recipes page"),
@@ -73,7 +73,7 @@ impl<Z: ZooKeeper> Interceptor<Z> for Unaltered {}
 /// that is asked to go lets the next client in beside itself.
 ///
 /// Caught by RV-4 (a request to go is no grant) within a few seeds; the harm is RW-1 (readers and writers).
-static WORD_FOR_DELETION: Target = mutant(
+static WORD_FOR_DELETION: Workload = mutant(
     "revocable-lock-word-for-deletion",
     "a waiter takes a change of its predecessor's data for its deletion",
     Caught::by(Rv4)

@@ -4,13 +4,13 @@ mod copy;
 mod readers;
 mod writers;
 
-use super::workload::{DIRECTORY, TARGET, client};
+use super::workload::{DIRECTORY, WORKLOAD, client};
 use crate::lock::mutants::copy::{MutantLock, Mutation};
 use crate::prelude::*;
-use zk_harness::target::Part;
+use zk_harness::workload::Part;
 
 /// All mutants.
-pub(super) static ALL: &[&Target] = &[
+pub(super) static ALL: &[&Workload] = &[
     &readers::LATER_WRITER,
     &writers::HIGHEST_READER,
     &readers::LOWEST_WRITER,
@@ -20,9 +20,9 @@ pub(super) static ALL: &[&Target] = &[
 ];
 
 /// A mutant of the shared lock: all need four clients, and no faults.
-const fn mutant(name: &'static str, about: &'static str, caught: Caught, sim: Part<SimProcess>) -> Target {
+const fn mutant(name: &'static str, about: &'static str, caught: Caught, sim: Part<SimProcess>) -> Workload {
     let plan = |_| Plan { clients: 4, ..Plan::calm() };
-    TARGET.mutant(name, about, caught, &[], plan, sim)
+    WORKLOAD.mutant(name, about, caught, &[], plan, sim)
 }
 
 /// One client's part, with the copy.

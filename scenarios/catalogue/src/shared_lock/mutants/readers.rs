@@ -9,7 +9,7 @@ use crate::prelude::*;
 /// reader: a deadlock (kazoo#649).
 ///
 /// Caught by RW-4 (readers together) within a few seeds; the harm is MX-8 (progress).
-pub(super) static LATER_WRITER: Target = mutant(
+pub(super) static LATER_WRITER: Workload = mutant(
     "shared-lock-later-writer",
     "a reader waits for a writer behind it, which waits for the reader",
     Caught::by(Rw4).within(5).harm(&[Mx8]).seen("kazoo#649"),
@@ -26,7 +26,7 @@ fn any_writer<'a>(right: &Mutation, own: &str, names: &'a [String]) -> Option<&'
 /// and Apache Curator does: each writer that goes wakes all readers behind all writers.
 ///
 /// Caught by RW-5 (wake-ups of readers and writers) within some 20 seeds. It does no other harm.
-pub(super) static LOWEST_WRITER: Target = mutant(
+pub(super) static LOWEST_WRITER: Workload = mutant(
     "shared-lock-lowest-writer",
     "a reader watches the lowest writer ahead: every writer's going wakes it",
     Caught::by(Rw5).breaks(Promise::NoHerd).seen("Curator"),
@@ -45,7 +45,7 @@ fn lowest_writer<'a>(right: &Mutation, own: &str, names: &'a [String]) -> Option
 ///
 /// Caught by RW-2 (granted without a right) in the first run in which a reader stands behind a writer; the harm is RW-1
 /// (readers and writers).
-pub(super) static LITERAL_NAMES: Target = mutant(
+pub(super) static LITERAL_NAMES: Workload = mutant(
     "shared-lock-literal-names",
     "a reader looks for names that start with write-, and the guid stands in front",
     Caught::by(Rw2).within(5).harm(&[Rw1]).seen("the recipes page"),
@@ -60,7 +60,7 @@ fn literally<'a>(_: &Mutation, own: &str, names: &'a [String]) -> Option<&'a Str
 /// A shared lock whose readers wait for the contender just ahead, reader or not: they hold one after the other.
 ///
 /// Caught by RW-4 (readers together) in the first runs. It does no other harm.
-pub(super) static READERS_IN_LINE: Target = mutant(
+pub(super) static READERS_IN_LINE: Workload = mutant(
     "shared-lock-readers-in-line",
     "readers wait for the readers ahead of them",
     Caught::by(Rw4)

@@ -9,7 +9,7 @@ use crate::prelude::*;
 /// (zk-ruby, before e346f31).
 ///
 /// Caught by RW-2 (granted without a right) within some 20 seeds; the harm is RW-1 (readers and writers).
-pub(super) static HIGHEST_READER: Target = mutant(
+pub(super) static HIGHEST_READER: Workload = mutant(
     "shared-lock-highest-reader",
     "a writer watches the highest reader ahead and enters when it goes",
     Caught::by(Rw2).harm(&[Rw1]).seen("zk-ruby e346f31"),
@@ -19,7 +19,7 @@ pub(super) static HIGHEST_READER: Target = mutant(
 /// A shared lock whose writers wait for writers alone: they enter beside readers.
 ///
 /// Caught by RW-2 (granted without a right) in the first runs; the harm is RW-1 (readers and writers).
-pub(super) static WRITER_PASSES_READERS: Target = mutant(
+pub(super) static WRITER_PASSES_READERS: Workload = mutant(
     "shared-lock-writer-passes-readers",
     "writers wait for writers alone, and enter beside readers",
     Caught::by(Rw2)

@@ -1,14 +1,14 @@
 //! Mutants whose coordinator decides wrongly.
 
 use super::steps::{Coordination, Mutation};
-use super::{TARGET, run};
+use super::{WORKLOAD, run};
 use crate::prelude::*;
 
 /// Two-phase commit whose coordinator decides on its own reading of the votes, and puts nothing on record. A vote may come
 /// after the reading, or another participant decide otherwise: a decision that only the coordinator knows binds nobody.
 ///
 /// Caught by TC-9 (one record decides) in the first run with a coordinator; the harm is TC-1 (agreement).
-pub(super) static OWN_READING: Target = TARGET.mutant(
+pub(super) static OWN_READING: Workload = WORKLOAD.mutant(
     "two-phase-commit-own-reading",
     "two-phase commit whose coordinator decides on its own reading of the votes, without a record",
     Caught::by(Tc9),
@@ -21,7 +21,7 @@ pub(super) static OWN_READING: Target = TARGET.mutant(
 ///
 /// Caught by TC-9 (one record decides: commit is on record only with all votes) within some 20 seeds; the harm is TC-3 (commit
 /// needs every vote).
-pub(super) static PRESUMED_COMMIT: Target = TARGET.mutant(
+pub(super) static PRESUMED_COMMIT: Workload = WORKLOAD.mutant(
     "two-phase-commit-presumed-commit",
     "two-phase commit whose coordinator takes silence for a vote to commit",
     Caught::by(Tc9).harm(&[Tc3]),

@@ -1,7 +1,7 @@
 //! Mutants whose sites decide wrongly, or lose the decision.
 
 use super::steps::{Coordination, Mutation, Undecided};
-use super::{TARGET, run};
+use super::{WORKLOAD, run};
 use crate::prelude::*;
 
 const DELAYS: &[Fault] = &[Fault::ClientPause, Fault::Disconnect];
@@ -10,7 +10,7 @@ const DELAYS: &[Fault] = &[Fault::ClientPause, Fault::Disconnect];
 /// and only the coordinator is slow: what all sites agreed to is aborted.
 ///
 /// Caught by TC-4 (commit if nothing fails) within 20 seeds with a coordinator that is slower than a site's patience.
-pub(super) static ABORT_UNCHECKED: Target = TARGET.mutant(
+pub(super) static ABORT_UNCHECKED: Workload = WORKLOAD.mutant(
     "two-phase-commit-abort-unchecked",
     "two-phase commit in which abort is proposed without a check that a vote is missing",
     Caught::by(Tc4),
@@ -30,7 +30,7 @@ static UNCHECKED: Mutation = Mutation {
 /// `NodeExists` says that there is another decision, and not that there is this one.
 ///
 /// Caught by TC-9 (one record decides) within 100 seeds with two deciders; the harm is TC-1 (agreement).
-pub(super) static OWN_DECISION_STANDS: Target = TARGET.mutant(
+pub(super) static OWN_DECISION_STANDS: Workload = WORKLOAD.mutant(
     "two-phase-commit-own-decision-stands",
     "two-phase commit in which NodeExists on the record is taken for success: one's own decision stands",
     Caught::by(Tc9)
@@ -52,7 +52,7 @@ pub(super) static OWN_DECISION_STANDS: Target = TARGET.mutant(
 /// meanwhile: a vote is a promise, and a time limit does not take it back.
 ///
 /// Caught by TC-8 (no way back after yes) within 20 seeds with slow peers; the harm is TC-1 (agreement).
-pub(super) static TIME_OUT_ABORTS: Target = TARGET.mutant(
+pub(super) static TIME_OUT_ABORTS: Workload = WORKLOAD.mutant(
     "two-phase-commit-time-out-aborts",
     "two-phase commit in which a site that has voted for commit aborts when its time is over",
     Caught::by(Tc8)
@@ -69,7 +69,7 @@ pub(super) static TIME_OUT_ABORTS: Target = TARGET.mutant(
 ///
 /// Caught by TC-11 (the record stays) within 20 seeds; the harm is TC-5 (all decide in the end), and now and then TC-1
 /// (agreement).
-pub(super) static RECORD_REMOVED_EARLY: Target = TARGET.mutant(
+pub(super) static RECORD_REMOVED_EARLY: Workload = WORKLOAD.mutant(
     "two-phase-commit-record-removed-early",
     "two-phase commit in which the first site that knows the decision removes the record",
     Caught::by(Tc11).harm(&[Tc5]).breaks(Promise::Agreement),

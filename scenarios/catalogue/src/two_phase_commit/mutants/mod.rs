@@ -8,7 +8,7 @@ mod steps;
 mod voting;
 
 use super::recipe::Participant;
-use super::workload::{TARGET, client};
+use super::workload::{WORKLOAD, client};
 use crate::prelude::*;
 use futures_util::future::{Either, select};
 use std::future::Future;
@@ -17,7 +17,7 @@ use std::time::Duration;
 use steps::{MutantParticipant, Mutation};
 
 /// All mutants.
-pub(super) static ALL: &[&Target] = &[
+pub(super) static ALL: &[&Workload] = &[
     &deciding::ABORT_UNCHECKED,
     &page::CHILDREN_ONE_BY_ONE,
     &page::EPHEMERAL_VOTES,

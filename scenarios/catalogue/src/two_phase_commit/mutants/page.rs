@@ -1,7 +1,7 @@
 //! A copy of the two variants of two-phase commit on ZooKeeper's recipes page, each with the wrong step that it can be read to
 //! have.
 
-use super::{TARGET, within};
+use super::{WORKLOAD, within};
 use crate::copies::connected;
 use crate::prelude::*;
 use crate::two_phase_commit::recipe::{Participant, TwoPhases};
@@ -15,7 +15,7 @@ use zk_recipes::zk::{CreateMode, path};
 /// others have yet to vote on.
 ///
 /// Caught by TC-7 (the sites are fixed) within 5 seeds; the harm is TC-3 (commit needs every vote).
-pub(super) static CHILDREN_ONE_BY_ONE: Target = TARGET.mutant(
+pub(super) static CHILDREN_ONE_BY_ONE: Workload = WORKLOAD.mutant(
     "two-phase-commit-children-one-by-one",
     "two-phase commit whose sites' znodes are made one by one: who comes early decides on half a list",
     Caught::by(Tc7)
@@ -31,10 +31,10 @@ pub(super) static CHILDREN_ONE_BY_ONE: Target = TARGET.mutant(
 /// has read it commits, a site that reads later waits for it, or aborts.
 ///
 /// Caught by TC-10 (votes stay) in the first run; the harm is TC-1 (agreement) when a voter's session ends.
-pub(super) static EPHEMERAL_VOTES: Target = Target {
+pub(super) static EPHEMERAL_VOTES: Workload = Workload {
     // That all sites watch all votes is as the page has it.
     objects: textbook,
-    ..TARGET.mutant(
+    ..WORKLOAD.mutant(
         "two-phase-commit-ephemeral-votes",
         "two-phase commit with ephemeral votes and no record, as the recipes page has it",
         Caught::by(Tc10).within(1).harm(&[Tc1]).breaks(Promise::Agreement).seen("the recipes page"),

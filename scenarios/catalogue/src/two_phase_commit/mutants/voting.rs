@@ -1,14 +1,14 @@
 //! Mutants that vote wrongly.
 
 use super::steps::{Ballot, Mutation};
-use super::{TARGET, run};
+use super::{WORKLOAD, run};
 use crate::prelude::*;
 
 /// Two-phase commit in which votes are written under no version, and written again when the reply was lost. A vote that can be
 /// overwritten is none: the vote that another site has read may not be the one that stands in the end.
 ///
 /// Caught by TC-6 (one vote a site) within 20 seeds with lost replies.
-pub(super) static VOTES_OVERWRITTEN: Target = TARGET.mutant(
+pub(super) static VOTES_OVERWRITTEN: Workload = WORKLOAD.mutant(
     "two-phase-commit-votes-overwritten",
     "two-phase commit in which votes are written under no version, and again after a lost reply",
     Caught::by(Tc6),
@@ -21,7 +21,7 @@ pub(super) static VOTES_OVERWRITTEN: Target = TARGET.mutant(
 /// notifications where n are enough. ZooKeeper's recipes page names it as a drawback of its first variant.
 ///
 /// Caught by TC-12 (cost of a transaction) in the first run. It does no other harm.
-pub(super) static WATCH_ALL_VOTES: Target = TARGET.mutant(
+pub(super) static WATCH_ALL_VOTES: Workload = WORKLOAD.mutant(
     "two-phase-commit-watch-all-votes",
     "two-phase commit in which every site watches all votes, although nobody asked it to",
     Caught::by(Tc12).within(1).breaks(Promise::NoHerd).seen("the recipes page"),

@@ -15,7 +15,7 @@ use zk_checker::history::{Kind, Names, Object, Sym};
 use zk_checker::{Probe, RuleId, RuleSet};
 
 /// A workload of a recipe, right or wrong. Two of the same name are the same.
-pub struct Target {
+pub struct Workload {
     /// Its name.
     pub name: &'static str,
     /// One line.
@@ -42,8 +42,8 @@ pub struct Target {
     pub stated: &'static Stated,
 }
 
-/// Finds a target by its name.
-pub type Lookup = fn(&str) -> Option<&'static Target>;
+/// Finds a workload by its name.
+pub type Lookup = fn(&str) -> Option<&'static Workload>;
 
 /// The requirements of a workload that are not rules.
 #[derive(Debug)]
@@ -110,20 +110,20 @@ impl Setting {
     }
 }
 
-impl Target {
+impl Workload {
     /// A right workload: judged by the rules that `stated` names, under all kinds of fault, and run in the simulation alone. Other
-    /// fields can be given by `Target { plan, ..Target::own(…) }`.
+    /// fields can be given by `Workload { plan, ..Workload::own(…) }`.
     pub const fn own(
         name: &'static str,
         objects: fn(&mut Names, &Setting) -> Vec<Object>,
         sim: Part<SimProcess>,
         stated: &'static Stated,
-    ) -> Target {
+    ) -> Workload {
         let required = match stated.rules {
             Some(rules) => rules,
             None => &[],
         };
-        Target {
+        Workload {
             name,
             about: "",
             caught_by: None,
@@ -139,9 +139,9 @@ impl Target {
     }
 
     /// What a mutant of that workload has in common with it; `name`, `about`, `caught_by`, `faults`, `plan` and `sim` are its
-    /// own, and given by `Target { name, …, ..Target::mutant_of(…) }`.
-    pub const fn mutant_of(right: &Target) -> Target {
-        Target { required: &[], must_reach: &[], ..*right }
+    /// own, and given by `Workload { name, …, ..Workload::mutant_of(…) }`.
+    pub const fn mutant_of(right: &Workload) -> Workload {
+        Workload { required: &[], must_reach: &[], ..*right }
     }
 
     /// A mutant of this workload: its name and a line about it, how it must be caught, what its plans draw, and its part.
@@ -153,8 +153,8 @@ impl Target {
         faults: &'static [Fault],
         plan: fn(u64) -> Plan,
         sim: Part<SimProcess>,
-    ) -> Target {
-        Target { name, about, caught_by: Some(caught), faults, plan, sim, ..Target::mutant_of(self) }
+    ) -> Workload {
+        Workload { name, about, caught_by: Some(caught), faults, plan, sim, ..Workload::mutant_of(self) }
     }
 
     /// The rules that judge its runs.
@@ -173,16 +173,16 @@ impl Target {
     }
 }
 
-impl PartialEq for Target {
-    fn eq(&self, other: &Target) -> bool {
+impl PartialEq for Workload {
+    fn eq(&self, other: &Workload) -> bool {
         self.name == other.name
     }
 }
 
-impl Eq for Target {}
+impl Eq for Workload {}
 
-impl fmt::Debug for Target {
+impl fmt::Debug for Workload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Target({})", self.name)
+        write!(f, "Workload({})", self.name)
     }
 }

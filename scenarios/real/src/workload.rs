@@ -3,12 +3,12 @@
 use crate::client::RealClient;
 use std::fmt;
 use zk_checker::RuleId;
-use zk_harness::target::{Part, Target};
+use zk_harness::workload::{Part, Workload};
 
-/// A target that can run on real servers. Two of the same name are the same.
-pub struct RealTarget {
+/// A workload that can run on real servers. Two of the same name are the same.
+pub struct RealWorkload {
     /// It, as it runs in the simulation.
-    pub target: &'static Target,
+    pub workload: &'static Workload,
     /// One client's part.
     pub part: Part<RealClient>,
     /// Rules that a run must test, otherwise it is vacuous: fewer than in the simulation, since a capture has fewer events.
@@ -17,32 +17,32 @@ pub struct RealTarget {
     pub is_long: bool,
 }
 
-impl RealTarget {
+impl RealWorkload {
     /// A workload whose every run is rich in events.
     pub const fn new(
-        target: &'static Target,
+        workload: &'static Workload,
         part: Part<RealClient>,
         required: &'static [RuleId],
-    ) -> RealTarget {
-        RealTarget { target, part, required, is_long: false }
+    ) -> RealWorkload {
+        RealWorkload { workload, part, required, is_long: false }
     }
 
     /// Its name.
     pub fn name(&self) -> &'static str {
-        self.target.name
+        self.workload.name
     }
 }
 
-impl PartialEq for RealTarget {
-    fn eq(&self, other: &RealTarget) -> bool {
-        self.target == other.target
+impl PartialEq for RealWorkload {
+    fn eq(&self, other: &RealWorkload) -> bool {
+        self.workload == other.workload
     }
 }
 
-impl Eq for RealTarget {}
+impl Eq for RealWorkload {}
 
-impl fmt::Debug for RealTarget {
+impl fmt::Debug for RealWorkload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "RealTarget({})", self.name())
+        write!(f, "RealWorkload({})", self.name())
     }
 }
