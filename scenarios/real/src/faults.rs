@@ -1,6 +1,6 @@
-//! Fault injection on real ensembles: the kinds of fault, and the [`Plan`] of their targets, times and durations.
+//! Fault injection on real ensembles: the kinds of fault, and the [`FaultSchedule`] of their targets, times and durations.
 //!
-//! A plan is a function of its seed and scope. A run has two plans at the same time, one for servers and one for clients, each
+//! A schedule is a function of its seed and scope. A run has two schedules at the same time, one for servers and one for clients, each
 //! with one fault at a time; so a client may be cut off while a server is down, and three servers keep a quorum.
 
 use rand::{Rng, SeedableRng};
@@ -112,27 +112,32 @@ pub struct Scope {
 
 /// An endless list of decisions.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct FaultSchedule {
     rng: Xoshiro256PlusPlus,
     scope: Scope,
     after_ms: Range<u64>,
 }
 
-impl Plan {
-    /// The plan for servers, if any kind affects them.
-    pub fn for_servers(seed: u64, scope: &Scope) -> Option<Plan> {
+impl FaultSchedule {
+    /// The schedule for servers, if any kind affects them.
+    pub fn for_servers(seed: u64, scope: &Scope) -> Option<FaultSchedule> {
         Self::of(seed ^ 0x7365_7276, scope, Injection::strikes_servers, 300..1500)
     }
 
-    /// The plan for clients, if any kind affects them.
-    pub fn for_clients(seed: u64, scope: &Scope) -> Option<Plan> {
+    /// The schedule for clients, if any kind affects them.
+    pub fn for_clients(seed: u64, scope: &Scope) -> Option<FaultSchedule> {
         Self::of(seed ^ 0x636c_6965, scope, |hurt| !hurt.strikes_servers(), 50..500)
     }
 
-    fn of(seed: u64, scope: &Scope, which: impl Fn(Injection) -> bool, after_ms: Range<u64>) -> Option<Plan> {
+    fn of(
+        seed: u64,
+        scope: &Scope,
+        which: impl Fn(Injection) -> bool,
+        after_ms: Range<u64>,
+    ) -> Option<FaultSchedule> {
         let kinds: Vec<Injection> = scope.kinds.iter().copied().filter(|kind| which(*kind)).collect();
         let rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-        (!kinds.is_empty()).then(|| Plan { rng, scope: Scope { kinds, ..scope.clone() }, after_ms })
+        (!kinds.is_empty()).then(|| FaultSchedule { rng, scope: Scope { kinds, ..scope.clone() }, after_ms })
     }
 
     fn whom(&mut self, hurt: Injection) -> Whom {
@@ -148,7 +153,7 @@ impl Plan {
     }
 }
 
-impl Iterator for Plan {
+impl Iterator for FaultSchedule {
     type Item = Decision;
 
     fn next(&mut self) -> Option<Decision> {
@@ -169,8 +174,8 @@ mod tests {
     }
 
     fn both(seed: u64, scope: &Scope) -> Vec<Decision> {
-        let plans = [Plan::for_servers(seed, scope), Plan::for_clients(seed, scope)];
-        plans.into_iter().flatten().flat_map(|plan| plan.take(500)).collect()
+        let schedules = [FaultSchedule::for_servers(seed, scope), FaultSchedule::for_clients(seed, scope)];
+        schedules.into_iter().flatten().flat_map(|schedule| schedule.take(500)).collect()
     }
 
     #[test]
@@ -191,8 +196,8 @@ mod tests {
             met.dedup();
             assert_eq!(met, kinds);
         }
-        assert!(Plan::for_clients(1, &scope(&[Injection::Kill])).is_none());
-        assert!(Plan::for_servers(1, &scope(&[Injection::Disconnect])).is_none());
+        assert!(FaultSchedule::for_clients(1, &scope(&[Injection::Kill])).is_none());
+        assert!(FaultSchedule::for_servers(1, &scope(&[Injection::Disconnect])).is_none());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The nemesis: injects the faults of a [`Plan`] for servers, and of another for clients, until the time is over.
+//! The nemesis: injects the faults of a [`FaultSchedule`] for servers, and of another for clients, until the time is over.
 //!
 //! 1. Wait for the time of the fault, or until the time is over.
 //! 2. Record the fault, then inject it.
@@ -9,7 +9,7 @@
 use crate::bell::Bell;
 use crate::client_links::ClientLinks;
 use crate::ensemble::Ensemble;
-use crate::faults::{Decision, Injection, Plan, Scope, Whom};
+use crate::faults::{Decision, FaultSchedule, Injection, Scope, Whom};
 use crate::process::Process;
 use crate::proxy::{Loss, Way};
 use crate::recorder::Recorder;
@@ -55,17 +55,17 @@ impl Nemesis {
         tape: &Arc<Recorder>,
     ) -> Nemesis {
         let (over, mut tasks) = (Arc::<Bell>::default(), Vec::new());
-        if let (Some(plan), Some(servers)) = (Plan::for_servers(seed, scope), servers) {
-            tasks.push(tokio::spawn(hurt_servers(plan, servers.clone(), tape.clone(), over.clone())));
+        if let (Some(schedule), Some(servers)) = (FaultSchedule::for_servers(seed, scope), servers) {
+            tasks.push(tokio::spawn(hurt_servers(schedule, servers.clone(), tape.clone(), over.clone())));
         }
-        if let (Some(plan), Some(harm)) = (Plan::for_clients(seed, scope), harm) {
+        if let (Some(schedule), Some(harm)) = (FaultSchedule::for_clients(seed, scope), harm) {
             let clients = Clients {
                 processes: processes.clone(),
                 ways: harm.ways.clone(),
                 tape: tape.clone(),
                 over: over.clone(),
             };
-            tasks.push(tokio::spawn(async move { clients.hurt(plan).await }));
+            tasks.push(tokio::spawn(async move { clients.hurt(schedule).await }));
         }
         Nemesis { tasks, over }
     }
@@ -90,13 +90,13 @@ fn ends(tape: &Recorder, kind: FaultKind, victim: Victim) {
 }
 
 async fn hurt_servers(
-    plan: Plan,
+    schedule: FaultSchedule,
     servers: Owned,
     tape: Arc<Recorder>,
     over: Arc<Bell>,
 ) -> Result<(), String> {
     let servers = Servers { servers, tape, over };
-    for Decision { after, hurt, whom, lasts } in plan {
+    for Decision { after, hurt, whom, lasts } in schedule {
         if !servers.over.lets_pass(after).await {
             break;
         }
@@ -157,7 +157,7 @@ fn aim(ensemble: &Ensemble, hurt: Injection, whom: Whom) -> (FaultKind, Victim) 
         }
         Whom::Server(server) => (server, ensemble.leader() == Some(usize::from(server))),
         Whom::Link(from, to) => return (FaultKind::LinkHeld, Victim::Link { from, to }),
-        Whom::Client(_) => unreachable!("a plan for servers strikes no client"),
+        Whom::Client(_) => unreachable!("a schedule for servers strikes no client"),
     };
     let kind = match hurt {
         Injection::Pause => FaultKind::ServerPause,
@@ -226,12 +226,12 @@ struct Clients {
 }
 
 impl Clients {
-    async fn hurt(self, plan: Plan) -> Result<(), String> {
-        for Decision { after, hurt, whom, lasts } in plan {
+    async fn hurt(self, schedule: FaultSchedule) -> Result<(), String> {
+        for Decision { after, hurt, whom, lasts } in schedule {
             if !self.over.lets_pass(after).await {
                 break;
             }
-            let Whom::Client(client) = whom else { unreachable!("a plan for clients strikes no server") };
+            let Whom::Client(client) = whom else { unreachable!("a schedule for clients strikes no server") };
             self.strike(hurt, client, lasts).await?;
         }
         Ok(())
