@@ -525,8 +525,7 @@ fn meaning(verdict: Verdict) -> &'static str {
         Verdict::Vacuous => "no rule failed, and evidence is missing",
         Verdict::Pass => "all rules held",
         Verdict::Unavoidable => {
-            "all rules held, except for breaches that no program can avoid: a process that is paused past its \
-             session believes until it runs again that it holds"
+            "all rules held, except for breaches that no program can avoid (such as by a client paused past its session expiry)"
         }
         Verdict::Unknown => "evidence is missing",
         Verdict::Fail => "a rule failed",
