@@ -121,12 +121,6 @@ fn is_wait(verb: Verb) -> bool {
 }
 
 impl Barriers {
-    /// The barrier whose path this is.
-    fn of_path(scene: &Scene<'_>, path: Sym) -> Option<ObjectId> {
-        let is = |object: &Object| object.kind == Kind::Barrier && object.path == path;
-        scene.tables.objects.iter().position(is).map(|at| ObjectId(at as u16))
-    }
-
     fn gate(&mut self, object: ObjectId) -> &mut Gate {
         let at = usize::from(object.0);
         while self.gates.len() <= at {
@@ -144,7 +138,7 @@ impl Barriers {
         if waiter.last == Last::Nothing {
             return Source::Busy;
         }
-        let path = scene.tables.objects[usize::from(waiter.object.0)].path;
+        let path = scene.object(waiter.object).path;
         let gate = self.gates.get(usize::from(waiter.object.0));
         let gone = gate.and_then(|gate| gate.lives.last()).map_or(NEVER, |life| life.gone);
         // The server of the watch has not applied the deletion yet: the notification will come.
@@ -178,7 +172,7 @@ impl Barriers {
         let reads =
             matches!(of.kind, Request::Exists | Request::Get | Request::Children | Request::MultiRead);
         let at = self.waiters.iter().position(|waiter| waiter.op == of.op);
-        let path = at.map(|at| scene.tables.objects[usize::from(self.waiters[at].object.0)].path);
+        let path = at.map(|at| scene.object(self.waiters[at].object).path);
         // One reply may tell of several barriers.
         let told = self.found.iter().find(|(found, of, _)| *found == req && Some(*of) == path);
         let told = told.map(|(.., stands)| *stands);
@@ -218,8 +212,7 @@ impl Barriers {
         let gates = &self.gates;
         for waiter in &mut self.waiters {
             let of = waiter.session_in(scene);
-            let here =
-                path.is_none_or(|path| scene.tables.objects[usize::from(waiter.object.0)].path == path);
+            let here = path.is_none_or(|path| scene.object(waiter.object).path == path);
             if of != session || !here || waiter.last == Last::Nothing {
                 continue;
             }
@@ -446,7 +439,7 @@ impl Barriers {
         }
         let view = scene.view;
         for watch in view.watches.iter().filter(|watch| watch.armed) {
-            let Some(object) = Self::of_path(scene, watch.path) else { continue };
+            let Some(object) = scene.object_at(Kind::Barrier, watch.path) else { continue };
             // Watches go with their connection.
             let suspended = view.session(watch.session).suspended;
             let is_old = suspended.came() && suspended.index > watch.armed_index;
@@ -522,13 +515,13 @@ impl Rule for Barriers {
             }
             What::Return { outcome } => self.returned(scene, event.op, outcome, out),
             What::Created { zxid, path, .. } => {
-                if let Some(object) = Self::of_path(scene, path) {
+                if let Some(object) = scene.object_at(Kind::Barrier, path) {
                     let (created, deleted) = (scene.view.now, Moment::NEVER);
                     self.gate(object).lives.push(Life { czxid: zxid, created, gone: NEVER, deleted });
                 }
             }
             What::Deleted { zxid, path, .. } => {
-                if let Some(object) = Self::of_path(scene, path) {
+                if let Some(object) = scene.object_at(Kind::Barrier, path) {
                     let now = scene.view.now;
                     if let Some(life) = self.gate(object).lives.last_mut() {
                         (life.gone, life.deleted) = (zxid, now);
@@ -537,7 +530,7 @@ impl Rule for Barriers {
             }
             What::Served { req, .. } => self.serving = req,
             What::Found { code, path, .. }
-                if self.waiter(event.op).is_some() && Self::of_path(scene, path).is_some() =>
+                if self.waiter(event.op).is_some() && scene.object_at(Kind::Barrier, path).is_some() =>
             {
                 self.found.push((self.serving, path, code == Code::Ok));
             }
@@ -555,7 +548,8 @@ impl Rule for Barriers {
                 }
             }
             What::Notice { session, kind, path, .. } => {
-                if let (Some(object), true) = (Self::of_path(scene, path), kind != Notify::Deleted) {
+                if let (Some(object), true) = (scene.object_at(Kind::Barrier, path), kind != Notify::Deleted)
+                {
                     out.premise(RuleId::Ba5, object);
                 }
                 self.hears(scene, session, Some(path), name_of(kind));
@@ -573,7 +567,7 @@ impl Rule for Barriers {
                 // A notification from registering again belongs to no transaction; and an epoch begins with the same
                 // low halves.
                 if let (Some(object), Who::Server(server), 1..) =
-                    (Self::of_path(scene, path), event.who, zxid)
+                    (scene.object_at(Kind::Barrier, path), event.who, zxid)
                     && !scene.view.has_left(session, conn)
                 {
                     let zxid = scene.view.server(server).whole(zxid);

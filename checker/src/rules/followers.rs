@@ -35,7 +35,7 @@ impl Wakes {
         if op.verb != self.verb || op.sends == 0 {
             return Source::Busy;
         }
-        let path = scene.tables.objects[usize::from(op.object.0)].path;
+        let path = scene.object(op.object).path;
         let wakes = |watch: &Watch| watch.path == path && (!watch.armed || tells(op.object, watch));
         wake_sources::source(scene, id, view.client(op.client).session, wakes)
     }
@@ -53,7 +53,7 @@ impl Wakes {
         for doubt in doubts.certain(scene.at, |op| self.source(scene, op, tells)) {
             let op = scene.view.op(doubt.op);
             let who = scene.client(op.client);
-            let path = scene.path(scene.tables.objects[usize::from(op.object.0)].path);
+            let path = scene.path(scene.object(op.object).path);
             let text = explain(format!(
                 "{who} follows {path} since {}, and nothing can wake it from {} on",
                 scene.when(op.called),

@@ -135,7 +135,7 @@ impl EndOfInterest {
         let op = view.op(hold);
         let session = view.session(op.session);
         // A hold past its deadline while disconnected may be left to the clean-up.
-        let object = &scene.tables.objects[usize::from(op.object.0)];
+        let object = scene.object(op.object);
         let past_deadline = session.suspended.came()
             && session.suspended.index > op.believed.index
             && scene.at >= session.suspended.at + view.patience(object, op.session);

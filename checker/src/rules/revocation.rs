@@ -259,7 +259,7 @@ pub(crate) struct Force;
 
 impl Force {
     fn text(scene: &Scene<'_>, gone: &Contender) -> Explanation {
-        let object = &scene.tables.objects[usize::from(gone.object.0)];
+        let object = scene.object(gone.object);
         let text = explain(format!(
             "{} of {} was deleted at {} by {}",
             scene.contender(scene.view.touched),

@@ -166,7 +166,7 @@ impl Participants {
                 if let Some(part) = self.part_of(event.op) {
                     let session = scene.view.client(self.parts[part].client).session;
                     self.parts[part].session = session;
-                    let path = scene.tables.names.get(path).unwrap_or_default();
+                    let path = scene.text(path);
                     self.parts[part].opens |= kind == Request::Create && path.ends_with("/ready");
                 }
             }

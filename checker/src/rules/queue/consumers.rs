@@ -73,7 +73,7 @@ impl IdleConsumers {
         let is_current = waiting.session != Session(0) && view.client(op.client).session == waiting.session;
         let idle = wake_sources::Idle::of(scene, waiting.op, waiting.session).filter(|_| is_current);
         let Some(mut idle) = idle else { return Source::Busy };
-        let root = scene.tables.objects[usize::from(op.object.0)].path;
+        let root = scene.object(op.object).path;
         let (mut on_root, mut on_claims) = (false, false);
         for watch in view.watches.of(waiting.session) {
             let is_root = watch.path == root && watch.table == Table::Child;
@@ -84,7 +84,7 @@ impl IdleConsumers {
                 on_claims |= is_claims;
                 // The server of the watch has not applied the deletion yet: the notification will come.
                 let behind = view.server(watch.server).may_come_to(view.txn.zxid);
-                let text = scene.tables.names.get(watch.path).unwrap_or_default();
+                let text = scene.text(watch.path);
                 if ahead || behind && is_below(scene.tables, text, op.object) {
                     return Source::Adequate;
                 }
@@ -111,9 +111,9 @@ impl IdleConsumers {
     }
 
     fn is_of_claims(&self, scene: &Scene<'_>, object: ObjectId, path: Sym) -> bool {
-        let text = scene.tables.names.get(path).unwrap_or_default();
+        let text = scene.text(path);
         let claim = |claim: &super::stock::Claim| {
-            let at = scene.tables.names.get(claim.path).unwrap_or_default();
+            let at = scene.text(claim.path);
             claim.path == path || at.rsplit_once('/').is_some_and(|(parent, _)| parent == text)
         };
         self.stock.there(object).any(|item| item.claim.as_ref().is_some_and(claim))
@@ -217,7 +217,7 @@ impl IdleConsumers {
         let view = scene.view;
         let zxid = view.server(number).whole(half);
         // One transaction may put into several queues.
-        let root = |object: ObjectId| scene.tables.objects[usize::from(object.0)].path;
+        let root = |object: ObjectId| scene.object(object).path;
         let is_of = |herd: &Herd| herd.zxid == zxid && root(herd.object) == path;
         let Some(at) = self.herds.iter().position(is_of) else { return };
         let object = self.herds[at].object;
@@ -236,7 +236,7 @@ impl IdleConsumers {
         out.metrics.herd_index = out.metrics.herd_index.max(index);
         // Behind a deleted place two consumers may both take themselves for the first.
         let allowed = 1 + self.displaced.get(&object).copied().unwrap_or(0);
-        if index > allowed && !herd.reported && !scene.tables.objects[usize::from(object.0)].manner.textbook {
+        if index > allowed && !herd.reported && !scene.object(object).manner.textbook {
             herd.reported = true;
             let text =
                 explain(format!("the put of zxid {zxid:#x} notified {index} idle consumers; 1 is allowed"))
@@ -267,7 +267,7 @@ impl IdleConsumers {
         let of = |waiting: &&Waiting| scene.view.op(waiting.op).client == client;
         let Some(waiting) = self.open.iter().find(of) else { return };
         let object = scene.view.op(waiting.op).object;
-        let declared = &scene.tables.objects[usize::from(object.0)];
+        let declared = scene.object(object);
         if declared.path != path || declared.manner.textbook {
             return;
         }
@@ -397,7 +397,7 @@ impl IdleConsumers {
 }
 
 fn is_receipt(scene: &Scene<'_>, path: Sym) -> bool {
-    scene.tables.names.get(path).unwrap_or_default().contains("/receipts/")
+    scene.text(path).contains("/receipts/")
 }
 
 impl Rule for IdleConsumers {

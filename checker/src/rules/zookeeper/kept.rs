@@ -240,7 +240,7 @@ fn not_to_be_armed(scene: &Scene<'_>, client: &Client, fresh: Fresh) -> Option<S
             "no read asked for that watch, and the client had none to restore when it connected".to_owned(),
         );
     }
-    if is_unjudged(scene.tables.names.get(path).unwrap_or_default()) {
+    if is_unjudged(scene.text(path)) {
         return None;
     }
     let (mut present, mut absent) = (false, false);

@@ -40,7 +40,7 @@ impl Shown {
 
     fn found(&self, scene: &Scene<'_>, what: &What, out: &mut Findings) {
         let What::Found { read, code, path, digest } = *what else { return };
-        let text = scene.tables.names.get(path).unwrap_or_default();
+        let text = scene.text(path);
         if is_unjudged(text) || code.tells_nothing() {
             return;
         }
