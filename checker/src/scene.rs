@@ -1,6 +1,6 @@
 //! What a rule looks at, and the names of things in the texts of findings.
 
-use crate::history::{Kind, Object, ObjectId, OpId, Session, Sym, Tables};
+use crate::history::{Kind, Notify, Object, ObjectId, OpId, Session, Sym, Tables};
 use crate::rule_id::RuleId;
 use crate::view::{Moment, View, is_child};
 
@@ -111,6 +111,19 @@ impl Scene<'_> {
             Session(0) => "no session".to_owned(),
             Session(number) => format!("session s{number}"),
         }
+    }
+}
+
+/// ZooKeeper's name of the notification of a deletion.
+pub(crate) const NODE_DELETED: &str = "NodeDeleted";
+
+/// ZooKeeper's name of a notification.
+pub(crate) fn event_name(kind: Notify) -> &'static str {
+    match kind {
+        Notify::Deleted => NODE_DELETED,
+        Notify::Created => "NodeCreated",
+        Notify::DataChanged => "NodeDataChanged",
+        Notify::ChildrenChanged => "NodeChildrenChanged",
     }
 }
 

@@ -4,7 +4,7 @@
 //! gone, or that another one stands. The servers' events show whether a wait was let in although the barrier stood,
 //! and whether it had to be let in.
 
-use super::wake_sources::{Doubts, Source, source};
+use super::wake_sources::{Doubts, Source, keeps_budget, source};
 use crate::rules::prelude::*;
 use crate::view::{Moment, NEVER, Phase, Watch};
 
@@ -31,12 +31,13 @@ pub(crate) struct Barriers {
 const LOOK: u64 = 100_000;
 
 /// A barrier as the servers know it.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Gate {
     lives: Vec<Life>,
 }
 
 /// One incarnation of the barrier's znode.
+#[derive(Clone)]
 struct Life {
     czxid: u64,
     created: Moment,
@@ -121,14 +122,6 @@ fn is_wait(verb: Verb) -> bool {
 }
 
 impl Barriers {
-    fn gate(&mut self, object: ObjectId) -> &mut Gate {
-        let at = usize::from(object.0);
-        while self.gates.len() <= at {
-            self.gates.push(Gate::default());
-        }
-        &mut self.gates[at]
-    }
-
     fn waiter(&mut self, op: OpId) -> Option<&mut Waiter> {
         self.waiters.iter_mut().find(|waiter| waiter.op == op)
     }
@@ -305,7 +298,7 @@ impl Barriers {
         }
         let over = view.session(waiter.session_in(scene)).known_over;
         if over.came() && over.index > op.called.index {
-            let ran = if client.last_pause.1.came() { client.last_pause.1.at } else { 0 };
+            let ran = client.resumed();
             return Some((over.at.max(ran), "it knows that its session has ended"));
         }
         if !view.healed && self.is_hostile {
@@ -416,16 +409,7 @@ impl Barriers {
         if !op.calm || !self.waiters.iter().any(|waiter| waiter.op == id) {
             return;
         }
-        let allowed = 2 + 2 * op.wakes;
-        if op.sends == allowed + 1 {
-            let (who, called) = (scene.client(op.client), scene.when(op.called));
-            let text = explain(format!(
-                "{who} (called at {called}) sent {} requests, after {} wake-ups, and still waits",
-                op.sends, op.wakes
-            ))
-            .because(format!("its budget is {allowed}: a waiter reads only after an event"));
-            out.fail(RuleId::Ba3, scene, op.object, &[op.called.index], text);
-        }
+        keeps_budget(RuleId::Ba3, scene, id, 2 + 2 * op.wakes, out);
     }
 
     /// BA-4: no watch is left of a wait that is over.
@@ -456,17 +440,6 @@ impl Barriers {
     }
 }
 
-const NODE_DELETED: &str = "NodeDeleted";
-
-fn name_of(kind: Notify) -> &'static str {
-    match kind {
-        Notify::Deleted => NODE_DELETED,
-        Notify::Created => "NodeCreated",
-        Notify::DataChanged => "NodeDataChanged",
-        Notify::ChildrenChanged => "NodeChildrenChanged",
-    }
-}
-
 impl Rule for Barriers {
     const ID: RuleId = RuleId::Ba1;
     const ALSO: &'static [RuleId] = &[RuleId::Ba2, RuleId::Ba3, RuleId::Ba4, RuleId::Ba5];
@@ -484,17 +457,17 @@ impl Rule for Barriers {
         for doubt in doubts.certain(scene.at, |op| self.source(scene, op)) {
             let op = scene.view.op(doubt.op);
             let who = scene.client(op.client);
-            let text = explain(format!(
-                "{who} waits since {}, and nothing can wake it from {} on",
-                scene.when(op.called),
-                scene.when(doubt.since)
-            ))
-            .because(match self.waiters.iter().find(|waiter| waiter.op == doubt.op) {
-                Some(waiter) if op.verb == Verb::Wait && waiter.is_justified(op.verb) => {
-                    format!("e{}: its read showed that it may pass, and it still waits", waiter.last_index)
-                }
-                _ => format!("{who} has no watch on the barrier that will report the removal"),
-            });
+            let text = doubt.explain(scene, "waits").because(
+                match self.waiters.iter().find(|waiter| waiter.op == doubt.op) {
+                    Some(waiter) if op.verb == Verb::Wait && waiter.is_justified(op.verb) => {
+                        format!(
+                            "e{}: its read showed that it may pass, and it still waits",
+                            waiter.last_index
+                        )
+                    }
+                    _ => format!("{who} has no watch on the barrier that will report the removal"),
+                },
+            );
             let seen = [op.called.index, doubt.since.index];
             out.fail(RuleId::Ba2, scene, op.object, &seen, text);
         }
@@ -517,13 +490,18 @@ impl Rule for Barriers {
             What::Created { zxid, path, .. } => {
                 if let Some(object) = scene.object_at(Kind::Barrier, path) {
                     let (created, deleted) = (scene.view.now, Moment::NEVER);
-                    self.gate(object).lives.push(Life { czxid: zxid, created, gone: NEVER, deleted });
+                    slot(&mut self.gates, usize::from(object.0)).lives.push(Life {
+                        czxid: zxid,
+                        created,
+                        gone: NEVER,
+                        deleted,
+                    });
                 }
             }
             What::Deleted { zxid, path, .. } => {
                 if let Some(object) = scene.object_at(Kind::Barrier, path) {
                     let now = scene.view.now;
-                    if let Some(life) = self.gate(object).lives.last_mut() {
+                    if let Some(life) = slot(&mut self.gates, usize::from(object.0)).lives.last_mut() {
                         (life.gone, life.deleted) = (zxid, now);
                     }
                 }
@@ -552,7 +530,7 @@ impl Rule for Barriers {
                 {
                     out.premise(RuleId::Ba5, object);
                 }
-                self.hears(scene, session, Some(path), name_of(kind));
+                self.hears(scene, session, Some(path), event_name(kind));
                 self.look_where(scene, out, |waiter| waiter.session == session);
             }
             What::State { session, .. } => {

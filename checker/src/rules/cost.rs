@@ -280,11 +280,7 @@ impl Cost {
     }
 
     fn capture(&mut self, object: ObjectId) -> &mut Capture {
-        let at = usize::from(object.0);
-        if self.captures.len() <= at {
-            self.captures.resize(at + 1, Capture::default());
-        }
-        &mut self.captures[at]
+        slot(&mut self.captures, usize::from(object.0))
     }
 
     /// Counts the znodes that a request of a capture may delete.

@@ -52,21 +52,12 @@ impl Wakes {
         let mut doubts = std::mem::take(&mut self.doubts);
         for doubt in doubts.certain(scene.at, |op| self.source(scene, op, tells)) {
             let op = scene.view.op(doubt.op);
-            let who = scene.client(op.client);
             let path = scene.path(scene.object(op.object).path);
-            let text = explain(format!(
-                "{who} follows {path} since {}, and nothing can wake it from {} on",
-                scene.when(op.called),
-                scene.when(doubt.since)
-            ))
-            .because("no watch is armed that would report the next change");
-            out.find(
-                Found::fail(self.rule, doubt.since.index),
-                scene,
-                Some(op.object),
-                &[op.called.index],
-                text,
-            );
+            let text = doubt
+                .explain(scene, &format!("follows {path}"))
+                .because("no watch is armed that would report the next change");
+            let found = Found::fail(self.rule, doubt.since.index);
+            out.find(found, scene, Some(op.object), &[op.called.index], text);
         }
         self.doubts = doubts;
     }
@@ -118,11 +109,9 @@ pub(super) fn had_time(scene: &Scene<'_>, id: OpId, changed: u64) -> bool {
     let op = view.op(id);
     let client = view.client(op.client);
     let session = view.session(client.session);
-    let awake = !client.is_dead() && !client.is_paused() && !session.is_suspended && !session.is_over();
-    let resumed = if client.last_pause.1.came() { client.last_pause.1.at } else { 0 };
-    let connected = if session.connected.came() { session.connected.at } else { 0 };
-    let from = changed.max(view.calm_since).max(connected).max(resumed).max(op.called.at);
-    view.healed && awake && scene.at > from.saturating_add(view.bound(op.object))
+    let able = session.connected.at_or_start().max(client.resumed()).max(op.called.at);
+    let from = changed.max(view.calm_since).max(able);
+    view.healed && client.is_awake_in(session) && scene.at > from.saturating_add(view.bound(op.object))
 }
 
 /// The cost of a change: notifications for each follower, and requests for each notification.

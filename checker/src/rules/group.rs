@@ -264,7 +264,7 @@ impl Group {
             if member.is_over || !member.since.came() || client.is_dead() || client.is_paused() {
                 continue;
             }
-            let resumed = if client.last_pause.1.came() { client.last_pause.1.at } else { 0 };
+            let resumed = client.resumed();
             let late =
                 |from: u64| scene.at > from.max(resumed).max(member.since.at).saturating_add(view.settle);
             let session = view.session(member.session);
@@ -396,7 +396,7 @@ impl Group {
             return;
         }
         let mut lives = self.lives.iter().filter(|life| life.object == object);
-        let latest = |life: &Life| life.created.at.max(if life.deleted.came() { life.deleted.at } else { 0 });
+        let latest = |life: &Life| life.created.at.max(life.deleted.at_or_start());
         let Some(changed) = lives.by_ref().map(latest).max() else { return };
         if !had_time(scene, watcher.id, changed) {
             return;

@@ -21,8 +21,7 @@ impl EndOfInterest {
             if op.live == 0 {
                 return false;
             }
-            let died = view.client(op.client).died;
-            let died = if died.came() { died.at } else { 0 };
+            let died = view.client(op.client).died.at_or_start();
             let from = since.at.max(view.calm_since).max(died);
             if scene.at <= from.saturating_add(view.bound(op.object)) {
                 return true;
@@ -110,8 +109,7 @@ impl EndOfInterest {
                 return false;
             }
             let client = view.client(op.client);
-            let (pause, end) = client.last_pause;
-            let resumed = if pause.came() { end.at } else { 0 };
+            let resumed = client.resumed();
             let limit = op.called.at + client.stretch(op.limit.into());
             let limit = limit.max(resumed) + view.round_trip + view.settle;
             if client.is_paused() || scene.at <= limit {

@@ -119,12 +119,7 @@ impl Wake {
         let op = view.op(doubt.op);
         let who = scene.client(op.client);
         let mut at = doubt.since;
-        let mut text = explain(format!(
-            "{who} waits with {} since {}, and nothing can wake it from {} on",
-            scene.contender(op.node),
-            scene.when(op.called),
-            scene.when(doubt.since)
-        ));
+        let mut text = doubt.explain(scene, &format!("waits with {}", scene.contender(op.node)));
         let own = view.contender(op.node);
         let first = own.and_then(|own| view.ahead_now(own));
         text = match (own.filter(|own| own.is_alive()), first) {

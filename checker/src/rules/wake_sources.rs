@@ -29,8 +29,7 @@ impl Idle {
         let op = view.op(id);
         let client = view.client(op.client);
         let of = view.session(session);
-        let awake = !client.is_dead() && !client.is_paused() && !of.is_suspended && !of.is_over();
-        if op.phase != Phase::Open || !awake || op.in_flight > 0 || of.undelivered > 0 {
+        if op.phase != Phase::Open || !client.is_awake_in(of) || op.in_flight > 0 || of.undelivered > 0 {
             return None;
         }
         Some(Idle { promised: op.pauses_until })
@@ -43,7 +42,7 @@ impl Idle {
         }
         let of = scene.view.session(watch.session);
         let lost = if watch.lost_at == u64::MAX { 0 } else { watch.lost_at };
-        let connected = if of.connected.came() { of.connected.at } else { 0 };
+        let connected = of.connected.at_or_start();
         self.promised = self.promised.max(lost.max(connected) + 2 * scene.view.timeout_of(watch.session));
     }
 
@@ -70,6 +69,20 @@ pub(super) fn source(
     idle.unwatched(scene)
 }
 
+/// Judges the number of requests of an operation that still waits: one at a time exceeds the budget.
+pub(super) fn keeps_budget(rule: RuleId, scene: &Scene<'_>, id: OpId, allowed: u32, out: &mut Findings) {
+    let op = scene.view.op(id);
+    if op.sends == allowed + 1 {
+        let (who, called) = (scene.client(op.client), scene.when(op.called));
+        let text = explain(format!(
+            "{who} (called at {called}) sent {} requests, after {} wake-ups, and still waits",
+            op.sends, op.wakes
+        ))
+        .because(format!("its budget is {allowed}: a waiter reads only after an event"));
+        out.fail(rule, scene, op.object, &[op.called.index], text);
+    }
+}
+
 /// An operation that seems to have no wake source.
 #[derive(Clone, Copy)]
 pub(super) struct Doubt {
@@ -80,6 +93,15 @@ pub(super) struct Doubt {
     due: u64,
     /// Whether it must be looked at again then, since its client may still go on by itself.
     pub(super) only_promised: bool,
+}
+
+impl Doubt {
+    /// Begins the explanation: the client `waits` for something since its call, and nothing can wake it.
+    pub(super) fn explain(&self, scene: &Scene<'_>, waits: &str) -> Explanation {
+        let op = scene.view.op(self.op);
+        let (who, called, since) = (scene.client(op.client), scene.when(op.called), scene.when(self.since));
+        explain(format!("{who} {waits} since {called}, and nothing can wake it from {since} on"))
+    }
 }
 
 /// The operations that seem to have no wake source.

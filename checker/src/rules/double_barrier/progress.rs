@@ -74,13 +74,9 @@ impl Progress {
         for doubt in self.doubts.certain(scene.at, |op| waker(all, scene, op)) {
             let op = scene.view.op(doubt.op);
             let who = scene.client(op.client);
-            let what = op.verb.name();
-            let text = explain(format!(
-                "{who} waits to {what} since {}, and nothing can wake it from {} on",
-                scene.when(op.called),
-                scene.when(doubt.since)
-            ))
-            .because(format!("{who} has no watch that a coming change will fire"));
+            let text = doubt
+                .explain(scene, &format!("waits to {}", op.verb.name()))
+                .because(format!("{who} has no watch that a coming change will fire"));
             out.fail(RuleId::Db6, scene, op.object, &[op.called.index, doubt.since.index], text);
         }
     }

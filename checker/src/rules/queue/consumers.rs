@@ -148,20 +148,11 @@ impl IdleConsumers {
         let source = |op| waiting(op).map_or(Source::Busy, |waiting| self.source(scene, waiting));
         for doubt in doubts.certain(scene.at, source) {
             let op = scene.view.op(doubt.op);
-            let text = explain(format!(
-                "{} waits for an item since {}, and nothing can wake it from {} on",
-                scene.client(op.client),
-                scene.when(op.called),
-                scene.when(doubt.since)
-            ))
-            .because("it has no watch on the queue, nor on a consumer ahead of it");
-            out.find(
-                Found::fail(RuleId::Qu6, doubt.since.index).in_layer(Layer::Safety),
-                scene,
-                Some(op.object),
-                &[op.called.index],
-                text,
-            );
+            let text = doubt
+                .explain(scene, "waits for an item")
+                .because("it has no watch on the queue, nor on a consumer ahead of it");
+            let found = Found::fail(RuleId::Qu6, doubt.since.index).in_layer(Layer::Safety);
+            out.find(found, scene, Some(op.object), &[op.called.index], text);
         }
         self.doubts = doubts;
     }

@@ -6,7 +6,7 @@
 //! late.
 
 use super::order::is_write;
-use super::{client_of, slot, zxid_of};
+use super::{client_of, zxid_of};
 use crate::rules::prelude::*;
 use crate::view::is_unjudged;
 use std::collections::VecDeque;

@@ -4,7 +4,6 @@
 //! given it up. After a reconnect each watch must be armed on the new connection or be notified at once, before the
 //! reply to any other request on that connection; and no other watch may be.
 
-use super::slot;
 use crate::rules::prelude::*;
 use crate::view::{fires, is_unjudged};
 

@@ -5,7 +5,7 @@
 //! arrive in the order in which they were queued, and before any later reply.
 
 use super::kept::{Fresh, Kept};
-use super::{server, slot, zxid_of};
+use super::{server, zxid_of};
 use crate::recent::Recent;
 use crate::rules::prelude::*;
 use crate::view::{Effect, is_unjudged};
