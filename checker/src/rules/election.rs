@@ -279,8 +279,7 @@ impl Acknowledged {
             if done && !is_excused && view.present_client(record.owner).is_some() {
                 let text = explain(format!("the record of epoch {:#x} still exists", record.epoch))
                     .because(format!("{} no longer leads", scene.actor(record.op)));
-                out.metrics.leaks += 1;
-                out.fail(RuleId::Mx11, scene, record.object, &[record.since.index], text);
+                out.leak(RuleId::Mx11, scene, record.object, &[record.since.index], text);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Followers of a value, a group or a record: their wake sources, and the cost of a change.
 
-use super::wake_sources::{self, Doubts, Source};
+use super::wake_sources::{self, Doubts, Source, Touched};
 use super::{Kinds, hears};
 use crate::rules::prelude::*;
 use crate::view::Watch;
@@ -69,25 +69,19 @@ impl Wakes {
             return;
         }
         let client = match event.what {
-            What::Notice { session, .. }
-            | What::State { session, .. }
-            | What::Arm { session, .. }
-            | What::Fire { session, .. }
-            | What::Disarm { session, .. }
-            | What::Marked { session, .. }
-            | What::Ended { session, .. } => view.session(session).client,
-            What::Fault { victim: Victim::Process { client }, .. }
-            | What::Mended { victim: Victim::Process { client }, .. }
-            | What::Crash { client } => Some(client),
             What::Reply { req, .. } | What::Lost { req } => view.request(req).map(|req| req.client),
             What::Send { .. } | What::Return { .. } if event.op != OpId(0) => Some(view.op(event.op).client),
-            What::Ceased => {
-                for client in 0..view.clients.len() {
-                    self.look_client(scene, client as u16, tells, out);
+            _ => match Touched::by(scene, event) {
+                Touched::Session(session) => view.session(session).client,
+                Touched::Client(client) => Some(client),
+                Touched::All => {
+                    for client in 0..view.clients.len() {
+                        self.look_client(scene, client as u16, tells, out);
+                    }
+                    None
                 }
-                None
-            }
-            _ => None,
+                _ => None,
+            },
         };
         if let Some(client) = client {
             self.look_client(scene, client, tells, out);

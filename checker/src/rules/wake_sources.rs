@@ -83,6 +83,45 @@ pub(super) fn keeps_budget(rule: RuleId, scene: &Scene<'_>, id: OpId, allowed: u
     }
 }
 
+/// The operations whose wake sources an event may have changed.
+pub(super) enum Touched {
+    /// The one that sent a request.
+    Op(OpId),
+    /// Those of a session.
+    Session(Session),
+    /// Those of a client process.
+    Client(u16),
+    /// All: faults have ceased.
+    All,
+    /// None: a request for which no operation waits.
+    Nothing,
+    /// At most the event's own.
+    Other,
+}
+
+impl Touched {
+    pub(super) fn by(scene: &Scene<'_>, event: &Event) -> Touched {
+        match event.what {
+            What::Reply { req, .. } | What::Lost { req } => {
+                let req = scene.view.request(req).filter(|req| req.depth != 0);
+                req.map_or(Touched::Nothing, |req| Touched::Op(req.op))
+            }
+            What::Notice { session, .. }
+            | What::State { session, .. }
+            | What::Arm { session, .. }
+            | What::Fire { session, .. }
+            | What::Disarm { session, .. }
+            | What::Marked { session, .. }
+            | What::Ended { session, .. } => Touched::Session(session),
+            What::Fault { victim: Victim::Process { client }, .. }
+            | What::Mended { victim: Victim::Process { client }, .. }
+            | What::Crash { client } => Touched::Client(client),
+            What::Ceased => Touched::All,
+            _ => Touched::Other,
+        }
+    }
+}
+
 /// An operation that seems to have no wake source.
 #[derive(Clone, Copy)]
 pub(super) struct Doubt {

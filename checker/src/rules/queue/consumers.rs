@@ -3,7 +3,7 @@
 use super::stock::{Change, Stock};
 use super::{gets, is_below, is_queue};
 use crate::rules::prelude::*;
-use crate::rules::wake_sources::{self, Doubts, Source};
+use crate::rules::wake_sources::{self, Doubts, Source, Touched};
 use crate::view::{Moment, Phase};
 use std::collections::BTreeMap;
 
@@ -290,8 +290,7 @@ impl IdleConsumers {
                 let text =
                     explain(format!("{} of {} still exists", scene.znode(*path), scene.client(client)))
                         .because(format!("its operation ended at {}", scene.when(view.op(place.op).over)));
-                out.metrics.leaks += 1;
-                out.fail(RuleId::Qu9, scene, place.object, &[], text);
+                out.leak(RuleId::Qu9, scene, place.object, &[], text);
             }
         }
         for item in self.stock.items.iter().filter(|item| !item.claimants.is_empty()) {
@@ -311,26 +310,17 @@ impl IdleConsumers {
                 scene.path(item.text)
             ))
             .because("the item was not returned to the caller, or the caller is done with it");
-            out.metrics.leaks += 1;
-            out.fail(RuleId::Qu9, scene, item.object, &[item.made.index], text);
+            out.leak(RuleId::Qu9, scene, item.object, &[item.made.index], text);
         }
-        for watch in view.watches.iter().filter(|watch| watch.armed) {
+        for (watch, client) in view.watches_left() {
             let object = view.op(watch.op).object;
             let is_ours = view.op(watch.op).phase != Phase::Unborn && is_queue(scene.tables, object);
-            let suspended = view.session(watch.session).suspended;
-            let went = suspended.came() && suspended.index > watch.armed_index;
-            if !is_ours || went || is_open(object, watch.session) {
+            if !is_ours || is_open(object, watch.session) {
                 continue;
             }
-            if let Some(client) = view.present_client(watch.session) {
-                let text = explain(format!(
-                    "a watch of {} on {} is still armed",
-                    scene.client(client),
-                    scene.path(watch.path)
-                ));
-                out.metrics.leaks += 1;
-                out.fail(RuleId::Qu9, scene, object, &[watch.armed_index], text);
-            }
+            let (who, path) = (scene.client(client), scene.path(watch.path));
+            let text = explain(format!("a watch of {who} on {path} is still armed"));
+            out.leak(RuleId::Qu9, scene, object, &[watch.armed_index], text);
         }
     }
 
@@ -447,25 +437,22 @@ impl Rule for IdleConsumers {
                 self.fired(scene, event.who, session, path, zxid, out);
                 self.look_all(scene, |waiting| waiting.session == session, out);
             }
-            What::Notice { session, .. }
-            | What::State { session, .. }
-            | What::Arm { session, .. }
-            | What::Disarm { session, .. }
-            | What::Marked { session, .. }
-            | What::Ended { session, .. } => {
-                self.look_all(scene, |waiting| waiting.session == session, out);
-            }
             What::Crash { client } => {
                 self.open.retain(|waiting| scene.view.op(waiting.op).client != client);
                 self.doubts.forget(|op| scene.view.op(op).client == client);
             }
-            What::Fault { victim: Victim::Process { client }, .. }
-            | What::Mended { victim: Victim::Process { client }, .. } => {
-                self.look_all(scene, |waiting| scene.view.op(waiting.op).client == client, out);
-            }
-            What::Ceased | What::Applied { .. } => self.look_all(scene, |_| true, out),
+            What::Applied { .. } => self.look_all(scene, |_| true, out),
             What::Quiesce => self.leaks(scene, out),
-            _ => {}
+            _ => match Touched::by(scene, event) {
+                Touched::Session(session) => {
+                    self.look_all(scene, |waiting| waiting.session == session, out);
+                }
+                Touched::Client(client) => {
+                    self.look_all(scene, |waiting| scene.view.op(waiting.op).client == client, out);
+                }
+                Touched::All => self.look_all(scene, |_| true, out),
+                Touched::Op(_) | Touched::Nothing | Touched::Other => {}
+            },
         }
     }
 }
