@@ -126,6 +126,19 @@ impl Findings {
         self.find(Found::fail(rule, scene.index), scene, Some(object), seen, text);
     }
 
+    /// The same of something that is left, and counted among the leaks.
+    pub(crate) fn leak(
+        &mut self,
+        rule: RuleId,
+        scene: &Scene<'_>,
+        object: ObjectId,
+        seen: &[u32],
+        text: Explanation,
+    ) {
+        self.metrics.leaks += 1;
+        self.fail(rule, scene, object, seen, text);
+    }
+
     /// The same in another layer than the rule's.
     pub(crate) fn fail_in(
         &mut self,

@@ -4,6 +4,14 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::{Index, IndexMut};
 
+/// The entry of a dense index in a table that keeps everything, created if need be.
+pub(crate) fn slot<T: Clone + Default>(table: &mut Vec<T>, at: usize) -> &mut T {
+    if table.len() <= at {
+        table.resize(at + 1, T::default());
+    }
+    &mut table[at]
+}
+
 /// The number of entries that are kept, live or not.
 const KEPT: usize = 4096;
 

@@ -36,8 +36,9 @@ mod prelude {
     pub(super) use crate::explanation::{Explanation, explain};
     pub(super) use crate::findings::{Findings, Found};
     pub(super) use crate::history::*;
+    pub(super) use crate::recent::slot;
     pub(super) use crate::rule_id::{Layer, RuleId};
-    pub(super) use crate::scene::{Scene, ms};
+    pub(super) use crate::scene::{NODE_DELETED, Scene, event_name, ms};
     pub(super) use crate::verdict::Verdict;
 }
 

@@ -1,8 +1,8 @@
 //! What a rule looks at, and the names of things in the texts of findings.
 
-use crate::history::{Kind, ObjectId, OpId, Session, Sym, Tables};
+use crate::history::{Kind, Notify, Object, ObjectId, OpId, Session, Sym, Tables};
 use crate::rule_id::RuleId;
-use crate::view::{Moment, View};
+use crate::view::{Moment, View, is_child};
 
 /// What a rule looks at.
 #[derive(Clone, Copy)]
@@ -13,6 +13,53 @@ pub(crate) struct Scene<'a> {
     pub(crate) index: u32,
     /// Its time.
     pub(crate) at: u64,
+}
+
+/// Objects and texts by number, path and kind.
+impl<'a> Scene<'a> {
+    pub(crate) fn object(&self, object: ObjectId) -> &'a Object {
+        &self.tables.objects[usize::from(object.0)]
+    }
+
+    pub(crate) fn kind(&self, object: ObjectId) -> Kind {
+        self.object(object).kind
+    }
+
+    /// Whether an object is declared, and of this kind.
+    pub(crate) fn is_of(&self, kind: Kind, object: ObjectId) -> bool {
+        self.tables.objects.get(usize::from(object.0)).is_some_and(|object| object.kind == kind)
+    }
+
+    /// The objects of a kind.
+    pub(crate) fn all_of(&self, kind: Kind) -> impl Iterator<Item = ObjectId> + use<'a> {
+        let objects = self.tables.objects.iter().enumerate();
+        objects.filter(move |(_, object)| object.kind == kind).map(|(at, _)| ObjectId(at as u16))
+    }
+
+    /// The object of a kind that has this path.
+    pub(crate) fn object_at(&self, kind: Kind, path: Sym) -> Option<ObjectId> {
+        self.all_of(kind).find(|object| self.object(*object).path == path)
+    }
+
+    /// The object of a kind directly below which this path lies.
+    pub(crate) fn object_around(&self, kind: Kind, path: Sym) -> Option<ObjectId> {
+        self.all_of(kind).find(|object| is_child(self.tables, *object, path))
+    }
+
+    /// The text of a symbol; empty if there is none.
+    pub(crate) fn text(&self, sym: Sym) -> &'a str {
+        self.tables.names.get(sym).unwrap_or_default()
+    }
+
+    /// The last part of a path.
+    pub(crate) fn name(&self, path: Sym) -> &'a str {
+        self.text(path).rsplit('/').next().unwrap_or_default()
+    }
+
+    /// Whether foreign clients have modified the znode of an object, or one below.
+    pub(crate) fn is_interfered_with(&self, object: ObjectId) -> bool {
+        self.view.is_interfered_with(self.tables, self.object(object).path)
+    }
 }
 
 /// The names of things, for the texts of findings.
@@ -29,10 +76,6 @@ impl Scene<'_> {
     /// The rule under which this kind of object reports a promise that all contests share.
     pub(crate) fn rule(&self, rule: RuleId, object: ObjectId) -> RuleId {
         rule.of_kind(self.kind(object))
-    }
-
-    pub(crate) fn kind(&self, object: ObjectId) -> Kind {
-        self.tables.objects[usize::from(object.0)].kind
     }
 
     /// The client of an operation.
@@ -68,6 +111,19 @@ impl Scene<'_> {
             Session(0) => "no session".to_owned(),
             Session(number) => format!("session s{number}"),
         }
+    }
+}
+
+/// ZooKeeper's name of the notification of a deletion.
+pub(crate) const NODE_DELETED: &str = "NodeDeleted";
+
+/// ZooKeeper's name of a notification.
+pub(crate) fn event_name(kind: Notify) -> &'static str {
+    match kind {
+        Notify::Deleted => NODE_DELETED,
+        Notify::Created => "NodeCreated",
+        Notify::DataChanged => "NodeDataChanged",
+        Notify::ChildrenChanged => "NodeChildrenChanged",
     }
 }
 

@@ -26,6 +26,21 @@ impl Judged {
         Judged { verdict, breaches, why: None }
     }
 
+    /// What proves it: the first breach with its chain, or an order of effects.
+    pub(super) fn proof(
+        &self,
+        chain: impl FnOnce(Wrong) -> Vec<Number>,
+        order: impl FnOnce() -> Certificate,
+    ) -> Certificate {
+        match (self.verdict, self.breaches.first()) {
+            (Verdict::Fail, Some(breach)) => {
+                Certificate::Breach { breach: *breach, chain: chain(breach.wrong) }
+            }
+            (Verdict::Pass, _) => order(),
+            _ => Certificate::Nothing,
+        }
+    }
+
     pub(super) fn unknown(why: &'static str) -> Judged {
         Judged { verdict: Verdict::Unknown, breaches: Vec::new(), why: Some(why) }
     }

@@ -8,11 +8,9 @@
 //! in order, the one put first to the take called first. No other choice is ever better: both who may not be passed and
 //! when the queue cannot be empty only depend on how many of the first items may have gone by when.
 
-use super::breach::in_order;
-use super::stays::{Free, Stay, chain};
+use super::stays::{self, Stay, Visit, chain};
 use super::values::{Ids, dense};
 use super::{Breach, Certificate, Judged, Monitor, Number, Operation, Operations, PENDING, Step, Wrong};
-use crate::verdict::Verdict;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -200,34 +198,16 @@ impl Monitor for Fifo {
 
     fn certify(&self, history: &Operations<Queue>, judged: &Judged) -> Certificate {
         let Some(Pass { items, .. }) = Pass::over(history) else { return Certificate::Nothing };
-        match (judged.verdict, judged.breaches.first()) {
-            (Verdict::Fail, Some(breach)) => Certificate::Breach {
-                breach: *breach,
-                chain: match breach.wrong {
-                    Wrong::NotEmpty { take } => {
-                        let stays = items.iter().filter(|item| item.put_returned != PENDING);
-                        let stays = stays.map(|item| Stay {
-                            put: item.put,
-                            from: item.put_returned,
-                            to: item.take_called,
-                        });
-                        chain(stays.collect(), history[take].called..history[take].returned)
-                    }
-                    _ => Vec::new(),
-                },
-            },
-            (Verdict::Pass, _) => order(history, &items),
-            _ => Certificate::Nothing,
-        }
+        let chain = |wrong| {
+            let Wrong::NotEmpty { take } = wrong else { return Vec::new() };
+            let stays = items.iter().filter(|item| item.put_returned != PENDING);
+            let stays =
+                stays.map(|item| Stay { put: item.put, from: item.put_returned, to: item.take_called });
+            chain(stays.collect(), history[take].called..history[take].returned)
+        };
+        judged.proof(chain, || order(history, &items))
     }
 }
-
-/// What goes first within one gap: takes of what came before it, items that come and go in it, empty answers, puts of
-/// what stays.
-const LEAVES: u8 = 0;
-const PASSES: u8 = 1;
-const FINDS_NONE: u8 = 2;
-const STAYS: u8 = 3;
 
 /// An order of effects of a history without a breach.
 fn order(history: &Operations<Queue>, items: &[Item]) -> Certificate {
@@ -245,21 +225,9 @@ fn order(history: &Operations<Queue>, items: &[Item]) -> Certificate {
         earliest = earliest.max(item.take_called).max(gap.0);
         gap.1 = earliest;
     }
-    let mut effects = Vec::with_capacity(history.len());
-    for (place, (item, (put, take))) in line.iter().zip(&gaps).enumerate() {
-        let (arrives, leaves) = if put == take { (PASSES, PASSES) } else { (STAYS, LEAVES) };
-        effects.push((*put, (arrives, place, false), item.put));
-        if item.is_taken() {
-            effects.push((*take, (leaves, place, true), item.take));
-        }
-    }
-    let free = Free::between(history.positions(), gaps.iter().copied());
-    let empty = history.iter().filter(|(_, operation)| operation.is_done());
-    let empty = empty.filter(|(_, operation)| operation.action == Queue::Take(None));
-    effects.extend(
-        empty.map(|(number, operation)| (free.from(operation.called), (FINDS_NONE, 0, false), number)),
-    );
-    in_order(effects)
+    let visits = line.iter().zip(gaps);
+    let visits = visits.map(|(item, (comes, goes))| Visit { put: item.put, take: item.take, comes, goes });
+    stays::order(history, &visits.collect::<Vec<_>>(), |action| action == Queue::Take(None))
 }
 
 /// Items in an order in which they may have been put and taken: again and again, of those that may come first by both

@@ -7,7 +7,6 @@
 use super::breach::in_order;
 use super::{Breach, Certificate, Judged, Monitor, Number, Operations, Step, Wrong};
 use crate::history::Share;
-use crate::verdict::Verdict;
 use std::collections::BTreeMap;
 
 /// What is asked of something that can be held. One process asks for one thing after the other.
@@ -152,31 +151,30 @@ impl Monitor for Holds {
     }
 
     fn certify(&self, history: &Operations<Locking>, judged: &Judged) -> Certificate {
-        match (judged.verdict, judged.breaches.first()) {
-            (Verdict::Fail, Some(breach)) => Certificate::Breach { breach: *breach, chain: Vec::new() },
-            (Verdict::Pass, _) => {
-                // A release in a gap comes before an acquire in it: the one was called where the gap begins, the other
-                // returned where it ends.
-                let mut depth: BTreeMap<u32, u32> = BTreeMap::new();
-                let effects = history.steps().filter_map(|step| {
-                    let (Step::Call(number) | Step::Return(number)) = step else { return None };
-                    let operation = &history[number];
-                    let depth = depth.entry(operation.process).or_default();
-                    match (step, operation.action) {
-                        (Step::Return(_), Locking::Acquire { .. }) => {
-                            *depth += 1;
-                            Some((operation.returned - 1, 1, number))
-                        }
-                        (Step::Call(_), Locking::Release) if *depth > 0 => {
-                            *depth -= 1;
-                            Some((operation.called, 0, number))
-                        }
-                        _ => None,
-                    }
-                });
-                in_order(effects.collect())
-            }
-            _ => Certificate::Nothing,
-        }
+        judged.proof(|_| Vec::new(), || order(history))
     }
+}
+
+/// An order of effects of a history without a breach.
+fn order(history: &Operations<Locking>) -> Certificate {
+    // A release in a gap comes before an acquire in it: the one was called where the gap begins, the other
+    // returned where it ends.
+    let mut depth: BTreeMap<u32, u32> = BTreeMap::new();
+    let effects = history.steps().filter_map(|step| {
+        let (Step::Call(number) | Step::Return(number)) = step else { return None };
+        let operation = &history[number];
+        let depth = depth.entry(operation.process).or_default();
+        match (step, operation.action) {
+            (Step::Return(_), Locking::Acquire { .. }) => {
+                *depth += 1;
+                Some((operation.returned - 1, 1, number))
+            }
+            (Step::Call(_), Locking::Release) if *depth > 0 => {
+                *depth -= 1;
+                Some((operation.called, 0, number))
+            }
+            _ => None,
+        }
+    });
+    in_order(effects.collect())
 }

@@ -4,7 +4,6 @@
 //! enough: the order of the numbers then is one that respects time.
 
 use super::{Breach, Certificate, Effect, Judged, Monitor, Number, Operations, Step, Wrong};
-use crate::verdict::Verdict;
 
 /// To get the next number: that one. What an operation got that has not returned is not known, and does not matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,20 +49,19 @@ impl Monitor for Increasing {
     }
 
     fn certify(&self, history: &Operations<Numbered>, judged: &Judged) -> Certificate {
-        match (judged.verdict, judged.breaches.first()) {
-            (Verdict::Fail, Some(breach)) => Certificate::Breach { breach: *breach, chain: Vec::new() },
-            (Verdict::Pass, _) => {
-                let done = history.iter().filter(|(_, operation)| operation.is_done());
-                let mut done: Vec<_> = done.map(|(number, operation)| (operation.action.0, number)).collect();
-                done.sort_unstable();
-                let mut gap = 0;
-                let effects = done.into_iter().map(|(_, number)| {
-                    gap = gap.max(history[number].called);
-                    Effect { number, gap }
-                });
-                Certificate::Order(effects.collect())
-            }
-            _ => Certificate::Nothing,
-        }
+        judged.proof(|_| Vec::new(), || order(history))
     }
+}
+
+/// An order of effects of a history without a breach.
+fn order(history: &Operations<Numbered>) -> Certificate {
+    let done = history.iter().filter(|(_, operation)| operation.is_done());
+    let mut done: Vec<_> = done.map(|(number, operation)| (operation.action.0, number)).collect();
+    done.sort_unstable();
+    let mut gap = 0;
+    let effects = done.into_iter().map(|(_, number)| {
+        gap = gap.max(history[number].called);
+        Effect { number, gap }
+    });
+    Certificate::Order(effects.collect())
 }

@@ -7,8 +7,7 @@
 //! Takes of which it is not known what they took leave a choice that is not made here: what is wrong without all items
 //! that never came out is wrong, what is right if none of these takes happened is right, and the rest is Unknown.
 
-use super::breach::in_order;
-use super::stays::{Free, Stay, chain};
+use super::stays::{self, Stay, Visit, chain};
 use super::values::dense;
 use super::{Breach, Certificate, Judged, Monitor, Number, Operation, Operations, PENDING, Step, Wrong};
 use crate::verdict::Verdict;
@@ -214,21 +213,15 @@ impl Monitor for MostUrgent {
         if is_fail && pass.has_open_takes {
             pass.items.retain(Item::is_taken);
         }
-        match (judged.verdict, judged.breaches.first()) {
-            (Verdict::Fail, Some(breach)) => {
-                let chain = match breach.wrong {
-                    Wrong::NotEmpty { take } => covered(history, &pass.items, take, None),
-                    Wrong::LessUrgent { take } => {
-                        let item = pass.items.iter().find(|item| item.take == take);
-                        covered(history, &pass.items, take, item)
-                    }
-                    _ => Vec::new(),
-                };
-                Certificate::Breach { breach: *breach, chain }
+        let chain = |wrong| match wrong {
+            Wrong::NotEmpty { take } => covered(history, &pass.items, take, None),
+            Wrong::LessUrgent { take } => {
+                let item = pass.items.iter().find(|item| item.take == take);
+                covered(history, &pass.items, take, item)
             }
-            (Verdict::Pass, _) => order(history, &pass.items),
-            _ => Certificate::Nothing,
-        }
+            _ => Vec::new(),
+        };
+        judged.proof(chain, || order(history, &pass.items))
     }
 }
 
@@ -244,29 +237,9 @@ fn covered(history: &Operations<Urgent>, items: &[Item], take: Number, taken: Op
     chain(stays.collect(), called..history[take].returned)
 }
 
-/// What goes first within one gap: takes of what came before it, items that come and go in it, empty answers, puts of
-/// what stays.
-const LEAVES: u8 = 0;
-const PASSES: u8 = 1;
-const FINDS_NONE: u8 = 2;
-const STAYS: u8 = 3;
-
 /// An order of effects of a history without a breach.
 fn order(history: &Operations<Urgent>, items: &[Item]) -> Certificate {
-    let mut effects = Vec::with_capacity(history.len());
-    for (rank, item) in items.iter().enumerate() {
-        let (comes, goes) = (item.comes(), item.goes);
-        let (arrives, leaves) = if comes == goes { (PASSES, PASSES) } else { (STAYS, LEAVES) };
-        effects.push((comes, (arrives, rank, false), item.put));
-        if item.is_taken() {
-            effects.push((goes, (leaves, rank, true), item.take));
-        }
-    }
-    let free = Free::between(history.positions(), items.iter().map(|item| (item.comes(), item.goes)));
-    let empty = history.iter().filter(|(_, operation)| operation.is_done());
-    let empty = empty.filter(|(_, operation)| operation.action == Urgent::Take(None));
-    effects.extend(
-        empty.map(|(number, operation)| (free.from(operation.called), (FINDS_NONE, 0, false), number)),
-    );
-    in_order(effects)
+    let visit = |item: &Item| Visit { put: item.put, take: item.take, comes: item.comes(), goes: item.goes };
+    let visits: Vec<Visit> = items.iter().map(visit).collect();
+    stays::order(history, &visits, |action| action == Urgent::Take(None))
 }

@@ -1,6 +1,7 @@
-//! Items that certainly stay in a queue for a while, and what they cover together.
+//! Items that stay in a queue for a while: what they cover together, and the order in which they come and go.
 
-use super::{Number, PENDING};
+use super::breach::in_order;
+use super::{Certificate, Number, Operations, PENDING};
 
 /// An item is certainly there in the gaps from the return of its put to just before the call of its take.
 #[derive(Clone, Copy)]
@@ -37,14 +38,14 @@ pub(super) fn chain(mut stays: Vec<Stay>, gaps: std::ops::Range<u32>) -> Vec<Num
 }
 
 /// Which gaps some stays leave free.
-pub(super) struct Free {
+struct Free {
     /// By gap: the first free one from there on, or [`PENDING`].
     next: Vec<u32>,
 }
 
 impl Free {
     /// Of so many gaps, without those that lie strictly between the two of a pair.
-    pub(super) fn between(gaps: u32, spans: impl Iterator<Item = (u32, u32)>) -> Free {
+    fn between(gaps: u32, spans: impl Iterator<Item = (u32, u32)>) -> Free {
         let mut change = vec![0i32; gaps as usize + 2];
         for (from, to) in spans {
             let to = to.min(gaps + 1);
@@ -70,7 +71,47 @@ impl Free {
     }
 
     /// The first free gap from one on.
-    pub(super) fn from(&self, gap: u32) -> u32 {
+    fn from(&self, gap: u32) -> u32 {
         self.next.get(gap as usize).copied().unwrap_or(PENDING)
     }
+}
+
+/// An item in an order of effects.
+pub(super) struct Visit {
+    pub(super) put: Number,
+    pub(super) take: Number,
+    /// The gap in which it is put.
+    pub(super) comes: u32,
+    /// The gap in which it is taken; [`PENDING`]: never.
+    pub(super) goes: u32,
+}
+
+/// What goes first within one gap: takes of what came before it, items that come and go in it, empty answers, puts of
+/// what stays.
+const LEAVES: u8 = 0;
+const PASSES: u8 = 1;
+const FINDS_NONE: u8 = 2;
+const STAYS: u8 = 3;
+
+/// The order of effects of some visits, of which earlier ones go first within a gap, and of empty answers.
+pub(super) fn order<A: Copy>(
+    history: &Operations<A>,
+    visits: &[Visit],
+    is_empty_answer: impl Fn(A) -> bool,
+) -> Certificate {
+    let mut effects = Vec::with_capacity(history.len());
+    for (place, visit) in visits.iter().enumerate() {
+        let (arrives, leaves) = if visit.comes == visit.goes { (PASSES, PASSES) } else { (STAYS, LEAVES) };
+        effects.push((visit.comes, (arrives, place, false), visit.put));
+        if visit.goes != PENDING {
+            effects.push((visit.goes, (leaves, place, true), visit.take));
+        }
+    }
+    let free = Free::between(history.positions(), visits.iter().map(|visit| (visit.comes, visit.goes)));
+    let empty =
+        history.iter().filter(|(_, operation)| operation.is_done() && is_empty_answer(operation.action));
+    effects.extend(
+        empty.map(|(number, operation)| (free.from(operation.called), (FINDS_NONE, 0, false), number)),
+    );
+    in_order(effects)
 }

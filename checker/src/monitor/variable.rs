@@ -10,7 +10,6 @@
 use super::breach::in_order;
 use super::values::dense;
 use super::{Breach, Certificate, Judged, Monitor, Number, Operation, Operations, PENDING, Wrong};
-use crate::verdict::Verdict;
 
 /// What is asked of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -188,11 +187,8 @@ impl Monitor for Variable {
     }
 
     fn certify(&self, history: &Operations<Register>, judged: &Judged) -> Certificate {
-        match (judged.verdict, judged.breaches.first()) {
-            (Verdict::Fail, Some(breach)) => Certificate::Breach { breach: *breach, chain: Vec::new() },
-            (Verdict::Pass, _) => Zones::of(history).map_or(Certificate::Nothing, |all| order(history, &all)),
-            _ => Certificate::Nothing,
-        }
+        let order = || Zones::of(history).map_or(Certificate::Nothing, |all| order(history, &all));
+        judged.proof(|_| Vec::new(), order)
     }
 }
 

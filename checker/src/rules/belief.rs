@@ -286,11 +286,7 @@ impl Core {
 
 impl Raw {
     fn of(&mut self, object: ObjectId) -> &mut Vec<Core> {
-        let at = usize::from(object.0);
-        if self.cores.len() <= at {
-            self.cores.resize(at + 1, Vec::new());
-        }
-        &mut self.cores[at]
+        slot(&mut self.cores, usize::from(object.0))
     }
 
     fn begin(&mut self, scene: &Scene<'_>, op: OpId, since: Moment, believed: bool, out: &mut Findings) {

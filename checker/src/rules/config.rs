@@ -68,20 +68,6 @@ impl Default for Config {
     }
 }
 
-/// The value whose path this is.
-fn value_at(scene: &Scene<'_>, path: Sym) -> Option<ObjectId> {
-    let is = |object: &Object| object.kind == Kind::Config && object.path == path;
-    scene.tables.objects.iter().position(is).map(|at| ObjectId(at as u16))
-}
-
-fn is_config(scene: &Scene<'_>, object: ObjectId) -> bool {
-    scene.tables.objects.get(usize::from(object.0)).is_some_and(|object| object.kind == Kind::Config)
-}
-
-fn text<'a>(scene: &Scene<'a>, text: Sym) -> &'a str {
-    scene.tables.names.get(text).unwrap_or_default()
-}
-
 impl Config {
     fn doing(&mut self, id: OpId) -> Option<&mut Doing> {
         self.ops.iter_mut().rev().find(|op| op.id == id)
@@ -101,7 +87,7 @@ impl Config {
         there: bool,
         out: &mut Findings,
     ) {
-        let Some(object) = value_at(scene, path) else { return };
+        let Some(object) = scene.object_at(Kind::Config, path) else { return };
         let at = scene.now();
         let data = there.then_some(0);
         let last = self.of(object).next_back();
@@ -259,7 +245,7 @@ impl Config {
         let doing = &self.ops[at];
         out.premise(RuleId::Cf2, doing.object);
         let who = scene.actor(doing.id);
-        let content = digest::data(Some(text(scene, value).as_bytes()));
+        let content = digest::data(Some(scene.text(value).as_bytes()));
         let wrong = if scene.view.is_sim() {
             match self.of(doing.object).find(|write| write.zxid == zxid && write.data.is_some()) {
                 None => Some(format!("nothing was written at zxid {zxid:#x}")),
@@ -274,7 +260,7 @@ impl Config {
             (!self.ops.iter().any(given)).then(|| "no client has ever written that value".to_owned())
         };
         if let Some(wrong) = wrong {
-            let text = explain(format!("{who} was given {:?} of zxid {zxid:#x}", text(scene, value)));
+            let text = explain(format!("{who} was given {:?} of zxid {zxid:#x}", scene.text(value)));
             out.fail(RuleId::Cf2, scene, doing.object, &[], text.because(wrong));
         }
     }
@@ -305,11 +291,10 @@ impl Config {
             !scene.view.is_sim() || self.of(op.object).any(|write| write.zxid == zxid && write.op == op.id)
         };
         // A write into a published set makes another set of it.
-        let set = scene.tables.objects[usize::from(doing.object.0)].path;
-        let is_excused = scene.view.is_interfered_with(scene.tables, set);
+        let is_excused = scene.is_interfered_with(doing.object);
         if !is_excused && !self.ops.iter().filter(|op| published(op)).any(|op| wrote(&op)) {
             let who = scene.actor(doing.id);
-            let read = text(scene, values);
+            let read = scene.text(values);
             let text = explain(format!("{who} read {read:?} as the set of zxid {zxid:#x}"))
                 .because("no publication contained these values together");
             out.fail(RuleId::Cf6, scene, doing.object, &[], text);
@@ -319,7 +304,7 @@ impl Config {
     /// Notes the watch that a follower's read armed.
     fn answered(&mut self, scene: &Scene<'_>, req: ReqId, code: Code) {
         let Some(req) = scene.view.request(req).copied() else { return };
-        if value_at(scene, req.path).is_none() {
+        if scene.object_at(Kind::Config, req.path).is_none() {
             return;
         }
         let now = scene.now();
@@ -337,7 +322,7 @@ impl Config {
     /// CF-4, the server's part: a read on a connection after a notification shows the change.
     fn served(&mut self, scene: &Scene<'_>, req: ReqId, conn: Conn, zxid: u64, out: &mut Findings) {
         let Some(req) = scene.view.request(req) else { return };
-        let Some(object) = value_at(scene, req.path) else { return };
+        let Some(object) = scene.object_at(Kind::Config, req.path) else { return };
         let told = self.told.iter().filter(|told| {
             told.conn == conn
                 && told.object == object
@@ -368,7 +353,7 @@ impl Rule for Config {
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         if let What::Call { object, verb, .. } = event.what {
-            if is_config(scene, object) {
+            if scene.is_of(Kind::Config, object) {
                 self.ops.push(Doing::new(event.op, object, verb));
             }
             return;
@@ -379,7 +364,7 @@ impl Rule for Config {
                     doing.given = Some((text, number));
                 }
             }
-            What::Observed { object, seen, text, number } if is_config(scene, object) => {
+            What::Observed { object, seen, text, number } if scene.is_of(Kind::Config, object) => {
                 self.observed(scene, event, seen, (text, number), out);
             }
             What::Created { zxid, path, .. } | What::Written { zxid, path } => {
@@ -398,7 +383,7 @@ impl Rule for Config {
             What::Return { outcome } => self.returned(scene, event.op, outcome, out),
             What::Reply { req, code, .. } => self.answered(scene, req, code),
             What::Fire { session, path, zxid, conn, kind } => {
-                if let Some(object) = value_at(scene, path) {
+                if let Some(object) = scene.object_at(Kind::Config, path) {
                     let table = if kind == Notify::ChildrenChanged { Table::Child } else { Table::Data };
                     self.cost.fired(RuleId::Cf8, scene, object, (session, conn, path, zxid, table), out);
                     let full = self.of(object).map(|write| write.zxid).rfind(|full| *full as u32 == zxid);
@@ -408,7 +393,7 @@ impl Rule for Config {
                 }
             }
             What::Notice { path, conn, .. } => {
-                let object = value_at(scene, path);
+                let object = scene.object_at(Kind::Config, path);
                 let fired = |told: &&mut Notified| {
                     told.conn == conn && Some(told.object) == object && !told.noticed.came()
                 };
@@ -436,5 +421,5 @@ impl Rule for Config {
 /// CF-7: a writer whose value a foreign client deletes or overwrites cannot know that it was written. And versions
 /// restart from 0 when the znode is created again: an old expectation may hold by chance.
 fn is_excused(scene: &Scene<'_>, object: ObjectId) -> bool {
-    scene.view.is_interfered_with(scene.tables, scene.tables.objects[usize::from(object.0)].path)
+    scene.is_interfered_with(object)
 }

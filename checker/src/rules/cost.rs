@@ -236,7 +236,7 @@ impl Cost {
         if !op.is_waiting() || !op.calm {
             return;
         }
-        let budget = &scene.tables.objects[usize::from(op.object.0)].budget;
+        let budget = &scene.object(op.object).budget;
         let allowed = budget.free_acquire + 1 + op.wakes * budget.per_wake_up;
         if op.sends == allowed + 1 && !out.is_enough(RuleId::Mx13, op.object) {
             let what = format!("sent {} requests, after {} wake-ups, and still waits", op.sends, op.wakes);
@@ -256,7 +256,7 @@ impl Cost {
             return;
         }
         out.premise(RuleId::Mx13, op.object);
-        let budget = &scene.tables.objects[usize::from(op.object.0)].budget;
+        let budget = &scene.object(op.object).budget;
         if op.sends > budget.free_acquire && !out.is_enough(RuleId::Mx13, op.object) {
             let what = format!("sent {} requests for a grant with no contender ahead", op.sends);
             Self::fail(scene, id, out, what, format!("its budget is {}", budget.free_acquire));
@@ -272,7 +272,7 @@ impl Cost {
             return;
         }
         out.premise(RuleId::Mx13, op.object);
-        let allowed = scene.tables.objects[usize::from(op.object.0)].budget.release;
+        let allowed = scene.object(op.object).budget.release;
         if op.sends > allowed && !out.is_enough(RuleId::Mx13, op.object) {
             let what = format!("sent {} requests to release", op.sends);
             Self::fail(scene, id, out, what, format!("its budget is {allowed}"));
@@ -280,11 +280,7 @@ impl Cost {
     }
 
     fn capture(&mut self, object: ObjectId) -> &mut Capture {
-        let at = usize::from(object.0);
-        if self.captures.len() <= at {
-            self.captures.resize(at + 1, Capture::default());
-        }
-        &mut self.captures[at]
+        slot(&mut self.captures, usize::from(object.0))
     }
 
     /// Counts the znodes that a request of a capture may delete.

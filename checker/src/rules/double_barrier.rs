@@ -11,6 +11,7 @@ mod participants;
 mod progress;
 
 use crate::rules::prelude::*;
+use crate::rules::wake_sources::Touched;
 use participants::Participants;
 
 /// DB-1 to DB-10.
@@ -91,23 +92,7 @@ impl Rule for DoubleBarriers {
                     enter::opens(participants, scene, event.op, path, out);
                 }
             }
-            What::Reply { req, .. } | What::Lost { req } => {
-                if let Some(req) = scene.view.request(req).filter(|req| req.depth != 0) {
-                    self.progress.look(participants, scene, req.op, out);
-                }
-            }
-            What::Fire { session, .. } => {
-                self.cost.fired(participants, scene, event, out);
-                self.progress.look_where(participants, scene, out, |part| part.session == session);
-            }
-            What::Notice { session, .. }
-            | What::State { session, .. }
-            | What::Arm { session, .. }
-            | What::Disarm { session, .. }
-            | What::Marked { session, .. }
-            | What::Ended { session, .. } => {
-                self.progress.look_where(participants, scene, out, |part| part.session == session);
-            }
+            What::Fire { .. } => self.cost.fired(participants, scene, event, out),
             What::Fault { .. } | What::Mended { .. } | What::Crash { .. } | What::Ceased => {
                 self.progress.look_where(participants, scene, out, |_| true);
             }
@@ -115,6 +100,13 @@ impl Rule for DoubleBarriers {
                 self.leaks.left(participants, scene, (object, path, owner), out);
             }
             What::Quiesce => self.leaks.quiesce(participants, scene, out),
+            _ => {}
+        }
+        match Touched::by(scene, event) {
+            Touched::Op(op) => self.progress.look(participants, scene, op, out),
+            Touched::Session(session) => {
+                self.progress.look_where(participants, scene, out, |part| part.session == session);
+            }
             _ => {}
         }
     }

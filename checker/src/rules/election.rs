@@ -235,7 +235,7 @@ impl Acknowledged {
             let op = view.op(follower.op);
             let client = view.client(op.client);
             let session = view.session(client.session);
-            let away = client.is_dead() || client.is_paused() || session.is_suspended || session.is_over();
+            let away = !client.is_awake_in(session);
             if op.phase != Phase::Open || follower.found || away {
                 continue;
             }
@@ -247,9 +247,8 @@ impl Acknowledged {
             if !leads || knows || record.written_over {
                 continue;
             }
-            let connected = if session.connected.came() { session.connected.at } else { 0 };
-            let (begin, end) = client.last_pause;
-            let resumed = if begin.came() { end.at } else { 0 };
+            let connected = session.connected.at_or_start();
+            let resumed = client.resumed();
             let from = record.since.at.max(view.calm_since).max(op.called.at).max(connected).max(resumed);
             let bound = view.bound(op.object);
             if scene.at <= from.saturating_add(bound) {
@@ -280,8 +279,7 @@ impl Acknowledged {
             if done && !is_excused && view.present_client(record.owner).is_some() {
                 let text = explain(format!("the record of epoch {:#x} still exists", record.epoch))
                     .because(format!("{} no longer leads", scene.actor(record.op)));
-                out.metrics.leaks += 1;
-                out.fail(RuleId::Mx11, scene, record.object, &[record.since.index], text);
+                out.leak(RuleId::Mx11, scene, record.object, &[record.since.index], text);
             }
         }
     }

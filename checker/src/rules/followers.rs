@@ -1,6 +1,6 @@
 //! Followers of a value, a group or a record: their wake sources, and the cost of a change.
 
-use super::wake_sources::{self, Doubts, Source};
+use super::wake_sources::{self, Doubts, Source, Touched};
 use super::{Kinds, hears};
 use crate::rules::prelude::*;
 use crate::view::Watch;
@@ -35,7 +35,7 @@ impl Wakes {
         if op.verb != self.verb || op.sends == 0 {
             return Source::Busy;
         }
-        let path = scene.tables.objects[usize::from(op.object.0)].path;
+        let path = scene.object(op.object).path;
         let wakes = |watch: &Watch| watch.path == path && (!watch.armed || tells(op.object, watch));
         wake_sources::source(scene, id, view.client(op.client).session, wakes)
     }
@@ -52,21 +52,12 @@ impl Wakes {
         let mut doubts = std::mem::take(&mut self.doubts);
         for doubt in doubts.certain(scene.at, |op| self.source(scene, op, tells)) {
             let op = scene.view.op(doubt.op);
-            let who = scene.client(op.client);
-            let path = scene.path(scene.tables.objects[usize::from(op.object.0)].path);
-            let text = explain(format!(
-                "{who} follows {path} since {}, and nothing can wake it from {} on",
-                scene.when(op.called),
-                scene.when(doubt.since)
-            ))
-            .because("no watch is armed that would report the next change");
-            out.find(
-                Found::fail(self.rule, doubt.since.index),
-                scene,
-                Some(op.object),
-                &[op.called.index],
-                text,
-            );
+            let path = scene.path(scene.object(op.object).path);
+            let text = doubt
+                .explain(scene, &format!("follows {path}"))
+                .because("no watch is armed that would report the next change");
+            let found = Found::fail(self.rule, doubt.since.index);
+            out.find(found, scene, Some(op.object), &[op.called.index], text);
         }
         self.doubts = doubts;
     }
@@ -78,25 +69,19 @@ impl Wakes {
             return;
         }
         let client = match event.what {
-            What::Notice { session, .. }
-            | What::State { session, .. }
-            | What::Arm { session, .. }
-            | What::Fire { session, .. }
-            | What::Disarm { session, .. }
-            | What::Marked { session, .. }
-            | What::Ended { session, .. } => view.session(session).client,
-            What::Fault { victim: Victim::Process { client }, .. }
-            | What::Mended { victim: Victim::Process { client }, .. }
-            | What::Crash { client } => Some(client),
             What::Reply { req, .. } | What::Lost { req } => view.request(req).map(|req| req.client),
             What::Send { .. } | What::Return { .. } if event.op != OpId(0) => Some(view.op(event.op).client),
-            What::Ceased => {
-                for client in 0..view.clients.len() {
-                    self.look_client(scene, client as u16, tells, out);
+            _ => match Touched::by(scene, event) {
+                Touched::Session(session) => view.session(session).client,
+                Touched::Client(client) => Some(client),
+                Touched::All => {
+                    for client in 0..view.clients.len() {
+                        self.look_client(scene, client as u16, tells, out);
+                    }
+                    None
                 }
-                None
-            }
-            _ => None,
+                _ => None,
+            },
         };
         if let Some(client) = client {
             self.look_client(scene, client, tells, out);
@@ -118,11 +103,9 @@ pub(super) fn had_time(scene: &Scene<'_>, id: OpId, changed: u64) -> bool {
     let op = view.op(id);
     let client = view.client(op.client);
     let session = view.session(client.session);
-    let awake = !client.is_dead() && !client.is_paused() && !session.is_suspended && !session.is_over();
-    let resumed = if client.last_pause.1.came() { client.last_pause.1.at } else { 0 };
-    let connected = if session.connected.came() { session.connected.at } else { 0 };
-    let from = changed.max(view.calm_since).max(connected).max(resumed).max(op.called.at);
-    view.healed && awake && scene.at > from.saturating_add(view.bound(op.object))
+    let able = session.connected.at_or_start().max(client.resumed()).max(op.called.at);
+    let from = changed.max(view.calm_since).max(able);
+    view.healed && client.is_awake_in(session) && scene.at > from.saturating_add(view.bound(op.object))
 }
 
 /// The cost of a change: notifications for each follower, and requests for each notification.

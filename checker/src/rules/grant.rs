@@ -102,10 +102,7 @@ impl Last {
     fn take(&mut self, scene: &Scene<'_>, op: OpId, number: u64) -> Option<Largest> {
         let share = scene.view.op(op).verb.asks_for().unwrap_or(Share::Shared);
         let at = usize::from(scene.view.op(op).object.0);
-        if self.0.len() <= at {
-            self.0.resize(at + 1, [None; 2]);
-        }
-        let [exclusive, shared] = &mut self.0[at];
+        let [exclusive, shared] = slot(&mut self.0, at);
         let before =
             if share == Share::Exclusive { shared.filter(|last| last.number >= number) } else { None };
         let before = before.or(exclusive.filter(|last| last.number >= number));

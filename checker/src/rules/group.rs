@@ -3,7 +3,7 @@
 use super::followers::{self, Cost, Wakes, had_time};
 use super::loss::{self, Loss, Znode};
 use crate::rules::prelude::*;
-use crate::view::{Moment, Op, Phase, Watch, is_child};
+use crate::view::{Moment, Op, Phase, Watch};
 
 /// GM-1 to GM-8.
 pub(crate) struct Group {
@@ -73,28 +73,6 @@ impl Default for Group {
     }
 }
 
-fn text<'a>(scene: &Scene<'a>, sym: Sym) -> &'a str {
-    scene.tables.names.get(sym).unwrap_or_default()
-}
-
-/// The last part of a path.
-fn name<'a>(scene: &Scene<'a>, path: Sym) -> &'a str {
-    text(scene, path).rsplit('/').next().unwrap_or_default()
-}
-
-fn groups<'a>(scene: &Scene<'a>) -> impl Iterator<Item = ObjectId> + use<'a> {
-    let objects = scene.tables.objects.iter().enumerate();
-    objects.filter(|(_, object)| object.kind == Kind::Group).map(|(at, _)| ObjectId(at as u16))
-}
-
-fn group_at(scene: &Scene<'_>, path: Sym) -> Option<ObjectId> {
-    groups(scene).find(|object| scene.tables.objects[usize::from(object.0)].path == path)
-}
-
-fn group_around(scene: &Scene<'_>, path: Sym) -> Option<ObjectId> {
-    groups(scene).find(|object| is_child(scene.tables, *object, path))
-}
-
 fn ids(view: &str) -> impl Iterator<Item = &str> {
     view.split(',').filter(|id| !id.is_empty())
 }
@@ -113,7 +91,7 @@ impl Group {
     /// Notes a change of members.
     fn changed(&mut self, scene: &Scene<'_>, object: ObjectId, zxid: u64) {
         let alive = self.lives.iter().filter(|life| life.object == object && !life.deleted.came());
-        let mut names: Vec<&str> = alive.map(|life| name(scene, life.path)).collect();
+        let mut names: Vec<&str> = alive.map(|life| scene.name(life.path)).collect();
         names.sort_unstable();
         let names = names.join(",");
         match self.states.last_mut() {
@@ -131,11 +109,11 @@ impl Group {
         owner: Session,
         out: &mut Findings,
     ) {
-        if let Some(object) = group_at(scene, path) {
+        if let Some(object) = scene.object_at(Kind::Group, path) {
             self.there.retain(|(of, _)| *of != object);
             self.there.push((object, zxid));
         }
-        let Some(object) = group_around(scene, path) else { return };
+        let Some(object) = scene.object_around(Kind::Group, path) else { return };
         if let Some(member) = self.members.iter().find(|member| member.id == event.op) {
             out.premise(RuleId::Gm5, object);
             let other = self.lives.iter().find(|life| life.op == event.op && !life.deleted.came());
@@ -162,7 +140,9 @@ impl Group {
 
     /// Notes a znode in a capture, which shows creates and deletes only by replies to their clients.
     fn made(&mut self, scene: &Scene<'_>, event: &Event, path: Sym, czxid: u64) {
-        let (Some(object), Who::Client(client)) = (group_around(scene, path), event.who) else { return };
+        let (Some(object), Who::Client(client)) = (scene.object_around(Kind::Group, path), event.who) else {
+            return;
+        };
         let owner = scene.view.client(client).session;
         let created = scene.now();
         let (op, deleted, delete_sent) = (event.op, Moment::NEVER, false);
@@ -170,7 +150,7 @@ impl Group {
     }
 
     fn deleted(&mut self, scene: &Scene<'_>, path: Sym, zxid: u64) {
-        if let Some(object) = group_at(scene, path) {
+        if let Some(object) = scene.object_at(Kind::Group, path) {
             self.there.retain(|(of, _)| *of != object);
         }
         let Some(life) = self.lives.iter_mut().rfind(|life| life.path == path && !life.deleted.came()) else {
@@ -236,11 +216,11 @@ impl Group {
         let own = self.lives.iter().rfind(|life| life.op == member.id);
         let wrong = match own {
             None => {
-                let id = member.name.map_or("", |id| text(scene, id));
+                let id = member.name.map_or("", |id| scene.text(id));
                 let of = self
                     .lives
                     .iter()
-                    .rfind(|life| life.object == member.object && name(scene, life.path) == id);
+                    .rfind(|life| life.object == member.object && scene.name(life.path) == id);
                 match of {
                     Some(life) => Some((
                         format!("{} belongs to {}", scene.znode(life.path), scene.session(life.owner)),
@@ -284,11 +264,11 @@ impl Group {
             if member.is_over || !member.since.came() || client.is_dead() || client.is_paused() {
                 continue;
             }
-            let resumed = if client.last_pause.1.came() { client.last_pause.1.at } else { 0 };
+            let resumed = client.resumed();
             let late =
                 |from: u64| scene.at > from.max(resumed).max(member.since.at).saturating_add(view.settle);
             let session = view.session(member.session);
-            let object = &scene.tables.objects[usize::from(member.object.0)];
+            let object = scene.object(member.object);
             let silent = session.suspended.at.saturating_add(view.patience(object, member.session));
             let found = if session.known_over.came() && late(session.known_over.at) {
                 Some((RuleId::Gm6, session.known_over, "it knew that its session had ended"))
@@ -340,7 +320,7 @@ impl Group {
     /// GM-1, and GM-3 where the servers are not seen.
     fn viewed(&mut self, scene: &Scene<'_>, at: usize, (members, zxid): (Sym, u64), out: &mut Findings) {
         let watcher = &self.watchers[at];
-        let (object, shown) = (watcher.object, text(scene, members));
+        let (object, shown) = (watcher.object, scene.text(members));
         out.premise(RuleId::Gm1, object);
         let who = scene.actor(watcher.id);
         let told = || explain(format!("{who} saw the members [{shown}] of zxid {zxid:#x}"));
@@ -381,7 +361,7 @@ impl Group {
     fn flickers(&self, scene: &Scene<'_>, at: usize, (shown, zxid): (&str, u64), out: &mut Findings) {
         let watcher = &self.watchers[at];
         let Some((before, moment)) = watcher.last else { return };
-        for id in ids(text(scene, before)).filter(|id| !ids(shown).any(|other| other == *id)) {
+        for id in ids(scene.text(before)).filter(|id| !ids(shown).any(|other| other == *id)) {
             out.premise(RuleId::Gm3, watcher.object);
             let is_in = |life: &Life, member: &Member| {
                 life.op == member.id && life.czxid <= zxid && !life.deleted.came()
@@ -389,7 +369,7 @@ impl Group {
             let lives = |member: &&Member| {
                 let session = scene.view.session(member.session);
                 member.object == watcher.object
-                    && member.name.is_some_and(|name| text(scene, name) == id)
+                    && member.name.is_some_and(|name| scene.text(name) == id)
                     && member.since.came()
                     && member.since.index < moment.index
                     && !member.is_over
@@ -416,14 +396,14 @@ impl Group {
             return;
         }
         let mut lives = self.lives.iter().filter(|life| life.object == object);
-        let latest = |life: &Life| life.created.at.max(if life.deleted.came() { life.deleted.at } else { 0 });
+        let latest = |life: &Life| life.created.at.max(life.deleted.at_or_start());
         let Some(changed) = lives.by_ref().map(latest).max() else { return };
         if !had_time(scene, watcher.id, changed) {
             return;
         }
         let state = self.states.iter().rfind(|(of, ..)| *of == object);
         let now = state.map_or("", |(_, _, state)| state.as_str());
-        let shown = watcher.last.map_or("", |(view, _)| text(scene, view));
+        let shown = watcher.last.map_or("", |(view, _)| scene.text(view));
         let missing = ids(now).find(|id| !ids(shown).any(|other| other == *id));
         let dead = ids(shown).find(|id| !ids(now).any(|other| other == *id));
         let who = scene.actor(watcher.id);
@@ -473,7 +453,7 @@ impl Rule for Group {
         let member = self.members.iter().rposition(|member| member.id == event.op);
         let watcher = self.watchers.iter().rposition(|watcher| watcher.id == event.op);
         match event.what {
-            What::Call { object, verb, .. } if groups(scene).any(|group| group == object) => match verb {
+            What::Call { object, verb, .. } if scene.is_of(Kind::Group, object) => match verb {
                 Verb::Join => self.joins(scene, event.op, object),
                 Verb::Release => {
                     let client = view.op(event.op).client;
@@ -536,7 +516,7 @@ impl Rule for Group {
                 }
             }
             What::Fire { session, path, zxid, conn, kind } => {
-                if let Some(object) = group_at(scene, path) {
+                if let Some(object) = scene.object_at(Kind::Group, path) {
                     let table = if kind == Notify::ChildrenChanged { Table::Child } else { Table::Data };
                     self.cost.fired(RuleId::Gm7, scene, object, (session, conn, path, zxid, table), out);
                 }

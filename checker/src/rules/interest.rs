@@ -21,8 +21,7 @@ impl EndOfInterest {
             if op.live == 0 {
                 return false;
             }
-            let died = view.client(op.client).died;
-            let died = if died.came() { died.at } else { 0 };
+            let died = view.client(op.client).died.at_or_start();
             let from = since.at.max(view.calm_since).max(died);
             if scene.at <= from.saturating_add(view.bound(op.object)) {
                 return true;
@@ -110,8 +109,7 @@ impl EndOfInterest {
                 return false;
             }
             let client = view.client(op.client);
-            let (pause, end) = client.last_pause;
-            let resumed = if pause.came() { end.at } else { 0 };
+            let resumed = client.resumed();
             let limit = op.called.at + client.stretch(op.limit.into());
             let limit = limit.max(resumed) + view.round_trip + view.settle;
             if client.is_paused() || scene.at <= limit {
@@ -135,7 +133,7 @@ impl EndOfInterest {
         let op = view.op(hold);
         let session = view.session(op.session);
         // A hold past its deadline while disconnected may be left to the clean-up.
-        let object = &scene.tables.objects[usize::from(op.object.0)];
+        let object = scene.object(op.object);
         let past_deadline = session.suspended.came()
             && session.suspended.index > op.believed.index
             && scene.at >= session.suspended.at + view.patience(object, op.session);

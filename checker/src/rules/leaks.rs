@@ -15,20 +15,13 @@ impl Leaks {
             explain(format!("{} of {} still exists", scene.contender(number), scene.actor(left.op))).because(
                 format!("its acquire (called at {}) ended at {}", scene.when(op.called), scene.when(over)),
             );
-        out.metrics.leaks += 1;
-        out.fail(RuleId::Mx11, scene, left.object, &[left.created, over.index], text);
+        out.leak(RuleId::Mx11, scene, left.object, &[left.created, over.index], text);
     }
 
     fn watches(scene: &Scene<'_>, object: ObjectId, out: &mut Findings) {
         let view = scene.view;
-        for watch in view.watches.iter().filter(|watch| watch.armed) {
-            // Watches go with their connection.
-            let suspended = view.session(watch.session).suspended;
-            if suspended.came() && suspended.index > watch.armed_index {
-                continue;
-            }
-            let here = crate::view::is_place(scene.tables, object, watch.path);
-            let Some(number) = scene.view.present_client(watch.session).filter(|_| here) else { continue };
+        let here = |path| crate::view::is_place(scene.tables, object, path);
+        for (watch, number) in view.watches_left().filter(|(watch, _)| here(watch.path)) {
             let client = view.client(number);
             let waits = client.open.iter().any(|op| view.op(*op).object == object);
             let on_own =
@@ -47,8 +40,7 @@ impl Leaks {
                 watch.armed_index,
                 scene.client(number)
             ));
-            out.metrics.leaks += 1;
-            out.fail(RuleId::Mx11, scene, object, &[watch.armed_index], text);
+            out.leak(RuleId::Mx11, scene, object, &[watch.armed_index], text);
         }
     }
 }
@@ -96,8 +88,7 @@ impl Rule for Leaks {
                         let who = scene.client(number);
                         let text = explain(format!("{} of {who} still exists", scene.znode(path)))
                             .because(format!("{who} neither waits nor holds"));
-                        out.metrics.leaks += 1;
-                        out.fail(Self::ID, scene, object, &[], text);
+                        out.leak(Self::ID, scene, object, &[], text);
                     }
                 }
             }

@@ -64,7 +64,7 @@ fn wrong(scene: &Scene<'_>, loss: &Loss) -> Option<String> {
         return unstruck
             .then(|| format!("no client had sent a delete of its znode, and {}", calm(scene, client)));
     }
-    let patience = view.patience(&scene.tables.objects[usize::from(loss.object.0)], loss.session);
+    let patience = view.patience(scene.object(loss.object), loss.session);
     // A clock that runs fast reaches the deadline earlier.
     let drifts = view.client(client).drifts.came();
     let shortest = if drifts { patience - patience / 5 } else { patience };
@@ -123,7 +123,7 @@ pub(super) fn kept(
     since: Moment,
     out: &mut Findings,
 ) {
-    let patience = scene.view.patience(&scene.tables.objects[usize::from(object.0)], session);
+    let patience = scene.view.patience(scene.object(object), session);
     if scene.at > since.at.saturating_add(patience) {
         out.premise(rule, object);
     }

@@ -2,7 +2,7 @@
 
 use crate::digest;
 use crate::rules::prelude::*;
-use crate::view::{Moment, Op, Phase, is_child};
+use crate::view::{Moment, Op, Phase};
 
 /// NS-1 to NS-5.
 #[derive(Default)]
@@ -58,16 +58,6 @@ impl Life {
     }
 }
 
-fn directory_of(scene: &Scene<'_>, path: Sym) -> Option<ObjectId> {
-    let objects = scene.tables.objects.iter().enumerate();
-    let names = objects.filter(|(_, object)| object.kind == Kind::Names);
-    names.map(|(at, _)| ObjectId(at as u16)).find(|object| is_child(scene.tables, *object, path))
-}
-
-fn text<'a>(scene: &Scene<'a>, sym: Sym) -> &'a str {
-    scene.tables.names.get(sym).unwrap_or_default()
-}
-
 /// Whether its time limit was over by the caller's own clock, which may run fast.
 fn ran_out(op: &Op, at: u64) -> bool {
     let limit = u64::from(op.limit);
@@ -85,11 +75,9 @@ impl NameService {
         scene: &Scene<'a>,
         doing: &'a Doing,
     ) -> impl DoubleEndedIterator<Item = &'a Life> {
-        let name = doing.name.map_or("", |name| text(scene, name));
+        let name = doing.name.map_or("", |name| scene.text(name));
         let scene = *scene;
-        self.lives.iter().filter(move |life| {
-            life.object == doing.object && text(&scene, life.path).rsplit('/').next() == Some(name)
-        })
+        self.lives.iter().filter(move |life| life.object == doing.object && scene.name(life.path) == name)
     }
 
     fn called(&mut self, event: &Event, client: u16, object: ObjectId, verb: Verb) {
@@ -135,7 +123,7 @@ impl NameService {
         out.premise(rule, doing.object);
         let czxid = doing.seen.map_or(0, |(_, _, number)| number);
         let who = scene.actor(doing.id);
-        let name = doing.name.map_or("?", |name| text(scene, name));
+        let name = doing.name.map_or("?", |name| scene.text(name));
         let told = || explain(format!("{who} was told that it owns {name:?} (zxid {czxid:#x})"));
         let same = |other: &&Doing| {
             other.id != doing.id
@@ -159,8 +147,7 @@ impl NameService {
                 out.fail(rule, scene, doing.object, &[life.created.index], text);
             }
             // It was deleted before the client could look whose it was.
-            None if czxid == 0
-                && scene.view.is_interfered_with(scene.tables, directory(scene, doing.object)) => {}
+            None if czxid == 0 && scene.is_interfered_with(doing.object) => {}
             None => {
                 let text = told().because("no znode of that name was created at that zxid");
                 out.fail(rule, scene, doing.object, &[], text);
@@ -209,7 +196,7 @@ impl NameService {
         let called = scene.view.op(doing.id).called;
         let is_latest = doing.number == LATEST;
         let who = scene.actor(doing.id);
-        let name = doing.name.map_or("?", |name| text(scene, name));
+        let name = doing.name.map_or("?", |name| scene.text(name));
         let before = |moment: Moment| moment.came() && moment.at < called.at;
         let wrong = if seen == Seen::Missing {
             let there = |life: &&Life| before(life.created) && life.is_alive();
@@ -222,7 +209,7 @@ impl NameService {
                 None => Some((format!("the znode was not written at zxid {mzxid:#x}"), u32::MAX)),
                 Some(life) => {
                     let number = life.writes.iter().position(|write| write.zxid == mzxid).unwrap_or(0);
-                    let content = digest::data(Some(text(scene, value).as_bytes()));
+                    let content = digest::data(Some(scene.text(value).as_bytes()));
                     // A permanent name has a guid in front.
                     let other =
                         life.owner != Session(0) && life.writes[number].data.is_some_and(|d| d != content);
@@ -241,7 +228,7 @@ impl NameService {
             }
         };
         if let Some((why, seen)) = wrong {
-            let found = if mzxid == 0 { "nothing".to_owned() } else { format!("{:?}", text(scene, value)) };
+            let found = if mzxid == 0 { "nothing".to_owned() } else { format!("{:?}", scene.text(value)) };
             let text = explain(format!("the lookup of {name:?} by {who} returned {found}")).because(why);
             out.fail(RuleId::Ns5, scene, doing.object, &[called.index, seen], text);
         }
@@ -253,7 +240,7 @@ impl NameService {
         let Some((Seen::Name, name, czxid)) = doing.seen else { return };
         out.premise(RuleId::Ns2, doing.object);
         let who = scene.actor(doing.id);
-        let told = explain(format!("{who} was given {:?} (zxid {czxid:#x})", text(scene, name)));
+        let told = explain(format!("{who} was given {:?} (zxid {czxid:#x})", scene.text(name)));
         let same = |other: &&Doing| {
             other.id != doing.id
                 && other.verb == Verb::Unique
@@ -281,7 +268,7 @@ impl NameService {
         owner: Session,
         out: &mut Findings,
     ) {
-        let Some(object) = directory_of(scene, path) else { return };
+        let Some(object) = scene.object_around(Kind::Names, path) else { return };
         let created = scene.now();
         let writes = vec![Write { zxid, at: created, data: None }];
         let (czxid, op, deleted) = (zxid, event.op, Moment::NEVER);
@@ -368,10 +355,6 @@ impl NameService {
     }
 }
 
-fn directory(scene: &Scene<'_>, object: ObjectId) -> Sym {
-    scene.tables.objects[usize::from(object.0)].path
-}
-
 impl Rule for NameService {
     const ID: RuleId = RuleId::Ns1;
     const ALSO: &'static [RuleId] = &[RuleId::Ns2, RuleId::Ns3, RuleId::Ns4, RuleId::Ns5];
@@ -382,8 +365,7 @@ impl Rule for NameService {
     fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let view = scene.view;
         if let What::Call { object, verb, .. } = event.what {
-            let kind = scene.tables.objects.get(usize::from(object.0)).map(|object| object.kind);
-            if kind == Some(Kind::Names) {
+            if scene.is_of(Kind::Names, object) {
                 self.called(event, view.op(event.op).client, object, verb);
             }
             return;

@@ -26,7 +26,7 @@ impl Progress {
             let op = view.op(*id);
             let client = view.client(op.client);
             let session = view.session(client.session);
-            let connected = if session.connected.came() { session.connected.at } else { 0 };
+            let connected = session.connected.at_or_start();
             let since = op.called.at.max(contest.last_writer).max(view.calm_since).max(connected);
             let bound = view.bound(object);
             let away = client.is_paused() || session.is_suspended || session.is_over();

@@ -28,14 +28,11 @@ impl Rule for Resource {
             return;
         }
         out.premise(Self::ID, object);
-        if self.latest.len() <= at {
-            self.latest.resize(at + 1, [None; 2]);
-        }
         // The order of holds is the servers', so that wrong tokens cannot hide a breach.
         let own = scene.view.contender(hold.own);
         let rank = own.map_or(token, |own| if own.is_held { own.czxid } else { own.stamp });
         let exclusive = hold.verb.asks_for() == Some(Share::Exclusive);
-        let [writers, readers] = self.latest[at];
+        let [writers, readers] = *slot(&mut self.latest, at);
         // The order of two readers does not matter.
         let later = [writers, readers.filter(|_| exclusive || !accepted)].into_iter().flatten();
         let latest = later.max_by_key(|later| later.rank);

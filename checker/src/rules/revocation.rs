@@ -83,8 +83,7 @@ impl Heard {
     fn could_act(scene: &Scene<'_>, op: &Op, since: Moment, patience: u64) -> bool {
         let view = scene.view;
         let client = view.client(op.client);
-        let (begin, end) = client.last_pause;
-        let resumed = if begin.came() { end.at } else { 0 };
+        let resumed = client.resumed();
         since.came() && !client.is_paused() && scene.at > since.at.max(resumed).saturating_add(patience)
     }
 
@@ -100,7 +99,7 @@ impl Heard {
             if session.is_over() || session.is_suspended {
                 return true;
             }
-            let connected = if session.connected.came() { session.connected.at } else { 0 };
+            let connected = session.connected.at_or_start();
             let from = asked.since.at.max(view.calm_since).max(connected);
             let bound = view.bound(op.object);
             let calm = view.healed && Self::could_act(scene, op, Moment { at: from, ..asked.since }, bound);
@@ -259,7 +258,7 @@ pub(crate) struct Force;
 
 impl Force {
     fn text(scene: &Scene<'_>, gone: &Contender) -> Explanation {
-        let object = &scene.tables.objects[usize::from(gone.object.0)];
+        let object = scene.object(gone.object);
         let text = explain(format!(
             "{} of {} was deleted at {} by {}",
             scene.contender(scene.view.touched),

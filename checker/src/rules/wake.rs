@@ -1,6 +1,6 @@
 //! Lost wake-ups, at the instant at which they happen: MX-7, and RW-4 for readers with no writer ahead.
 
-use super::wake_sources::{Doubt, Doubts, Idle, Source};
+use super::wake_sources::{Doubt, Doubts, Idle, Source, Touched};
 use crate::rules::prelude::*;
 use crate::view::{Contender, Op, Room, room_of_directory};
 
@@ -108,23 +108,12 @@ impl Wake {
         }
     }
 
-    fn look_session(&mut self, scene: &Scene<'_>, session: Session, out: &mut Findings) {
-        if let Some(client) = scene.view.session(session).client {
-            self.look_client(scene, client, out);
-        }
-    }
-
     fn tell(scene: &Scene<'_>, doubt: Doubt, out: &mut Findings) {
         let view = scene.view;
         let op = view.op(doubt.op);
         let who = scene.client(op.client);
         let mut at = doubt.since;
-        let mut text = explain(format!(
-            "{who} waits with {} since {}, and nothing can wake it from {} on",
-            scene.contender(op.node),
-            scene.when(op.called),
-            scene.when(doubt.since)
-        ));
+        let mut text = doubt.explain(scene, &format!("waits with {}", scene.contender(op.node)));
         let own = view.contender(op.node);
         let first = own.and_then(|own| view.ahead_now(own));
         text = match (own.filter(|own| own.is_alive()), first) {
@@ -164,29 +153,21 @@ impl Rule for Wake {
         if !scene.view.is_sim() {
             return;
         }
-        match event.what {
-            What::Reply { req, .. } | What::Lost { req } => {
-                if let Some(req) = scene.view.request(req).filter(|req| req.depth != 0) {
-                    self.look(scene, req.op, out);
+        match Touched::by(scene, event) {
+            Touched::Op(op) => self.look(scene, op, out),
+            Touched::Session(session) => {
+                if let Some(client) = scene.view.session(session).client {
+                    self.look_client(scene, client, out);
                 }
             }
-            What::Notice { session, .. }
-            | What::State { session, .. }
-            | What::Arm { session, .. }
-            | What::Fire { session, .. }
-            | What::Disarm { session, .. }
-            | What::Marked { session, .. }
-            | What::Ended { session, .. } => self.look_session(scene, session, out),
-            What::Fault { victim: Victim::Process { client }, .. }
-            | What::Mended { victim: Victim::Process { client }, .. }
-            | What::Crash { client } => self.look_client(scene, client, out),
-            What::Ceased => {
+            Touched::Client(client) => self.look_client(scene, client, out),
+            Touched::All => {
                 for client in 0..scene.view.clients.len() {
                     self.look_client(scene, client as u16, out);
                 }
             }
-            _ if event.op != OpId(0) => self.look(scene, event.op, out),
-            _ => {}
+            Touched::Other if event.op != OpId(0) => self.look(scene, event.op, out),
+            Touched::Other | Touched::Nothing => {}
         }
     }
 }

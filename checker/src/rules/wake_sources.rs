@@ -29,8 +29,7 @@ impl Idle {
         let op = view.op(id);
         let client = view.client(op.client);
         let of = view.session(session);
-        let awake = !client.is_dead() && !client.is_paused() && !of.is_suspended && !of.is_over();
-        if op.phase != Phase::Open || !awake || op.in_flight > 0 || of.undelivered > 0 {
+        if op.phase != Phase::Open || !client.is_awake_in(of) || op.in_flight > 0 || of.undelivered > 0 {
             return None;
         }
         Some(Idle { promised: op.pauses_until })
@@ -43,7 +42,7 @@ impl Idle {
         }
         let of = scene.view.session(watch.session);
         let lost = if watch.lost_at == u64::MAX { 0 } else { watch.lost_at };
-        let connected = if of.connected.came() { of.connected.at } else { 0 };
+        let connected = of.connected.at_or_start();
         self.promised = self.promised.max(lost.max(connected) + 2 * scene.view.timeout_of(watch.session));
     }
 
@@ -70,6 +69,59 @@ pub(super) fn source(
     idle.unwatched(scene)
 }
 
+/// Judges the number of requests of an operation that still waits: one at a time exceeds the budget.
+pub(super) fn keeps_budget(rule: RuleId, scene: &Scene<'_>, id: OpId, allowed: u32, out: &mut Findings) {
+    let op = scene.view.op(id);
+    if op.sends == allowed + 1 {
+        let (who, called) = (scene.client(op.client), scene.when(op.called));
+        let text = explain(format!(
+            "{who} (called at {called}) sent {} requests, after {} wake-ups, and still waits",
+            op.sends, op.wakes
+        ))
+        .because(format!("its budget is {allowed}: a waiter reads only after an event"));
+        out.fail(rule, scene, op.object, &[op.called.index], text);
+    }
+}
+
+/// The operations whose wake sources an event may have changed.
+pub(super) enum Touched {
+    /// The one that sent a request.
+    Op(OpId),
+    /// Those of a session.
+    Session(Session),
+    /// Those of a client process.
+    Client(u16),
+    /// All: faults have ceased.
+    All,
+    /// None: a request for which no operation waits.
+    Nothing,
+    /// At most the event's own.
+    Other,
+}
+
+impl Touched {
+    pub(super) fn by(scene: &Scene<'_>, event: &Event) -> Touched {
+        match event.what {
+            What::Reply { req, .. } | What::Lost { req } => {
+                let req = scene.view.request(req).filter(|req| req.depth != 0);
+                req.map_or(Touched::Nothing, |req| Touched::Op(req.op))
+            }
+            What::Notice { session, .. }
+            | What::State { session, .. }
+            | What::Arm { session, .. }
+            | What::Fire { session, .. }
+            | What::Disarm { session, .. }
+            | What::Marked { session, .. }
+            | What::Ended { session, .. } => Touched::Session(session),
+            What::Fault { victim: Victim::Process { client }, .. }
+            | What::Mended { victim: Victim::Process { client }, .. }
+            | What::Crash { client } => Touched::Client(client),
+            What::Ceased => Touched::All,
+            _ => Touched::Other,
+        }
+    }
+}
+
 /// An operation that seems to have no wake source.
 #[derive(Clone, Copy)]
 pub(super) struct Doubt {
@@ -80,6 +132,15 @@ pub(super) struct Doubt {
     due: u64,
     /// Whether it must be looked at again then, since its client may still go on by itself.
     pub(super) only_promised: bool,
+}
+
+impl Doubt {
+    /// Begins the explanation: the client `waits` for something since its call, and nothing can wake it.
+    pub(super) fn explain(&self, scene: &Scene<'_>, waits: &str) -> Explanation {
+        let op = scene.view.op(self.op);
+        let (who, called, since) = (scene.client(op.client), scene.when(op.called), scene.when(self.since));
+        explain(format!("{who} {waits} since {called}, and nothing can wake it from {since} on"))
+    }
 }
 
 /// The operations that seem to have no wake source.

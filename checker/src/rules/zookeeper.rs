@@ -15,14 +15,6 @@ pub(super) mod watches;
 
 use crate::rules::prelude::*;
 
-/// The entry of a dense index, created if need be.
-fn slot<T: Clone + Default>(table: &mut Vec<T>, at: usize) -> &mut T {
-    if table.len() <= at {
-        table.resize(at + 1, T::default());
-    }
-    &mut table[at]
-}
-
 /// The server of an event.
 fn server(who: Who) -> u8 {
     if let Who::Server(number) = who { number } else { 0 }

@@ -234,7 +234,7 @@ impl View {
             return true;
         }
         // Watches of a lost connection are registered again, and notify then.
-        let connected = if session.connected.came() { session.connected.at } else { 0 };
+        let connected = session.connected.at_or_start();
         let again = |lost: u64| self.now.at <= connected.max(lost) + 2 * self.timeout_of(op.session);
         let watched = self.watches.of(op.session).iter().any(|watch| {
             let lost = if watch.lost_at == super::NEVER { 0 } else { watch.lost_at };

@@ -230,6 +230,16 @@ impl View {
         is.then_some(number)
     }
 
+    /// Watches that are armed at the end, each with its client. Watches go with their connection.
+    pub(crate) fn watches_left(&self) -> impl Iterator<Item = (&super::Watch, u16)> {
+        self.watches.iter().filter_map(|watch| {
+            let suspended = self.session(watch.session).suspended;
+            let is_old = suspended.came() && suspended.index > watch.armed_index;
+            let client = self.present_client(watch.session)?;
+            (watch.armed && !is_old).then_some((watch, client))
+        })
+    }
+
     /// Whether a live znode is of no use any more, and does not go with its session.
     pub(crate) fn is_leaked(&self, contender: &Contender) -> bool {
         let stays = contender.owner == Session(0) || self.present_client(contender.owner).is_some();

@@ -9,6 +9,12 @@ macro_rules! initial {
         impl $name {
             pub(crate) const $initial: $name = $name { $($field: $value,)+ };
         }
+
+        impl Default for $name {
+            fn default() -> $name {
+                $name::$initial
+            }
+        }
     };
 }
 

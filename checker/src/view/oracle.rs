@@ -5,7 +5,7 @@
 
 use crate::digest::{self, Digest, Stat};
 use crate::history::{Event, Notify, Session, Sym, Tables, What, Who};
-use crate::recent::{Aged, Recent};
+use crate::recent::{Aged, Recent, slot};
 use std::collections::VecDeque;
 
 /// A znode after a transaction.
@@ -176,21 +176,15 @@ impl Oracle {
             What::Ceased => {
                 let at = std::mem::take(self.at_mut(event.who));
                 let number = server(event.who);
-                if self.left_at.len() <= number {
-                    self.left_at.resize(number + 1, 0);
-                }
-                self.left_at[number] = at.max(self.left_at[number]);
+                let left_at = slot(&mut self.left_at, number);
+                *left_at = at.max(*left_at);
             }
             _ => {}
         }
     }
 
     fn at_mut(&mut self, who: Who) -> &mut u32 {
-        let number = server(who);
-        if self.at.len() <= number {
-            self.at.resize(number + 1, 0);
-        }
-        &mut self.at[number]
+        slot(&mut self.at, server(who))
     }
 
     fn apply(&mut self, who: Who, zxid: u64) {
@@ -389,13 +383,9 @@ impl Oracle {
         );
         if owner != Session(0) {
             let at = usize::from(owner.0);
-            if self.living.len() <= at {
-                self.living.resize(at + 1, 0);
-                self.ephemerals.resize(at + 1, Vec::new());
-            }
-            self.living[at] += 1;
+            *slot(&mut self.living, at) += 1;
             let nodes = &self.nodes;
-            let all = &mut self.ephemerals[at];
+            let all = slot(&mut self.ephemerals, at);
             if all.len() >= REMEMBERED && all.len().is_multiple_of(REMEMBERED) {
                 all.retain(|path| nodes.at(path.0 as usize).versions.last().is_some_and(|last| last.alive));
             }

@@ -25,6 +25,11 @@ impl Moment {
     pub(crate) fn came(self) -> bool {
         self.index != u32::MAX
     }
+
+    /// Its time, or the start of the history if it has not come.
+    pub(crate) fn at_or_start(self) -> u64 {
+        if self.came() { self.at } else { 0 }
+    }
 }
 
 /// The progress of an operation.
@@ -272,6 +277,16 @@ impl Client {
 
     pub(crate) fn is_paused(&self) -> bool {
         self.paused.came()
+    }
+
+    /// Whether its process can act, in a session that is connected.
+    pub(crate) fn is_awake_in(&self, session: &SessionView) -> bool {
+        !self.is_dead() && !self.is_paused() && !session.is_suspended && !session.is_over()
+    }
+
+    /// The end of its latest pause, or the start of the history.
+    pub(crate) fn resumed(&self) -> u64 {
+        self.last_pause.1.at_or_start()
     }
 
     /// The longest real time for a duration on its own clock: a clock drifts by up to a tenth.

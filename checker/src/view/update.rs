@@ -3,6 +3,7 @@
 use super::watches::Armed;
 use super::{Client, Contest, Moment, NOBODY, Phase, Req, SessionView, Txn, View};
 use crate::history::{Event, ObjectId, OpId, Outcome, Session, Tables, What, Who, Why};
+use crate::recent::slot;
 
 /// The largest gap in numbers that are dense: a number farther ahead is damage.
 pub(super) const FAR: usize = 1 << 16;
@@ -225,19 +226,11 @@ impl View {
     }
 
     pub(super) fn client_mut(&mut self, number: u16) -> &mut Client {
-        let at = usize::from(number);
-        if self.clients.len() <= at {
-            self.clients.resize(at + 1, Client::NEW);
-        }
-        &mut self.clients[at]
+        slot(&mut self.clients, usize::from(number))
     }
 
     pub(super) fn session_mut(&mut self, session: Session) -> &mut SessionView {
-        let at = usize::from(session.0);
-        if self.sessions.len() <= at {
-            self.sessions.resize(at + 1, SessionView::NEW);
-        }
-        &mut self.sessions[at]
+        slot(&mut self.sessions, usize::from(session.0))
     }
 }
 

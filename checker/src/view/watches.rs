@@ -2,6 +2,7 @@
 
 use super::{NEVER, View};
 use crate::history::{Conn, Notify, OpId, Session, SessionState, Sym, Table, WatchMode, Who};
+use crate::recent::slot;
 
 /// A watch of a session.
 ///
@@ -60,11 +61,7 @@ impl Watches {
     }
 
     fn of_mut(&mut self, session: Session) -> &mut Vec<Watch> {
-        let at = usize::from(session.0);
-        if self.of.len() <= at {
-            self.of.resize(at + 1, Vec::new());
-        }
-        &mut self.of[at]
+        slot(&mut self.of, usize::from(session.0))
     }
 }
 
@@ -202,11 +199,7 @@ impl View {
             view.conn = conn;
             view.server = server;
             view.undelivered = 0;
-            let at = usize::from(conn.0);
-            if self.conns.len() <= at {
-                self.conns.resize(at + 1, Session(0));
-            }
-            self.conns[at] = session;
+            *slot(&mut self.conns, usize::from(conn.0)) = session;
         }
         let (now, conn) = (self.now.at, self.session(session).conn);
         if conn.is_none() {

@@ -2,6 +2,7 @@
 
 use super::participants::{Participants, object_of};
 use crate::rules::prelude::*;
+use crate::rules::wake_sources::keeps_budget;
 
 /// The latest transactions that touched a barrier.
 #[derive(Default)]
@@ -102,15 +103,6 @@ impl Cost {
             return;
         }
         out.premise(RuleId::Db8, op.object);
-        let allowed = 8 + 4 * op.wakes;
-        if op.sends == allowed + 1 {
-            let (who, called) = (scene.client(op.client), scene.when(op.called));
-            let text = explain(format!(
-                "{who} (called at {called}) sent {} requests, after {} wake-ups, and still waits",
-                op.sends, op.wakes
-            ))
-            .because(format!("its budget is {allowed}: a waiter reads only after an event"));
-            out.fail(RuleId::Db8, scene, op.object, &[op.called.index], text);
-        }
+        keeps_budget(RuleId::Db8, scene, id, 8 + 4 * op.wakes, out);
     }
 }

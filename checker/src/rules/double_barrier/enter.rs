@@ -5,7 +5,7 @@ use crate::rules::prelude::*;
 
 /// The number of participants.
 fn size(scene: &Scene<'_>, part: &Participation) -> usize {
-    scene.tables.objects[usize::from(part.object.0)].size as usize
+    scene.object(part.object).size as usize
 }
 
 /// Judges an enter that returns.
@@ -86,7 +86,7 @@ fn roster(all: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings) 
     }
     let Id::Named(own) = part.id else { return };
     out.premise(RuleId::Db4, part.object);
-    let own = scene.tables.names.get(own).unwrap_or_default();
+    let own = scene.text(own);
     if !ids.contains(&own) {
         let text = explain(format!("{who} entered at {when}, and the roster does not contain it: {roster}"))
             .because("the barrier opened for other participants");
@@ -173,7 +173,7 @@ fn refused(all: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings)
         return;
     }
     // What a foreign client has overwritten cannot be read: the opening, its record in the round, and the round.
-    let root = scene.tables.objects[usize::from(part.object.0)].path;
+    let root = scene.object(part.object).path;
     let records = [Some(root), scene.tables.names.find(&own.dir)];
     if scene.view.is_interfered_with(scene.tables, opening.path)
         || records.into_iter().flatten().any(|path| scene.view.is_touched(path))

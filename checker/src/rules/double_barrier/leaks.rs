@@ -50,8 +50,7 @@ impl Leaks {
         let how = if part.outcome == Some(Outcome::Done) { "left" } else { "gave up" };
         let text = explain(format!("{} of {who} still exists", scene.znode(path)))
             .because(format!("{who} {how} at {}", scene.when(over)));
-        out.metrics.leaks += 1;
-        out.fail(RuleId::Db10, scene, part.object, &[created, over.index], text);
+        out.leak(RuleId::Db10, scene, part.object, &[created, over.index], text);
     }
 
     /// Reports what is left at the end.
@@ -75,21 +74,15 @@ impl Leaks {
     }
 
     fn watches(&self, all: &Participants, scene: &Scene<'_>, out: &mut Findings) {
-        let view = scene.view;
-        for watch in view.watches.iter().filter(|watch| watch.armed) {
+        for (watch, client) in scene.view.watches_left() {
             let Some((object, _)) = object_of(scene.tables, watch.path) else { continue };
-            // Watches go with their connection.
-            let suspended = view.session(watch.session).suspended;
-            let is_old = suspended.came() && suspended.index > watch.armed_index;
-            let Some(client) = view.present_client(watch.session).filter(|_| !is_old) else { continue };
             if takes_part(all, object, client) {
                 continue;
             }
             let who = scene.client(client);
             let text = explain(format!("a watch of {who} on {} is still armed", scene.path(watch.path)))
                 .because(format!("it was armed at e{}, and {who} takes no part any more", watch.armed_index));
-            out.metrics.leaks += 1;
-            out.fail(RuleId::Db10, scene, object, &[watch.armed_index], text);
+            out.leak(RuleId::Db10, scene, object, &[watch.armed_index], text);
         }
     }
 
@@ -110,8 +103,7 @@ impl Leaks {
         let who = scene.client(client);
         let text = explain(format!("{} of {who} still exists", scene.znode(path)))
             .because(format!("{who} takes no part any more"));
-        out.metrics.leaks += 1;
-        out.fail(RuleId::Db10, scene, object, &[], text);
+        out.leak(RuleId::Db10, scene, object, &[], text);
     }
 }
 

@@ -140,11 +140,7 @@ impl Participants {
     }
 
     fn belongs(&mut self, op: OpId, part: usize) {
-        let at = op.0 as usize;
-        if self.of_op.len() <= at {
-            self.of_op.resize(at + 1, 0);
-        }
-        self.of_op[at] = part as u32 + 1;
+        *slot(&mut self.of_op, op.0 as usize) = part as u32 + 1;
     }
 
     /// Takes an event in.
@@ -166,7 +162,7 @@ impl Participants {
                 if let Some(part) = self.part_of(event.op) {
                     let session = scene.view.client(self.parts[part].client).session;
                     self.parts[part].session = session;
-                    let path = scene.tables.names.get(path).unwrap_or_default();
+                    let path = scene.text(path);
                     self.parts[part].opens |= kind == Request::Create && path.ends_with("/ready");
                 }
             }
@@ -175,7 +171,7 @@ impl Participants {
                 self.learned(of, Last::Answer(scene.index));
             }
             What::Notice { kind, .. } => {
-                self.told_client(scene, event.who, Last::Event(scene.index, name_of(kind)));
+                self.told_client(scene, event.who, Last::Event(scene.index, event_name(kind)));
             }
             What::State { .. } => {
                 let what = "a change of its session's state";
@@ -463,14 +459,5 @@ impl Participants {
     /// Whether the operation is still open.
     pub(super) fn is_open(scene: &Scene<'_>, op: OpId) -> bool {
         scene.view.op(op).phase == Phase::Open
-    }
-}
-
-fn name_of(kind: Notify) -> &'static str {
-    match kind {
-        Notify::Deleted => "NodeDeleted",
-        Notify::Created => "NodeCreated",
-        Notify::DataChanged => "NodeDataChanged",
-        Notify::ChildrenChanged => "NodeChildrenChanged",
     }
 }

@@ -18,7 +18,7 @@ fn waker(all: &Participants, scene: &Scene<'_>, op: OpId) -> Source {
     let Some(at) = all.part_of(op) else { return Source::Busy };
     let (part, view) = (&all.parts[at], scene.view);
     let Some(own) = all.own(at) else { return Source::Busy };
-    let root = scene.tables.objects[usize::from(part.object.0)].path;
+    let root = scene.object(part.object).path;
     let dir = scene.tables.names.find(&own.dir);
     // The server of the watch has not applied the change yet: the notification will come.
     let to_come = |watch: &crate::view::Watch, zxid: u64| view.server(watch.server).may_come_to(zxid);
@@ -74,13 +74,9 @@ impl Progress {
         for doubt in self.doubts.certain(scene.at, |op| waker(all, scene, op)) {
             let op = scene.view.op(doubt.op);
             let who = scene.client(op.client);
-            let what = op.verb.name();
-            let text = explain(format!(
-                "{who} waits to {what} since {}, and nothing can wake it from {} on",
-                scene.when(op.called),
-                scene.when(doubt.since)
-            ))
-            .because(format!("{who} has no watch that a coming change will fire"));
+            let text = doubt
+                .explain(scene, &format!("waits to {}", op.verb.name()))
+                .because(format!("{who} has no watch that a coming change will fire"));
             out.fail(RuleId::Db6, scene, op.object, &[op.called.index, doubt.since.index], text);
         }
     }
@@ -120,7 +116,7 @@ impl Progress {
 /// The time since which an enter has to return, and why.
 fn enter_owed(all: &Participants, scene: &Scene<'_>, at: usize) -> Option<(RuleId, u64, String)> {
     let part = &all.parts[at];
-    let object = &scene.tables.objects[usize::from(part.object.0)];
+    let object = scene.object(part.object);
     // The servers show that it was counted.
     if let Some(own) = all.own(at).filter(|own| !own.by_foreign)
         && let Some(opening) = all.opening_of(own)
@@ -130,7 +126,7 @@ fn enter_owed(all: &Participants, scene: &Scene<'_>, at: usize) -> Option<(RuleI
     }
     // The rosters of others show that it was counted, or there were no others. A foreign client may delete the
     // opening before every participant has read it, and then the others take part in the next one.
-    let is_whole = !scene.view.is_interfered_with(scene.tables, object.path);
+    let is_whole = !scene.is_interfered_with(part.object);
     let entered =
         |other: &&Participation| other.object == part.object && other.outcome == Some(Outcome::Done);
     if is_whole
@@ -161,7 +157,7 @@ fn counts(all: &Participants, scene: &Scene<'_>, at: usize, entered: &Participat
     }
     let roster = entered.roster.and_then(|roster| scene.tables.names.get(roster)).unwrap_or_default();
     let id = match part.id {
-        Id::Named(id) => scene.tables.names.get(id).unwrap_or_default(),
+        Id::Named(id) => scene.text(id),
         Id::Only(_) => "",
     };
     if !roster.is_empty() {
@@ -174,7 +170,7 @@ fn counts(all: &Participants, scene: &Scene<'_>, at: usize, entered: &Participat
     else {
         return false;
     };
-    let size = scene.tables.objects[usize::from(part.object.0)].size as usize;
+    let size = scene.object(part.object).size as usize;
     let mut arrivals: Vec<u32> = all.members.iter().map(|member| member.created.index).collect();
     arrivals.retain(|index| *index >= other.created.index);
     let enough = arrivals.into_iter().find(|index| {
@@ -185,7 +181,7 @@ fn counts(all: &Participants, scene: &Scene<'_>, at: usize, entered: &Participat
 
 /// The time since which enough participants wait to enter, with nothing in their way.
 fn enough(all: &Participants, scene: &Scene<'_>, object: ObjectId) -> Option<u64> {
-    let wanted = scene.tables.objects[usize::from(object.0)].size as usize;
+    let wanted = scene.object(object).size as usize;
     let mut since: Vec<(u64, Id)> = Vec::new();
     let mut free = 0;
     for part in all.parts.iter().filter(|part| part.object == object) {

@@ -22,7 +22,7 @@ impl Batch {
     pub(super) fn judge(&mut self, scene: &Scene<'_>, stock: &Stock, out: &mut Findings) {
         for taken in std::mem::take(&mut self.items) {
             let item = &stock.items[taken];
-            let object = &scene.tables.objects[usize::from(item.object.0)];
+            let object = scene.object(item.object);
             let is_fifo = object.kind == Kind::Queue;
             if is_fifo {
                 out.premise(RuleId::Qu4, item.object);
@@ -77,7 +77,7 @@ fn is_known(scene: &Scene<'_>, stock: &Stock, taken: usize, other: &Item) -> boo
 }
 
 fn tell(scene: &Scene<'_>, object: ObjectId, item: &Item, passed: &Item, out: &mut Findings) {
-    let is_fifo = scene.tables.objects[usize::from(object.0)].kind == Kind::Queue;
+    let is_fifo = scene.object(object).kind == Kind::Queue;
     let (text, other) = (scene.path(item.text), scene.path(passed.text));
     let names = (scene.znode(item.path), scene.znode(passed.path));
     let seen = [item.made.index, passed.made.index];

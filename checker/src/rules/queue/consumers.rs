@@ -3,7 +3,7 @@
 use super::stock::{Change, Stock};
 use super::{gets, is_below, is_queue};
 use crate::rules::prelude::*;
-use crate::rules::wake_sources::{self, Doubts, Source};
+use crate::rules::wake_sources::{self, Doubts, Source, Touched};
 use crate::view::{Moment, Phase};
 use std::collections::BTreeMap;
 
@@ -73,7 +73,7 @@ impl IdleConsumers {
         let is_current = waiting.session != Session(0) && view.client(op.client).session == waiting.session;
         let idle = wake_sources::Idle::of(scene, waiting.op, waiting.session).filter(|_| is_current);
         let Some(mut idle) = idle else { return Source::Busy };
-        let root = scene.tables.objects[usize::from(op.object.0)].path;
+        let root = scene.object(op.object).path;
         let (mut on_root, mut on_claims) = (false, false);
         for watch in view.watches.of(waiting.session) {
             let is_root = watch.path == root && watch.table == Table::Child;
@@ -84,7 +84,7 @@ impl IdleConsumers {
                 on_claims |= is_claims;
                 // The server of the watch has not applied the deletion yet: the notification will come.
                 let behind = view.server(watch.server).may_come_to(view.txn.zxid);
-                let text = scene.tables.names.get(watch.path).unwrap_or_default();
+                let text = scene.text(watch.path);
                 if ahead || behind && is_below(scene.tables, text, op.object) {
                     return Source::Adequate;
                 }
@@ -111,9 +111,9 @@ impl IdleConsumers {
     }
 
     fn is_of_claims(&self, scene: &Scene<'_>, object: ObjectId, path: Sym) -> bool {
-        let text = scene.tables.names.get(path).unwrap_or_default();
+        let text = scene.text(path);
         let claim = |claim: &super::stock::Claim| {
-            let at = scene.tables.names.get(claim.path).unwrap_or_default();
+            let at = scene.text(claim.path);
             claim.path == path || at.rsplit_once('/').is_some_and(|(parent, _)| parent == text)
         };
         self.stock.there(object).any(|item| item.claim.as_ref().is_some_and(claim))
@@ -148,20 +148,11 @@ impl IdleConsumers {
         let source = |op| waiting(op).map_or(Source::Busy, |waiting| self.source(scene, waiting));
         for doubt in doubts.certain(scene.at, source) {
             let op = scene.view.op(doubt.op);
-            let text = explain(format!(
-                "{} waits for an item since {}, and nothing can wake it from {} on",
-                scene.client(op.client),
-                scene.when(op.called),
-                scene.when(doubt.since)
-            ))
-            .because("it has no watch on the queue, nor on a consumer ahead of it");
-            out.find(
-                Found::fail(RuleId::Qu6, doubt.since.index).in_layer(Layer::Safety),
-                scene,
-                Some(op.object),
-                &[op.called.index],
-                text,
-            );
+            let text = doubt
+                .explain(scene, "waits for an item")
+                .because("it has no watch on the queue, nor on a consumer ahead of it");
+            let found = Found::fail(RuleId::Qu6, doubt.since.index).in_layer(Layer::Safety);
+            out.find(found, scene, Some(op.object), &[op.called.index], text);
         }
         self.doubts = doubts;
     }
@@ -217,7 +208,7 @@ impl IdleConsumers {
         let view = scene.view;
         let zxid = view.server(number).whole(half);
         // One transaction may put into several queues.
-        let root = |object: ObjectId| scene.tables.objects[usize::from(object.0)].path;
+        let root = |object: ObjectId| scene.object(object).path;
         let is_of = |herd: &Herd| herd.zxid == zxid && root(herd.object) == path;
         let Some(at) = self.herds.iter().position(is_of) else { return };
         let object = self.herds[at].object;
@@ -236,7 +227,7 @@ impl IdleConsumers {
         out.metrics.herd_index = out.metrics.herd_index.max(index);
         // Behind a deleted place two consumers may both take themselves for the first.
         let allowed = 1 + self.displaced.get(&object).copied().unwrap_or(0);
-        if index > allowed && !herd.reported && !scene.tables.objects[usize::from(object.0)].manner.textbook {
+        if index > allowed && !herd.reported && !scene.object(object).manner.textbook {
             herd.reported = true;
             let text =
                 explain(format!("the put of zxid {zxid:#x} notified {index} idle consumers; 1 is allowed"))
@@ -267,7 +258,7 @@ impl IdleConsumers {
         let of = |waiting: &&Waiting| scene.view.op(waiting.op).client == client;
         let Some(waiting) = self.open.iter().find(of) else { return };
         let object = scene.view.op(waiting.op).object;
-        let declared = &scene.tables.objects[usize::from(object.0)];
+        let declared = scene.object(object);
         if declared.path != path || declared.manner.textbook {
             return;
         }
@@ -299,8 +290,7 @@ impl IdleConsumers {
                 let text =
                     explain(format!("{} of {} still exists", scene.znode(*path), scene.client(client)))
                         .because(format!("its operation ended at {}", scene.when(view.op(place.op).over)));
-                out.metrics.leaks += 1;
-                out.fail(RuleId::Qu9, scene, place.object, &[], text);
+                out.leak(RuleId::Qu9, scene, place.object, &[], text);
             }
         }
         for item in self.stock.items.iter().filter(|item| !item.claimants.is_empty()) {
@@ -320,26 +310,17 @@ impl IdleConsumers {
                 scene.path(item.text)
             ))
             .because("the item was not returned to the caller, or the caller is done with it");
-            out.metrics.leaks += 1;
-            out.fail(RuleId::Qu9, scene, item.object, &[item.made.index], text);
+            out.leak(RuleId::Qu9, scene, item.object, &[item.made.index], text);
         }
-        for watch in view.watches.iter().filter(|watch| watch.armed) {
+        for (watch, client) in view.watches_left() {
             let object = view.op(watch.op).object;
             let is_ours = view.op(watch.op).phase != Phase::Unborn && is_queue(scene.tables, object);
-            let suspended = view.session(watch.session).suspended;
-            let went = suspended.came() && suspended.index > watch.armed_index;
-            if !is_ours || went || is_open(object, watch.session) {
+            if !is_ours || is_open(object, watch.session) {
                 continue;
             }
-            if let Some(client) = view.present_client(watch.session) {
-                let text = explain(format!(
-                    "a watch of {} on {} is still armed",
-                    scene.client(client),
-                    scene.path(watch.path)
-                ));
-                out.metrics.leaks += 1;
-                out.fail(RuleId::Qu9, scene, object, &[watch.armed_index], text);
-            }
+            let (who, path) = (scene.client(client), scene.path(watch.path));
+            let text = explain(format!("a watch of {who} on {path} is still armed"));
+            out.leak(RuleId::Qu9, scene, object, &[watch.armed_index], text);
         }
     }
 
@@ -397,7 +378,7 @@ impl IdleConsumers {
 }
 
 fn is_receipt(scene: &Scene<'_>, path: Sym) -> bool {
-    scene.tables.names.get(path).unwrap_or_default().contains("/receipts/")
+    scene.text(path).contains("/receipts/")
 }
 
 impl Rule for IdleConsumers {
@@ -456,25 +437,22 @@ impl Rule for IdleConsumers {
                 self.fired(scene, event.who, session, path, zxid, out);
                 self.look_all(scene, |waiting| waiting.session == session, out);
             }
-            What::Notice { session, .. }
-            | What::State { session, .. }
-            | What::Arm { session, .. }
-            | What::Disarm { session, .. }
-            | What::Marked { session, .. }
-            | What::Ended { session, .. } => {
-                self.look_all(scene, |waiting| waiting.session == session, out);
-            }
             What::Crash { client } => {
                 self.open.retain(|waiting| scene.view.op(waiting.op).client != client);
                 self.doubts.forget(|op| scene.view.op(op).client == client);
             }
-            What::Fault { victim: Victim::Process { client }, .. }
-            | What::Mended { victim: Victim::Process { client }, .. } => {
-                self.look_all(scene, |waiting| scene.view.op(waiting.op).client == client, out);
-            }
-            What::Ceased | What::Applied { .. } => self.look_all(scene, |_| true, out),
+            What::Applied { .. } => self.look_all(scene, |_| true, out),
             What::Quiesce => self.leaks(scene, out),
-            _ => {}
+            _ => match Touched::by(scene, event) {
+                Touched::Session(session) => {
+                    self.look_all(scene, |waiting| waiting.session == session, out);
+                }
+                Touched::Client(client) => {
+                    self.look_all(scene, |waiting| scene.view.op(waiting.op).client == client, out);
+                }
+                Touched::All => self.look_all(scene, |_| true, out),
+                Touched::Op(_) | Touched::Nothing | Touched::Other => {}
+            },
         }
     }
 }

@@ -67,7 +67,7 @@ impl Items {
 
     /// Whether a foreign client has written these data.
     fn is_foreign_text(&self, scene: &Scene<'_>, text: Sym) -> bool {
-        let text = scene.tables.names.get(text).unwrap_or_default();
+        let text = scene.text(text);
         self.written.contains(&digest::data(Some(text.as_bytes())))
     }
 
@@ -120,7 +120,7 @@ impl Items {
             self.died_with.push(at);
             return;
         }
-        let object = &scene.tables.objects[usize::from(item.object.0)];
+        let object = scene.object(item.object);
         let op = scene.view.op(item.taker);
         if !object.manner.at_least_once {
             self.batch.add(at);
@@ -188,7 +188,7 @@ impl Items {
             out.fail(RuleId::Qu1, scene, object, &[op.called.index], text);
             return;
         }
-        let at_least_once = scene.tables.objects[usize::from(object.0)].manner.at_least_once;
+        let at_least_once = scene.object(object).manner.at_least_once;
         if let (Some((first, when)), false) = (before.seen, at_least_once) {
             let doubled = before.number != 0 && number != 0 && before.number != number;
             let text =
@@ -204,7 +204,7 @@ impl Items {
         }
         let capture = self.captures.entry(object).or_default();
         capture.delivered += u32::from(!at_least_once && before.seen.is_none());
-        if scene.tables.objects[usize::from(object.0)].kind == Kind::Queue && !at_least_once {
+        if scene.object(object).kind == Kind::Queue && !at_least_once {
             self.in_order(scene, event.op, object, text, number, out);
         }
         let fate = self.fates.entry(text).or_default();
@@ -293,7 +293,7 @@ impl Items {
             return;
         }
         let given = self.given.remove(&id).unwrap_or_default();
-        let at_least_once = scene.tables.objects[usize::from(object.0)].manner.at_least_once;
+        let at_least_once = scene.object(object).manner.at_least_once;
         match op.verb {
             Verb::Put => self.put(scene, id, outcome, &given, out),
             Verb::Confirm => {
@@ -419,7 +419,7 @@ impl Items {
     fn accounts_for(&self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
         let item = &self.stock.items[at];
         out.premise(RuleId::Qu2, item.object);
-        let object = &scene.tables.objects[usize::from(item.object.0)];
+        let object = scene.object(item.object);
         let came_out = self.fates.get(&item.text).is_some_and(|fate| fate.seen.is_some());
         if item.is_there() || object.manner.at_least_once || came_out {
             return;

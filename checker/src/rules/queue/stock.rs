@@ -111,7 +111,7 @@ impl Stock {
         if op.verb != Verb::Put || !is_queue(scene.tables, op.object) {
             return Change::None;
         }
-        let digest = digest::data(Some(scene.tables.names.get(text).unwrap_or_default().as_bytes()));
+        let digest = digest::data(Some(scene.text(text).as_bytes()));
         let given = Given { object: op.object, text, put, urgency };
         if self.given.contains_key(&digest) {
             return Change::Same;
@@ -123,7 +123,7 @@ impl Stock {
     fn made(&mut self, scene: &Scene<'_>, digest: u64) -> Change {
         let Some((zxid, path, owner, _)) = self.created.take() else { return Change::None };
         let Some(given) = self.given.get(&digest) else { return Change::None };
-        let text = scene.tables.names.get(path).unwrap_or_default();
+        let text = scene.text(path);
         if !is_below(scene.tables, text, given.object) {
             return Change::None;
         }
@@ -195,7 +195,7 @@ impl Stock {
 
     /// The argument with that text.
     pub(super) fn given(&self, scene: &Scene<'_>, object: ObjectId, text: Sym) -> Option<&Given> {
-        let digest = digest::data(Some(scene.tables.names.get(text).unwrap_or_default().as_bytes()));
+        let digest = digest::data(Some(scene.text(text).as_bytes()));
         self.given.get(&digest).filter(|given| given.object == object && given.text == text)
     }
 

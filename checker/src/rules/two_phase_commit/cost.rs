@@ -87,7 +87,7 @@ impl Cost {
             return;
         }
         let count = changes.len() as u32;
-        let manner = &scene.tables.objects[usize::from(object.0)].manner;
+        let manner = &scene.object(object).manner;
         let number = size(scene, object) as u32;
         let allowance = |site: &u64| match (*site == COORDINATOR, manner.coordinated, manner.textbook) {
             (true, true, _) => 1 + number + self.lives,

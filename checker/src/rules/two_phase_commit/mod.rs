@@ -134,7 +134,7 @@ impl TwoPhaseCommit {
             What::Given { text, number } => {
                 let object = scene.view.op(event.op).object;
                 let Some(transaction) = self.of(object) else { return };
-                let text = scene.tables.names.get(text).unwrap_or_default();
+                let text = scene.text(text);
                 let Some(part) = transaction.parts.get_mut(&event.op) else { return };
                 part.site = number;
                 part.vote = Word::of(text).filter(|_| part.verb == Verb::Vote);
@@ -146,7 +146,7 @@ impl TwoPhaseCommit {
             }
             What::Observed { object, seen, text, number } => {
                 let Some(transaction) = self.of(object) else { return };
-                let Some(word) = Word::of(scene.tables.names.get(text).unwrap_or_default()) else { return };
+                let Some(word) = Word::of(scene.text(text)) else { return };
                 let Some(part) = transaction.parts.get(&event.op).cloned() else { return };
                 match seen {
                     Seen::Decision => {
@@ -203,7 +203,7 @@ impl TwoPhaseCommit {
             }
             What::Data { digest, .. } => {
                 let Some((object, path)) = self.touched.take() else { return };
-                let name = scene.tables.names.get(path).unwrap_or_default();
+                let name = scene.text(path);
                 let name = name.rsplit('/').next().unwrap_or_default();
                 let Some(transaction) = self.of(object) else { return };
                 let by = transaction.parts.get(&event.op).cloned();
@@ -366,7 +366,7 @@ fn site_name(site: u64) -> String {
 
 /// The number of sites of a transaction.
 fn size(scene: &Scene<'_>, object: ObjectId) -> usize {
-    scene.tables.objects[usize::from(object.0)].size as usize
+    scene.object(object).size as usize
 }
 
 /// A decision that a site learned.

@@ -133,7 +133,7 @@ impl Progress {
     }
 
     fn is_coordinated(scene: &Scene<'_>, object: ObjectId) -> bool {
-        scene.tables.objects[usize::from(object.0)].manner.coordinated
+        scene.object(object).manner.coordinated
     }
 
     /// At the end, every site that has voted has learned the decision.

@@ -6,7 +6,7 @@
 //! late.
 
 use super::order::is_write;
-use super::{client_of, slot, zxid_of};
+use super::{client_of, zxid_of};
 use crate::rules::prelude::*;
 use crate::view::is_unjudged;
 use std::collections::VecDeque;
@@ -81,7 +81,7 @@ fn may_make(scene: &Scene<'_>, sent: &Sent, made: Sym) -> bool {
     if sent.path == made {
         return true;
     }
-    let name = |sym| scene.tables.names.get(sym).unwrap_or_default();
+    let name = |sym| scene.text(sym);
     let number = name(made).strip_prefix(name(sent.path)).filter(|_| sent.kind == Request::Create);
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
@@ -222,7 +222,7 @@ impl Asked {
         let Some(count) = scene.view.oracle.node_at(made, zxid).and_then(|node| node.number) else { return };
         if from.kind == Request::Create && made != from.path {
             out.premise_of_all(RuleId::Zk8);
-            let name = |sym| scene.tables.names.get(sym).unwrap_or_default();
+            let name = |sym| scene.text(sym);
             if name(made) != format!("{}{count:010}", name(from.path)) {
                 let text = explain(format!("r{} created {}", from.req.0, scene.path(made))).because(format!(
                     "its parent had had {count} children before, which is the number to append"
@@ -270,7 +270,7 @@ impl Asked {
     /// ZK-9: a write that was refused had a reason.
     fn refused(&self, scene: &Scene<'_>, done: Done, code: Code, out: &mut Findings) {
         let Done { from, zxid, .. } = done;
-        if is_unjudged(scene.tables.names.get(from.path).unwrap_or_default()) {
+        if is_unjudged(scene.text(from.path)) {
             return;
         }
         let there = scene.view.oracle.node_at(from.path, zxid.saturating_sub(1));

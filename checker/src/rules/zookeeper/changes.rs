@@ -25,7 +25,7 @@ impl Rule for Suffix {
             }
             What::Made { path, czxid } => {
                 let Some(asked) = self.asked.take().filter(|asked| *asked != path) else { return };
-                let name = |sym| scene.tables.names.get(sym).unwrap_or_default();
+                let name = |sym| scene.text(sym);
                 let number = scene.view.oracle.node_at(path, czxid).and_then(|node| node.number);
                 let Some(number) = number else { return };
                 out.premise_of_all(Self::ID);

@@ -1,6 +1,6 @@
 //! What a client learns of its session, and the end of sessions without a client: parts of ZK-7.
 
-use super::{client_of, slot};
+use super::client_of;
 use crate::rules::prelude::*;
 use crate::view::ServerView;
 

@@ -4,7 +4,6 @@
 //! given it up. After a reconnect each watch must be armed on the new connection or be notified at once, before the
 //! reply to any other request on that connection; and no other watch may be.
 
-use super::slot;
 use crate::rules::prelude::*;
 use crate::view::{fires, is_unjudged};
 
@@ -240,7 +239,7 @@ fn not_to_be_armed(scene: &Scene<'_>, client: &Client, fresh: Fresh) -> Option<S
             "no read asked for that watch, and the client had none to restore when it connected".to_owned(),
         );
     }
-    if is_unjudged(scene.tables.names.get(path).unwrap_or_default()) {
+    if is_unjudged(scene.text(path)) {
         return None;
     }
     let (mut present, mut absent) = (false, false);

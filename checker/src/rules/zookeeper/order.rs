@@ -1,6 +1,6 @@
 //! The order of transactions, and what clients see of it: ZK-1 to ZK-4, and ZK-10.
 
-use super::{client_of, server, slot, zxid_of};
+use super::{client_of, server, zxid_of};
 use crate::recent::Recent;
 use crate::rules::prelude::*;
 

@@ -2,7 +2,7 @@
 
 use super::super::{Kinds, hears};
 use super::order::is_write;
-use super::{server, slot, zxid_of};
+use super::{server, zxid_of};
 use crate::metrics::Probe;
 use crate::recent::Recent;
 use crate::rules::prelude::*;
@@ -21,7 +21,7 @@ struct Write {
     read_since: bool,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct SessionSeen {
     /// The zxid of the last reply; the same when it connected.
     seen: u64,
@@ -62,11 +62,7 @@ impl Probes {
         hears![Send, Reply, Lost, Notice, State, Txn, Served, Found, Arm, Fire, Marked, Ended];
 
     fn session(&mut self, session: Session) -> &mut SessionSeen {
-        let at = usize::from(session.0);
-        if self.sessions.len() <= at {
-            self.sessions.resize_with(at + 1, SessionSeen::default);
-        }
-        &mut self.sessions[at]
+        slot(&mut self.sessions, usize::from(session.0))
     }
 
     fn send(&mut self, scene: &Scene<'_>, id: ReqId, kind: Request) {

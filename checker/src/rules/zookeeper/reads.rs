@@ -1,6 +1,6 @@
 //! The results of reads: ZK-5, the stats of ZK-9, ZK-12 and ZK-13.
 
-use super::{client_of, server, slot, zxid_of};
+use super::{client_of, server, zxid_of};
 use crate::digest::Digest;
 use crate::rules::prelude::*;
 use crate::view::{NEVER, is_unjudged};
@@ -40,7 +40,7 @@ impl Shown {
 
     fn found(&self, scene: &Scene<'_>, what: &What, out: &mut Findings) {
         let What::Found { read, code, path, digest } = *what else { return };
-        let text = scene.tables.names.get(path).unwrap_or_default();
+        let text = scene.text(path);
         if is_unjudged(text) || code.tells_nothing() {
             return;
         }

@@ -1,6 +1,6 @@
 //! The life and end of sessions: ZK-7.
 
-use super::{client_of, server, slot};
+use super::{client_of, server};
 use crate::rules::prelude::*;
 
 /// ZK-7: ephemerals are deleted together, at the end of their session and only then; a session does nothing after its

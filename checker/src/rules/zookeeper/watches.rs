@@ -5,7 +5,7 @@
 //! arrive in the order in which they were queued, and before any later reply.
 
 use super::kept::{Fresh, Kept};
-use super::{server, slot, zxid_of};
+use super::{server, zxid_of};
 use crate::recent::Recent;
 use crate::rules::prelude::*;
 use crate::view::{Effect, is_unjudged};
@@ -169,9 +169,9 @@ impl Watches {
         if kind == Notify::ChildrenChanged {
             notified.retain(|watch| watch.mode != WatchMode::Recursive);
         } else if !self.armed.recursive.is_empty() {
-            let text = scene.tables.names.get(path).unwrap_or_default();
+            let text = scene.text(path);
             let is_above = |watch: &Armed| {
-                let above = scene.tables.names.get(watch.path).unwrap_or_default();
+                let above = scene.text(watch.path);
                 let rest = text.strip_prefix(above.trim_end_matches('/'));
                 watch.path != path && rest.is_some_and(|rest| rest.starts_with('/'))
             };
@@ -251,7 +251,7 @@ impl Watches {
         applied: u64,
         out: &mut Findings,
     ) {
-        if is_unjudged(scene.tables.names.get(path).unwrap_or_default()) {
+        if is_unjudged(scene.text(path)) {
             return;
         }
         let (_, relative) = self.seen.get(usize::from(session.0)).copied().unwrap_or_default();
