@@ -17,6 +17,7 @@ pub struct Recording {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub regression: Option<Regression>,
     /// The name of the workload or mutant.
+    #[serde(rename = "target")]
     pub workload: String,
     /// The plan.
     pub plan: Plan,
