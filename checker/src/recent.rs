@@ -44,26 +44,31 @@ impl<T> Default for Recent<T> {
 
 impl<T: Aged> Recent<T> {
     /// The number after the last one.
+    #[inline]
     pub(crate) fn end(&self) -> usize {
         self.base + self.recent.len()
     }
 
     /// The first number from which on every entry is kept.
+    #[inline]
     pub(crate) fn base(&self) -> usize {
         self.base
     }
 
     /// Whether there never was an entry.
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.end() == 0
     }
 
     /// Whether an entry was forgotten.
+    #[inline]
     pub(crate) fn forgot(&self, at: usize) -> bool {
         at < self.base && !self.old.contains_key(&at)
     }
 
     /// The entry of a number, unless it is missing or was forgotten.
+    #[inline]
     pub(crate) fn get(&self, at: usize) -> Option<&T> {
         match at.checked_sub(self.base) {
             Some(at) => self.recent.get(at),
@@ -72,11 +77,13 @@ impl<T: Aged> Recent<T> {
     }
 
     /// The entry of a number; a blank if it is missing or was forgotten.
+    #[inline]
     pub(crate) fn at(&self, at: usize) -> &T {
         self.get(at).unwrap_or(T::BLANK)
     }
 
     /// Mutable access to [`Recent::get`].
+    #[inline]
     pub(crate) fn get_mut(&mut self, at: usize) -> Option<&mut T> {
         match at.checked_sub(self.base) {
             Some(at) => self.recent.get_mut(at),
@@ -85,6 +92,7 @@ impl<T: Aged> Recent<T> {
     }
 
     /// The entry of a number, created if need be, together with all before it.
+    #[inline]
     pub(crate) fn slot(&mut self, at: usize) -> &mut T {
         while self.end() <= at {
             self.push(T::BLANK.clone());
@@ -96,6 +104,7 @@ impl<T: Aged> Recent<T> {
     }
 
     /// Adds an entry.
+    #[inline]
     pub(crate) fn push(&mut self, entry: T) {
         self.recent.push_back(entry);
         if self.recent.len() <= KEPT {
