@@ -98,11 +98,11 @@ fn faults_that_cannot_be_done_are_refused_in_one_sentence() {
     );
     assert_eq!(
         call(&["--faults", "partition"]),
-        "--faults partition needs --servers 3 or more: a majority has to go on"
+        "--faults partition needs --servers 3 or more, to keep a quorum"
     );
     assert_eq!(
         call(&["--faults", "reply-lost,pause", "--connect", "127.0.0.1:1"]),
-        "--faults pause is done to servers of our own, not to those of --connect"
+        "--faults pause needs servers that this program starts, not those of --connect"
     );
     assert!(call(&["--faults", "all", "--servers", "2"]).starts_with("--faults kill needs"));
     sim.left_nothing();
