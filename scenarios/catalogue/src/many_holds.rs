@@ -31,7 +31,7 @@ use zk_recipes::{
 
 /// Many holds of a session.
 pub static WORKLOAD: Workload = Workload {
-    about: "clients hold many things at once for many session timeouts, through one session each",
+    about: "each client has many holds on one session, for many session timeouts",
     plan,
     required: &[Mx14, Mx16, Le10, Gm8],
     ..Workload::own("many-holds", objects, |task| client(task).boxed(), &STATED)
@@ -57,8 +57,8 @@ pub static STATED: Stated = Stated {
         SESSIONS[1],
         "one of many holds is lost",
         "all of many holds are kept for ten session timeouts without a request",
-        "what another client holds is waited for in vain",
-        "what another client holds is waited for longer than a session timeout, and got",
+        "a wait for another client's hold times out",
+        "a wait for another client's hold succeeds after more than a session timeout",
     ],
 };
 
@@ -443,12 +443,12 @@ impl<C: Client> Holder<'_, C> {
         let (client, asked) = (self.client, self.zk.now());
         let call = Call::new(object, verb).within(limit);
         let (op, ended) = operation_until(client, call, client.ending(), acquire).await;
-        sometimes!(client, "what another client holds is waited for in vain", ended.is_timed_out());
+        sometimes!(client, "a wait for another client's hold times out", ended.is_timed_out());
         let Some(held) = ended.done() else { return };
         let waited = self.zk.now().since(asked) > self.setting.timeout;
         sometimes!(
             client,
-            "what another client holds is waited for longer than a session timeout, and got",
+            "a wait for another client's hold succeeds after more than a session timeout",
             waited
         );
         let belief = Belief::begin(client, self.zk.session(), &held, object, op);

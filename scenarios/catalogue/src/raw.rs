@@ -14,7 +14,7 @@ use zk_recipes::zk::{CreateMode, Op};
 
 /// ZooKeeper itself under load.
 pub static WORKLOAD: Workload = Workload {
-    about: "clients do whatever comes to their mind to a few znodes: what ZooKeeper itself promises",
+    about: "clients send random requests to a few znodes, judged by the promises of ZooKeeper itself",
     plan: |seed| Plan { rounds: 20, ..Plan::drawn(seed) },
     required: &[Zk1, Zk2, Zk3, Zk4, Zk5, Zk6, Zk7, Zk8, Zk9, Zk10, Zk11, Zk12, Zk13, Zk14],
     must_reach: MUST_REACH,

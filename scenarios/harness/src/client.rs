@@ -44,7 +44,7 @@ pub trait Client: Clone + Send + Sync + 'static {
     fn cancelled(&self) -> impl Future<Output = ()> + Send;
 }
 
-/// Declares a condition that some runs must reach: `sometimes!(client, "gave up while first in line", condition)`.
+/// Declares a condition that some runs must reach: `sometimes!(client, "a waiter gives up while it is the first contender", condition)`.
 ///
 /// A sweep reports conditions that were never reached. The workload lists their names in
 /// [`Stated::sometimes`](crate::workload::Stated::sometimes). The condition does not affect the run or its hash.

@@ -29,8 +29,8 @@ pub static STATED: Stated = Stated {
     sometimes: &[
         SESSIONS[0],
         SESSIONS[1],
-        "a waiter's time is over",
-        "it is not certain that the barrier is lowered",
+        "the time limit of a wait is over",
+        "the outcome of lowering the barrier is unknown",
     ],
 };
 
@@ -115,7 +115,7 @@ async fn lower<C: Client, G: Gate>(client: &C, gate: &G, may_stand: &AtomicBool)
                 return Round::Over;
             }
             ended if ended.is_session_over() => return Round::Again,
-            _ => sometimes!(client, "it is not certain that the barrier is lowered", true),
+            _ => sometimes!(client, "the outcome of lowering the barrier is unknown", true),
         }
     }
 }
@@ -155,6 +155,6 @@ async fn wait<C: Client, G: Gate>(client: &C, gate: &G, pace: Pace) -> Round {
     };
     let call = Call::new(GATE, verb).within(limit);
     let (_, ended) = operation(client, call, nothing, || gate.wait(verb, limit)).await;
-    sometimes!(client, "a waiter's time is over", ended.is_timed_out());
+    sometimes!(client, "the time limit of a wait is over", ended.is_timed_out());
     if ended.is_session_over() { Round::Again } else { Round::Over }
 }

@@ -32,9 +32,9 @@ pub static STATED: Stated = Stated {
     sometimes: &[
         SESSIONS[0],
         SESSIONS[1],
-        "another was faster than a compare-and-set",
+        "a compare-and-set loses a race",
         "a follower finds nothing",
-        "another was faster than a publish",
+        "a publish loses a race",
     ],
 };
 
@@ -214,7 +214,7 @@ async fn write<C: Client, F: Configuration>(client: &C, config: &F, value: &str)
         || config.compare_and_set(expected.as_ref(), value.as_bytes()),
     )
     .await;
-    sometimes!(client, "another was faster than a compare-and-set", is_conflict(&ended));
+    sometimes!(client, "a compare-and-set loses a race", is_conflict(&ended));
     over(&ended)
 }
 
@@ -268,6 +268,6 @@ async fn publish<C: Client, F: Configuration>(client: &C, config: &F, value: &st
         || config.publish(&values, expected.as_ref()),
     )
     .await;
-    sometimes!(client, "another was faster than a publish", is_conflict(&ended));
+    sometimes!(client, "a publish loses a race", is_conflict(&ended));
     over(&ended)
 }

@@ -18,7 +18,7 @@ use zk_recipes::{Election, ElectionOptions, Leader, Leadership, Term};
 
 /// The election under load.
 pub static WORKLOAD: Workload = Workload {
-    about: "clients stand for election, lead, put that on record, and follow who leads",
+    about: "clients stand for election, lead, acknowledge their term, and follow the leader",
     required: &[Mx1, Le1, Le2, Le3, Le4, Le5, Le6, Le7, Le8, Le9, Mx7, Mx11],
     ..Workload::own("election", objects, |task| client(task, Box::new(new)).boxed(), &STATED)
 };

@@ -16,7 +16,7 @@ use zk_recipes::zk::SessionId;
 
 /// A group under load.
 pub static WORKLOAD: Workload = Workload {
-    about: "clients are members of a group for a while, and follow who is",
+    about: "clients join and leave a group, and follow its members",
     plan: |seed| Plan { rounds: 4, ..Plan::drawn(seed) },
     required: &[Gm1, Gm2, Gm3, Gm4, Gm5, Gm6, Gm7, Gm8],
     ..Workload::own("group", objects, |task| client(task, Box::new(new)).boxed(), &STATED)
@@ -30,12 +30,7 @@ pub static REAL: RealWorkload =
 pub static STATED: Stated = Stated {
     finishes_within: Duration::from_secs(180),
     rules: None,
-    sometimes: &[
-        SESSIONS[0],
-        SESSIONS[1],
-        "a member learns that it is out",
-        "a name in the group is waited for in vain",
-    ],
+    sometimes: &[SESSIONS[0], SESSIONS[1], "a member learns that it is out", "a join times out"],
 };
 
 /// The group's directory.
@@ -189,7 +184,7 @@ pub async fn join<C: Client, G: Gathering>(
         journal.given(at, client.number(), op, id.unwrap_or_default(), 0);
     };
     let (op, ended) = operation(client, call, given, joining).await;
-    sometimes!(client, "a name in the group is waited for in vain", ended.is_timed_out());
+    sometimes!(client, "a join times out", ended.is_timed_out());
     match ended {
         Ended::Done(member) => Ok((op, member)),
         ended => Err(over(&ended)),

@@ -48,7 +48,7 @@ pub static STATED: Stated = Stated {
         SESSIONS[0],
         SESSIONS[1],
         "a member learns that it is out",
-        "a name in the group is waited for in vain",
+        "a join times out",
         "a lock is held for ten session timeouts without a request",
         "a lock is waited for longer than a session timeout",
     ],

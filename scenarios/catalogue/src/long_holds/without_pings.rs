@@ -13,7 +13,7 @@ use zk_recipes::zk::{CreateMode, Created, Listing, Time};
 
 pub(super) static WORKLOAD: Workload = crate::long_holds::WORKLOAD.mutant(
     "long-holds-without-pings",
-    "only answered requests, and not answered pings, count as a sign that the session lives",
+    "only replies to requests, and not to pings, prove that the session lives",
     Caught::by(Mx16),
     &[],
     |_| Plan::calm(),

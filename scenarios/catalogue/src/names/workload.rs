@@ -34,9 +34,9 @@ pub static STATED: Stated = Stated {
         SESSIONS[0],
         SESSIONS[1],
         "a name is taken already",
-        "a name is waited for in vain",
-        "a registration is lost before it is given back",
-        "a name is given back in a later session",
+        "a registration times out",
+        "a registration is lost before its release",
+        "a name is released in a later session",
     ],
 };
 
@@ -181,7 +181,7 @@ async fn for_a_while<C: Client, S: NameService<C::Zk>>(
         Ended::Done(registered) => registered,
         ended => {
             sometimes!(client, "a name is taken already", matches!(ended, Ended::Failed(Error::Taken(_))));
-            sometimes!(client, "a name is waited for in vain", ended.is_timed_out());
+            sometimes!(client, "a registration times out", ended.is_timed_out());
             return over(&ended);
         }
     };
@@ -191,7 +191,7 @@ async fn for_a_while<C: Client, S: NameService<C::Zk>>(
         let time = pace.work * (1 + client.choose(if for_long { 800 } else { 4 }));
         (matches!(select(lost, pin!(client.sleep(time))).await, Either::Left(_)), for_long)
     };
-    sometimes!(client, "a registration is lost before it is given back", is_lost);
+    sometimes!(client, "a registration is lost before its release", is_lost);
     // Who is in no hurry waits to see what becomes of the session.
     let mut status = zk.status();
     while is_lost && for_long && !status.is_connected() && status.over().is_none() {
@@ -201,7 +201,7 @@ async fn for_a_while<C: Client, S: NameService<C::Zk>>(
         None => zk,
         // What it had it gives back in its next session, as far as that can be.
         Some(_) => {
-            sometimes!(client, "a name is given back in a later session", true);
+            sometimes!(client, "a name is released in a later session", true);
             client.open().await.unwrap_or(zk)
         }
     };

@@ -17,7 +17,7 @@ use zk_recipes::{
 
 /// The priority lock under load.
 pub static WORKLOAD: Workload = Workload {
-    about: "readers and writers of different urgency take a lock and ask each other to go",
+    about: "readers and writers of several priorities take a lock and revoke each other",
     required: &[Mx1, Mx2, Mx3, Mx4, Mx5, Mx7, Mx8, Mx9, Mx10, Mx11, Mx12, Mx13, Mx14, Mx15, Rv1, Rv2],
     ..Workload::own("priority-lock", objects, |task| client(task, Box::new(Clone::clone)).boxed(), &STATED)
 };
@@ -35,7 +35,7 @@ pub static STATED: Stated = Stated {
         SESSIONS[1],
         "a write arrives when its holder has stopped",
         "a resource refuses a former holder's write",
-        "a holder is asked to go",
+        "a holder is revoked",
         "the time limit of an acquire is over",
     ],
 };
@@ -187,7 +187,7 @@ async fn hold<C: Client, Z: ZooKeeper>(
     };
     let hears = async {
         if guard.revoked().await.is_ok() {
-            sometimes!(client, "a holder is asked to go", true);
+            sometimes!(client, "a holder is revoked", true);
             client.journal(|journal, at| {
                 journal.observed(at, client.number(), op, LOCK, Seen::Word, "", 0);
             });

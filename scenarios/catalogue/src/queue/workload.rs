@@ -18,7 +18,7 @@ use zk_recipes::{
 
 /// Queues under load.
 pub static WORKLOAD: Workload = Workload {
-    about: "clients put items into queues, take them for good, or claim them and say when they are done",
+    about: "clients put items into queues, take them, or claim and confirm them",
     plan: |seed| Plan { clients: 4, rounds: 6, ..Plan::drawn(seed) },
     required: &[Qu1, Qu2, Qu3, Qu4, Qu6, Qu7, Qu8, Qu9, Qu10],
     ..Workload::own("queue", objects, |task| client(task, &QUEUES, Box::new(open)).boxed(), &STATED)

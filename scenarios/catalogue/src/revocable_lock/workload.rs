@@ -18,7 +18,7 @@ use zk_recipes::{
 
 /// The revocable lock under load.
 pub static WORKLOAD: Workload = Workload {
-    about: "clients read and write under a shared lock, and ask, or make, each other go",
+    about: "clients read and write under a shared lock, and revoke each other, with and without force",
     plan: |seed| Plan { clients: 4, ..Plan::drawn(seed) },
     required: &[
         Mx1, Mx5, Mx6, Mx7, Mx8, Mx9, Mx10, Mx11, Mx12, Mx13, Mx14, Rw1, Rw2, Rw3, Rw4, Rw5, Rv1, Rv2, Rv3,
@@ -38,11 +38,11 @@ pub static STATED: Stated = Stated {
     sometimes: &[
         SESSIONS[0],
         SESSIONS[1],
-        "a writer goes on as a reader",
-        "a writer that would read goes on as a writer",
-        "a holder that is asked to go goes",
-        "a holder that is asked to go stays",
-        "a waiter is made to go",
+        "a writer downgrades",
+        "a downgrade fails, and the writer keeps its hold",
+        "a revoked holder releases",
+        "a revoked holder does not release",
+        "a waiter is forced out",
     ],
 };
 
@@ -194,7 +194,7 @@ async fn take_turn<C: Client, L: Revocable>(client: &C, zk: &C::Zk, lock: &L, pa
     let asking = || async {
         let granted = lock.take(call).await;
         if granted.as_ref().is_err_and(Error::is_revoked) {
-            sometimes!(client, "a waiter is made to go", true);
+            sometimes!(client, "a waiter is forced out", true);
             heard(client, OpId(number.load(Ordering::Relaxed)));
         }
         granted
@@ -236,8 +236,8 @@ async fn hold<C: Client, H: HeldUntilAsked>(client: &C, zk: &C::Zk, guard: H, op
             return std::future::pending().await;
         }
         heard(client, op);
-        sometimes!(client, "a holder that is asked to go goes", goes);
-        sometimes!(client, "a holder that is asked to go stays", !goes);
+        sometimes!(client, "a revoked holder releases", goes);
+        sometimes!(client, "a revoked holder does not release", !goes);
         if !goes {
             std::future::pending().await
         }

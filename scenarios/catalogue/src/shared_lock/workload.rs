@@ -10,7 +10,7 @@ use zk_recipes::{NotDowngraded, ReadGuard, SharedLock, SharedLockOptions, WriteG
 
 /// The shared lock under load.
 pub static WORKLOAD: Workload = Workload {
-    about: "clients read and write under a shared lock, and some writers go on as readers",
+    about: "clients read and write under a shared lock, and some writers downgrade to readers",
     plan: |seed| Plan { clients: 4, ..Plan::drawn(seed) },
     required: &[Mx1, Mx5, Mx6, Mx7, Mx8, Mx9, Mx10, Mx11, Mx12, Mx13, Mx14, Rw1, Rw2, Rw3, Rw4, Rw5],
     ..Workload::own("shared-lock", objects, |task| client(task, Box::new(new)).boxed(), &STATED)
@@ -29,8 +29,8 @@ pub static STATED: Stated = Stated {
         SESSIONS[1],
         "a write arrives when its holder has stopped",
         "a resource refuses a former holder's write",
-        "a writer goes on as a reader",
-        "a writer that would read goes on as a writer",
+        "a writer downgrades",
+        "a downgrade fails, and the writer keeps its hold",
     ],
 };
 
@@ -196,11 +196,11 @@ pub async fn downgrade<C: Client, L: Shared>(
     let (op, ended) = operation(client, Call::new(LOCK, Verb::Downgrade), stops, work).await;
     match (ended, refused) {
         (Ended::Done(read), _) => {
-            sometimes!(client, "a writer goes on as a reader", true);
+            sometimes!(client, "a writer downgrades", true);
             Downgraded::Reader(op, read)
         }
         (_, Some(guard)) => {
-            sometimes!(client, "a writer that would read goes on as a writer", true);
+            sometimes!(client, "a downgrade fails, and the writer keeps its hold", true);
             Downgraded::Writer(guard)
         }
         (_, None) => Downgraded::Gone,

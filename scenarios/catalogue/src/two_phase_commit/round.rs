@@ -58,7 +58,7 @@ impl<C: Client, T: TwoPhases> Part<'_, C, T> {
 
     pub(super) async fn takes_part(self) -> Round {
         if self.knows(self.site) {
-            sometimes!(self.client, "a site finishes what it knows from before", true);
+            sometimes!(self.client, "a restarted site finishes a decided transaction", true);
             return self.finishes_again().await;
         }
         let mut coordinator = None;
@@ -194,7 +194,7 @@ impl<C: Client, T: TwoPhases> Part<'_, C, T> {
         let gives = self.gives(vote_text(given), self.site);
         let voted = observed_operation(self.client, self.call(Verb::Vote), gives, voting, observed).await.1;
         voted.map(|(voted, cast)| {
-            sometimes!(self.client, "a site finds the vote of its former life", cast.is_some());
+            sometimes!(self.client, "a restarted site finds its vote", cast.is_some());
             voted
         })
     }
@@ -215,7 +215,7 @@ impl<C: Client, T: TwoPhases> Part<'_, C, T> {
                 };
                 let ended = self.learns(limit, "resume", COORDINATOR, deciding).await;
                 let does = matches!(ended, Ended::Done(_));
-                sometimes!(self.client, "another coordinates in the place of one that is gone", does);
+                sometimes!(self.client, "another coordinator takes over", does);
                 None
             }
         }

@@ -14,7 +14,7 @@ use zk_recipes::two_phase_commit::Form;
 
 /// Two-phase commit under load.
 pub static WORKLOAD: Workload = Workload {
-    about: "sites vote on one transaction after the other, in all forms, and commit or abort together",
+    about: "sites vote on a sequence of transactions, in all forms, and commit or abort together",
     plan: |seed| Plan { rounds: FORMS.len() as u32, ..Plan::drawn(seed) },
     required: &[Tc1, Tc2, Tc3, Tc4, Tc5, Tc6, Tc7, Tc8, Tc9, Tc10, Tc11, Tc12, Tc13],
     ..Workload::own("two-phase-commit", objects, |task| client(task, Box::new(Clone::clone)).boxed(), &STATED)
@@ -31,12 +31,12 @@ pub static STATED: Stated = Stated {
     sometimes: &[
         SESSIONS[0],
         SESSIONS[1],
-        "a site finishes what it knows from before",
-        "a site finds the vote of its former life",
+        "a restarted site finishes a decided transaction",
+        "a restarted site finds its vote",
         "a transaction is committed",
         "a transaction is aborted",
         "a site gives up waiting for the decision",
-        "another coordinates in the place of one that is gone",
+        "another coordinator takes over",
     ],
 };
 

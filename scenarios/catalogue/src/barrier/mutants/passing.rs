@@ -10,7 +10,7 @@ use crate::prelude::*;
 /// Caught by BA-5 (no other event opens a barrier) within 20 seeds with disconnects; the harm is BA-1.
 pub(super) static ANY_EVENT: Workload = WORKLOAD.mutant(
     "barrier-any-event",
-    "a barrier that any event opens, a lost connection too",
+    "a barrier whose waiters pass at any event, also at connection loss",
     Caught::by(Ba5).harm(&[Ba1]).breaks(Promise::Barriers).seen("Curator#1290 is of this kind"),
     CRASHES,
     |_| Plan { servers: 3, rounds: 6, faults: 10, ..Plan::calm().with(CRASHES, 0.02) },
@@ -29,7 +29,7 @@ const CRASHES: &[Fault] = &[Fault::ServerCrash];
 /// Caught by BA-5 (no other event opens a barrier) when a foreign client writes; the harm is BA-1.
 pub(super) static ANY_WRITE: Workload = WORKLOAD.mutant(
     "barrier-any-write",
-    "a barrier that opens when somebody writes into it",
+    "a barrier that opens when its data change",
     Caught::by(Ba5).harm(&[Ba1]).seen("curator GH-1290"),
     CRASHES,
     |_| {
@@ -45,7 +45,7 @@ pub(super) static ANY_WRITE: Workload = WORKLOAD.mutant(
 /// Caught by BA-1 (barrier) within some 20 seeds with sessions that expire.
 pub(super) static OPENS_WITH_SESSION: Workload = WORKLOAD.mutant(
     "barrier-opens-with-session",
-    "a waiter whose session ends takes that for the end of the barrier",
+    "a waiter takes the end of its session for the removal of the barrier",
     Caught::by(Ba1)
         .or(&[(Ba5, "it had been told of an event of the barrier before its session ended")])
         .breaks(Promise::Barriers),

@@ -10,7 +10,7 @@ use crate::prelude::*;
 /// Caught by BA-2 (a barrier opens) within 100 seeds, on a calm network.
 pub(super) static ASKS_AGAIN: Workload = WORKLOAD.mutant(
     "barrier-asks-again",
-    "a barrier whose waiters ask again after the event, and stay if it was raised again",
+    "a barrier whose waiters read again after the event, and wait again if it was raised anew",
     Caught::by(Ba2).seen("the recipes page"),
     &[],
     |_| Plan { rounds: 4, ..Plan::calm() },
@@ -23,7 +23,7 @@ pub(super) static ASKS_AGAIN: Workload = WORKLOAD.mutant(
 /// Caught by BA-2 (a barrier opens) within 20 seeds with sessions that expire.
 pub(super) static DEAF: Workload = WORKLOAD.mutant(
     "barrier-deaf",
-    "a barrier whose waiters do not hear that their session is over",
+    "a barrier whose waiters ignore the end of their session",
     Caught::by(Ba2).seen("kazoo"),
     &[Fault::SessionExpiry],
     |_| Plan { rounds: 4, ..Plan::calm().with(&[Fault::SessionExpiry], 0.05) },
@@ -36,7 +36,7 @@ pub(super) static DEAF: Workload = WORKLOAD.mutant(
 /// Caught by BA-4 (nothing left at a barrier) in the first seeds, on a calm network.
 pub(super) static EXISTS_WATCH: Workload = WORKLOAD.mutant(
     "barrier-exists-watch",
-    "a barrier that asks exists with a watch, and leaves it behind when none stands",
+    "a barrier that uses exists with a watch, and leaves the watch behind when there is no barrier",
     Caught::by(Ba4).within(1).seen("CURATOR-654; the recipes page"),
     &[],
     |_| Plan { rounds: 4, ..Plan::calm() },

@@ -5,7 +5,7 @@ use crate::prelude::*;
 use zk_checker::history::Notify;
 
 pub(super) const STORY: Story = Story {
-    title: "who waits at a barrier passes on the notification of its end, without asking again",
+    title: "a waiter passes on the notification of the removal, without another read",
     about: "Two clients come while the barrier stands, and one of them again when it is down. One request each, one \
             notification for each who waited, and no watch is left.",
     point: |told| {

@@ -5,7 +5,7 @@ use crate::prelude::*;
 use zk_checker::history::Notify;
 
 pub(super) const STORY: Story = Story {
-    title: "a waiter that was away passes when it finds another barrier than the one it waited for",
+    title: "a waiter that reconnects passes when it finds a newer barrier than the one that it waited for",
     about: "While it is cut off its barrier goes and another one is raised in the same place. No deletion is told to it \
             when it comes back, only that something has changed; the czxid says that this is another one.",
     point: |told| {

@@ -4,7 +4,7 @@ use crate::barrier::words as barrier;
 use crate::prelude::*;
 
 pub(super) const STORY: Story = Story {
-    title: "a barrier that is raised again at once holds nobody who was let go",
+    title: "a barrier that is raised again at once stops no released waiter",
     about: "The page asks again after the event, and would find the next barrier. Here the end of the one that was waited \
             for lets pass.",
     point: |told| {

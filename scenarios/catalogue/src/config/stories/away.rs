@@ -5,7 +5,7 @@ use crate::prelude::*;
 use std::time::Duration;
 
 pub(super) const STORY: Story = Story {
-    title: "what was written while a follower was away is told when it is back",
+    title: "a follower that reconnects receives the value that was written meanwhile",
     about: "b loses its connection, and a writes the value twice in the meantime. b is told of the last one, and of nothing older.",
     point: |told| {
         let of =

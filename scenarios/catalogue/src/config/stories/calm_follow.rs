@@ -5,7 +5,7 @@ use crate::prelude::*;
 use std::time::Duration;
 
 pub(super) const STORY: Story = Story {
-    title: "a follower is told of every change at one request",
+    title: "a follower receives every change at the cost of one request",
     about: "b follows a value that is missing at first, and a writes it twice.",
     point: |told| {
         let of =

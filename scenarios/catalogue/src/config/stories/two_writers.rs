@@ -5,7 +5,7 @@ use crate::prelude::*;
 use zk_checker::history::Outcome;
 
 pub(super) const STORY: Story = Story {
-    title: "of two who have read the same value one writes, and the other is told",
+    title: "two clients read the same value: one writes, and the write of the other is refused",
     about: "Both write on the condition that nobody has written in between. One reply is lost: the writer finds out that it was written.",
     point: |told| {
         vec![

@@ -10,7 +10,7 @@ use crate::prelude::*;
 /// Caught by DB-9 (one phase at a time) within 20 seeds with disconnects; the harm is DB-1.
 pub(super) static ANY_WAKE: Workload = BASE.mutant(
     "double-barrier-any-wake",
-    "a double barrier that any wake-up lets in, a lost connection too",
+    "a double barrier that admits at any wake-up, also at connection loss",
     Caught::by(Db9).harm(&[Db1]).breaks(Promise::Barriers).seen("Curator#1290"),
     &[Fault::Disconnect],
     |_| Plan { clients: 3, rounds: 3, ..Plan::calm().with(&[Fault::Disconnect], 0.05) },

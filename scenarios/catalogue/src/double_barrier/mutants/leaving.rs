@@ -22,7 +22,7 @@ pub(super) static ASKED_NAME: Workload = BASE.mutant(
 /// Caught by DB-2 (double barrier, leave) in the first seeds, on a calm network.
 pub(super) static LEAVE_AT_ONCE: Workload = BASE.mutant(
     "double-barrier-leave-at-once",
-    "a double barrier in which who leaves waits for nobody",
+    "a double barrier in which a leaving participant waits for no other",
     Caught::by(Db2).within(1).breaks(Promise::Barriers),
     &[],
     |_| Plan { clients: 3, rounds: 3, ..Plan::calm() },
@@ -48,7 +48,7 @@ pub(super) static ONE_WATCHER: Workload = BASE.mutant(
 /// Caught by DB-8 (cost of a double barrier) within 20 seeds, on a calm network.
 pub(super) static WATCH_ALL: Workload = BASE.mutant(
     "double-barrier-watch-all",
-    "a double barrier in which all who leave watch the whole directory",
+    "a double barrier in which all leaving participants watch the whole directory",
     Caught::by(Db8).within(1).breaks(Promise::NoHerd),
     &[],
     |_| Plan { clients: 4, rounds: 3, ..Plan::calm() },

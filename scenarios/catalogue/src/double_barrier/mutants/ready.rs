@@ -27,7 +27,7 @@ pub(super) static COUNTS_READY: Workload = BASE.mutant(
 /// Caught by DB-6 (progress) within 20 seeds with answers that are slow.
 pub(super) static NO_READY: Workload = BASE.mutant(
     "double-barrier-no-ready",
-    "a double barrier without ready: everybody counts the children",
+    "a double barrier without ready: every participant counts the children",
     Caught::by(Db6).seen("ZOOKEEPER-1011"),
     &[Fault::ReplyLate],
     |_| Plan { clients: 2, rounds: 6, ..Plan::calm().with(&[Fault::ReplyLate], 0.2) },

@@ -4,7 +4,7 @@ use crate::double_barrier::words::step_of_three;
 use crate::prelude::*;
 
 pub(super) const STORY: Story = Story {
-    title: "three enter in the transaction that the third one makes, and leave when the last one has gone",
+    title: "three participants enter in the transaction of the third, and leave with the last",
     about: "Two register and wait for the next generation to begin. The third one counts three, and opens: roster, ready and \
             the next generation in one transaction. To leave, all but the opener delete their znodes and wait for ready.",
     point: |told| {

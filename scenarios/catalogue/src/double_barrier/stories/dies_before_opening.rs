@@ -4,7 +4,7 @@ use crate::double_barrier::words::step_of_three;
 use crate::prelude::*;
 
 pub(super) const STORY: Story = Story {
-    title: "who dies before it opens is not counted, and the next one takes its place",
+    title: "a participant that dies before the opening is not counted, and the next one takes its place",
     about: "Three are wanted. One of the first two dies; when the third one comes there are two. A fourth one opens it, for \
             the three that live.",
     point: |told| {

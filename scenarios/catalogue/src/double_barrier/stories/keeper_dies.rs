@@ -4,7 +4,7 @@ use crate::double_barrier::words::step_of_three;
 use crate::prelude::*;
 
 pub(super) const STORY: Story = Story {
-    title: "when the keeper dies, ready goes with it, and the others wait for each other all the same",
+    title: "when the keeper dies, ready is deleted, and the other participants still wait for each other",
     about: "Who leaves deletes its znode and waits for the end of ready, which goes with the session of whoever opened. \
             That is no reason to be out: one is still inside, so it is waited for.",
     point: |told| {

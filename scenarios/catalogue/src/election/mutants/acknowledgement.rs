@@ -42,7 +42,7 @@ impl<Z: ZooKeeper> Interceptor<Z> for Swallows {
 /// Caught by LE-4 (acknowledged) at the first acknowledgement.
 pub(super) static PERSISTENT_ACK: Workload = WORKLOAD.mutant(
     "election-persistent-ack",
-    "an election whose acknowledgement stays when its leader has gone",
+    "an election with a persistent acknowledgement, which outlives its leader",
     Caught::by(Le4).seen("the recipes page"),
     &[],
     |_| Plan::calm(),
@@ -68,7 +68,7 @@ impl<Z: ZooKeeper> Interceptor<Z> for Stays {
 /// Caught by LE-4 (acknowledged) within a hundred seeds in which leaders are paused or lose their connections.
 pub(super) static UNCHECKED_ACK: Workload = WORKLOAD.mutant(
     "election-unchecked-ack",
-    "an election whose acknowledgement is written without a check of one's own candidate",
+    "an election whose acknowledgement is written without a check of the leader's candidate",
     Caught::by(Le4).within(100),
     DEPOSING,
     |_| Plan { rounds: 6, ..Plan::calm().with(DEPOSING, 0.05) },

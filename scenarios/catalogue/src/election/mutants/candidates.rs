@@ -18,7 +18,7 @@ use zk_recipes::{Election, Leadership, Term};
 /// live on; the harm is LE-4 (acknowledgement).
 pub(super) static FORMER_SESSION: Workload = WORKLOAD.mutant(
     "election-former-session",
-    "an election in which a candidate of one's former session is taken for one's own",
+    "an election that takes the candidate of a former session for its own",
     Caught::by(Le3)
         .or(&[(Mx10, "what it deletes when it is done is the znode of another session")])
         .within(100)
@@ -40,7 +40,7 @@ const RECONNECTING: &[Fault] = &[Fault::Disconnect, Fault::ClientPartition, Faul
 /// Caught by LE-7 (cost) in the first run in which two wait for the same leader. It does no other harm.
 pub(super) static WATCH_LEADER: Workload = WORKLOAD.mutant(
     "election-watch-leader",
-    "an election whose candidates all watch the leader: its going wakes all of them",
+    "an election whose candidates all watch the leader: its end wakes all of them",
     Caught::by(Le7).within(1).breaks(Promise::NoHerd).seen("the recipes page warns of it"),
     &[],
     |_| Plan { clients: 4, ..Plan::calm() },
@@ -78,7 +78,7 @@ impl<Z: ZooKeeper> Interceptor<Z> for WatchesTheFirst {
 /// Caught by LE-6 (stability) in the first runs in which a predecessor goes between the list and the watch.
 pub(super) static NEW_CANDIDATE: Workload = WORKLOAD.mutant(
     "election-new-candidate",
-    "an election in which a candidate whose predecessor is gone makes a new one",
+    "an election in which a candidate creates a new znode when its predecessor is deleted",
     Caught::by(Le6)
         .or(&[(
             Mx13,

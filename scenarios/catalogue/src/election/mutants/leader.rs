@@ -14,7 +14,7 @@ use zk_recipes::zk::{CreateMode, Created, Listing};
 /// (one leader).
 pub(super) static DEAF_LEADER: Workload = WORKLOAD.mutant(
     "election-deaf-leader",
-    "an election whose leader is not told when its candidate is deleted",
+    "an election whose leader does not notice the deletion of its candidate",
     Caught::by(Le9).harm(&[Le1]).seen("CURATOR-49"),
     &[],
     |_| Plan { rounds: 6, ..Plan::calm() },
@@ -26,7 +26,7 @@ pub(super) static DEAF_LEADER: Workload = WORKLOAD.mutant(
 /// Caught by LE-9 (leadership ends in time); the harm is LE-1 (one leader).
 pub(super) static DEAF_WHEN_DEPOSED: Workload = Workload {
     name: "election-deaf-when-deposed",
-    about: "an election whose leader is not told when a foreign client deletes its candidate",
+    about: "an election whose leader does not notice that a foreign client deleted its candidate",
     plan: |_| Plan { rounds: 4, ..Plan::calm() }.with_interference(&[Act::Delete], 0.25, 6),
     ..DEAF_LEADER
 };

@@ -4,7 +4,7 @@ use crate::election::words as election;
 use crate::prelude::*;
 
 pub(super) const STORY: Story = Story {
-    title: "a leader that resigns wakes one candidate, and whoever follows is told",
+    title: "a leader that resigns wakes one candidate, and observers are notified",
     about: "Nothing goes wrong. Two candidates wait, each for the one just ahead; the record goes with the leader in one \
             transaction, and the next leader makes another.",
     point: |told| {

@@ -4,7 +4,7 @@ use crate::election::words as election;
 use crate::prelude::*;
 
 pub(super) const STORY: Story = Story {
-    title: "a leader that is cut off stops before the next one begins, and its record goes with it",
+    title: "a partitioned leader stops before the next one begins, and its record is deleted",
     about: "The leader's session ends while it is away. It has stopped by then; candidate and record go in one transaction, \
             and the next leader has a larger epoch.",
     point: |told| {

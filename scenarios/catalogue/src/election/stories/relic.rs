@@ -4,7 +4,7 @@ use crate::election::words as election;
 use crate::prelude::*;
 
 pub(super) const STORY: Story = Story {
-    title: "the record of a leader that was deposed is obeyed by nobody, and the next leader replaces it",
+    title: "no client obeys the record of a deposed leader, and the next leader replaces it",
     about: "The page's note asks for a znode that acknowledges, and says nothing of one that is there already. The deposed \
             leader is told at once; its record names a candidate that is not first, and its going later takes no other \
             record along.",

@@ -23,7 +23,7 @@ fn run<C: Client>(task: Task<C>, mutation: &'static Mutation) -> BoxFuture<'stat
 /// Caught by GM-4 (joined) within 20 seeds.
 static EXISTS_IS_JOINED: Workload = WORKLOAD.mutant(
     "group-exists-is-joined",
-    "a group that takes \"the znode exists already\" for success",
+    "a group that takes NodeExists for success",
     Caught::by(Gm4).seen("STORM-1941, bookkeeper#3418"),
     RESTARTING,
     |_| Plan { rounds: 8, ..Plan::calm().with(RESTARTING, 0.02) },
@@ -68,7 +68,7 @@ static JOINS_TWICE: Workload = WORKLOAD.mutant(
 /// Caught by GM-4 (joined) in the first runs, since no session owns such a znode.
 static PERSISTENT: Workload = WORKLOAD.mutant(
     "group-persistent",
-    "a group whose members are no ephemerals: who dies stays",
+    "a group with persistent member znodes: a dead member stays",
     Caught::by(Gm4),
     &[Fault::ClientCrash],
     |_| Plan { rounds: 6, ..Plan::calm().with(&[Fault::ClientCrash], 0.05) },

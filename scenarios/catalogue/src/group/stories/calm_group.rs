@@ -5,7 +5,7 @@ use crate::prelude::*;
 use std::time::Duration;
 
 pub(super) const STORY: Story = Story {
-    title: "observers see who comes and who goes",
+    title: "observers see every join and every leave",
     about: "b follows the group; a joins and leaves.",
     point: |told| {
         let of =

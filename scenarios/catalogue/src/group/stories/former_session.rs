@@ -4,7 +4,7 @@ use crate::group::words as group;
 use crate::prelude::*;
 
 pub(super) const STORY: Story = Story {
-    title: "the znode of a former session is no membership: it is waited for",
+    title: "the znode of a former session is no membership: the join waits until it is deleted",
     about: "a dies and its place is taken by b, under the same id. The znode of a is still there, and b waits until it has gone.",
     point: |told| {
         let created = |what: &What| matches!(what, What::Created { owner, .. } if owner.0 != 0);

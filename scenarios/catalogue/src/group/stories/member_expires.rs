@@ -5,7 +5,7 @@ use crate::prelude::*;
 use std::time::Duration;
 
 pub(super) const STORY: Story = Story {
-    title: "a member whose session ends is told, and leaves every view",
+    title: "a member whose session expires is notified, and leaves every view",
     about: "The session of a ends. It says that it is out, and b sees it go.",
     point: |told| {
         let of =

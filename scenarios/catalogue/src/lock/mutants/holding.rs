@@ -10,7 +10,7 @@ use crate::prelude::*;
 /// Caught by MX-12 (end of interest) within some 20 seeds with lost requests; the harm is MX-8 (progress).
 pub(super) static FORGETS_FAILED_DELETE: Workload = WORKLOAD.mutant(
     "lock-forgets-failed-delete",
-    "a release forgets the lock although its delete failed",
+    "a release ends although its delete failed",
     Caught::by(Mx12).harm(&[Mx8]).seen("CURATOR-678, CURATOR-202"),
     &[Fault::RequestLost],
     |_| Plan::calm().with(&[Fault::RequestLost], 0.05),
@@ -23,7 +23,7 @@ pub(super) static FORGETS_FAILED_DELETE: Workload = WORKLOAD.mutant(
 /// lives: when it resumes it has to stop at once.
 pub(super) static HOLDS_ON: Workload = WORKLOAD.mutant(
     "lock-holds-on",
-    "a holder goes on whatever becomes of its connection and its session",
+    "a holder ignores the loss of its connection and its session",
     Caught::by(Mx14).harm(&[Mx2]).seen("CURATOR-206, libkv#156"),
     &[Fault::ClientPause],
     |_| Plan::calm().with(&[Fault::ClientPause], 0.1),
@@ -37,7 +37,7 @@ pub(super) static HOLDS_ON: Workload = WORKLOAD.mutant(
 /// made again.
 pub(super) static NUMBER_AS_TOKEN: Workload = WORKLOAD.mutant(
     "lock-number-as-token",
-    "the number at the end of the name is taken for the fencing token",
+    "the sequence number is used as the fencing token",
     Caught::by(Mx5).within(1).seen("zk-ruby#34"),
     &[],
     |_| Plan::calm(),
@@ -57,7 +57,7 @@ pub(super) static NUMBER_AS_TOKEN_REAL: RealWorkload =
 /// they put the rule to the test in the right lock.
 pub(super) static CLONED_GUARD: Workload = WORKLOAD.mutant(
     "lock-cloned-guard",
-    "a lock whose guard can be cloned: the first clone that is dropped releases it",
+    "a lock whose guard can be cloned: the first dropped clone releases it",
     Caught::by(Mx14).within(1).harm(&[Mx3]).breaks(Promise::Exclusion).seen("zookeeper-client 0.11.1"),
     &[Fault::ClientPause],
     |_| Plan::calm().with(&[Fault::ClientPause], 0.03),

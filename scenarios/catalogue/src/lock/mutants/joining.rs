@@ -12,7 +12,7 @@ use crate::prelude::*;
 /// Caught by MX-9 (one znode per acquire) within 20 seeds with lost replies; the harm is MX-8 (progress).
 pub(super) static NO_GUID: Workload = WORKLOAD.mutant(
     "lock-no-guid",
-    "a lock whose znodes bear no guid: after a lost reply it simply creates again",
+    "a lock without guids in its znodes' names: after a lost reply it creates again",
     Caught::by(Mx9)
         .or(&[(
             Mx12,
@@ -33,7 +33,7 @@ pub(super) static NO_GUID: Workload = WORKLOAD.mutant(
 /// harm is MX-8 (progress).
 pub(super) static NO_SETTLE: Workload = WORKLOAD.mutant(
     "lock-no-settle",
-    "a lock that looks for its znode where it may not have arrived yet, and creates again",
+    "a lock that looks for its znode without a settling write, and creates again",
     Caught::by(Mx9).within(100).harm(&[Mx8]).seen("CURATOR-264; the recipes page"),
     LAGGING,
     |_| Plan { servers: 3, faults: 6, ..Plan::calm().with(LAGGING, 0.05) },
@@ -48,7 +48,7 @@ const LAGGING: &[Fault] = &[Fault::ReplyLost, Fault::Disconnect, Fault::ApplySta
 /// Caught by MX-4 (granted without a right) within a few seeds; the harm is MX-3 (mutual exclusion).
 pub(super) static WHOLE_NAMES: Workload = WORKLOAD.mutant(
     "lock-whole-names",
-    "the line is in the order of whole names, so the guid decides",
+    "contenders are ordered by whole names, so the guid decides",
     Caught::by(Mx4).within(5).harm(&[Mx3]).breaks(Promise::Exclusion).seen("ZOOKEEPER-2931, ZOOKEEPER-3162"),
     &[],
     |_| Plan { clients: 2, rounds: 1, ..Plan::calm() },

@@ -9,7 +9,7 @@ use crate::prelude::*;
 /// Caught by MX-4 (granted without a right) within some 20 seeds; the harm is MX-3 (mutual exclusion).
 pub(super) static LIMIT_OVERLOOKED: Workload = WORKLOAD.mutant(
     "lock-limit-overlooked",
-    "when the time limit is over the lock is taken for granted",
+    "at the time limit the lock counts as granted",
     Caught::by(Mx4).harm(&[Mx3]).breaks(Promise::Exclusion).seen("kazoo"),
     &[],
     |_| Plan { clients: 6, ..Plan::calm() },
@@ -33,7 +33,7 @@ pub(super) static LIMIT_RENEWED: Workload = WORKLOAD.mutant(
 /// Caught by MX-10 (foreign delete) within some 20 seeds; the harm is MX-2 (mutual exclusion).
 pub(super) static BREAKS_IN: Workload = WORKLOAD.mutant(
     "lock-breaks-in",
-    "a waiter whose time is over deletes the first znode in line",
+    "a waiter deletes the first contender's znode at its time limit",
     Caught::by(Mx10)
         .or(&[
             (

@@ -11,7 +11,7 @@ use zk_recipes::{Lock, LockGuard, Released, Stop};
 
 pub(super) static WORKLOAD: Workload = super::WORKLOAD.mutant(
     "lock-resource-ignores-tokens",
-    "the right lock before a resource that looks at no token",
+    "the correct lock with a resource that ignores fencing tokens",
     Caught::by(Mx1).breaks(Promise::Exclusion).seen("Kleppmann on distributed locking"),
     FAULTS,
     |_| Plan { faults: 6, ..Plan::calm().with(FAULTS, 0.1) },

@@ -14,7 +14,7 @@ use zk_recipes::zk::{CreateMode, Created, Listing, path};
 /// Caught by MX-12 (end of interest) within some 20 seeds; the harm is MX-8 (progress).
 pub(super) static LEAVES_ITS_ZNODE: Workload = WORKLOAD.mutant(
     "lock-leaves-its-znode",
-    "whoever gives up leaves its znode in line",
+    "a waiter that gives up leaves its znode behind",
     Caught::by(Mx12)
         .or(&[(
             Mx8,
@@ -41,7 +41,7 @@ impl<Z: ZooKeeper> Interceptor<Z> for LeavesItsZnode {
 /// a client dies, is MX-8 (progress).
 pub(super) static PERSISTENT: Workload = WORKLOAD.mutant(
     "lock-persistent",
-    "the znodes in line do not go with their sessions",
+    "the znodes of contenders are persistent",
     Caught::by(Mx4)
         .or(&[(Mx8, "somebody died in line before anybody was granted it")])
         .within(1)
@@ -68,7 +68,7 @@ impl<Z: ZooKeeper> Interceptor<Z> for Persistent {
 /// Caught by MX-11 (leak) within some 20 seeds. It does no other harm.
 pub(super) static EXISTS_WATCH: Workload = WORKLOAD.mutant(
     "lock-exists-watch",
-    "a waiter watches by exists, which leaves a watch where nobody is",
+    "a waiter watches by exists, which leaves a watch on a missing znode",
     Caught::by(Mx11).seen("CURATOR-107, kazoo 9b0a793"),
     &[],
     |_| Plan { clients: 4, ..Plan::calm() },
@@ -102,7 +102,7 @@ impl<Z: ZooKeeper> Interceptor<Z> for WatchesByExists {
 /// live on; the harm is MX-10 (foreign delete).
 pub(super) static FORMER_SESSION: Workload = WORKLOAD.mutant(
     "lock-former-session",
-    "a lock that takes the znode of its own former session for its own",
+    "a lock that takes the znode of its former session for its own",
     Caught::by(Mx4)
         .or(&[
             (Mx13, "who looks for what it has left asks once more than a lock that is free may cost"),
@@ -128,7 +128,7 @@ const RECONNECTING: &[Fault] = &[Fault::Disconnect, Fault::ClientPartition, Faul
 /// exclusion, belief).
 pub(super) static MISSING_IS_FIRST: Workload = WORKLOAD.mutant(
     "lock-missing-is-first",
-    "a waiter whose znode is gone, and nobody is lower, holds the lock",
+    "a waiter whose znode is gone, with no lower one left, holds the lock",
     Caught::by(Mx4).harm(&[Mx2]).within(100).seen("go-zookeeper/zk"),
     &[],
     |_| Plan { rounds: 4, ..Plan::calm() }.with_interference(&[Act::Delete], 0.25, 6),

@@ -10,7 +10,7 @@ use crate::prelude::*;
 /// Caught by MX-13 (cost) in the first run in which two wait. It does no other harm.
 pub(super) static WATCH_ALL: Workload = WORKLOAD.mutant(
     "lock-watch-all",
-    "a lock whose waiters all watch the directory: every release wakes everybody",
+    "a lock whose waiters all watch the directory: every release wakes all of them",
     Caught::by(Mx13).within(1).breaks(Promise::NoHerd).seen("the recipes page warns of it"),
     &[],
     |_| Plan::calm(),
@@ -28,7 +28,7 @@ pub(super) static WATCH_ALL_REAL: RealWorkload =
 /// Caught by MX-13 (cost) in the first run in which two wait. It does no other harm.
 pub(super) static WATCH_FIRST: Workload = WORKLOAD.mutant(
     "lock-watch-first",
-    "a lock whose waiters all watch the first in line",
+    "a lock whose waiters all watch the first contender",
     Caught::by(Mx13).within(1).breaks(Promise::NoHerd).seen("kazoo 7dd4c4c"),
     &[],
     |_| Plan { clients: 4, ..Plan::calm() },
@@ -46,7 +46,7 @@ pub(super) static WATCH_FIRST_REAL: RealWorkload =
 /// Caught by MX-13 (cost) in the first run in which one waits. It does no other harm.
 pub(super) static POLLS: Workload = WORKLOAD.mutant(
     "lock-polls",
-    "a waiter looks again and again",
+    "a waiter polls",
     Caught::by(Mx13).within(1),
     &[],
     |_| Plan::calm(),
@@ -64,7 +64,7 @@ pub(super) static POLLS_REAL: RealWorkload = RealWorkload::new(&POLLS, |task| ru
 /// Caught by MX-4 (granted without a right) within some 20 seeds; the harm is MX-3 (mutual exclusion).
 pub(super) static EVENT_GRANTS: Workload = WORKLOAD.mutant(
     "lock-event-grants",
-    "any wake-up grants, without a second look",
+    "any wake-up grants, without another list",
     Caught::by(Mx4).harm(&[Mx3]).breaks(Promise::Exclusion).seen("Curator#1290 is of this kind"),
     &[Fault::Cancel],
     |_| Plan { clients: 4, ..Plan::calm() }.with(&[Fault::Cancel], 0.05),
@@ -77,7 +77,7 @@ pub(super) static EVENT_GRANTS: Workload = WORKLOAD.mutant(
 /// Caught by MX-7 (lost wake-up) within some 20 seeds; the harm is MX-8 (progress).
 pub(super) static WAITS_FOR_NOBODY: Workload = WORKLOAD.mutant(
     "lock-waits-for-nobody",
-    "the one ahead is gone when it is to be watched, and is waited for all the same",
+    "the predecessor is gone before the watch is armed, and the waiter still waits for it",
     Caught::by(Mx7).harm(&[Mx8]).seen("helix#44, samuel/go-zookeeper#10"),
     &[],
     |_| Plan::calm(),

@@ -4,7 +4,7 @@ use crate::lock::words as lock;
 use crate::prelude::*;
 
 pub(super) const STORY: Story = Story {
-    title: "a holder that stood still is told at once, and its late write is refused",
+    title: "a holder that was paused is told at once, and its late write is refused",
     about: "The holder's process stops past its session, the session ends, the next in line holds. Nobody can keep a \
             stopped process from believing; when it goes on it learns by its own clock, and the resource refuses its \
             token.",

@@ -4,7 +4,7 @@ use crate::lock::words as lock;
 use crate::prelude::*;
 
 pub(super) const STORY: Story = Story {
-    title: "a create whose reply was lost is found again, not made twice",
+    title: "a create whose reply was lost is found, and not repeated",
     about: "The connection breaks after the server has applied the create. The client comes back, settles what is still \
             under way by a write, and finds its znode by the guid in the name.",
     point: |told| {

@@ -4,7 +4,7 @@ use crate::lock::words as lock;
 use crate::prelude::*;
 
 pub(super) const STORY: Story = Story {
-    title: "when a waiter in the middle dies, the one behind looks again and waits on",
+    title: "when a waiter in the middle dies, the waiter behind it lists again and keeps waiting",
     about: "Three stand in line and the second dies. Its znode goes with its session, the third is told, sees that the \
             first still holds, and watches it instead: an event alone grants nothing.",
     point: |told| {

@@ -26,7 +26,7 @@ fn run<C: Client>(task: Task<C>, mutation: &'static Mutation) -> BoxFuture<'stat
 /// Caught by NS-1 (one owner of a name) in the first run in which two ask for one name.
 static EXISTS_IS_MINE: Workload = WORKLOAD.mutant(
     "names-exists-is-mine",
-    "a name service that takes \"the znode exists already\" for success",
+    "a name service that takes NodeExists for success",
     Caught::by(Ns1).within(1).seen("the recipes page"),
     &[],
     |_| Plan { rounds: 4, ..Plan::calm() },
@@ -45,7 +45,7 @@ static EXISTS_IS_MINE_REAL: RealWorkload =
 /// Caught by NS-3 (a lost reply is neither yes nor no) within 20 seeds with lost replies.
 static LOSS_IS_REFUSAL: Workload = WORKLOAD.mutant(
     "names-loss-is-refusal",
-    "a name service that takes a lost connection for a refusal",
+    "a name service that takes connection loss for a refusal",
     Caught::by(Ns3),
     &[Fault::ReplyLost],
     |_| Plan { rounds: 4, ..Plan::calm().with(&[Fault::ReplyLost], 0.05) },
@@ -57,7 +57,7 @@ static LOSS_IS_REFUSAL: Workload = WORKLOAD.mutant(
 /// Caught by NS-4 (only one's own) within 20 seeds with sessions that expire.
 static RELEASE_BY_NAME: Workload = WORKLOAD.mutant(
     "names-release-by-name",
-    "a name service that gives a name back by its name alone, whoever has it by then",
+    "a name service that releases a name by its path alone, whoever owns it by then",
     Caught::by(Ns4),
     &[Fault::SessionExpiry],
     |_| Plan {

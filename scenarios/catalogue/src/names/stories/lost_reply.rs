@@ -5,7 +5,7 @@ use crate::prelude::*;
 use zk_recipes::zk::CreateMode;
 
 pub(super) const STORY: Story = Story {
-    title: "a lost reply is neither yes nor no: the znode is looked for, and its owner asked",
+    title: "after a lost reply the client looks for the znode and reads its owner",
     about: "The connection breaks after the server has applied the create. The client settles what is under way by a write, finds the znode, and its own session as the owner.",
     point: |told| {
         let created = |what: &What| matches!(what, What::Created { owner, .. } if owner.0 != 0);

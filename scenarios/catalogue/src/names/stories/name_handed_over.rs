@@ -4,7 +4,7 @@ use crate::names::words as names;
 use crate::prelude::*;
 
 pub(super) const STORY: Story = Story {
-    title: "a name has one owner, and the next when it is given back",
+    title: "a name has one owner, and the next one after its release",
     about: "b asks for a name that a has, and waits. It is told when a gives it back.",
     point: |told| {
         let of =

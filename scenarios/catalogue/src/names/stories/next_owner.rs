@@ -4,7 +4,7 @@ use crate::names::words as names;
 use crate::prelude::*;
 
 pub(super) const STORY: Story = Story {
-    title: "who was away gives back nothing that is the next owner's",
+    title: "a disconnected former owner does not release the name of the next owner",
     about: "The session of a ends while it has the name, and b gets it. What a had is gone, and a says so instead of deleting what bears the name by then.",
     point: |told| {
         let deleted = |what: &What| matches!(what, What::Deleted { by, .. } if by.0 == 2);

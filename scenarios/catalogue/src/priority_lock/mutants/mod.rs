@@ -27,7 +27,7 @@ const fn mutant(
 /// Caught by MX-4 (a grant is justified) within five seeds; the harm is MX-3 (exclusion).
 static BESIDE: Workload = mutant(
     "priority-lock-beside",
-    "a priority lock whose newcomers look at the line alone and enter beside the holder",
+    "a priority lock whose newcomers list the contenders alone and enter beside the holder",
     Caught::by(Mx4).within(5).harm(&[Mx3]),
     |_| Plan::calm(),
     |task| client(task, over(|| Arc::new(SeesTheLineAlone), Clone::clone)).boxed(),
@@ -46,7 +46,7 @@ impl<Z: ZooKeeper> Interceptor<Z> for SeesTheLineAlone {
 /// Caught by MX-4 (a grant is justified) within some dozen seeds; the harm is MX-3 (exclusion).
 static NO_GATES: Workload = mutant(
     "priority-lock-no-gates",
-    "a priority lock whose grants do not notice that somebody else was granted it meanwhile",
+    "a priority lock whose grants do not notice a concurrent grant",
     Caught::by(Mx4).harm(&[Mx3]),
     |_| Plan { clients: 4, rounds: 6, ..Plan::calm() },
     |task| client(task, over(|| Arc::new(OpensTheGates), Clone::clone)).boxed(),

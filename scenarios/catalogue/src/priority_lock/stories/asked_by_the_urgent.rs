@@ -6,7 +6,7 @@ use crate::priority_lock::workload::GRACE;
 use zk_recipes::Preempt;
 
 pub(super) const STORY: Story = Story {
-    title: "a holder that is asked to go goes, and one that does not is made to when its grace is over",
+    title: "a revoked holder releases, and one that does not is removed after its grace period",
     about: "The urgent one asks those who are in its way, and nobody else: both readers get the word. One gives the lock \
             back, the other holds on, until its znode is deleted; it is told.",
     point: |told| {

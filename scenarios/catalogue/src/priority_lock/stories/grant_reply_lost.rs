@@ -5,7 +5,7 @@ use crate::priority_lock::words as priority_lock;
 use std::time::Duration;
 
 pub(super) const STORY: Story = Story {
-    title: "a grant whose reply was lost is found out by the names",
+    title: "a grant whose reply was lost is found by the names of the znodes",
     about: "The transaction takes the client out of the line and among the holders. When it is back it settles what is \
             under way by a write, finds itself among the holders, and holds.",
     point: |told| {

@@ -4,7 +4,7 @@ use crate::prelude::*;
 use crate::priority_lock::words as priority_lock;
 
 pub(super) const STORY: Story = Story {
-    title: "the urgent overtake those who wait, and not the one who holds",
+    title: "an urgent request overtakes waiters, and not the holder",
     about: "Nothing goes wrong. Whoever ranks first in line does not hold for that: the holder stands in a directory of its \
             own, and whoever comes looks there, too.",
     point: |told| vec![("two held", told.count(|what| matches!(what, What::Believe { .. })) == 2)],

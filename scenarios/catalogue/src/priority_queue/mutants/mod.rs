@@ -43,7 +43,7 @@ const RIGHT: Mutation = Mutation { prefix: |priority| format!("queue-{priority:0
 /// Caught by QU-10 (numbers are compared as numbers) when both are there; the harm is that of QU-5.
 static AS_TEXT: Workload = mutant(
     "priority-queue-as-text",
-    "a priority queue that compares priorities as texts: 10 goes before 9",
+    "a priority queue that compares priorities as text: 10 before 9",
     Caught::by(Qu10).within(5).harm(&[Qu5]),
     |task| run(task, &Mutation { prefix: |priority| format!("queue-{priority}-"), ..RIGHT }),
 );
@@ -54,7 +54,7 @@ static AS_TEXT: Workload = mutant(
 /// Caught by QU-5 (the more urgent first) when something more urgent was put before the call.
 static OLD_LIST: Workload = mutant(
     "priority-queue-old-list",
-    "a priority queue whose consumers go by a list of an earlier call",
+    "a priority queue whose consumers use the list of an earlier call",
     Caught::by(Qu5),
     |task| run(task, &Mutation { keeps_list: true, ..RIGHT }),
 );

@@ -4,7 +4,7 @@ use crate::prelude::*;
 use crate::priority_queue::words::{FRESH, urgent};
 
 pub(super) const STORY: Story = Story {
-    title: "priority 9 goes before priority 10",
+    title: "an item of priority 9 is taken before one of priority 10",
     about: "ZooKeeper's recipes page sorts names as texts, and so puts `queue-10` before `queue-9`. Here the priority has a \
             fixed width, and is compared as a number.",
     point: |told| vec![("both came out", told.count(|what| matches!(what, What::Observed { .. })) == 2)],

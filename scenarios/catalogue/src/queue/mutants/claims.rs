@@ -13,7 +13,7 @@ pub(super) static CONFIRMS_BLINDLY: Workload = Workload {
     objects: |names, _| declared(&CLAIMS, names),
     ..BASE.mutant(
         "queue-confirms-blindly",
-        "a queue that says done without reading what its transaction answered",
+        "a queue that reports success without reading the reply of its transaction",
         Caught::by(Qu1).within(100).seen("kazoo"),
         &[Fault::SessionExpiry],
         |_| Plan { rounds: 8, ..Plan::calm() }.with(&[Fault::SessionExpiry], 0.05),
@@ -27,7 +27,7 @@ pub(super) static CONFIRMS_BLINDLY: Workload = Workload {
 /// Caught by QU-1 (no duplicate).
 pub(super) static BLIND_TO_LOST_CLAIMS: Workload = Workload {
     name: "queue-blind-to-lost-claims",
-    about: "a queue that says done although a foreign client has deleted the claim",
+    about: "a queue that reports success although a foreign client has deleted the claim",
     faults: &[],
     plan: |_| Plan { rounds: 8, ..Plan::calm() }.with_interference(&[Act::Delete], 0.25, 12),
     ..CONFIRMS_BLINDLY

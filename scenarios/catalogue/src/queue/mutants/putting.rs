@@ -32,7 +32,7 @@ pub(super) static EPHEMERAL_ITEMS: Workload = BASE.mutant(
 /// Caught by QU-3 (one put, one item) at the second znode.
 pub(super) static PUT_AGAIN: Workload = BASE.mutant(
     "queue-put-again",
-    "a queue whose producers put again when an answer was lost",
+    "a queue whose producers put again after a lost reply",
     Caught::by(Qu3).seen("Curator"),
     &[Fault::ReplyLost],
     |_| Plan { rounds: 6, ..Plan::calm() }.with(&[Fault::ReplyLost], 0.05),

@@ -11,7 +11,7 @@ use crate::prelude::*;
 /// Caught by QU-2 (no loss) when everything has come to rest.
 pub(super) static DELETE_AGAIN: Workload = BASE.mutant(
     "queue-delete-again",
-    "a queue whose consumers send a delete again and take its refusal for another's work",
+    "a queue whose consumers retry a delete and take NoNode for the success of another consumer",
     Caught::by(Qu2).seen("kazoo, Curator"),
     &[Fault::ReplyLost],
     |_| Plan { rounds: 6, ..Plan::calm() }.with(&[Fault::ReplyLost], 0.05),
@@ -23,7 +23,7 @@ pub(super) static DELETE_AGAIN: Workload = BASE.mutant(
 /// Caught by QU-1 (no duplicate) within some 20 seeds with lost requests.
 pub(super) static HANDS_OUT_IN_DOUBT: Workload = BASE.mutant(
     "queue-hands-out-in-doubt",
-    "a queue that hands out an item whose delete was not answered",
+    "a queue that delivers an item whose delete has an unknown outcome",
     Caught::by(Qu1),
     &[Fault::RequestLost],
     |_| Plan { rounds: 8, ..Plan::calm().with(&[Fault::RequestLost], 0.1) },
@@ -35,7 +35,7 @@ pub(super) static HANDS_OUT_IN_DOUBT: Workload = BASE.mutant(
 /// Caught by QU-2 (no loss) within some 20 seeds with lost replies.
 pub(super) static PASSES_OVER_IN_DOUBT: Workload = BASE.mutant(
     "queue-passes-over-in-doubt",
-    "a queue that passes over an item whose delete was not answered",
+    "a queue that skips an item whose delete has an unknown outcome",
     Caught::by(Qu2),
     &[Fault::ReplyLost],
     |_| Plan { rounds: 8, ..Plan::calm().with(&[Fault::ReplyLost], 0.1) },
@@ -47,7 +47,7 @@ pub(super) static PASSES_OVER_IN_DOUBT: Workload = BASE.mutant(
 /// Caught by QU-1 (no duplicate) when two consumers race for an item.
 pub(super) static NO_NODE_IGNORED: Workload = BASE.mutant(
     "queue-no-node-ignored",
-    "a queue whose consumers hand out an item that another was faster to delete",
+    "a queue whose consumers deliver an item that another consumer deleted",
     Caught::by(Qu1).within(5),
     &[],
     |_| Plan { rounds: 6, ..Plan::calm() },

@@ -32,7 +32,7 @@ fn open_as_textbook<Z: ZooKeeper>(zk: &Z, way: &Way, prefetch: usize) -> (Produc
 /// Caught by QU-6 (nobody starves) at the instant at which nothing is left to wake one.
 pub(super) static NO_NEW_WATCH: Workload = BASE.mutant(
     "queue-no-new-watch",
-    "a queue whose consumers do not watch again after another was faster",
+    "a queue whose consumers do not watch again after a lost race",
     Caught::by(Qu6).within(40),
     &[],
     |_| Plan { rounds: 12, ..Plan::calm() },

@@ -4,7 +4,7 @@ use crate::prelude::*;
 use crate::queue::words as queue;
 
 pub(super) const STORY: Story = Story {
-    title: "a put wakes one idle consumer, and that one wakes the next",
+    title: "a put wakes one idle consumer, which wakes the next one",
     about: "Two consumers stand in line, and only the first watches the queue. Its place goes with the item that it takes, \
             and so the next moves up.",
     point: |told| {

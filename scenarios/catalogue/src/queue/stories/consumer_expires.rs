@@ -4,7 +4,7 @@ use crate::prelude::*;
 use crate::queue::words as queue;
 
 pub(super) const STORY: Story = Story {
-    title: "an item whose consumer is gone is handed to another, and the late one cannot confirm it",
+    title: "the item of an expired consumer is delivered to another one, and the late consumer cannot confirm it",
     about: "The claim goes with the session of the first consumer, and the second gets the item. It alone can say that it is \
             done with it.",
     point: |told| {

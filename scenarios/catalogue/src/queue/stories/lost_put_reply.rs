@@ -4,7 +4,7 @@ use crate::prelude::*;
 use crate::queue::words as queue;
 
 pub(super) const STORY: Story = Story {
-    title: "a put whose reply was lost is sent again, and its receipt refuses it",
+    title: "a put is retried after a lost reply, and its receipt refuses the duplicate",
     about: "The connection breaks after the server has put the item. The producer sends the same transaction again; its \
             receipt has moved on, so that it is refused, and the producer knows that the item is there.",
     point: |told| {

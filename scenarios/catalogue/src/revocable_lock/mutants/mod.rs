@@ -38,7 +38,7 @@ fn run<C: Client>(
 /// Caught by RV-1 (no request to release is lost) within some 100 seeds.
 static DEAF: Workload = mutant(
     "revocable-lock-deaf",
-    "an owner throws away what the read that arms its watch returns",
+    "an owner discards the data of the read that arms its watch",
     Caught::by(Rv1).within(100).seen("Curator"),
     |task| run(task, || Arc::new(ThrowsAway::default()), true),
 );
@@ -60,7 +60,7 @@ impl<Z: ZooKeeper> Interceptor<Z> for ThrowsAway {
 /// Caught by RV-2 (force) in the first run in which a client makes another go.
 static NO_GRACE: Workload = mutant(
     "revocable-lock-no-grace",
-    "who is made to go is removed at once",
+    "a forced revocation removes at once, without a grace period",
     Caught::by(Rv2).within(1).seen("the recipes page"),
     |task| run(task, || Arc::new(Unaltered), false),
 );

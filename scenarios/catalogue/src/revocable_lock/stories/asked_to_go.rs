@@ -4,7 +4,7 @@ use crate::prelude::*;
 use crate::revocable_lock::words;
 
 pub(super) const STORY: Story = Story {
-    title: "a holder that is asked to go finishes and releases; a waiter leaves the line; nobody else is woken by that",
+    title: "a revoked holder finishes and releases, a revoked waiter gives up, and no other contender is woken",
     about: "Nothing goes wrong. The word is written into one znode, and its owner alone is told. The waiter behind watches \
             for the deletion, and hears of nothing else.",
     point: |told| {

@@ -5,7 +5,7 @@ use crate::revocable_lock::words;
 use std::time::Duration;
 
 pub(super) const STORY: Story = Story {
-    title: "a holder that stands still is removed when the grace is over, and its late write is refused",
+    title: "a paused holder is removed after the grace period, and its late write is refused",
     about: "ZooKeeper's page has the revoker remove a lock's znode at once. Here it asks first and waits for the grace; the \
             one removed cannot know of it while it stands still, but its token is refused, and it is told when it goes on.",
     point: |told| {

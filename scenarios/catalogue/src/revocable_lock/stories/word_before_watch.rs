@@ -6,7 +6,7 @@ use std::time::Duration;
 use zk_checker::history::Notify;
 
 pub(super) const STORY: Story = Story {
-    title: "a word that is written before its owner watches is heard by the read that arms the watch",
+    title: "a revocation that is written before its owner watches is seen by the read that arms the watch",
     about: "The owner's znode exists, and the owner does not know its name yet. No notification will ever tell of a word \
             that is written now; the answer of the read does, and counts like any other.",
     point: |told| {

@@ -11,7 +11,7 @@ use crate::prelude::*;
 /// Caught by RW-4 (readers together) within a few seeds; the harm is MX-8 (progress).
 pub(super) static LATER_WRITER: Workload = mutant(
     "shared-lock-later-writer",
-    "a reader waits for a writer behind it, which waits for the reader",
+    "a reader waits for a later writer, which waits for the reader",
     Caught::by(Rw4).within(5).harm(&[Mx8]).seen("kazoo#649"),
     |task| run(task, &Mutation { ahead: any_writer, ..RIGHT }),
 );
@@ -28,7 +28,7 @@ fn any_writer<'a>(right: &Mutation, own: &str, names: &'a [String]) -> Option<&'
 /// Caught by RW-5 (wake-ups of readers and writers) within some 20 seeds. It does no other harm.
 pub(super) static LOWEST_WRITER: Workload = mutant(
     "shared-lock-lowest-writer",
-    "a reader watches the lowest writer ahead: every writer's going wakes it",
+    "a reader watches the lowest writer ahead: every deletion of a writer wakes it",
     Caught::by(Rw5).breaks(Promise::NoHerd).seen("Curator"),
     |task| run(task, &Mutation { ahead: lowest_writer, ..RIGHT }),
 );
@@ -47,7 +47,7 @@ fn lowest_writer<'a>(right: &Mutation, own: &str, names: &'a [String]) -> Option
 /// (readers and writers).
 pub(super) static LITERAL_NAMES: Workload = mutant(
     "shared-lock-literal-names",
-    "a reader looks for names that start with write-, and the guid stands in front",
+    "a reader looks for names that start with write-, but names start with the guid",
     Caught::by(Rw2).within(5).harm(&[Rw1]).seen("the recipes page"),
     |task| run(task, &Mutation { ahead: literally, ..RIGHT }),
 );

@@ -11,7 +11,7 @@ use crate::prelude::*;
 /// Caught by RW-2 (granted without a right) within some 20 seeds; the harm is RW-1 (readers and writers).
 pub(super) static HIGHEST_READER: Workload = mutant(
     "shared-lock-highest-reader",
-    "a writer watches the highest reader ahead and enters when it goes",
+    "a writer watches the highest reader ahead and enters when that one is deleted",
     Caught::by(Rw2).harm(&[Rw1]).seen("zk-ruby e346f31"),
     |task| run(task, &Mutation { looks_again: false, ..RIGHT }),
 );

@@ -4,7 +4,7 @@ use crate::prelude::*;
 use crate::shared_lock::words as shared_lock;
 
 pub(super) const STORY: Story = Story {
-    title: "a downgrade whose reply was lost is sent again and made once, and no writer slips in",
+    title: "a downgrade is retried after a lost reply and applied once, and no writer is granted in between",
     about: "One transaction puts the reader's znode into the writer's place in line. The same transaction again tells that \
             it was applied: the znode is there. The writer behind waits for the reader that was a writer.",
     point: |told| {

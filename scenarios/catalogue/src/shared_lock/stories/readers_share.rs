@@ -4,7 +4,7 @@ use crate::prelude::*;
 use crate::shared_lock::words as shared_lock;
 
 pub(super) const STORY: Story = Story {
-    title: "readers hold together; who reads behind a waiting writer waits for it",
+    title: "readers hold together; a reader behind a waiting writer waits for it",
     about: "Nothing goes wrong. The writer watches the reader just ahead, and looks again when that one goes. The reader \
             behind it does not overtake it.",
     point: |told| vec![("four held", told.count(|what| matches!(what, What::Believe { .. })) == 4)],

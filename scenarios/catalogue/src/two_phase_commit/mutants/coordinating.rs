@@ -10,7 +10,7 @@ use crate::prelude::*;
 /// Caught by TC-9 (one record decides) in the first run with a coordinator; the harm is TC-1 (agreement).
 pub(super) static OWN_READING: Workload = WORKLOAD.mutant(
     "two-phase-commit-own-reading",
-    "two-phase commit whose coordinator decides on its own reading of the votes, without a record",
+    "two-phase commit whose coordinator decides on the votes that it read, without a record",
     Caught::by(Tc9),
     &[Fault::ClientPause],
     |_| Plan { rounds: 2, ..Plan::calm() }.with(&[Fault::ClientPause], 0.02),

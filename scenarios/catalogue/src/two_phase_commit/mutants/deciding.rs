@@ -32,7 +32,7 @@ static UNCHECKED: Mutation = Mutation {
 /// Caught by TC-9 (one record decides) within 100 seeds with two deciders; the harm is TC-1 (agreement).
 pub(super) static OWN_DECISION_STANDS: Workload = WORKLOAD.mutant(
     "two-phase-commit-own-decision-stands",
-    "two-phase commit in which NodeExists on the record is taken for success: one's own decision stands",
+    "two-phase commit that takes NodeExists on the record for success of its own decision",
     Caught::by(Tc9)
         .or(&[(
             Tc4,
@@ -54,7 +54,7 @@ pub(super) static OWN_DECISION_STANDS: Workload = WORKLOAD.mutant(
 /// Caught by TC-8 (no way back after yes) within 20 seeds with slow peers; the harm is TC-1 (agreement).
 pub(super) static TIME_OUT_ABORTS: Workload = WORKLOAD.mutant(
     "two-phase-commit-time-out-aborts",
-    "two-phase commit in which a site that has voted for commit aborts when its time is over",
+    "two-phase commit in which a site that voted for commit aborts at its time limit",
     Caught::by(Tc8)
         .or(&[(Tc9, "it aborts although commit is on record already, and that is seen first")])
         .harm(&[Tc1])

@@ -17,7 +17,7 @@ use zk_recipes::zk::{CreateMode, path};
 /// Caught by TC-7 (the sites are fixed) within 5 seeds; the harm is TC-3 (commit needs every vote).
 pub(super) static CHILDREN_ONE_BY_ONE: Workload = WORKLOAD.mutant(
     "two-phase-commit-children-one-by-one",
-    "two-phase commit whose sites' znodes are made one by one: who comes early decides on half a list",
+    "two-phase commit whose sites' znodes are created one by one: an early site decides on a partial list",
     Caught::by(Tc7)
         .or(&[(Tc4, "the abort on half a list gets on record when the others have voted")])
         .seen("the recipes page"),

@@ -10,7 +10,7 @@ use crate::prelude::*;
 /// Caught by TC-6 (one vote a site) within 20 seeds with lost replies.
 pub(super) static VOTES_OVERWRITTEN: Workload = WORKLOAD.mutant(
     "two-phase-commit-votes-overwritten",
-    "two-phase commit in which votes are written under no version, and again after a lost reply",
+    "two-phase commit with votes that are written without a version, and again after a lost reply",
     Caught::by(Tc6),
     &[Fault::ReplyLost],
     |_| Plan { rounds: 2, ..Plan::calm() }.with(&[Fault::ReplyLost], 0.05),
@@ -23,7 +23,7 @@ pub(super) static VOTES_OVERWRITTEN: Workload = WORKLOAD.mutant(
 /// Caught by TC-12 (cost of a transaction) in the first run. It does no other harm.
 pub(super) static WATCH_ALL_VOTES: Workload = WORKLOAD.mutant(
     "two-phase-commit-watch-all-votes",
-    "two-phase commit in which every site watches all votes, although nobody asked it to",
+    "two-phase commit in which every site watches all votes",
     Caught::by(Tc12).within(1).breaks(Promise::NoHerd).seen("the recipes page"),
     &[],
     |_| Plan { rounds: 2, ..Plan::calm() },

@@ -6,7 +6,7 @@ use std::time::Duration;
 use zk_recipes::two_phase_commit::{Form, Vote};
 
 pub(super) const STORY: Story = Story {
-    title: "when the coordinator dies, a site whose time is over decides on the record in its place",
+    title: "when the coordinator dies, a site proposes the decision after its time limit",
     about: "Both sites have voted for commit, and nobody is there to decide. The first whose limit is over finds no vote \
             missing, so that abort cannot be proposed any more, and commits.",
     point: |told| {

@@ -5,7 +5,7 @@ use crate::two_phase_commit::words as two_phase_commit;
 use zk_recipes::two_phase_commit::{Form, Vote};
 
 pub(super) const STORY: Story = Story {
-    title: "the vote that completes the set decides in the same transaction",
+    title: "the last vote decides in its own transaction",
     about: "Nothing goes wrong. Each site is told once, and the last to finish takes everything away.",
     point: |told| {
         vec![

@@ -6,7 +6,7 @@ use zk_checker::history::Outcome;
 use zk_recipes::two_phase_commit::{Form, Vote};
 
 pub(super) const STORY: Story = Story {
-    title: "a vote stands when its session has ended, and the site learns what became of it",
+    title: "a vote outlives its session, and the site learns the decision",
     about: "The recipes page has votes in ephemeral znodes: then the vote would have gone, after others had read it. Here \
             it stays, the other site's vote completes the set, and the first one opens again and is told the same.",
     point: |told| {
