@@ -20,7 +20,7 @@ pub(crate) type ClientSession = session::ClientSession<Simulated>;
 pub(crate) type Out = session::Out<Simulated>;
 pub(crate) type Answered = session::Answered<Simulated>;
 pub(crate) type Failure = session::Failure<Refusal>;
-pub(crate) type Told = session::Told<PathId>;
+pub(crate) type WatchItem = session::WatchItem<PathId>;
 
 impl Protocol for Simulated {
     type Path = PathId;

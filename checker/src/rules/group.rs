@@ -10,7 +10,7 @@ pub(crate) struct Group {
     wakes: Wakes,
     cost: Cost,
     lives: Vec<Life>,
-    members: Vec<Member>,
+    members: Vec<Membership>,
     watchers: Vec<Watcher>,
     /// By transaction: the members, as sorted names with commas.
     states: Vec<(ObjectId, u64, String)>,
@@ -33,7 +33,7 @@ struct Life {
 }
 
 /// A join, and the membership that it gave.
-struct Member {
+struct Membership {
     id: OpId,
     object: ObjectId,
     client: u16,
@@ -167,7 +167,7 @@ impl Group {
         self.ends(client, object);
         let (name, session, since, told) = (None, Session(0), Moment::NEVER, Moment::NEVER);
         let (written, is_over, is_released) = (0, false, false);
-        self.members.push(Member {
+        self.members.push(Membership {
             id,
             object,
             client,
@@ -183,7 +183,7 @@ impl Group {
 
     /// Notes that a membership was given back: the latest one that the client ended.
     fn released(&mut self, op: &Op) {
-        let mine = |member: &&mut Member| (member.client, member.object) == (op.client, op.object);
+        let mine = |member: &&mut Membership| (member.client, member.object) == (op.client, op.object);
         if let Some(back) = self.members.iter_mut().rev().filter(mine).find(|member| member.since.came()) {
             back.is_released = true;
         }
@@ -191,7 +191,7 @@ impl Group {
 
     fn ends(&mut self, client: u16, object: ObjectId) {
         let mine =
-            |member: &&mut Member| (member.client, member.object) == (client, object) && !member.is_over;
+            |member: &&mut Membership| (member.client, member.object) == (client, object) && !member.is_over;
         for member in self.members.iter_mut().filter(mine).filter(|member| member.since.came()) {
             member.is_over = true;
         }
@@ -296,7 +296,7 @@ impl Group {
 
     /// GM-8: a client that leaves was a member until now, and was not told otherwise.
     fn leaves(&self, scene: &Scene<'_>, client: u16, object: ObjectId, out: &mut Findings) {
-        let is_left = |member: &&Member| {
+        let is_left = |member: &&Membership| {
             (member.client, member.object) == (client, object) && !member.is_over && member.since.came()
         };
         if let Some(member) = self.members.iter().rfind(is_left) {
@@ -306,7 +306,7 @@ impl Group {
 
     /// GM-8: a client that says that it is out has a reason.
     fn is_out(&self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
-        let Member { id: op, object, session, since, .. } = self.members[at];
+        let Membership { id: op, object, session, since, .. } = self.members[at];
         let own = self.lives.iter().rfind(|life| life.op == op);
         let Some(own) = own.filter(|_| since.came()) else { return };
         let znode = match scene.view.is_sim() {
@@ -363,10 +363,10 @@ impl Group {
         let Some((before, moment)) = watcher.last else { return };
         for id in ids(scene.text(before)).filter(|id| !ids(shown).any(|other| other == *id)) {
             out.premise(RuleId::Gm3, watcher.object);
-            let is_in = |life: &Life, member: &Member| {
+            let is_in = |life: &Life, member: &Membership| {
                 life.op == member.id && life.czxid <= zxid && !life.deleted.came()
             };
-            let lives = |member: &&Member| {
+            let lives = |member: &&Membership| {
                 let session = scene.view.session(member.session);
                 member.object == watcher.object
                     && member.name.is_some_and(|name| scene.text(name) == id)

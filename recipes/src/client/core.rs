@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::clock::Clock;
 use super::request::{Ask, Body, Real, Request, Root};
 use crate::session::{
-    Answered, ClientSession, Failure, Incoming, Out, Outgoing, Password, Servers, Slot, Slots, Told,
+    Answered, ClientSession, Failure, Incoming, Out, Outgoing, Password, Servers, Slot, Slots, WatchItem,
 };
 use crate::zk::{Error, Event, Over, SessionId, Status, Time, TreeEvent, path};
 
@@ -207,11 +207,11 @@ impl Core {
             Out::Answered(answered) => self.answered(answered, out, now),
             Out::Fired(watch, told) => {
                 let told = match told {
-                    Told::Event(kind, path) => {
+                    WatchItem::Event(kind, path) => {
                         Ok(TreeEvent::Changed(Event { kind, path: path.as_ref().to_owned() }))
                     }
-                    Told::Gap => Ok(TreeEvent::Gap),
-                    Told::Over(why) => Err(Error::SessionOver(why)),
+                    WatchItem::Gap => Ok(TreeEvent::Gap),
+                    WatchItem::Over(why) => Err(Error::SessionOver(why)),
                 };
                 self.slots.tell(watch, told, &mut self.wakers);
             }

@@ -31,7 +31,7 @@ mod slots;
 mod watches;
 
 pub use fingerprint::Fingerprint;
-pub use protocol::{Answered, Failure, Flaw, Flaws, Incoming, Out, Outgoing, Password, Protocol, Told};
+pub use protocol::{Answered, Failure, Flaw, Flaws, Incoming, Out, Outgoing, Password, Protocol, WatchItem};
 pub use servers::Servers;
 pub use slots::{Slot, Slots};
 pub use watches::{List, Table, Watching};
@@ -382,7 +382,7 @@ impl<P: Protocol> ClientSession<P> {
             }
         }
         self.change(State::Over(why), out);
-        out.extend(self.watches.take_all().into_iter().map(|id| Out::Fired(id, Told::Over(why))));
+        out.extend(self.watches.take_all().into_iter().map(|id| Out::Fired(id, WatchItem::Over(why))));
     }
 
     /// The user closes a session that is not connected: nothing is sent.
@@ -461,7 +461,7 @@ impl<P: Protocol> ClientSession<P> {
         self.servers.connected(self.server);
         self.change(State::Connected, out);
         // Reported now, so that the user's next requests come behind the arming.
-        out.extend(self.watches.staying().map(|id| Out::Fired(id, Told::Gap)));
+        out.extend(self.watches.staying().map(|id| Out::Fired(id, WatchItem::Gap)));
         out.extend(self.watches.forgotten().map(|(table, path)| Out::Forgot(table, path)));
         for believed in self.watches.believed(self.last_zxid, self.flaws, bytes) {
             let ask = P::set_watches(believed);
@@ -553,6 +553,6 @@ impl<P: Protocol> ClientSession<P> {
         if self.flaws.has(Flaw::KeepsFired) {
             self.watches.keep(kind, path.clone());
         }
-        out.extend(concerned.into_iter().map(|id| Out::Fired(id, Told::Event(kind, path.clone()))));
+        out.extend(concerned.into_iter().map(|id| Out::Fired(id, WatchItem::Event(kind, path.clone()))));
     }
 }

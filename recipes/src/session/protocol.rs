@@ -140,7 +140,7 @@ pub enum Out<P: Protocol> {
     /// A request is answered.
     Answered(Answered<P>),
     /// A watch is notified.
-    Fired(u32, Told<P::Path>),
+    Fired(u32, WatchItem<P::Path>),
     /// A notification arrived: [`dispatch`](super::ClientSession::dispatch) it.
     Noticed(P::Conn, EventKind, P::Path),
     /// A watch on that path is not registered again, since no future waits for it.
@@ -165,7 +165,7 @@ pub enum Out<P: Protocol> {
 
 /// An item of a watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Told<Path> {
+pub enum WatchItem<Path> {
     /// It fired.
     Event(EventKind, Path),
     /// It stays, and may have missed something.

@@ -9,7 +9,7 @@
 //! kept beside them, in the name of none. A client has one hold of an object at a time.
 
 use crate::election::workload as election;
-use crate::group::workload::{self as group, Member};
+use crate::group::workload::{self as group, MemberHandle};
 use crate::prelude::*;
 use crate::priority_lock::workload as priority_lock;
 use crate::revocable_lock::workload as revocable_lock;
@@ -343,14 +343,15 @@ impl<C: Client> Holder<'_, C> {
             (_, ended) => return Taken::not(&ended),
         };
         let keep = async move {
-            let was_lost = matches!(select(pin!(Member::out(&member)), enough).await, Either::Left(_));
+            let was_lost = matches!(select(pin!(MemberHandle::out(&member)), enough).await, Either::Left(_));
             if was_lost {
                 client.journal(|journal, at| {
                     journal.observed(at, client.number(), op, object, Seen::Missing, "", 0);
                 });
             }
             let call = Call::new(object, Verb::Release);
-            let leaving = async move { operation(client, call, nothing, || Member::leave(member)).await };
+            let leaving =
+                async move { operation(client, call, nothing, || MemberHandle::leave(member)).await };
             GiveBack { was_lost, work: leaving.map(drop).boxed() }
         };
         Taken::Kept(in_no_operation(client, keep).boxed())

@@ -41,7 +41,7 @@ pub fn is_foreign(kind: FaultKind) -> bool {
 
 /// A target of interference: an object of the run.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct InterferenceTarget {
     /// Its path.
     pub path: String,
     /// Whether its znode is a directory: nothing is created below a barrier, since that would keep it from being removed.
@@ -60,7 +60,7 @@ pub async fn interfere(
     process: Process,
     timeout: Duration,
     plan: Interference,
-    objects: Vec<Place>,
+    objects: Vec<InterferenceTarget>,
 ) {
     let mut left = plan.acts;
     let mut client = ForeignClient { zk: process.open(timeout).await, sim, process };
@@ -82,7 +82,7 @@ pub async fn interfere(
 
 impl ForeignClient {
     /// Lists the znodes and acts on one of them, if there is a candidate. Returns whether it acted.
-    async fn act(&self, act: Act, object: &Place) -> Result<bool, Error> {
+    async fn act(&self, act: Act, object: &InterferenceTarget) -> Result<bool, Error> {
         let found = found(&self.zk, object.path.clone(), DEPTH).await?;
         let is_object = |path: &&String| **path == object.path;
         let has_children = |path: &&String| found.iter().any(|(_, parent)| parent == *path);

@@ -32,14 +32,14 @@ pub struct Plan {
     #[serde(default, alias = "strangers", skip_serializing_if = "Interference::is_none")]
     pub interference: Interference,
     /// In which order things happen.
-    #[serde(default, skip_serializing_if = "Order::is_timed")]
-    pub order: Order,
+    #[serde(default, skip_serializing_if = "Scheduling::is_timed")]
+    pub order: Scheduling,
 }
 
 /// In which order things happen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Order {
+pub enum Scheduling {
     /// By the clock.
     #[default]
     Timed,
@@ -52,10 +52,10 @@ pub enum Order {
     },
 }
 
-impl Order {
+impl Scheduling {
     /// Whether it is the usual one.
     pub fn is_timed(&self) -> bool {
-        *self == Order::Timed
+        *self == Scheduling::Timed
     }
 }
 
@@ -141,7 +141,7 @@ impl Plan {
             faults: 0,
             rates: BTreeMap::new(),
             interference: Interference::default(),
-            order: Order::Timed,
+            order: Scheduling::Timed,
         }
     }
 
@@ -252,8 +252,8 @@ impl fmt::Display for Plan {
             write!(f, "; foreign clients act at most {acts} times:{}", Listed(rates))?;
         }
         match self.order {
-            Order::Timed => Ok(()),
-            Order::Any { late_answers, overtaking } => {
+            Scheduling::Timed => Ok(()),
+            Scheduling::Any { late_answers, overtaking } => {
                 write!(f, "; in any order")?;
                 write!(f, "{}", if late_answers { ", replies may be late" } else { "" })?;
                 write!(f, "{}", if overtaking { ", timers may run out early" } else { "" })

@@ -23,7 +23,7 @@
 //! # it_keeps_its_promises();
 //! ```
 
-use crate::plan::{Act, Interference, Order, Plan};
+use crate::plan::{Act, Interference, Plan, Scheduling};
 use proptest::prelude::*;
 use sim_zk::fault::Fault;
 
@@ -46,7 +46,7 @@ pub fn plans() -> impl Strategy<Value = Plan> {
             faults,
             rates,
             interference,
-            order: Order::Timed,
+            order: Scheduling::Timed,
         },
     )
 }

@@ -1,6 +1,6 @@
 //! Recorded runs: a file with the plan and all choices, or the same as a code of one word.
 
-use crate::plan::{Interference, Order, Plan};
+use crate::plan::{Interference, Plan, Scheduling};
 use crate::run::Run;
 use crate::workload::{Lookup, Workload};
 use base64::Engine;
@@ -135,7 +135,7 @@ impl Recording {
             true => (Interference::default(), rest),
             false => postcard::take_from_bytes(rest).ok()?,
         };
-        let order = if rest.is_empty() { Order::Timed } else { postcard::from_bytes(rest).ok()? };
+        let order = if rest.is_empty() { Scheduling::Timed } else { postcard::from_bytes(rest).ok()? };
         let plan =
             Plan { servers, clients, rounds, timeout_ms, hostile_ms, faults, rates, interference, order };
         Some(Recording { format, regression: None, workload, plan, choices, hash })
@@ -192,7 +192,8 @@ mod tests {
             hash: String::new(),
         };
         let interfered = recorded.plan.clone().with_interference(&[crate::plan::Act::Write], 0.1, 2);
-        let untimed = Plan { order: Order::Any { late_answers: false, overtaking: true }, ..Plan::calm() };
+        let untimed =
+            Plan { order: Scheduling::Any { late_answers: false, overtaking: true }, ..Plan::calm() };
         for plan in [interfered, untimed, recorded.plan.clone()] {
             let recorded = Recording { plan, ..recorded.clone() };
             let (back, workload) = Recording::read(&recorded.code(), find).expect("its own code");

@@ -1,9 +1,9 @@
 //! One simulated run of a workload, by a plan and a chooser.
 
 use crate::client::SimProcess;
-use crate::interference::{self, Place};
+use crate::interference::{self, InterferenceTarget};
 use crate::journal::Journal;
-use crate::plan::{Interference, Order, Plan};
+use crate::plan::{Interference, Plan, Scheduling};
 use crate::workload::{Part, Setting, Task, Workload};
 use futures_util::FutureExt;
 use futures_util::future::{Either, select, try_join_all};
@@ -240,19 +240,19 @@ pub fn play<C: Chooser + 'static>(workload: &'static Workload, plan: &Plan, choo
     let config = Config { hostile_until, faults: plan.faults, injected_bug, ..Config::default() };
     let config = config.with_servers(plan.servers);
     let untimed = match plan.order {
-        Order::Timed => None,
-        Order::Any { late_answers, overtaking } => {
+        Scheduling::Timed => None,
+        Scheduling::Any { late_answers, overtaking } => {
             Some(config.clone().interleaving(Reorderings { late_answers, overtaking }))
         }
     };
     let setting = Setting::simulated(plan);
     let mut names = Names::default();
     let objects = (workload.objects)(&mut names, &setting);
-    let place = |object: &Object| Place {
+    let place = |object: &Object| InterferenceTarget {
         path: names.text(object.path).to_owned(),
         is_directory: object.kind != Kind::Barrier,
     };
-    let places: Vec<Place> = objects.iter().map(place).collect();
+    let places: Vec<InterferenceTarget> = objects.iter().map(place).collect();
     let interference = plan.interference.clone();
     let journal = Journal::new(header(&config, setting.timeout), names, objects);
     let journal = if untimed.is_some() { journal.remembering() } else { journal };
@@ -323,7 +323,7 @@ async fn foreign_clients(
     sim: Sim,
     setting: Setting,
     plan: Interference,
-    objects: Vec<Place>,
+    objects: Vec<InterferenceTarget>,
     alive: Alive,
 ) -> Infallible {
     let process = sim.process("foreign");

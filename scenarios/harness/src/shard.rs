@@ -7,7 +7,7 @@ use crate::fingerprint::Fingerprint;
 use crate::plan::Plan;
 use crate::run;
 use crate::strategy::{Search, Strategy, Variations};
-use crate::sweep::{Failures, Order, Tally};
+use crate::sweep::{Failures, SweepRequest, Tally};
 use crate::workload::Lookup;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -120,12 +120,12 @@ pub type Shards = Vec<(String, Vec<Sheet>)>;
 
 impl Sheet {
     /// Writes down what a shard came to.
-    pub fn of(order: &Order, tally: &Tally) -> Sheet {
-        let search = &order.search;
+    pub fn of(request: &SweepRequest, tally: &Tally) -> Sheet {
+        let search = &request.search;
         // What all shards of a sweep can make alike, whichever runs they make.
-        let plan = search.plan.clone().unwrap_or_else(|| search.workload.plan(order.seeds.start));
+        let plan = search.plan.clone().unwrap_or_else(|| search.workload.plan(request.seeds.start));
         let plan = Plan { faults: 0, ..plan };
-        let first = run::seed_caught(search.workload, &plan, order.seeds.start);
+        let first = run::seed_caught(search.workload, &plan, request.seeds.start);
         Sheet {
             kind: Kind::Part,
             workload: search.workload.name.to_owned(),
@@ -135,11 +135,11 @@ impl Sheet {
                 strategy: search.strategy.name().to_owned(),
                 variations: search.variations,
                 plan: search.plan.clone(),
-                from: order.seeds.start,
-                seeds: order.seeds.end - order.seeds.start,
-                require_probes: order.require_probes,
+                from: request.seeds.start,
+                seeds: request.seeds.end - request.seeds.start,
+                require_probes: request.require_probes,
             },
-            shard: order.shard,
+            shard: request.shard,
             tally: Written::of(tally),
         }
     }
@@ -149,13 +149,13 @@ impl Sheet {
     /// # Errors
     ///
     /// If it names what does not exist here.
-    pub fn read(&self, file: &str, lookup: Lookup) -> Result<(Order, Tally), ShardError> {
+    pub fn read(&self, file: &str, lookup: Lookup) -> Result<(SweepRequest, Tally), ShardError> {
         let foreign = |what, name: &str| ShardError::Foreign(file.to_owned(), what, name.to_owned());
         let workload = lookup(&self.workload).ok_or_else(|| foreign("a workload", &self.workload))?;
         let Asked { strategy, variations, plan, from, seeds, require_probes, .. } = &self.asked;
         let known = Strategy::from_name(strategy).ok_or_else(|| foreign("a strategy", strategy))?;
         let search = Search::new(workload, known, plan.clone()).drawing(*variations);
-        let order = Order {
+        let request = SweepRequest {
             search,
             seeds: *from..from.saturating_add(*seeds),
             shard: self.shard,
@@ -164,7 +164,7 @@ impl Sheet {
             count_transitions: false,
         };
         let tally = self.tally.read().map_err(|(what, name)| foreign(what, &name))?;
-        Ok((order, tally))
+        Ok((request, tally))
     }
 }
 
@@ -188,7 +188,7 @@ impl Asked {
 /// # Errors
 ///
 /// If they are not all the shards of one sweep, each once and to its end.
-pub fn merge(shards: &Shards, lookup: Lookup) -> Result<Vec<(Order, Tally)>, ShardError> {
+pub fn merge(shards: &Shards, lookup: Lookup) -> Result<Vec<(SweepRequest, Tally)>, ShardError> {
     let Some((first_file, first)) = shards.first() else { return Ok(Vec::new()) };
     let names = |sheets: &[Sheet]| sheets.iter().map(|sheet| sheet.workload.clone()).collect::<Vec<_>>();
     for (file, sheets) in shards {
@@ -206,19 +206,19 @@ pub fn merge(shards: &Shards, lookup: Lookup) -> Result<Vec<(Order, Tally)>, Sha
         }
     }
     complete(shards)?;
-    let mut merged: Vec<(Order, Tally)> = Vec::new();
+    let mut merged: Vec<(SweepRequest, Tally)> = Vec::new();
     for (file, sheets) in shards {
         for (at, sheet) in sheets.iter().enumerate() {
-            let (order, tally) = sheet.read(file, lookup)?;
+            let (request, tally) = sheet.read(file, lookup)?;
             // Of an enumeration that ends before the seeds do, less can be made.
-            let to_make = order.runs();
-            if tally.runs < to_make && order.search.counted(u64::MAX, 1).is_none() {
+            let to_make = request.runs();
+            if tally.runs < to_make && request.search.counted(u64::MAX, 1).is_none() {
                 let (file, workload) = (file.clone(), sheet.workload.clone());
                 return Err(ShardError::Stopped { file, workload, runs: tally.runs, of: to_make });
             }
             match merged.get_mut(at) {
                 Some((_, sum)) => sum.merge(tally),
-                None => merged.push((Order { shard: (0, 1), ..order }, tally)),
+                None => merged.push((SweepRequest { shard: (0, 1), ..request }, tally)),
             }
         }
     }
@@ -309,7 +309,7 @@ mod tests {
 
     fn shard(workload: &'static Workload, seeds: u64, shard: (u64, u64)) -> Sheet {
         let search = Search::new(workload, Strategy::Swarm, None);
-        let order = Order {
+        let request = SweepRequest {
             search,
             seeds: 0..seeds,
             shard,
@@ -317,8 +317,8 @@ mod tests {
             require_probes: false,
             count_transitions: false,
         };
-        let tally = sweep(&order, &AtomicBool::new(false), &|_, _| {});
-        Sheet::of(&order, &tally)
+        let tally = sweep(&request, &AtomicBool::new(false), &|_, _| {});
+        Sheet::of(&request, &tally)
     }
 
     fn named(sheets: &[Sheet]) -> Shards {
@@ -335,8 +335,8 @@ mod tests {
         let mut shards: Vec<Sheet> = (0..4).map(|i| shard(&SAMPLE, 31, (i, 4))).collect();
         shards.reverse();
         let merged = merge(&named(&shards), find).expect("they are of one sweep");
-        let [(order, tally)] = &merged[..] else { panic!("one workload") };
-        assert_eq!(Sheet::of(order, tally), whole);
+        let [(request, tally)] = &merged[..] else { panic!("one workload") };
+        assert_eq!(Sheet::of(request, tally), whole);
         let text = serde_json::to_string(&whole).expect("it is plain data");
         assert_eq!(serde_json::from_str::<Sheet>(&text).expect("its own text"), whole);
     }

@@ -16,7 +16,7 @@ use zk_checker::{Probe, RuleId, Verdict};
 
 /// What to sweep.
 #[derive(Clone, Debug)]
-pub struct Order {
+pub struct SweepRequest {
     /// What to run, and in which way.
     pub search: Search,
     /// Which seeds.
@@ -34,7 +34,7 @@ pub struct Order {
 /// The number of runs from which on a workload must have reached all of its probes.
 const REACHED_WITHIN: u64 = 10_000;
 
-impl Order {
+impl SweepRequest {
     /// The number of runs.
     pub fn runs(&self) -> u64 {
         let seeds = self.seeds.end.saturating_sub(self.seeds.start);
@@ -149,34 +149,34 @@ impl Tally {
     }
 
     /// Kinds of fault that were wanted and never injected.
-    pub fn never_injected(&self, order: &Order) -> Vec<Fault> {
+    pub fn never_injected(&self, request: &SweepRequest) -> Vec<Fault> {
         let struck = |fault: &Fault| self.faults.contains_key(&fault_kind(*fault));
-        order.search.kinds().into_iter().filter(|fault| !struck(fault)).collect()
+        request.search.kinds().into_iter().filter(|fault| !struck(fault)).collect()
     }
 
     /// Required rules that were never tested.
-    pub fn required_untested(&self, order: &Order) -> Vec<RuleId> {
+    pub fn required_untested(&self, request: &SweepRequest) -> Vec<RuleId> {
         let tested = |rule: &RuleId| self.rules.get(rule).is_some_and(|(premises, _)| *premises > 0);
-        order.search.workload.required.iter().copied().filter(|rule| !tested(rule)).collect()
+        request.search.workload.required.iter().copied().filter(|rule| !tested(rule)).collect()
     }
 
     /// Required probes that were never reached. They are only required in sweeps of 10,000 runs and more, or by
-    /// [`Order::require_probes`].
-    pub fn unreached(&self, order: &Order) -> Vec<Probe> {
-        if !order.require_probes && self.runs < REACHED_WITHIN {
+    /// [`SweepRequest::require_probes`].
+    pub fn unreached(&self, request: &SweepRequest) -> Vec<Probe> {
+        if !request.require_probes && self.runs < REACHED_WITHIN {
             return Vec::new();
         }
         let reached = |probe: &Probe| self.probes.get(probe).is_some_and(|count| *count > 0);
-        order.search.workload.must_reach.iter().copied().filter(|probe| !reached(probe)).collect()
+        request.search.workload.must_reach.iter().copied().filter(|probe| !reached(probe)).collect()
     }
 
     /// `sometimes!` conditions that were never reached; required as in [`Tally::unreached`].
-    pub fn conditions_unreached(&self, order: &Order) -> Vec<&'static str> {
+    pub fn conditions_unreached(&self, request: &SweepRequest) -> Vec<&'static str> {
         // A mutant draws only the faults that trigger it.
-        if order.search.workload.is_mutant() || (!order.require_probes && self.runs < REACHED_WITHIN) {
+        if request.search.workload.is_mutant() || (!request.require_probes && self.runs < REACHED_WITHIN) {
             return Vec::new();
         }
-        let declared = order.search.workload.stated.sometimes.iter().copied();
+        let declared = request.search.workload.stated.sometimes.iter().copied();
         declared.filter(|what| !self.sometimes.contains_key(*what)).collect()
     }
 
@@ -187,12 +187,12 @@ impl Tally {
 
     /// The verdict of the whole sweep. It is vacuous if a kind of fault was never injected, a required rule was never tested, or
     /// a required probe or condition was never reached.
-    pub fn verdict(&self, order: &Order) -> Verdict {
+    pub fn verdict(&self, request: &SweepRequest) -> Verdict {
         let worst = self.verdicts.keys().max().copied().unwrap_or(Verdict::Vacuous);
-        let unproved = !self.never_injected(order).is_empty()
-            || !self.required_untested(order).is_empty()
-            || !self.unreached(order).is_empty()
-            || !self.conditions_unreached(order).is_empty();
+        let unproved = !self.never_injected(request).is_empty()
+            || !self.required_untested(request).is_empty()
+            || !self.unreached(request).is_empty()
+            || !self.conditions_unreached(request).is_empty();
         if worst < Verdict::Unknown && unproved { Verdict::Vacuous } else { worst }
     }
 }
@@ -209,18 +209,18 @@ pub type Each<'a> = dyn Fn(u64, Result<&Run, &str>) + Sync + 'a;
 /// Runs the seeds. `each` sees every run (on the thread that made it); `stop` ends the sweep early.
 ///
 /// The tally does not depend on how many threads there are.
-pub fn sweep(order: &Order, stop: &AtomicBool, each: &Each<'_>) -> Tally {
+pub fn sweep(request: &SweepRequest, stop: &AtomicBool, each: &Each<'_>) -> Tally {
     let total = Mutex::new(Tally::default());
-    let search = &order.search;
-    let seeds = order.seeds.start.saturating_add(order.shard.0)..order.seeds.end;
-    on_threads(seeds, order.shard.1, order.jobs, &|seed| {
+    let search = &request.search;
+    let seeds = request.seeds.start.saturating_add(request.shard.0)..request.seeds.end;
+    on_threads(seeds, request.shard.1, request.jobs, &|seed| {
         let mut tally = Tally::default();
         // Where there is nothing more to enumerate, there is no run of that number.
         let Some(attempt) = search.attempt(seed) else { return false };
         match attempt.run_caught(search.workload) {
             Ok(run) => {
                 tally.add(seed, &run);
-                if order.count_transitions {
+                if request.count_transitions {
                     tally.transitions = coverage::transitions(&run.history);
                 }
                 each(seed, Ok(&run));

@@ -12,7 +12,7 @@ use crate::run::{self, PANIC};
 use crate::shrink::{self, Shrunk};
 use crate::stage::{self, Story};
 use crate::strategy::{Search, Strategy};
-use crate::sweep::{self, Order};
+use crate::sweep::{self, SweepRequest};
 use crate::workload::{Task, Workload};
 use std::fmt;
 use std::future::Future;
@@ -119,7 +119,7 @@ fn read(text: &str) -> Option<Range<u64>> {
 ///
 /// If no run failed, and a required rule was never tested (no evidence).
 pub fn first_failure(workload: &'static Workload, seeds: Range<u64>) -> Option<Failure> {
-    let order = Order {
+    let request = SweepRequest {
         search: Search::new(workload, Strategy::Swarm, None),
         seeds,
         shard: (0, 1),
@@ -127,9 +127,9 @@ pub fn first_failure(workload: &'static Workload, seeds: Range<u64>) -> Option<F
         require_probes: false,
         count_transitions: false,
     };
-    let tally = sweep::sweep(&order, &AtomicBool::new(false), &|_, _| {});
+    let tally = sweep::sweep(&request, &AtomicBool::new(false), &|_, _| {});
     let first = tally.failures.values().map(|(seed, _)| *seed).min();
-    let untested = tally.required_untested(&order);
+    let untested = tally.required_untested(&request);
     assert!(
         first.is_some() || untested.is_empty(),
         "no evidence (vacuous): no run puts {untested:?} to the test"

@@ -51,12 +51,12 @@ pub struct Network {
 
 /// The place of a link that is yet to be made.
 #[derive(Debug)]
-pub struct Place {
+pub struct PendingLink {
     listener: std::net::TcpListener,
     address: SocketAddr,
 }
 
-impl Place {
+impl PendingLink {
     /// Where the link will listen.
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -78,10 +78,10 @@ impl Network {
     /// # Errors
     ///
     /// What the operating system says if there is none.
-    pub fn place(&self) -> io::Result<Place> {
+    pub fn place(&self) -> io::Result<PendingLink> {
         let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         listener.set_nonblocking(true)?;
-        Ok(Place { address: listener.local_addr()?, listener })
+        Ok(PendingLink { address: listener.local_addr()?, listener })
     }
 
     /// Forwards connections at that place to `host:port`, over that line.
@@ -89,7 +89,7 @@ impl Network {
     /// # Errors
     ///
     /// What the operating system says if it cannot be.
-    pub fn link(&self, place: Place, to: &str, line: &Line, speech: Speech) -> io::Result<()> {
+    pub fn link(&self, place: PendingLink, to: &str, line: &Line, speech: Speech) -> io::Result<()> {
         let entered = self.process.runtime().enter();
         let listener = TcpListener::from_std(place.listener)?;
         drop(entered);

@@ -58,7 +58,7 @@ const MEASURED: u32 = 20;
 
 /// What to run.
 #[derive(Clone, Debug)]
-pub struct Order {
+pub struct RunRequest {
     /// The workload.
     pub workload: &'static RealWorkload,
     /// How many clients.
@@ -137,12 +137,12 @@ pub enum RunError {
 /// # Errors
 ///
 /// One sentence each.
-pub fn run(order: &Order, tell: &dyn Fn(u64)) -> Result<Outcome, RunError> {
+pub fn run(order: &RunRequest, tell: &dyn Fn(u64)) -> Result<Outcome, RunError> {
     let runtime = tokio::runtime::Runtime::new()?;
     runtime.block_on(drive(order, order.workload.part, tell))
 }
 
-async fn drive(order: &Order, part: Part<RealClient>, tell: &dyn Fn(u64)) -> Result<Outcome, RunError> {
+async fn drive(order: &RunRequest, part: Part<RealClient>, tell: &dyn Fn(u64)) -> Result<Outcome, RunError> {
     let mut own = Own::prepare(order).await.map_err(|error| match error {
         Error::Unreachable => RunError::Unreachable(order.address.clone()),
         error => RunError::Refused(order.address.clone(), error),
@@ -181,7 +181,7 @@ impl Rounds {
 
 /// Steps 2 to 6.
 async fn work(
-    order: &Order,
+    order: &RunRequest,
     part: Part<RealClient>,
     own: &Own,
     tell: &dyn Fn(u64),
@@ -259,7 +259,7 @@ async fn work(
 }
 
 /// Step 5: whatever is below an object now has been left behind.
-async fn look(order: &Order, own: &Own, tape: &Recorder, clients: &[RealClient]) -> Result<(), Error> {
+async fn look(order: &RunRequest, own: &Own, tape: &Recorder, clients: &[RealClient]) -> Result<(), Error> {
     let zk = Client::open(&own.address, own.options.clone()).await?;
     let (names, objects) = order.objects();
     let mut left = Vec::new();
@@ -283,7 +283,7 @@ async fn look(order: &Order, own: &Own, tape: &Recorder, clients: &[RealClient])
     zk.close(CLOSE_LIMIT).await
 }
 
-impl Order {
+impl RunRequest {
     /// The scope of fault injection.
     fn scope(&self) -> Scope {
         Scope {
@@ -322,7 +322,7 @@ struct Own {
 
 impl Own {
     /// Step 1.
-    async fn prepare(order: &Order) -> Result<Own, Error> {
+    async fn prepare(order: &RunRequest) -> Result<Own, Error> {
         let probe = Options::new(CONNECT_LIMIT);
         let zk = Client::open(&order.address, probe).await?;
         let folder = format!("/zksim-{}", zk.guid());
@@ -350,7 +350,7 @@ impl Own {
     }
 
     /// The durability check of servers under faults.
-    async fn witness(&self, order: &Order) -> Option<Witness> {
+    async fn witness(&self, order: &RunRequest) -> Option<Witness> {
         let harm = order.harm.as_ref()?;
         if !harm.kinds.iter().copied().any(Injection::strikes_servers) {
             return None;
@@ -361,7 +361,7 @@ impl Own {
     }
 
     /// The clients of a run, each with its way to the folder.
-    fn clients(&self, order: &Order, tape: &Arc<Recorder>, over: &Arc<Bell>) -> Vec<RealClient> {
+    fn clients(&self, order: &RunRequest, tape: &Arc<Recorder>, over: &Arc<Bell>) -> Vec<RealClient> {
         let common = Common { timeout: order.timeout, over: over.clone() };
         let ways = order.harm.as_ref().and_then(|harm| harm.ways.as_ref());
         let address = |client: u8| match ways {
@@ -373,7 +373,7 @@ impl Own {
     }
 
     /// Everything above the objects, from the top. What an object's own znode means is its recipe's affair.
-    fn levels(&self, order: &Order) -> Vec<String> {
+    fn levels(&self, order: &RunRequest) -> Vec<String> {
         let folder = &self.folder;
         let (names, objects) = order.objects();
         let mut levels = Vec::new();
@@ -385,7 +385,7 @@ impl Own {
         levels
     }
 
-    fn journal(&self, order: &Order) -> Journal {
+    fn journal(&self, order: &RunRequest) -> Journal {
         let micros = |time: Duration| time.as_micros() as u64;
         let header = Header {
             format: 1,
@@ -406,7 +406,7 @@ impl Own {
     }
 
     /// Takes everything away and closes. What cannot be taken away in that time the servers remove by themselves in a while.
-    async fn tidy(&mut self, order: &Order) {
+    async fn tidy(&mut self, order: &RunRequest) {
         let _ = timeout(TIDY_LIMIT, async {
             while !self.take_away(order).await {
                 sleep(TIDY_AGAIN).await;
@@ -417,7 +417,7 @@ impl Own {
     }
 
     /// Whether nothing is there any more. Not if the connection was lost, or somebody's last write came in between.
-    async fn take_away(&mut self, order: &Order) -> bool {
+    async fn take_away(&mut self, order: &RunRequest) -> bool {
         if self.zk.status().over().is_some()
             && let Ok(zk) = Client::open(&order.address, Options::new(CONNECT_LIMIT)).await
         {

@@ -45,7 +45,7 @@ struct There {
     text: String,
 }
 
-type Line = (String, String);
+type NumberedLine = (String, String);
 
 /// A sentence without zxids: they count what happened before, and differ after the first difference.
 fn numberless(text: &str) -> String {
@@ -53,7 +53,7 @@ fn numberless(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-fn lines(history: &History, sentences: &Sentences<'_>) -> Vec<Line> {
+fn lines(history: &History, sentences: &Sentences<'_>) -> Vec<NumberedLine> {
     let tell = |(index, event): (usize, &zk_checker::history::Event)| {
         (sentences.who(event.who), numberless(&sentences.tell(index)))
     };
@@ -61,8 +61,8 @@ fn lines(history: &History, sentences: &Sentences<'_>) -> Vec<Line> {
 }
 
 /// The positions, from `same` on, of lines for which there is no counterpart in the other list.
-fn unmatched(lines: &[Line], others: &[Line], same: usize) -> Vec<u32> {
-    let mut left: BTreeMap<&Line, u32> = BTreeMap::new();
+fn unmatched(lines: &[NumberedLine], others: &[NumberedLine], same: usize) -> Vec<u32> {
+    let mut left: BTreeMap<&NumberedLine, u32> = BTreeMap::new();
     for line in &others[same..] {
         *left.entry(line).or_default() += 1;
     }
@@ -76,7 +76,7 @@ fn unmatched(lines: &[Line], others: &[Line], same: usize) -> Vec<u32> {
     only
 }
 
-fn there_told(history: &History, sentences: &Sentences<'_>, index: u32) -> Line {
+fn there_told(history: &History, sentences: &Sentences<'_>, index: u32) -> NumberedLine {
     (sentences.who(history.events[index as usize].who), sentences.tell(index as usize))
 }
 

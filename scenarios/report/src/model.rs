@@ -68,7 +68,7 @@ struct FindingModel {
     secondary: bool,
     path: String,
     event: u32,
-    lines: Vec<Line>,
+    lines: Vec<FindingLine>,
     slice: Vec<u32>,
     cited: Vec<u32>,
     left_out: usize,
@@ -76,7 +76,7 @@ struct FindingModel {
 
 /// A line of what the checker says: `because`, `and`, `not excused`, `excused`, or nothing before it.
 #[derive(Debug, Serialize)]
-struct Line {
+struct FindingLine {
     head: &'static str,
     text: String,
 }
@@ -276,14 +276,14 @@ fn finding_model(finding: &Finding, slicer: &Slicer<'_>) -> FindingModel {
 }
 
 /// What the checker says, without the line breaks that it made for a terminal.
-fn lines(text: &str) -> Vec<Line> {
+fn lines(text: &str) -> Vec<FindingLine> {
     let heads = [
         ("because  ", "because"),
         ("and      ", "and"),
         ("not excused: ", "not excused"),
         ("excused: ", "excused"),
     ];
-    let mut lines: Vec<Line> = Vec::new();
+    let mut lines: Vec<FindingLine> = Vec::new();
     for line in text.lines() {
         if let Some((more, last)) = line.strip_prefix("         ").zip(lines.last_mut()) {
             last.text.push(' ');
@@ -292,7 +292,7 @@ fn lines(text: &str) -> Vec<Line> {
         }
         let head = heads.iter().find_map(|(prefix, head)| Some((*head, line.strip_prefix(prefix)?)));
         let (head, text) = head.unwrap_or(("", line));
-        lines.push(Line { head, text: visible(text) });
+        lines.push(FindingLine { head, text: visible(text) });
     }
     lines
 }

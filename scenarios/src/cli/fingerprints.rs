@@ -23,7 +23,7 @@ fn kinds(tally: &Tally) -> Vec<Kind<'_>> {
 
 /// The text output; empty without failures.
 pub(super) fn table(part: &Part) -> String {
-    let (search, kinds) = (&part.order.search, kinds(&part.tally));
+    let (search, kinds) = (&part.request.search, kinds(&part.tally));
     if kinds.is_empty() {
         return String::new();
     }
@@ -40,7 +40,7 @@ pub(super) fn table(part: &Part) -> String {
 
 /// The JSON output: an object for each group.
 pub(super) fn lines(part: &Part) -> Vec<Value> {
-    let (search, workload) = (&part.order.search, part.order.search.workload.name);
+    let (search, workload) = (&part.request.search, part.request.search.workload.name);
     let line = |(rule, shape, seed, count): Kind<'_>| {
         json!({"kind": "failure", "workload": workload, "rule": rule, "events": shape.events,
             "faults": shape.faults, "count": count, "seed": seed, "again": again(search, seed)})

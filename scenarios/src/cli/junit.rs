@@ -111,8 +111,8 @@ pub(super) fn of_sweep(parts: &[Part]) -> Report {
 }
 
 fn suite(part: &Part) -> Suite {
-    let Part { order, tally, .. } = part;
-    let again = |seed: u64| format!("cargo sim run {}", super::sweeping::numbered(&order.search, seed));
+    let Part { request, tally, .. } = part;
+    let again = |seed: u64| format!("cargo sim run {}", super::sweeping::numbered(&request.search, seed));
     let of_rule = |(rule, (premises, verdict)): (&RuleId, &(u64, Verdict))| {
         let first = tally
             .failures
@@ -136,7 +136,7 @@ fn suite(part: &Part) -> Suite {
     let missing = super::sweeping::missing(part);
     let proved = if missing.is_empty() { Status::Success } else { Status::Error(missing.join("; ")) };
     cases.push(Case::new("there is evidence", proved));
-    Suite { name: order.search.workload.name, cases }
+    Suite { name: request.search.workload.name, cases }
 }
 
 /// The mutation score: one case for each mutant, which is killed or not.
@@ -159,13 +159,13 @@ mod tests {
     use quick_xml::events::Event;
     use std::sync::atomic::AtomicBool;
     use zk_harness::strategy::{Search, Strategy};
-    use zk_harness::sweep::{Order, sweep};
+    use zk_harness::sweep::{SweepRequest, sweep};
 
     #[test]
     fn a_report_reads_back_with_a_failure_for_what_was_broken() {
         let workload = zk_catalogue::find("lock-watch-all").expect("the mutant exists");
         let search = Search::new(workload, Strategy::Swarm, None);
-        let order = Order {
+        let request = SweepRequest {
             search,
             seeds: 0..5,
             shard: (0, 1),
@@ -173,8 +173,8 @@ mod tests {
             require_probes: false,
             count_transitions: false,
         };
-        let tally = sweep(&order, &AtomicBool::new(false), &|_, _| {});
-        let report = of_sweep(&[Part { order, tally, seconds: 1.0, notes: Vec::new() }]);
+        let tally = sweep(&request, &AtomicBool::new(false), &|_, _| {});
+        let report = of_sweep(&[Part { request, tally, seconds: 1.0, notes: Vec::new() }]);
         let mut text = Vec::new();
         report.write(&mut Writer::new(&mut text)).expect("it can be written");
         let text = String::from_utf8(text).expect("it is text");

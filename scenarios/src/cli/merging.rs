@@ -43,14 +43,14 @@ impl Merge {
         let merged = merge(&shards, zk_catalogue::find)?;
         let mut telling = Telling::open(self.output, &self.results, zk_harness::shrink::RUNS)?;
         super::silence_panics();
-        for (order, _) in &merged {
-            let name = order.search.workload.name;
+        for (request, _) in &merged {
+            let name = request.search.workload.name;
             for ((_, _), line) in runs.iter().filter(|((workload, _), _)| workload == name) {
                 telling.lines.write(line)?;
             }
         }
         let parts =
-            merged.into_iter().map(|(order, tally)| Part { order, tally, seconds, notes: Vec::new() });
+            merged.into_iter().map(|(request, tally)| Part { request, tally, seconds, notes: Vec::new() });
         telling.conclude(&parts.collect::<Vec<_>>(), seconds)
     }
 }

@@ -22,7 +22,7 @@ use zk_real::faults::Injection;
 use zk_real::leak_check::resident_kib;
 use zk_real::nemesis::{Harm, Owned};
 use zk_real::proxy::Network;
-use zk_real::run::{self, Order, Outcome};
+use zk_real::run::{self, Outcome, RunRequest};
 use zk_real::schedule::{Leg, Total, legs, worth_it};
 use zk_real::server::pause;
 use zk_real::{Ensemble, EnsembleOptions, RealWorkload};
@@ -234,7 +234,7 @@ impl Real {
         Ok(Site { address, owned, harm, stop, _network: network })
     }
 
-    fn order(&self, leg: &Leg, site: &Site) -> Order {
+    fn order(&self, leg: &Leg, site: &Site) -> RunRequest {
         let Site { address, owned, harm, stop, .. } = site;
         let (name, secs, seed) = (leg.workload.name(), leg.length.as_secs_f64(), leg.seed);
         let servers = match owned {
@@ -252,7 +252,7 @@ impl Real {
             Some(timeout) => format!(" --session-timeout {}s", timeout.as_secs_f64()),
             None => String::new(),
         };
-        Order {
+        RunRequest {
             workload: leg.workload,
             clients: self.clients,
             seed,

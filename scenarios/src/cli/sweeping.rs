@@ -18,7 +18,7 @@ use zk_checker::Verdict;
 use zk_harness::run::Run;
 use zk_harness::shard::Sheet;
 use zk_harness::strategy::{Search, Strategy, Variations};
-use zk_harness::sweep::{self, Order, Tally};
+use zk_harness::sweep::{self, SweepRequest, Tally};
 
 /// The number of kinds of failure that are printed in full.
 const IN_FULL: usize = 2;
@@ -149,7 +149,7 @@ pub(super) fn again(search: &Search, seed: u64) -> String {
 
 /// The part of a sweep that belongs to one workload.
 pub(super) struct Part {
-    pub order: Order,
+    pub request: SweepRequest,
     pub tally: Tally,
     pub seconds: f64,
     /// Further lines of output.
@@ -196,8 +196,8 @@ impl Sweep {
                 Search::new(workload, self.strategy, plan.clone()).drawing(self.variations.variations());
             let require_probes = self.require_probes || self.until_covered;
             let (seeds, shard, count_transitions) = (self.from..end, self.shard, self.until_covered);
-            let order = Order { search, seeds, shard, jobs, require_probes, count_transitions };
-            parts.push(self.part(order, &mut telling, &stop, started)?);
+            let request = SweepRequest { search, seeds, shard, jobs, require_probes, count_transitions };
+            parts.push(self.part(request, &mut telling, &stop, started)?);
         }
         telling.conclude(&parts, started.elapsed().as_secs_f64())
     }
@@ -205,24 +205,24 @@ impl Sweep {
     /// Sweeps one workload: all seeds, or until it is covered.
     fn part(
         &self,
-        order: Order,
+        request: SweepRequest,
         telling: &mut Telling,
         stop: &AtomicBool,
         started: std::time::Instant,
     ) -> anyhow::Result<Part> {
         let begun = now();
-        let counted = order.search.counted(order.seeds.end, order.jobs);
-        let runs = order.runs();
+        let counted = request.search.counted(request.seeds.end, request.jobs);
+        let runs = request.runs();
         let sampled = determinism::sampled(self.verify_determinism.unwrap_or(0), runs);
-        let watched = Watched::new(&order);
-        let (first, step) = (order.seeds.start.saturating_add(order.shard.0), order.shard.1);
+        let watched = Watched::new(&request);
+        let (first, step) = (request.seeds.start.saturating_add(request.shard.0), request.shard.1);
         let marks = Mutex::new(BTreeMap::new());
         let ready = Mutex::new((InOrder::new(first, step), &mut telling.lines, Ok(())));
         let each = |seed: u64, run: Result<&Run, &str>| {
             watched.saw(run);
             let mut ready = ready.lock().expect("no thread panics while it holds this");
             let (in_order, lines, written) = &mut *ready;
-            for line in in_order.put(seed, self.line(&order, seed, run, lines)) {
+            for line in in_order.put(seed, self.line(&request, seed, run, lines)) {
                 if written.is_ok() {
                     *written = lines.write(line);
                 }
@@ -238,15 +238,15 @@ impl Sweep {
             }
         };
         let (tally, mut notes) = match self.until_covered {
-            true => self.until_covered(&order, stop, &each),
-            false => (sweep::sweep(&order, stop, &each), Vec::new()),
+            true => self.until_covered(&request, stop, &each),
+            false => (sweep::sweep(&request, stop, &each), Vec::new()),
         };
         let (in_order, lines, written) = ready.into_inner().expect("all threads are done");
         written?;
         in_order.rest().try_for_each(|line| lines.write(line))?;
         watched.finish();
         if let Some(counted) = counted {
-            notes.push(match order.search.strategy {
+            notes.push(match request.search.strategy {
                 Strategy::Portfolio => format!("systematic: {}", counted.done(tally.runs / 3)),
                 _ => format!("systematic: {}", counted.done(tally.runs)),
             });
@@ -254,22 +254,28 @@ impl Sweep {
         let seconds = begun.elapsed().as_secs_f64();
         if self.verify_determinism.is_some() {
             let marks = marks.into_inner().expect("all threads are done");
-            determinism::compare(&order.search, self.plan.as_deref(), &marks, order.jobs)?;
+            determinism::compare(&request.search, self.plan.as_deref(), &marks, request.jobs)?;
             notes.push(format!(
                 "deterministic: {} runs repeated, each in a fresh process, with equal hashes",
                 marks.len()
             ));
         }
-        Ok(Part { order, tally, seconds, notes })
+        Ok(Part { request, tally, seconds, notes })
     }
 
     /// The JSON line of a run, if one is wanted.
-    fn line(&self, order: &Order, seed: u64, run: Result<&Run, &str>, lines: &Lines) -> Option<String> {
+    fn line(
+        &self,
+        request: &SweepRequest,
+        seed: u64,
+        run: Result<&Run, &str>,
+        lines: &Lines,
+    ) -> Option<String> {
         let failed = run.is_err() || run.is_ok_and(|run| run.verdict() >= Verdict::Unknown);
         if !lines.are_wanted() || !(self.each || failed) {
             return None;
         }
-        let workload = order.search.workload;
+        let workload = request.search.workload;
         Some(match run {
             Ok(run) => run_line(workload, Some(seed), run).to_string(),
             Err(said) => json!({"kind": "run", "workload": workload.name, "seed": seed,
@@ -282,23 +288,23 @@ impl Sweep {
     /// so the last run does not depend on the number of threads.
     fn until_covered(
         &self,
-        order: &Order,
+        request: &SweepRequest,
         stop: &AtomicBool,
         each: &sweep::Each<'_>,
     ) -> (Tally, Vec<String>) {
         let (mut tally, mut quiet, mut last) = (Tally::default(), 0, 0);
-        let mut next = order.seeds.start;
-        while next < order.seeds.end && !stop.load(Ordering::Relaxed) {
-            let end = next.saturating_add(BATCH).min(order.seeds.end);
-            let batch = Order { seeds: next..end, ..order.clone() };
+        let mut next = request.seeds.start;
+        while next < request.seeds.end && !stop.load(Ordering::Relaxed) {
+            let end = next.saturating_add(BATCH).min(request.seeds.end);
+            let batch = SweepRequest { seeds: next..end, ..request.clone() };
             tally.merge(sweep::sweep(&batch, stop, each));
             next = end;
             quiet = if tally.transitions.len() > last { 0 } else { quiet + BATCH };
             last = tally.transitions.len();
-            let is_proved = tally.never_injected(order).is_empty()
-                && tally.required_untested(order).is_empty()
-                && tally.unreached(order).is_empty()
-                && tally.conditions_unreached(order).is_empty();
+            let is_proved = tally.never_injected(request).is_empty()
+                && tally.required_untested(request).is_empty()
+                && tally.unreached(request).is_empty()
+                && tally.conditions_unreached(request).is_empty();
             if is_proved && quiet >= self.quiet_for {
                 let note = format!("covered: {last} transitions, none of them new in the last {quiet} runs");
                 return (tally, vec![note]);
@@ -326,8 +332,8 @@ impl Telling {
             self.tell_failures(part)?;
         }
         let verdict =
-            parts.iter().map(|part| part.tally.verdict(&part.order)).max().unwrap_or(Verdict::Vacuous);
-        let vacuous = parts.iter().any(|part| part.tally.verdict(&part.order) == Verdict::Vacuous);
+            parts.iter().map(|part| part.tally.verdict(&part.request)).max().unwrap_or(Verdict::Vacuous);
+        let vacuous = parts.iter().any(|part| part.tally.verdict(&part.request) == Verdict::Vacuous);
         self.summary(parts, verdict, seconds)?;
         self.lines.finish()?;
         if let Some(file) = self.junit {
@@ -346,7 +352,7 @@ impl Telling {
                 println!("✗ {count} more runs failed by {what}, the first with seed {seed}");
             }
         }
-        let search = &part.order.search;
+        let search = &part.request.search;
         let name = search.workload.name;
         for (what, (seed, count)) in kinds.into_iter().take(IN_FULL) {
             let Some(attempt) = search.attempt(*seed) else { continue };
@@ -390,14 +396,14 @@ impl Telling {
     fn summary(&mut self, parts: &[Part], verdict: Verdict, seconds: f64) -> anyhow::Result<()> {
         if self.lines.are_wanted() {
             for part in parts {
-                let name = part.order.search.workload.name;
+                let name = part.request.search.workload.name;
                 for (rule, (premises, verdict)) in &part.tally.rules {
                     self.lines.write(json!({"kind": "rule", "workload": name, "id": rule.name(),
                         "verdict": verdict.name(), "premises": premises}))?;
                 }
             }
             for part in parts {
-                let name = part.order.search.workload.name;
+                let name = part.request.search.workload.name;
                 for (probe, count) in &part.tally.probes {
                     self.lines.write(json!({"kind": "probe", "workload": name, "id": probe.name(),
                         "count": count}))?;
@@ -416,11 +422,11 @@ impl Telling {
                 }
             }
             for part in parts {
-                self.lines.write(serde_json::to_string(&Sheet::of(&part.order, &part.tally))?)?;
+                self.lines.write(serde_json::to_string(&Sheet::of(&part.request, &part.tally))?)?;
             }
             let runs: u64 = parts.iter().map(|part| part.tally.runs).sum();
             let failed: u64 = parts.iter().flat_map(|part| part.tally.failures.values()).map(|f| f.1).sum();
-            let vacuous = parts.iter().filter(|p| p.tally.verdict(&p.order) == Verdict::Vacuous).count();
+            let vacuous = parts.iter().filter(|p| p.tally.verdict(&p.request) == Verdict::Vacuous).count();
             self.lines.write(json!({"kind": "summary", "verdict": verdict.name(), "runs": runs,
                 "failed": failed, "vacuous": vacuous, "seconds": seconds,
                 "per_second": runs as f64 / seconds}))?;
@@ -434,11 +440,13 @@ impl Telling {
 
 /// The missing evidence of a part, as JSON.
 fn unproved(part: &Part) -> Option<serde_json::Value> {
-    let faults: Vec<&str> = part.tally.never_injected(&part.order).iter().map(|fault| fault.name()).collect();
-    let rules: Vec<&str> = part.tally.required_untested(&part.order).iter().map(|rule| rule.name()).collect();
-    let probes: Vec<&str> = part.tally.unreached(&part.order).iter().map(|probe| probe.name()).collect();
-    let sometimes = part.tally.conditions_unreached(&part.order);
-    let name = part.order.search.workload.name;
+    let faults: Vec<&str> =
+        part.tally.never_injected(&part.request).iter().map(|fault| fault.name()).collect();
+    let rules: Vec<&str> =
+        part.tally.required_untested(&part.request).iter().map(|rule| rule.name()).collect();
+    let probes: Vec<&str> = part.tally.unreached(&part.request).iter().map(|probe| probe.name()).collect();
+    let sometimes = part.tally.conditions_unreached(&part.request);
+    let name = part.request.search.workload.name;
     (!faults.is_empty() || !rules.is_empty() || !probes.is_empty() || !sometimes.is_empty()).then(|| {
         json!({"kind": "unproved", "workload": name, "faults": faults, "rules": rules, "probes": probes,
             "sometimes": sometimes})
@@ -447,11 +455,11 @@ fn unproved(part: &Part) -> Option<serde_json::Value> {
 
 /// The missing evidence of a part, a clause for each kind.
 pub(super) fn missing(part: &Part) -> Vec<String> {
-    let Part { order, tally, .. } = part;
-    let faults: Vec<&str> = tally.never_injected(order).iter().map(|fault| fault.name()).collect();
-    let rules: Vec<&str> = tally.required_untested(order).iter().map(|rule| rule.name()).collect();
-    let probes: Vec<&str> = tally.unreached(order).iter().map(|probe| probe.name()).collect();
-    let sometimes = tally.conditions_unreached(order);
+    let Part { request, tally, .. } = part;
+    let faults: Vec<&str> = tally.never_injected(request).iter().map(|fault| fault.name()).collect();
+    let rules: Vec<&str> = tally.required_untested(request).iter().map(|rule| rule.name()).collect();
+    let probes: Vec<&str> = tally.unreached(request).iter().map(|probe| probe.name()).collect();
+    let sometimes = tally.conditions_unreached(request);
     let clause = |names: &[&str], what: &str| {
         (!names.is_empty()).then(|| format!("{} {what}; run more seeds", names.join(", ")))
     };
@@ -465,13 +473,13 @@ pub(super) fn missing(part: &Part) -> Vec<String> {
 }
 
 fn table(part: &Part) {
-    let Part { order, tally, seconds, notes } = part;
+    let Part { request, tally, seconds, notes } = part;
     println!(
         "{}: {} runs in {seconds:.1} s, {:.0} seeds/s on {} threads; {} events, {:.0} s of simulated time",
-        order.search.workload.name,
+        request.search.workload.name,
         tally.runs,
         tally.runs as f64 / seconds,
-        order.jobs,
+        request.jobs,
         tally.events,
         tally.sim_us as f64 / 1e6
     );
@@ -498,7 +506,7 @@ fn table(part: &Part) {
     println!(
         "  after the last fault: progress within {:.1} s (limit {} s)",
         tally.longest_lull_us as f64 / 1e6,
-        order.search.workload.stated.finishes_within.as_secs()
+        request.search.workload.stated.finishes_within.as_secs()
     );
     let count = |verdict| tally.verdicts.get(&verdict).copied().unwrap_or(0);
     println!(
@@ -515,7 +523,7 @@ fn table(part: &Part) {
     for note in notes {
         println!("  {note}");
     }
-    let verdict = tally.verdict(order);
+    let verdict = tally.verdict(request);
     println!("  {}: {}", verdict.name(), meaning(verdict));
 }
 

@@ -7,15 +7,15 @@ use zk_catalogue::wrong_worlds::{caught, too_kind};
 use zk_checker::{Probe, Verdict};
 use zk_harness::run;
 use zk_harness::strategy::{Search, Strategy};
-use zk_harness::sweep::{self, Order, Tally};
+use zk_harness::sweep::{self, SweepRequest, Tally};
 use zk_harness::workload::Workload;
 
 /// Of a hundred runs that fail, so many must be caught by the rule that names the wrong step.
 const FIRST_OF_100: u64 = 95;
 
-fn tally(workload: &'static Workload, seeds: u64, plans: &'static Workload) -> (Order, Tally) {
+fn tally(workload: &'static Workload, seeds: u64, plans: &'static Workload) -> (SweepRequest, Tally) {
     let search = Search::new(workload, Strategy::Swarm, None);
-    let order = Order {
+    let request = SweepRequest {
         search,
         seeds: 0..seeds,
         shard: (0, 1),
@@ -25,12 +25,12 @@ fn tally(workload: &'static Workload, seeds: u64, plans: &'static Workload) -> (
     };
     let mut all = Tally::default();
     // The plans of one and the world of another.
-    for seed in order.seeds.clone() {
+    for seed in request.seeds.clone() {
         let search = Search::new(workload, Strategy::Swarm, Some(plans.plan(seed)));
-        let one = Order { search, seeds: seed..seed + 1, jobs: 1, ..order.clone() };
+        let one = SweepRequest { search, seeds: seed..seed + 1, jobs: 1, ..request.clone() };
         all.merge(sweep::sweep(&one, &AtomicBool::new(false), &|_, _| {}));
     }
-    (order, all)
+    (request, all)
 }
 
 #[test]
@@ -82,11 +82,11 @@ fn a_world_that_is_too_kind_is_not_green() {
     ];
     for (name, missing) in missing {
         let workload = zk_catalogue::find(name).expect("it is there");
-        let (order, kind) = tally(workload, 500, workload);
+        let (request, kind) = tally(workload, 500, workload);
         assert!(kind.failures.is_empty(), "{name} breaks no promise: {:?}", kind.failures);
-        assert_eq!(kind.verdict(&order), Verdict::Vacuous, "{name}");
+        assert_eq!(kind.verdict(&request), Verdict::Vacuous, "{name}");
         let (_, right) = tally(&raw::WORKLOAD, 500, workload);
-        let unreached = kind.unreached(&order);
+        let unreached = kind.unreached(&request);
         for probe in *missing {
             assert!(unreached.contains(probe), "{name}: {} was reached", probe.name());
             assert!(right.probes.get(probe).is_some_and(|count| *count > 0), "{name}: {}", probe.name());
@@ -98,5 +98,5 @@ fn a_world_that_is_too_kind_is_not_green() {
 fn a_short_sweep_need_not_reach_everything_unless_that_is_asked_for() {
     let (required, tally) = tally(&raw::WORKLOAD, 3, &raw::WORKLOAD);
     assert!(!tally.unreached(&required).is_empty());
-    assert_eq!(tally.unreached(&Order { require_probes: false, ..required }), []);
+    assert_eq!(tally.unreached(&SweepRequest { require_probes: false, ..required }), []);
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use zk_harness::strategy::{Search, Strategy, Variations};
-use zk_harness::sweep::{Order, Tally, sweep};
+use zk_harness::sweep::{SweepRequest, Tally, sweep};
 
 fn zksim_in(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_zksim"))
@@ -21,7 +21,7 @@ fn zksim(arguments: &[&str]) -> (Option<i32>, String, String) {
 }
 
 fn tally(search: Search, seeds: u64) -> Tally {
-    let order = Order {
+    let request = SweepRequest {
         search,
         seeds: 0..seeds,
         shard: (0, 1),
@@ -29,7 +29,7 @@ fn tally(search: Search, seeds: u64) -> Tally {
         require_probes: false,
         count_transitions: false,
     };
-    sweep(&order, &AtomicBool::new(false), &|_, _| {})
+    sweep(&request, &AtomicBool::new(false), &|_, _| {})
 }
 
 #[test]

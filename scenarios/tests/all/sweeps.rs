@@ -10,41 +10,48 @@ use zk_harness::plan::Plan;
 use zk_harness::recording::Recording;
 use zk_harness::run;
 use zk_harness::strategy::{Search, Strategy};
-use zk_harness::sweep::{self, Order, Tally};
+use zk_harness::sweep::{self, SweepRequest, Tally};
 use zk_harness::workload::Workload;
 
 fn no_guid() -> &'static Workload {
     zk_catalogue::find("lock-no-guid").expect("it is there")
 }
 
-fn order(workload: &'static Workload, seeds: u64, jobs: usize) -> Order {
+fn request(workload: &'static Workload, seeds: u64, jobs: usize) -> SweepRequest {
     let search = Search::new(workload, Strategy::Swarm, None);
-    Order { search, seeds: 0..seeds, shard: (0, 1), jobs, require_probes: false, count_transitions: false }
+    SweepRequest {
+        search,
+        seeds: 0..seeds,
+        shard: (0, 1),
+        jobs,
+        require_probes: false,
+        count_transitions: false,
+    }
 }
 
-fn tally(order: &Order) -> Tally {
-    sweep::sweep(order, &AtomicBool::new(false), &|_, _| {})
+fn tally(request: &SweepRequest) -> Tally {
+    sweep::sweep(request, &AtomicBool::new(false), &|_, _| {})
 }
 
 #[test]
 fn the_lock_keeps_its_promises_under_every_kind_of_fault() {
-    let order = order(&lock::WORKLOAD, 2000, 2);
-    let tally = tally(&order);
+    let request = request(&lock::WORKLOAD, 2000, 2);
+    let tally = tally(&request);
     assert_eq!(tally.failures, [].into());
-    assert_eq!(tally.never_injected(&order), []);
+    assert_eq!(tally.never_injected(&request), []);
     // A lock neither syncs nor watches for good: see `raw`.
     assert_eq!(tally.never_tested(), [RuleId::Zk12, RuleId::Zk14], "every other rule was put to the test");
-    assert!(tally.verdict(&order) <= Verdict::Unavoidable);
+    assert!(tally.verdict(&request) <= Verdict::Unavoidable);
 }
 
 #[test]
 fn the_ensemble_keeps_zookeepers_promises_and_shows_what_zookeeper_does_not_exclude() {
     let mut seen = BTreeSet::new();
     for workload in [&raw::WORKLOAD, &lock::WORKLOAD] {
-        let order = order(workload, 10_000, 2);
-        let tally = tally(&order);
+        let request = request(workload, 10_000, 2);
+        let tally = tally(&request);
         assert_eq!(tally.failures, [].into());
-        assert_eq!(tally.never_injected(&order), []);
+        assert_eq!(tally.never_injected(&request), []);
         if *workload == raw::WORKLOAD {
             assert!(tally.never_tested().iter().all(|rule| !rule.name().starts_with("ZK")));
         }
@@ -60,25 +67,25 @@ fn a_sweep_that_leaves_a_required_rule_untested_proves_nothing_and_names_it() {
     // A single client on a fault-free network never has to stop.
     let plan = Plan { clients: 1, ..Plan::calm() };
     let search = Search::new(&lock::WORKLOAD, Strategy::Swarm, Some(plan));
-    let order = Order { search, ..order(&lock::WORKLOAD, 20, 1) };
-    let tally = tally(&order);
-    assert_eq!((tally.failures.len(), tally.verdict(&order)), (0, Verdict::Vacuous));
-    assert_eq!(tally.never_injected(&order), []);
-    assert_eq!(tally.required_untested(&order), [RuleId::Mx14]);
+    let request = SweepRequest { search, ..request(&lock::WORKLOAD, 20, 1) };
+    let tally = tally(&request);
+    assert_eq!((tally.failures.len(), tally.verdict(&request)), (0, Verdict::Vacuous));
+    assert_eq!(tally.never_injected(&request), []);
+    assert_eq!(tally.required_untested(&request), [RuleId::Mx14]);
 }
 
 #[test]
 fn a_sweep_comes_to_the_same_with_any_number_of_threads_and_in_any_shards() {
     let count =
         |tally: &Tally| (tally.runs, tally.events, tally.steps, tally.verdicts.clone(), tally.faults.clone());
-    let one = tally(&order(no_guid(), 300, 1));
-    let three = tally(&order(no_guid(), 300, 3));
+    let one = tally(&request(no_guid(), 300, 1));
+    let three = tally(&request(no_guid(), 300, 3));
     assert_eq!(count(&one), count(&three));
     assert_eq!(one.failures, three.failures);
     assert!(!one.shapes.is_empty(), "some run fails");
     assert_eq!(one.shapes, three.shapes);
     let shards: u64 =
-        (0..4).map(|i| tally(&Order { shard: (i, 4), ..order(no_guid(), 300, 1) }).events).sum();
+        (0..4).map(|i| tally(&SweepRequest { shard: (i, 4), ..request(no_guid(), 300, 1) }).events).sum();
     assert_eq!(shards, one.events);
 }
 
@@ -98,7 +105,7 @@ fn a_recorded_run_is_the_run() {
 #[test]
 fn a_seed_alone_is_the_seed_in_the_middle_of_a_sweep() {
     let found = Mutex::new(Vec::new());
-    sweep::sweep(&order(&lock::WORKLOAD, 100, 2), &AtomicBool::new(false), &|seed, run| {
+    sweep::sweep(&request(&lock::WORKLOAD, 100, 2), &AtomicBool::new(false), &|seed, run| {
         let run = run.expect("no run panics");
         found.lock().expect("no thread panics").push((seed, run.hash, run.history.events.len()));
     });

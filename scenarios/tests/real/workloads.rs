@@ -14,7 +14,7 @@ use zk_catalogue::lock::workload as lock;
 use zk_harness::client::Client;
 use zk_harness::workload::{Task, Workload};
 use zk_real::client::RealClient;
-use zk_real::run::{Order, run};
+use zk_real::run::{RunRequest, run};
 use zk_real::{Ensemble, EnsembleOptions, RealWorkload};
 use zk_recipes::ZooKeeper;
 use zk_recipes::client::{Client as Session, Options};
@@ -110,7 +110,7 @@ fn a_watch_that_is_left_is_a_leak() {
     }
     let options = EnsembleOptions { servers: 1, port: None, tick };
     let servers = Ensemble::start_on(&options, None).expect("it starts again");
-    let order = Order {
+    let order = RunRequest {
         workload: &FORGETFUL,
         clients: 2,
         seed: 1,

@@ -3,7 +3,7 @@
 use crate::choose::Chooser;
 use crate::message::Answer;
 use crate::observer::Observer;
-use crate::session::{Failure, Told};
+use crate::session::{Failure, WatchItem};
 use crate::world::{Context, Effect, HandleId, World};
 use std::any::Any;
 use std::task::Waker;
@@ -116,12 +116,12 @@ impl Core {
             }
             Effect::Fired { watch, told } => {
                 let told = match told {
-                    Told::Event(kind, path) => {
+                    WatchItem::Event(kind, path) => {
                         let path = self.world.paths().text(path).to_owned();
                         Ok(TreeEvent::Changed(Event { kind, path }))
                     }
-                    Told::Gap => Ok(TreeEvent::Gap),
-                    Told::Over(why) => Err(Error::SessionOver(why)),
+                    WatchItem::Gap => Ok(TreeEvent::Gap),
+                    WatchItem::Over(why) => Err(Error::SessionOver(why)),
                 };
                 self.slots.tell(watch, told, &mut self.wakers);
             }

@@ -42,7 +42,7 @@ use crate::injected_bug::InjectedBug;
 use crate::message::{Answer, ConnId, Down, Refusal, Tag};
 use crate::observer::{Observer, SessionNews, SimEvent};
 use crate::paths::{PathId, Paths};
-use crate::session::{Answered, ClientSession, Failure, Out, Told};
+use crate::session::{Answered, ClientSession, Failure, Out, WatchItem};
 use agenda::{Agenda, Entry};
 use clock::Clock;
 use connections::Conn;
@@ -84,7 +84,7 @@ pub enum Step {
 #[derive(Debug)]
 pub(crate) enum Effect {
     Answered { ticket: u32, result: Result<Answer, Failure> },
-    Fired { watch: u32, told: Told },
+    Fired { watch: u32, told: WatchItem },
     Changed { handle: HandleId },
     Rang { alarm: u32 },
     Cancelled { process: u8 },

@@ -6,7 +6,7 @@ use super::{HandleId, World};
 use crate::digest::Digest;
 use crate::message::{Answer, Content, Found, OpAnswer, Refusal};
 use crate::paths::{PathId, Paths};
-use crate::session::{Answered, Failure, Told};
+use crate::session::{Answered, Failure, WatchItem};
 use zk_recipes::zk::Stat;
 
 /// The observations of a process, in order.
@@ -182,14 +182,14 @@ impl World {
     }
 
     /// Records a notification for a watch of a session.
-    pub(super) fn record_notification(&mut self, handle: HandleId, told: Told) {
+    pub(super) fn record_notification(&mut self, handle: HandleId, told: WatchItem) {
         if !self.config.is_interleaving() {
             return;
         }
         let (kind, path) = match told {
-            Told::Event(kind, path) => (kind as u64, Some(path)),
-            Told::Gap => (10, None),
-            Told::Over(_) => (11, None),
+            WatchItem::Event(kind, path) => (kind as u64, Some(path)),
+            WatchItem::Gap => (10, None),
+            WatchItem::Over(_) => (11, None),
         };
         let process = self.process_of(handle);
         self.add_observation(process, 6, self.rank_of(handle) << 8 ^ kind);

@@ -103,16 +103,16 @@ fn new<Z: ZooKeeper>(zk: &Z, setup: &Setup, id: Option<String>, _: u32) -> Doubl
 /// The methods of the double barrier, which a mutant has too.
 pub trait Meeting: Send + Sync + 'static {
     /// A place inside.
-    type Place: Place;
+    type Participation: Participation;
     /// Whether it can be told to give up soon, and be left without waiting.
     const MAY_GIVE_UP: bool = true;
 
     /// Enters; for a limited time.
-    fn enter(&self, limit: Duration) -> impl Future<Output = Result<Self::Place, Error>> + Send;
+    fn enter(&self, limit: Duration) -> impl Future<Output = Result<Self::Participation, Error>> + Send;
 }
 
 /// A place inside.
-pub trait Place: Send + Sync + 'static {
+pub trait Participation: Send + Sync + 'static {
     /// The generation and the roster.
     fn opening(&self) -> (u64, String);
 
@@ -124,14 +124,14 @@ pub trait Place: Send + Sync + 'static {
 }
 
 impl<Z: ZooKeeper> Meeting for DoubleBarrier<Z> {
-    type Place = Inside<Z>;
+    type Participation = Inside<Z>;
 
     fn enter(&self, limit: Duration) -> impl Future<Output = Result<Inside<Z>, Error>> + Send {
         self.enter_within(limit)
     }
 }
 
-impl<Z: ZooKeeper> Place for Inside<Z> {
+impl<Z: ZooKeeper> Participation for Inside<Z> {
     fn opening(&self) -> (u64, String) {
         (self.generation() as u64, self.roster().join(","))
     }
@@ -166,7 +166,7 @@ pub async fn client<C: Client, M: Meeting>(
                 journal.given(at, client.number(), op, id, 0);
             }
         };
-        let observed = |journal: &mut Journal, at, op, place: &M::Place| {
+        let observed = |journal: &mut Journal, at, op, place: &M::Participation| {
             let (generation, roster) = place.opening();
             let (me, object) = (client.number(), setup.object);
             journal.observed(at, me, op, object, Seen::Opening, &roster, generation);
@@ -189,7 +189,7 @@ pub async fn client<C: Client, M: Meeting>(
     rounds(&task, round).await;
 }
 
-async fn leave<C: Client, P: Place>(
+async fn leave<C: Client, P: Participation>(
     client: &C,
     setup: &Setup,
     setting: &Setting,

@@ -1,6 +1,6 @@
 //! The words of groups.
 
-use super::workload::{self as group, DIRECTORY, GROUP, Member, follow, stay};
+use super::workload::{self as group, DIRECTORY, GROUP, MemberHandle, follow, stay};
 use crate::prelude::*;
 use sim_zk::SimClient;
 use std::future::Future;
@@ -47,7 +47,7 @@ impl Actor {
 
     /// Leaves.
     pub async fn leaves_the_group(&self, joined: Joined) {
-        let leave = move |_| async move { Member::leave(joined.member).await };
+        let leave = move |_| async move { MemberHandle::leave(joined.member).await };
         let _ = self.does(Call::new(GROUP, Verb::Release), leave).await;
     }
 

@@ -57,20 +57,23 @@ pub fn new<Z: ZooKeeper>(zk: &Z) -> Group<Z> {
 /// The methods of the group, which a mutant has too.
 pub trait Gathering: Clone + Send + Sync + 'static {
     /// What joining gives.
-    type Member: Member;
+    type MemberHandle: MemberHandle;
     /// What following gives.
     type Views: Observes;
 
     /// Joins.
-    fn join(&self, id: Option<&str>, data: &[u8])
-    -> impl Future<Output = Result<Self::Member, Error>> + Send;
+    fn join(
+        &self,
+        id: Option<&str>,
+        data: &[u8],
+    ) -> impl Future<Output = Result<Self::MemberHandle, Error>> + Send;
 
     /// Follows who is a member.
     fn views(&self, data: WithData) -> Self::Views;
 }
 
 /// A membership.
-pub trait Member: Send + Sync + 'static {
+pub trait MemberHandle: Send + Sync + 'static {
     /// Resolves when it is over, although nobody has left.
     fn out(&self) -> impl Future<Output = ()> + Send;
 
@@ -85,7 +88,7 @@ pub trait Observes: Send + 'static {
 }
 
 impl<Z: ZooKeeper> Gathering for Group<Z> {
-    type Member = Membership<Z>;
+    type MemberHandle = Membership<Z>;
     type Views = Views<Z>;
 
     fn join(
@@ -101,7 +104,7 @@ impl<Z: ZooKeeper> Gathering for Group<Z> {
     }
 }
 
-impl<Z: ZooKeeper> Member for Membership<Z> {
+impl<Z: ZooKeeper> MemberHandle for Membership<Z> {
     async fn out(&self) {
         while let Stop::Suspect { .. } = self.lost().await {
             if self.resumed().await.is_err() {
@@ -170,7 +173,7 @@ pub async fn join<C: Client, G: Gathering>(
     client: &C,
     group: &G,
     pace: Pace,
-) -> Result<(OpId, G::Member), Round> {
+) -> Result<(OpId, G::MemberHandle), Round> {
     let id = [Some("one"), Some("two"), None][client.choose(3) as usize];
     // Under a name that others may have it waits, but not for ever.
     let call = Call::new(GROUP, Verb::Join).within(pace.limit * 20);
@@ -192,7 +195,7 @@ pub async fn join<C: Client, G: Gathering>(
 }
 
 /// Is a member until it is enough, or until it learns that it is out: then it says so.
-pub async fn stay<C: Client, M: Member>(client: &C, op: OpId, member: &M, time: Duration) {
+pub async fn stay<C: Client, M: MemberHandle>(client: &C, op: OpId, member: &M, time: Duration) {
     if let Either::Left(_) = select(pin!(member.out()), pin!(client.sleep(time))).await {
         sometimes!(client, "a member learns that it is out", true);
         is_out(client, op);
@@ -200,7 +203,7 @@ pub async fn stay<C: Client, M: Member>(client: &C, op: OpId, member: &M, time: 
 }
 
 /// Leaves, or drops the membership.
-pub async fn leave<C: Client, M: Member>(client: &C, member: M) {
+pub async fn leave<C: Client, M: MemberHandle>(client: &C, member: M) {
     let dropped = client.choose(8) == 7;
     let _ = operation(client, Call::new(GROUP, Verb::Release), nothing, || async {
         if dropped {

@@ -5,7 +5,7 @@
 //! of children, of ephemerals, and of the notifications of one session's end.
 
 use super::case::{Case, Expect, Item, Step};
-use super::target::Order;
+use super::target::ListOrder;
 use serde_json::{Map, Value};
 use std::fmt;
 
@@ -33,11 +33,11 @@ impl fmt::Display for Difference {
 }
 
 /// The first difference between what a case expects and what was observed.
-pub fn compare(case: &Case, observed: &[Expect], order: Order) -> Option<Difference> {
+pub fn compare(case: &Case, observed: &[Expect], order: ListOrder) -> Option<Difference> {
     let freedom = Freedom {
         acls: case.steps.iter().any(makes_acl_by_auth),
         // What is read back from the disk is in another order than it was made.
-        order: order == Order::Any || case.restarts(),
+        order: order == ListOrder::Any || case.restarts(),
     };
     for (number, ((step, expected), observed)) in (1..).zip(case.steps.iter().zip(&case.expect).zip(observed))
     {
@@ -199,10 +199,10 @@ mod tests {
 
     /// What differs in a case of one session, whose one step this is.
     fn differs(step: &str, expected: &str, observed: &str) -> String {
-        differs_in(Order::Any, step, expected, observed)
+        differs_in(ListOrder::Any, step, expected, observed)
     }
 
-    fn differs_in(order: Order, step: &str, expected: &str, observed: &str) -> String {
+    fn differs_in(order: ListOrder, step: &str, expected: &str, observed: &str) -> String {
         let connect = r#"{"session": "a", "op": "connect"}"#;
         let text = format!(
             r#"{{"id": "t", "config": "c", "steps": [{connect}, {step}], "expect": [{{}}, {expected}]}}"#
@@ -247,13 +247,13 @@ mod tests {
             r#"{"children": ["a", "b"], "order": ["b", "a"]}"#,
             r#"{"children": ["a", "b"], "order": ["a", "b"]}"#,
         );
-        let told = differs_in(Order::Java, READ, expected, observed);
+        let told = differs_in(ListOrder::Java, READ, expected, observed);
         assert_eq!(told, r#"step 2, a getChildren /x: order should be ["b","a"] and is ["a","b"]"#);
         let expected = r#"{"events": {"b": [["NodeDeleted", "/x"], ["NodeDeleted", "/y"]]}}"#;
         let observed = r#"{"events": {"b": [["NodeDeleted", "/y"], ["NodeDeleted", "/x"]]}}"#;
-        assert!(differs_in(Order::Java, CLOSE, expected, observed).contains("events.b should be"));
+        assert!(differs_in(ListOrder::Java, CLOSE, expected, observed).contains("events.b should be"));
         let wait = r#"{"op": "wait", "ms": 1}"#;
-        assert_eq!(differs_in(Order::Java, wait, expected, observed), "nothing");
+        assert_eq!(differs_in(ListOrder::Java, wait, expected, observed), "nothing");
     }
 
     #[test]

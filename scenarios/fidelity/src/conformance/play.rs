@@ -8,7 +8,7 @@
 use super::case::{Case, Expect, Item, LastZxid, Notice, Step};
 use super::reply::{self, Terms};
 use super::session::{Heard, PATIENCE, Session};
-use super::target::{Greeting, Order, Received, Target, Trouble};
+use super::target::{Greeting, ListOrder, Received, Target, Trouble};
 use super::wire::{self, Hello, Welcome};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -59,7 +59,7 @@ impl<T: Target> Player<T> {
     }
 
     /// In which order the target has what a server may order as it likes.
-    pub fn order(&self) -> Order {
+    pub fn order(&self) -> ListOrder {
         self.target.order()
     }
 

@@ -2,7 +2,7 @@
 
 use super::reply;
 use super::supply::{Configuration, TICK};
-use super::target::{Greeting, Order, Received, Target, Trouble};
+use super::target::{Greeting, ListOrder, Received, Target, Trouble};
 use super::wire::{self, Hello};
 use sim_zk::choose::Calm;
 use sim_zk::message::Down;
@@ -111,8 +111,8 @@ impl Target for Simulated {
         Ok(())
     }
 
-    fn order(&self) -> Order {
-        Order::Java
+    fn order(&self) -> ListOrder {
+        ListOrder::Java
     }
 }
 

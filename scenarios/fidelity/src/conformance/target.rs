@@ -45,14 +45,14 @@ pub trait Target {
     fn restart(&mut self) -> Result<(), Trouble>;
 
     /// In which order it has what a server may order as it likes.
-    fn order(&self) -> Order {
-        Order::Any
+    fn order(&self) -> ListOrder {
+        ListOrder::Any
     }
 }
 
 /// The order in which a server lists children, ephemerals, and the znodes of a closed session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum ListOrder {
     /// In any: they are compared as sets.
     Any,
     /// In that of Java's hash sets: they are compared as lists.

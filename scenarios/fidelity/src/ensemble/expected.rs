@@ -8,7 +8,7 @@ use std::fmt;
 /// What came of a step.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
-pub enum Told {
+pub enum StepResult {
     /// A word: `OK`, an error's name, what was read.
     Text(String),
     /// A number: of ticks, of zxids.
@@ -17,18 +17,18 @@ pub enum Told {
     Frames(String),
 }
 
-impl Told {
+impl StepResult {
     /// A word.
     pub fn text(word: impl Into<String>) -> Self {
-        Told::Text(word.into())
+        StepResult::Text(word.into())
     }
 }
 
-impl fmt::Display for Told {
+impl fmt::Display for StepResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Told::Text(word) | Told::Frames(word) => f.write_str(word),
-            Told::Number(number) => f.write_str(&short(*number)),
+            StepResult::Text(word) | StepResult::Frames(word) => f.write_str(word),
+            StepResult::Number(number) => f.write_str(&short(*number)),
         }
     }
 }
@@ -40,7 +40,7 @@ fn short(number: f64) -> String {
 }
 
 /// What came of each step that has a label.
-pub type Results = BTreeMap<String, Told>;
+pub type Results = BTreeMap<String, StepResult>;
 
 /// What may come of a step.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,16 +59,16 @@ pub enum Expected {
 
 impl Expected {
     /// Whether this is that; `None` stands for a step that was not taken.
-    pub fn matches(&self, told: Option<&Told>) -> bool {
+    pub fn matches(&self, told: Option<&StepResult>) -> bool {
         match (self, told) {
             (Expected::Nothing, None) => true,
             (Expected::AnyOf(any), told) => any.iter().any(|expected| expected.matches(told)),
-            (Expected::Text(word), Some(Told::Text(told))) => word == told,
-            (Expected::Text(word), Some(Told::Frames(told))) => same_frames(word, told),
+            (Expected::Text(word), Some(StepResult::Text(told))) => word == told,
+            (Expected::Text(word), Some(StepResult::Frames(told))) => same_frames(word, told),
             // A number may be written as a word.
-            (Expected::Text(word), Some(told @ Told::Number(_))) => *word == told.to_string(),
+            (Expected::Text(word), Some(told @ StepResult::Number(_))) => *word == told.to_string(),
             (Expected::Number(number), Some(told)) => short(*number) == told.to_string(),
-            (Expected::Range(low, high), Some(Told::Number(number))) => (*low..=*high).contains(number),
+            (Expected::Range(low, high), Some(StepResult::Number(number))) => (*low..=*high).contains(number),
             _ => false,
         }
     }

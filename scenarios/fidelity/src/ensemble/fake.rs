@@ -32,7 +32,7 @@ pub(super) enum Says {
 
 /// A connection: what comes, and when.
 #[derive(Default)]
-struct Line {
+struct FakeConnection {
     arrivals: VecDeque<(Micros, Arrival)>,
     is_over: bool,
 }
@@ -42,7 +42,7 @@ struct Line {
 pub(super) struct Fake {
     now: Micros,
     script: BTreeMap<String, VecDeque<Says>>,
-    lines: Vec<Line>,
+    lines: Vec<FakeConnection>,
     held: Vec<(usize, Arrival)>,
     zxid: i64,
     dead: Vec<Member>,
@@ -217,7 +217,7 @@ impl Cluster for Fake {
     fn open(&mut self, member: Member, hello: &Hello) -> usize {
         let name = format!("connect {}", member.0);
         self.note(format!("{name} session {:x} seen {:x}", hello.session, hello.last_zxid));
-        self.lines.push(Line::default());
+        self.lines.push(FakeConnection::default());
         let line = self.lines.len() - 1;
         let says = if self.dead.contains(&member) { Says::Refuse } else { self.answer(&name) };
         self.deliver(line, self.now + 1000, 0, 0, says);

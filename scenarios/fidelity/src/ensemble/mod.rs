@@ -15,13 +15,13 @@
 mod answer;
 pub mod case;
 mod check;
+mod client_link;
 pub mod cluster;
 pub mod expected;
 #[cfg(test)]
 mod fake;
 mod faults;
 pub mod judge;
-mod line;
 pub mod play;
 #[cfg(test)]
 mod play_tests;

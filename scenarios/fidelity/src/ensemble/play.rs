@@ -8,9 +8,9 @@
 //! [`POLL`] ticks, as the recorded runs did it.
 
 use super::case::{Meta, Scenario};
+use super::client_link::ClientLink;
 use super::cluster::{Cluster, Member, Micros};
-use super::expected::{Results, Told};
-use super::line::Line;
+use super::expected::{Results, StepResult};
 use super::step::{Await, If, Op, RelativeZxid, Side, Since, Spin, Step, Ticks, Until, Wait, WaitFor};
 use crate::conformance::case::Step as Request;
 use crate::conformance::reply::Garbled;
@@ -117,7 +117,7 @@ pub(super) struct Player<'a, C: Cluster> {
     pub(super) number: usize,
     /// The members: `L`, then `F1`, `F2`, ...
     pub(super) cast: Vec<Member>,
-    pub(super) lines: Vec<Line<C::Connection>>,
+    pub(super) lines: Vec<ClientLink<C::Connection>>,
     pub(super) sessions: BTreeMap<String, Session>,
     sent: BTreeMap<String, Sent>,
     marks: BTreeMap<String, Mark>,
@@ -172,7 +172,7 @@ impl<'a, C: Cluster> Player<'a, C> {
     }
 
     /// Plays one step and says what came of it.
-    fn step(&mut self, step: &Step) -> Result<Option<Told>, Stuck> {
+    fn step(&mut self, step: &Step) -> Result<Option<StepResult>, Stuck> {
         let (label, told) = match step {
             Step::Connect(connect) => (&connect.label, Some(self.connect(connect, false)?)),
             Step::Move(connect) => (&connect.label, Some(self.connect(connect, true)?)),
@@ -235,7 +235,7 @@ impl<'a, C: Cluster> Player<'a, C> {
         &mut self,
         line: usize,
         end: Micros,
-        mut said: impl FnMut(&mut Line<C::Connection>) -> Option<T>,
+        mut said: impl FnMut(&mut ClientLink<C::Connection>) -> Option<T>,
     ) -> Result<Option<T>, Garbled> {
         loop {
             self.lines[line].take_in(&mut self.cluster)?;
@@ -264,14 +264,14 @@ impl<'a, C: Cluster> Player<'a, C> {
         self.wait_until(self.cluster.now() + by);
     }
 
-    fn op(&mut self, op: &Op) -> Result<Option<Told>, Stuck> {
+    fn op(&mut self, op: &Op) -> Result<Option<StepResult>, Stuck> {
         let sent = self.ask(&op.session, &op.request, op.relative_zxid)?;
         if op.only_send {
             self.sent.extend(op.label.clone().map(|label| (label, sent)));
             return Ok(None);
         }
         let told = self.answer(sent, op.within.unwrap_or(PATIENCE))?;
-        Ok(Some(Told::Text(told)))
+        Ok(Some(StepResult::Text(told)))
     }
 
     fn ask(&mut self, label: &str, request: &Request, relative: RelativeZxid) -> Result<Sent, Garbled> {
@@ -293,14 +293,14 @@ impl<'a, C: Cluster> Player<'a, C> {
     }
 
     /// Fetches the reply to a request that was only sent; nothing comes of it if the request was not made.
-    fn fetch(&mut self, it: &Await) -> Result<Option<Told>, Stuck> {
+    fn fetch(&mut self, it: &Await) -> Result<Option<StepResult>, Stuck> {
         let Some(sent) = self.sent.get(&it.request).copied() else { return Ok(None) };
-        let told = Told::Text(self.answer(sent, it.within.unwrap_or(PATIENCE))?);
+        let told = StepResult::Text(self.answer(sent, it.within.unwrap_or(PATIENCE))?);
         self.results.insert(it.label.as_ref().unwrap_or(&it.request).clone(), told.clone());
         Ok(Some(told))
     }
 
-    fn until(&mut self, until: &Until) -> Result<Told, Stuck> {
+    fn until(&mut self, until: &Until) -> Result<StepResult, Stuck> {
         let since = match until.since.as_ref().and_then(|mark| self.marks.get(mark)) {
             Some(mark) => mark.at,
             None => self.cluster.now(),
@@ -309,10 +309,10 @@ impl<'a, C: Cluster> Player<'a, C> {
         loop {
             let told = self.step(&until.step)?;
             if until.equals.matches(told.as_ref()) {
-                return Ok(Told::Number(self.meta.ticks(self.cluster.now() - since)));
+                return Ok(StepResult::Number(self.meta.ticks(self.cluster.now() - since)));
             }
             if self.cluster.now() >= end {
-                return Ok(Told::text("TIMEOUT"));
+                return Ok(StepResult::text("TIMEOUT"));
             }
             until.also.iter().try_for_each(|step| self.step(step).map(drop))?;
             self.wait_until(self.in_ticks(POLL));
@@ -320,7 +320,7 @@ impl<'a, C: Cluster> Player<'a, C> {
     }
 
     /// Repeats a step, and says everything that came of it, each once, in the order of first appearance.
-    fn spin(&mut self, spin: &Spin) -> Result<Told, Stuck> {
+    fn spin(&mut self, spin: &Spin) -> Result<StepResult, Stuck> {
         let end = self.in_ticks(spin.ticks);
         let mut seen: Vec<String> = Vec::new();
         while self.cluster.now() < end {
@@ -330,11 +330,11 @@ impl<'a, C: Cluster> Player<'a, C> {
             spin.also.iter().try_for_each(|step| self.step(step).map(drop))?;
             self.wait_until(self.in_ticks(POLL));
         }
-        Ok(Told::Text(seen.join(",")))
+        Ok(StepResult::Text(seen.join(",")))
     }
 
     /// Waits for members. To wait in vain is a result only where it has a label.
-    fn wait(&mut self, wait: &Wait) -> Result<Told, Stuck> {
+    fn wait(&mut self, wait: &Wait) -> Result<StepResult, Stuck> {
         let within = wait.within.unwrap_or(2.0 * PATIENCE);
         let end = self.in_ticks(within);
         let serve = |cluster: &C, wanted| cluster.serving().len() >= wanted && cluster.leader().is_some();
@@ -353,8 +353,8 @@ impl<'a, C: Cluster> Player<'a, C> {
             ),
         };
         match came {
-            Some(()) => Ok(Told::text("OK")),
-            None if wait.label.is_some() => Ok(Told::text("TIMEOUT")),
+            Some(()) => Ok(StepResult::text("OK")),
+            None if wait.label.is_some() => Ok(StepResult::text("TIMEOUT")),
             None => Err(Stuck::InVain { step: self.number, what, ticks: within as u64 }),
         }
     }
@@ -378,12 +378,12 @@ impl<'a, C: Cluster> Player<'a, C> {
         since.mark.as_ref().and_then(|mark| self.marks.get(mark)).unwrap_or(&self.last_mark)
     }
 
-    fn elapsed(&self, since: &Since) -> Told {
-        Told::Number(self.meta.ticks(self.cluster.now() - self.since(since).at))
+    fn elapsed(&self, since: &Since) -> StepResult {
+        StepResult::Number(self.meta.ticks(self.cluster.now() - self.since(since).at))
     }
 
-    fn zxid_delta(&self, since: &Since) -> Told {
-        Told::Number((self.here().zxid - self.since(since).zxid) as f64)
+    fn zxid_delta(&self, since: &Since) -> StepResult {
+        StepResult::Number((self.here().zxid - self.since(since).zxid) as f64)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Scenarios, played on an ensemble that says what it is told to say.
 
 use super::case::{Meta, parse};
-use super::expected::{Results, Told};
+use super::expected::{Results, StepResult};
 use super::fake::{Fake, Says};
 use super::play::{Stuck, play};
 
@@ -334,10 +334,10 @@ fn chance_is_the_seed() {
         {"wait_ticks": {"random": [1, 2]}}
         {"elapsed": "t", "as_": "t"}"#;
     let drawn = |seed| try_steps(Fake::new(), seed, steps).unwrap()["t"].clone();
-    let all: Vec<Told> = (0..20).map(drawn).collect();
+    let all: Vec<StepResult> = (0..20).map(drawn).collect();
     assert_eq!(drawn(7), all[7]);
     assert!(
-        all.iter().all(|told| matches!(told, Told::Number(ticks) if (1.0..=2.0).contains(ticks))),
+        all.iter().all(|told| matches!(told, StepResult::Number(ticks) if (1.0..=2.0).contains(ticks))),
         "{all:?}"
     );
     assert!(all.iter().any(|told| *told != all[0]), "{all:?}");

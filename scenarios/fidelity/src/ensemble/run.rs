@@ -2,7 +2,7 @@
 
 use super::case::{Meta, Scenario};
 use super::cluster::Cluster;
-use super::expected::{Expected, Results, Told};
+use super::expected::{Expected, Results, StepResult};
 use super::judge::{Verdict, judge};
 use super::play::{Stuck, play};
 use super::report::{Report, Shown, StuckRuns, Unreached};
@@ -137,8 +137,8 @@ fn folded(scenario: &Scenario, results: &Results) -> BTreeMap<String, String> {
 }
 
 /// A number that no range holds is told to a tenth.
-fn fold(scenario: &Scenario, label: &str, told: &Told) -> String {
-    let Told::Number(number) = told else { return told.to_string() };
+fn fold(scenario: &Scenario, label: &str, told: &StepResult) -> String {
+    let StepResult::Number(number) = told else { return told.to_string() };
     let expected = scenario.allowed.iter().filter_map(|outcome| outcome.get(label));
     let mut ranges = expected.flat_map(Expected::alternatives).filter(|it| matches!(it, Expected::Range(..)));
     match ranges.clone().find(|range| range.matches(Some(told))) {

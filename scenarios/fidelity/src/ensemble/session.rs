@@ -1,9 +1,9 @@
 //! What a scenario does with the connections of its sessions: open, move, cut, listen.
 
 use super::answer;
+use super::client_link::{ClientLink, Greeting};
 use super::cluster::{Cluster, Micros};
-use super::expected::Told;
-use super::line::{Greeting, Line};
+use super::expected::StepResult;
 use super::play::{LISTEN, PATIENCE, POLL, Player, Stuck};
 use super::step::{Connect, Listen};
 use crate::conformance::reply::Garbled;
@@ -11,7 +11,7 @@ use crate::conformance::wire::Hello;
 
 impl<C: Cluster> Player<'_, C> {
     /// Connects a session, or moves it.
-    pub(super) fn connect(&mut self, connect: &Connect, keep_old: bool) -> Result<Told, Stuck> {
+    pub(super) fn connect(&mut self, connect: &Connect, keep_old: bool) -> Result<StepResult, Stuck> {
         let label = &connect.session;
         let session = self.session(label);
         session.timeout = connect.timeout.unwrap_or(session.timeout);
@@ -29,11 +29,11 @@ impl<C: Cluster> Player<'_, C> {
             }
             let told = self.open(label, &connect.member, end)?;
             if matches!(told, "ok" | "expired") {
-                return Ok(Told::text(told));
+                return Ok(StepResult::text(told));
             }
             before = Some(told).filter(|told| *told != "timeout").or(before);
             if give_up.is_none_or(|end| self.cluster.now() >= end) {
-                return Ok(Told::text(before.unwrap_or("timeout")));
+                return Ok(StepResult::text(before.unwrap_or("timeout")));
             }
             self.wait_until(self.in_ticks(POLL));
         }
@@ -53,7 +53,7 @@ impl<C: Cluster> Player<'_, C> {
         let timeout = (timeout * self.meta.tick_ms as f64).round() as i32;
         let hello = Hello { last_zxid, timeout, session: id, password, readonly: false };
         let connection = self.cluster.open(member, &hello);
-        self.lines.push(Line::new(connection, label));
+        self.lines.push(ClientLink::new(connection, label));
         let line = self.lines.len() - 1;
         self.session(label).opening = Some(line);
         self.greeting(label, line, end)
@@ -62,7 +62,7 @@ impl<C: Cluster> Player<'_, C> {
     /// Waits for the answer to a hello.
     fn greeting(&mut self, label: &str, line: usize, end: Micros) -> Result<&'static str, Stuck> {
         let answered =
-            |line: &mut Line<_>| (line.greeting != Greeting::Awaited).then(|| line.greeting.clone());
+            |line: &mut ClientLink<_>| (line.greeting != Greeting::Awaited).then(|| line.greeting.clone());
         let Some(greeting) = self.listen(line, end, answered)? else { return Ok("timeout") };
         let session = self.session(label);
         session.opening = None;
@@ -83,11 +83,11 @@ impl<C: Cluster> Player<'_, C> {
     }
 
     /// Goes on waiting for the answer to a hello; there is none to wait for if it has come already.
-    pub(super) fn finish_connect(&mut self, listen: &Listen) -> Result<Told, Stuck> {
+    pub(super) fn finish_connect(&mut self, listen: &Listen) -> Result<StepResult, Stuck> {
         let label = &listen.session;
-        let Some(line) = self.session(label).opening else { return Ok(Told::text("closed")) };
+        let Some(line) = self.session(label).opening else { return Ok(StepResult::text("closed")) };
         let end = self.in_ticks(listen.within.unwrap_or(PATIENCE));
-        self.greeting(label, line, end).map(Told::text)
+        self.greeting(label, line, end).map(StepResult::text)
     }
 
     /// Cuts the connection that the session uses, and the one that it was about to open.
@@ -112,29 +112,29 @@ impl<C: Cluster> Player<'_, C> {
     }
 
     /// The first notification that has not been told yet.
-    pub(super) fn event(&mut self, listen: &Listen) -> Result<Told, Stuck> {
-        let Some(line) = self.session(&listen.session).line() else { return Ok(Told::text("CLOSED")) };
+    pub(super) fn event(&mut self, listen: &Listen) -> Result<StepResult, Stuck> {
+        let Some(line) = self.session(&listen.session).line() else { return Ok(StepResult::text("CLOSED")) };
         let end = self.in_ticks(listen.within.unwrap_or(PATIENCE));
         let told = self.listen(line, end, |line| match line.notices.pop_front() {
             Some(notice) => Some(answer::event(&notice)),
             None => line.is_over.then(|| "CLOSED".to_owned()),
         })?;
-        Ok(Told::Text(told.unwrap_or_else(|| "TIMEOUT".to_owned())))
+        Ok(StepResult::Text(told.unwrap_or_else(|| "TIMEOUT".to_owned())))
     }
 
     /// All notifications that have not been told yet, with those that are on their way.
-    pub(super) fn events(&mut self, listen: &Listen) -> Result<Told, Stuck> {
-        let Some(line) = self.session(&listen.session).line() else { return Ok(Told::text("CLOSED")) };
+    pub(super) fn events(&mut self, listen: &Listen) -> Result<StepResult, Stuck> {
+        let Some(line) = self.session(&listen.session).line() else { return Ok(StepResult::text("CLOSED")) };
         self.hear_out(line, listen)?;
         let notices: Vec<_> = self.lines[line].notices.drain(..).collect();
-        Ok(Told::Text(answer::events(&notices)))
+        Ok(StepResult::Text(answer::events(&notices)))
     }
 
     /// What is left to be read on the connection that the session had before it moved.
-    pub(super) fn old_frames(&mut self, listen: &Listen) -> Result<Told, Stuck> {
-        let Some(line) = self.session(&listen.session).old else { return Ok(Told::text("CLOSED")) };
+    pub(super) fn old_frames(&mut self, listen: &Listen) -> Result<StepResult, Stuck> {
+        let Some(line) = self.session(&listen.session).old else { return Ok(StepResult::text("CLOSED")) };
         self.hear_out(line, listen)?;
-        Ok(Told::Frames(self.lines[line].left()))
+        Ok(StepResult::Frames(self.lines[line].left()))
     }
 
     fn hear_out(&mut self, line: usize, listen: &Listen) -> Result<(), Stuck> {

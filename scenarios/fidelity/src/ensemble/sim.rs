@@ -20,11 +20,11 @@ const HANDSHAKE: u64 = 60;
 /// A simulated ensemble.
 pub struct Simulated {
     raw: Raw,
-    lines: Vec<Line>,
+    lines: Vec<ClientConnection>,
 }
 
 /// A client's connection.
-struct Line {
+struct ClientConnection {
     codec: Codec,
     phase: Phase,
 }
@@ -77,7 +77,7 @@ impl Simulated {
 
     /// The first handshake that is not over yet.
     fn next_handshake(&self) -> Option<(Micros, usize)> {
-        let until = |(line, of): (usize, &Line)| match &of.phase {
+        let until = |(line, of): (usize, &ClientConnection)| match &of.phase {
             Phase::Handshake { until, .. } => Some((*until, line)),
             _ => None,
         };
@@ -86,7 +86,7 @@ impl Simulated {
 
     /// The hosts have shaken hands: the client says hello.
     fn say_hello(&mut self, line: usize) {
-        let Line { codec, phase } = &mut self.lines[line];
+        let ClientConnection { codec, phase } = &mut self.lines[line];
         if let Phase::Handshake { member, hello, .. } = phase {
             let refused = !self.raw.world().is_running(id(*member));
             let up = codec.hello(&wire::hello(hello));
@@ -153,12 +153,12 @@ impl Cluster for Simulated {
     fn open(&mut self, member: Member, hello: &Hello) -> usize {
         let until = self.raw.now() + HANDSHAKE;
         let phase = Phase::Handshake { until, member, hello: hello.clone() };
-        self.lines.push(Line { codec: Codec::default(), phase });
+        self.lines.push(ClientConnection { codec: Codec::default(), phase });
         self.lines.len() - 1
     }
 
     fn send(&mut self, connection: &usize, frame: Vec<u8>) {
-        let Line { codec, phase } = &mut self.lines[*connection];
+        let ClientConnection { codec, phase } = &mut self.lines[*connection];
         if let Phase::Open { conn, .. } = phase {
             let packet = codec.request(&frame, self.raw.paths());
             self.raw.send(*conn, vec![packet]);
@@ -166,7 +166,7 @@ impl Cluster for Simulated {
     }
 
     fn receive(&mut self, connection: &usize) -> Arrival {
-        let Line { codec, phase } = &mut self.lines[*connection];
+        let ClientConnection { codec, phase } = &mut self.lines[*connection];
         let Phase::Open { conn, refused } = phase else { return Arrival::Nothing };
         match self.raw.receive(*conn) {
             None => Arrival::Nothing,

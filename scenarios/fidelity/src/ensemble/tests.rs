@@ -1,7 +1,7 @@
 //! Scenarios read, judged, and counted.
 
 use super::case::{CaseError, Meta, Scenario, parse, parse_suite};
-use super::expected::{Results, Told};
+use super::expected::{Results, StepResult};
 use super::fake::{Fake, Says};
 use super::judge::judge;
 use super::run::run;
@@ -126,14 +126,15 @@ fn judging(allowed: &str, never: &str) -> Scenario {
     parse(&text, &meta()).unwrap_or_else(|why| panic!("{why}"))
 }
 
-fn verdict(allowed: &str, never: &str, results: &[(&str, Told)]) -> String {
+fn verdict(allowed: &str, never: &str, results: &[(&str, StepResult)]) -> String {
     let results: Results = results.iter().map(|(label, told)| ((*label).to_owned(), told.clone())).collect();
     judge(&judging(allowed, never), &results).to_string()
 }
 
 #[test]
 fn a_run_shows_one_of_what_is_allowed() {
-    let shown = [("w", Told::text("OK")), ("r", Told::text("OK:1")), ("t", Told::Number(1.5))];
+    let shown =
+        [("w", StepResult::text("OK")), ("r", StepResult::text("OK:1")), ("t", StepResult::Number(1.5))];
     let says = |allowed: &str| verdict(allowed, "[]", &shown);
     assert_eq!(says(r#"[{"w": "OK"}]"#), "it is allowed");
     assert_eq!(says(r#"[{"w": "OK", "r": ["OK:0", "OK:1"], "t": [[1.5, 3]]}]"#), "it is allowed");
@@ -149,7 +150,7 @@ fn a_run_shows_one_of_what_is_allowed() {
 
 #[test]
 fn what_must_never_be_is_looked_at_first() {
-    let shown = [("w", Told::text("OK")), ("r", Told::text("OK:0"))];
+    let shown = [("w", StepResult::text("OK")), ("r", StepResult::text("OK:0"))];
     let says = |never: &str| verdict(r#"[{"w": "OK"}]"#, never, &shown);
     assert_eq!(says(r#"[{"r": "OK:0", "w": "OK"}]"#), "there must never be r OK:0 with w OK");
     assert_eq!(says(r#"[{"r": "OK:0", "w": "CLOSED"}]"#), "it is allowed");
@@ -159,7 +160,7 @@ fn what_must_never_be_is_looked_at_first() {
 #[test]
 fn frames_can_be_written_with_their_numbers_or_without() {
     let says = |expected: &str| {
-        let shown = [("f", Told::Frames("#2:OK #3:NoNode closed".to_owned()))];
+        let shown = [("f", StepResult::Frames("#2:OK #3:NoNode closed".to_owned()))];
         verdict(&format!(r#"[{{"f": "{expected}"}}]"#), "[]", &shown)
     };
     assert_eq!(says("#2:OK #3:NoNode closed"), "it is allowed");

@@ -1,6 +1,6 @@
 //! What is explored: a workload, how many clients and rounds, and which faults.
 
-use crate::plan::{Order, Plan};
+use crate::plan::{Plan, Scheduling};
 use crate::workload::Workload;
 use sim_zk::fault::Fault;
 use std::fmt;
@@ -50,7 +50,7 @@ impl Scope {
             faults: self.faults,
             // How likely a kind is does not matter where all of them are tried.
             rates: self.kinds.iter().map(|kind| (kind.name().to_owned(), 0.0)).collect(),
-            order: Order::Any { late_answers: self.late_answers, overtaking: self.overtaking },
+            order: Scheduling::Any { late_answers: self.late_answers, overtaking: self.overtaking },
             ..Plan::calm()
         }
     }

@@ -8,12 +8,12 @@ use zk_checker::history::Verb;
 use zk_checker::{Report, RuleId, Verdict};
 use zk_real::figures::{Calls, Figures};
 use zk_real::leak_check::resident_kib;
-use zk_real::run::{Order, Outcome};
+use zk_real::run::{Outcome, RunRequest};
 use zk_real::schedule::Total;
 
 /// How one run ended.
 pub(super) struct Ended<'a> {
-    pub(super) order: &'a Order,
+    pub(super) order: &'a RunRequest,
     pub(super) outcome: &'a Outcome,
     pub(super) verdict: Verdict,
     pub(super) status: u8,

@@ -15,7 +15,7 @@ use zk_fidelity::conformance::compare::compare;
 use zk_fidelity::conformance::play::Player;
 use zk_fidelity::conformance::sim::Simulated;
 use zk_fidelity::conformance::supply::Configuration;
-use zk_fidelity::conformance::target::{Order, Target};
+use zk_fidelity::conformance::target::{ListOrder, Target};
 use zk_fidelity::conformance::tcp::Tcp;
 
 /// The same cases in every run: what is new is found by drawing more of them, not by luck.
@@ -75,7 +75,7 @@ fn really(player: &RefCell<Player<Tcp>>, case: &Case) -> Vec<Expect> {
     observed
 }
 
-fn same(case: &Case, observed: &[Expect], order: Order) -> Result<(), String> {
+fn same(case: &Case, observed: &[Expect], order: ListOrder) -> Result<(), String> {
     compare(case, observed, order).map_or(Ok(()), |difference| Err(difference.to_string()))
 }
 
@@ -84,7 +84,7 @@ fn the_simulation_answers_as_the_obvious_model_does() {
     each(400, drawn::plain_steps(), |case| {
         let case = by_the_model(case);
         let observed = play(&mut simulation(), &case);
-        same(&case, &observed, Order::Any)
+        same(&case, &observed, ListOrder::Any)
     });
 }
 
@@ -93,7 +93,7 @@ fn a_real_server_answers_as_the_obvious_model_does() {
     let Some(player) = real() else { return };
     each(100, drawn::plain_steps(), |case| {
         let case = by_the_model(case);
-        same(&case, &really(&player, &case), Order::Any)
+        same(&case, &really(&player, &case), ListOrder::Any)
     });
 }
 
@@ -102,6 +102,6 @@ fn the_simulation_answers_as_a_real_server_does() {
     let Some(player) = real() else { return };
     each(250, drawn::steps(), |mut case| {
         case.expect = really(&player, &case);
-        same(&case, &play(&mut simulation(), &case), Order::Java)
+        same(&case, &play(&mut simulation(), &case), ListOrder::Java)
     });
 }

@@ -82,10 +82,10 @@ pub fn no_read_is_older_than_an_answer_its_session_has_seen(run: &Run<'_>) -> Ve
     Ok(())
 }
 
-type Told = (EventKind, PathId, i64);
+type WatchItem = (EventKind, PathId, i64);
 
 pub fn a_notification_comes_before_every_reply_that_shows_its_transaction(run: &Run<'_>) -> Verdict {
-    let mut queued: BTreeMap<u32, VecDeque<Told>> = BTreeMap::new();
+    let mut queued: BTreeMap<u32, VecDeque<WatchItem>> = BTreeMap::new();
     for (at, event) in &run.tape.seen {
         match event {
             SimEvent::Fired { conn, kind, path, zxid, .. } => {

@@ -10,7 +10,7 @@
 //!    highest. Otherwise delete our znode and wait for the end of the lowest. List again.
 
 use crate::copies::{connected, lost};
-use crate::double_barrier::workload::{Meeting, Place, Setup};
+use crate::double_barrier::workload::{Meeting, Participation, Setup};
 use futures_util::FutureExt;
 use futures_util::future::{Either, Shared, select};
 use std::future::Future;
@@ -290,7 +290,7 @@ impl<Z: ZooKeeper> Inside<Z> {
 }
 
 impl<Z: ZooKeeper> Meeting for MutantDoubleBarrier<Z> {
-    type Place = Inside<Z>;
+    type Participation = Inside<Z>;
     const MAY_GIVE_UP: bool = false;
 
     async fn enter(&self, limit: Duration) -> Result<Inside<Z>, Error> {
@@ -302,7 +302,7 @@ impl<Z: ZooKeeper> Meeting for MutantDoubleBarrier<Z> {
     }
 }
 
-impl<Z: ZooKeeper> Place for Inside<Z> {
+impl<Z: ZooKeeper> Participation for Inside<Z> {
     fn opening(&self) -> (u64, String) {
         (self.round.into(), String::new())
     }

@@ -2,7 +2,7 @@
 
 use crate::claims::{self, Claim};
 use crate::copies::connected;
-use crate::group::workload::{DIRECTORY, Gathering, Member, new};
+use crate::group::workload::{DIRECTORY, Gathering, MemberHandle, new};
 use futures_util::future::select;
 use std::future::Future;
 use std::pin::pin;
@@ -75,7 +75,7 @@ impl<Z: ZooKeeper> MutantGroup<Z> {
 }
 
 impl<Z: ZooKeeper> Gathering for MutantGroup<Z> {
-    type Member = MutantMember<Z>;
+    type MemberHandle = MutantMember<Z>;
     type Views = Views<Z>;
 
     async fn join(&self, id: Option<&str>, data: &[u8]) -> Result<MutantMember<Z>, Error> {
@@ -98,7 +98,7 @@ pub(super) struct MutantMember<Z> {
     mutation: &'static Mutation,
 }
 
-impl<Z: ZooKeeper> Member for MutantMember<Z> {
+impl<Z: ZooKeeper> MemberHandle for MutantMember<Z> {
     fn out(&self) -> impl Future<Output = ()> + Send {
         let over = claims::over(&self.claim.zk, &self.claim.path);
         let late = past_its_deadline(self.claim.zk.clone());

@@ -96,11 +96,11 @@ pub struct MutantLock<Z: ZooKeeper> {
 
 /// The copy, held.
 pub struct Guard<Z: ZooKeeper> {
-    place: Place<Z>,
+    place: OwnZnode<Z>,
     mutation: &'static Mutation,
 }
 
-struct Place<Z: ZooKeeper> {
+struct OwnZnode<Z: ZooKeeper> {
     zk: Z,
     path: String,
     czxid: i64,
@@ -120,7 +120,7 @@ impl<Z: ZooKeeper> MutantLock<Z> {
     }
 
     /// Joins under a name with that mark.
-    async fn join(&self, mark: &str) -> Result<(Place<Z>, Option<Look>), Error> {
+    async fn join(&self, mark: &str) -> Result<(OwnZnode<Z>, Option<Look>), Error> {
         let zk = &self.zk;
         let guid = zk.guid().to_string();
         let name = if self.mutation.guid { format!("{guid}-{mark}-") } else { format!("{mark}-") };
@@ -139,7 +139,7 @@ impl<Z: ZooKeeper> MutantLock<Z> {
                 Ok(created) => {
                     armed.narrow(Duty::Path(created.path.clone()));
                     let czxid = created.stat.czxid;
-                    let place = Place { zk: zk.clone(), path: created.path, czxid, armed: Some(armed) };
+                    let place = OwnZnode { zk: zk.clone(), path: created.path, czxid, armed: Some(armed) };
                     let look = match list.await {
                         Ok(listing) => Some(Look { names: listing.names, connection: status.connection }),
                         Err(Error::ConnectionLoss) => None,
@@ -152,7 +152,7 @@ impl<Z: ZooKeeper> MutantLock<Z> {
                     lost(zk, status).await?;
                     if let Some((path, czxid)) = self.find(&guid).await? {
                         armed.narrow(Duty::Path(path.clone()));
-                        return Ok((Place { zk: zk.clone(), path, czxid, armed: Some(armed) }, None));
+                        return Ok((OwnZnode { zk: zk.clone(), path, czxid, armed: Some(armed) }, None));
                     }
                 }
                 // Without a guid there is nothing to look for.

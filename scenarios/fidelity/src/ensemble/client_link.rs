@@ -10,7 +10,7 @@ use crate::conformance::wire::{self, Welcome};
 use std::collections::VecDeque;
 
 /// One connection.
-pub(super) struct Line<C> {
+pub(super) struct ClientLink<C> {
     connection: C,
     /// The label of the session.
     pub(super) session: String,
@@ -42,9 +42,9 @@ struct Asked {
     settled: bool,
 }
 
-impl<C> Line<C> {
+impl<C> ClientLink<C> {
     pub(super) fn new(connection: C, session: &str) -> Self {
-        Line {
+        ClientLink {
             connection,
             session: session.to_owned(),
             greeting: Greeting::Awaited,
