@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -26,6 +26,12 @@ impl Sim {
 
     pub fn real(&self, arguments: &[&str]) -> Output {
         self.command(arguments).output().unwrap()
+    }
+
+    /// Starts the command, and goes on beside it.
+    pub fn start(&self, arguments: &[&str]) -> Running {
+        let mut command = self.command(arguments);
+        Running(Some(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()))
     }
 
     pub fn is_empty(&self) -> bool {
@@ -72,23 +78,70 @@ pub fn signal(name: &str, process: u32) {
     assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
 }
 
-/// Looks again and again for ten seconds.
+/// A run that goes on beside the test. Dropping it ends it.
+pub struct Running(Option<Child>);
+
+impl Running {
+    pub fn id(&self) -> u32 {
+        self.0.as_ref().expect("the run was not waited for").id()
+    }
+
+    /// Looks for ten seconds.
+    pub fn wait_until(&mut self, reached: impl Fn() -> bool) {
+        self.wait_for(1000, reached);
+    }
+
+    /// The same for two minutes: a server that starts on a busy machine takes its time.
+    pub fn wait_until_started(&mut self, reached: impl Fn() -> bool) {
+        self.wait_for(12_000, reached);
+    }
+
+    /// # Panics
+    ///
+    /// With the output of the run, if it ends first or the condition is not reached.
+    fn wait_for(&mut self, times: u32, reached: impl Fn() -> bool) {
+        for _ in 0..times {
+            if reached() {
+                return;
+            }
+            let child = self.0.as_mut().expect("the run was not waited for");
+            if child.try_wait().unwrap().is_some() {
+                break;
+            }
+            pause();
+        }
+        signal("CONT", self.id());
+        signal("TERM", self.id());
+        panic!("the run has not reached the condition: {:?}", self.output());
+    }
+
+    /// Waits for its end.
+    pub fn output(&mut self) -> Output {
+        self.0.take().expect("the run was not waited for").wait_with_output().unwrap()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.0.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// Looks for ten seconds.
 pub fn wait_until(reached: impl Fn() -> bool) {
-    wait_for(1000, reached);
-}
-
-/// The same for a minute: several servers that start at once take their time.
-pub fn wait_until_started(reached: impl Fn() -> bool) {
-    wait_for(6000, reached);
-}
-
-fn wait_for(times: u32, reached: impl Fn() -> bool) {
-    for _ in 0..times {
+    for _ in 0..1000 {
         if reached() {
             return;
         }
-        #[expect(clippy::disallowed_methods, reason = "nobody tells what becomes of other processes")]
-        std::thread::sleep(Duration::from_millis(10));
+        pause();
     }
-    panic!("it does not come to that");
+    panic!("the condition is not reached within ten seconds");
+}
+
+fn pause() {
+    #[expect(clippy::disallowed_methods, reason = "nobody tells what becomes of other processes")]
+    std::thread::sleep(Duration::from_millis(10));
 }

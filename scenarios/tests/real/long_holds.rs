@@ -2,11 +2,11 @@
 //!
 //! Where no ZooKeeper is installed the tests say so and pass, unless `ZK_REQUIRE_REAL=1` asks for them.
 
-use crate::common::command::{Sim, signal, stdout, wait_until, wait_until_started};
+use crate::common::command::{Sim, signal, stdout};
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::process::{Output, Stdio};
+use std::process::Output;
 use std::time::Duration;
 
 /// The rules of false loss.
@@ -68,19 +68,18 @@ fn a_stopped_process_is_told_what_it_has_lost_when_it_goes_on_and_a_hiccup_costs
     }
     let sim = Sim::new();
     let call = ["long-holds", "--clients", "2", "--session-timeout", "1s", "--for", "8s", "--format", "json"];
-    let mut command = sim.command(&call);
-    let run = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    wait_until_started(|| ephemerals(&sim).is_some());
-    wait_until(|| ephemerals(&sim) > Some(100));
+    let mut run = sim.start(&call);
+    run.wait_until_started(|| ephemerals(&sim).is_some());
+    run.wait_until(|| ephemerals(&sim) > Some(100));
     signal("STOP", run.id());
     signal("CONT", run.id());
     // More than one of the two can have.
-    wait_until(|| ephemerals(&sim) > Some(170));
+    run.wait_until(|| ephemerals(&sim) > Some(170));
     signal("STOP", run.id());
     // Both sessions have expired, with all that was held through them.
-    wait_until(|| ephemerals(&sim) == Some(0));
+    run.wait_until(|| ephemerals(&sim) == Some(0));
     signal("CONT", run.id());
-    let output = run.wait_with_output().unwrap();
+    let output = run.output();
     assert_eq!(output.status.code(), Some(0), "{}", told(&output));
     for rule in RULES {
         let (verdict, premises) = row(&output, rule);
