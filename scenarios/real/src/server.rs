@@ -28,6 +28,10 @@ const STOP_LIMIT: Duration = Duration::from_secs(5);
 /// How often a server that starts, stops or lags is looked at.
 const PAUSE: Duration = Duration::from_millis(20);
 
+/// How long a server that starts may take to answer one word at first; each silence doubles it, up to [`WORD_LIMIT`]. A server
+/// that has begun to listen and does not serve yet may leave a connection without an answer for as long as it runs.
+const FIRST_WORD_LIMIT: Duration = Duration::from_millis(125);
+
 /// How long a server that serves may take to answer one word.
 const WORD_LIMIT: Duration = Duration::from_secs(2);
 
@@ -202,9 +206,13 @@ impl Server {
     ///
     /// Those of the socket: connection refused, or no answer within two seconds.
     pub fn ask(&self, word: &str) -> std::io::Result<String> {
+        self.ask_within(word, WORD_LIMIT)
+    }
+
+    fn ask_within(&self, word: &str, limit: Duration) -> std::io::Result<String> {
         let to = SocketAddr::from((Ipv4Addr::LOCALHOST, self.port));
-        let mut stream = TcpStream::connect_timeout(&to, WORD_LIMIT)?;
-        stream.set_read_timeout(Some(WORD_LIMIT))?;
+        let mut stream = TcpStream::connect_timeout(&to, limit)?;
+        stream.set_read_timeout(Some(limit))?;
         stream.write_all(word.as_bytes())?;
         let mut answer = String::new();
         stream.read_to_string(&mut answer)?;
@@ -265,14 +273,19 @@ impl Server {
 
     /// Step 4. A member serves when it has a leader, or is one that enough others follow.
     pub(super) fn wait_until_it_serves(&mut self) -> Result<(), StartError> {
+        let mut limit = FIRST_WORD_LIMIT;
         for _ in 0..START_LIMIT.as_millis() / PAUSE.as_millis() {
             match self.process.try_wait().map_err(io("look after the server"))?.map(|status| status.code()) {
                 None => {}
                 Some(Some(reaper::NO_COMMAND)) => return Err(StartError::NoJava(install::java())),
                 Some(_) => return Err(StartError::Died(self.last_word())),
             }
-            if self.ask("srvr").is_ok_and(|answer| answer.contains("Mode:")) && self.is_ours() {
-                return Ok(());
+            match self.ask_within("srvr", limit) {
+                Ok(answer) if answer.contains("Mode:") && self.is_ours() => return Ok(()),
+                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                    limit = WORD_LIMIT.min(limit * 2);
+                }
+                _ => {}
             }
             pause();
         }

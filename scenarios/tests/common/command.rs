@@ -106,13 +106,14 @@ impl Running {
             }
             let child = self.0.as_mut().expect("the run was not waited for");
             if child.try_wait().unwrap().is_some() {
-                break;
+                panic!("the run ended before the condition was reached: {:?}", self.output());
             }
             pause();
         }
-        signal("CONT", self.id());
+        // A stopped process does not react to SIGTERM.
         signal("TERM", self.id());
-        panic!("the run has not reached the condition: {:?}", self.output());
+        signal("CONT", self.id());
+        panic!("the run has not reached the condition in time: {:?}", self.output());
     }
 
     /// Waits for its end.

@@ -54,6 +54,8 @@ fn ephemerals(sim: &Sim) -> Option<u64> {
     let configuration = std::fs::read_to_string(folder.join("zoo.cfg")).ok()?;
     let port = configuration.lines().find_map(|line| line.strip_prefix("clientPort="))?;
     let mut stream = TcpStream::connect(("127.0.0.1", port.parse().ok()?)).ok()?;
+    // A server that does not serve yet may leave a connection without an answer for as long as it runs.
+    stream.set_read_timeout(Some(Duration::from_secs(1))).ok()?;
     stream.write_all(b"mntr").ok()?;
     let mut told = String::new();
     stream.read_to_string(&mut told).ok()?;
