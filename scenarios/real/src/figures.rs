@@ -48,7 +48,7 @@ pub struct Calls {
     /// The requests of those that ended as asked.
     pub requests: u32,
     /// The requests of all others.
-    pub in_vain: u32,
+    pub fruitless: u32,
     /// Notifications that came while one of them was under way: where a client is in several operations at once, in the
     /// one that it began last.
     pub notices: u32,
@@ -68,7 +68,7 @@ impl Calls {
             unknown: self.unknown + other.unknown,
             cancelled: self.cancelled + other.cancelled,
             requests: self.requests + other.requests,
-            in_vain: self.in_vain + other.in_vain,
+            fruitless: self.fruitless + other.fruitless,
             notices: self.notices + other.notices,
         }
     }
@@ -208,7 +208,7 @@ fn by_verb<'a>(operations: impl Iterator<Item = &'a Operation>) -> Vec<(Verb, Ca
             // The run ended before it did, or so it seemed.
             Some(Outcome::Unknown) | None => calls.unknown += 1,
         }
-        calls.in_vain += operation.requests;
+        calls.fruitless += operation.requests;
     }
     verbs.into_values().collect()
 }
@@ -240,7 +240,7 @@ mod tests {
         );
         let figures = Figures::of(&history.expect("the text is a history"));
         let acquire =
-            Calls { calls: 2, done: 1, refused: 1, requests: 2, in_vain: 1, notices: 1, ..Calls::default() };
+            Calls { calls: 2, done: 1, refused: 1, requests: 2, fruitless: 1, notices: 1, ..Calls::default() };
         let release = Calls { calls: 1, done: 1, requests: 1, ..Calls::default() };
         let wanted = Figures {
             verbs: vec![(Verb::Acquire, acquire), (Verb::Release, release)],

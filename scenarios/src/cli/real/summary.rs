@@ -168,7 +168,7 @@ fn print_figures(f: &Figures) {
             c.unknown,
             c.cancelled,
             c.requests_each(),
-            c.in_vain,
+            c.fruitless,
             c.notices
         );
     }
@@ -254,7 +254,7 @@ fn print_rules(ended: &Ended<'_>) {
 fn json_of_verb((verb, c): &(Verb, Calls)) -> Value {
     json!({
         "verb": verb.name(), "calls": c.calls, "done": c.done, "refused": c.refused, "unknown": c.unknown,
-        "cancelled": c.cancelled, "requests": c.requests, "requests_each": c.requests_each(), "in_vain": c.in_vain,
+        "cancelled": c.cancelled, "requests": c.requests, "requests_each": c.requests_each(), "fruitless": c.fruitless,
         "notifications": c.notices,
     })
 }
