@@ -191,7 +191,8 @@ pub fn discharge<Z: ZooKeeper>(zk: &Z, duty: Duty) -> impl Future<Output = ()> +
     let seen = zk.status();
     let first = seen.is_connected().then(|| (seen, Try::begin(&zk, &duty, seen)));
     let about = duty.about().to_owned();
-    observer.observe_clean_up(&about, async move {
+    // Boxed, since each layer of observation and the task would copy the states of all kinds of duty.
+    let work = Box::pin(async move {
         let mut first = first;
         let mut refused = 0;
         loop {
@@ -223,7 +224,8 @@ pub fn discharge<Z: ZooKeeper>(zk: &Z, duty: Duty) -> impl Future<Output = ()> +
                 Err(e) => return Err(e),
             }
         }
-    })
+    });
+    observer.observe_clean_up(&about, work)
 }
 
 /// One attempt, whose first request is sent.

@@ -239,8 +239,15 @@ mod tests {
              0.006 b #2 send r6 delete /lock/2-1 cleanup",
         );
         let figures = Figures::of(&history.expect("the text is a history"));
-        let acquire =
-            Calls { calls: 2, done: 1, refused: 1, requests: 2, fruitless: 1, notices: 1, ..Calls::default() };
+        let acquire = Calls {
+            calls: 2,
+            done: 1,
+            refused: 1,
+            requests: 2,
+            fruitless: 1,
+            notices: 1,
+            ..Calls::default()
+        };
         let release = Calls { calls: 1, done: 1, requests: 1, ..Calls::default() };
         let wanted = Figures {
             verbs: vec![(Verb::Acquire, acquire), (Verb::Release, release)],
