@@ -25,6 +25,8 @@ use zk_recipes::zk::{SessionId, Stat};
 pub struct Journal {
     history: History,
     hash: Xxh3,
+    /// The bytes of one event, which go into the hash in one piece.
+    bytes: Vec<u8>,
     hashed: usize,
     sessions: Vec<SessionId>,
     /// Of the world's paths, by their numbers.
@@ -45,6 +47,19 @@ pub struct Journal {
     remembered: Option<Remembered>,
 }
 
+/// Collects what a value writes into its hash.
+struct Collected<'a>(&'a mut Vec<u8>);
+
+impl Hasher for Collected<'_> {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(bytes);
+    }
+
+    fn finish(&self) -> u64 {
+        unreachable!("only the hash of the journal is finished")
+    }
+}
+
 impl Journal {
     /// An empty journal of a run over these objects.
     pub fn new(header: Header, names: Names, objects: Vec<Object>) -> Self {
@@ -52,6 +67,7 @@ impl Journal {
         Journal {
             history: History { header, objects, names, events: Vec::with_capacity(1024) },
             hash: Xxh3::new(),
+            bytes: Vec::new(),
             hashed: 0,
             sessions: Vec::new(),
             syms: Vec::new(),
@@ -119,7 +135,9 @@ impl Journal {
             remembered.note(at, who, op, &what);
         }
         let event = Event { at, op, who, what };
-        event.hash(&mut self.hash);
+        self.bytes.clear();
+        event.hash(&mut Collected(&mut self.bytes));
+        self.hash.write(&self.bytes);
         self.history.events.push(event);
     }
 
