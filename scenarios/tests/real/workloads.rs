@@ -19,9 +19,27 @@ use zk_real::{Ensemble, EnsembleOptions, RealWorkload};
 use zk_recipes::ZooKeeper;
 use zk_recipes::client::{Client as Session, Options};
 
-/// Three servers with ZooKeeper's own tick, as the command expects of somebody else's.
-fn three_servers() -> Option<Ensemble> {
-    crate::common::ensemble(3, Duration::from_secs(2))
+/// How many ensembles are there at once: their runs mostly wait.
+const ENSEMBLES: usize = 2;
+
+/// Tries each of the workloads on three servers with ZooKeeper's own tick, as the command expects of somebody else's. Says what
+/// is wrong with any of them.
+fn tried(
+    workloads: impl Iterator<Item = &'static Workload> + Send,
+    wrong_with: impl Fn(&Workload, &Ensemble) -> Option<String> + Sync,
+) {
+    let workloads = Mutex::new(workloads);
+    let try_them = || {
+        let ensemble = crate::common::ensemble(3, Duration::from_secs(2))?;
+        let next = || workloads.lock().unwrap().next();
+        Some(std::iter::from_fn(next).filter_map(|workload| wrong_with(workload, &ensemble)).collect())
+    };
+    let wrong: Vec<String> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..ENSEMBLES).map(|_| scope.spawn(try_them)).collect();
+        let all = threads.into_iter().map(|thread| thread.join().expect("the workloads are tried"));
+        all.flatten().flat_map(|wrong: Vec<String>| wrong).collect()
+    });
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// Runs a workload on servers that run already: its exit status, its last line, and everything that it told.
@@ -52,36 +70,30 @@ fn on_real_servers(mutants: bool) -> impl Iterator<Item = &'static Workload> {
 
 #[test]
 fn every_workload_keeps_its_promises_on_three_servers() {
-    let Some(ensemble) = three_servers() else { return };
-    let mut wrong = Vec::new();
-    for workload in on_real_servers(false) {
-        let (status, last, told) = real(workload, &ensemble, &["--for", "3s"]);
+    tried(on_real_servers(false), |workload, ensemble| {
+        let (status, last, told) = real(workload, ensemble, &["--for", "3s"]);
+        let left = at_the_root(ensemble);
         // 2: an operation that was dropped leaves in doubt what it did; that is no broken promise.
         if !matches!(status, Some(0 | 2)) || last["rounds"].as_u64() == Some(0) {
-            wrong.push(format!("{workload:?} ends with {status:?}\n{told}"));
+            Some(format!("{workload:?} ends with {status:?}\n{told}"))
+        } else if left != ["zookeeper"] {
+            Some(format!("{workload:?} has left something in {left:?}"))
+        } else {
+            None
         }
-        let left = at_the_root(&ensemble);
-        if left != ["zookeeper"] {
-            wrong.push(format!("{workload:?} has left something in {left:?}"));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    });
 }
 
 #[test]
 fn what_is_broken_without_faults_is_caught_on_three_servers() {
-    let Some(ensemble) = three_servers() else { return };
-    let mut wrong = Vec::new();
-    for workload in on_real_servers(true) {
-        let (status, last, told) = real(workload, &ensemble, &["--for", "3s", "--clients", "5"]);
+    tried(on_real_servers(true), |workload, ensemble| {
+        let (status, last, told) = real(workload, ensemble, &["--for", "3s", "--clients", "5"]);
         let caught_by = workload.caught_by.map(|caught| caught.by.name());
-        if status != Some(1) || last["rule"].as_str() != caught_by {
-            wrong.push(format!(
-                "{workload:?} ends with {status:?}, and {caught_by:?} should have caught it\n{told}"
-            ));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        let is_caught = status == Some(1) && last["rule"].as_str() == caught_by;
+        (!is_caught).then(|| {
+            format!("{workload:?} ends with {status:?}, and {caught_by:?} should have caught it\n{told}")
+        })
+    });
 }
 
 /// Arms a watch that nobody will ever drop.
