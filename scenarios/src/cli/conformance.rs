@@ -8,7 +8,7 @@ use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use zk_fidelity::conformance::case::{self, Content, Placed};
-use zk_fidelity::conformance::run::{self, Left, RunError, Verdict};
+use zk_fidelity::conformance::run::{self, CaseVerdict, Left, RunError};
 use zk_fidelity::conformance::supply::{InSimulation, OfOthers, OurOwn, configurations};
 
 #[derive(Args)]
@@ -75,7 +75,7 @@ impl Conformance {
             tally.count(verdict);
             bar.inc(1);
             self.tell(&bar, placed, verdict);
-            if let Verdict::Differ(difference) = verdict {
+            if let CaseVerdict::Differ(difference) = verdict {
                 differing.push((placed.case.id.clone(), difference.clone()));
             }
         });
@@ -92,7 +92,11 @@ impl Conformance {
         Ok(())
     }
 
-    fn play_on(&self, cases: &[Placed], each: impl FnMut(&Placed, &Verdict)) -> Result<Vec<Left>, RunError> {
+    fn play_on(
+        &self,
+        cases: &[Placed],
+        each: impl FnMut(&Placed, &CaseVerdict),
+    ) -> Result<Vec<Left>, RunError> {
         match &self.connect {
             _ if self.real => run::run(cases, &mut OurOwn, each),
             Some(address) => run::run(cases, &mut OfOthers::at(address), each),
@@ -145,7 +149,7 @@ impl Conformance {
         Ok(())
     }
 
-    fn tell(&self, bar: &ProgressBar, placed: &Placed, verdict: &Verdict) {
+    fn tell(&self, bar: &ProgressBar, placed: &Placed, verdict: &CaseVerdict) {
         let case = &placed.case;
         if self.output.is_json() {
             let mut line =
@@ -154,9 +158,9 @@ impl Conformance {
                 line["race"] = json!(true);
             }
             match verdict {
-                Verdict::Pass => {}
-                Verdict::Skip(why) => line["why"] = json!(why),
-                Verdict::Race(difference) | Verdict::Differ(difference) => {
+                CaseVerdict::Pass => {}
+                CaseVerdict::Skip(why) => line["why"] = json!(why),
+                CaseVerdict::Race(difference) | CaseVerdict::Differ(difference) => {
                     line["step"] = json!(difference.step);
                     line["field"] = json!(difference.field);
                     line["expected"] = difference.expected.clone();
@@ -166,7 +170,7 @@ impl Conformance {
             bar.suspend(|| println!("{line}"));
             return;
         }
-        if *verdict == Verdict::Pass {
+        if *verdict == CaseVerdict::Pass {
             // A case that passes prints nothing.
             return;
         }
@@ -174,12 +178,12 @@ impl Conformance {
             let title = format!("{:<7} {:<34} {}", word(verdict), visible(&case.id), visible(&case.about));
             println!("{}", title.trim_end());
             match verdict {
-                Verdict::Pass => {}
-                Verdict::Skip(why) => println!("        {}", visible(why)),
-                Verdict::Race(difference) => {
+                CaseVerdict::Pass => {}
+                CaseVerdict::Skip(why) => println!("        {}", visible(why)),
+                CaseVerdict::Race(difference) => {
                     println!("        a race of the real server: {}", visible(&difference.to_string()));
                 }
-                Verdict::Differ(difference) => {
+                CaseVerdict::Differ(difference) => {
                     println!("        line {} of {}", placed.line, placed.file.display());
                     println!("        {}", visible(&difference.to_string()));
                 }
@@ -189,21 +193,21 @@ impl Conformance {
 }
 
 /// The name of a verdict. A race with another result passes.
-fn word(verdict: &Verdict) -> &'static str {
+fn word(verdict: &CaseVerdict) -> &'static str {
     match verdict {
-        Verdict::Pass | Verdict::Race(_) => "pass",
-        Verdict::Differ(_) => "differ",
-        Verdict::Skip(_) => "skip",
+        CaseVerdict::Pass | CaseVerdict::Race(_) => "pass",
+        CaseVerdict::Differ(_) => "differ",
+        CaseVerdict::Skip(_) => "skip",
     }
 }
 
 impl Tally {
-    fn count(&mut self, verdict: &Verdict) {
+    fn count(&mut self, verdict: &CaseVerdict) {
         match verdict {
-            Verdict::Pass => self.pass += 1,
-            Verdict::Race(_) => self.race += 1,
-            Verdict::Differ(_) => self.differ += 1,
-            Verdict::Skip(_) => self.skip += 1,
+            CaseVerdict::Pass => self.pass += 1,
+            CaseVerdict::Race(_) => self.race += 1,
+            CaseVerdict::Differ(_) => self.differ += 1,
+            CaseVerdict::Skip(_) => self.skip += 1,
         }
     }
 

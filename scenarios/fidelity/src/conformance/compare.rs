@@ -4,8 +4,9 @@
 //! made, of notifications where several sessions or znodes may end at once, and, unless the server has Java's order, that
 //! of children, of ephemerals, and of the notifications of one session's end.
 
-use super::case::{Case, Expect, Item, Step};
+use super::case::Case;
 use super::target::ListOrder;
+use crate::exchange::form::{Expect, Item, Step};
 use serde_json::{Map, Value};
 use std::fmt;
 

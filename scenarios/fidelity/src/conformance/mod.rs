@@ -4,8 +4,6 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`case`](mod@case) | a case as it is written: steps, and what is expected of each |
-//! | [`wire`] | ZooKeeper's encoding of requests |
-//! | [`reply`] | and of what comes back |
 //! | [`target`] | what a case is played against, seen as raw connections; [`sim`] is that for simulated servers, [`tcp`] for sockets |
 //! | [`play`] | plays one case and notes what it observes, in the form of an expectation |
 //! | [`compare`] | where an observation differs from the expectation |
@@ -17,9 +15,7 @@
 
 pub mod case;
 pub mod compare;
-mod names;
 pub mod play;
-pub mod reply;
 pub mod run;
 mod session;
 pub mod sim;
@@ -27,6 +23,3 @@ pub mod supply;
 pub mod target;
 pub mod tcp;
 mod tidy;
-pub mod wire;
-#[cfg(test)]
-mod wire_tests;

@@ -5,11 +5,13 @@
 //! 3. Look around: after each step the other sessions are pinged, and say what they were notified of.
 //! 4. Tidy: close the case's sessions, delete its nodes.
 
-use super::case::{Case, Expect, Item, LastZxid, Notice, Step};
-use super::reply::{self, Terms};
+use super::case::Case;
 use super::session::{Heard, PATIENCE, Session};
-use super::target::{Greeting, ListOrder, Received, Target, Trouble};
-use super::wire::{self, Hello, Welcome};
+use super::target::{Greeting, ListOrder, Target, Trouble};
+use crate::exchange::Arrival;
+use crate::exchange::form::{Expect, Item, LastZxid, Notice, Step};
+use crate::exchange::reply::{self, Terms};
+use crate::exchange::wire::{self, Hello, Welcome};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -279,12 +281,12 @@ impl<T: Target> Player<T> {
         let mut closed = false;
         while !waiting.is_empty() && !closed {
             let frame = match target.receive(&mut link, end.saturating_sub(target.now())) {
-                Received::Silence => break,
-                Received::Closed => {
+                Arrival::Nothing => break,
+                Arrival::Closed | Arrival::Refused => {
                     closed = true;
                     continue;
                 }
-                Received::Frame(frame) => frame,
+                Arrival::Frame(frame) => frame,
             };
             let (header, body) = reply::header(&frame)?;
             if header.xid == wire::NOTICE {

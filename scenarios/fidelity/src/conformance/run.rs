@@ -12,7 +12,7 @@ use super::target::Trouble;
 
 /// What became of a case.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Verdict {
+pub enum CaseVerdict {
     /// As recorded.
     Pass,
     /// Not as recorded, but the real server itself is not of one mind there.
@@ -60,7 +60,7 @@ pub struct Left {
 pub fn run<S: Supply>(
     cases: &[Placed],
     supply: &mut S,
-    mut each: impl FnMut(&Placed, &Verdict),
+    mut each: impl FnMut(&Placed, &CaseVerdict),
 ) -> Result<Vec<Left>, RunError> {
     let mut configs: Vec<&str> = Vec::new();
     for placed in cases {
@@ -99,13 +99,13 @@ struct Ground<'a, S: Supply> {
 }
 
 impl<S: Supply> Ground<'_, S> {
-    fn play(&mut self, case: &Case) -> Result<Verdict, Trouble> {
+    fn play(&mut self, case: &Case) -> Result<CaseVerdict, Trouble> {
         if let Some(why) = self.prepare(case)? {
-            return Ok(Verdict::Skip(why));
+            return Ok(CaseVerdict::Skip(why));
         }
         let player = self.player.as_mut().expect("it was just prepared");
         if case.restarts() && !player.can_restart() {
-            return Ok(Verdict::Skip("it restarts the server, which is not ours".to_owned()));
+            return Ok(CaseVerdict::Skip("it restarts the server, which is not ours".to_owned()));
         }
         let observed = player.play(case)?;
         for path in player.tidy()? {
@@ -114,12 +114,12 @@ impl<S: Supply> Ground<'_, S> {
             }
         }
         Ok(match compare(case, &observed, player.order()) {
-            None => Verdict::Pass,
-            Some(difference) if case.fresh && !self.pristine => {
-                Verdict::Skip(format!("it needs a server on which nothing was ever done; here, {difference}"))
-            }
-            Some(difference) if case.is_race() => Verdict::Race(difference),
-            Some(difference) => Verdict::Differ(difference),
+            None => CaseVerdict::Pass,
+            Some(difference) if case.fresh && !self.pristine => CaseVerdict::Skip(format!(
+                "it needs a server on which nothing was ever done; here, {difference}"
+            )),
+            Some(difference) if case.is_race() => CaseVerdict::Race(difference),
+            Some(difference) => CaseVerdict::Differ(difference),
         })
     }
 

@@ -1,9 +1,10 @@
 //! One session as a case has it: its number, its password, its connection if it has one.
 
-use super::case::{Expect, Notice, Step};
-use super::reply::{self, Garbled, Terms};
-use super::target::{Received, Target};
-use super::wire;
+use super::target::Target;
+use crate::exchange::Arrival;
+use crate::exchange::form::{Expect, Notice, Step};
+use crate::exchange::reply::{self, Garbled, Terms};
+use crate::exchange::wire;
 use std::time::Duration;
 
 /// How long a server may take to answer a ping, and to close what it has to close.
@@ -60,12 +61,12 @@ impl<L> Session<L> {
         let end = target.now() + within;
         loop {
             match target.receive(link, end.saturating_sub(target.now())) {
-                Received::Silence => return Ok((Heard::Nothing, before)),
-                Received::Closed => {
+                Arrival::Nothing => return Ok((Heard::Nothing, before)),
+                Arrival::Closed | Arrival::Refused => {
                     self.link = None;
                     return Ok((Heard::Closed, before));
                 }
-                Received::Frame(frame) => {
+                Arrival::Frame(frame) => {
                     let (header, body) = reply::header(&frame)?;
                     if header.xid == wire::NOTICE {
                         before.push(reply::notice(body)?);
@@ -97,9 +98,9 @@ impl<L> Session<L> {
         let end = target.now() + within;
         while let Some(link) = &mut self.link {
             match target.receive(link, end.saturating_sub(target.now())) {
-                Received::Silence => break,
-                Received::Closed => self.link = None,
-                Received::Frame(frame) => {
+                Arrival::Nothing => break,
+                Arrival::Closed | Arrival::Refused => self.link = None,
+                Arrival::Frame(frame) => {
                     let (header, body) = reply::header(&frame)?;
                     if header.xid == wire::NOTICE {
                         notices.push(reply::notice(body)?);

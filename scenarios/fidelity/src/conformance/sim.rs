@@ -1,9 +1,9 @@
 //! A simulated server: one that stands alone, on a calm network, in a time that costs nothing.
 
-use super::reply;
 use super::supply::{Configuration, TICK};
-use super::target::{Greeting, ListOrder, Received, Target, Trouble};
-use super::wire::{self, Hello};
+use super::target::{Greeting, ListOrder, Target, Trouble};
+use crate::exchange::Arrival;
+use crate::exchange::wire::{self, Hello};
 use sim_zk::choose::Calm;
 use sim_zk::message::Down;
 use sim_zk::raw::Raw;
@@ -58,14 +58,8 @@ impl Target for Simulated {
         let mut codec = Codec::default();
         let hello = codec.hello(&wire::hello(hello));
         let mut link = SimLink { connection: self.raw.connect(SERVER, hello), codec };
-        match self.receive(&mut link, HELLO_LIMIT) {
-            Received::Frame(frame) => Ok(Greeting::Welcome(link, reply::welcome(&frame)?)),
-            Received::Closed => Ok(Greeting::Refused),
-            Received::Silence => {
-                let why = "it takes a connection and then says nothing";
-                Err(Trouble::NoSession { address: "the simulation".to_owned(), why })
-            }
-        }
+        let arrival = self.receive(&mut link, HELLO_LIMIT);
+        Greeting::of(arrival, link, "the simulation")
     }
 
     fn send(&mut self, link: &mut SimLink, frames: &[Vec<u8>]) {
@@ -74,17 +68,17 @@ impl Target for Simulated {
         self.raw.send(link.connection, packets);
     }
 
-    fn receive(&mut self, link: &mut SimLink, within: Duration) -> Received {
+    fn receive(&mut self, link: &mut SimLink, within: Duration) -> Arrival {
         let end = self.raw.now() + micros(within);
         loop {
             match self.raw.receive(link.connection) {
-                Some(Down::Fin) => return Received::Closed,
+                Some(Down::Fin) => return Arrival::Closed,
                 Some(down) => {
                     let frame = link.codec.frame(&down, self.raw.paths());
-                    return Received::Frame(frame.expect("everything but the end is a frame"));
+                    return Arrival::Frame(frame.expect("everything but the end is a frame"));
                 }
                 None if self.raw.advance(end) => {}
-                None => return Received::Silence,
+                None => return Arrival::Nothing,
             }
         }
     }

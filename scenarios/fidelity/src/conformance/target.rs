@@ -1,6 +1,8 @@
 //! What a case is played against: something that takes raw connections.
 
-use super::wire::{Hello, Welcome};
+use crate::exchange::Arrival;
+use crate::exchange::reply;
+use crate::exchange::wire::{Hello, Welcome};
 use std::time::Duration;
 
 /// Something that a case can be played against: a server behind a socket, or one in this process.
@@ -23,7 +25,7 @@ pub trait Target {
     fn send(&mut self, link: &mut Self::Link, frames: &[Vec<u8>]);
 
     /// The next frame, for which it waits that long.
-    fn receive(&mut self, link: &mut Self::Link, within: Duration) -> Received;
+    fn receive(&mut self, link: &mut Self::Link, within: Duration) -> Arrival;
 
     /// Cuts a connection without a word, or with a reset.
     fn cut(&mut self, link: Self::Link, reset: bool);
@@ -68,15 +70,22 @@ pub enum Greeting<L> {
     Refused,
 }
 
-/// What comes from a connection.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Received {
-    /// A frame.
-    Frame(Vec<u8>),
-    /// Nothing, for as long as was waited.
-    Silence,
-    /// The end: the server has closed it.
-    Closed,
+impl<L> Greeting<L> {
+    /// What the first arrival on a link to that address means.
+    ///
+    /// # Errors
+    ///
+    /// It is no answer to a hello.
+    pub(super) fn of(arrival: Arrival, link: L, address: &str) -> Result<Self, Trouble> {
+        match arrival {
+            Arrival::Frame(frame) => Ok(Greeting::Welcome(link, reply::welcome(&frame)?)),
+            Arrival::Closed | Arrival::Refused => Ok(Greeting::Refused),
+            Arrival::Nothing => {
+                let why = "it accepts a connection and then says nothing";
+                Err(Trouble::NoSession { address: address.to_owned(), why })
+            }
+        }
+    }
 }
 
 /// Why a case could not be played, which says nothing about what it shows.
@@ -107,7 +116,7 @@ pub enum Trouble {
     NotEmpty(String),
     /// It sends an unreadable frame.
     #[error(transparent)]
-    Garbled(#[from] super::reply::Garbled),
+    Garbled(#[from] reply::Garbled),
     /// A server of our own does not start.
     #[error(transparent)]
     Start(#[from] zk_real::StartError),

@@ -1,8 +1,8 @@
 //! A server behind a socket.
 
-use super::reply;
-use super::target::{Greeting, Received, Target, Trouble};
-use super::wire::{self, Hello};
+use super::target::{Greeting, Target, Trouble};
+use crate::exchange::Arrival;
+use crate::exchange::wire::{self, Hello};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
@@ -69,28 +69,28 @@ impl TcpLink {
         self.stream.write_all(&bytes)
     }
 
-    fn receive(&mut self, within: Duration) -> Received {
+    fn receive(&mut self, within: Duration) -> Arrival {
         let end = now() + within;
         let mut part = [0; 1 << 14];
         loop {
             if let Some(frame) = self.take_frame() {
-                return Received::Frame(frame);
+                return Arrival::Frame(frame);
             }
             // A time limit of nothing would be none.
             let left = end.saturating_duration_since(now()).max(Duration::from_micros(100));
             if self.stream.set_read_timeout(Some(left)).is_err() {
-                return Received::Closed;
+                return Arrival::Closed;
             }
             match self.stream.read(&mut part) {
-                Ok(0) => return Received::Closed,
+                Ok(0) => return Arrival::Closed,
                 Ok(n) => self.came.extend(&part[..n]),
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
                 Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
                     if now() >= end {
-                        return Received::Silence;
+                        return Arrival::Nothing;
                     }
                 }
-                Err(_) => return Received::Closed,
+                Err(_) => return Arrival::Closed,
             }
         }
     }
@@ -105,14 +105,8 @@ impl Target for Tcp {
         let mut link = TcpLink { stream, came: Vec::new() };
         // If it fails, then because the server has hung up.
         let _ = link.send(&[wire::hello(hello)]);
-        match link.receive(HELLO_LIMIT) {
-            Received::Frame(frame) => Ok(Greeting::Welcome(link, reply::welcome(&frame)?)),
-            Received::Closed => Ok(Greeting::Refused),
-            Received::Silence => {
-                let why = "it accepts a connection and then says nothing";
-                Err(Trouble::NoSession { address: self.address.clone(), why })
-            }
-        }
+        let arrival = link.receive(HELLO_LIMIT);
+        Greeting::of(arrival, link, &self.address)
     }
 
     fn send(&mut self, link: &mut TcpLink, frames: &[Vec<u8>]) {
@@ -120,7 +114,7 @@ impl Target for Tcp {
         let _ = link.send(frames);
     }
 
-    fn receive(&mut self, link: &mut TcpLink, within: Duration) -> Received {
+    fn receive(&mut self, link: &mut TcpLink, within: Duration) -> Arrival {
         link.receive(within)
     }
 

@@ -1,11 +1,11 @@
 //! Leaves a server as a case found it: no session of the case, no node of it.
 
-use super::case::{Expect, Step};
 use super::play::Player;
-use super::reply::Terms;
 use super::session::{Heard, PATIENCE};
 use super::target::{Greeting, Target, Trouble};
-use super::wire::Hello;
+use crate::exchange::form::{Expect, Step};
+use crate::exchange::reply::Terms;
+use crate::exchange::wire::Hello;
 
 /// The nodes that a server has from the beginning.
 const RESERVED: [&str; 4] = ["/", "/zookeeper", "/zookeeper/config", "/zookeeper/quota"];

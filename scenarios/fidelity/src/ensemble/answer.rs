@@ -2,7 +2,7 @@
 //!
 //! A scenario's paths are relative to a node of its own. What is ZooKeeper's own stays what it is.
 
-use crate::conformance::case::{Data, Expect, NameOrNumber, Notice, OpResult, Step as Request};
+use crate::exchange::form::{Data, Expect, NameOrNumber, Notice, OpResult, Step as Request};
 
 /// The node under which a scenario's paths are.
 pub const PARENT: &str = "/scenario";

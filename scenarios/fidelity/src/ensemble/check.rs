@@ -3,7 +3,7 @@
 use super::case::{Meta, Outcome, Scenario};
 use super::cluster;
 use super::step::{Connect, Fault, Links, Op, Step, Ticks};
-use crate::conformance::wire;
+use crate::exchange::wire;
 use std::collections::BTreeSet;
 
 /// What the steps so far have made.

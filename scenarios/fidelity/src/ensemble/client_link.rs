@@ -3,10 +3,11 @@
 //! Replies come in the order of the requests, but a server that gives up a session's write may still answer the reads
 //! behind it before it closes: so each reply is taken for the first request with its xid, not for the next one.
 
-use super::cluster::{Arrival, Cluster};
-use crate::conformance::case::{Notice, Step as Request};
-use crate::conformance::reply::{self, Garbled, Header, Terms};
-use crate::conformance::wire::{self, Welcome};
+use super::cluster::Cluster;
+use crate::exchange::Arrival;
+use crate::exchange::form::{Notice, Step as Request};
+use crate::exchange::reply::{self, Garbled, Header, Terms};
+use crate::exchange::wire::{self, Welcome};
 use std::collections::VecDeque;
 
 /// One connection.

@@ -1,6 +1,7 @@
 //! What a scenario is played against: an ensemble that takes raw connections, and has faults on demand.
 
-use crate::conformance::wire::Hello;
+use crate::exchange::Arrival;
+use crate::exchange::wire::Hello;
 
 /// A time, or a span of it, in microseconds.
 pub type Micros = u64;
@@ -27,19 +28,6 @@ pub enum Stage {
     Apply,
     /// The leader, after it has sent a COMMIT to its followers and before it commits itself.
     Commit,
-}
-
-/// What comes from a connection.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Arrival {
-    /// A frame, without the four bytes of its length. The first one is the answer to the hello.
-    Frame(Vec<u8>),
-    /// Connection refused: no process is running.
-    Refused,
-    /// The end: the server has closed it, or its process has died.
-    Closed,
-    /// Nothing, up to now.
-    Nothing,
 }
 
 /// An ensemble that a scenario can be played against.

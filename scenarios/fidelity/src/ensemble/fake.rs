@@ -3,8 +3,9 @@
 //! Each request is answered by the next answer of its script, a millisecond later; the last answer goes for all that
 //! follow. What is done to the ensemble is written down.
 
-use super::cluster::{Arrival, Cluster, Link, Member, Micros, Stage};
-use crate::conformance::wire::{self, Hello};
+use super::cluster::{Cluster, Link, Member, Micros, Stage};
+use crate::exchange::Arrival;
+use crate::exchange::wire::{self, Hello};
 use std::collections::{BTreeMap, VecDeque};
 
 /// What the ensemble answers.

@@ -6,7 +6,7 @@ use std::fmt;
 
 /// The verdict of a run.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Verdict {
+pub enum RunVerdict {
     /// It shows what is allowed: the outcomes that it matches, by their places.
     Allowed(Vec<usize>),
     /// It shows none of what is allowed.
@@ -15,28 +15,28 @@ pub enum Verdict {
     Never(Forbidden),
 }
 
-impl Verdict {
+impl RunVerdict {
     /// Whether a real ensemble has shown this.
     pub fn is_allowed(&self) -> bool {
-        matches!(self, Verdict::Allowed(_))
+        matches!(self, RunVerdict::Allowed(_))
     }
 
     /// One word.
     pub fn word(&self) -> &'static str {
         match self {
-            Verdict::Allowed(_) => "allowed",
-            Verdict::Outside(_) => "outside",
-            Verdict::Never(_) => "never",
+            RunVerdict::Allowed(_) => "allowed",
+            RunVerdict::Outside(_) => "outside",
+            RunVerdict::Never(_) => "never",
         }
     }
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for RunVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Verdict::Allowed(_) => f.write_str("it is allowed"),
-            Verdict::Outside(outside) => outside.fmt(f),
-            Verdict::Never(forbidden) => forbidden.fmt(f),
+            RunVerdict::Allowed(_) => f.write_str("it is allowed"),
+            RunVerdict::Outside(outside) => outside.fmt(f),
+            RunVerdict::Never(forbidden) => forbidden.fmt(f),
         }
     }
 }
@@ -82,18 +82,18 @@ impl fmt::Display for Forbidden {
 }
 
 /// Judges a run. What must never be comes first: an outcome can be allowed in what it names and forbidden in another part.
-pub fn judge(scenario: &Scenario, results: &Results) -> Verdict {
+pub fn judge(scenario: &Scenario, results: &Results) -> RunVerdict {
     if let Some((place, outcome)) = find(&scenario.never, results) {
-        return Verdict::Never(Forbidden { place, outcome: outcome.clone() });
+        return RunVerdict::Never(Forbidden { place, outcome: outcome.clone() });
     }
     let matched: Vec<usize> = places(&scenario.allowed, results).collect();
     if !matched.is_empty() {
-        return Verdict::Allowed(matched);
+        return RunVerdict::Allowed(matched);
     }
     let all = (0..).zip(&scenario.allowed).map(|(place, outcome)| (place, differences(outcome, results)));
     let (nearest, differences) =
         all.min_by_key(|(_, differences)| differences.len()).expect("a scenario allows something");
-    Verdict::Outside(Outside { nearest, of: scenario.allowed.len(), differences })
+    RunVerdict::Outside(Outside { nearest, of: scenario.allowed.len(), differences })
 }
 
 fn find<'a>(outcomes: &'a [Outcome], results: &Results) -> Option<(usize, &'a Outcome)> {

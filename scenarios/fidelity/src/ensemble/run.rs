@@ -3,7 +3,7 @@
 use super::case::{Meta, Scenario};
 use super::cluster::Cluster;
 use super::expected::{Expected, Results, StepResult};
-use super::judge::{Verdict, judge};
+use super::judge::{RunVerdict, judge};
 use super::play::{Stuck, play};
 use super::report::{Report, Shown, StuckRuns, Unreached};
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,7 +49,7 @@ impl Tally {
             }
         };
         let verdict = judge(scenario, &results);
-        if let Verdict::Allowed(places) = &verdict {
+        if let RunVerdict::Allowed(places) = &verdict {
             for place in places {
                 self.reach(scenario, *place, &results);
             }

@@ -6,8 +6,8 @@ use super::cluster::{Cluster, Micros};
 use super::expected::StepResult;
 use super::play::{LISTEN, PATIENCE, POLL, Player, Stuck};
 use super::step::{Connect, Listen};
-use crate::conformance::reply::Garbled;
-use crate::conformance::wire::Hello;
+use crate::exchange::reply::Garbled;
+use crate::exchange::wire::Hello;
 
 impl<C: Cluster> Player<'_, C> {
     /// Connects a session, or moves it.

@@ -1,8 +1,9 @@
 //! A simulated ensemble: its servers are close to each other, and as fast or slow as the seed says.
 
 use super::case::Meta;
-use super::cluster::{Arrival, Cluster, Link, Member, Micros, Stage};
-use crate::conformance::wire::{self, Hello};
+use super::cluster::{Cluster, Link, Member, Micros, Stage};
+use crate::exchange::Arrival;
+use crate::exchange::wire::{self, Hello};
 use sim_zk::choose::{Chooser, Point, Rates, Seeded};
 use sim_zk::message::Down;
 use sim_zk::raw::Raw;

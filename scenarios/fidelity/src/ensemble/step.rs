@@ -2,7 +2,7 @@
 
 use super::expected::Expected;
 use super::written;
-use crate::conformance::case::Step as Request;
+use crate::exchange::form::Step as Request;
 use serde::Deserialize;
 
 /// One step.

@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use proptest::sample::select;
-use zk_fidelity::conformance::case::{Case, Data, NameOrNumber, Step};
+use zk_fidelity::conformance::case::Case;
+use zk_fidelity::exchange::form::{Data, NameOrNumber, Step};
 
 /// The sessions; all of them are open when the drawn steps begin.
 const SESSIONS: [&str; 3] = ["a", "b", "c"];

@@ -10,13 +10,14 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::cell::RefCell;
 use std::time::Duration;
-use zk_fidelity::conformance::case::{Case, Expect, Step};
+use zk_fidelity::conformance::case::Case;
 use zk_fidelity::conformance::compare::compare;
 use zk_fidelity::conformance::play::Player;
 use zk_fidelity::conformance::sim::Simulated;
 use zk_fidelity::conformance::supply::Configuration;
 use zk_fidelity::conformance::target::{ListOrder, Target};
 use zk_fidelity::conformance::tcp::Tcp;
+use zk_fidelity::exchange::form::{Expect, Step};
 
 /// The same cases in every run: what is new is found by drawing more of them, not by luck.
 fn runner(cases: u32) -> TestRunner {

@@ -4,7 +4,7 @@
 //! the server's order of children and the like, which is left out.
 
 use std::collections::{BTreeMap, BTreeSet};
-use zk_fidelity::conformance::case::{Data, Expect, NameOrNumber, Notice, OpResult, Owner, Stat, Step, Zxid};
+use zk_fidelity::exchange::form::{Data, Expect, NameOrNumber, Notice, OpResult, Owner, Stat, Step, Zxid};
 
 type Acl = Vec<(NameOrNumber, String, String)>;
 

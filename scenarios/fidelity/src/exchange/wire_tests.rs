@@ -1,6 +1,6 @@
 //! Frames, byte by byte.
 
-use super::case::{Expect, Step};
+use super::form::{Expect, Step};
 use super::reply::{self, Header, Terms};
 use super::wire::{self, Hello};
 

@@ -2,7 +2,7 @@
 //!
 //! A frame here is without the four bytes of its length.
 
-use super::case::{Data, NameOrNumber, Step};
+use super::form::{Data, NameOrNumber, Step};
 use super::names;
 use std::collections::BTreeMap;
 use zk_recipes::wire::jute::Out;

@@ -1,6 +1,6 @@
 //! ZooKeeper's wire protocol, as a client reads it: each reply in the form of an expectation.
 
-use super::case::{Expect, NameOrNumber, Notice, OpResult, Owner, Stat, Zxid};
+use super::form::{Expect, NameOrNumber, Notice, OpResult, Owner, Stat, Zxid};
 use super::names;
 use super::wire::Welcome;
 use std::collections::BTreeMap;
