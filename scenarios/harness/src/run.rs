@@ -4,7 +4,7 @@ use crate::client::SimProcess;
 use crate::interference::{self, InterferenceTarget};
 use crate::journal::Journal;
 use crate::plan::{Interference, Plan, Scheduling};
-use crate::workload::{Part, Setting, Task, Workload};
+use crate::workload::{Setting, Task, TaskFn, Workload};
 use futures_util::FutureExt;
 use futures_util::future::{Either, select, try_join_all};
 use sim_zk::choose::{Chooser, Recording, Replay, Seeded};
@@ -346,7 +346,7 @@ async fn supervised(
     sim: Sim,
     number: u8,
     setting: Setting,
-    part: Part<SimProcess>,
+    part: TaskFn<SimProcess>,
     alive: Alive,
 ) -> Result<(), Panicked> {
     let round = Arc::new(AtomicU32::new(0));

@@ -31,7 +31,7 @@ pub struct Workload {
     /// this order.
     pub objects: fn(&mut Names, &Setting) -> Vec<Object>,
     /// One client's part in the simulation.
-    pub sim: Part<SimProcess>,
+    pub sim: TaskFn<SimProcess>,
     /// Rules that a sweep must test; otherwise it is vacuous.
     pub required: &'static [RuleId],
     /// Probes that a long sweep must reach; otherwise the simulation is not adversarial enough.
@@ -58,7 +58,7 @@ pub struct Stated {
 }
 
 /// What one client does.
-pub type Part<C> = fn(Task<C>) -> BoxFuture<'static, ()>;
+pub type TaskFn<C> = fn(Task<C>) -> BoxFuture<'static, ()>;
 
 /// The task of one client in a run.
 pub struct Task<C> {
@@ -116,7 +116,7 @@ impl Workload {
     pub const fn own(
         name: &'static str,
         objects: fn(&mut Names, &Setting) -> Vec<Object>,
-        sim: Part<SimProcess>,
+        sim: TaskFn<SimProcess>,
         stated: &'static Stated,
     ) -> Workload {
         let required = match stated.rules {
@@ -138,12 +138,6 @@ impl Workload {
         }
     }
 
-    /// What a mutant of that workload has in common with it; `name`, `about`, `caught_by`, `faults`, `plan` and `sim` are its
-    /// own, and given by `Workload { name, …, ..Workload::mutant_of(…) }`.
-    pub const fn mutant_of(right: &Workload) -> Workload {
-        Workload { required: &[], must_reach: &[], ..*right }
-    }
-
     /// A mutant of this workload: its name and a line about it, how it must be caught, what its plans draw, and its part.
     pub const fn mutant(
         &self,
@@ -152,9 +146,10 @@ impl Workload {
         caught: Caught,
         faults: &'static [Fault],
         plan: fn(u64) -> Plan,
-        sim: Part<SimProcess>,
+        sim: TaskFn<SimProcess>,
     ) -> Workload {
-        Workload { name, about, caught_by: Some(caught), faults, plan, sim, ..Workload::mutant_of(self) }
+        let caught_by = Some(caught);
+        Workload { name, about, caught_by, faults, plan, sim, required: &[], must_reach: &[], ..*self }
     }
 
     /// The rules that judge its runs.

@@ -42,10 +42,10 @@ pub struct Common {
 /// One client process, so to speak.
 #[derive(Clone)]
 pub struct RealClient {
-    part: Arc<Part>,
+    part: Arc<ClientProcess>,
 }
 
-struct Part {
+struct ClientProcess {
     common: Common,
     address: String,
     scribe: Scribe,
@@ -66,7 +66,13 @@ impl RealClient {
         });
         let scribe = Scribe::new(tape, number);
         RealClient {
-            part: Arc::new(Part { common, address, scribe, rng: Mutex::new(rng), session: Mutex::new(None) }),
+            part: Arc::new(ClientProcess {
+                common,
+                address,
+                scribe,
+                rng: Mutex::new(rng),
+                session: Mutex::new(None),
+            }),
         }
     }
 

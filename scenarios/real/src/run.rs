@@ -29,7 +29,7 @@ use zk_checker::history::{Header, History, Mode, Names, Object, ObjectId, OpId, 
 use zk_checker::{Report, RuleSet};
 use zk_harness::journal::Journal;
 use zk_harness::pace::Pace;
-use zk_harness::workload::{Part, Setting, Task};
+use zk_harness::workload::{Setting, Task, TaskFn};
 use zk_recipes::client::{Client, Options};
 use zk_recipes::zk::{CreateMode, Error, SessionId, ZooKeeper};
 
@@ -142,7 +142,11 @@ pub fn run(order: &RunRequest, tell: &dyn Fn(u64)) -> Result<Outcome, RunError> 
     runtime.block_on(drive(order, order.workload.part, tell))
 }
 
-async fn drive(order: &RunRequest, part: Part<RealClient>, tell: &dyn Fn(u64)) -> Result<Outcome, RunError> {
+async fn drive(
+    order: &RunRequest,
+    part: TaskFn<RealClient>,
+    tell: &dyn Fn(u64),
+) -> Result<Outcome, RunError> {
     let mut own = Own::prepare(order).await.map_err(|error| match error {
         Error::Unreachable => RunError::Unreachable(order.address.clone()),
         error => RunError::Refused(order.address.clone(), error),
@@ -182,7 +186,7 @@ impl Rounds {
 /// Steps 2 to 6.
 async fn work(
     order: &RunRequest,
-    part: Part<RealClient>,
+    part: TaskFn<RealClient>,
     own: &Own,
     tell: &dyn Fn(u64),
 ) -> Result<Outcome, RunError> {

@@ -3,14 +3,14 @@
 use crate::client::RealClient;
 use std::fmt;
 use zk_checker::RuleId;
-use zk_harness::workload::{Part, Workload};
+use zk_harness::workload::{TaskFn, Workload};
 
 /// A workload that can run on real servers. Two of the same name are the same.
 pub struct RealWorkload {
     /// It, as it runs in the simulation.
     pub workload: &'static Workload,
     /// One client's part.
-    pub part: Part<RealClient>,
+    pub part: TaskFn<RealClient>,
     /// Rules that a run must test, otherwise it is vacuous: fewer than in the simulation, since a capture has fewer events.
     pub required: &'static [RuleId],
     /// Little happens in its runs, so they are longer, and nothing shows in a short one.
@@ -21,7 +21,7 @@ impl RealWorkload {
     /// A workload whose every run is rich in events.
     pub const fn new(
         workload: &'static Workload,
-        part: Part<RealClient>,
+        part: TaskFn<RealClient>,
         required: &'static [RuleId],
     ) -> RealWorkload {
         RealWorkload { workload, part, required, is_long: false }

@@ -1,6 +1,6 @@
 //! The failures of a sweep, grouped by rule and fingerprint.
 
-use super::sweeping::{Part, again};
+use super::sweeping::{WorkloadSweep, again};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use zk_harness::fingerprint::Fingerprint;
@@ -22,7 +22,7 @@ fn kinds(tally: &Tally) -> Vec<Kind<'_>> {
 }
 
 /// The text output; empty without failures.
-pub(super) fn table(part: &Part) -> String {
+pub(super) fn table(part: &WorkloadSweep) -> String {
     let (search, kinds) = (&part.request.search, kinds(&part.tally));
     if kinds.is_empty() {
         return String::new();
@@ -39,7 +39,7 @@ pub(super) fn table(part: &Part) -> String {
 }
 
 /// The JSON output: an object for each group.
-pub(super) fn lines(part: &Part) -> Vec<Value> {
+pub(super) fn lines(part: &WorkloadSweep) -> Vec<Value> {
     let (search, workload) = (&part.request.search, part.request.search.workload.name);
     let line = |(rule, shape, seed, count): Kind<'_>| {
         json!({"kind": "failure", "workload": workload, "rule": rule, "events": shape.events,

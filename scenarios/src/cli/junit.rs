@@ -1,6 +1,6 @@
 //! Results as a JUnit report, the form in which build servers show tests: one case for each promise.
 
-use super::sweeping::Part;
+use super::sweeping::WorkloadSweep;
 use crate::mutation_score::measure::{Measured, Outcome};
 use anyhow::Context;
 use quick_xml::Writer;
@@ -106,12 +106,12 @@ impl Suite {
 
 /// A sweep: a suite for each workload, with a case for each rule, for each other kind of failure, and one for the
 /// evidence.
-pub(super) fn of_sweep(parts: &[Part]) -> Report {
+pub(super) fn of_sweep(parts: &[WorkloadSweep]) -> Report {
     Report { name: "zksim sweep", suites: parts.iter().map(suite).collect() }
 }
 
-fn suite(part: &Part) -> Suite {
-    let Part { request, tally, .. } = part;
+fn suite(part: &WorkloadSweep) -> Suite {
+    let WorkloadSweep { request, tally, .. } = part;
     let again = |seed: u64| format!("cargo sim run {}", super::sweeping::numbered(&request.search, seed));
     let of_rule = |(rule, (premises, verdict)): (&RuleId, &(u64, Verdict))| {
         let first = tally
@@ -174,7 +174,7 @@ mod tests {
             count_transitions: false,
         };
         let tally = sweep(&request, &AtomicBool::new(false), &|_, _| {});
-        let report = of_sweep(&[Part { request, tally, seconds: 1.0, notes: Vec::new() }]);
+        let report = of_sweep(&[WorkloadSweep { request, tally, seconds: 1.0, notes: Vec::new() }]);
         let mut text = Vec::new();
         report.write(&mut Writer::new(&mut text)).expect("it can be written");
         let text = String::from_utf8(text).expect("it is text");

@@ -2,7 +2,7 @@
 
 use super::Output;
 use super::lines::Files;
-use super::sweeping::{Part, Telling};
+use super::sweeping::{Telling, WorkloadSweep};
 use anyhow::{anyhow, bail};
 use clap::Args;
 use serde_json::Value;
@@ -49,8 +49,12 @@ impl Merge {
                 telling.lines.write(line)?;
             }
         }
-        let parts =
-            merged.into_iter().map(|(request, tally)| Part { request, tally, seconds, notes: Vec::new() });
+        let parts = merged.into_iter().map(|(request, tally)| WorkloadSweep {
+            request,
+            tally,
+            seconds,
+            notes: Vec::new(),
+        });
         telling.conclude(&parts.collect::<Vec<_>>(), seconds)
     }
 }

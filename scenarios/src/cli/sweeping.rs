@@ -148,7 +148,7 @@ pub(super) fn again(search: &Search, seed: u64) -> String {
 }
 
 /// The part of a sweep that belongs to one workload.
-pub(super) struct Part {
+pub(super) struct WorkloadSweep {
     pub request: SweepRequest,
     pub tally: Tally,
     pub seconds: f64,
@@ -209,7 +209,7 @@ impl Sweep {
         telling: &mut Telling,
         stop: &AtomicBool,
         started: std::time::Instant,
-    ) -> anyhow::Result<Part> {
+    ) -> anyhow::Result<WorkloadSweep> {
         let begun = now();
         let counted = request.search.counted(request.seeds.end, request.jobs);
         let runs = request.runs();
@@ -260,7 +260,7 @@ impl Sweep {
                 marks.len()
             ));
         }
-        Ok(Part { request, tally, seconds, notes })
+        Ok(WorkloadSweep { request, tally, seconds, notes })
     }
 
     /// The JSON line of a run, if one is wanted.
@@ -327,7 +327,7 @@ impl Telling {
     }
 
     /// Writes failures, tables, JSON lines and the report, and returns the exit status.
-    pub(super) fn conclude(mut self, parts: &[Part], seconds: f64) -> anyhow::Result<ExitCode> {
+    pub(super) fn conclude(mut self, parts: &[WorkloadSweep], seconds: f64) -> anyhow::Result<ExitCode> {
         for part in parts {
             self.tell_failures(part)?;
         }
@@ -344,7 +344,7 @@ impl Telling {
     }
 
     /// Repeats, stores and prints the first failure of each kind.
-    fn tell_failures(&mut self, part: &Part) -> anyhow::Result<()> {
+    fn tell_failures(&mut self, part: &WorkloadSweep) -> anyhow::Result<()> {
         let mut kinds: Vec<_> = part.tally.failures.iter().collect();
         kinds.sort_by_key(|(what, (_, count))| (u64::MAX - count, *what));
         for (what, (seed, count)) in kinds.iter().skip(IN_FULL) {
@@ -393,7 +393,7 @@ impl Telling {
         Ok(())
     }
 
-    fn summary(&mut self, parts: &[Part], verdict: Verdict, seconds: f64) -> anyhow::Result<()> {
+    fn summary(&mut self, parts: &[WorkloadSweep], verdict: Verdict, seconds: f64) -> anyhow::Result<()> {
         if self.lines.are_wanted() {
             for part in parts {
                 let name = part.request.search.workload.name;
@@ -439,7 +439,7 @@ impl Telling {
 }
 
 /// The missing evidence of a part, as JSON.
-fn unproved(part: &Part) -> Option<serde_json::Value> {
+fn unproved(part: &WorkloadSweep) -> Option<serde_json::Value> {
     let faults: Vec<&str> =
         part.tally.never_injected(&part.request).iter().map(|fault| fault.name()).collect();
     let rules: Vec<&str> =
@@ -454,8 +454,8 @@ fn unproved(part: &Part) -> Option<serde_json::Value> {
 }
 
 /// The missing evidence of a part, a clause for each kind.
-pub(super) fn missing(part: &Part) -> Vec<String> {
-    let Part { request, tally, .. } = part;
+pub(super) fn missing(part: &WorkloadSweep) -> Vec<String> {
+    let WorkloadSweep { request, tally, .. } = part;
     let faults: Vec<&str> = tally.never_injected(request).iter().map(|fault| fault.name()).collect();
     let rules: Vec<&str> = tally.required_untested(request).iter().map(|rule| rule.name()).collect();
     let probes: Vec<&str> = tally.unreached(request).iter().map(|probe| probe.name()).collect();
@@ -472,8 +472,8 @@ pub(super) fn missing(part: &Part) -> Vec<String> {
     clauses.into_iter().flatten().collect()
 }
 
-fn table(part: &Part) {
-    let Part { request, tally, seconds, notes } = part;
+fn table(part: &WorkloadSweep) {
+    let WorkloadSweep { request, tally, seconds, notes } = part;
     println!(
         "{}: {} runs in {seconds:.1} s, {:.0} seeds/s on {} threads; {} events, {:.0} s of simulated time",
         request.search.workload.name,

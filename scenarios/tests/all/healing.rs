@@ -9,7 +9,7 @@ use zk_checker::Verdict;
 use zk_harness::client::Client;
 use zk_harness::plan::Plan;
 use zk_harness::run::{self, Hang};
-use zk_harness::workload::{Part, Stated, Task, Workload};
+use zk_harness::workload::{Stated, Task, TaskFn, Workload};
 use zk_recipes::zk::{CreateMode, ZooKeeper};
 
 const STATED: Stated = Stated { finishes_within: Duration::from_secs(60), rules: None, sometimes: &[] };
@@ -18,7 +18,7 @@ const STATED: Stated = Stated { finishes_within: Duration::from_secs(60), rules:
 static IMPATIENT: Stated = Stated { finishes_within: Duration::from_secs(40), rules: None, sometimes: &[] };
 
 /// A workload of such clients, and otherwise the lock's.
-const fn of(name: &'static str, sim: Part<zk_harness::client::SimProcess>) -> Workload {
+const fn of(name: &'static str, sim: TaskFn<zk_harness::client::SimProcess>) -> Workload {
     Workload {
         name,
         about: "clients that come to no end",

@@ -184,7 +184,7 @@ pub async fn client<C: Client, P: Puts, G: Gets>(
     open: Open<C::Zk, P, G>,
 ) {
     let Task { client, setting, rounds, done } = task;
-    let mut part = Part { client, ways, pace: setting.pace, serial: 0, round: 0 };
+    let mut part = QueueClient { client, ways, pace: setting.pace, serial: 0, round: 0 };
     let mut sessions = Sessions::default();
     let mut hands: Option<Hands<P, G>> = None;
     for round in rounds {
@@ -214,7 +214,7 @@ pub async fn client<C: Client, P: Puts, G: Gets>(
 }
 
 /// A client, and what makes its items differ.
-struct Part<C> {
+struct QueueClient<C> {
     client: C,
     ways: &'static [Way],
     pace: Pace,
@@ -222,7 +222,7 @@ struct Part<C> {
     serial: u32,
 }
 
-impl<C: Client> Part<C> {
+impl<C: Client> QueueClient<C> {
     /// One put, or one take with what follows. By default the first client puts, and the others take.
     async fn takes_turn<P: Puts, G: Gets>(&mut self, hands: &mut Hands<P, G>) {
         let number = self.round as usize % self.ways.len();

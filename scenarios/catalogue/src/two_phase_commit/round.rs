@@ -10,7 +10,7 @@ use std::time::Duration;
 use zk_recipes::two_phase_commit::{Decision, Transaction, Vote};
 
 /// A site's part in one round.
-pub(super) struct Part<'a, C: Client, T> {
+pub(super) struct SiteRound<'a, C: Client, T> {
     pub client: &'a C,
     pub zk: C::Zk,
     pub pace: Pace,
@@ -37,7 +37,7 @@ pub(super) fn decision_text(decision: Decision) -> &'static str {
     }
 }
 
-impl<C: Client, T: TwoPhases> Part<'_, C, T> {
+impl<C: Client, T: TwoPhases> SiteRound<'_, C, T> {
     fn object(&self) -> ObjectId {
         ObjectId(self.round as u16)
     }

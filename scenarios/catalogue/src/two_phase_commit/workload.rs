@@ -7,7 +7,7 @@
 //! again, its vote stands. What a site has learned it remembers for good, as from a log of its own.
 
 use super::recipe::{Participant, TwoPhases};
-use super::round::Part;
+use super::round::SiteRound;
 use crate::prelude::*;
 use std::time::Duration;
 use zk_recipes::two_phase_commit::Form;
@@ -86,7 +86,7 @@ pub async fn client<C: Client, T: TwoPhases>(task: Task<C>, make: Make<Participa
     let (site, sites) = (seat(client, clients), clients.into());
     let round = |zk: C::Zk, round: u32| {
         let participant = make(&Participant { zk: zk.clone(), path: path(round), name: name(site) });
-        Part { client, zk, pace, site, sites, round, participant }.takes_part()
+        SiteRound { client, zk, pace, site, sites, round, participant }.takes_part()
     };
     rounds(&task, round).await;
 }

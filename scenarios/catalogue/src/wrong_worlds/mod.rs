@@ -59,7 +59,8 @@ const fn wrong(
         injected_bug: Some(injected_bug),
         // A world that is too kind shows by what it never reaches.
         must_reach: if caught_by.is_none() { base.must_reach } else { &[] },
-        ..Workload::mutant_of(base)
+        required: &[],
+        ..*base
     }
 }
 

@@ -21,7 +21,7 @@ pub struct Link {
 
 /// A stage of a member's pipeline that can stall while the others run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub enum PipelineStage {
     /// `SyncRequestProcessor`: nothing is written to the log, so nothing is acknowledged.
     Disk,
     /// `CommitProcessor`: commits queue, and the requests that came after them.
@@ -100,10 +100,10 @@ pub trait Cluster {
     fn resume(&mut self, member: Member);
 
     /// Stalls one stage of a member.
-    fn stall(&mut self, member: Member, stage: Stage);
+    fn stall(&mut self, member: Member, stage: PipelineStage);
 
     /// It goes on.
-    fn unstall(&mut self, member: Member, stage: Stage);
+    fn unstall(&mut self, member: Member, stage: PipelineStage);
 }
 
 /// Whether that is the name of a member in an ensemble of that size.

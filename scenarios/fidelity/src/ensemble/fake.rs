@@ -3,7 +3,7 @@
 //! Each request is answered by the next answer of its script, a millisecond later; the last answer goes for all that
 //! follow. What is done to the ensemble is written down.
 
-use super::cluster::{Cluster, Link, Member, Micros, Stage};
+use super::cluster::{Cluster, Link, Member, Micros, PipelineStage};
 use crate::exchange::Arrival;
 use crate::exchange::wire::{self, Hello};
 use std::collections::{BTreeMap, VecDeque};
@@ -293,11 +293,11 @@ impl Cluster for Fake {
         self.paused.retain(|paused| *paused != member);
     }
 
-    fn stall(&mut self, member: Member, stage: Stage) {
+    fn stall(&mut self, member: Member, stage: PipelineStage) {
         self.note(format!("stall {} {stage:?}", member.0));
     }
 
-    fn unstall(&mut self, member: Member, stage: Stage) {
+    fn unstall(&mut self, member: Member, stage: PipelineStage) {
         self.note(format!("unstall {} {stage:?}", member.0));
         self.undo();
     }

@@ -1,6 +1,6 @@
 //! A scenario's faults, on the members and links that it means.
 
-use super::cluster::{Cluster, Link, Member, Stage};
+use super::cluster::{Cluster, Link, Member, PipelineStage};
 use super::play::{Player, Stuck};
 use super::step::{Fault, LinkFault, Links, MemberFault};
 
@@ -57,12 +57,12 @@ impl<C: Cluster> Player<'_, C> {
             MemberFault::Start => cluster.start(member),
             MemberFault::Pause => cluster.pause(member),
             MemberFault::Resume => cluster.resume(member),
-            MemberFault::DiskStop => cluster.stall(member, Stage::Disk),
-            MemberFault::DiskResume => cluster.unstall(member, Stage::Disk),
-            MemberFault::ApplyStop => cluster.stall(member, Stage::Apply),
-            MemberFault::ApplyResume => cluster.unstall(member, Stage::Apply),
-            MemberFault::CommitStop => cluster.stall(member, Stage::Commit),
-            MemberFault::CommitResume => cluster.unstall(member, Stage::Commit),
+            MemberFault::DiskStop => cluster.stall(member, PipelineStage::Disk),
+            MemberFault::DiskResume => cluster.unstall(member, PipelineStage::Disk),
+            MemberFault::ApplyStop => cluster.stall(member, PipelineStage::Apply),
+            MemberFault::ApplyResume => cluster.unstall(member, PipelineStage::Apply),
+            MemberFault::CommitStop => cluster.stall(member, PipelineStage::Commit),
+            MemberFault::CommitResume => cluster.unstall(member, PipelineStage::Commit),
         }
     }
 

@@ -1,7 +1,7 @@
 //! A simulated ensemble: its servers are close to each other, and as fast or slow as the seed says.
 
 use super::case::Meta;
-use super::cluster::{Cluster, Link, Member, Micros, Stage};
+use super::cluster::{Cluster, Link, Member, Micros, PipelineStage};
 use crate::exchange::Arrival;
 use crate::exchange::wire::{self, Hello};
 use sim_zk::choose::{Chooser, Point, Rates, Seeded};
@@ -108,11 +108,11 @@ fn loss(link: Link) -> Hold {
     Hold::Loss(id(link.from), id(link.to))
 }
 
-fn stage(member: Member, stage: Stage) -> Hold {
+fn stage(member: Member, stage: PipelineStage) -> Hold {
     match stage {
-        Stage::Disk => Hold::Disk(id(member)),
-        Stage::Apply => Hold::Apply(id(member)),
-        Stage::Commit => Hold::Commit(id(member)),
+        PipelineStage::Disk => Hold::Disk(id(member)),
+        PipelineStage::Apply => Hold::Apply(id(member)),
+        PipelineStage::Commit => Hold::Commit(id(member)),
     }
 }
 
@@ -217,11 +217,11 @@ impl Cluster for Simulated {
         self.raw.release(Hold::Server(id(member)));
     }
 
-    fn stall(&mut self, member: Member, of: Stage) {
+    fn stall(&mut self, member: Member, of: PipelineStage) {
         self.raw.hold(stage(member, of));
     }
 
-    fn unstall(&mut self, member: Member, of: Stage) {
+    fn unstall(&mut self, member: Member, of: PipelineStage) {
         self.raw.release(stage(member, of));
     }
 }

@@ -36,7 +36,7 @@ fn objects(names: &mut Names, setting: &Setting) -> Vec<Object> {
 }
 
 /// The workload, with that one double barrier.
-static BASE: Workload = Workload { objects, ..Workload::mutant_of(&WORKLOAD) };
+static BASE: Workload = Workload { objects, ..WORKLOAD };
 
 /// One client's part, with the copy.
 fn run<C: Client>(task: Task<C>, mutation: &'static Mutation) -> BoxFuture<'static, ()> {

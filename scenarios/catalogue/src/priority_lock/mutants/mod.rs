@@ -4,7 +4,7 @@ use super::workload::{WORKLOAD, client};
 use crate::prelude::*;
 use crate::session::{Interceptor, Reply, over};
 use std::sync::Arc;
-use zk_harness::workload::Part;
+use zk_harness::workload::TaskFn;
 use zk_recipes::zk::{Listing, Op, OpResult};
 
 /// All mutants.
@@ -16,7 +16,7 @@ const fn mutant(
     about: &'static str,
     caught: Caught,
     plan: fn(u64) -> Plan,
-    sim: Part<SimProcess>,
+    sim: TaskFn<SimProcess>,
 ) -> Workload {
     WORKLOAD.mutant(name, about, caught, &[], plan, sim)
 }

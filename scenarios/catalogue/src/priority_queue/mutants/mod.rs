@@ -4,7 +4,7 @@ use super::workload::WORKLOAD;
 use crate::prelude::*;
 use crate::queue::mutants::copy::{Mutation, open};
 use crate::queue::workload::{Way, client, declared};
-use zk_harness::workload::Part;
+use zk_harness::workload::TaskFn;
 use zk_recipes::{Delivery, Idle, Order};
 
 /// All mutants.
@@ -24,7 +24,12 @@ fn objects(names: &mut Names, _: &Setting) -> Vec<Object> {
 }
 
 /// A mutant of the priority queue: none needs faults.
-const fn mutant(name: &'static str, about: &'static str, caught: Caught, sim: Part<SimProcess>) -> Workload {
+const fn mutant(
+    name: &'static str,
+    about: &'static str,
+    caught: Caught,
+    sim: TaskFn<SimProcess>,
+) -> Workload {
     let plan = |_| Plan { rounds: 6, ..Plan::calm() };
     Workload { objects, ..WORKLOAD.mutant(name, about, caught, &[], plan, sim) }
 }

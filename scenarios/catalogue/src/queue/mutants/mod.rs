@@ -39,7 +39,7 @@ fn objects(names: &mut Names, _: &Setting) -> Vec<Object> {
 }
 
 /// The workload, with that one queue.
-static BASE: Workload = Workload { objects, ..Workload::mutant_of(&WORKLOAD) };
+static BASE: Workload = Workload { objects, ..WORKLOAD };
 
 /// One client's part, with the copy.
 fn run<C: Client>(task: Task<C>, mutation: &'static Mutation) -> BoxFuture<'static, ()> {

@@ -8,14 +8,19 @@ use crate::session::{Intercepted, Interceptor, Reply, Watch};
 use copy::MutantRevocableLock;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
-use zk_harness::workload::Part;
+use zk_harness::workload::TaskFn;
 use zk_recipes::zk::{Data, EventKind, Listing, path};
 
 /// All mutants.
 pub(super) static ALL: &[&Workload] = &[&DEAF, &WORD_FOR_DELETION, &NO_GRACE];
 
 /// A mutant of the revocable lock: all need four clients, and no faults.
-const fn mutant(name: &'static str, about: &'static str, caught: Caught, sim: Part<SimProcess>) -> Workload {
+const fn mutant(
+    name: &'static str,
+    about: &'static str,
+    caught: Caught,
+    sim: TaskFn<SimProcess>,
+) -> Workload {
     let plan = |_| Plan { clients: 4, ..Plan::calm() };
     WORKLOAD.mutant(name, about, caught, &[], plan, sim)
 }

@@ -7,7 +7,7 @@ mod writers;
 use super::workload::{DIRECTORY, WORKLOAD, client};
 use crate::lock::mutants::copy::{MutantLock, Mutation};
 use crate::prelude::*;
-use zk_harness::workload::Part;
+use zk_harness::workload::TaskFn;
 
 /// All mutants.
 pub(super) static ALL: &[&Workload] = &[
@@ -20,7 +20,12 @@ pub(super) static ALL: &[&Workload] = &[
 ];
 
 /// A mutant of the shared lock: all need four clients, and no faults.
-const fn mutant(name: &'static str, about: &'static str, caught: Caught, sim: Part<SimProcess>) -> Workload {
+const fn mutant(
+    name: &'static str,
+    about: &'static str,
+    caught: Caught,
+    sim: TaskFn<SimProcess>,
+) -> Workload {
     let plan = |_| Plan { clients: 4, ..Plan::calm() };
     WORKLOAD.mutant(name, about, caught, &[], plan, sim)
 }
