@@ -81,6 +81,16 @@ impl Raw {
         self.world.take_arrived(conn)
     }
 
+    /// Returns the first connection with a packet to [`receive`](Self::receive).
+    pub fn first_arrival(&self) -> Option<ConnId> {
+        self.world.first_arrival()
+    }
+
+    /// Returns the time of the next event, if there is one.
+    pub fn due(&mut self) -> Option<u64> {
+        self.world.next_step().map(|(at, _)| at)
+    }
+
     /// Cuts a connection. With a reset, packets in flight are lost.
     pub fn cut(&mut self, conn: ConnId, reset: bool) {
         self.with(|world, context| world.cut_by_hand(conn, reset, context));

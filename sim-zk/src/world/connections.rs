@@ -305,7 +305,10 @@ impl World {
                     session.receive(now, id, packet.into(), bytes, out);
                 });
             }
-            None if open => self.conn_mut(id).arrived.push_back(packet),
+            None if open => {
+                self.conn_mut(id).arrived.push_back(packet);
+                self.arrivals.insert(id);
+            }
             _ => {}
         }
     }
@@ -314,7 +317,17 @@ impl World {
 
     /// Takes the next received packet of a connection that is driven by hand.
     pub(crate) fn take_arrived(&mut self, id: ConnId) -> Option<Down> {
-        self.conn_mut(id).arrived.pop_front()
+        let arrived = &mut self.conn_mut(id).arrived;
+        let packet = arrived.pop_front();
+        if arrived.is_empty() {
+            self.arrivals.remove(&id);
+        }
+        packet
+    }
+
+    /// Returns the first connection that is driven by hand and has a packet to take.
+    pub(crate) fn first_arrival(&self) -> Option<ConnId> {
+        self.arrivals.first().copied()
     }
 
     /// Sends packets in one piece on a connection that is driven by hand.

@@ -50,7 +50,7 @@ use elections::Vote;
 use faults::{Blocked, Lasting};
 use observations::{Observation, Observations};
 use server_links::ServerLink;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use zk_recipes::zk::{Over, State, Status};
 
 /// The number of a session of a process.
@@ -135,6 +135,8 @@ pub struct World {
     server_links: Vec<ServerLink>,
     counters: Counters,
     conns: Vec<Conn>,
+    /// Those that are driven by hand and have packets to take.
+    arrivals: BTreeSet<ConnId>,
     sessions: Vec<(u8, ClientSession)>,
     /// The due time of the listed timer of each session.
     listed: Vec<Option<u64>>,
@@ -187,6 +189,7 @@ impl World {
             server_links: (0..count * count).map(|_| ServerLink::new(config.link_latency)).collect(),
             counters: Counters::default(),
             conns: Vec::new(),
+            arrivals: BTreeSet::new(),
             sessions: Vec::new(),
             listed: Vec::new(),
             processes: Vec::new(),

@@ -1,0 +1,186 @@
+//! A client's socket: frames in, frames out.
+
+use crate::words;
+use mio::net::TcpStream;
+use sim_zk::ConnId;
+use sim_zk::message::Up;
+use sim_zk::paths::Paths;
+use sim_zk::wire::{Codec, MAX_FRAME_BYTES};
+use std::io::{ErrorKind, Read, Write};
+
+/// The most bytes that a client may leave unread before its connection is closed.
+const MOST_UNREAD: usize = 64 << 20;
+
+/// The most bytes that are read of one socket before others have their turn.
+const AT_ONCE: usize = 256 << 10;
+
+/// The number of bytes of a frame's length.
+const LENGTH: usize = 4;
+
+/// A client's socket.
+pub(crate) struct Connection {
+    pub stream: TcpStream,
+    /// The member that it belongs to.
+    pub server: u8,
+    /// Its number in the world, once the client has said hello.
+    pub conn: Option<ConnId>,
+    pub codec: Codec,
+    /// What was read of frames that are not complete.
+    read: Vec<u8>,
+    /// What the socket did not take yet, from `written` on.
+    unsent: Vec<u8>,
+    written: usize,
+    /// Whether the server has nothing more to say: the socket is closed when everything is sent.
+    pub ends: bool,
+    /// Whether more may be there to read than was read in the last turn.
+    pub has_more: bool,
+}
+
+/// What a client said.
+#[derive(Debug)]
+pub(crate) enum Said {
+    /// The first packet of a connection.
+    Hello(Up),
+    /// Later ones.
+    Packets(Vec<Up>),
+    /// A four-letter word.
+    Word([u8; LENGTH]),
+}
+
+impl Connection {
+    /// A connection to a member.
+    pub fn new(stream: TcpStream, server: u8) -> Self {
+        Connection {
+            stream,
+            server,
+            conn: None,
+            codec: Codec::default(),
+            read: Vec::new(),
+            unsent: Vec::new(),
+            written: 0,
+            ends: false,
+            has_more: false,
+        }
+    }
+
+    /// Reads what the socket has. Returns whether it is still open.
+    pub fn fill(&mut self, scratch: &mut [u8]) -> bool {
+        let mut total = 0;
+        self.has_more = false;
+        loop {
+            match self.stream.read(scratch) {
+                Ok(0) => return false,
+                Ok(n) => {
+                    self.read.extend_from_slice(&scratch[..n]);
+                    total += n;
+                    if total >= AT_ONCE {
+                        self.has_more = true;
+                        return true;
+                    }
+                }
+                Err(e) if e.kind() == ErrorKind::WouldBlock => return true,
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(_) => return false,
+            }
+        }
+    }
+
+    /// The next thing that the client said, if all of it is there.
+    pub fn next(&mut self, paths: &mut Paths) -> Option<Said> {
+        if self.conn.is_some() {
+            let packets = self.packets(paths);
+            return (!packets.is_empty()).then_some(Said::Packets(packets));
+        }
+        let first = *self.read.first_chunk::<LENGTH>()?;
+        if words::is_word(first) {
+            self.read.clear();
+            return Some(Said::Word(first));
+        }
+        let (frame, end) = match frame(&self.read) {
+            Frame::Whole(frame, end) => (frame, end),
+            Frame::Partial => return None,
+            Frame::TooLong => return Some(Said::Hello(Up::Unreadable)),
+        };
+        let hello = self.codec.hello(frame);
+        self.read.drain(..end);
+        Some(Said::Hello(hello))
+    }
+
+    fn packets(&mut self, paths: &mut Paths) -> Vec<Up> {
+        let (mut packets, mut at) = (Vec::new(), 0);
+        loop {
+            match frame(&self.read[at..]) {
+                Frame::Whole(frame, end) => {
+                    packets.push(self.codec.request(frame, paths));
+                    at += end;
+                }
+                Frame::Partial => break,
+                Frame::TooLong => {
+                    packets.push(Up::Unreadable);
+                    at = self.read.len();
+                    break;
+                }
+            }
+        }
+        self.read.drain(..at);
+        packets
+    }
+
+    /// Queues a frame for the client.
+    pub fn queue(&mut self, frame: &[u8]) {
+        let length = u32::try_from(frame.len()).expect("a frame is shorter than 4 GiB");
+        self.unsent.extend_from_slice(&length.to_be_bytes());
+        self.unsent.extend_from_slice(frame);
+    }
+
+    /// Queues text, as the answer to a four-letter word.
+    pub fn queue_text(&mut self, text: &str) {
+        self.unsent.extend_from_slice(text.as_bytes());
+    }
+
+    /// Whether something waits for the socket to take it.
+    pub fn has_unsent(&self) -> bool {
+        self.written < self.unsent.len()
+    }
+
+    /// Writes what the socket takes. Returns whether it is still open and the client reads fast enough.
+    pub fn flush(&mut self) -> bool {
+        while self.has_unsent() {
+            match self.stream.write(&self.unsent[self.written..]) {
+                Ok(0) => return false,
+                Ok(n) => self.written += n,
+                Err(e) if e.kind() == ErrorKind::WouldBlock => break,
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(_) => return false,
+            }
+        }
+        if !self.has_unsent() {
+            self.unsent.clear();
+            self.written = 0;
+            return !self.ends;
+        }
+        self.unsent.len() - self.written <= MOST_UNREAD
+    }
+}
+
+/// The beginning of what was read.
+enum Frame<'a> {
+    /// A frame, and where the next one begins.
+    Whole(&'a [u8], usize),
+    /// Not all of it is there.
+    Partial,
+    /// Longer than a frame may be, or shorter than nothing.
+    TooLong,
+}
+
+fn frame(read: &[u8]) -> Frame<'_> {
+    let Some(length) = read.first_chunk::<LENGTH>() else { return Frame::Partial };
+    let length = u32::from_be_bytes(*length) as usize;
+    if length > MAX_FRAME_BYTES {
+        return Frame::TooLong;
+    }
+    match read.get(LENGTH..LENGTH + length) {
+        Some(frame) => Frame::Whole(frame, LENGTH + length),
+        None => Frame::Partial,
+    }
+}
