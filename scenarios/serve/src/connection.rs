@@ -7,6 +7,7 @@ use sim_zk::message::Up;
 use sim_zk::paths::Paths;
 use sim_zk::wire::{Codec, MAX_FRAME_BYTES};
 use std::io::{ErrorKind, Read, Write};
+use std::net::SocketAddr;
 
 /// The most bytes that a client may leave unread before its connection is closed.
 const MOST_UNREAD: usize = 64 << 20;
@@ -32,6 +33,10 @@ pub(crate) struct Connection {
     written: usize,
     /// Whether the server has nothing more to say: the socket is closed when everything is sent.
     pub ends: bool,
+    /// The numbers of packets that came and of frames that were sent, and the peer, as `cons` tells them.
+    received: usize,
+    sent: usize,
+    peer: Option<SocketAddr>,
     /// Whether more may be there to read than was read in the last turn.
     pub has_more: bool,
 }
@@ -50,8 +55,12 @@ pub(crate) enum Said {
 impl Connection {
     /// A connection to a member.
     pub fn new(stream: TcpStream, server: u8) -> Self {
+        let peer = stream.peer_addr().ok();
         Connection {
             stream,
+            received: 0,
+            sent: 0,
+            peer,
             server,
             conn: None,
             codec: Codec::default(),
@@ -102,6 +111,7 @@ impl Connection {
             Frame::TooLong => return Some(Said::Hello(Up::Unreadable)),
         };
         let hello = self.codec.hello(frame);
+        self.received += 1;
         self.read.drain(..end);
         Some(Said::Hello(hello))
     }
@@ -123,7 +133,14 @@ impl Connection {
             }
         }
         self.read.drain(..at);
+        self.received += packets.len();
         packets
+    }
+
+    /// A line about it, as `cons` and `stat` tell it.
+    pub fn line(&self) -> String {
+        let peer = self.peer.map_or_else(|| "unknown".to_owned(), |peer| peer.to_string());
+        format!(" /{peer}[1](queued=0,recved={},sent={})\n", self.received, self.sent)
     }
 
     /// Queues a frame for the client.
@@ -131,6 +148,7 @@ impl Connection {
         let length = u32::try_from(frame.len()).expect("a frame is shorter than 4 GiB");
         self.unsent.extend_from_slice(&length.to_be_bytes());
         self.unsent.extend_from_slice(frame);
+        self.sent += 1;
     }
 
     /// Queues text, as the answer to a four-letter word.

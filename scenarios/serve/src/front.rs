@@ -205,9 +205,9 @@ impl Front {
                 }
                 Said::Word(word) => {
                     let server = connection.server;
-                    let of_member = |of: &&Connection| of.server == server;
-                    let connections = self.connections.iter().flatten().filter(of_member).count();
-                    let text = words::answer(word, server, connections, &self.raw);
+                    let of_member = self.connections.iter().flatten().filter(|of| of.server == server);
+                    let lines: Vec<String> = of_member.map(Connection::line).collect();
+                    let text = words::answer(word, server, &lines, &self.raw);
                     let connection = self.connections[number].as_mut().expect("it has said a word");
                     connection.queue_text(&text);
                     connection.ends = true;
@@ -235,7 +235,9 @@ impl Front {
 
     fn take(&mut self, conn: ConnId, number: usize) {
         while let Some(down) = self.raw.receive(conn) {
-            let Some(connection) = self.connections.get_mut(number).and_then(Option::as_mut) else { continue };
+            let Some(connection) = self.connections.get_mut(number).and_then(Option::as_mut) else {
+                continue;
+            };
             match connection.codec.frame(&down, self.raw.paths()) {
                 Some(frame) => connection.queue(&frame),
                 None => connection.ends = matches!(down, Down::Fin),

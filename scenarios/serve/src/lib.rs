@@ -108,7 +108,7 @@ impl Ensemble {
             tick: micros(options.tick),
             settings: Settings {
                 extended_types: options.extended_types,
-                super_digest: options.super_digest.clone().map(Into::into),
+                super_digest: options.super_digest.clone(),
                 filter_events: true,
             },
             // The network is the real one.

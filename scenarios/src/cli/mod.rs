@@ -19,6 +19,7 @@ mod progress;
 mod real;
 mod reporting;
 mod scenarios;
+mod serve;
 mod shrinking;
 mod single;
 mod sweeping;
@@ -64,6 +65,8 @@ enum Verb {
     /// Play recorded cases of a real Apache ZooKeeper server against the simulation or another server, and show the
     /// differences
     Conformance(conformance::Conformance),
+    /// Serve a simulated ensemble on loopback sockets, in real time: clients of any language connect to it
+    Serve(serve::Serve),
 }
 
 /// How results are written.
@@ -118,6 +121,7 @@ pub fn main() -> ExitCode {
         Verb::Judge(judge) => judge.run(),
         Verb::Real(real) => real.run(),
         Verb::Conformance(conformance) => conformance.run(),
+        Verb::Serve(serve) => serve.run(),
     };
     result.unwrap_or_else(|error| {
         eprintln!("error: {error:#}");

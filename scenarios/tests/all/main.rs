@@ -19,6 +19,7 @@ mod mutation_score;
 mod plans;
 mod quirks;
 mod searching;
+mod serve;
 mod shrinking;
 mod stories;
 mod strategies;

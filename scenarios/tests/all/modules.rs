@@ -4,8 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Every crate of the workspace, seen from this one.
-const CRATES: [&str; 9] =
-    ["../recipes", "../sim-zk", "../checker", "harness", "catalogue", "report", "real", "fidelity", "."];
+const CRATES: [&str; 10] = [
+    "../recipes",
+    "../sim-zk",
+    "../checker",
+    "harness",
+    "catalogue",
+    "report",
+    "real",
+    "fidelity",
+    "serve",
+    ".",
+];
 
 /// Which root modules each root module names.
 type Graph = BTreeMap<String, BTreeSet<String>>;

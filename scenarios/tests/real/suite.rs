@@ -14,6 +14,7 @@ use zk_recipes::ZooKeeper;
 use zk_recipes::client::{Client, Options};
 use zk_recipes::zk::suite::{self, Site};
 use zk_recipes::zk::{CreateMode, Error, EventKind, Over, State};
+use zk_serve::{Ensemble, Running};
 
 const TICK: Duration = Duration::from_millis(200);
 const SESSION: Options = Options::new(Duration::from_secs(2));
@@ -45,6 +46,28 @@ fn the_real_client_keeps_every_rule_of_the_suite_on_three_servers() {
     let Some(servers) = crate::common::ensemble(3, 2 * TICK) else { return };
     let broken = run(Real::new(servers.address(), "", BUSY).broken_rules());
     assert!(broken.is_empty(), "rules that do not hold: {broken:?}");
+}
+
+/// A simulated ensemble behind sockets: it needs nothing that is installed.
+fn served(servers: u8) -> Running {
+    let options = zk_serve::Options { servers, tick: TICK, ..Default::default() };
+    Ensemble::listen(&options).and_then(|ensemble| Ok(ensemble.spawn()?)).unwrap()
+}
+
+#[test]
+fn the_real_client_keeps_every_rule_of_the_suite_on_simulated_servers_behind_sockets() {
+    for (servers, options) in [(1, SESSION), (3, BUSY)] {
+        let served = served(servers);
+        let broken = run(Real::new(served.connect_string(), "", options).broken_rules());
+        assert!(broken.is_empty(), "rules that do not hold on {servers} servers: {broken:?}");
+    }
+}
+
+#[test]
+fn the_real_client_keeps_the_rules_for_faults_behind_sockets_while_connections_break() {
+    for servers in [1, 3] {
+        keeps_rules_for_faults(&served(servers).connect_string());
+    }
 }
 
 #[test]
