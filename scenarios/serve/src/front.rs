@@ -6,7 +6,7 @@ use crate::words;
 use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token, Waker};
 use sim_zk::ConnId;
-use sim_zk::message::{Down, Up};
+use sim_zk::message::Down;
 use sim_zk::raw::Raw;
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
@@ -150,8 +150,7 @@ impl Front {
         loop {
             match self.listeners[server].accept() {
                 Ok((stream, _)) => self.add(stream, server)?,
-                Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(()),
-                // The client has gone already, or there are too many files: the others go on.
+                // Nobody waits, or the client has gone already, or there are too many files: the others go on.
                 Err(_) => return Ok(()),
             }
         }
@@ -219,17 +218,10 @@ impl Front {
 
     /// Hands what the world has sent to the sockets.
     fn deliver(&mut self) {
-        let mut last = NONE;
         while let Some(conn) = self.raw.first_arrival() {
             let number = self.by_conn[conn.0 as usize];
             self.take(conn, number);
-            if last != NONE && last != number {
-                self.flush(last);
-            }
-            last = number;
-        }
-        if last != NONE {
-            self.flush(last);
+            self.flush(number);
         }
     }
 
@@ -258,7 +250,6 @@ impl Front {
         let _ = self.poll.registry().deregister(&mut connection.stream);
         if let Some(conn) = connection.conn {
             self.by_conn[conn.0 as usize] = NONE;
-            self.raw.send(conn, vec![Up::Fin]);
             self.raw.cut(conn, false);
         }
         self.free.push(number);
