@@ -4,6 +4,7 @@
     run.py sim CLIENT…      against `zksim serve`, the binary that ZKSIM names or the one on PATH
     run.py real CLIENT…     against three servers of the installed Apache ZooKeeper (Debian's package, or ZOOKEEPER_HOME)
     run.py both CLIENT…     against both; every line in which their outputs differ is printed
+    run.py server sim|real PROPERTY…    one server with those system properties; it prints its address, and ends with its input
 
 Without a client all of them run. A client is a program that is given a connect string and the address of the control API. It prints
 one line for each thing that it has checked, and ends with status 0, or with the line that failed. The real ensemble has a control
@@ -51,7 +52,19 @@ def c(folder):
     return [program]
 
 
-CLIENTS = {"c": c}
+def go(folder):
+    need("go")
+    if not os.path.isdir("/usr/share/gocode/src/github.com/samuel/go-zookeeper"):
+        raise Missing("the Go client: install the package golang-github-samuel-go-zookeeper-dev")
+    program = folder / "go-client"
+    # Debian keeps the sources of packages under GOPATH: nothing is downloaded.
+    environment = {**os.environ, "GO111MODULE": "off", "GOPATH": "/usr/share/gocode", "GOFLAGS": "-mod=mod"}
+    environment["GOCACHE"] = str(folder / "go-cache")
+    build(["go", "build", "-o", program, HERE / "go_client.go"], env=environment)
+    return [program]
+
+
+CLIENTS = {"c": c, "go": go}
 
 
 def need(program):
@@ -69,11 +82,11 @@ def build(command, **options):
 
 
 @contextlib.contextmanager
-def simulated(folder):
+def simulated(folder, properties=("-Dzookeeper.extendedTypesEnabled=true",), members=3, tick_ms=TICK_MS):
     program = os.environ.get("ZKSIM") or shutil.which("zksim")
     if not program:
         raise Missing("zksim: set ZKSIM, or put it on PATH")
-    command = [program, "serve", "--servers", "3", "--tick", f"{TICK_MS}ms", "--extended-types"]
+    command = [program, "serve", "--servers", str(members), "--tick", f"{tick_ms}ms", *options_of(properties)]
     with open(folder / "zksim.log", "w") as log, subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=log, text=True
     ) as server:
@@ -88,21 +101,34 @@ def simulated(folder):
             server.wait(timeout=10)
 
 
+def options_of(properties):
+    """System properties of a server as options of `zksim serve`. Those that have no counterpart are left out."""
+    options = {
+        "zookeeper.extendedTypesEnabled": lambda value: ["--extended-types"] if value == "true" else [],
+        "zookeeper.DigestAuthenticationProvider.superDigest": lambda value: ["--super-digest", value],
+        "znode.container.checkIntervalMs": lambda value: ["--reap-every", f"{value}ms"],
+    }
+    pairs = [each.removeprefix("-D").split("=", 1) for each in properties]
+    return [word for name, value in pairs for word in options.get(name, lambda _: [])(value)]
+
+
 class RealServer:
     """One member of an ensemble of Apache ZooKeeper."""
 
-    def __init__(self, number, ports, folder):
+    def __init__(self, number, ports, folder, properties, tick_ms):
         self.port = ports[number][0]
+        self.properties = properties
         self.folder = folder / f"server-{number}"
         data = self.folder / "data"
         data.mkdir(parents=True)
         (data / "myid").write_text(str(number + 1))
         settings = [
-            f"tickTime={TICK_MS}", "initLimit=10", "syncLimit=5", f"dataDir={data}", f"clientPort={self.port}",
+            f"tickTime={tick_ms}", "initLimit=10", "syncLimit=5", f"dataDir={data}", f"clientPort={self.port}",
             "clientPortAddress=127.0.0.1", "maxClientCnxns=0", "admin.enableServer=false", "4lw.commands.whitelist=*",
-            "standaloneEnabled=false", "reconfigEnabled=false",
         ]
-        settings += [f"server.{n + 1}=127.0.0.1:{quorum}:{vote}" for n, (_, quorum, vote) in enumerate(ports)]
+        if len(ports) > 1:
+            settings += ["standaloneEnabled=false", "reconfigEnabled=false"]
+            settings += [f"server.{n + 1}=127.0.0.1:{quorum}:{vote}" for n, (_, quorum, vote) in enumerate(ports)]
         (self.folder / "zoo.cfg").write_text("\n".join(settings) + "\n")
         self.process = None
 
@@ -111,7 +137,7 @@ class RealServer:
         command = [
             java, "-Xms64m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
             "-Dzookeeper.jmx.log4j.disable=true", "-Dzookeeper.forceSync=no", "-Dzookeeper.preAllocSize=4096",
-            "-Dzookeeper.extendedTypesEnabled=true", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+            "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", *self.properties,
             "-cp", class_path(), "org.apache.zookeeper.server.quorum.QuorumPeerMain", self.folder / "zoo.cfg",
         ]
         with open(self.folder / "server.log", "a") as log:
@@ -155,12 +181,12 @@ def free_ports(count):
 
 
 @contextlib.contextmanager
-def real(folder):
+def real(folder, properties=("-Dzookeeper.extendedTypesEnabled=true",), members=3, tick_ms=TICK_MS):
     need("java")
     class_path()
-    flat = free_ports(9)
-    ports = [tuple(flat[3 * n : 3 * n + 3]) for n in range(3)]
-    servers = [RealServer(number, ports, folder) for number in range(3)]
+    flat = free_ports(3 * members)
+    ports = [tuple(flat[3 * n : 3 * n + 3]) for n in range(members)]
+    servers = [RealServer(number, ports, folder, properties, tick_ms) for number in range(members)]
     control = control_of(servers)
     try:
         for server in servers:
@@ -239,7 +265,17 @@ def run(name, command, place, folder):
     return passed, lines
 
 
+def serve_one(place, properties):
+    """One server, for a test suite that starts its own. The tick is the one of a server that is not configured."""
+    with tempfile.TemporaryDirectory(prefix="foreign-") as folder:
+        with ENSEMBLES[place](pathlib.Path(folder), properties, members=1, tick_ms=2000) as (connect, _):
+            print(connect, flush=True)
+            sys.stdin.read()
+
+
 def main():
+    if sys.argv[1:2] == ["server"]:
+        return serve_one(sys.argv[2], sys.argv[3:])
     places = {"sim": ["sim"], "real": ["real"], "both": ["sim", "real"]}.get(sys.argv[1] if len(sys.argv) > 1 else "")
     names = sys.argv[2:] or list(CLIENTS)
     if not places or any(name not in CLIENTS for name in names):
