@@ -64,7 +64,14 @@ def go(folder):
     return [program]
 
 
-CLIENTS = {"c": c, "go": go}
+def node(folder):
+    need("npm")
+    need("node")
+    build(["npm", "install", "--no-audit", "--no-fund", "--prefix", folder, "node-zookeeper-client@1.1.3"])
+    return ["env", f"NODE_PATH={folder / 'node_modules'}", "node", HERE / "node_client.js"]
+
+
+CLIENTS = {"c": c, "go": go, "node": node}
 
 
 def need(program):
