@@ -33,6 +33,9 @@ pub(super) struct Opening {
     pub conn: ConnId,
     pub session: SessionId,
     timeout: u64,
+    /// Requests that the client sent behind its connect request. They are read once the session is open
+    /// (`ServerCnxn.disableRecv`).
+    early: Vec<(i32, Ask, Tag)>,
 }
 
 impl Member {
@@ -74,7 +77,7 @@ impl Member {
             env.counters.sessions += 1;
             // As in a real server: its number in the high byte, then a counter.
             let session = SessionId((i64::from(self.id) + 1) << 56 | env.counters.sessions);
-            self.openings.insert(number, Opening { conn, session, timeout });
+            self.openings.insert(number, Opening { conn, session, timeout, early: Vec::new() });
             self.queues.entry(session).or_default().push_back(Waiting::Write {
                 number,
                 conn,
@@ -105,7 +108,7 @@ impl Member {
             }
             Role::Following(following) => {
                 let leader = following.leader;
-                self.openings.insert(number, Opening { conn, session, timeout });
+                self.openings.insert(number, Opening { conn, session, timeout, early: Vec::new() });
                 env.post.push((leader, Packet::Revalidate { session, timeout, number }));
             }
             Role::Down | Role::Looking => {}
@@ -114,18 +117,26 @@ impl Member {
 
     /// Completes a connection whose session is now open.
     pub(super) fn opened(&mut self, number: u64, env: &mut Env<'_>) {
-        if let Some(Opening { conn, session, timeout }) = self.openings.remove(&number) {
+        if let Some(Opening { conn, session, timeout, early }) = self.openings.remove(&number) {
             self.attach(conn, session, timeout, env);
+            self.read_early(conn, early, env);
         }
     }
 
     /// Handles the reply of the leader to a reconnect: whether the session is alive.
     pub(super) fn revalidated(&mut self, number: u64, valid: bool, env: &mut Env<'_>) {
-        let Some(Opening { conn, session, timeout }) = self.openings.remove(&number) else { return };
+        let Some(Opening { conn, session, timeout, early }) = self.openings.remove(&number) else { return };
         if valid {
             self.attach(conn, session, timeout, env);
+            self.read_early(conn, early, env);
         } else {
             self.refuse(conn, env);
+        }
+    }
+
+    fn read_early(&mut self, conn: ConnId, early: Vec<(i32, Ask, Tag)>, env: &mut Env<'_>) {
+        for (xid, ask, tag) in early {
+            self.request(conn, xid, ask, tag, env);
         }
     }
 
@@ -143,8 +154,13 @@ impl Member {
     }
 
     fn request(&mut self, conn: ConnId, xid: i32, ask: Ask, tag: Tag, env: &mut Env<'_>) {
-        // A connection without a session is ignored.
-        let Some(session) = self.replica.session_of(conn) else { return };
+        let Some(session) = self.replica.session_of(conn) else {
+            // Without a connect request, too, the request is ignored.
+            if let Some(opening) = self.openings.values_mut().find(|opening| opening.conn == conn) {
+                opening.early.push((xid, ask, tag));
+            }
+            return;
+        };
         match ask {
             Ask::Auth { scheme, auth } => return self.authenticate(conn, xid, &scheme, &auth, env),
             Ask::Unknown(_) => {
