@@ -1,17 +1,37 @@
 //! The loop of one thread: sockets, the world, the clock.
+//!
+//! | module | content |
+//! |---|---|
+//! | `packets` | what clients send and are sent, and what faults of the network do to it |
+//! | `commands` | the verbs of the control API that do something |
+//! | `questions` | those that ask |
+//! | `beliefs` | what programs report of themselves |
+
+mod beliefs;
+mod commands;
+mod packets;
+mod questions;
 
 use crate::ServeError;
+use crate::clients::{ClientId, Clients};
+use crate::command::Command;
 use crate::connection::{Connection, Said};
+use crate::control::{Answer, Control, Order};
+use crate::network::Network;
+use crate::recorder::Recorder;
 use crate::words;
+use beliefs::Beliefs;
+use commands::Awaited;
 use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token, Waker};
-use sim_zk::ConnId;
-use sim_zk::message::Down;
+use sim_zk::fault::Fault;
 use sim_zk::raw::Raw;
+use std::collections::{BTreeSet, VecDeque};
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 /// The token of the waker; the listeners have those after it, and then the connections.
@@ -39,25 +59,56 @@ impl Stop {
     }
 }
 
+/// Something that is due at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Timer {
+    /// What a fault of the network keeps back on a connection may go on.
+    Release(usize),
+    /// A fault of a client's network ends.
+    Mended(usize, Fault),
+}
+
+/// What a front is made of.
+pub(crate) struct Parts {
+    pub raw: Raw,
+    pub network: Network,
+    pub recorder: Recorder,
+    /// Commands and their times, in microseconds, in order.
+    pub plan: VecDeque<(u64, Command)>,
+    /// The most connections at a time.
+    pub most_connections: usize,
+}
+
 /// Sockets in front of a world.
 pub(crate) struct Front {
     raw: Raw,
     begun: Instant,
     poll: Poll,
     stop: Stop,
+    orders: mpsc::Receiver<Order>,
+    control: Control,
     listeners: Vec<TcpListener>,
     /// By token, after the listeners.
     connections: Vec<Option<Connection>>,
     free: Vec<usize>,
+    most_connections: usize,
     /// By the number in the world: the index into the connections.
     by_conn: Vec<usize>,
     /// Connections with something to send, or more to read.
     touched: Vec<usize>,
+    clients: Clients,
+    network: Network,
+    recorder: Recorder,
+    beliefs: Beliefs,
+    timers: BTreeSet<(u64, Timer)>,
+    /// Commands that are carried out, and whose effect is awaited.
+    awaited: Vec<Awaited>,
+    plan: VecDeque<(u64, Command)>,
 }
 
 impl Front {
     /// Listens at these addresses, one for each member.
-    pub fn listen(raw: Raw, addresses: impl Iterator<Item = SocketAddr>) -> Result<Front, ServeError> {
+    pub fn listen(parts: Parts, addresses: impl Iterator<Item = SocketAddr>) -> Result<Front, ServeError> {
         let poll = Poll::new()?;
         let waker = Arc::new(Waker::new(poll.registry(), Token(WAKER))?);
         let mut listeners = Vec::new();
@@ -67,16 +118,28 @@ impl Front {
             poll.registry().register(&mut listener, Token(WAKER + number), Interest::READABLE)?;
             listeners.push(listener);
         }
+        let (sender, orders) = mpsc::channel();
+        let control = Control::new(sender, waker.clone(), parts.recorder.clone());
         Ok(Front {
-            raw,
+            raw: parts.raw,
             begun: now(),
             poll,
             stop: Stop { stopped: Arc::default(), waker },
+            orders,
+            control,
             listeners,
             connections: Vec::new(),
             free: Vec::new(),
+            most_connections: parts.most_connections,
             by_conn: Vec::new(),
             touched: Vec::new(),
+            clients: Clients::default(),
+            network: parts.network,
+            recorder: parts.recorder,
+            beliefs: Beliefs::default(),
+            timers: BTreeSet::new(),
+            awaited: Vec::new(),
+            plan: parts.plan,
         })
     }
 
@@ -89,18 +152,22 @@ impl Front {
         self.stop.clone()
     }
 
+    pub fn control(&self) -> Control {
+        self.control.clone()
+    }
+
     /// Serves until it is stopped.
     pub fn run(&mut self) -> io::Result<()> {
         let mut events = Events::with_capacity(EVENTS);
         let mut scratch = vec![0; 64 << 10];
         while !self.stop.stopped.load(SeqCst) {
             self.catch_up();
-            self.deliver();
             let until = self.until_next();
             match self.poll.poll(&mut events, until) {
                 Err(e) if e.kind() == ErrorKind::Interrupted => continue,
                 polled => polled?,
             }
+            self.pass_time();
             for number in std::mem::take(&mut self.touched) {
                 if self.connections[number].as_ref().is_some_and(|connection| connection.has_more) {
                     self.read(number, &mut scratch);
@@ -109,7 +176,7 @@ impl Front {
             for event in &events {
                 match event.token().0 {
                     WAKER => {}
-                    token if token <= self.listeners.len() => self.accept(token - 1)?,
+                    token if token <= self.listeners.len() => self.accept(token - 1),
                     token => {
                         let number = token - self.listeners.len() - 1;
                         if event.is_writable() {
@@ -121,6 +188,9 @@ impl Front {
                     }
                 }
             }
+            while let Ok(order) = self.orders.try_recv() {
+                self.obey(order);
+            }
         }
         Ok(())
     }
@@ -129,10 +199,31 @@ impl Front {
         u64::try_from(self.begun.elapsed().as_micros()).unwrap_or(u64::MAX)
     }
 
-    /// Lets the world do what is due.
-    fn catch_up(&mut self) {
+    /// Lets the world do what is due by now.
+    fn pass_time(&mut self) {
         let now = self.elapsed().max(self.raw.now());
         while self.raw.advance(now) {}
+    }
+
+    /// Lets everything happen that is due by now.
+    fn catch_up(&mut self) {
+        self.pass_time();
+        self.deliver();
+        let now = self.raw.now();
+        while self.timers.first().is_some_and(|(due, _)| *due <= now) {
+            let (_, timer) = self.timers.pop_first().expect("it is the first");
+            match timer {
+                Timer::Release(number) => self.release(number),
+                Timer::Mended(client, fault) => self.mended(ClientId(client), fault),
+            }
+        }
+        while self.plan.front().is_some_and(|(due, _)| *due <= now) {
+            let (_, command) = self.plan.pop_front().expect("it is the first");
+            self.obey(Order { command, answer: None });
+        }
+        self.pass_time();
+        self.deliver();
+        self.answer_awaited();
     }
 
     /// How long there is nothing to do unless a socket has something.
@@ -140,18 +231,24 @@ impl Front {
         if !self.touched.is_empty() {
             return Some(Duration::ZERO);
         }
-        let due = self.raw.due()?;
+        let dues = [
+            self.raw.due(),
+            self.timers.first().map(|(due, _)| *due),
+            self.plan.front().map(|(due, _)| *due),
+            self.awaited.iter().map(|awaited| awaited.deadline).min(),
+        ];
+        let due = dues.into_iter().flatten().min()?;
         let wait = due.saturating_sub(self.elapsed());
         // The system waits for whole milliseconds: for less, the loop looks again at once.
         Some(if wait < 1000 { Duration::ZERO } else { Duration::from_micros(wait) })
     }
 
-    fn accept(&mut self, server: usize) -> io::Result<()> {
-        loop {
-            match self.listeners[server].accept() {
-                Ok((stream, _)) => self.add(stream, server)?,
-                // Nobody waits, or the client has gone already, or there are too many files: the others go on.
-                Err(_) => return Ok(()),
+    fn accept(&mut self, server: usize) {
+        // Nobody waits, or the client has gone already, or there are too many files: the others go on.
+        while let Ok((stream, _)) = self.listeners[server].accept() {
+            if self.connections.len() - self.free.len() < self.most_connections {
+                // A socket that cannot be watched is closed.
+                let _ = self.add(stream, server);
             }
         }
     }
@@ -159,26 +256,30 @@ impl Front {
     fn add(&mut self, mut stream: TcpStream, server: usize) -> io::Result<()> {
         // Without it small answers wait for acknowledgements; a socket that refuses it is slower, and works.
         let _ = stream.set_nodelay(true);
-        let number = self.free.pop().unwrap_or_else(|| {
-            self.connections.push(None);
-            self.connections.len() - 1
-        });
+        let number = self.free.last().copied().unwrap_or(self.connections.len());
         let token = Token(self.listeners.len() + 1 + number);
         self.poll.registry().register(&mut stream, token, Interest::READABLE | Interest::WRITABLE)?;
         let server = u8::try_from(server).expect("an ensemble has at most nine members");
-        self.connections[number] = Some(Connection::new(stream, server));
+        let connection = Some(Connection::new(stream, server));
+        match self.free.pop() {
+            Some(number) => self.connections[number] = connection,
+            None => self.connections.push(connection),
+        }
         Ok(())
     }
 
     fn read(&mut self, number: usize, scratch: &mut [u8]) {
         let Some(connection) = &mut self.connections[number] else { return };
+        if connection.is_gone {
+            return;
+        }
         let is_open = connection.fill(scratch);
         if connection.has_more {
             self.touched.push(number);
         }
         self.hear(number);
         if !is_open {
-            self.close(number);
+            self.hang_up(number);
         }
     }
 
@@ -188,20 +289,8 @@ impl Front {
             && let Some(said) = connection.next(self.raw.paths())
         {
             match said {
-                Said::Hello(hello) => {
-                    let conn = self.raw.connect(connection.server, hello);
-                    connection.conn = Some(conn);
-                    let index = conn.0 as usize;
-                    if self.by_conn.len() <= index {
-                        self.by_conn.resize(index + 1, NONE);
-                    }
-                    self.by_conn[index] = number;
-                }
-                Said::Packets(packets) => {
-                    if let Some(conn) = connection.conn {
-                        self.raw.send(conn, packets);
-                    }
-                }
+                Said::Hello(hello) => self.greet(number, hello),
+                Said::Packets(packets) => self.send_up(number, packets),
                 Said::Word(word) => {
                     let server = connection.server;
                     let of_member = self.connections.iter().flatten().filter(|of| of.server == server);
@@ -216,47 +305,23 @@ impl Front {
         }
     }
 
-    /// Hands what the world has sent to the sockets.
-    fn deliver(&mut self) {
-        while let Some(conn) = self.raw.first_arrival() {
-            let number = self.by_conn[conn.0 as usize];
-            self.take(conn, number);
-            self.flush(number);
-        }
-    }
-
-    fn take(&mut self, conn: ConnId, number: usize) {
-        while let Some(down) = self.raw.receive(conn) {
-            let Some(connection) = self.connections.get_mut(number).and_then(Option::as_mut) else {
-                continue;
-            };
-            match connection.codec.frame(&down, self.raw.paths()) {
-                Some(frame) => connection.queue(&frame),
-                None => connection.ends = matches!(down, Down::Fin),
-            }
-        }
-    }
-
     fn flush(&mut self, number: usize) {
         let Some(connection) = self.connections.get_mut(number).and_then(Option::as_mut) else { return };
-        if !connection.flush() {
-            self.close(number);
+        if !connection.is_gone && !connection.flush() {
+            self.hang_up(number);
         }
-    }
-
-    /// Closes a socket. The world hears of it as of the end of the stream.
-    fn close(&mut self, number: usize) {
-        let Some(mut connection) = self.connections[number].take() else { return };
-        let _ = self.poll.registry().deregister(&mut connection.stream);
-        if let Some(conn) = connection.conn {
-            self.by_conn[conn.0 as usize] = NONE;
-            self.raw.cut(conn, false);
-        }
-        self.free.push(number);
     }
 }
 
 #[expect(clippy::disallowed_methods, reason = "sockets live in real time")]
 fn now() -> Instant {
     Instant::now()
+}
+
+/// Sends the answer of a command, if anybody waits for it.
+fn reply(to: Option<mpsc::Sender<Answer>>, answer: Answer) {
+    if let Some(to) = to {
+        // The one who asked may have gone.
+        let _ = to.send(answer);
+    }
 }
