@@ -188,7 +188,8 @@ impl Findings {
         text: Explanation,
     ) {
         let Found { rule, verdict, layer, at } = found;
-        if !self.on.has(rule) {
+        let of = object.and_then(|object| scene.tables.objects.get(usize::from(object.0)));
+        if !self.on.has(rule) || of.is_some_and(|of| !is_judged(rule, of)) {
             return;
         }
         self.count(rule, verdict, object);
@@ -201,8 +202,7 @@ impl Findings {
         witnesses.push(at as usize);
         witnesses.sort_unstable();
         witnesses.dedup();
-        let path = object.and_then(|object| scene.tables.objects.get(usize::from(object.0)));
-        let path = path.and_then(|object| scene.tables.names.get(object.path)).unwrap_or_default();
+        let path = of.and_then(|object| scene.tables.names.get(object.path)).unwrap_or_default();
         self.findings.push(Finding {
             rule,
             object,
@@ -236,7 +236,7 @@ impl Findings {
                 let of = at.checked_sub(1).and_then(|at| objects.get(at));
                 let concerns = match of {
                     None => rule.layer() <= Layer::ZooKeeper,
-                    Some(object) => rule.is_about(object.kind),
+                    Some(object) => rule.is_about(object.kind) && is_judged(rule, object),
                 };
                 if !concerns {
                     continue;
@@ -276,6 +276,11 @@ impl Findings {
         });
         (self.findings, self.metrics)
     }
+}
+
+/// Whether a rule judges an object: of foreign programs, only what needs no look inside.
+fn is_judged(rule: RuleId, object: &Object) -> bool {
+    !object.manner.reported || rule.is_black_box()
 }
 
 /// A verdict on a rule, and the event at which it became certain.

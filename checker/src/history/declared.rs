@@ -114,6 +114,10 @@ pub struct Manner {
     pub coordinated: bool,
     /// Revocable locks: a holder that was asked to go can be forced out.
     pub forced: bool,
+    /// The clients are foreign programs: what they believe is their own report, and whose requests belong to which operation
+    /// is not known.
+    #[serde(skip_serializing_if = "is_default")]
+    pub reported: bool,
     /// Revocable locks: the grace period before a forced revocation, in microseconds.
     pub grace: u64,
 }

@@ -31,6 +31,7 @@ mod priority_lock;
 mod probes;
 mod queues;
 mod refusals;
+mod reported;
 mod revocation;
 mod revocation_in_time;
 mod rules;

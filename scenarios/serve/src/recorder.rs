@@ -40,7 +40,7 @@ impl Recorder {
             election: if config.servers > 1 { (config.sync_limit + 1) * config.tick + 1_000_000 } else { 0 },
             // Clients are processes in real time: they take their time.
             round_trip: 100_000,
-            settle: 250_000,
+            settle: 1_000_000,
             sync_limit: config.sync_limit as u32,
             faults_recorded: false,
             source,

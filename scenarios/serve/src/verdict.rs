@@ -2,7 +2,7 @@
 
 use crate::recorder::Recorded;
 use serde_json::{Value, json};
-use zk_checker::{Layer, Report, RuleId, RuleSet, Verdict};
+use zk_checker::{Report, RuleSet, Verdict};
 
 /// A judged history.
 #[derive(Clone, Debug)]
@@ -12,7 +12,7 @@ pub struct Judged {
 
 impl Judged {
     pub(crate) fn new(recorded: &Recorded) -> Self {
-        let mut report = zk_checker::judge(&recorded.history, &rules());
+        let mut report = zk_checker::judge(&recorded.history, &RuleSet::all());
         // The rules hold for what was seen; the rest was not.
         report.unknown = recorded.full.clone().map(|why| format!("the end is missing: {why}"));
         Judged { report }
@@ -46,14 +46,4 @@ impl Judged {
             .collect();
         json!({ "verdict": self.verdict().name(), "text": self.report.to_string(), "findings": findings })
     }
-}
-
-/// ZooKeeper's guarantees, and the promises of recipes that need no look inside: whose requests belong to which operation is not known of
-/// a foreign client.
-fn rules() -> RuleSet {
-    let black_box = RuleSet::black_box();
-    let is_inside = |rule: &&RuleId| {
-        !matches!(rule.layer(), Layer::WellFormed | Layer::ZooKeeper) && !black_box.has(**rule)
-    };
-    RuleId::ALL.iter().filter(is_inside).fold(RuleSet::all(), |rules, rule| rules.without(*rule))
 }

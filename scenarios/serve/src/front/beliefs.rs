@@ -5,7 +5,9 @@ use crate::clients::ClientId;
 use crate::command::{Belief, ObjectKind, Refused, Report};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use zk_checker::history::{Budget, Kind, Object, ObjectId, OnSuspect, OpId, Outcome, Seen, Verb, Why};
+use zk_checker::history::{
+    Budget, Kind, Manner, Object, ObjectId, OnSuspect, OpId, Outcome, Seen, Verb, Why,
+};
 
 /// What was reported so far.
 #[derive(Default)]
@@ -149,7 +151,7 @@ impl Front {
                 fenced: false,
                 budget: Budget::LOCK,
                 size: 0,
-                manner: zk_checker::history::Manner::default(),
+                manner: Manner { reported: true, ..Manner::default() },
             })
         });
         let object = declared.ok_or_else(|| Refused::new(400, "the history is full"))?;

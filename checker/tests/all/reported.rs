@@ -1,0 +1,48 @@
+//! Foreign programs that report what they believe: they are judged by that alone, and by what became of their sessions.
+
+use crate::common::*;
+
+/// Two clients and a lock whose holders report themselves.
+const HEAD: &str = "run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.250 clients a b
+lock /lock until_deadline reported
+0.000 server:0 opened s1 timeout 4000 0x1
+0.000 server:0 opened s2 timeout 4000 0x2
+0.000 a state s1 connected
+0.000 b state s2 connected
+1.000 a acquire#1 call /lock
+1.000 a #1 believe /lock s1 token 0x0
+1.000 a #1 return done
+";
+
+const B_HOLDS: &str = "
+5.000 b acquire#2 call /lock
+5.000 b #2 believe /lock s2 token 0x0
+5.000 b #2 return done
+";
+
+const A_ENDS: &str = "5.010 a #1 unbelieve released
+5.010 a state s1 expired
+";
+
+fn run(between: &str) -> String {
+    [HEAD, between, B_HOLDS, A_ENDS].concat()
+}
+
+#[test]
+fn one_after_the_other_is_right() {
+    says(&run("4.000 a #1 unbelieve released").replace(A_ENDS, ""), "MX-2 pass, MX-4 vacuous, first nothing");
+}
+
+#[test]
+fn two_at_once_are_a_breach_while_the_session_of_the_first_lives() {
+    says(&run(""), "first MX-2");
+}
+
+#[test]
+fn a_session_that_has_ended_excuses_until_its_client_must_have_been_told() {
+    let ended = "4.899 world fault session_expiry a\n4.900 server:0 txn 0x6 s1 close_session ok\n4.900 server:0 ended s1 0x6\n";
+    says(&run(ended), "MX-2 unavoidable, first nothing");
+    let told = format!("{ended}4.900 a state s1 expired\n");
+    let late = run(&told).replace("5.010 a #1", "5.200 a #1").replace("5.010 a state s1 expired\n", "");
+    says(&late, "first MX-14");
+}
