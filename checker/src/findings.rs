@@ -251,31 +251,35 @@ impl Findings {
     }
 
     /// The findings in the order of a report, *the* finding first.
-    pub(crate) fn in_order(mut self) -> (Vec<Finding>, Metrics) {
-        let layers: Vec<(Layer, usize)> = self
-            .findings
-            .iter()
-            .filter(|f| f.verdict == Verdict::Fail || f.rule == RuleId::W)
-            .map(|f| (f.layer, f.position))
-            .collect();
-        for finding in &mut self.findings {
-            finding.secondary =
-                layers.iter().any(|(layer, at)| *layer < finding.layer && *at <= finding.position);
-        }
-        self.findings.sort_by_key(|f| {
-            (
-                std::cmp::Reverse(f.verdict),
-                f.secondary,
-                f.position,
-                f.layer,
-                !f.rule.names_wrong_step(),
-                f.rule.generality(),
-                f.rule,
-                f.object,
-            )
-        });
-        (self.findings, self.metrics)
+    pub(crate) fn in_order(self) -> (Vec<Finding>, Metrics) {
+        (in_order(self.findings), self.metrics)
     }
+}
+
+/// Findings in the order of a report, *the* finding first.
+pub(crate) fn in_order(mut findings: Vec<Finding>) -> Vec<Finding> {
+    let layers: Vec<(Layer, usize)> = findings
+        .iter()
+        .filter(|f| f.verdict == Verdict::Fail || f.rule == RuleId::W)
+        .map(|f| (f.layer, f.position))
+        .collect();
+    for finding in &mut findings {
+        finding.secondary =
+            layers.iter().any(|(layer, at)| *layer < finding.layer && *at <= finding.position);
+    }
+    findings.sort_by_key(|f| {
+        (
+            std::cmp::Reverse(f.verdict),
+            f.secondary,
+            f.position,
+            f.layer,
+            !f.rule.names_wrong_step(),
+            f.rule.generality(),
+            f.rule,
+            f.object,
+        )
+    });
+    findings
 }
 
 /// Whether a rule judges an object: of foreign programs, only what needs no look inside.

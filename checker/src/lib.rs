@@ -39,6 +39,7 @@ mod metrics;
 mod named;
 mod recent;
 mod report;
+mod reports;
 mod rule_id;
 mod rule_set;
 mod rules;

@@ -46,3 +46,45 @@ fn a_session_that_has_ended_excuses_until_its_client_must_have_been_told() {
     let late = run(&told).replace("5.010 a #1", "5.200 a #1").replace("5.010 a state s1 expired\n", "");
     says(&late, "first MX-14");
 }
+
+/// What clients report of an object, one line each: the client, the event, the object with its flags.
+fn reports(object: &str, lines: &str) -> String {
+    format!(
+        "run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.250 clients a b\n{object} reported\n{lines}"
+    )
+}
+
+fn call(number: u32, at: u32, who: &str, verb: &str, item: &str) -> String {
+    let (begin, op) = (format!("{at}.000 {who}"), format!("#{number}"));
+    let given = match verb {
+        "put" => format!("{begin} {op} given {item} 0x0\n"),
+        "take" => format!("{begin} {op} observed /o item {item} 0x0\n"),
+        _ => String::new(),
+    };
+    format!("{begin} {verb}{op} call /o\n{given}{begin} {op} return done\n")
+}
+
+#[test]
+fn items_are_judged_by_their_reports() {
+    let put = [call(1, 1, "a", "put", "x"), call(2, 2, "a", "put", "y")].concat();
+    for (takes, verdict) in [
+        (["x", "y"], "QU-4 pass, first nothing"),
+        (["y", "x"], "first QU-4"),
+        (["x", "x"], "first QU-1"),
+        (["x", "z"], "first QU-1"),
+    ] {
+        let takes = [call(3, 3, "b", "take", takes[0]), call(4, 4, "b", "take", takes[1])].concat();
+        says(&reports("queue /o stop", &[put.as_str(), &takes].concat()), verdict);
+    }
+}
+
+#[test]
+fn a_barrier_is_judged_by_its_reports() {
+    let wait = "2.000 b wait#2 call /o\n";
+    let raise = call(1, 1, "a", "raise", "");
+    let lower = call(3, 3, "a", "lower", "");
+    let pass = "4.000 b #2 return done\n";
+    let run = |parts: &[&str]| reports("barrier /o stop", &parts.concat());
+    says(&run(&[&raise, wait, &lower, pass]), "BA-1 pass, first nothing");
+    says(&run(&[&raise, wait, pass]), "first BA-1");
+}
