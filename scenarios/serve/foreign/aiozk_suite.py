@@ -1,0 +1,25 @@
+#!/usr/bin/env python3
+"""Runs the tests of aiozk 0.32.0 against a simulated server.
+
+    ZKSIM=target/debug/zksim scenarios/serve/foreign/aiozk_suite.py [PYTEST ARGUMENTS]
+"""
+
+import sys
+
+from suite import Suite
+
+import zksim
+
+
+def main():
+    """Downloads, starts a server, runs, prints."""
+    needs = ["pytest", "pytest-asyncio", "pytest-cov", "pytest-timeout"]
+    with Suite("aiozk", "0.32.0", needs) as aiozk, zksim.Ensemble(1, tick="2s", check=False) as zk:
+        host, port = zk.addresses[0]
+        environment = {"ZK_HOST": host, "ZK_PORT": str(port)}
+        arguments = ["--timeout", "120", *sys.argv[1:]]
+        return aiozk.run(["aiozk/test"], [], {}, environment, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
