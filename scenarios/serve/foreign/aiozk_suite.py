@@ -6,9 +6,8 @@
 
 import sys
 
-from suite import Suite
-
 import zksim
+from suite import Suite
 
 
 def main():
