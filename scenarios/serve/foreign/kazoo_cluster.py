@@ -23,7 +23,8 @@ class Server:
     @property
     def address(self):
         """Where clients connect."""
-        return "%s:%s" % self._cluster.ensemble.addresses[self._number]
+        host, port = self._cluster.ensemble.addresses[self._number]
+        return f"{host}:{port}"
 
     @property
     def running(self):
