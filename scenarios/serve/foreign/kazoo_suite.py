@@ -6,7 +6,7 @@
 
 import sys
 
-from suite import Suite
+from suite import Suite, summarise
 
 #: The tests that cannot work on a simulated ensemble, and why.
 LEFT_OUT = {
@@ -25,7 +25,8 @@ def main():
         # With CI set, the suite takes the version of the servers from here instead of asking them.
         environment = {"CI": "1", "ZOOKEEPER_VERSION": "3.8.0"}
         arguments = ["-o", "log_cli=false", *sys.argv[1:]]
-        return kazoo.run(["kazoo/tests"], ["kazoo_cluster"], LEFT_OUT, environment, arguments)
+        outcomes, findings = kazoo.run(["kazoo/tests"], ["kazoo_cluster"], LEFT_OUT, environment, arguments)
+    return summarise("Kazoo", "2.11.0", outcomes, findings)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """A pytest plugin for test suites of others: leaves out the tests that have a reason, and writes down what came of each.
 
+Ensembles can be judged, too: `judge` notes the findings of the checker beside the test that has just run.
+
 ZKSIM_LEFT_OUT is a JSON object, from patterns of test names to reasons; ZKSIM_OUTCOMES is the file to write.
 """
 
@@ -11,6 +13,14 @@ import pytest
 
 LEFT_OUT = json.loads(os.environ.get("ZKSIM_LEFT_OUT", "{}"))
 outcomes = {}
+findings = []
+
+
+def judge(ensemble):
+    """Notes what the checker finds in the history of an ensemble."""
+    test = os.environ.get("PYTEST_CURRENT_TEST", "the end").split(" ")[0]
+    for finding in ensemble.verdict().findings:
+        findings.append({"test": test, "rule": finding["rule"], "text": finding["text"]})
 
 
 def pytest_collection_modifyitems(items):
@@ -41,7 +51,7 @@ def pytest_collectreport(report):
 def pytest_sessionfinish():
     """Writes the outcomes."""
     with open(os.environ["ZKSIM_OUTCOMES"], "w", encoding="utf-8") as out:
-        json.dump(outcomes, out, indent=1)
+        json.dump({"tests": outcomes, "findings": findings}, out, indent=1)
 
 
 def _last_line(report):

@@ -18,6 +18,9 @@ PACKAGE = HERE.parent / "fixtures" / "python"
 
 sys.path.insert(0, str(PACKAGE))
 
+#: Rules that judge the client, too: how it restores its watches and reports a lost connection, which each library does in its own way.
+RULES_OF_CLIENTS = {"ZK-6", "ZK-7"}
+
 
 class Suite:
     """The source package of a client, unpacked beside a virtual environment that has it installed."""
@@ -43,7 +46,7 @@ class Suite:
         self._folder.cleanup()
 
     def run(self, tests, plugins, left_out, environment, arguments=()):
-        """Runs the tests, and prints what came of them. Returns the exit status of the program."""
+        """Runs the tests. Returns what came of each, and what was found in the histories that the plugins judged."""
         outcomes = Path(self._folder.name) / "outcomes.json"
         command = [str(self._python), "-m", "pytest", "-q", "-p", "outcomes"]
         for plugin in plugins:
@@ -57,24 +60,35 @@ class Suite:
             stdout=sys.stderr,
             check=False,
         )
-        if not outcomes.exists():
-            print(f"{self.name} {self.version}: its tests did not run")
-            return 1
-        return summarise(self.name, self.version, json.loads(outcomes.read_text(encoding="utf-8")))
+        noted = json.loads(outcomes.read_text(encoding="utf-8"))
+        return noted["tests"], noted["findings"]
 
     def _pip(self, verb, *arguments):
         command = [str(self._python), "-m", "pip", "--disable-pip-version-check", "-q", verb, *arguments]
         subprocess.run(command, check=True, stdout=sys.stderr)
 
 
-def summarise(name, version, outcomes):
-    """Prints a line for each test that did not pass, and the totals. Returns the exit status of the program."""
+def by_rule(findings):
+    """The texts of findings, by their rule and the test after which they were found."""
+    texts = {}
+    for finding in findings:
+        texts.setdefault((finding["rule"], finding["test"]), []).append(" ".join(finding["text"].split()))
+    return texts
+
+
+def summarise(name, version, outcomes, findings):
+    """Prints a line for each test that did not pass and each finding, and the totals. Returns the exit status of the program."""
     groups = {"passed": [], "failed": [], "left out": []}
     for test, came in sorted(outcomes.items()):
         groups[came["outcome"]].append((test, came["reason"]))
     for group in ("left out", "failed"):
         for test, reason in groups[group]:
             print(f"{group}  {test}: {reason.removeprefix('Skipped: ').removeprefix('left out: ')}")
+    for (rule, test), texts in by_rule(findings).items():
+        kind = "client" if rule in RULES_OF_CLIENTS else "broken"
+        more = f" ({len(texts)} of them)" if len(texts) > 1 else ""
+        print(f"{kind}  {rule}  {test}: {texts[0]}{more}")
     counts = ", ".join(f"{len(tests)} {group}" for group, tests in groups.items())
     print(f"{name} {version}: {counts}")
-    return 1 if groups["failed"] or not groups["passed"] else 0
+    broken = any(finding["rule"] not in RULES_OF_CLIENTS for finding in findings)
+    return 1 if groups["failed"] or broken or not groups["passed"] else 0
