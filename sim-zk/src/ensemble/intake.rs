@@ -13,8 +13,6 @@ use zk_recipes::zk::SessionId;
 
 /// The xid of pings and their replies.
 pub(crate) const PING: i32 = -2;
-/// The xid of an authentication.
-const AUTH: i32 = -4;
 
 /// A request that waits for an earlier one of the same session.
 #[derive(Clone, Debug)]
@@ -148,7 +146,7 @@ impl Member {
         // A connection without a session is ignored.
         let Some(session) = self.replica.session_of(conn) else { return };
         match ask {
-            Ask::Auth { scheme, auth } => return self.authenticate(conn, &scheme, &auth, env),
+            Ask::Auth { scheme, auth } => return self.authenticate(conn, xid, &scheme, &auth, env),
             Ask::Unknown(_) => {
                 let result = Err(Code::Unimplemented.into());
                 env.outbox.push((conn, Down::Reply { xid, zxid: -1, result }));
@@ -187,12 +185,13 @@ impl Member {
         }
     }
 
-    /// Handles `addauth`, which bypasses the queue.
-    fn authenticate(&mut self, conn: ConnId, scheme: &Arc<str>, auth: &[u8], env: &mut Env<'_>) {
+    /// Handles `addauth`, which bypasses the queue. The reply repeats the request's xid (`ZooKeeperServer.processPacket`): the Java
+    /// and C clients number it -4, and others as any request.
+    fn authenticate(&mut self, conn: ConnId, xid: i32, scheme: &Arc<str>, auth: &[u8], env: &mut Env<'_>) {
         let result = self.replica.authenticate(conn, scheme, auth, &env.config.settings);
         let failed = result.is_err();
         let result = result.map(|()| Answer::Nothing).map_err(Into::into);
-        env.outbox.push((conn, Down::Reply { xid: AUTH, zxid: 0, result }));
+        env.outbox.push((conn, Down::Reply { xid, zxid: 0, result }));
         if failed {
             self.hang_up(conn, env);
         }

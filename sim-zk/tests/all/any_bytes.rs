@@ -40,7 +40,7 @@ fn frame() -> impl Strategy<Value = Vec<u8>> {
 }
 
 /// Sends frames on a connection of its own, and takes what comes within ten seconds.
-fn converse(raw: &mut Raw, server: u8, frames: &[Vec<u8>]) -> Vec<Down> {
+pub fn converse(raw: &mut Raw, server: u8, frames: &[Vec<u8>]) -> Vec<Down> {
     let mut codec = Codec::default();
     let conn = raw.connect(server, codec.hello(&hello()));
     let requests = frames.iter().map(|frame| codec.request(frame, raw.paths())).collect();

@@ -1,6 +1,7 @@
 //! All tests of the simulation in one binary: it is linked once. Each module says what it tries.
 
 mod any_bytes;
+mod client_frames;
 mod common;
 mod determinism;
 mod faults;
