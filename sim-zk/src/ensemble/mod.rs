@@ -34,7 +34,7 @@ pub(crate) use packet::Packet;
 use crate::choose::Chooser;
 use crate::config::Config;
 use crate::injected_bug::InjectedBug;
-use crate::message::{ConnId, Down};
+use crate::message::{ConnId, Down, Up};
 use crate::observer::{Observer, SimEvent};
 use crate::paths::Paths;
 use crate::server::{Replica, ReplicaEnv};
@@ -126,6 +126,8 @@ pub(crate) struct Member {
     queues: BTreeMap<SessionId, VecDeque<Waiting>>,
     /// Connections that wait for their session, by the number of the awaited reply.
     openings: BTreeMap<u64, Opening>,
+    /// Packets that waited for a session which is now set up.
+    readable: VecDeque<(ConnId, Up)>,
     /// Negotiated timeouts of the connections it serves.
     timeouts: BTreeMap<ConnId, u64>,
     /// Transactions received and not yet on the disk.
@@ -162,6 +164,7 @@ impl Member {
             epoch: 0,
             queues: BTreeMap::new(),
             openings: BTreeMap::new(),
+            readable: VecDeque::new(),
             timeouts: BTreeMap::new(),
             disk: VecDeque::new(),
             stage: VecDeque::new(),
@@ -315,6 +318,7 @@ impl Member {
         for opening in std::mem::take(&mut self.openings).into_values() {
             env.outbox.push((opening.conn, Down::Fin));
         }
+        self.readable.clear();
         self.replica.restart();
         self.queues.clear();
         self.stage.clear();
