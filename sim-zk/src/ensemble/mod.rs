@@ -220,9 +220,8 @@ impl Member {
     }
 
     /// Returns its wall clock, in milliseconds.
-    pub(crate) fn wall_clock_ms(&self, now: u64) -> i64 {
-        // Starts at 2020-01-01, so that times look plausible.
-        1_577_836_800_000 + (now / 1000) as i64 + self.clock_offset_ms
+    pub(crate) fn wall_clock_ms(&self, env: &Env<'_>) -> i64 {
+        env.config.wall_clock_ms + (env.now / 1000) as i64 + self.clock_offset_ms
     }
 
     /// Returns whether it has no pending work.
