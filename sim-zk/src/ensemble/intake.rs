@@ -33,6 +33,9 @@ pub(super) struct Opening {
     pub conn: ConnId,
     pub session: SessionId,
     timeout: u64,
+    /// Packets that came before the session. A server reads a connection only after its session is set up
+    /// (`ServerCnxn.disableRecv`), so a client can send requests with its connect request.
+    early: Vec<Up>,
 }
 
 impl Member {
@@ -42,6 +45,15 @@ impl Member {
             env.outbox.push((conn, Down::Fin));
             return;
         }
+        // A connection with a session is not looked up among those without one.
+        if !self.openings.is_empty()
+            && self.replica.session_of(conn).is_none()
+            && let Some(opening) = self.openings.values_mut().find(|opening| opening.conn == conn)
+            && (matches!(packet, Up::Request { .. }) || !opening.early.is_empty())
+        {
+            opening.early.push(packet);
+            return;
+        }
         match packet {
             Up::Connect { session, last_zxid, timeout, password } => {
                 self.connect(conn, session, last_zxid, timeout, password, env);
@@ -49,6 +61,13 @@ impl Member {
             Up::Request { xid, ask, tag } => self.request(conn, xid, ask, tag, env),
             Up::Unreadable => self.hang_up(conn, env),
             Up::Fin => self.lose(conn, env),
+        }
+    }
+
+    /// Handles the packets that waited for a session which is now set up.
+    pub(crate) fn read_on(&mut self, env: &mut Env<'_>) {
+        while let Some((conn, packet)) = self.readable.pop_front() {
+            self.receive(conn, packet, env);
         }
     }
 
@@ -74,7 +93,7 @@ impl Member {
             env.counters.sessions += 1;
             // As in a real server: its number in the high byte, then a counter.
             let session = SessionId((i64::from(self.id) + 1) << 56 | env.counters.sessions);
-            self.openings.insert(number, Opening { conn, session, timeout });
+            self.openings.insert(number, Opening { conn, session, timeout, early: Vec::new() });
             self.queues.entry(session).or_default().push_back(Waiting::Write {
                 number,
                 conn,
@@ -105,7 +124,7 @@ impl Member {
             }
             Role::Following(following) => {
                 let leader = following.leader;
-                self.openings.insert(number, Opening { conn, session, timeout });
+                self.openings.insert(number, Opening { conn, session, timeout, early: Vec::new() });
                 env.post.push((leader, Packet::Revalidate { session, timeout, number }));
             }
             Role::Down | Role::Looking => {}
@@ -114,16 +133,18 @@ impl Member {
 
     /// Completes a connection whose session is now open.
     pub(super) fn opened(&mut self, number: u64, env: &mut Env<'_>) {
-        if let Some(Opening { conn, session, timeout }) = self.openings.remove(&number) {
+        if let Some(Opening { conn, session, timeout, early }) = self.openings.remove(&number) {
             self.attach(conn, session, timeout, env);
+            self.readable.extend(early.into_iter().map(|packet| (conn, packet)));
         }
     }
 
     /// Handles the reply of the leader to a reconnect: whether the session is alive.
     pub(super) fn revalidated(&mut self, number: u64, valid: bool, env: &mut Env<'_>) {
-        let Some(Opening { conn, session, timeout }) = self.openings.remove(&number) else { return };
+        let Some(Opening { conn, session, timeout, early }) = self.openings.remove(&number) else { return };
         if valid {
             self.attach(conn, session, timeout, env);
+            self.readable.extend(early.into_iter().map(|packet| (conn, packet)));
         } else {
             self.refuse(conn, env);
         }
