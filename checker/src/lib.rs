@@ -28,6 +28,7 @@ pub mod monitor;
 pub mod search;
 pub mod text;
 pub mod verify;
+pub mod wire;
 
 mod actors;
 mod black_box;

@@ -41,6 +41,8 @@ mod trace_edits;
 mod two_phase_commit;
 mod wakes;
 mod whose_is_what;
+mod wire;
+mod wire_findings;
 mod written_forms;
 mod zookeeper;
 mod zookeeper_clients;
