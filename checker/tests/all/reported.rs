@@ -88,3 +88,31 @@ fn a_barrier_is_judged_by_its_reports() {
     says(&run(&[&raise, wait, &lower, pass]), "BA-1 pass, first nothing");
     says(&run(&[&raise, wait, pass]), "first BA-1");
 }
+
+/// A foreign library need not register a watch again, and may register others; ours must.
+#[test]
+fn what_foreign_libraries_do_with_their_watches_is_not_judged() {
+    let run = |flag: &str| {
+        format!(
+            "run sim {flag} timeout 4 tick 0.5 round_trip 0.002 settle 0.250 clients a
+0.000 server:0 txn 0x1 s1 connect ok
+0.000 server:0 opened s1 timeout 4000 0x1
+0.000 server:0 attached s1 conn 1
+0.000 a state s1 connected conn 1
+0.100 a send r1 exists /w watch
+0.101 server:0 served r1 0x1 conn 1
+0.101 server:0 found exists no_node /w 0 0
+0.101 server:0 arm s1 data /w conn 1
+0.102 a reply r1 no_node 0x1 conn 1
+0.200 server:0 attached s1 conn 2
+0.200 a state s1 connected conn 2
+0.300 a send r2 exists /other
+0.301 server:0 served r2 0x1 conn 2
+0.301 server:0 found exists no_node /other 0 0
+0.302 a reply r2 no_node 0x1 conn 2
+"
+        )
+    };
+    says(&run("foreign_clients"), "ZK-6 pass, first nothing");
+    says(&run(""), "ZK-6 fail, ZK-7 fail");
+}

@@ -95,9 +95,10 @@ impl Clients {
         self.of(session_of(text)?)
     }
 
-    /// Gives a client another name. Says whether the name is free.
+    /// Gives a client another name. Says whether the name is free: those of clients whose sessions are over are.
     pub fn rename(&mut self, id: ClientId, name: &str) -> bool {
-        if self.by_name.get(name).is_some_and(|of| *of != id) {
+        // A program keeps its name with its next session.
+        if self.by_name.get(name).is_some_and(|of| *of != id && !self.all[of.0].is_over) {
             return false;
         }
         let client = &mut self.all[id.0];

@@ -8,6 +8,7 @@
 //! | `front` | the loop of one thread: sockets, the world, the clock, commands |
 //! | `recorder`, `verdict` | the history of everything, and what the rules say of it |
 //! | `command`, `control` | the verbs of the control API, and the API over HTTP |
+//! | `listener` | the port of a member |
 //! | `words` | four-letter words |
 //!
 //! One thread owns the world. It reads what all sockets have, lets the world catch up with the clock, and writes what the world has
@@ -21,6 +22,7 @@ mod connection;
 mod control;
 mod duration;
 mod front;
+mod listener;
 mod network;
 mod recorder;
 mod verdict;
@@ -158,6 +160,7 @@ impl Ensemble {
             latency: 0,
             link_latency: 0,
             reap_every: options.reap_every.map(micros),
+            wall_clock_ms: wall_clock_ms(),
             hostile_until: if options.drawn.is_some() { u64::MAX } else { 0 },
             faults: if options.drawn.is_some() { u32::MAX } else { 0 },
             ..Config::default().with_servers(servers)
@@ -183,7 +186,7 @@ impl Ensemble {
         let http = Http::listen(address, front.control(), front.stop())
             .map_err(|source| ServeError::Listen { address, source })?;
         let control_address = http.address().unwrap_or(address);
-        Ok(Ensemble { addresses: front.addresses()?, control_address, http, front })
+        Ok(Ensemble { addresses: front.addresses(), control_address, http, front })
     }
 
     /// The address of each member.
@@ -317,9 +320,9 @@ impl Server {
     /// The checker's words, if a promise was broken or could not be judged.
     pub fn check(&self) -> Result<(), Broken> {
         let judged = self.verdict();
-        match judged.report().exit_status() {
+        match judged.exit_status() {
             0 => Ok(()),
-            _ => Err(Broken(judged.report().to_string())),
+            _ => Err(Broken(judged.to_string())),
         }
     }
 }
@@ -337,6 +340,14 @@ impl Drop for Server {
 fn connect_string(addresses: &[SocketAddr]) -> String {
     let texts: Vec<String> = addresses.iter().map(ToString::to_string).collect();
     texts.join(",")
+}
+
+/// The present time in milliseconds since 1970.
+#[expect(clippy::disallowed_types, reason = "clients compare the times of znodes with their own clocks")]
+fn wall_clock_ms() -> i64 {
+    use std::time::SystemTime;
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    now.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
 fn micros(time: Duration) -> u64 {

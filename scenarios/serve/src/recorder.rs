@@ -43,6 +43,7 @@ impl Recorder {
             settle: 1_000_000,
             sync_limit: config.sync_limit as u32,
             faults_recorded: false,
+            foreign_clients: true,
             source,
         };
         let journal = Journal::new(header, Names::default(), Vec::new());

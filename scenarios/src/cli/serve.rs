@@ -107,8 +107,8 @@ impl Serve {
             return Ok(ExitCode::SUCCESS);
         }
         let judged = control.verdict();
-        eprint!("{}", judged.report());
-        Ok(ExitCode::from(judged.report().exit_status()))
+        eprint!("{judged}");
+        Ok(ExitCode::from(judged.exit_status()))
     }
 }
 

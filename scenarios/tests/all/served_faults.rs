@@ -190,6 +190,8 @@ fn servers_crash_and_are_elected() {
         let leader = (0..3).find(|number| state(*number) == "leader").unwrap();
         server.perform("crash", json!({"server": leader})).unwrap();
         assert_eq!(state(leader), "down");
+        let refused = std::net::TcpStream::connect(server.addresses()[leader]).unwrap_err();
+        assert_eq!(refused.kind(), std::io::ErrorKind::ConnectionRefused);
         assert_eq!(told(&server, "start", json!({"server": leader})).await["settled"], true);
         assert_eq!(told(&server, "elect", json!({})).await["settled"], true);
         server.perform("pause", json!({"server": 1})).unwrap();

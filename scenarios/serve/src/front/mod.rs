@@ -17,12 +17,13 @@ use crate::clients::{ClientId, Clients};
 use crate::command::Command;
 use crate::connection::{Connection, Said};
 use crate::control::{Answer, Control, Order};
+use crate::listener::Listener;
 use crate::network::Network;
 use crate::recorder::Recorder;
 use crate::words;
 use beliefs::Beliefs;
 use commands::Awaited;
-use mio::net::{TcpListener, TcpStream};
+use mio::net::TcpStream;
 use mio::{Events, Interest, Poll, Token, Waker};
 use sim_zk::fault::Fault;
 use sim_zk::raw::Raw;
@@ -42,6 +43,9 @@ const NONE: usize = usize::MAX;
 
 /// The number of sockets that are looked at in one turn.
 const EVENTS: usize = 1024;
+
+/// How much later than asked for the loop may wake up, in microseconds, before it is a stall of the process.
+const STALL: u64 = 200_000;
 
 /// Ends the loop from another thread.
 #[derive(Clone)]
@@ -87,7 +91,7 @@ pub(crate) struct Front {
     stop: Stop,
     orders: mpsc::Receiver<Order>,
     control: Control,
-    listeners: Vec<TcpListener>,
+    listeners: Vec<Listener>,
     /// By token, after the listeners.
     connections: Vec<Option<Connection>>,
     free: Vec<usize>,
@@ -113,10 +117,8 @@ impl Front {
         let waker = Arc::new(Waker::new(poll.registry(), Token(WAKER))?);
         let mut listeners = Vec::new();
         for (number, address) in (1..).zip(addresses) {
-            let mut listener =
-                TcpListener::bind(address).map_err(|source| ServeError::Listen { address, source })?;
-            poll.registry().register(&mut listener, Token(WAKER + number), Interest::READABLE)?;
-            listeners.push(listener);
+            let listener = Listener::bind(address, poll.registry(), Token(WAKER + number));
+            listeners.push(listener.map_err(|source| ServeError::Listen { address, source })?);
         }
         let (sender, orders) = mpsc::channel();
         let control = Control::new(sender, waker.clone(), parts.recorder.clone());
@@ -144,8 +146,8 @@ impl Front {
     }
 
     /// Where each member listens.
-    pub fn addresses(&self) -> io::Result<Vec<SocketAddr>> {
-        self.listeners.iter().map(TcpListener::local_addr).collect()
+    pub fn addresses(&self) -> Vec<SocketAddr> {
+        self.listeners.iter().map(Listener::address).collect()
     }
 
     pub fn stop(&self) -> Stop {
@@ -163,10 +165,12 @@ impl Front {
         while !self.stop.stopped.load(SeqCst) {
             self.catch_up();
             let until = self.until_next();
+            let asleep = self.elapsed();
             match self.poll.poll(&mut events, until) {
                 Err(e) if e.kind() == ErrorKind::Interrupted => continue,
                 polled => polled?,
             }
+            self.skip_stall(asleep, until);
             self.pass_time();
             for number in std::mem::take(&mut self.touched) {
                 if self.connections[number].as_ref().is_some_and(|connection| connection.has_more) {
@@ -199,6 +203,15 @@ impl Front {
         u64::try_from(self.begun.elapsed().as_micros()).unwrap_or(u64::MAX)
     }
 
+    /// Takes out of the world's time that this process got no processor: what clients sent meanwhile still waits in their sockets, and
+    /// no session is to expire for that.
+    fn skip_stall(&mut self, asleep: u64, until: Option<Duration>) {
+        let Some(until) = until else { return };
+        let awake = asleep.saturating_add(until.as_micros() as u64).saturating_add(STALL);
+        let stalled = self.elapsed().saturating_sub(awake);
+        self.begun += Duration::from_micros(stalled);
+    }
+
     /// Lets the world do what is due by now.
     fn pass_time(&mut self) {
         let now = self.elapsed().max(self.raw.now());
@@ -223,7 +236,20 @@ impl Front {
         }
         self.pass_time();
         self.deliver();
+        self.open_and_close();
         self.answer_awaited();
+    }
+
+    /// The port of a server that is down refuses connections.
+    fn open_and_close(&mut self) {
+        for (server, listener) in (0..).zip(&mut self.listeners) {
+            match (self.raw.world().is_running(server), listener.is_open()) {
+                (false, true) => listener.close(),
+                // If it cannot listen now, it tries again in the next turn.
+                (true, false) => drop(listener.open(self.poll.registry())),
+                _ => {}
+            }
+        }
     }
 
     /// How long there is nothing to do unless a socket has something.
@@ -244,8 +270,7 @@ impl Front {
     }
 
     fn accept(&mut self, server: usize) {
-        // Nobody waits, or the client has gone already, or there are too many files: the others go on.
-        while let Ok((stream, _)) = self.listeners[server].accept() {
+        while let Some(stream) = self.listeners[server].accept() {
             if self.connections.len() - self.free.len() < self.most_connections {
                 // A socket that cannot be watched is closed.
                 let _ = self.add(stream, server);

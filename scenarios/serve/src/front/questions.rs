@@ -10,7 +10,7 @@ use zk_recipes::zk::SessionId;
 impl Front {
     pub(super) fn status(&self) -> Value {
         let world = self.raw.world();
-        let addresses = self.addresses().unwrap_or_default();
+        let addresses = self.addresses();
         let servers: Vec<Value> = (0..world.config().servers)
             .map(|server| {
                 let of_server = self.connections.iter().flatten().filter(|of| of.server == server);
