@@ -188,7 +188,8 @@ impl Findings {
         text: Explanation,
     ) {
         let Found { rule, verdict, layer, at } = found;
-        if !self.on.has(rule) {
+        let of = object.and_then(|object| scene.tables.objects.get(usize::from(object.0)));
+        if !self.on.has(rule) || of.is_some_and(|of| !is_judged(rule, of)) {
             return;
         }
         self.count(rule, verdict, object);
@@ -201,8 +202,7 @@ impl Findings {
         witnesses.push(at as usize);
         witnesses.sort_unstable();
         witnesses.dedup();
-        let path = object.and_then(|object| scene.tables.objects.get(usize::from(object.0)));
-        let path = path.and_then(|object| scene.tables.names.get(object.path)).unwrap_or_default();
+        let path = of.and_then(|object| scene.tables.names.get(object.path)).unwrap_or_default();
         self.findings.push(Finding {
             rule,
             object,
@@ -236,7 +236,7 @@ impl Findings {
                 let of = at.checked_sub(1).and_then(|at| objects.get(at));
                 let concerns = match of {
                     None => rule.layer() <= Layer::ZooKeeper,
-                    Some(object) => rule.is_about(object.kind),
+                    Some(object) => rule.is_about(object.kind) && is_judged(rule, object),
                 };
                 if !concerns {
                     continue;
@@ -251,31 +251,40 @@ impl Findings {
     }
 
     /// The findings in the order of a report, *the* finding first.
-    pub(crate) fn in_order(mut self) -> (Vec<Finding>, Metrics) {
-        let layers: Vec<(Layer, usize)> = self
-            .findings
-            .iter()
-            .filter(|f| f.verdict == Verdict::Fail || f.rule == RuleId::W)
-            .map(|f| (f.layer, f.position))
-            .collect();
-        for finding in &mut self.findings {
-            finding.secondary =
-                layers.iter().any(|(layer, at)| *layer < finding.layer && *at <= finding.position);
-        }
-        self.findings.sort_by_key(|f| {
-            (
-                std::cmp::Reverse(f.verdict),
-                f.secondary,
-                f.position,
-                f.layer,
-                !f.rule.names_wrong_step(),
-                f.rule.generality(),
-                f.rule,
-                f.object,
-            )
-        });
-        (self.findings, self.metrics)
+    pub(crate) fn in_order(self) -> (Vec<Finding>, Metrics) {
+        (in_order(self.findings), self.metrics)
     }
+}
+
+/// Findings in the order of a report, *the* finding first.
+pub(crate) fn in_order(mut findings: Vec<Finding>) -> Vec<Finding> {
+    let layers: Vec<(Layer, usize)> = findings
+        .iter()
+        .filter(|f| f.verdict == Verdict::Fail || f.rule == RuleId::W)
+        .map(|f| (f.layer, f.position))
+        .collect();
+    for finding in &mut findings {
+        finding.secondary =
+            layers.iter().any(|(layer, at)| *layer < finding.layer && *at <= finding.position);
+    }
+    findings.sort_by_key(|f| {
+        (
+            std::cmp::Reverse(f.verdict),
+            f.secondary,
+            f.position,
+            f.layer,
+            !f.rule.names_wrong_step(),
+            f.rule.generality(),
+            f.rule,
+            f.object,
+        )
+    });
+    findings
+}
+
+/// Whether a rule judges an object: of foreign programs, only what needs no look inside.
+fn is_judged(rule: RuleId, object: &Object) -> bool {
+    !object.manner.reported || rule.is_black_box()
 }
 
 /// A verdict on a rule, and the event at which it became certain.

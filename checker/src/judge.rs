@@ -4,9 +4,10 @@ use crate::black_box::{self, Collect};
 use crate::explanation::explain;
 use crate::findings::Finding;
 use crate::findings::{Findings, Found};
-use crate::history::{Event, History, Tables};
+use crate::history::{Event, Header, History, Mode, Tables};
 use crate::jsonl::Cut;
-use crate::report::Report;
+use crate::report::{self, Report};
+use crate::reports;
 use crate::rule_id::{Layer, RuleId};
 use crate::rule_set::RuleSet;
 use crate::rules::Rules;
@@ -74,6 +75,11 @@ impl Judge {
         self.findings.all().len() > before
     }
 
+    /// Leaves out the next event, which is no evidence for this judge.
+    fn skip(&mut self) {
+        self.events += 1;
+    }
+
     /// The findings so far, in the order in which they were found.
     pub fn findings(&self) -> &[Finding] {
         self.findings.all()
@@ -100,11 +106,7 @@ impl Judge {
             black_boxes = seen.map_or(black_boxes, |seen| black_box::judge(seen, &scene, &mut self.findings));
         }
         let rows = self.findings.rows(tables.objects, |rule| self.on.has(rule));
-        let is_vacuous = |rule: &RuleId| {
-            rows.iter().filter(|row| row.rule == *rule).all(|row| row.verdict == Verdict::Vacuous)
-        };
-        let required = RuleId::ALL.iter().copied().filter(|rule| self.on.requires(*rule));
-        let unproved = required.filter(is_vacuous).collect();
+        let unproved = report::unproved(&rows, &self.on);
         self.findings.metrics.events = self.events as usize;
         let (findings, metrics) = self.findings.in_order();
         Report { rows, findings, metrics, unproved, unknown: self.cut, black_boxes }
@@ -113,32 +115,65 @@ impl Judge {
 
 /// Judges a stored history: with a [`Judge`], and with the monitors of what clients saw, which need to know how a
 /// call ended before it ended.
+///
+/// Objects of foreign programs ([`Manner::reported`](crate::history::Manner::reported)) are judged as in a capture, by what the
+/// programs report and by what became of their sessions, and everything else by all evidence.
 pub fn judge(history: &History, rules: &RuleSet) -> Report {
-    let (judge, seen) = fed(history, &history.events, rules);
-    judge.finish_with(history.tables(), Some(seen))
+    judge_events(history, &history.events, rules, None)
 }
 
 /// Judges a history from a file. One that was cut off is never judged Pass; one that was damaged is not judged.
 pub fn judge_stored(stored: &crate::jsonl::Stored, rules: &RuleSet) -> Report {
     let damaged = matches!(stored.cut, Some(Cut::Damaged(_)));
     let events = if damaged { &[] } else { stored.history.events.as_slice() };
-    let (mut judge, seen) = fed(&stored.history, events, rules);
-    if let Some(cut) = &stored.cut {
-        judge.cut(cut.to_string());
-    }
-    judge.finish_with(stored.history.tables(), Some(seen))
+    judge_events(&stored.history, events, rules, stored.cut.as_ref().map(ToString::to_string))
 }
 
-/// A judge that has seen all events.
-fn fed(history: &History, events: &[Event], rules: &RuleSet) -> (Judge, Collect) {
-    let tables = history.tables();
-    let (mut judge, mut seen) = (Judge::new(tables, rules), Collect::new(rules));
+fn judge_events(history: &History, events: &[Event], rules: &RuleSet, cut: Option<String>) -> Report {
+    let (mut all, mut reports) = (Fed::new(history.tables(), rules), reports::Reports::of(history));
+    let header = Header { mode: Mode::Client, ..history.header.clone() };
+    let tables = Tables { header: &header, ..history.tables() };
+    let of_programs = rules.clone().without_layer(Layer::ZooKeeper);
+    let mut reported = reports.as_ref().map(|_| Fed::new(tables, &of_programs));
     for event in events {
-        let index = judge.events;
-        judge.push(tables, event);
-        if !judge.broken {
-            seen.event(&judge.view, tables, index, event);
+        let is_evidence = reports.as_mut().map_or((true, false), |reports| reports.is_evidence(event));
+        all.take(event, is_evidence.0);
+        if let Some(reported) = &mut reported {
+            reported.take(event, is_evidence.1);
         }
     }
-    (judge, seen)
+    all.judge.cut = cut;
+    let report = all.finish();
+    match reported {
+        Some(reported) => report.with(reported.finish(), rules),
+        None => report,
+    }
+}
+
+/// A judge with the monitors of what clients saw.
+struct Fed<'a> {
+    tables: Tables<'a>,
+    judge: Judge,
+    seen: Collect,
+}
+
+impl<'a> Fed<'a> {
+    fn new(tables: Tables<'a>, rules: &RuleSet) -> Self {
+        Fed { tables, judge: Judge::new(tables, rules), seen: Collect::new(rules) }
+    }
+
+    fn take(&mut self, event: &Event, is_evidence: bool) {
+        if !is_evidence {
+            return self.judge.skip();
+        }
+        let index = self.judge.events;
+        self.judge.push(self.tables, event);
+        if !self.judge.broken {
+            self.seen.event(&self.judge.view, self.tables, index, event);
+        }
+    }
+
+    fn finish(self) -> Report {
+        self.judge.finish_with(self.tables, Some(self.seen))
+    }
 }

@@ -28,6 +28,7 @@ pub mod monitor;
 pub mod search;
 pub mod text;
 pub mod verify;
+pub mod wire;
 
 mod actors;
 mod black_box;
@@ -39,6 +40,7 @@ mod metrics;
 mod named;
 mod recent;
 mod report;
+mod reports;
 mod rule_id;
 mod rule_set;
 mod rules;

@@ -1,9 +1,10 @@
 //! The report of a judge.
 
 use crate::black_box::BlackBox;
-use crate::findings::{Finding, Row};
+use crate::findings::{Finding, Row, in_order};
 use crate::metrics::{Metrics, Probe};
 use crate::rule_id::RuleId;
+use crate::rule_set::RuleSet;
 use crate::verdict::Verdict;
 use std::fmt;
 
@@ -26,6 +27,28 @@ pub struct Report {
 }
 
 impl Report {
+    /// The report with that of another judge, of other events of the same history.
+    pub(crate) fn with(mut self, other: Report, rules: &RuleSet) -> Report {
+        for row in other.rows {
+            match self.rows.iter_mut().find(|mine| (mine.rule, mine.object) == (row.rule, row.object)) {
+                Some(mine) => {
+                    mine.verdict = mine.verdict.join(row.verdict);
+                    mine.premises += row.premises;
+                    mine.findings += row.findings;
+                }
+                None => self.rows.push(row),
+            }
+        }
+        self.findings = in_order(self.findings.into_iter().chain(other.findings).collect());
+        self.metrics.grants += other.metrics.grants;
+        self.metrics.waits += other.metrics.waits;
+        self.metrics.zombies += other.metrics.zombies;
+        self.metrics.longest_zombie = self.metrics.longest_zombie.max(other.metrics.longest_zombie);
+        self.black_boxes.extend(other.black_boxes);
+        self.unproved = unproved(&self.rows, rules);
+        self
+    }
+
     /// The verdict on the whole history: the largest of all.
     pub fn verdict(&self) -> Verdict {
         let unknown = if self.unknown.is_some() { Verdict::Unknown } else { Verdict::Vacuous };
@@ -61,6 +84,14 @@ impl Report {
             Verdict::Vacuous | Verdict::Pass | Verdict::Unavoidable => 0,
         }
     }
+}
+
+/// The required rules that were never put to the test.
+pub(crate) fn unproved(rows: &[Row], rules: &RuleSet) -> Vec<RuleId> {
+    let is_vacuous = |rule: &RuleId| {
+        rows.iter().filter(|row| row.rule == *rule).all(|row| row.verdict == Verdict::Vacuous)
+    };
+    RuleId::ALL.iter().copied().filter(|rule| rules.requires(*rule)).filter(is_vacuous).collect()
 }
 
 impl fmt::Display for Report {

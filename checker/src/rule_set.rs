@@ -9,6 +9,22 @@ pub struct RuleSet {
     required: [bool; RuleId::COUNT],
 }
 
+/// The rules that need only calls, returns, beliefs and deliveries.
+const BLACK_BOX: &[RuleId] = {
+    use RuleId::*;
+    &[
+        Mx1, Mx2, Mx3, Mx8, Mx14, Rw1, Le1, Le5, Le9, Ba1, Db1, Db2, Db3, Db4, Qu1, Qu2, Qu3, Qu4, Tc1, Tc2,
+        Tc3, Tc4, Tc5, Mx13, Rw5, Rv4, Le7, Ba3, Db8, Qu7, Tc12, Gm7, Cf8,
+    ]
+};
+
+impl RuleId {
+    /// Whether it needs only calls, returns, beliefs and deliveries, and no look at what a client's code does.
+    pub fn is_black_box(self) -> bool {
+        BLACK_BOX.contains(&self)
+    }
+}
+
 impl RuleSet {
     /// All rules; none is required.
     pub fn all() -> RuleSet {
@@ -26,11 +42,7 @@ impl RuleSet {
     /// The rules that need only calls, returns, beliefs and deliveries: exclusion, barriers, agreement, queues, and
     /// thundering herds.
     pub fn black_box() -> RuleSet {
-        use RuleId::*;
-        RuleSet::only(&[
-            Mx1, Mx2, Mx3, Mx8, Mx14, Rw1, Le1, Le5, Le9, Ba1, Db1, Db2, Db3, Db4, Qu1, Qu2, Qu3, Qu4, Tc1,
-            Tc2, Tc3, Tc4, Tc5, Mx13, Rw5, Rv4, Le7, Ba3, Db8, Qu7, Tc12, Gm7, Cf8,
-        ])
+        RuleSet::only(BLACK_BOX)
     }
 
     /// The set without a rule.

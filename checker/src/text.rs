@@ -23,7 +23,7 @@ pub use parse::parse;
 pub use write::write;
 
 /// The flags of a manner by name.
-fn manner_flags(manner: &mut Manner) -> [(&'static str, &mut bool); 7] {
+fn manner_flags(manner: &mut Manner) -> [(&'static str, &mut bool); 8] {
     [
         ("at_least_once", &mut manner.at_least_once),
         ("strict", &mut manner.strict),
@@ -32,6 +32,7 @@ fn manner_flags(manner: &mut Manner) -> [(&'static str, &mut bool); 7] {
         ("once", &mut manner.once),
         ("coordinated", &mut manner.coordinated),
         ("forced", &mut manner.forced),
+        ("reported", &mut manner.reported),
     ]
 }
 

@@ -66,6 +66,7 @@ pub(crate) struct View {
     pub(crate) calm_since: u64,
     /// In a capture: whether everything that can break a connection was recorded.
     faults_recorded: bool,
+    pub(crate) foreign_clients: bool,
     /// Faults of servers and of links between servers, which may affect any client.
     struck: Struck,
     pub(crate) quiet: bool,
@@ -131,6 +132,7 @@ impl View {
             healed: false,
             calm_since: 0,
             faults_recorded: header.faults_recorded,
+            foreign_clients: header.foreign_clients,
             struck: Struck::default(),
             quiet: false,
             foreign_deletes: Vec::new(),

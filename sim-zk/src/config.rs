@@ -23,7 +23,7 @@ pub struct Reorderings {
     pub overtaking: bool,
 }
 
-/// The configuration of a world. All times are in microseconds.
+/// The configuration of a world. All times but the wall clock are in microseconds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// The number of servers, from 1 to 9.
@@ -41,6 +41,9 @@ pub struct Config {
     /// The period at which the leader deletes empty containers and expired TTL znodes, if it does
     /// (`znode.container.checkIntervalMs`).
     pub reap_every: Option<u64>,
+    /// The wall clock of the servers when the world starts, in milliseconds since 1970. It is the origin of the `ctime` and
+    /// `mtime` of znodes; session expiry does not depend on it.
+    pub wall_clock_ms: i64,
     /// The end of the phase in which faults are injected.
     pub hostile_until: u64,
     /// The fault budget of the run.
@@ -63,6 +66,8 @@ impl Default for Config {
             link_latency: 500,
             settings: Settings::default(),
             reap_every: Some(60_000_000),
+            // 2020-01-01, so that times look plausible.
+            wall_clock_ms: 1_577_836_800_000,
             hostile_until: 0,
             faults: 0,
             injected_bug: None,

@@ -212,6 +212,15 @@ pub enum Refusal {
     Multi { index: u16, of: u16, code: Code },
 }
 
+impl Refusal {
+    /// Returns the code of the refusal; for a multi, that of the operation that failed.
+    pub fn code(self) -> Code {
+        match self {
+            Refusal::All(code) | Refusal::Multi { code, .. } => code,
+        }
+    }
+}
+
 impl From<Code> for Refusal {
     fn from(code: Code) -> Self {
         Refusal::All(code)

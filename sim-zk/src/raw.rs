@@ -3,6 +3,7 @@
 
 use crate::choose::Chooser;
 use crate::config::Config;
+use crate::fault::{Fault, Victim};
 use crate::message::{ConnId, Down, Up};
 use crate::observer::Observer;
 use crate::paths::Paths;
@@ -122,6 +123,21 @@ impl Raw {
         if self.held.remove(&hold) {
             self.with(|world, context| world.let_go(hold, context));
         }
+    }
+
+    /// Injects a fault into a server or a server link now, for `lasts` microseconds. The observer sees it.
+    pub fn inject(&mut self, fault: Fault, victim: Victim, lasts: u64) {
+        self.with(|world, context| world.inflict_on_servers(fault, victim, lasts, context));
+    }
+
+    /// Ends all lasting faults that satisfy `which`, before their time. Returns how many there were.
+    pub fn mend(&mut self, which: impl Fn(Fault, Victim) -> bool) -> usize {
+        self.with(|world, context| world.mend_early(which, context))
+    }
+
+    /// Draws no faults from now on. Those that last go on.
+    pub fn calm(&mut self) {
+        self.world.draw_no_faults();
     }
 
     /// Crashes a server.

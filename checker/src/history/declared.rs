@@ -30,6 +30,9 @@ pub struct Header {
     /// process and of the servers), so that a loss without any of it has no cause.
     #[serde(default, skip_serializing_if = "is_default")]
     pub faults_recorded: bool,
+    /// Whether the clients are foreign programs: what their libraries do with sessions and watches is not judged.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub foreign_clients: bool,
     /// The origin of the run: a seed, choices, a command. Opaque.
     pub source: String,
 }
@@ -114,6 +117,10 @@ pub struct Manner {
     pub coordinated: bool,
     /// Revocable locks: a holder that was asked to go can be forced out.
     pub forced: bool,
+    /// The clients are foreign programs: what they believe is their own report, and whose requests belong to which operation
+    /// is not known.
+    #[serde(skip_serializing_if = "is_default")]
+    pub reported: bool,
     /// Revocable locks: the grace period before a forced revocation, in microseconds.
     pub grace: u64,
 }

@@ -31,6 +31,8 @@ enum Cause {
     CutOff(Moment),
     /// Its clock runs fast or slow.
     Clock(Moment),
+    /// Its session has ended, and it was not told yet.
+    Ended(Moment),
 }
 
 impl Guarded {
@@ -68,7 +70,12 @@ impl Guarded {
         if session.marked.came() && session.may_be_unheard {
             return Some(Cause::CutOff(session.marked));
         }
-        client.drifts.came().then_some(Cause::Clock(client.drifts))
+        if client.drifts.came() {
+            return Some(Cause::Clock(client.drifts));
+        }
+        // Of other clients the evidence is more exact: what they were granted by, and what they were told.
+        let is_reported = scene.object(op.object).manner.reported;
+        (is_reported && session.ended.came()).then_some(Cause::Ended(session.ended))
     }
 
     /// Compares a new belief with those of the other holders.
@@ -82,7 +89,9 @@ impl Guarded {
         let (first, second) = if late { (now, before) } else { (before, now) };
         let pair = Overlap { first, second, since };
         let new = view.op(now);
-        if new.granted == new.believed && view.justify(now).is_err() {
+        // What a foreign program was granted by is not known.
+        let is_known = !scene.object(new.object).manner.reported;
+        if is_known && new.granted == new.believed && view.justify(now).is_err() {
             if Self::is_enough(scene, pair, out) {
                 return;
             }
@@ -165,9 +174,12 @@ impl Guarded {
         if Self::is_enough(scene, pair, out) {
             return;
         }
-        let client = scene.actor(pair.first);
-        let text = Self::text(scene, pair)
-            .not_excused(format!("{client} was not paused, and no foreign client had deleted its znode"));
+        let (client, first) = (scene.actor(pair.first), scene.view.op(pair.first));
+        let why = match scene.object(first.object).manner.reported {
+            true => format!("the session of {client} was alive"),
+            false => format!("{client} was not paused, and no foreign client had deleted its znode"),
+        };
+        let text = Self::text(scene, pair).not_excused(why);
         Self::fail(scene, pair, out, text);
     }
 
@@ -193,6 +205,10 @@ impl Guarded {
                     marked.index,
                 )
             }
+            Some(Cause::Ended(ended)) => (
+                format!("its session ended at {}, and {client} was not told yet", scene.when(ended)),
+                ended.index,
+            ),
             Some(Cause::Clock(since)) => {
                 (format!("the clock of {client} drifts since {}", scene.when(since)), since.index)
             }

@@ -35,6 +35,7 @@ fn empty() -> History {
             settle: 1_000,
             sync_limit: SYNC_LIMIT,
             faults_recorded: false,
+            foreign_clients: false,
             source: String::new(),
         },
         objects: Vec::new(),
@@ -91,6 +92,7 @@ impl Reader {
                 "format" => header.format = tokens.decimal("a format")?,
                 "sync_limit" => header.sync_limit = tokens.decimal("ticks")?,
                 "faults_recorded" => header.faults_recorded = true,
+                "foreign_clients" => header.foreign_clients = true,
                 "source" => header.source = tokens.next("a source")?,
                 "clients" => {
                     header.clients = tokens.rest().map(str::to_owned).collect();

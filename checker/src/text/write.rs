@@ -52,6 +52,9 @@ impl Writer<'_> {
         if header.faults_recorded {
             out.push_str(" faults_recorded");
         }
+        if header.foreign_clients {
+            out.push_str(" foreign_clients");
+        }
         if !header.source.is_empty() {
             write!(out, " source {}", quoted(&header.source))?;
         }

@@ -193,17 +193,17 @@ impl Said {
 }
 
 /// A recorded history, and the name of its file without the ending.
-struct Recorded {
-    name: String,
-    history: History,
+pub struct Recorded {
+    pub name: String,
+    pub history: History,
 }
 
-fn folder() -> PathBuf {
+pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus")
 }
 
 /// The recorded histories of a folder, in the order of their names.
-fn recorded(folder: &Path) -> Vec<Recorded> {
+pub fn recorded(folder: &Path) -> Vec<Recorded> {
     let mut files: Vec<_> = fs::read_dir(folder)
         .expect("the corpus is there")
         .map(|entry| entry.expect("a folder can be listed").path())

@@ -241,10 +241,10 @@ fn kind() -> impl Strategy<Value = Kind> {
 }
 
 fn manner() -> impl Strategy<Value = Manner> {
-    (any::<[bool; 7]>(), any::<u32>()).prop_map(|(flags, grace)| {
-        let [at_least_once, strict, textbook, chain, once, coordinated, forced] = flags;
+    (any::<[bool; 8]>(), any::<u32>()).prop_map(|(flags, grace)| {
+        let [at_least_once, strict, textbook, chain, once, coordinated, forced, reported] = flags;
         let grace = grace.into();
-        Manner { at_least_once, strict, textbook, chain, once, coordinated, forced, grace }
+        Manner { at_least_once, strict, textbook, chain, once, coordinated, forced, reported, grace }
     })
 }
 
@@ -386,6 +386,7 @@ prop_compose! {
         times in any::<[u32; 5]>(),
         sync_limit in prop_oneof![Just(SYNC_LIMIT), any::<u32>()],
         faults_recorded in any::<bool>(),
+        foreign_clients in any::<bool>(),
         source in name(),
         names in proptest::collection::vec(name(), 5),
         objects in proptest::collection::vec(
@@ -408,7 +409,7 @@ prop_compose! {
         let [tick, timeout, election, round_trip, settle] = times.map(u64::from);
         let mut at = 0;
         History {
-            header: Header { format: 1, mode, clients, tick, timeout, election, round_trip, settle, sync_limit, faults_recorded, source },
+            header: Header { format: 1, mode, clients, tick, timeout, election, round_trip, settle, sync_limit, faults_recorded, foreign_clients, source },
             objects: objects.into_iter().map(|(kind, path, stop, fenced, [a, b, c, d, margin, size], manner)| Object {
                 on_suspect: if stop { OnSuspect::Stop } else { OnSuspect::UntilDeadline },
                 margin: margin.into(),

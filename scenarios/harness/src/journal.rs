@@ -7,11 +7,11 @@ mod observer;
 mod remembered;
 mod words;
 
-pub use words::{fault_kind, notify};
+pub use words::{code, fault_kind, notify, request};
 
 use remembered::Remembered;
 use sim_zk::paths::{PathId, Paths};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
 use xxhash_rust::xxh3::Xxh3;
 use zk_checker::digest;
@@ -21,6 +21,9 @@ use zk_checker::history::{
 };
 use zk_recipes::zk::{SessionId, Stat};
 
+/// How many of the last sessions are looked at one by one.
+const RECENT: usize = 8;
+
 /// The journal of one run.
 pub struct Journal {
     history: History,
@@ -29,6 +32,8 @@ pub struct Journal {
     bytes: Vec<u8>,
     hashed: usize,
     sessions: Vec<SessionId>,
+    /// By id: the number of each of them.
+    numbers: BTreeMap<SessionId, u16>,
     /// Of the world's paths, by their numbers.
     syms: Vec<Option<Sym>>,
     /// Of the same paths: the digests of their names, as far as they were needed.
@@ -70,6 +75,7 @@ impl Journal {
             bytes: Vec::new(),
             hashed: 0,
             sessions: Vec::new(),
+            numbers: BTreeMap::new(),
             syms: Vec::new(),
             names: Vec::new(),
             ops: 0,
@@ -151,7 +157,8 @@ impl Journal {
         sym
     }
 
-    fn path(&mut self, path: PathId, paths: &Paths) -> Sym {
+    /// The symbol of a path of the world.
+    pub fn path(&mut self, path: PathId, paths: &Paths) -> Sym {
         let index = path.0 as usize;
         if self.syms.len() <= index {
             self.syms.resize(index + 1, None);
@@ -169,11 +176,18 @@ impl Journal {
         if id == SessionId(0) {
             return Session(0);
         }
-        let at = self.sessions.iter().rposition(|known| *known == id).unwrap_or_else(|| {
-            self.sessions.push(id);
-            self.sessions.len() - 1
-        });
-        Session(u16::try_from(at + 1).expect("a run has fewer than 65,535 sessions"))
+        // Mostly it is one of the last.
+        let last = self.sessions.len().saturating_sub(RECENT);
+        if let Some(at) = self.sessions[last..].iter().rposition(|known| *known == id) {
+            return Session((last + at + 1) as u16);
+        }
+        if let Some(number) = self.numbers.get(&id) {
+            return Session(*number);
+        }
+        self.sessions.push(id);
+        let number = u16::try_from(self.sessions.len()).expect("a run has fewer than 65,535 sessions");
+        self.numbers.insert(id, number);
+        Session(number)
     }
 
     /// The owner of a znode: that of containers, and of those with a time of their own, is no session.
@@ -290,6 +304,13 @@ impl Journal {
     /// The run was stopped at its limit of time.
     pub fn stopped(&mut self, at: u64) {
         self.write(at, Who::World, OpId(0), What::Stopped);
+    }
+
+    /// Declares an object while the run goes on.
+    pub fn declare(&mut self, object: Object) -> ObjectId {
+        self.history.objects.push(object);
+        self.largest.push(0);
+        ObjectId((self.history.objects.len() - 1) as u16)
     }
 
     /// Anything else.

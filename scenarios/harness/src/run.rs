@@ -193,6 +193,7 @@ pub fn header(config: &Config, timeout: Duration) -> Header {
         settle: 1000,
         sync_limit: config.sync_limit as u32,
         faults_recorded: false,
+        foreign_clients: false,
         source: String::new(),
     }
 }

@@ -403,6 +403,7 @@ impl Own {
             sync_limit: zk_checker::history::SYNC_LIMIT,
             // The faults of other servers are unknown.
             faults_recorded: order.owned.is_some(),
+            foreign_clients: false,
             source: order.source.clone(),
         };
         let (names, objects) = order.objects();

@@ -1,11 +1,12 @@
 //! A client's socket: frames in, frames out.
 
+use crate::clients::{ClientId, InFlight, WorldConn};
 use crate::words;
 use mio::net::TcpStream;
-use sim_zk::ConnId;
-use sim_zk::message::Up;
+use sim_zk::message::{Down, Up};
 use sim_zk::paths::Paths;
 use sim_zk::wire::{Codec, MAX_FRAME_BYTES};
+use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
 use std::net::SocketAddr;
 
@@ -23,8 +24,21 @@ pub(crate) struct Connection {
     pub stream: TcpStream,
     /// The member that it belongs to.
     pub server: u8,
-    /// Its number in the world, once the client has said hello.
-    pub conn: Option<ConnId>,
+    /// Its number in the world, once the hello has arrived there.
+    pub conn: WorldConn,
+    /// Who is at the other end, once the client has said hello.
+    pub client: Option<ClientId>,
+    /// What the client has asked, in order, and not been told yet.
+    pub in_flight: VecDeque<InFlight>,
+    /// What the client has sent, and a partition keeps from the server.
+    pub early: VecDeque<Up>,
+    /// What the server has sent, and a partition or a delay keeps from the client.
+    pub late: VecDeque<Down>,
+    /// Until when a delayed reply keeps back everything behind it.
+    pub late_until: u64,
+    /// Whether the client has hung up, while a partition keeps that from the server.
+    pub is_gone: bool,
+    is_greeted: bool,
     pub codec: Codec,
     /// What was read of frames that are not complete.
     read: Vec<u8>,
@@ -36,7 +50,7 @@ pub(crate) struct Connection {
     /// The numbers of packets that came and of frames that were sent, and the peer, as `cons` tells them.
     received: usize,
     sent: usize,
-    peer: Option<SocketAddr>,
+    pub peer: Option<SocketAddr>,
     /// Whether more may be there to read than was read in the last turn.
     pub has_more: bool,
 }
@@ -63,6 +77,13 @@ impl Connection {
             peer,
             server,
             conn: None,
+            client: None,
+            in_flight: VecDeque::new(),
+            early: VecDeque::new(),
+            late: VecDeque::new(),
+            late_until: 0,
+            is_gone: false,
+            is_greeted: false,
             codec: Codec::default(),
             read: Vec::new(),
             unsent: Vec::new(),
@@ -96,7 +117,7 @@ impl Connection {
 
     /// The next thing that the client said, if all of it is there.
     pub fn next(&mut self, paths: &mut Paths) -> Option<Said> {
-        if self.conn.is_some() {
+        if self.is_greeted {
             let packets = self.packets(paths);
             return (!packets.is_empty()).then_some(Said::Packets(packets));
         }
@@ -108,9 +129,14 @@ impl Connection {
         let (frame, end) = match frame(&self.read) {
             Frame::Whole(frame, end) => (frame, end),
             Frame::Partial => return None,
-            Frame::TooLong => return Some(Said::Hello(Up::Unreadable)),
+            Frame::TooLong => {
+                self.is_greeted = true;
+                self.read.clear();
+                return Some(Said::Hello(Up::Unreadable));
+            }
         };
         let hello = self.codec.hello(frame);
+        self.is_greeted = true;
         self.received += 1;
         self.read.drain(..end);
         Some(Said::Hello(hello))

@@ -3,26 +3,49 @@
 //! | module | content |
 //! |---|---|
 //! | `connection` | a client's socket: frames in, frames out, limits |
-//! | `front` | the loop of one thread: sockets, the world, the clock |
+//! | `clients` | who is at the other end: sessions |
+//! | `network` | the faults of the network between clients and servers: what strikes, and what waits |
+//! | `front` | the loop of one thread: sockets, the world, the clock, commands |
+//! | `recorder`, `verdict` | the history of everything, and what the rules say of it |
+//! | `command`, `control` | the verbs of the control API, and the API over HTTP |
+//! | `listener` | the port of a member |
 //! | `words` | four-letter words |
 //!
 //! One thread owns the world. It reads what all sockets have, lets the world catch up with the clock, and writes what the world has
 //! sent. A client that reads slowly or sends nonsense delays nobody else: a connection with too much unread data is closed, and
 //! a frame that the server cannot read closes its own connection.
 
+pub mod command;
+
+mod clients;
 mod connection;
+mod control;
+mod duration;
 mod front;
+mod listener;
+mod network;
+mod recorder;
+mod verdict;
 mod words;
 
-use sim_zk::choose::Calm;
+use command::{Command, Refused};
+use control::Http;
+use network::Network;
+use recorder::Recorder;
+use serde_json::Value;
+use sim_zk::choose::{Calm, Rates, Seeded};
 use sim_zk::raw::Raw;
 use sim_zk::{Config, Settings};
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use zk_checker::history::History;
 
+pub use control::Control;
+pub use duration::parse_duration;
 pub use front::Stop;
+pub use verdict::Judged;
 
 /// The kind of ensemble to serve.
 #[derive(Clone, Debug)]
@@ -39,6 +62,20 @@ pub struct Options {
     pub super_digest: Option<String>,
     /// The period at which empty containers and expired TTL znodes are deleted (`znode.container.checkIntervalMs`).
     pub reap_every: Option<Duration>,
+    /// The address that everything listens on: the loopback address, unless another is asked for.
+    pub address: IpAddr,
+    /// The port of the control API; 0 for any free port.
+    pub control_port: u16,
+    /// The seed of faults, and the rate of each kind; without one none is drawn.
+    pub drawn: Option<(u64, Rates)>,
+    /// Commands that are carried out at a time since the start, in order.
+    pub plan: Vec<(Duration, Command)>,
+    /// The most connections at a time: further ones are closed at once.
+    pub most_connections: usize,
+    /// The most events of the history, of 32 bytes and their texts: it ends there, and the verdict says so.
+    pub most_events: usize,
+    /// Where the ensemble comes from, as its history tells it.
+    pub source: String,
 }
 
 impl Default for Options {
@@ -51,6 +88,13 @@ impl Default for Options {
             extended_types: false,
             super_digest: None,
             reap_every: Some(Duration::from_secs(60)),
+            address: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            control_port: 0,
+            drawn: None,
+            plan: Vec::new(),
+            most_connections: 20_000,
+            most_events: 2_000_000,
+            source: String::new(),
         }
     }
 }
@@ -86,12 +130,13 @@ pub enum ServeError {
 /// An ensemble whose members listen, and that serves when it runs.
 pub struct Ensemble {
     front: front::Front,
+    http: Http,
     addresses: Vec<SocketAddr>,
-    stop: Stop,
+    control_address: SocketAddr,
 }
 
 impl Ensemble {
-    /// Listens on one loopback port for each member.
+    /// Listens on one port for each member, and on one for the control API.
     ///
     /// # Errors
     ///
@@ -115,19 +160,43 @@ impl Ensemble {
             latency: 0,
             link_latency: 0,
             reap_every: options.reap_every.map(micros),
+            wall_clock_ms: wall_clock_ms(),
+            hostile_until: if options.drawn.is_some() { u64::MAX } else { 0 },
+            faults: if options.drawn.is_some() { u32::MAX } else { 0 },
             ..Config::default().with_servers(servers)
         };
         let addresses = (0..u16::from(servers)).map(|number| {
             let port = if options.port == 0 { 0 } else { options.port + number };
-            SocketAddr::from((Ipv4Addr::LOCALHOST, port))
+            SocketAddr::from((options.address, port))
         });
-        let front = front::Front::listen(Raw::new(config, Calm), addresses)?;
-        Ok(Ensemble { addresses: front.addresses()?, stop: front.stop(), front })
+        let recorder = Recorder::new(&config, options.most_events, options.source.clone());
+        let network = Network::new(options.drawn, config.tick);
+        let raw = match options.drawn {
+            // Another stream of choices than the network's.
+            Some((seed, rates)) => Raw::watched(config, Seeded::new(!seed, rates), recorder.clone()),
+            None => Raw::watched(config, Calm, recorder.clone()),
+        };
+        let mut plan = options.plan.clone();
+        plan.sort_by_key(|(at, _)| *at);
+        let plan = plan.into_iter().map(|(at, command)| (micros(at), command)).collect();
+        let most_connections = options.most_connections;
+        let parts = front::Parts { raw, network, recorder, plan, most_connections };
+        let front = front::Front::listen(parts, addresses)?;
+        let address = SocketAddr::from((options.address, options.control_port));
+        let http = Http::listen(address, front.control(), front.stop())
+            .map_err(|source| ServeError::Listen { address, source })?;
+        let control_address = http.address().unwrap_or(address);
+        Ok(Ensemble { addresses: front.addresses(), control_address, http, front })
     }
 
     /// The address of each member.
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
+    }
+
+    /// The address of the control API.
+    pub fn control_address(&self) -> SocketAddr {
+        self.control_address
     }
 
     /// The connect string of a client: all addresses, separated by commas.
@@ -137,7 +206,12 @@ impl Ensemble {
 
     /// A handle that ends [`run`](Self::run) from another thread.
     pub fn stop(&self) -> Stop {
-        self.stop.clone()
+        self.front.stop()
+    }
+
+    /// The control of the ensemble, for other threads. It tells the history and the verdict also after the end.
+    pub fn control(&self) -> Control {
+        self.front.control()
     }
 
     /// Serves until it is stopped.
@@ -145,8 +219,13 @@ impl Ensemble {
     /// # Errors
     ///
     /// Those of the system while it waits for sockets.
-    pub fn run(mut self) -> io::Result<()> {
-        self.front.run()
+    pub fn run(self) -> io::Result<()> {
+        let Ensemble { mut front, http, .. } = self;
+        let ended = front.run();
+        // Whoever still waits for an answer learns that there is none.
+        drop(front);
+        drop(http);
+        ended
     }
 
     /// Serves on a thread of its own, until the returned value is dropped.
@@ -154,33 +233,101 @@ impl Ensemble {
     /// # Errors
     ///
     /// No thread can be started.
-    pub fn spawn(self) -> io::Result<Running> {
-        let (addresses, stop) = (self.addresses.clone(), self.stop.clone());
+    pub fn spawn(self) -> io::Result<Server> {
+        let (addresses, control_address) = (self.addresses.clone(), self.control_address);
+        let (stop, control) = (self.stop(), self.control());
         let thread = std::thread::Builder::new().name("zk-serve".to_owned()).spawn(move || self.run())?;
-        Ok(Running { addresses, stop, thread: Some(thread) })
+        Ok(Server { addresses, control_address, control, stop, thread: Some(thread) })
     }
 }
 
-/// An ensemble that serves on a thread of its own. Dropping it ends it.
-pub struct Running {
+/// An ensemble that serves on a thread of its own, for tests in Rust. Dropping it ends it.
+///
+/// ```
+/// let server = zk_serve::Server::start(&zk_serve::Options { servers: 3, ..Default::default() })?;
+/// let _connect_string = server.connect_string();
+/// server.perform("lose-reply", serde_json::json!({"op": "create", "path": "/locks"}))?;
+/// // … clients of any library do their work …
+/// server.check()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Server {
     addresses: Vec<SocketAddr>,
+    control_address: SocketAddr,
+    control: Control,
     stop: Stop,
     thread: Option<JoinHandle<io::Result<()>>>,
 }
 
-impl Running {
+/// The rules found a broken promise, or could not judge.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Broken(String);
+
+impl Server {
+    /// Starts an ensemble: it listens when this returns.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Ensemble::listen`], or no thread can be started.
+    pub fn start(options: &Options) -> Result<Server, ServeError> {
+        Ok(Ensemble::listen(options)?.spawn()?)
+    }
+
     /// The address of each member.
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
+    }
+
+    /// The address of the control API.
+    pub fn control_address(&self) -> SocketAddr {
+        self.control_address
     }
 
     /// The connect string of a client: all addresses, separated by commas.
     pub fn connect_string(&self) -> String {
         connect_string(&self.addresses)
     }
+
+    /// The control of the ensemble.
+    pub fn control(&self) -> &Control {
+        &self.control
+    }
+
+    /// Carries out a verb of the control API, with its fields as a JSON object, and waits for its effect.
+    ///
+    /// # Errors
+    ///
+    /// An unknown verb or field, or a command that makes no sense.
+    pub fn perform(&self, verb: &str, fields: Value) -> Result<Value, Refused> {
+        self.control.perform(Command::read(verb, fields)?)
+    }
+
+    /// The history so far.
+    pub fn history(&self) -> History {
+        self.control.history()
+    }
+
+    /// The verdict so far.
+    pub fn verdict(&self) -> Judged {
+        self.control.verdict()
+    }
+
+    /// Judges what happened so far.
+    ///
+    /// # Errors
+    ///
+    /// The checker's words, if a promise was broken or could not be judged.
+    pub fn check(&self) -> Result<(), Broken> {
+        let judged = self.verdict();
+        match judged.exit_status() {
+            0 => Ok(()),
+            _ => Err(Broken(judged.to_string())),
+        }
+    }
 }
 
-impl Drop for Running {
+impl Drop for Server {
     fn drop(&mut self) {
         self.stop.stop();
         if let Some(thread) = self.thread.take() {
@@ -193,6 +340,14 @@ impl Drop for Running {
 fn connect_string(addresses: &[SocketAddr]) -> String {
     let texts: Vec<String> = addresses.iter().map(ToString::to_string).collect();
     texts.join(",")
+}
+
+/// The present time in milliseconds since 1970.
+#[expect(clippy::disallowed_types, reason = "clients compare the times of znodes with their own clocks")]
+fn wall_clock_ms() -> i64 {
+    use std::time::SystemTime;
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    now.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
 fn micros(time: Duration) -> u64 {

@@ -1,4 +1,4 @@
-//! Four-letter words: `ruok`, `srvr`, `mntr`, `stat`, `cons`, `wchs`.
+//! Four-letter words: `ruok`, `srvr`, `mntr`, `stat`, `cons`, `wchs`, `envi`, `isro`.
 
 use sim_zk::raw::Raw;
 use sim_zk::world::World;
@@ -15,9 +15,12 @@ pub(crate) fn answer(word: [u8; 4], server: u8, connections: &[String], raw: &Ra
     if &word == b"ruok" {
         return if world.is_running(server) { "imok".to_owned() } else { String::new() };
     }
-    if !matches!(&word, b"srvr" | b"stat" | b"mntr" | b"cons" | b"wchs") {
+    if !matches!(&word, b"srvr" | b"stat" | b"mntr" | b"cons" | b"wchs" | b"envi" | b"isro") {
         let word = String::from_utf8_lossy(&word);
         return format!("{word} is not executed because it is not in the whitelist.\n");
+    }
+    if &word == b"envi" {
+        return format!("Environment:\nzookeeper.version={VERSION}\n");
     }
     if !world.following_quorum().contains(&server) {
         return "This ZooKeeper instance is not currently serving requests\n".to_owned();
@@ -25,6 +28,7 @@ pub(crate) fn answer(word: [u8; 4], server: u8, connections: &[String], raw: &Ra
     let watches = || world.watches();
     match &word {
         b"cons" => connections.concat(),
+        b"isro" => "rw".to_owned(),
         b"wchs" => format!(
             "{} connections watching {} paths\nTotal watches:{}\n",
             different(watches().map(|(_, session)| session)),

@@ -1,7 +1,6 @@
 //! `explore`: every run of a small scope.
 
 use super::single::workload;
-use super::sweeping::parse_duration;
 use super::{Output, failure, nearest, status};
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
@@ -18,6 +17,7 @@ use zk_harness::explore::{Breach, Certificate, Scope, Search};
 use zk_harness::recording::Recording;
 use zk_harness::run;
 use zk_harness::workload::Workload;
+use zk_serve::parse_duration;
 
 /// Explore every run of a small scope: one server, two clients, one round, and every order of events. Only timers of seconds
 /// take time; a client makes its default choices; a duration is the shortest or the longest

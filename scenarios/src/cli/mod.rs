@@ -4,6 +4,7 @@
 //! arguments are wrong or the program failed.
 
 mod conformance;
+mod control;
 mod determinism;
 mod differences;
 mod explore;
@@ -67,6 +68,8 @@ enum Verb {
     Conformance(conformance::Conformance),
     /// Serve a simulated ensemble on loopback sockets, in real time: clients of any language connect to it
     Serve(serve::Serve),
+    /// Do something to an ensemble that is served, or ask it something: inject a fault, show the sessions, judge the history
+    Control(control::Control),
 }
 
 /// How results are written.
@@ -122,6 +125,7 @@ pub fn main() -> ExitCode {
         Verb::Real(real) => real.run(),
         Verb::Conformance(conformance) => conformance.run(),
         Verb::Serve(serve) => serve.run(),
+        Verb::Control(control) => control.run(),
     };
     result.unwrap_or_else(|error| {
         eprintln!("error: {error:#}");

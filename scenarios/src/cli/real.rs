@@ -4,7 +4,6 @@ mod summary;
 
 use super::failure::RESULTS;
 use super::single::workload;
-use super::sweeping::parse_duration;
 use super::{Output, nearest};
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
@@ -27,6 +26,7 @@ use zk_real::schedule::{Leg, Total, legs, worth_it};
 use zk_real::server::pause;
 use zk_real::{Ensemble, EnsembleOptions, RealWorkload};
 use zk_report::trace;
+use zk_serve::parse_duration;
 
 /// The tick of servers that this program starts.
 const TICK: Duration = Duration::from_millis(500);

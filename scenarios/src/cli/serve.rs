@@ -1,10 +1,18 @@
 //! `zksim serve`: a simulated ensemble on loopback sockets.
 
+use anyhow::{Context, bail};
 use clap::{Args, value_parser};
-use std::io::Write;
+use serde_json::Value;
+use sim_zk::choose::Rates;
+use sim_zk::fault::Fault;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
-use zk_serve::{Ensemble, Options};
+use zk_serve::command::Command;
+use zk_serve::{Ensemble, Options, parse_duration};
 
 #[derive(Args)]
 pub(super) struct Serve {
@@ -14,8 +22,14 @@ pub(super) struct Serve {
     /// The port of the first server, whose successors have the next ports; 0 for any free ports
     #[arg(long, default_value_t = 0)]
     port: u16,
+    /// The port of the control API; 0 for any free port
+    #[arg(long, default_value_t = 0)]
+    control_port: u16,
+    /// The address to listen on. Everybody who reaches it may do everything: there is no password
+    #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
+    address: IpAddr,
     /// The length of a tick: session timeouts are 2 to 20 ticks
-    #[arg(long, default_value = "2s", value_parser = super::sweeping::parse_duration)]
+    #[arg(long, default_value = "2s", value_parser = parse_duration)]
     tick: Duration,
     /// Allow znodes with a TTL (`zookeeper.extendedTypesEnabled`)
     #[arg(long)]
@@ -24,13 +38,44 @@ pub(super) struct Serve {
     #[arg(long, value_name = "USER:DIGEST")]
     super_digest: Option<String>,
     /// The period at which empty containers and expired TTL znodes are deleted (`znode.container.checkIntervalMs`)
-    #[arg(long, default_value = "60s", value_parser = super::sweeping::parse_duration)]
+    #[arg(long, default_value = "60s", value_parser = parse_duration)]
     reap_every: Duration,
+    /// Faults that are drawn, each with its rate per request, such as `reply-lost=0.01,server-crash=0.001`
+    #[arg(long, value_name = "FAULT=RATE,...", value_parser = parse_rates)]
+    rates: Option<Rates>,
+    /// The seed of the faults that are drawn
+    #[arg(long, default_value_t = 0, requires = "rates")]
+    seed: u64,
+    /// Commands to carry out at a time: a file with one JSON object per line, such as
+    /// `{"at": "2s", "verb": "crash", "server": 1, "for": "5s"}`
+    #[arg(long, value_name = "FILE")]
+    plan: Option<PathBuf>,
+    /// Write the history to this file at the end
+    #[arg(long, value_name = "FILE")]
+    history: Option<PathBuf>,
+    /// Judge the history at the end: the verdict goes to stderr, and is the exit status
+    #[arg(long)]
+    check: bool,
+    /// The most connections at a time
+    #[arg(long, default_value_t = 20_000)]
+    most_connections: usize,
+    /// The most events of the history, which ends there
+    #[arg(long, default_value_t = 2_000_000)]
+    most_events: usize,
 }
 
 impl Serve {
-    /// Listens, prints the connect string as one line, and serves until SIGINT or SIGTERM.
+    /// Listens, prints the connect string and the address of the control API, and serves until SIGINT or SIGTERM.
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        if !self.address.is_loopback() {
+            eprintln!("warning: everybody who reaches {} may do everything to this ensemble", self.address);
+        }
+        let plan = self.plan.as_deref().map(read_plan).transpose()?;
+        // A file that cannot be written is told before the run, not after it.
+        let history = self.history.as_ref().map(|path| {
+            File::create(path).with_context(|| format!("the history cannot be written to {}", path.display()))
+        });
+        let history = history.transpose()?;
         let ensemble = Ensemble::listen(&Options {
             servers: self.servers,
             port: self.port,
@@ -38,14 +83,71 @@ impl Serve {
             extended_types: self.extended_types,
             super_digest: self.super_digest,
             reap_every: Some(self.reap_every),
+            address: self.address,
+            control_port: self.control_port,
+            drawn: self.rates.map(|rates| (self.seed, rates)),
+            plan: plan.unwrap_or_default(),
+            most_connections: self.most_connections,
+            most_events: self.most_events,
+            source: std::env::args().skip(1).collect::<Vec<_>>().join(" "),
         })?;
-        let stop = ensemble.stop();
+        let (stop, control) = (ensemble.stop(), ensemble.control());
         ctrlc::set_handler(move || stop.stop())?;
         let mut out = std::io::stdout().lock();
-        writeln!(out, "{}", ensemble.connect_string())?;
-        // Scripts read the line while the program runs.
+        writeln!(out, "{}\ncontrol http://{}", ensemble.connect_string(), ensemble.control_address())?;
+        // Scripts read the lines while the program runs.
         out.flush()?;
         ensemble.run()?;
-        Ok(ExitCode::SUCCESS)
+        if let Some(file) = history {
+            let mut out = BufWriter::new(file);
+            zk_checker::jsonl::write(&control.history(), &mut out)?;
+            out.flush()?;
+        }
+        if !self.check {
+            return Ok(ExitCode::SUCCESS);
+        }
+        let judged = control.verdict();
+        eprint!("{judged}");
+        Ok(ExitCode::from(judged.exit_status()))
     }
+}
+
+fn parse_rates(text: &str) -> Result<Rates, String> {
+    text.split(',').try_fold(Rates::NONE, |rates, pair| {
+        let wrong = || format!("{pair:?} is not a fault and its rate, such as reply-lost=0.01");
+        let (name, rate) = pair.split_once('=').ok_or_else(wrong)?;
+        let rate: f64 = rate.parse().map_err(|_| wrong())?;
+        if !(0.0..=0.25).contains(&rate) {
+            return Err(format!("the rate of {name} is {rate}; rates are from 0 to 0.25"));
+        }
+        let fault = Fault::from_name(name).ok_or_else(|| {
+            let names = Fault::ALL.map(Fault::name);
+            match super::nearest(name, names.into_iter()) {
+                Some(near) => format!("there is no fault {name:?}; did you mean {near:?}?"),
+                None => format!("there is no fault {name:?}; there are {}", names.join(", ")),
+            }
+        })?;
+        Ok(rates.with(fault, rate))
+    })
+}
+
+/// Reads a plan: one JSON object per line.
+fn read_plan(path: &Path) -> anyhow::Result<Vec<(Duration, Command)>> {
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("the plan {} cannot be read", path.display()))?;
+    let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+    lines
+        .map(|(number, line)| {
+            planned(line).with_context(|| format!("line {number} of the plan {}", path.display()))
+        })
+        .collect()
+}
+
+fn planned(line: &str) -> anyhow::Result<(Duration, Command)> {
+    let Value::Object(mut fields) = serde_json::from_str(line)? else { bail!("it is not a JSON object") };
+    let at = fields.remove("at").context("it has no time `at`")?;
+    let at = parse_duration(at.as_str().unwrap_or_default()).map_err(anyhow::Error::msg)?;
+    let verb = fields.remove("verb").context("it has no `verb`")?;
+    let verb = verb.as_str().context("its `verb` is not a text")?;
+    Ok((at, Command::read(verb, Value::Object(fields))?))
 }

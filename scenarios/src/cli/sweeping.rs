@@ -19,6 +19,7 @@ use zk_harness::run::Run;
 use zk_harness::shard::Sheet;
 use zk_harness::strategy::{Search, Strategy, Variations};
 use zk_harness::sweep::{self, SweepRequest, Tally};
+use zk_serve::parse_duration;
 
 /// The number of kinds of failure that are printed in full.
 const IN_FULL: usize = 2;
@@ -94,20 +95,6 @@ pub(super) struct Drawn {
 impl Drawn {
     pub(super) fn variations(&self) -> Variations {
         Variations { sizes: self.vary, interference: self.interference }
-    }
-}
-
-/// Reads 500ms, 60s or 5m.
-pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("{text:?} is not a duration such as 500ms, 60s or 5m");
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let number: u64 = digits.parse().map_err(|_| wrong())?;
-    match &text[digits.len()..] {
-        "ms" => Ok(Duration::from_millis(number)),
-        "s" => Ok(Duration::from_secs(number)),
-        "m" => Ok(Duration::from_secs(60 * number)),
-        "h" => Ok(Duration::from_secs(3600 * number)),
-        _ => Err(wrong()),
     }
 }
 

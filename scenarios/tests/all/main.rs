@@ -20,6 +20,7 @@ mod plans;
 mod quirks;
 mod searching;
 mod serve;
+mod served_faults;
 mod shrinking;
 mod stories;
 mod strategies;

@@ -55,6 +55,7 @@ fn journal() -> Journal {
         settle: 250_000,
         sync_limit: zk_checker::history::SYNC_LIMIT,
         faults_recorded: false,
+        foreign_clients: false,
         source: String::new(),
     };
     Journal::new(header, Names::default(), Vec::new())

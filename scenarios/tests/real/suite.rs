@@ -14,7 +14,7 @@ use zk_recipes::ZooKeeper;
 use zk_recipes::client::{Client, Options};
 use zk_recipes::zk::suite::{self, Site};
 use zk_recipes::zk::{CreateMode, Error, EventKind, Over, State};
-use zk_serve::{Ensemble, Running};
+use zk_serve::{Ensemble, Server as Served};
 
 const TICK: Duration = Duration::from_millis(200);
 const SESSION: Options = Options::new(Duration::from_secs(2));
@@ -49,7 +49,7 @@ fn the_real_client_keeps_every_rule_of_the_suite_on_three_servers() {
 }
 
 /// A simulated ensemble behind sockets: it needs nothing that is installed.
-fn served(servers: u8) -> Running {
+fn served(servers: u8) -> Served {
     let options = zk_serve::Options { servers, tick: TICK, ..Default::default() };
     Ensemble::listen(&options).and_then(|ensemble| Ok(ensemble.spawn()?)).unwrap()
 }

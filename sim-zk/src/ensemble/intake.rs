@@ -33,9 +33,9 @@ pub(super) struct Opening {
     pub conn: ConnId,
     pub session: SessionId,
     timeout: u64,
-    /// Requests that the client sent behind its connect request. They are read once the session is open
-    /// (`ServerCnxn.disableRecv`).
-    early: Vec<(i32, Ask, Tag)>,
+    /// Packets that came before the session. A server reads a connection only after its session is set up
+    /// (`ServerCnxn.disableRecv`), so a client can send requests with its connect request.
+    early: Vec<Up>,
 }
 
 impl Member {
@@ -45,6 +45,15 @@ impl Member {
             env.outbox.push((conn, Down::Fin));
             return;
         }
+        // A connection with a session is not looked up among those without one.
+        if !self.openings.is_empty()
+            && self.replica.session_of(conn).is_none()
+            && let Some(opening) = self.openings.values_mut().find(|opening| opening.conn == conn)
+            && (matches!(packet, Up::Request { .. }) || !opening.early.is_empty())
+        {
+            opening.early.push(packet);
+            return;
+        }
         match packet {
             Up::Connect { session, last_zxid, timeout, password } => {
                 self.connect(conn, session, last_zxid, timeout, password, env);
@@ -52,6 +61,13 @@ impl Member {
             Up::Request { xid, ask, tag } => self.request(conn, xid, ask, tag, env),
             Up::Unreadable => self.hang_up(conn, env),
             Up::Fin => self.lose(conn, env),
+        }
+    }
+
+    /// Handles the packets that waited for a session which is now set up.
+    pub(crate) fn read_on(&mut self, env: &mut Env<'_>) {
+        while let Some((conn, packet)) = self.readable.pop_front() {
+            self.receive(conn, packet, env);
         }
     }
 
@@ -119,7 +135,7 @@ impl Member {
     pub(super) fn opened(&mut self, number: u64, env: &mut Env<'_>) {
         if let Some(Opening { conn, session, timeout, early }) = self.openings.remove(&number) {
             self.attach(conn, session, timeout, env);
-            self.read_early(conn, early, env);
+            self.readable.extend(early.into_iter().map(|packet| (conn, packet)));
         }
     }
 
@@ -128,15 +144,9 @@ impl Member {
         let Some(Opening { conn, session, timeout, early }) = self.openings.remove(&number) else { return };
         if valid {
             self.attach(conn, session, timeout, env);
-            self.read_early(conn, early, env);
+            self.readable.extend(early.into_iter().map(|packet| (conn, packet)));
         } else {
             self.refuse(conn, env);
-        }
-    }
-
-    fn read_early(&mut self, conn: ConnId, early: Vec<(i32, Ask, Tag)>, env: &mut Env<'_>) {
-        for (xid, ask, tag) in early {
-            self.request(conn, xid, ask, tag, env);
         }
     }
 
@@ -154,13 +164,8 @@ impl Member {
     }
 
     fn request(&mut self, conn: ConnId, xid: i32, ask: Ask, tag: Tag, env: &mut Env<'_>) {
-        let Some(session) = self.replica.session_of(conn) else {
-            // Without a connect request, too, the request is ignored.
-            if let Some(opening) = self.openings.values_mut().find(|opening| opening.conn == conn) {
-                opening.early.push((xid, ask, tag));
-            }
-            return;
-        };
+        // A connection without a session is ignored.
+        let Some(session) = self.replica.session_of(conn) else { return };
         match ask {
             Ask::Auth { scheme, auth } => return self.authenticate(conn, xid, &scheme, &auth, env),
             Ask::Unknown(_) => {

@@ -233,7 +233,7 @@ impl Member {
     /// Assigns a zxid to a write, whether or not it succeeds.
     fn place(&mut self, write: Write, by: u8, env: &mut Env<'_>) {
         let Write { session, number, what, ids, tag, moved } = write;
-        let time = self.wall_clock_ms(env.now);
+        let time = self.wall_clock_ms(env);
         let Role::Leading(leading) = &mut self.role else { unreachable!("only a leader orders") };
         let zxid = leading.zxid + 1;
         let replica = &self.replica;

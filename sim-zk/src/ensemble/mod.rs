@@ -34,7 +34,7 @@ pub(crate) use packet::Packet;
 use crate::choose::Chooser;
 use crate::config::Config;
 use crate::injected_bug::InjectedBug;
-use crate::message::{ConnId, Down};
+use crate::message::{ConnId, Down, Up};
 use crate::observer::{Observer, SimEvent};
 use crate::paths::Paths;
 use crate::server::{Replica, ReplicaEnv};
@@ -126,6 +126,8 @@ pub(crate) struct Member {
     queues: BTreeMap<SessionId, VecDeque<Waiting>>,
     /// Connections that wait for their session, by the number of the awaited reply.
     openings: BTreeMap<u64, Opening>,
+    /// Packets that waited for a session which is now set up.
+    readable: VecDeque<(ConnId, Up)>,
     /// Negotiated timeouts of the connections it serves.
     timeouts: BTreeMap<ConnId, u64>,
     /// Transactions received and not yet on the disk.
@@ -162,6 +164,7 @@ impl Member {
             epoch: 0,
             queues: BTreeMap::new(),
             openings: BTreeMap::new(),
+            readable: VecDeque::new(),
             timeouts: BTreeMap::new(),
             disk: VecDeque::new(),
             stage: VecDeque::new(),
@@ -217,9 +220,8 @@ impl Member {
     }
 
     /// Returns its wall clock, in milliseconds.
-    pub(crate) fn wall_clock_ms(&self, now: u64) -> i64 {
-        // Starts at 2020-01-01, so that times look plausible.
-        1_577_836_800_000 + (now / 1000) as i64 + self.clock_offset_ms
+    pub(crate) fn wall_clock_ms(&self, env: &Env<'_>) -> i64 {
+        env.config.wall_clock_ms + (env.now / 1000) as i64 + self.clock_offset_ms
     }
 
     /// Returns whether it has no pending work.
@@ -315,6 +317,7 @@ impl Member {
         for opening in std::mem::take(&mut self.openings).into_values() {
             env.outbox.push((opening.conn, Down::Fin));
         }
+        self.readable.clear();
         self.replica.restart();
         self.queues.clear();
         self.stage.clear();

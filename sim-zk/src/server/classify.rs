@@ -38,14 +38,17 @@ pub(crate) fn kind_of(ask: &Ask) -> Kind {
 
 /// Returns the code of a refusal.
 pub(crate) fn outcome_of(refusal: Refusal) -> Outcome {
-    match refusal {
-        Refusal::All(code) | Refusal::Multi { code, .. } => Some(code),
-    }
+    Some(refusal.code())
 }
 
 impl Ask {
+    /// Returns the kind of the request.
+    pub fn kind(&self) -> Kind {
+        kind_of(self)
+    }
+
     /// Returns the version that a single conditional write expects.
-    pub(crate) fn expected_version(&self) -> Option<i32> {
+    pub fn expected_version(&self) -> Option<i32> {
         match self {
             Ask::Delete { version, .. } | Ask::Set { version, .. } => {
                 Some(*version).filter(|version| *version != -1)
@@ -55,7 +58,7 @@ impl Ask {
     }
 
     /// Returns the path of a request, or the root if it has none.
-    pub(crate) fn path(&self) -> PathId {
+    pub fn path(&self) -> PathId {
         match self {
             Ask::Create(creation) => creation.path,
             Ask::Delete { path, .. }
@@ -121,7 +124,7 @@ impl Ask {
 
     /// Returns whether a fault can refuse it with that code. Requests of the client library itself are exempt: client
     /// code would not learn of the refusal, so a watch that is not registered again would be lost silently.
-    pub(crate) fn may_be_refused_with(&self, code: Code) -> bool {
+    pub fn may_be_refused_with(&self, code: Code) -> bool {
         match self {
             Ask::Ping | Ask::CloseSession | Ask::SetWatches(_) | Ask::RemoveWatches { .. } => false,
             Ask::Multi(ops) if code == Code::QuotaExceeded => {
@@ -151,7 +154,7 @@ impl Ask {
 
 impl AskOp {
     /// Returns the path of an operation.
-    pub(crate) fn path(&self) -> Option<PathId> {
+    pub fn path(&self) -> Option<PathId> {
         match self {
             AskOp::Check { path, .. } | AskOp::Delete { path, .. } | AskOp::Set { path, .. } => Some(*path),
             AskOp::Create(creation) => Some(creation.path),

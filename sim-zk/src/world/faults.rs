@@ -208,15 +208,39 @@ impl World {
     }
 
     fn lasts(&mut self, fault: Fault, victim: Victim, lasts: u64) {
-        let id = self.next_lasting;
+        let (id, until) = (self.next_lasting, self.now.saturating_add(lasts));
         self.next_lasting += 1;
-        self.lasting.insert(id, Lasting { fault, victim, until: self.now + lasts });
-        self.agenda.push(self.now + lasts, rank::MEND, Step::Mend(id));
+        self.lasting.insert(id, Lasting { fault, victim, until });
+        self.agenda.push(until, rank::MEND, Step::Mend(id));
+    }
+
+    /// Ends all lasting faults that satisfy `which`, before their time. Returns how many there were.
+    pub(crate) fn mend_early(
+        &mut self,
+        which: impl Fn(Fault, Victim) -> bool,
+        context: &mut Context<'_>,
+    ) -> usize {
+        let found: Vec<u32> = self
+            .lasting
+            .iter()
+            .filter(|(_, lasting)| which(lasting.fault, lasting.victim))
+            .map(|(id, _)| *id)
+            .collect();
+        for id in &found {
+            self.mend(*id, context);
+        }
+        found.len()
+    }
+
+    /// Draws no faults from now on. Those that last go on.
+    pub(crate) fn draw_no_faults(&mut self) {
+        self.faults_left = 0;
     }
 
     /// Ends a lasting fault.
     pub(super) fn mend(&mut self, id: u32, context: &mut Context<'_>) {
-        let Lasting { fault, victim, .. } = self.lasting.remove(&id).expect("what lasted ends once");
+        // It may have ended early.
+        let Some(Lasting { fault, victim, .. }) = self.lasting.remove(&id) else { return };
         self.emit(context, SimEvent::Mended { fault, victim });
         for hold in self.held_by(fault, victim) {
             self.let_go(hold, context);

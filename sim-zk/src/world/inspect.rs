@@ -90,6 +90,11 @@ impl World {
         !self.members[usize::from(server)].is_down()
     }
 
+    /// Returns whether a pause or a hold stops a server.
+    pub fn is_stopped(&self, server: u8) -> bool {
+        self.stopped[usize::from(server)] > 0
+    }
+
     /// Returns the leader of the newest epoch, if a quorum follows it.
     pub fn leader_of_quorum(&self) -> Option<u8> {
         self.leader().filter(|_| !self.following_quorum().is_empty())

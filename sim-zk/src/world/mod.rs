@@ -243,6 +243,7 @@ impl World {
             post: &mut post,
         };
         let result = act(member, &mut env);
+        member.read_on(&mut env);
         if self.config.has(InjectedBug::LateNotices) {
             outbox.sort_by_key(|(_, packet)| matches!(packet, Down::Notify { .. }));
         }

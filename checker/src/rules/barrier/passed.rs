@@ -41,8 +41,13 @@ impl Barriers {
                 .because("it did not read again after that");
             out.fail(RuleId::Ba5, scene, op.object, &seen, text);
         }
-        if stood || event.is_none() {
-            let mut text = explain(format!("{who} passed at {when}")).because(told);
+        // What a foreign program has read of it is not known.
+        let is_reported = scene.object(op.object).manner.reported;
+        if stood || event.is_none() && !is_reported {
+            let mut text = explain(format!("{who} passed at {when}"));
+            if !is_reported {
+                text = text.because(told);
+            }
             if stood {
                 text = text.because("the barrier stood all the time");
             }

@@ -48,7 +48,9 @@ impl Clients {
             SessionState::Connected => {
                 let before = std::mem::replace(&mut news.conn, conn);
                 let seen = std::mem::replace(&mut news.event, scene.index);
-                if known && !before.is_none() && !conn.is_none() && before != conn {
+                // The server has closed the first connection of a foreign client that has opened a second.
+                let is_ours = !scene.view.foreign_clients;
+                if is_ours && known && !before.is_none() && !conn.is_none() && before != conn {
                     let who = client_of(scene, session);
                     let text = explain(format!("{who} reconnected at {}", when()))
                         .because(format!("since e{seen} the client did not report the connection loss"));

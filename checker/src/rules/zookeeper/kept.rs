@@ -127,7 +127,9 @@ impl Kept {
         (client.conn, client.server) = (conn, server);
         client.registers.clone_from(&client.wants);
         let known = scene.view.session(session).is_attached;
-        if std::mem::replace(&mut client.before, known) && !client.wants.is_empty() && !conn.is_none() {
+        let was = std::mem::replace(&mut client.before, known);
+        // A foreign library may register nothing again.
+        if was && !client.wants.is_empty() && !conn.is_none() && !scene.view.foreign_clients {
             let wants = client.wants.clone();
             self.promises.push(Promise { session, conn, wants, index, at });
         }
@@ -174,7 +176,9 @@ impl Kept {
 
     /// Settles the instant that is over: a watch that was armed by no read was registered again.
     pub(super) fn settle(&mut self, scene: &Scene<'_>, out: &mut Findings) {
-        for fresh in std::mem::take(&mut self.fresh) {
+        let fresh = std::mem::take(&mut self.fresh);
+        // A foreign library may register what it likes.
+        for fresh in fresh.into_iter().filter(|_| !scene.view.foreign_clients) {
             let Some(client) = self.clients.get(usize::from(fresh.session.0)) else { continue };
             if !client.before || client.conn != fresh.conn {
                 continue;

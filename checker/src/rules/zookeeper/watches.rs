@@ -254,7 +254,9 @@ impl Watches {
         if is_unjudged(scene.text(path)) {
             return;
         }
-        let (_, relative) = self.seen.get(usize::from(session.0)).copied().unwrap_or_default();
+        let (_, seen) = self.seen.get(usize::from(session.0)).copied().unwrap_or_default();
+        // A foreign library may say that it has seen less.
+        let relative = if scene.view.foreign_clients { 0 } else { seen };
         let node = scene.view.oracle.node_at(path, applied);
         let right = match (kind, node) {
             (Notify::Deleted, node) => node.is_none(),

@@ -7,7 +7,7 @@ use zk_checker::history::{Code, FaultKind, Notify, Request, Table, Victim, Watch
 use zk_recipes::zk::EventKind;
 
 /// The checker's word for a kind of request.
-pub(super) fn request(kind: observer::Kind) -> Request {
+pub fn request(kind: observer::Kind) -> Request {
     match kind {
         observer::Kind::Create => Request::Create,
         observer::Kind::Delete => Request::Delete,
@@ -30,7 +30,8 @@ pub(super) fn request(kind: observer::Kind) -> Request {
     }
 }
 
-pub(super) fn code(outcome: observer::Outcome) -> Code {
+/// The checker's word for the outcome of a request.
+pub fn code(outcome: observer::Outcome) -> Code {
     outcome.map_or(Code::Ok, refused)
 }
 

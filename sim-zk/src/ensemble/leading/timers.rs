@@ -54,7 +54,7 @@ impl Member {
 
     /// Deletes empty containers and expired TTL znodes (`ContainerManager`).
     fn reap(&mut self, env: &mut Env<'_>) {
-        let time = self.wall_clock_ms(env.now);
+        let time = self.wall_clock_ms(env);
         for path in self.replica.reapable(time) {
             let Role::Leading(leading) = &mut self.role else { return };
             let zxid = leading.zxid + 1;

@@ -2,7 +2,8 @@
 //! places: the request at the leader; the proposal at the first and at the second follower; their acknowledgements at the
 //! leader; the commits at the followers.
 
-use crate::common::hand::{Client, F1, F2, Greeting, Hand, Heard, L, LONG, SHORT};
+use crate::common::hand::{Client, F1, F2, Greeting, Hand, Heard, L, LONG, Orders, SHORT};
+use sim_zk::Config;
 use sim_zk::fault::{Fault, InjectionPoint, Victim};
 use sim_zk::message::{Answer, Ask};
 use sim_zk::observer::SimEvent;
@@ -246,6 +247,17 @@ fn mtime(hand: &mut Hand, client: &mut Client, path: &str) -> i64 {
         Heard::Ok(Answer::Stat(stat)) => stat.mtime,
         other => panic!("it is there: {other:?}"),
     }
+}
+
+#[test]
+fn times_of_znodes_start_at_the_configured_wall_clock() {
+    let config = Config { wall_clock_ms: 1_800_000_000_000, ..Config::default() };
+    let mut hand = Hand::new(config, Orders::default());
+    let mut client = hand.client(0, LONG);
+    hand.pass(10_000);
+    hand.make(&mut client, "/a", CreateMode::Persistent);
+    let passed = mtime(&mut hand, &mut client, "/a") - 1_800_000_000_000;
+    assert!((10_000..11_000).contains(&passed), "{passed} ms after the start");
 }
 
 #[test]

@@ -1,7 +1,9 @@
-//! Connecting to a follower is a barrier: what the leader had committed is there, whatever the links do.
+//! Connecting to a follower is a barrier: what the leader had committed is there, whatever the links do. Requests behind the
+//! connect request are no earlier than their session.
 
-use crate::common::hand::{Client, F1, F2, Greeting, Hand, L, LONG};
+use crate::common::hand::{Client, F1, F2, Greeting, Hand, Heard, L, LONG};
 use sim_zk::choose::{Chooser, Point, Rates, Seeded};
+use sim_zk::message::Ask;
 use sim_zk::{Config, Hold};
 use zk_recipes::zk::CreateMode;
 
@@ -41,4 +43,39 @@ fn a_connection_through_a_slow_link_reads_what_the_leader_had_committed() {
         }
     }
     assert!(longest > 1_500_000, "the links did hold it up: {longest}");
+}
+
+#[test]
+fn requests_sent_with_the_connect_request_are_answered_in_order() {
+    for server in [L, F1, F2] {
+        let mut hand = Hand::three();
+        let mut client = Client::new(LONG);
+        // Twice: a new session, and the same session on a new connection.
+        for name in ["/first", "/second"] {
+            hand.knock(&mut client, server);
+            let creation = hand.creation(name, CreateMode::Ephemeral);
+            let create = hand.send(&mut client, creation);
+            let read = Ask::Get { path: hand.path(name), watch: false };
+            let read = hand.send(&mut client, read);
+            assert_eq!(hand.greeted(&mut client, 2_000), Greeting::Welcome);
+            let created = hand.heard(&mut client, create, 1_000);
+            assert!(matches!(created, Heard::Ok(_)), "server {server}: {created:?}");
+            let data = hand.heard(&mut client, read, 1_000);
+            assert!(matches!(data, Heard::Ok(_)), "server {server}: the read is behind the create: {data:?}");
+            hand.cut(&mut client);
+        }
+    }
+}
+
+#[test]
+fn a_request_sent_with_the_connect_request_is_executed_although_the_client_has_left() {
+    let mut hand = Hand::three();
+    let mut client = Client::new(LONG);
+    hand.knock(&mut client, F1);
+    let creation = hand.creation("/left", CreateMode::Persistent);
+    hand.send(&mut client, creation);
+    hand.cut(&mut client);
+    hand.pass(1_000);
+    let mut other = hand.client(L, LONG);
+    assert!(hand.sees(&mut other, "/left"), "its packets arrived before the end of its stream");
 }

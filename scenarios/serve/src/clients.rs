@@ -1,0 +1,141 @@
+//! The clients of an ensemble: who is at the other end of a connection.
+//!
+//! A client is a session. It keeps its number when it connects again.
+
+use sim_zk::message::ConnId;
+use sim_zk::observer::Kind;
+use std::collections::BTreeMap;
+use zk_checker::history::ReqId;
+use zk_recipes::zk::SessionId;
+
+/// The number of a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ClientId(pub usize);
+
+/// A client.
+pub(crate) struct Client {
+    pub name: String,
+    /// Zero until the server has opened it.
+    pub session: SessionId,
+    /// In microseconds.
+    pub timeout: u64,
+    /// The index of its latest connection, while that is open.
+    pub connection: Option<usize>,
+    /// The number of its requests so far, pings excepted.
+    pub requests: u64,
+    /// Until when packets from it do not arrive, and packets to it.
+    pub muted: u64,
+    pub deafened: u64,
+    /// Whether its session is over.
+    pub is_over: bool,
+}
+
+/// What a client has asked, and not been told yet.
+pub(crate) struct InFlight {
+    pub xid: i32,
+    pub req: ReqId,
+    pub kind: Kind,
+    /// The fault that strikes its reply.
+    pub fate: Option<Fate>,
+}
+
+/// What becomes of a reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// The connection breaks before it reaches the client.
+    Lost,
+    /// It is that late, in microseconds.
+    Late(u64),
+}
+
+/// All clients so far.
+#[derive(Default)]
+pub(crate) struct Clients {
+    all: Vec<Client>,
+    by_session: BTreeMap<SessionId, ClientId>,
+    by_name: BTreeMap<String, ClientId>,
+}
+
+impl Clients {
+    /// A client whose session is yet to be opened.
+    pub fn begin(&mut self) -> ClientId {
+        let id = ClientId(self.all.len());
+        let name = format!("client-{}", id.0 + 1);
+        self.by_name.insert(name.clone(), id);
+        self.all.push(Client {
+            name,
+            session: SessionId(0),
+            timeout: 0,
+            connection: None,
+            requests: 0,
+            muted: 0,
+            deafened: 0,
+            is_over: false,
+        });
+        id
+    }
+
+    /// The client of a session.
+    pub fn of(&self, session: SessionId) -> Option<ClientId> {
+        self.by_session.get(&session).copied()
+    }
+
+    /// Notes that a session is a client's.
+    pub fn attach(&mut self, id: ClientId, session: SessionId, timeout: u64) {
+        let client = &mut self.all[id.0];
+        (client.session, client.timeout) = (session, timeout);
+        self.by_session.insert(session, id);
+    }
+
+    /// The client of a name or of the number of a session, such as `0x1000a2b3c4d0001`.
+    pub fn find(&self, text: &str) -> Option<ClientId> {
+        if let Some(id) = self.by_name.get(text) {
+            return Some(*id);
+        }
+        self.of(session_of(text)?)
+    }
+
+    /// Gives a client another name. Says whether the name is free: those of clients whose sessions are over are.
+    pub fn rename(&mut self, id: ClientId, name: &str) -> bool {
+        // A program keeps its name with its next session.
+        if self.by_name.get(name).is_some_and(|of| *of != id && !self.all[of.0].is_over) {
+            return false;
+        }
+        let client = &mut self.all[id.0];
+        self.by_name.remove(&client.name);
+        name.clone_into(&mut client.name);
+        self.by_name.insert(name.to_owned(), id);
+        true
+    }
+
+    pub fn get(&self, id: ClientId) -> &Client {
+        &self.all[id.0]
+    }
+
+    pub fn get_mut(&mut self, id: ClientId) -> &mut Client {
+        &mut self.all[id.0]
+    }
+
+    /// The clients whose sessions are not over.
+    pub fn alive(&self) -> impl Iterator<Item = (ClientId, &Client)> {
+        let alive = |(_, client): &(usize, &Client)| !client.is_over;
+        self.all.iter().enumerate().filter(alive).map(|(id, client)| (ClientId(id), client))
+    }
+}
+
+/// Reads the number of a session: hexadecimal with `0x`, or decimal.
+pub(crate) fn session_of(text: &str) -> Option<SessionId> {
+    let number = match text.strip_prefix("0x") {
+        Some(digits) => i64::from_ne_bytes(u64::from_str_radix(digits, 16).ok()?.to_ne_bytes()),
+        None => text.parse().ok()?,
+    };
+    Some(SessionId(number)).filter(|session| session.0 != 0)
+}
+
+/// The number of a session, as client libraries log it.
+pub(crate) fn text_of(session: SessionId) -> String {
+    format!("{:#x}", session.0)
+}
+
+/// The number of a connection in the world, while it has one.
+pub(crate) type WorldConn = Option<ConnId>;

@@ -1,0 +1,216 @@
+//! The control of an ensemble: from the same process, and over HTTP.
+
+use crate::command::{Command, QUESTIONS, Refused};
+use crate::front::Stop;
+use crate::recorder::Recorder;
+use crate::verdict::Judged;
+use mio::Waker;
+use serde_json::{Map, Value, json};
+use std::io::{self, Read};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Sender};
+use std::thread::JoinHandle;
+use tiny_http::{Header, Method, Request, Response, Server};
+use zk_checker::history::History;
+
+/// What comes of a command.
+pub(crate) type Answer = Result<Value, Refused>;
+
+/// The longest body of a request, in bytes.
+const LONGEST_BODY: u64 = 1 << 20;
+
+/// A command to the loop, and where its answer goes.
+pub(crate) struct Order {
+    pub command: Command,
+    pub answer: Option<Sender<Answer>>,
+}
+
+/// The control of an ensemble that runs. Clones control the same one.
+#[derive(Clone)]
+pub struct Control {
+    orders: Sender<Order>,
+    waker: Arc<Waker>,
+    recorder: Recorder,
+}
+
+impl Control {
+    pub(crate) fn new(orders: Sender<Order>, waker: Arc<Waker>, recorder: Recorder) -> Self {
+        Control { orders, waker, recorder }
+    }
+
+    /// Carries out a command, and waits for its effect.
+    ///
+    /// # Errors
+    ///
+    /// A command that makes no sense, or an ensemble that does not run any more (503).
+    pub fn perform(&self, command: Command) -> Result<Value, Refused> {
+        let gone = || Refused::new(503, "the ensemble does not run any more");
+        let (answer, answers) = mpsc::channel();
+        self.orders.send(Order { command, answer: Some(answer) }).map_err(|_| gone())?;
+        self.waker.wake().map_err(|_| gone())?;
+        answers.recv().map_err(|_| gone())?
+    }
+
+    /// The history so far.
+    pub fn history(&self) -> History {
+        self.recorder.so_far().history
+    }
+
+    /// The verdict so far.
+    pub fn verdict(&self) -> Judged {
+        Judged::new(&self.recorder.so_far())
+    }
+}
+
+/// The control API over HTTP, on a thread of its own. Dropping it ends it.
+pub(crate) struct Http {
+    server: Arc<Server>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Http {
+    pub fn listen(address: SocketAddr, control: Control, stop: Stop) -> io::Result<Http> {
+        let server = Arc::new(Server::http(address).map_err(io::Error::other)?);
+        let serving = server.clone();
+        let serve = move || {
+            for request in serving.incoming_requests() {
+                answer(request, &control, &stop);
+            }
+        };
+        let thread = std::thread::Builder::new().name("zk-serve-control".to_owned()).spawn(serve)?;
+        Ok(Http { server, thread: Some(thread) })
+    }
+
+    pub fn address(&self) -> Option<SocketAddr> {
+        self.server.server_addr().to_ip()
+    }
+}
+
+impl Drop for Http {
+    fn drop(&mut self) {
+        self.server.unblock();
+        if let Some(thread) = self.thread.take() {
+            // A thread that panicked has said so.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The body of an answer, and its type.
+enum Body {
+    Json(Value),
+    Lines(Vec<u8>),
+}
+
+fn answer(mut request: Request, control: &Control, stop: &Stop) {
+    let (status, body) = match carry_out(&mut request, control, stop) {
+        Ok(body) => (200, body),
+        Err(refused) => (refused.status, Body::Json(refused.body())),
+    };
+    let (kind, bytes) = match body {
+        Body::Json(value) => ("application/json", format!("{value}\n").into_bytes()),
+        Body::Lines(bytes) => ("application/x-ndjson", bytes),
+    };
+    let header = Header::from_bytes("Content-Type", kind).expect("a plain header");
+    // The one who asked may have gone.
+    let _ = request.respond(Response::from_data(bytes).with_status_code(status).with_header(header));
+}
+
+fn carry_out(request: &mut Request, control: &Control, stop: &Stop) -> Result<Body, Refused> {
+    let url = request.url().to_owned();
+    let (path, query) = url.split_once('?').unwrap_or((&url, ""));
+    let verb = path.trim_start_matches('/');
+    let asks = QUESTIONS.contains(&verb);
+    match request.method() {
+        Method::Get if asks => {}
+        Method::Post if !asks => {}
+        _ if asks => return Err(Refused::new(405, format!("{verb} is a question: GET it"))),
+        Method::Get if verb.is_empty() => {
+            return Ok(Body::Json(json!({ "questions": QUESTIONS, "verbs": crate::command::ACTIONS })));
+        }
+        _ => return Err(Refused::new(405, format!("{verb} does something: POST it"))),
+    }
+    match verb {
+        "history" => {
+            let mut lines = Vec::new();
+            let history = control.history();
+            zk_checker::jsonl::write(&history, &mut lines)
+                .map_err(|why| Refused::new(500, format!("the history cannot be written: {why}")))?;
+            return Ok(Body::Lines(lines));
+        }
+        "verdict" => return Ok(Body::Json(control.verdict().answer())),
+        "shutdown" => {
+            stop.stop();
+            return Ok(Body::Json(json!({})));
+        }
+        _ => {}
+    }
+    let fields = if asks { from_query(query) } else { from_body(request)? };
+    if verb == "report"
+        && let Value::String(lines) = &fields
+    {
+        for line in lines.lines().filter(|line| !line.trim().is_empty()) {
+            control.perform(Command::read(verb, of_line(line)?)?)?;
+        }
+        return Ok(Body::Json(json!({})));
+    }
+    Ok(Body::Json(control.perform(Command::read(verb, fields)?)?))
+}
+
+/// The fields of a question.
+fn from_query(query: &str) -> Value {
+    let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    Value::Object(pairs.map(|(key, value)| (key.to_owned(), unescaped(value).into())).collect::<Map<_, _>>())
+}
+
+/// Takes the escapes out of a value of a URL.
+fn unescaped(text: &str) -> String {
+    let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
+    while let Some((first, after)) = rest.split_first() {
+        let hex = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+        match (first, hex.and_then(|digits| u8::from_str_radix(digits, 16).ok())) {
+            (b'%', Some(byte)) => {
+                bytes.push(byte);
+                rest = &after[2..];
+            }
+            (byte, _) => {
+                bytes.push(*byte);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The fields of a verb; lines of text are one text.
+fn from_body(request: &mut Request) -> Result<Value, Refused> {
+    let mut body = String::new();
+    let read = request.as_reader().take(LONGEST_BODY + 1).read_to_string(&mut body);
+    read.map_err(|why| Refused::new(400, format!("the body cannot be read: {why}")))?;
+    if body.len() as u64 > LONGEST_BODY {
+        return Err(Refused::new(413, format!("a body has at most {LONGEST_BODY} bytes")));
+    }
+    let text = body.trim();
+    if text.is_empty() {
+        return Ok(json!({}));
+    }
+    if !text.starts_with(['{', '[', '"']) {
+        return Ok(Value::String(body));
+    }
+    serde_json::from_str(text).map_err(|why| Refused::new(400, format!("the body is not JSON: {why}")))
+}
+
+/// The fields of a report that is a line of text: client, event, kind, object, item.
+fn of_line(line: &str) -> Result<Value, Refused> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    match words[..] {
+        [client, event, kind, object] => {
+            Ok(json!({ "client": client, "event": event, "kind": kind, "object": object }))
+        }
+        [client, event, kind, object, item] => {
+            Ok(json!({ "client": client, "event": event, "kind": kind, "object": object, "item": item }))
+        }
+        _ => Err(Refused::new(400, format!("{line:?} is not a report: client event kind object item"))),
+    }
+}

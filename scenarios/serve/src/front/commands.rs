@@ -1,0 +1,335 @@
+//! The verbs of the control API that do something.
+
+use super::{Front, reply};
+use crate::clients::ClientId;
+use crate::command::{Between, Command, ForAWhile, Refused, Which};
+use crate::control::{Answer, Order};
+use serde_json::{Value, json};
+use sim_zk::fault::{Fault, Victim};
+use sim_zk::message::{Ask, Tag, Up};
+use sim_zk::wire::password;
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+use zk_recipes::zk::SessionId;
+
+/// How long an answer waits for its effect, in microseconds.
+const PATIENCE: u64 = 20_000_000;
+
+/// The length of a fault that lasts until it is ended, in microseconds: a century.
+const UNTIL_ENDED: u64 = 3_155_760_000_000_000;
+
+/// A command that was carried out, and whose effect is awaited.
+pub(super) struct Awaited {
+    effect: Effect,
+    answer: Value,
+    to: Option<Sender<Answer>>,
+    pub(super) deadline: u64,
+}
+
+/// An effect that takes its time.
+enum Effect {
+    /// The session has ended.
+    Ended(SessionId),
+    /// The server serves.
+    Serves(u8),
+    /// Every server serves.
+    Settled,
+}
+
+/// What a command did: its answer, and the effect to wait for.
+struct Done(Value, Option<Effect>);
+
+impl From<Value> for Done {
+    fn from(answer: Value) -> Self {
+        Done(answer, None)
+    }
+}
+
+impl Front {
+    /// Carries out an order and answers it.
+    pub(super) fn obey(&mut self, order: Order) {
+        match self.perform(&order.command) {
+            Ok(Done(answer, None)) => reply(order.answer, Ok(answer)),
+            Ok(Done(answer, Some(effect))) => {
+                let deadline = self.raw.now() + PATIENCE;
+                self.awaited.push(Awaited { effect, answer, to: order.answer, deadline });
+            }
+            Err(refused) => reply(order.answer, Err(refused)),
+        }
+    }
+
+    /// Answers the commands whose effect has come, or comes too late.
+    pub(super) fn answer_awaited(&mut self) {
+        let now = self.raw.now();
+        for mut awaited in std::mem::take(&mut self.awaited) {
+            let world = self.raw.world();
+            let came = match awaited.effect {
+                Effect::Ended(session) => !world.lives(session),
+                Effect::Serves(server) => world.serving().contains(&server),
+                Effect::Settled => world.is_settled(),
+            };
+            if !came && now < awaited.deadline {
+                self.awaited.push(awaited);
+                continue;
+            }
+            if let Value::Object(fields) = &mut awaited.answer {
+                fields.insert("settled".to_owned(), came.into());
+            }
+            reply(awaited.to, Ok(awaited.answer));
+        }
+    }
+
+    fn perform(&mut self, command: &Command) -> Result<Done, Refused> {
+        Ok(match command {
+            Command::LoseReply(which) => self.wait_for(Fault::ReplyLost, which, 0)?.into(),
+            Command::LoseRequest(which) => self.wait_for(Fault::RequestLost, which, 0)?.into(),
+            Command::DelayReply { lasts, client, op, path, count } => {
+                let which = Which { client: client.clone(), op: *op, path: path.clone(), count: *count };
+                self.wait_for(Fault::ReplyLate, &which, micros(*lasts))?.into()
+            }
+            Command::Refuse { code, client, op, path, count } => {
+                let which = Which { client: client.clone(), op: *op, path: path.clone(), count: *count };
+                self.wait_for(code.meaning(), &which, 0)?.into()
+            }
+            Command::LoseNotification { client, path, count } => {
+                let which = Which { client: client.clone(), op: None, path: path.clone(), count: *count };
+                self.wait_for(Fault::WatchLost, &which, 0)?.into()
+            }
+            Command::Disconnect { client } => {
+                let clients = self.named(client.as_deref())?;
+                for id in &clients {
+                    if let Some(number) = self.clients.get(*id).connection {
+                        self.struck(*id, Fault::Disconnect, 0);
+                        self.break_off(number);
+                    }
+                }
+                self.numbers(clients.len()).into()
+            }
+            Command::Mute(what) => self.cut_off(Fault::ClientMuted, what)?.into(),
+            Command::Deafen(what) => self.cut_off(Fault::ClientDeafened, what)?.into(),
+            Command::Partition(what) => self.cut_off(Fault::ClientPartition, what)?.into(),
+            Command::Expire { client } => self.expire(client.as_deref())?,
+            Command::Crash(what) => {
+                self.server(what.server)?;
+                self.strike(Fault::ServerCrash, Victim::Server(what.server), what.lasts).into()
+            }
+            Command::Start(what) => {
+                self.server(what.server)?;
+                let crashed = |fault| matches!(fault, Fault::ServerCrash | Fault::LeaderCrash);
+                self.raw.mend(|fault, victim| crashed(fault) && victim == Victim::Server(what.server));
+                Done(json!({}), Some(Effect::Serves(what.server)))
+            }
+            Command::Restart(what) => {
+                self.server(what.server)?;
+                self.restart(Fault::ServerCrash, what.server, Effect::Serves(what.server))
+            }
+            Command::Pause(what) => {
+                self.server(what.server)?;
+                self.strike(Fault::ServerPause, Victim::Server(what.server), what.lasts).into()
+            }
+            Command::Resume(what) => {
+                self.server(what.server)?;
+                let victim = Victim::Server(what.server);
+                self.raw.mend(|fault, of| fault == Fault::ServerPause && of == victim);
+                Done(json!({}), Some(Effect::Serves(what.server)))
+            }
+            Command::Cut(what) => {
+                let (fault, victim) = match self.between("cut", what)? {
+                    victim @ Victim::Link(..) => (Fault::LinkCut, victim),
+                    victim => (Fault::ServerPartition, victim),
+                };
+                self.strike(fault, victim, what.lasts).into()
+            }
+            Command::Hold(what) => match self.between("hold", what)? {
+                victim @ Victim::Link(..) => self.strike(Fault::LinkHeld, victim, what.lasts).into(),
+                _ => return Err(Refused::new(400, "hold needs `from` and `to`")),
+            },
+            Command::Release { server, from, to } => {
+                let what = Between { server: *server, from: *from, to: *to, lasts: None };
+                let victim = self.between("release", &what)?;
+                let holds = |fault| {
+                    matches!(
+                        fault,
+                        Fault::LinkCut
+                            | Fault::LinkHeld
+                            | Fault::ServerPartition
+                            | Fault::DiskStall
+                            | Fault::ApplyStall
+                            | Fault::CommitStall
+                    )
+                };
+                let released = self.raw.mend(|fault, of| holds(fault) && of == victim);
+                json!({ "released": released }).into()
+            }
+            Command::Stall { server, what, lasts } => {
+                self.server(*server)?;
+                self.strike(what.meaning(), Victim::Server(*server), *lasts).into()
+            }
+            Command::Elect {} => {
+                self.several("elect")?;
+                let Some(leader) = self.raw.world().leader_of_quorum() else {
+                    return Err(Refused::new(400, "there is no leader that a quorum follows"));
+                };
+                self.restart(Fault::LeaderCrash, leader, Effect::Settled)
+            }
+            Command::Heal {} => {
+                self.heal();
+                Done(json!({}), Some(Effect::Settled))
+            }
+            Command::Status {} => self.status().into(),
+            Command::Tree { path } => self.tree(path.as_deref()).into(),
+            Command::Sessions {} => self.sessions().into(),
+            Command::Watches {} => self.watches().into(),
+            Command::Name { client, name } => {
+                let id = self.client(client)?;
+                if !self.clients.rename(id, name) {
+                    return Err(Refused::new(400, format!("another client is called {name:?}")));
+                }
+                self.recorder.write(|journal| journal.name_client(id.0 as u16, name));
+                json!({}).into()
+            }
+            Command::Report(report) => self.report(report)?.into(),
+        })
+    }
+
+    // ── clients ──
+
+    /// The client of a name or session id.
+    pub(super) fn client(&self, text: &str) -> Result<ClientId, Refused> {
+        self.clients.find(text).ok_or_else(|| Refused::new(404, format!("there is no client {text:?}")))
+    }
+
+    /// One client, or all.
+    fn named(&self, text: Option<&str>) -> Result<Vec<ClientId>, Refused> {
+        match text {
+            Some(text) => Ok(vec![self.client(text)?]),
+            None => Ok(self.clients.alive().map(|(id, _)| id).collect()),
+        }
+    }
+
+    fn wait_for(&mut self, fault: Fault, which: &Which, delay: u64) -> Result<Value, Refused> {
+        let client = which.client.as_deref().map(|text| self.client(text)).transpose()?;
+        if which.count == Some(0) {
+            return Err(Refused::new(400, "a count is at least 1"));
+        }
+        Ok(json!({ "fault": self.network.wait(fault, client, which, delay) }))
+    }
+
+    fn cut_off(&mut self, fault: Fault, what: &ForAWhile) -> Result<Value, Refused> {
+        let clients = self.named(what.client.as_deref())?;
+        for id in &clients {
+            self.partition(*id, fault, micros(what.lasts));
+        }
+        Ok(self.numbers(clients.len()))
+    }
+
+    /// The numbers of faults that strike several at once.
+    fn numbers(&mut self, count: usize) -> Value {
+        let numbers: Vec<u64> = (0..count).map(|_| self.network.number()).collect();
+        json!({ "faults": numbers })
+    }
+
+    /// Ends a session as somebody who knows its password can: by another connection, which closes it.
+    fn expire(&mut self, client: Option<&str>) -> Result<Done, Refused> {
+        let mut last = None;
+        let clients = self.named(client)?;
+        let server = self.raw.world().leader_of_quorum();
+        let Some(server) = server else {
+            return Err(Refused::new(400, "no session ends without a leader that a quorum follows"));
+        };
+        for id in &clients {
+            let session = self.clients.get(*id).session;
+            if !self.raw.world().lives(session) {
+                continue;
+            }
+            self.struck(*id, Fault::SessionExpiry, 0);
+            let hello = Up::Connect { session, last_zxid: 0, timeout: 0, password: password(session) };
+            let conn = self.raw.connect(server, hello);
+            self.recorder.opens(conn.0);
+            let tag = Tag { req: 0, op: 0, cleanup: true };
+            self.raw.send(conn, vec![Up::Request { xid: 1, ask: Ask::CloseSession, tag }]);
+            last = Some(Effect::Ended(session));
+        }
+        Ok(Done(self.numbers(clients.len()), last))
+    }
+
+    // ── servers ──
+
+    fn server(&self, server: u8) -> Result<(), Refused> {
+        let servers = self.raw.world().config().servers;
+        if server < servers {
+            return Ok(());
+        }
+        let last = servers - 1;
+        Err(Refused::new(400, format!("there is no server {server}: they are numbered from 0 to {last}")))
+    }
+
+    fn several(&self, verb: &str) -> Result<(), Refused> {
+        if self.raw.world().config().servers > 1 {
+            return Ok(());
+        }
+        Err(Refused::new(400, format!("{verb} needs an ensemble of more than one server")))
+    }
+
+    /// The server, or the link, that is between servers.
+    fn between(&self, verb: &str, what: &Between) -> Result<Victim, Refused> {
+        match (what.server, what.from, what.to) {
+            (Some(server), None, None) => {
+                self.server(server)?;
+                if verb == "cut" {
+                    self.several(verb)?;
+                }
+                Ok(Victim::Server(server))
+            }
+            (None, Some(from), Some(to)) if from != to => {
+                self.server(from)?;
+                self.server(to)?;
+                Ok(Victim::Link(from, to))
+            }
+            _ => Err(Refused::new(
+                400,
+                format!("{verb} needs `server`, or two different servers as `from` and `to`"),
+            )),
+        }
+    }
+
+    fn strike(&mut self, fault: Fault, victim: Victim, lasts: Option<Duration>) -> Value {
+        self.raw.inject(fault, victim, lasts.map_or(UNTIL_ENDED, micros));
+        json!({ "fault": self.network.number() })
+    }
+
+    fn restart(&mut self, fault: Fault, server: u8, effect: Effect) -> Done {
+        let victim = Victim::Server(server);
+        let answer = self.strike(fault, victim, None);
+        self.raw.mend(|of, whom| of == fault && whom == victim);
+        Done(answer, Some(effect))
+    }
+
+    /// Ends all faults.
+    fn heal(&mut self) {
+        self.network.calm();
+        self.raw.calm();
+        self.raw.mend(|_, _| true);
+        let now = self.raw.now();
+        let cut_off: Vec<ClientId> = self
+            .clients
+            .alive()
+            .filter(|(_, client)| client.muted.max(client.deafened) > now)
+            .map(|(id, _)| id)
+            .collect();
+        for id in cut_off {
+            let client = self.clients.get_mut(id);
+            (client.muted, client.deafened) = (now, now);
+        }
+        for connection in self.connections.iter_mut().flatten() {
+            connection.late_until = connection.late_until.min(now);
+        }
+        // What they kept back goes on, and their ends are written down.
+        let timers = std::mem::take(&mut self.timers);
+        self.timers = timers.into_iter().map(|(due, timer)| (due.min(now), timer)).collect();
+    }
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,310 @@
+//! The control API of a served ensemble: what each verb does to the clients, and what the history and the verdict tell of it.
+
+use serde_json::{Value, json};
+use std::future::Future;
+use std::time::Duration;
+use zk_checker::Verdict;
+use zk_checker::history::{FaultKind, History, Outcome, Request, What};
+use zk_recipes::client::{Client, Options};
+use zk_recipes::zk::{CreateMode, Error, Over, State, ZooKeeper};
+use zk_serve::{Options as Ensemble, Server};
+
+const TICK: Duration = Duration::from_millis(200);
+
+fn ensemble(servers: u8) -> Server {
+    Server::start(&Ensemble { servers, tick: TICK, ..Ensemble::default() }).unwrap()
+}
+
+fn play<F: Future<Output = ()>>(servers: u8, scene: impl FnOnce(Server) -> F) {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(scene(ensemble(servers)));
+}
+
+async fn client(server: &Server) -> Client {
+    Client::open(&server.connect_string(), Options::new(20 * TICK)).await.unwrap()
+}
+
+/// Does what takes its time on a thread of its own, so that clients go on meanwhile.
+async fn told(server: &Server, verb: &str, fields: Value) -> Value {
+    let (control, command) =
+        (server.control().clone(), zk_serve::command::Command::read(verb, fields).unwrap());
+    tokio::task::spawn_blocking(move || control.perform(command)).await.unwrap().unwrap()
+}
+
+fn id(client: &Client) -> String {
+    format!("{:#x}", client.session().0)
+}
+
+fn faults(history: &History) -> Vec<FaultKind> {
+    let fault = |what| match what {
+        What::Fault { kind, .. } => Some(kind),
+        _ => None,
+    };
+    history.events.iter().filter_map(|event| fault(event.what)).collect()
+}
+
+/// Every rule that was put to the test holds.
+#[track_caller]
+fn holds(server: &Server) {
+    server.check().unwrap();
+}
+
+async fn until_connected(client: &Client) {
+    let mut status = client.status();
+    while !status.is_connected() {
+        assert_eq!(status.over(), None);
+        status = client.changed(status).await;
+    }
+}
+
+async fn until_over(client: &Client) -> Over {
+    let mut status = client.status();
+    loop {
+        if let State::Over(over) = status.state {
+            return over;
+        }
+        status = client.changed(status).await;
+    }
+}
+
+#[test]
+fn a_lost_reply_is_that_of_a_write_that_was_applied() {
+    play(1, |server| async move {
+        let zk = client(&server).await;
+        zk.create("/locks", b"", CreateMode::Persistent).await.unwrap();
+        server.perform("lose-reply", json!({"op": "create", "path": "/locks/"})).unwrap();
+        zk.create("/other", b"", CreateMode::Persistent).await.unwrap();
+        let lost = zk.create("/locks/a", b"", CreateMode::Persistent).await;
+        assert_eq!(lost.map(|made| made.path), Err(Error::ConnectionLoss));
+        until_connected(&zk).await;
+        assert!(zk.exists("/locks/a").await.unwrap().is_some());
+        assert_eq!(faults(&server.history()), [FaultKind::ReplyLost]);
+        holds(&server);
+    });
+}
+
+#[test]
+fn a_lost_request_never_arrives() {
+    play(1, |server| async move {
+        let (zk, other) = (client(&server).await, client(&server).await);
+        server.perform("lose-request", json!({"client": id(&zk)})).unwrap();
+        other.create("/of-another", b"", CreateMode::Persistent).await.unwrap();
+        let lost = zk.create("/a", b"", CreateMode::Persistent).await;
+        assert_eq!(lost.map(|made| made.path), Err(Error::ConnectionLoss));
+        until_connected(&zk).await;
+        assert!(zk.exists("/a").await.unwrap().is_none());
+        assert_eq!(faults(&server.history()), [FaultKind::RequestLost]);
+        holds(&server);
+    });
+}
+
+#[test]
+fn a_delayed_reply_comes_that_much_later() {
+    play(1, |server| async move {
+        let zk = client(&server).await;
+        server.perform("delay-reply", json!({"for": "300ms", "op": "set"})).unwrap();
+        zk.create("/a", b"", CreateMode::Persistent).await.unwrap();
+        let (set, read) = tokio::join!(zk.set("/a", b"x", None), zk.get("/a"));
+        set.unwrap();
+        assert_eq!(read.unwrap().data, b"x");
+        let history = server.history();
+        let at = |wanted: &dyn Fn(What) -> bool| {
+            history.events.iter().find(|event| wanted(event.what)).map(|event| event.at).unwrap()
+        };
+        let sent = at(&|what| matches!(what, What::Send { kind: Request::Set, .. }));
+        let struck = at(&|what| matches!(what, What::Fault { kind: FaultKind::ReplyLate, .. }));
+        let last =
+            history.events.iter().rev().find(|event| matches!(event.what, What::Reply { .. })).unwrap().at;
+        assert!(
+            sent <= struck && last >= struck + 300_000,
+            "the read waits behind it: {sent} {struck} {last}"
+        );
+        holds(&server);
+    });
+}
+
+#[test]
+fn a_refusal_has_its_code() {
+    play(1, |server| async move {
+        let zk = client(&server).await;
+        server.perform("refuse", json!({"code": "access-denied", "op": "get", "count": 2})).unwrap();
+        zk.exists("/").await.unwrap();
+        for _ in 0..2 {
+            assert_eq!(zk.get("/").await.map(|_| ()), Err(Error::NoAuth));
+        }
+        zk.get("/").await.unwrap();
+        assert_eq!(faults(&server.history()), [FaultKind::AccessDenied; 2]);
+        holds(&server);
+    });
+}
+
+#[test]
+fn a_lost_notification_is_made_up_for_after_the_reconnect() {
+    play(1, |server| async move {
+        let (zk, other) = (client(&server).await, client(&server).await);
+        let (_, watch) = zk.exists_watch("/a").await.unwrap();
+        server.perform("lose-notification", json!({"path": "/a"})).unwrap();
+        other.create("/a", b"", CreateMode::Persistent).await.unwrap();
+        assert_eq!(watch.await.unwrap().path, "/a");
+        assert_eq!(faults(&server.history()), [FaultKind::WatchLost]);
+        holds(&server);
+    });
+}
+
+#[test]
+fn an_expired_session_takes_its_ephemerals_along_before_the_answer() {
+    for servers in [1, 3] {
+        play(servers, |server| async move {
+            let (zk, other) = (client(&server).await, client(&server).await);
+            zk.create("/e", b"", CreateMode::Ephemeral).await.unwrap();
+            let answer = told(&server, "expire", json!({"client": id(&zk)})).await;
+            assert_eq!(answer["settled"], true);
+            assert!(!server.perform("tree", json!({})).unwrap().to_string().contains("/e"));
+            assert_eq!(until_over(&zk).await, Over::Expired);
+            other.create("/e", b"", CreateMode::Ephemeral).await.unwrap();
+            holds(&server);
+        });
+    }
+}
+
+#[test]
+fn a_partition_ends_before_the_session_does_or_after() {
+    play(1, |server| async move {
+        let (short, long) = (client(&server).await, client(&server).await);
+        server.perform("partition", json!({"client": id(&short), "for": "500ms"})).unwrap();
+        server.perform("partition", json!({"client": id(&long), "for": "6s"})).unwrap();
+        short.create("/a", b"", CreateMode::Persistent).await.unwrap();
+        assert_eq!(until_over(&long).await, Over::Expired);
+        short.get("/a").await.unwrap();
+        assert_eq!(faults(&server.history()), [FaultKind::ClientPartition; 2]);
+        holds(&server);
+    });
+}
+
+#[test]
+fn servers_crash_and_are_elected() {
+    play(3, |server| async move {
+        let zk = client(&server).await;
+        let state =
+            |number: usize| server.perform("status", json!({})).unwrap()["servers"][number]["state"].clone();
+        let leader = (0..3).find(|number| state(*number) == "leader").unwrap();
+        server.perform("crash", json!({"server": leader})).unwrap();
+        assert_eq!(state(leader), "down");
+        let refused = std::net::TcpStream::connect(server.addresses()[leader]).unwrap_err();
+        assert_eq!(refused.kind(), std::io::ErrorKind::ConnectionRefused);
+        assert_eq!(told(&server, "start", json!({"server": leader})).await["settled"], true);
+        assert_eq!(told(&server, "elect", json!({})).await["settled"], true);
+        server.perform("pause", json!({"server": 1})).unwrap();
+        assert_eq!(state(1), "paused");
+        server.perform("cut", json!({"server": 0})).unwrap();
+        assert_eq!(told(&server, "heal", json!({})).await["settled"], true);
+        until_connected(&zk).await;
+        zk.create("/a", b"", CreateMode::Persistent).await.unwrap();
+        for kind in [
+            FaultKind::ServerCrash,
+            FaultKind::LeaderCrash,
+            FaultKind::ServerPause,
+            FaultKind::ServerPartition,
+        ] {
+            assert!(faults(&server.history()).contains(&kind), "{kind:?}");
+        }
+        holds(&server);
+    });
+}
+
+#[test]
+fn a_seed_draws_faults() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let rates = sim_zk::choose::Rates::NONE.with(sim_zk::fault::Fault::ReplyLost, 0.2);
+        let options = Ensemble { tick: TICK, drawn: Some((7, rates)), ..Ensemble::default() };
+        let server = Server::start(&options).unwrap();
+        let zk = client(&server).await;
+        let mut lost = 0;
+        for _ in 0..40 {
+            until_connected(&zk).await;
+            lost += usize::from(zk.exists("/").await == Err(Error::ConnectionLoss));
+        }
+        assert_eq!(faults(&server.history()), vec![FaultKind::ReplyLost; lost]);
+        assert!((3..20).contains(&lost), "{lost} of 40 at a rate of one in five");
+        holds(&server);
+    });
+}
+
+/// What two programs report of a lock, and the verdict.
+async fn two_report(server: &Server, events: &[(&str, &str)]) -> Verdict {
+    let (a, b) = (client(server).await, client(server).await);
+    for (of, name) in [(&a, "a"), (&b, "b")] {
+        server.perform("name", json!({"client": id(of), "name": name})).unwrap();
+    }
+    for (who, event) in events {
+        match *event {
+            "expire" => drop(told(server, "expire", json!({"client": who})).await),
+            event => drop(
+                server
+                    .perform(
+                        "report",
+                        json!({"client": who, "object": "/lock", "kind": "lock", "event": event}),
+                    )
+                    .unwrap(),
+            ),
+        }
+    }
+    server.verdict().verdict()
+}
+
+#[test]
+fn what_programs_report_is_judged_by_mutual_exclusion() {
+    let taking_turns = [("a", "acquired"), ("a", "released"), ("b", "acquired"), ("b", "released")];
+    let both = [("a", "acquired"), ("b", "acquired")];
+    let excused = [("a", "acquired"), ("a", "expire"), ("b", "acquired"), ("a", "released")];
+    for (events, verdict) in
+        [(&taking_turns[..], Verdict::Pass), (&both, Verdict::Fail), (&excused, Verdict::Unavoidable)]
+    {
+        play(1, |server| async move {
+            assert_eq!(
+                two_report(&server, events).await,
+                verdict,
+                "{events:?}: {}",
+                server.verdict().report()
+            );
+        });
+    }
+}
+
+#[test]
+fn reports_of_items_are_judged_by_what_a_queue_promises() {
+    play(1, |server| async move {
+        let zk = client(&server).await;
+        let report = |event, item| json!({"client": id(&zk), "object": "/q", "kind": "queue", "event": event, "item": item});
+        for (event, item) in [("put", "x"), ("put", "y"), ("took", "x"), ("took", "y")] {
+            server.perform("report", report(event, item)).unwrap();
+        }
+        holds(&server);
+        server.perform("report", report("took", "y")).unwrap();
+        assert_eq!(server.verdict().verdict(), Verdict::Fail, "an item is taken twice");
+    });
+}
+
+#[test]
+fn what_makes_no_sense_gets_one_sentence() {
+    play(1, |server| async move {
+        for (verb, fields, said) in [
+            ("crash", json!({"server": 3}), "there is no server 3: they are numbered from 0 to 0"),
+            ("elect", json!({}), "elect needs an ensemble of more than one server"),
+            ("expire", json!({"client": "x"}), "there is no client \"x\""),
+            ("lose-reply", json!({"count": 0}), "a count is at least 1"),
+            ("cut", json!({"from": 0}), "cut needs `server`, or two different servers as `from` and `to`"),
+        ] {
+            assert_eq!(server.perform(verb, fields).unwrap_err().why, said);
+        }
+        let zk = client(&server).await;
+        let report = |event: &str| json!({"client": id(&zk), "object": "/l", "event": event});
+        assert!(server.perform("report", report("released")).unwrap_err().why.contains("has not reported"));
+        server.perform("report", report("acquired")).unwrap();
+        assert!(server.perform("report", report("acquired")).unwrap_err().why.contains("already"));
+        assert_eq!(server.perform("report", report("leader")).unwrap_err().why, "/l is a lock");
+        let is_return = |what| matches!(what, What::Return { outcome: Outcome::Done });
+        assert_eq!(server.history().events.iter().filter(|event| is_return(event.what)).count(), 1);
+    });
+}
