@@ -71,6 +71,22 @@ def node(folder):
     return ["env", f"NODE_PATH={folder / 'node_modules'}", "node", HERE / "node_client.js"]
 
 
+def node_native(folder):
+    """Compiles the C client and its binding, which takes minutes: it is kept for the next run."""
+    need("npm")
+    need("node")
+    home = pathlib.Path(shutil.which("node")).resolve().parent.parent
+    if not (home / "include" / "node").is_dir():
+        raise Missing("the headers of Node.js, beside its program")
+    place = target() / "node-native"
+    if not (place / "node_modules" / "zookeeper" / "build" / "Release" / "zookeeper.node").exists():
+        options = ["--no-audit", "--no-fund", "--prefix", place]
+        environment = {**os.environ, "npm_config_nodedir": str(home)}
+        build(["npm", "install", "--ignore-scripts", *options, "zookeeper@7.3.0"])
+        build(["npm", "rebuild", *options, "zookeeper"], env=environment)
+    return ["env", f"NODE_PATH={place / 'node_modules'}", "node", HERE / "node_native_client.js"]
+
+
 def rust(name):
     """A program of the Cargo project beside this file, built outside of it, where no settings of the workspace are found."""
 
@@ -161,6 +177,7 @@ CLIENTS = {
     "c": c,
     "go": go,
     "node": node,
+    "node-native": node_native,
     "zookeeper-async": rust("zookeeper-async"),
     "tokio-zookeeper": rust("tokio-zookeeper"),
     SUITE: suite,
