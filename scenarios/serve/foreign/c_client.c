@@ -348,6 +348,16 @@ static void multis(struct session *one) {
     expect_number("get: length", length, 1024 * 1024 - 200);
     expect_code("delete: nearly a megabyte", zoo_delete(one->handle, at("large"), ANY), ZOK);
     free(large);
+    // The server closes the connection on a frame that is too long, and the session lives on.
+    length = 1024 * 1024;
+    large = calloc(length, 1);
+    expect_code("create: a megabyte", zoo_create(one->handle, at("large"), large, length, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0),
+                ZCONNECTIONLOSS);
+    free(large);
+    expect_text("create: then", wait_for_state(one, ZOO_CONNECTED_STATE) ? "connected" : "not connected", "connected");
+    expect_code("create: then", sync_with(one, ROOT), ZOK);
+    expect_code("create: it was not applied", zoo_exists(one->handle, at("large"), 0, &stat), ZNONODE);
+    expect_code("create: the ephemeral", zoo_exists(one->handle, at("e"), 0, &stat), ZOK);
 }
 
 // --- 2. Watches. ---
