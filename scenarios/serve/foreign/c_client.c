@@ -438,6 +438,7 @@ static void access_control(struct session *one, struct session *other) {
     expect_text("acl: scheme", list.data[0].id.scheme, "digest");
     expect_text("acl: id", list.data[0].id.id, "ann:7RJfAeIvrl4zdj6sS2fXrQHDvHM=");
     deallocate_ACL_vector(&list);
+    expect_code("acl: sync", sync_with(other, ROOT), ZOK);
     expect_code("acl: get by another", zoo_get(other->handle, at("d"), 0, data, &length, &stat), ZNOAUTH);
     expect_code("acl: set by another", zoo_set(other->handle, at("d"), "", 0, ANY), ZNOAUTH);
     expect_code("acl: create by another", make(other, at("d/c"), "", ZOO_PERSISTENT), ZNOAUTH);
@@ -495,6 +496,8 @@ static void sessions(const clientid_t *left) {
     struct session *heir = connected("session: its id and password", connect_string, left);
     expect_text("session: id", zoo_client_id(heir->handle)->client_id == left->client_id ? "the same" : "another", "the same");
     expect_number("session: timeout", zoo_recv_timeout(heir->handle), TIMEOUT_MS);
+    // Another server may not have caught up with the one that the ephemeral was created on.
+    expect_code("session: sync", sync_with(heir, "/"), ZOK);
     expect_code("session: its ephemeral", zoo_exists(heir->handle, ROOT "-left", 0, &stat), ZOK);
     expect_text("session: owner", stat.ephemeralOwner == left->client_id ? "the session" : "another", "the session");
     expect_code("session: close", zookeeper_close(heir->handle), ZOK);
@@ -571,7 +574,7 @@ static void restarts(struct session *one, struct session *other) {
     struct Stat stat;
     char body[40];
     int64_t id = zoo_client_id(one->handle)->client_id;
-    expect_code("restart: a znode that is watched", make(other, at("r"), "", ZOO_PERSISTENT), ZOK);
+    expect_code("restart: a znode that is watched", make(one, at("r"), "", ZOO_PERSISTENT), ZOK);
     for (int server = 0; server < 3; server++) {
         expect_code("restart: a watch", get_watched_after_losses(one, at("r")), ZOK);
         snprintf(body, sizeof body, "{\"server\": %d}", server);
@@ -613,6 +616,7 @@ int main(int count, char **arguments) {
     restarts(one, other);
     struct Stat stat;
     expect_code("close", zookeeper_close(one->handle), ZOK);
+    expect_code("close: sync", sync_with(other, ROOT), ZOK);
     expect_code("close: its ephemeral is gone", zoo_exists(other->handle, at("e"), 0, &stat), ZNONODE);
     expect_code("close", zookeeper_close(other->handle), ZOK);
     return 0;

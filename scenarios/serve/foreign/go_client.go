@@ -282,6 +282,9 @@ func accessControl(one, other session) {
 	list, _, err = one.GetACL(root + "/d")
 	expectError("acl: its own", err, nil)
 	expect("acl: its own", list, fmt.Sprint(zk.DigestACL(zk.PermAll, "ann", "secret")))
+	// Another server may not have caught up with that of the first session.
+	_, err = other.Sync(root)
+	expectError("acl: sync", err, nil)
 	_, _, err = other.Get(root + "/d")
 	expectError("acl: get by another", err, zk.ErrNoAuth)
 	_, err = other.Set(root+"/d", nil, anyone)
@@ -292,6 +295,8 @@ func accessControl(one, other session) {
 	stat, err := one.SetACL(root+"/d", zk.WorldACL(zk.PermRead), 0)
 	expectError("acl: set it to read", err, nil)
 	expect("acl: stat", textOf(stat), "version 0, cversion 0, aversion 1, length 4, children 0, no owner, unmodified")
+	_, err = other.Sync(root)
+	expectError("acl: sync", err, nil)
 	_, _, err = other.Get(root + "/d")
 	expectError("acl: get by another", err, nil)
 	_, err = one.SetACL(root+"/d", open, 1)
@@ -341,7 +346,7 @@ func restarts(one, other session) {
 	var stat *zk.Stat
 	var watch <-chan zk.Event
 	id := one.SessionID()
-	expectError("restart: a znode that is watched", repeated(func() error { return other.make(root+"/r", "", 0) }), nil)
+	expectError("restart: a znode that is watched", one.make(root+"/r", "", 0), nil)
 	for server := 0; server < 3; server++ {
 		err := repeated(func() (err error) { _, _, watch, err = one.GetW(root + "/r"); return err })
 		expectError("restart: a watch", err, nil)
@@ -418,6 +423,8 @@ func main() {
 	restarts(one, other)
 	locks(one, other)
 	one.Close()
+	_, err := other.Sync(root)
+	expectError("close: sync", err, nil)
 	found, _, err := other.Exists(root + "/e")
 	expectError("close: its ephemeral is gone", err, nil)
 	expect("close: its ephemeral is gone", !found, true)

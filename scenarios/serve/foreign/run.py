@@ -71,7 +71,100 @@ def node(folder):
     return ["env", f"NODE_PATH={folder / 'node_modules'}", "node", HERE / "node_client.js"]
 
 
-CLIENTS = {"c": c, "go": go, "node": node}
+def rust(name):
+    """A program of the Cargo project beside this file, built outside of it, where no settings of the workspace are found."""
+
+    def made(folder):
+        need("cargo")
+        project = folder / "rust"
+        shutil.copytree(HERE / "rust", project)
+        build(["cargo", "build", "--quiet", "--bin", name], cwd=project, env=cargo_environment())
+        return [target() / "debug" / name]
+
+    return made
+
+
+def target():
+    """Where crates are built, and kept for the next run."""
+    return HERE.parents[2] / "target" / "foreign"
+
+
+def cargo_environment(**more):
+    return {**os.environ, "CARGO_TARGET_DIR": str(target()), **more}
+
+
+# --- A test suite that starts servers of its own: the crate zookeeper-client's. ---
+
+SUITE = "zookeeper-client"
+SUITE_VERSION = "0.11.0"
+SUITE_LIMIT_S = 480
+LEFT_OUT = {
+    # By what they need of a server. A real server of version 3.8 fails those of the second and third group as well.
+    "configuration files and networks of containers": [
+        "test_auth_failed", "test_readonly_plaintext", "test_update_ensemble",
+    ],
+    "the stat that 3.9 answers to a create in a multi": [
+        "test_check_writer", "test_lock_curator::", "test_lock_custom::", "test_lock_shared::", "test_multi::",
+    ],
+    "the watches of 3.9, and the zxid of its notifications": ["test_watcher_coexist_on_same_path"],
+    "a notification that arrives later than the client's next request leaves": ["test_watcher_remove_no_watcher"],
+}
+
+
+def suite(folder):
+    """The suite's own sources, unmodified, with our crate `testcontainers` in the place of the original."""
+    need("cargo")
+    finder = folder / "finder"
+    (finder / "src").mkdir(parents=True)
+    (finder / "src" / "lib.rs").write_text("")
+    (finder / "Cargo.toml").write_text(
+        f'[package]\nname = "finder"\nedition = "2021"\n[dependencies]\n{SUITE} = "={SUITE_VERSION}"\n'
+    )
+    command = ["cargo", "metadata", "--format-version", "1", "--quiet"]
+    told = subprocess.run(command, cwd=finder, stdout=subprocess.PIPE, text=True, check=True).stdout
+    manifest = next(each["manifest_path"] for each in json.loads(told)["packages"] if each["name"] == SUITE)
+    sources = folder / SUITE
+    shutil.copytree(pathlib.Path(manifest).parent, sources)
+    (sources / "Cargo.lock").unlink(missing_ok=True)
+    with open(sources / "Cargo.toml", "a") as cargo:
+        cargo.write(f'\n[workspace]\n\n[dev-dependencies.testcontainers]\npath = "{HERE / "testcontainers"}"\n')
+    settings = {"CARGO_PROFILE_DEV_LTO": "off", "CARGO_PROFILE_DEV_DEBUG": "0"}
+    environment = cargo_environment(**settings)
+    build(["cargo", "test", "--quiet", "--lib", "--test", "zookeeper", "--no-run"], cwd=sources, env=environment)
+    return sources, environment
+
+
+def run_suite(sources, environment, place):
+    """Runs the suite. Returns whether it passed, and a line for each test, in the order of their names."""
+    command = ["cargo", "test", "--lib", "--test", "zookeeper", "--no-fail-fast", "--", "--test-threads=4"]
+    command += [word for names in LEFT_OUT.values() for name in names for word in ("--skip", name)]
+    environment = {**environment, "FOREIGN_SERVER": f"{sys.executable} {pathlib.Path(__file__).resolve()} server {place}"}
+    begin = time.monotonic()
+    with subprocess.Popen(
+        command, cwd=sources, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        start_new_session=True,
+    ) as tests:
+        try:
+            output, _ = tests.communicate(timeout=SUITE_LIMIT_S)
+        except subprocess.TimeoutExpired:
+            os.killpg(tests.pid, signal.SIGKILL)
+            output = tests.communicate()[0] + f"test all ... FAILED: still running after {SUITE_LIMIT_S} s\n"
+    lines = sorted(line for line in output.splitlines() if line.startswith("test ") and " ... " in line)
+    print(f"{SUITE} on {place}: {sum(line.endswith('ok') for line in lines)} of {len(lines)} tests passed, "
+          f"{time.monotonic() - begin:.1f} s", flush=True)
+    if tests.returncode:
+        print(output[-4000:])
+    return tests.returncode == 0, lines
+
+
+CLIENTS = {
+    "c": c,
+    "go": go,
+    "node": node,
+    "zookeeper-async": rust("zookeeper-async"),
+    "tokio-zookeeper": rust("tokio-zookeeper"),
+    SUITE: suite,
+}
 
 
 def need(program):
@@ -292,11 +385,14 @@ def main():
         outputs = {}
         with tempfile.TemporaryDirectory(prefix="foreign-") as folder:
             folder = pathlib.Path(folder)
-            command = CLIENTS[name](folder)
+            made = CLIENTS[name](folder)
             for place in places:
                 below = folder / place
                 below.mkdir()
-                passed, outputs[place] = run(name, command, place, below)
+                if name == SUITE:
+                    passed, outputs[place] = run_suite(*made, place)
+                else:
+                    passed, outputs[place] = run(name, made, place, below)
                 failed |= not passed
         if len(places) == 1:
             print("\n".join(outputs[places[0]]))

@@ -1,14 +1,14 @@
 //! A server takes any bytes: it answers, refuses or hangs up, and goes on.
 
 use proptest::prelude::*;
-use sim_zk::Config;
 use sim_zk::choose::Calm;
 use sim_zk::message::Down;
 use sim_zk::raw::Raw;
 use sim_zk::wire::Codec;
+use sim_zk::{Config, ConnId};
 
 /// The first frame of a connection, for a new session of six seconds.
-fn hello() -> Vec<u8> {
+pub fn hello() -> Vec<u8> {
     let mut frame = Vec::new();
     frame.extend(0i32.to_be_bytes());
     frame.extend(0i64.to_be_bytes());
@@ -39,6 +39,13 @@ fn frame() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
+/// Takes what comes on a connection within a time.
+pub fn take(raw: &mut Raw, conn: ConnId, micros: u64) -> Vec<Down> {
+    let end = raw.now() + micros;
+    while raw.advance(end) {}
+    std::iter::from_fn(|| raw.receive(conn)).collect()
+}
+
 /// Sends frames on a connection of its own, and takes what comes within ten seconds.
 pub fn converse(raw: &mut Raw, server: u8, frames: &[Vec<u8>]) -> Vec<Down> {
     let mut codec = Codec::default();
@@ -47,9 +54,7 @@ pub fn converse(raw: &mut Raw, server: u8, frames: &[Vec<u8>]) -> Vec<Down> {
     let end = raw.now() + 100_000;
     while raw.advance(end) {}
     raw.send(conn, requests);
-    let end = raw.now() + 10_000_000;
-    while raw.advance(end) {}
-    let told: Vec<Down> = std::iter::from_fn(|| raw.receive(conn)).collect();
+    let told = take(raw, conn, 10_000_000);
     for down in &told {
         assert_eq!(
             codec.frame(down, raw.paths()).is_none(),

@@ -1,10 +1,11 @@
 //! Frames as client libraries of other languages send them.
 
-use crate::any_bytes::converse;
+use crate::any_bytes::{converse, hello, take};
 use sim_zk::Config;
 use sim_zk::choose::Calm;
 use sim_zk::message::{Answer, Code, Down, Refusal};
 use sim_zk::raw::Raw;
+use sim_zk::wire::Codec;
 
 fn text(text: &str) -> Vec<u8> {
     [&(text.len() as i32).to_be_bytes(), text.as_bytes()].concat()
@@ -30,5 +31,31 @@ fn the_reply_to_an_authentication_repeats_its_xid() {
             let failed = Down::Reply { xid, zxid: 0, result: Err(Refusal::All(Code::AuthFailed)) };
             assert_eq!(told[1..], [failed, Down::Fin], "{servers} servers");
         }
+    }
+}
+
+/// The crate zookeeper-async sends its first request behind its connect request. A server reads it when the session is open
+/// (`ServerCnxn.disableRecv`), whether it leads, or follows and asks the leader first.
+#[test]
+fn a_request_behind_a_connect_request_is_answered_behind_the_session() {
+    for server in 0..3 {
+        let mut raw = Raw::new(Config::default().with_servers(3), Calm);
+        let mut codec = Codec::default();
+        let conn = raw.connect(server, codec.hello(&hello()));
+        let exists = [7i32.to_be_bytes(), 3i32.to_be_bytes()].concat();
+        let exists = [exists, text("/"), vec![0]].concat();
+        let requests = [exists, [(-2i32).to_be_bytes(), 11i32.to_be_bytes()].concat()];
+        let requests = requests.iter().map(|frame| codec.request(frame, raw.paths())).collect();
+        raw.send(conn, requests);
+        let told = take(&mut raw, conn, 1_000_000);
+        let [
+            Down::Connected { timeout, .. },
+            Down::Reply { xid: 7, result, .. },
+            Down::Reply { xid: -2, .. },
+        ] = told.as_slice()
+        else {
+            panic!("server {server}: {told:?}")
+        };
+        assert!(*timeout > 0 && matches!(result, Ok(Answer::Stat(_))), "server {server}: {told:?}");
     }
 }

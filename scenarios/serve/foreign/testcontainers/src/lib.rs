@@ -150,7 +150,8 @@ pub mod core {
         let output = process.stdout.take().expect("it was asked for");
         BufReader::new(output).read_line(&mut address)?;
         let port = address.trim().rsplit(':').next().and_then(|port| port.parse().ok());
-        let port = port.ok_or_else(|| Error::new(ErrorKind::InvalidData, format!("no address: {address:?}")))?;
+        let port =
+            port.ok_or_else(|| Error::new(ErrorKind::InvalidData, format!("no address: {address:?}")))?;
         Ok((process, port))
     }
 }
