@@ -1,12 +1,13 @@
 //! What the traffic of foreign clients shows: programs whose operations, objects and beliefs are not in the history.
 //!
-//! The rules of [`judge`](crate::judge) need operations and beliefs, which only a workload of this project records. The wire of any
-//! other program still shows which znodes its clients create and delete, what they read, which watches wait, and whom a deletion
-//! notifies. [`report`] collects that from one pass over the events; [`Wire`] does the same while a run goes on.
+//! The rules of [`judge`](crate::judge) need operations and beliefs, which only a workload of this project records.
+//! The wire of any other program still shows which znodes its clients create and delete, what they read, which watches
+//! wait, and which sessions a deletion notifies. [`report`] collects that in one pass over the events; [`Wire`] does
+//! the same while a run goes on.
 //!
 //! | module | content |
 //! |---|---|
-//! | `naming` | which library and which recipe gave a znode its name |
+//! | `naming` | the library and the recipe that gave a znode its name |
 //! | `paths` | paths by number |
 //! | `requests` | clients, their requests and what becomes of them |
 //! | `znodes` | ephemeral and sequential znodes, by directory |
@@ -14,39 +15,64 @@
 //! | `herd` | deletions, and the sessions that each notifies |
 //! | `attempts` | znodes of one attempt to join |
 //! | `items` | items of queues |
-//! | `findings`, `report`, `text` | what comes out |
+//! | `findings`, `summary`, `report`, `text` | the findings; the report, its values and its text |
 //!
 //! # Findings
 //!
-//! Requests carry no operation, so each finding is an inference from names, sessions and order. A finding must therefore not depend
-//! on what a client may still be about to do:
+//! Requests carry no operation, so each finding is an inference from names, sessions and order. A correct client may
+//! be about to repair what it has just learned of; therefore a finding says that it has *gone on* instead.
 //!
-//! - **`WIRE-1`, second znode of one attempt.** Two ephemeral znodes of one session live in one directory, and one attempt created both:
-//!   their names are the same up to the number and contain the same guid; or, without a guid, the reply to the first create was
-//!   lost, the session created again under the same path and got that reply, and it did not read the first znode
-//!   in between, nor later without a watch (a client that finds its znode by its owner has to read it). That alone is no finding:
-//!   a create that was lost may be applied late, and a correct client cannot know before it looks. It is one when the session
-//!   *knows both*, by the reply to a list of that directory that was served at or after the second create, and *has gone on*: with both alive
-//!   and no delete of either in flight or lost, it sent a read with a watch on another znode of the directory, or on the
-//!   directory, after that reply, and got its answer, so that it waits; or a session timeout has passed since that reply, or the
-//!   history says that nothing is in flight (`quiesce`).
-//!   A session that waits for a znode older than both uses the older one, and the newer is surplus; otherwise the older is. There is
-//!   no finding once the session has deleted the surplus znode itself, however late: Curator's protected names, Kazoo's and ours are
-//!   cleaned up this way. A znode that ended with its session, or that another client removed, was not cleaned up.
-//! - **`WIRE-2`, herd.** In a directory of a lock, a shared lock, a semaphore or an election, one deletion notified three or more sessions, the
-//!   deleter's own not counted. Two are no herd: one session may wait, and one observe. A session counts if it has a znode in the
-//!   directory (in a semaphore without one, too, as waiters of Kazoo's have none), unless it has a persistent watch
-//!   there, which is a cache, or is a reader with no writer between the deleted znode and its own: the deletion lets all of these in.
-//! - **`WIRE-3`, orphan.** The reply to the delete of an ephemeral znode was lost, the znode still exists, its session is open and has
-//!   had a reply to a later request, and for a session timeout (or until `quiesce`) it has not sent another delete. Libraries
-//!   that repeat a lost delete after a pause have done so by then.
-//! - **`WIRE-4`, possible loss of an item.** A single delete of a queue's item was applied and its reply was lost. It is not told if the
-//!   session had read the item before and then repeated the delete and was answered that there is no such znode: that
-//!   client knows the item to be taken, and has it. Whether a client without that answer drops the item is not on the wire, so this is
-//!   not a breach. A delete within a transaction is not judged: it may leave a receipt.
+//! ## `WIRE-1`: second znode of one attempt
 //!
-//! Watches, sessions and what servers apply are only in the history of a simulated ensemble. A capture has none of them, and the
-//! report of one has requests alone.
+//! Two ephemeral sequential znodes of one session are in one directory, and one attempt created both:
+//!
+//! - with a guid: their names are the same up to the number;
+//! - without one: the create of the older lost its reply, the session then created again under the same path and got
+//!   that reply. A client that finds its znode by its owner has to read it; the rule does not apply if the session has
+//!   read the older znode without a watch.
+//!
+//! That alone is no finding: a lost create may be applied late, and a client cannot know before it looks. The finding
+//! needs both of these:
+//!
+//! - The session *knows both*: it got the reply to a list of that directory, served in a state that has both (by the
+//!   record of the server, or else by the zxid of the reply).
+//! - It *has gone on*, with both alive and no delete of either in flight or lost. Either it waits: after that reply,
+//!   it sent a read with a watch on the directory or on another znode of it than the newer one, and got the answer; it
+//!   has no third znode there, for which another task of the client could wait. Or a session timeout has passed since
+//!   that reply, or the history says that nothing was in flight (`quiesce`).
+//!
+//! A session that waits for a znode older than both uses the older one, and the newer is surplus; otherwise the older
+//! is. Once the session has deleted the surplus znode itself, however late, there is no finding: Curator's protected
+//! names, Kazoo's and ours are cleaned up this way. The end of a session, and a delete by another one, clean nothing
+//! up.
+//!
+//! ## `WIRE-2`: herd
+//!
+//! In a directory of a lock, a shared lock, a semaphore or an election, one deletion notified three or more sessions.
+//! Two are no herd: one session may wait, and another one observe. These sessions do not count:
+//!
+//! - the deleter's own;
+//! - one without a znode in the directory, except in a semaphore, where Kazoo's waiters have none;
+//! - one with a persistent watch there, which is a cache;
+//! - a reader with no writer between the deleted znode and its own: the deletion lets all of these in.
+//!
+//! ## `WIRE-3`: orphan
+//!
+//! The reply to the delete of an ephemeral znode was lost, and the znode still exists. Its session is open and has had
+//! a reply to a later request, and for a session timeout (or until `quiesce`) it has not sent another delete.
+//! Libraries that repeat a lost delete after a pause have done so by then.
+//!
+//! ## `WIRE-4`: possible loss of an item
+//!
+//! A single delete of a queue's item was applied, and its reply was lost. There is no finding if the session had the
+//! data before, and then repeated the delete and was answered that there is no such znode: that client knows that the
+//! item is taken, and has it. What any other client makes of the loss is not on the wire, so the finding is
+//! *possible*, and not a breach. A delete within a transaction is not judged: it may leave a receipt.
+//!
+//! # Evidence
+//!
+//! Watches, sessions and what servers apply are only in the history of a simulated ensemble. A capture has none of
+//! them, and its report has requests alone.
 
 mod attempts;
 mod findings;

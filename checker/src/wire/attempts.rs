@@ -86,7 +86,7 @@ impl Wire {
         let newer = &self.znodes.live[&path];
         let is_lost = self.attempts.lost.contains_key(&(newer.creator, place.front));
         if is_lost && !place.name.has_guid && newer.is_sequential && newer.owner != Session(0) {
-            self.pair(path, |older| !older.is_made && older.is_plain && !older.is_adopted);
+            self.pair(path, |older| !older.is_made && older.is_plain);
         }
     }
 
@@ -141,7 +141,12 @@ impl Wire {
                 // With a third znode, another task of the client may be the one that waits.
                 let is_alone = self.znodes.of(directory, session).count() == 2;
                 let is_informed = pair.informed.is_some_and(|informed| informed.index < sent);
-                if !is_informed || !is_alone || path == pair.newer.0 || pair.has_gone_on() {
+                if !is_informed
+                    || !is_alone
+                    || path == pair.newer.0
+                    || pair.has_gone_on()
+                    || older.is_adopted()
+                {
                     continue;
                 }
                 let watched = self.znodes.live.get(&path).filter(|_| place.path != directory);
@@ -176,7 +181,8 @@ impl Wire {
                 continue;
             }
             pair.is_over = true;
-            if is_surplus && !by_owner && pair.has_gone_on() && znode.is_let_be() {
+            let is_found = is_surplus && !by_owner && pair.has_gone_on();
+            if is_found && znode.is_let_be() && !znode.is_adopted() {
                 self.attempts.found.push(at);
             }
         }

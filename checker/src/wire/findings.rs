@@ -164,7 +164,10 @@ impl Wire {
     fn is_second(&self, pair: &Pair) -> bool {
         let is_let_be = |path: Sym| self.znodes.live.get(&path).is_some_and(Znode::is_let_be);
         let both = || is_let_be(pair.older.0) && is_let_be(pair.newer.0);
-        is_let_be(pair.surplus().0) && (pair.has_gone_on() || (both() && self.is_overdue(pair)))
+        let is_adopted = self.znodes.live.get(&pair.older.0).is_some_and(Znode::is_adopted);
+        is_let_be(pair.surplus().0)
+            && !is_adopted
+            && (pair.has_gone_on() || (both() && self.is_overdue(pair)))
     }
 
     fn second(&self, tables: Tables<'_>, pair: &Pair, collected: &mut Collected) {
@@ -237,7 +240,10 @@ impl Wire {
                 "each of them watched that znode or the directory, in which znodes are named as in a {}",
                 kind.name()
             ))
-            .not_excused("it lets one session in at most, apart from readers next in line; the others look again for nothing")
+            .not_excused(
+                "it lets one session in at most, apart from readers next in line; the others look again \
+                 for nothing",
+            )
         };
         collected.add(WireRule::Herd, directory, position, &seen, text);
     }
@@ -295,7 +301,8 @@ impl Wire {
         let text = || {
             let what = match taken.read {
                 Some(read) => format!(
-                    "the session had the data (e{read}), but no answer says that it took the item: it may drop it as another's"
+                    "the session had the data (e{read}), but no answer says that it took the item: it may drop it \
+                     as another's"
                 ),
                 None => "the session had not got the data before, and no client can get them now".to_owned(),
             };

@@ -1,7 +1,7 @@
 //! What a znode's name shows: the library and the recipe that gave it, and its number.
 //!
-//! A name is read from its end, as servers number znodes, and then from its front. A name that no library below gives is
-//! [`Naming::Other`].
+//! A name is read from its end, where servers put numbers, and then from its front. A name that no library below gives
+//! is [`Naming::Other`].
 
 use crate::named::named;
 
@@ -26,7 +26,8 @@ named! {
         KazooLock = "kazoo-lock",
         /// `<guid>__rlock__<n>`: readers of Kazoo's shared locks; its writers are named as its locks are.
         KazooReadLock = "kazoo-read-lock",
-        /// `<guid>` alone, ephemeral: leases of Kazoo's semaphores and members of its double barriers, receipts of zk-recipes.
+        /// `<guid>` alone, ephemeral: leases of Kazoo's semaphores and members of its double barriers, receipts of
+        /// zk-recipes.
         Guid = "guid",
         /// `<guid>__party__`, or `<guid>-<name>` without a number: parties of Kazoo.
         KazooParty = "kazoo-party",

@@ -136,8 +136,8 @@ pub struct ClientReport {
     pub requests: BTreeMap<Request, u64>,
     /// The number of reads that were answered, with a result or with the answer that there is no such znode.
     pub reads_answered: u64,
-    /// The number of reads that repeat the one before, which was answered, without a notification and without a reply to
-    /// another request in between.
+    /// The number of reads that repeat the one before, which was answered, without a notification, a reply to another
+    /// request or a reconnect in between.
     pub polls: u64,
     /// The number of requests whose reply was lost.
     pub replies_lost: u64,

@@ -51,8 +51,8 @@ impl Wire {
         }
     }
 
-    /// The recipe of a directory. Ephemerals that are named by a guid alone are a semaphore's leases if the semaphore's lock was
-    /// seen, too.
+    /// The recipe of a directory. Ephemerals that are named by a guid alone are a semaphore's leases only if the
+    /// semaphore's lock was seen, too.
     fn kind(&self, path: TextId, directory: &Directory) -> Suggests {
         let kind = Suggests::of(directory.namings.iter().copied());
         let text = self.paths.text(path);

@@ -25,7 +25,7 @@ pub(super) struct Znode {
     /// Whether a create alone made it, and not a transaction with other parts.
     pub(super) is_plain: bool,
     /// Whether its session read it without a watch since it was created.
-    pub(super) is_adopted: bool,
+    is_looked_at: bool,
     cost_from: u32,
     cost_to: Option<u32>,
     /// The number of deletes in flight from the session that created it.
@@ -40,6 +40,11 @@ impl Znode {
     /// Whether its session has not tried to delete it, or was refused.
     pub(super) fn is_let_be(&self) -> bool {
         self.deletes == 0 && self.delete_lost.is_none()
+    }
+
+    /// Whether its session may know it by its owner: a name with a guid needs no look.
+    pub(super) fn is_adopted(&self) -> bool {
+        self.is_looked_at && !self.place.name.has_guid
     }
 
     /// Whether no delete from its session is in flight.
@@ -128,7 +133,7 @@ impl Znodes {
     /// Notes that a session asks about a znode.
     pub(super) fn is_read(&mut self, path: Sym, session: Session, watch: bool) {
         if let Some(znode) = self.live.get_mut(&path).filter(|znode| znode.creator == session && !watch) {
-            znode.is_adopted = true;
+            znode.is_looked_at = true;
         }
     }
 
@@ -194,7 +199,7 @@ impl Wire {
             owner,
             is_made: false,
             is_plain: txn.is_some_and(|txn| txn.kind == Request::Create),
-            is_adopted: false,
+            is_looked_at: false,
             cost_from: cost.unwrap_or_else(|| self.cost(creator, place.directory)),
             cost_to: None,
             deletes: 0,

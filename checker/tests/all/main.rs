@@ -42,6 +42,7 @@ mod two_phase_commit;
 mod wakes;
 mod whose_is_what;
 mod wire;
+mod wire_attempts;
 mod wire_findings;
 mod written_forms;
 mod zookeeper;

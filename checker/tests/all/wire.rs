@@ -1,13 +1,9 @@
 //! What the report of the wire counts.
 
+use crate::common::wire::report;
 use crate::corpus;
 use zk_checker::history::{Request, Session};
 use zk_checker::wire::{self, DirectoryReport, Naming, Standing, Suggests, WireReport};
-
-fn report(text: &str) -> WireReport {
-    let history = zk_checker::text::parse(text).unwrap_or_else(|why| panic!("{why}\n{text}"));
-    wire::report(&history)
-}
 
 fn directory<'a>(report: &'a WireReport, path: &str) -> &'a DirectoryReport {
     report

@@ -1,6 +1,7 @@
 //! What the tests of rules share: a test is a history and a verdict.
 
 pub mod ensemble;
+pub mod wire;
 
 use zk_checker::history::History;
 use zk_checker::{Report, RuleId, RuleSet, judge, text};

@@ -48,7 +48,10 @@ impl From<Value> for Done {
 impl Front {
     /// Carries out an order and answers it.
     pub(super) fn obey(&mut self, order: Order) {
-        match self.perform(&order.command) {
+        let done = self.perform(&order.command);
+        // Whoever reads the answer finds the ports as it says.
+        self.open_and_close();
+        match done {
             Ok(Done(answer, None)) => reply(order.answer, Ok(answer)),
             Ok(Done(answer, Some(effect))) => {
                 let deadline = self.raw.now() + PATIENCE;
