@@ -69,7 +69,7 @@ def go(folder):
 def node(folder):
     need("npm")
     need("node")
-    build(["npm", "install", "--no-audit", "--no-fund", "--prefix", folder, "node-zookeeper-client@1.1.3"])
+    download(["npm", "install", "--no-audit", "--no-fund", "--prefix", folder, "node-zookeeper-client@1.1.3"])
     return ["env", f"NODE_PATH={folder / 'node_modules'}", "node", HERE / "node_client.js"]
 
 
@@ -84,7 +84,7 @@ def node_native(folder):
     if not (place / "node_modules" / "zookeeper" / "build" / "Release" / "zookeeper.node").exists():
         options = ["--no-audit", "--no-fund", "--prefix", place]
         environment = {**os.environ, "npm_config_nodedir": str(home)}
-        build(["npm", "install", "--ignore-scripts", *options, "zookeeper@7.3.0"])
+        download(["npm", "install", "--ignore-scripts", *options, "zookeeper@7.3.0"])
         build(["npm", "rebuild", *options, "zookeeper"], env=environment)
     return ["env", f"NODE_PATH={place / 'node_modules'}", "node", HERE / "node_native_client.js"]
 
@@ -96,6 +96,7 @@ def rust(name):
         need("cargo")
         project = folder / "rust"
         shutil.copytree(HERE / "rust", project)
+        download(["cargo", "fetch", "--quiet"], cwd=project)
         build(["cargo", "build", "--quiet", "--bin", name], cwd=project, env=cargo_environment())
         return [target() / "debug" / name]
 
@@ -139,7 +140,7 @@ def suite(folder):
         f'[package]\nname = "finder"\nedition = "2021"\n[dependencies]\n{SUITE} = "={SUITE_VERSION}"\n'
     )
     command = ["cargo", "metadata", "--format-version", "1", "--quiet"]
-    told = subprocess.run(command, cwd=finder, stdout=subprocess.PIPE, text=True, check=True).stdout
+    told = download(command, cwd=finder)
     manifest = next(each["manifest_path"] for each in json.loads(told)["packages"] if each["name"] == SUITE)
     sources = folder / SUITE
     shutil.copytree(pathlib.Path(manifest).parent, sources)
@@ -148,6 +149,7 @@ def suite(folder):
         cargo.write(f'\n[workspace]\n\n[dev-dependencies.testcontainers]\npath = "{HERE / "testcontainers"}"\n')
     settings = {"CARGO_PROFILE_DEV_LTO": "off", "CARGO_PROFILE_DEV_DEBUG": "0"}
     environment = cargo_environment(**settings)
+    download(["cargo", "fetch", "--quiet"], cwd=sources)
     build(["cargo", "test", "--quiet", "--lib", "--test", "zookeeper", "--no-run"], cwd=sources, env=environment)
     return sources, environment
 
@@ -189,6 +191,14 @@ CLIENTS = {
 def need(program):
     if not shutil.which(program):
         raise Missing(f"the program {program}")
+
+
+def download(command, **options):
+    """What comes from a package registry is missing where none is reached."""
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+    if done.returncode:
+        raise Missing(f"{' '.join(map(str, command))}: {done.stderr.strip()[-500:]}")
+    return done.stdout
 
 
 def build(command, **options):
