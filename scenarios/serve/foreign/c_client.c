@@ -95,7 +95,7 @@ static void hear(zhandle_t *handle, int type, int state, const char *path, void 
     pthread_mutex_unlock(&session->lock);
 }
 
-// The default watcher hears of the connection; a watcher object hears of its connection too, which the default one has told.
+// The library tells every watcher about its connection. The session's own watcher has recorded that already.
 static void hear_watch(zhandle_t *handle, int type, int state, const char *path, void *context) {
     if (type != ZOO_SESSION_EVENT) hear(handle, type, state, path, context);
 }
@@ -395,7 +395,7 @@ static void watches(struct session *one, struct session *other) {
     expect_code("watch: data of the child", get_watched(one, at("w/c")), ZOK);
     expect_code("watch: children", children_watched(one, at("w")), ZOK);
     expect_code("watch: another session deletes the child", zoo_delete(other->handle, at("w/c"), ANY), ZOK);
-    // Two watchers, the one that has both watches of it is called once for each.
+    // The same watcher has a data watch and a child watch on the znode, and the library calls it once.
     expect_event("watch: data of the child", one, "deleted " ROOT "/w/c");
     expect_event("watch: children", one, "children changed " ROOT "/w");
     expect_code("watch: get of a missing one sets none", get_watched(one, at("w/c")), ZNONODE);

@@ -341,7 +341,6 @@ func waitUntilAllServe() {
 	}
 }
 
-// A session whose events are read as they come. The package drops events that nobody reads.
 func restarts(one, other session) {
 	var stat *zk.Stat
 	var watch <-chan zk.Event

@@ -54,7 +54,7 @@ async fn open(address: &str) -> ZooKeeper {
     let mut builder = ZooKeeperBuilder::default();
     builder.set_timeout(Duration::from_secs(8));
     let (zk, events) = answered("connect", builder.connect(&address).await);
-    // The crate tells all events here, too, and waits for nobody.
+    // All events arrive on this stream as well. The crate does not wait for a reader.
     drop(events);
     zk
 }
