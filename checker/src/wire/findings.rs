@@ -252,7 +252,6 @@ impl Wire {
     fn is_orphan(&self, znode: &Znode, loss: Loss) -> bool {
         let session = self.session(znode.owner);
         znode.owner != Session(0)
-            && znode.is_undeleted()
             && session.is_open
             && session.answered > loss.lost.index
             && self.is_settled(znode.owner, loss.lost)

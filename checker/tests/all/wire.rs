@@ -1,6 +1,6 @@
 //! What the report of the wire counts.
 
-use crate::common::wire::report;
+use crate::common::wire::{report, without};
 use crate::corpus;
 use zk_checker::history::{Request, Session};
 use zk_checker::wire::{self, DirectoryReport, Naming, Standing, Suggests, WireReport};
@@ -232,6 +232,9 @@ run sim clients a
 2.001 server:0 txn 0x11 s1 create ok
 2.001 server:0 created 0x11 /queue/taken/entry-100-0000000001 s1
 ";
+    // An item of a queue is no ephemeral.
+    let unasked = report(&without(text, " a send"));
+    assert_eq!(directory(&unasked, "/queue/taken").naming, [Naming::Claim]);
     let report = report(text);
     assert_eq!(directory(&report, "/queue/taken").naming, [Naming::Claim]);
     assert_eq!(report.queues.len(), 1);

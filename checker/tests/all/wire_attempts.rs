@@ -91,6 +91,10 @@ fn wire_1_a_session_that_has_seen_both_may_still_delete_one() {
     finds(&[JOINS, JOINS_AGAIN, LISTS, in_flight, lost, WAITS_ON_OLDER], "");
     let refused = "2.516 a reply r5 no_auth 0x12 conn 5\n";
     finds(&[JOINS, JOINS_AGAIN, LISTS, in_flight, refused, WAITS_ON_OLDER], "WIRE-1");
+    let in_flight_later = in_flight.replace("2.515", "2.530");
+    finds(&[JOINS, JOINS_AGAIN, LISTS, WAITS_ON_OLDER, &in_flight_later], "");
+    let of_newer = in_flight.replace("0001", "0002");
+    finds(&[JOINS, JOINS_AGAIN, LISTS, &of_newer, "7.000 world heal\n"], "");
     // When it began to wait, the delete was on its way.
     finds(&[JOINS, JOINS_AGAIN, LISTS, in_flight, WAITS_ON_OLDER, &refused.replace("2.51", "2.53")], "");
 }
@@ -119,6 +123,11 @@ fn wire_1_a_session_that_cleans_up_is_not_at_fault() {
     finds(&[JOINS, JOINS_AGAIN, LISTS, DELETES_OLDER], "");
     finds(&[JOINS, JOINS_AGAIN, LISTS, WAITS_ON_OLDER, DELETES_OLDER], "");
     finds(&[JOINS, JOINS_AGAIN, LISTS, "7.000 world heal\n", &DELETES_OLDER.replace("3.00", "7.00")], "");
+    // A delete in a transaction.
+    let in_a_multi = without(DELETES_OLDER, " a ");
+    finds(&[JOINS, JOINS_AGAIN, LISTS, WAITS_ON_OLDER, &in_a_multi], "");
+    let newer_in_a_multi = without(DELETES_NEWER, " a ").replace("3.10", "7.10");
+    finds(&[JOINS, JOINS_AGAIN, LISTS, &newer_in_a_multi], "");
     // It waits with the older one, and deletes the newer.
     finds(&[JOINS, JOINS_AGAIN, LISTS, WAITS_ON_FIRST], "WIRE-1");
     finds(&[JOINS, JOINS_AGAIN, LISTS, WAITS_ON_FIRST, DELETES_NEWER], "");
@@ -172,6 +181,7 @@ fn wire_1_a_name_without_a_guid_tells_by_the_lost_reply() {
         "2.010 a reply r1 ok 0x11 conn 1\n2.010 a made /lock/lock-0000000001 0x11",
     );
     finds(&[&answered, &again, &lists, &waits, "9.000 world quiesce\n"], "");
+    finds(&[&without(&joins, "lost r1"), &again, &lists, &waits, "9.000 world quiesce\n"], "");
     // The create that was lost was not applied, and two tasks have one znode each.
     let unapplied = without(&without(&joins, "txn 0x11"), "created 0x11");
     let third =

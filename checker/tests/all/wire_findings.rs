@@ -181,6 +181,13 @@ fn wire_3_what_is_gone_is_no_orphan() {
     finds(&[HOLDS, RELEASES, GOES_ON, applied, "9.000 world heal\n"], "");
     let ended = "5.000 server:0 ended s1 0x12\n";
     finds(&[HOLDS, RELEASES, GOES_ON, ended, "9.000 world heal\n"], "");
+    // A client of which no session is known.
+    let nobody = "run sim clients a\n0.000 server:0 txn 0x11 s0 create ok
+        0.000 server:0 created 0x11 /lock/lock-0000000001 s0\n";
+    let releases = RELEASES.replace("GUID-lock-", "lock-");
+    let goes_on = without(GOES_ON, "state").replace(" conn 5", "");
+    let text = [nobody, &releases, &goes_on, "9.000 world heal\n"].concat();
+    assert!(report(&text).findings.is_empty());
     // An item stays in its queue, and is nobody's.
     let item = HOLDS.replace("GUID-lock-0000000001 s1", "qn-0000000001 s0");
     finds(&[&item, &RELEASES.replace("GUID-lock-", "qn-"), GOES_ON, "9.000 world heal\n"], "");
@@ -234,6 +241,12 @@ fn wire_4_an_item_that_its_consumer_has() {
     finds(&[PUT, &READ.replace("ok", "no_node"), TAKES, TAKEN, REPLY_LOST, DELETES_AGAIN], "WIRE-4");
     let by_another = DELETES_AGAIN.replace(" a ", " b ").replace("s1", "s2");
     finds(&[PUT, READ, TAKES, TAKEN, REPLY_LOST, &by_another], "WIRE-4");
+    // It asked twice, and the first delete took it.
+    let twice = "2.000 a send r4 delete /queue/entry-100-0000000001\n";
+    finds(&[PUT, READ, TAKES, twice, TAKEN, replied, "2.003 a lost r4\n"], "");
+    // The data went to another client.
+    let read_by_another = READ.replace(" a ", " b ").replace("conn 1", "conn 2");
+    finds(&[PUT, &read_by_another, TAKES, TAKEN, REPLY_LOST, DELETES_AGAIN], "WIRE-4");
     let in_one_read = "
 1.500 a send r1 multi_read /queue
 1.501 server:0 served r1 0x10 conn 1
