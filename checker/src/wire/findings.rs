@@ -195,7 +195,7 @@ impl Wire {
                     format!("and then waited on {on} (e{})", at.index)
                 }
                 None => {
-                    "and deleted neither for a session timeout, or until nothing was in flight".to_owned()
+                    "and deleted neither for two session timeouts, or until nothing was in flight".to_owned()
                 }
             };
             explain(format!(
