@@ -20,7 +20,8 @@
 //! # Findings
 //!
 //! Requests carry no operation, so each finding is an inference from names, sessions and order. A correct client may
-//! be about to repair what it has just learned of; therefore a finding says that it has *gone on* instead.
+//! be about to repair what it has just learned of; therefore a finding says that it has *gone on* instead. Where only time
+//! shows that, it is two session timeouts: the session of a client that dies, or is cut off, ends after one.
 //!
 //! ## `WIRE-1`: second znode of one attempt
 //!
@@ -38,7 +39,7 @@
 //!   record of the server, or else by the zxid of the reply).
 //! - It *has gone on*, with both alive and no delete of either in flight or lost. Either it waits: after that reply,
 //!   it sent a read with a watch on the directory or on another znode of it than the newer one, and got the answer; it
-//!   has no third znode there, for which another task of the client could wait. Or a session timeout has passed since
+//!   has no third znode there, for which another task of the client could wait. Or two session timeouts have passed since
 //!   that reply, or the history says that nothing was in flight (`quiesce`).
 //!
 //! A session that waits for a znode older than both uses the older one, and the newer is surplus; otherwise the older
@@ -59,7 +60,7 @@
 //! ## `WIRE-3`: orphan
 //!
 //! The reply to the delete of an ephemeral znode was lost, and the znode still exists. Its session is open and has had
-//! a reply to a later request, and for a session timeout (or until `quiesce`) it has not sent another delete.
+//! a reply to a later request, and for two session timeouts (or until `quiesce`) it has not sent another delete.
 //! Libraries that repeat a lost delete after a pause have done so by then.
 //!
 //! ## `WIRE-4`: possible loss of an item
@@ -224,11 +225,12 @@ impl Wire {
         }
     }
 
-    /// Whether a client has had its time since a moment: its session's timeout, or until nothing was in flight.
+    /// Whether a client has had its time since a moment: until nothing was in flight, or two timeouts of its session, so
+    /// that it was alive for one of them.
     fn is_settled(&self, session: Session, since: Moment) -> bool {
         let timeout = self.session(session).timeout;
         let timeout = if timeout == 0 { self.timeout } else { timeout };
-        self.now.at.saturating_sub(since.at) >= timeout
+        self.now.at.saturating_sub(since.at) >= 2 * timeout
             || self.quiet.is_some_and(|quiet| quiet.index > since.index)
     }
 }

@@ -21,7 +21,7 @@ pub(super) struct Pair {
     pub(super) informed: Option<Moment>,
     /// The reply from which on the session waits, with the znode or the directory that it watches.
     pub(super) waits: Option<(Moment, TextId)>,
-    /// Whether a session timeout has passed since the list.
+    /// Whether the session has had its time since the list.
     pub(super) is_late: bool,
     /// Whether the session waits with the older one, so that the newer is left over.
     pub(super) uses_older: bool,

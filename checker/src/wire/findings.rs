@@ -195,7 +195,7 @@ impl Wire {
                     format!("and then waited on {on} (e{})", at.index)
                 }
                 None => {
-                    "and deleted neither for a session timeout, or until nothing was in flight".to_owned()
+                    "and deleted neither for two session timeouts, or until nothing was in flight".to_owned()
                 }
             };
             explain(format!(
@@ -252,7 +252,6 @@ impl Wire {
     fn is_orphan(&self, znode: &Znode, loss: Loss) -> bool {
         let session = self.session(znode.owner);
         znode.owner != Session(0)
-            && znode.is_undeleted()
             && session.is_open
             && session.answered > loss.lost.index
             && self.is_settled(znode.owner, loss.lost)

@@ -99,9 +99,8 @@ impl Wire {
     ) {
         let is_cache = self.watches.covers(session, place.path, &self.paths);
         self.watches.fire(session, kind, place.path, conn);
-        // A change that was missed while disconnected has no zxid.
-        let behind = (zxid != 0).then(|| self.herd.behind(zxid, kind, path, place)).flatten();
-        let Some(at) = behind else { return };
+        // A change that was missed while disconnected has zxid 0, and no transaction has that.
+        let Some(at) = self.herd.behind(zxid, kind, path, place) else { return };
         let Deleted { by, place, czxid, next_writer, .. } = self.herd.all[at].deleted;
         if by == session {
             return;

@@ -126,12 +126,7 @@ impl Wire {
 
     /// Forgets the requests of a process that died.
     pub(super) fn crash(&mut self, client: u16) {
-        let of_it = |sent: &Sent| sent.client == client;
-        let gone: Vec<Sent> = self.in_flight.values().copied().filter(of_it).collect();
-        self.in_flight.retain(|_, sent| !of_it(sent));
-        for sent in gone.iter().filter(|sent| sent.kind == Request::Delete) {
-            self.znodes.delete_ends(sent.path, sent.session, None);
-        }
+        self.in_flight.retain(|_, sent| sent.client != client);
         let view = self.client_mut(client);
         view.creates.clear();
         view.last_read = None;

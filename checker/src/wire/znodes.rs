@@ -47,11 +47,6 @@ impl Znode {
         self.is_looked_at && !self.place.name.has_guid
     }
 
-    /// Whether no delete from its session is in flight.
-    pub(super) fn is_undeleted(&self) -> bool {
-        self.deletes == 0
-    }
-
     /// Whether it is an item of a queue.
     pub(super) fn is_item(&self) -> bool {
         self.naming.suggests() == Suggests::Queue
@@ -246,7 +241,7 @@ impl Wire {
         let deleted = Deleted { zxid, path, place, czxid: znode.czxid, next_writer, by, index };
         self.herd.deleted(deleted);
         self.leaves(path, &znode, by_owner);
-        if znode.is_item() && kind == Some(Request::Delete) {
+        if kind == Some(Request::Delete) {
             self.items.taken(path, by, Taken::new(&znode, by, index));
         }
     }

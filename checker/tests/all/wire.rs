@@ -1,6 +1,6 @@
 //! What the report of the wire counts.
 
-use crate::common::wire::report;
+use crate::common::wire::{report, without};
 use crate::corpus;
 use zk_checker::history::{Request, Session};
 use zk_checker::wire::{self, DirectoryReport, Naming, Standing, Suggests, WireReport};
@@ -159,10 +159,21 @@ fn requests_are_counted_by_kind_and_client() {
 }
 
 #[test]
+fn a_refused_read_is_not_answered() {
+    let reads = |code: &str| {
+        let text = format!("run sim clients a\n1.000 a send r1 get /config\n1.001 a reply r1 {code} 0x1");
+        report(&text).clients[0].reads_answered
+    };
+    assert_eq!((reads("ok"), reads("no_node"), reads("no_auth"), reads("throttled")), (1, 1, 0, 0));
+}
+
+#[test]
 fn a_client_without_a_state_is_known_by_its_connection() {
     let unknown: String =
         LOCK.lines().filter(|line| !line.contains("state")).map(|line| format!("{line}\n")).collect();
     let report = report(&named(&[&unknown, RELEASE]));
+    // One by its replies, and one by a notification.
+    assert_eq!(report.clients[0].sessions, [Session(1)]);
     assert_eq!(report.clients[1].sessions, [Session(2)]);
     assert_eq!(directory(&report, "/lock").contenders[0].client.as_deref(), Some("b"));
 }
@@ -183,6 +194,8 @@ fn a_poll_repeats_a_read_with_no_reason() {
     assert_eq!(polls("2.000 a notice s1 deleted /lock/holder"), 0);
     assert_eq!(polls("2.000 b notice s2 deleted /lock/holder"), 1);
     assert_eq!(polls("2.000 a send r2 get /config\n2.001 a reply r2 ok 0x1"), 0);
+    assert_eq!(polls("2.000 a send r2 set /config\n2.001 a reply r2 ok 0x1"), 0);
+    assert_eq!(polls("2.000 a send r2 set /config"), 1, "it is not answered");
     assert_eq!(polls("2.000 b send r2 get /config\n2.001 b reply r2 ok 0x1"), 1);
     assert_eq!(polls("2.000 a state s1 connected conn 7"), 0);
     assert_eq!(polls("2.000 a send r2 exists /lock/holder"), 1, "the second one, and not the third");
@@ -232,6 +245,9 @@ run sim clients a
 2.001 server:0 txn 0x11 s1 create ok
 2.001 server:0 created 0x11 /queue/taken/entry-100-0000000001 s1
 ";
+    // An item of a queue is no ephemeral.
+    let unasked = report(&without(text, " a send"));
+    assert_eq!(directory(&unasked, "/queue/taken").naming, [Naming::Claim]);
     let report = report(text);
     assert_eq!(directory(&report, "/queue/taken").naming, [Naming::Claim]);
     assert_eq!(report.queues.len(), 1);

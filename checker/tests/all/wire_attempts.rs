@@ -91,6 +91,10 @@ fn wire_1_a_session_that_has_seen_both_may_still_delete_one() {
     finds(&[JOINS, JOINS_AGAIN, LISTS, in_flight, lost, WAITS_ON_OLDER], "");
     let refused = "2.516 a reply r5 no_auth 0x12 conn 5\n";
     finds(&[JOINS, JOINS_AGAIN, LISTS, in_flight, refused, WAITS_ON_OLDER], "WIRE-1");
+    let in_flight_later = in_flight.replace("2.515", "2.530");
+    finds(&[JOINS, JOINS_AGAIN, LISTS, WAITS_ON_OLDER, &in_flight_later], "");
+    let of_newer = in_flight.replace("0001", "0002");
+    finds(&[JOINS, JOINS_AGAIN, LISTS, &of_newer, "11.000 world heal\n"], "");
     // When it began to wait, the delete was on its way.
     finds(&[JOINS, JOINS_AGAIN, LISTS, in_flight, WAITS_ON_OLDER, &refused.replace("2.51", "2.53")], "");
 }
@@ -103,13 +107,15 @@ fn wire_1_a_session_that_waits_on_the_directory_waits_too() {
 }
 
 #[test]
-fn wire_1_a_session_timeout_is_enough_time() {
+fn wire_1_two_session_timeouts_are_enough_time() {
     let later = |at: &str| format!("{at} world heal\n");
-    finds(&[JOINS, JOINS_AGAIN, LISTS, &later("6.511")], "");
-    finds(&[JOINS, JOINS_AGAIN, LISTS, &later("6.512")], "WIRE-1");
+    finds(&[JOINS, JOINS_AGAIN, LISTS, &later("10.511")], "");
+    finds(&[JOINS, JOINS_AGAIN, LISTS, &later("10.512")], "WIRE-1");
+    // It has died, and its session ended a timeout later.
+    finds(&[JOINS, JOINS_AGAIN, LISTS, &ENDS.replace("4.000", "6.600")], "");
     // The first list counts.
     let again = LISTS.replace("r3", "r8").replace("2.5", "4.5");
-    finds(&[JOINS, JOINS_AGAIN, LISTS, &again, &later("6.512")], "WIRE-1");
+    finds(&[JOINS, JOINS_AGAIN, LISTS, &again, &later("10.512")], "WIRE-1");
     finds(&[JOINS, JOINS_AGAIN, LISTS, "2.600 world quiesce\n"], "WIRE-1");
     finds(&[JOINS, JOINS_AGAIN, "2.505 world quiesce\n", LISTS], "");
 }
@@ -118,7 +124,12 @@ fn wire_1_a_session_timeout_is_enough_time() {
 fn wire_1_a_session_that_cleans_up_is_not_at_fault() {
     finds(&[JOINS, JOINS_AGAIN, LISTS, DELETES_OLDER], "");
     finds(&[JOINS, JOINS_AGAIN, LISTS, WAITS_ON_OLDER, DELETES_OLDER], "");
-    finds(&[JOINS, JOINS_AGAIN, LISTS, "7.000 world heal\n", &DELETES_OLDER.replace("3.00", "7.00")], "");
+    finds(&[JOINS, JOINS_AGAIN, LISTS, "11.000 world heal\n", &DELETES_OLDER.replace("3.00", "11.00")], "");
+    // A delete in a transaction.
+    let in_a_multi = without(DELETES_OLDER, " a ");
+    finds(&[JOINS, JOINS_AGAIN, LISTS, WAITS_ON_OLDER, &in_a_multi], "");
+    let newer_in_a_multi = without(DELETES_NEWER, " a ").replace("3.10", "11.10");
+    finds(&[JOINS, JOINS_AGAIN, LISTS, &newer_in_a_multi], "");
     // It waits with the older one, and deletes the newer.
     finds(&[JOINS, JOINS_AGAIN, LISTS, WAITS_ON_FIRST], "WIRE-1");
     finds(&[JOINS, JOINS_AGAIN, LISTS, WAITS_ON_FIRST, DELETES_NEWER], "");
@@ -129,7 +140,7 @@ fn wire_1_a_session_that_cleans_up_is_not_at_fault() {
 fn wire_1_the_end_of_a_session_cleans_nothing_up() {
     finds(&[JOINS, JOINS_AGAIN, LISTS, WAITS_ON_OLDER, DELETES_NEWER], "WIRE-1");
     finds(&[JOINS, JOINS_AGAIN, LISTS, WAITS_ON_OLDER, ENDS], "WIRE-1");
-    finds(&[JOINS, JOINS_AGAIN, LISTS, &ENDS.replace("4.000", "6.600")], "WIRE-1");
+    finds(&[JOINS, JOINS_AGAIN, LISTS, &ENDS.replace("4.000", "10.600")], "WIRE-1");
     finds(&[JOINS, JOINS_AGAIN, LISTS, WAITS_ON_FIRST, &DELETES_OLDER.replace("by s1", "by s2")], "WIRE-1");
     let by_another =
         DELETES_OLDER.replace("a send", "b send").replace("by s1", "by s2").replace("a reply", "b reply");
@@ -146,7 +157,7 @@ fn wire_1_with_a_third_znode_another_task_may_wait() {
 2.506 server:0 created 0x12 /lock/other-lock-0000000003 s1
 ";
     finds(&[JOINS, JOINS_AGAIN, third, LISTS, WAITS_ON_OLDER], "");
-    finds(&[JOINS, JOINS_AGAIN, third, LISTS, WAITS_ON_OLDER, "6.600 world heal\n"], "WIRE-1");
+    finds(&[JOINS, JOINS_AGAIN, third, LISTS, WAITS_ON_OLDER, "10.600 world heal\n"], "WIRE-1");
 }
 
 #[test]
@@ -172,6 +183,7 @@ fn wire_1_a_name_without_a_guid_tells_by_the_lost_reply() {
         "2.010 a reply r1 ok 0x11 conn 1\n2.010 a made /lock/lock-0000000001 0x11",
     );
     finds(&[&answered, &again, &lists, &waits, "9.000 world quiesce\n"], "");
+    finds(&[&without(&joins, "lost r1"), &again, &lists, &waits, "9.000 world quiesce\n"], "");
     // The create that was lost was not applied, and two tasks have one znode each.
     let unapplied = without(&without(&joins, "txn 0x11"), "created 0x11");
     let third =

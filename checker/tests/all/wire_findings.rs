@@ -148,10 +148,10 @@ const GOES_ON: &str = "
 
 #[test]
 fn wire_3_a_delete_that_is_not_repeated() {
-    let later = "6.510 world heal\n";
+    let later = "10.510 world heal\n";
     finds(&[HOLDS, RELEASES, GOES_ON, later], "WIRE-3");
     insta::assert_snapshot!(explained(&[HOLDS, RELEASES, GOES_ON, later]));
-    finds(&[HOLDS, RELEASES, GOES_ON, "6.509 world heal\n"], "");
+    finds(&[HOLDS, RELEASES, GOES_ON, "10.509 world heal\n"], "");
     finds(&[HOLDS, RELEASES, GOES_ON, "3.003 world quiesce\n"], "WIRE-3");
     finds(&[HOLDS, "2.400 world quiesce\n", RELEASES, GOES_ON], "");
     // Without an answer, the client is not connected.
@@ -163,27 +163,48 @@ fn wire_3_a_delete_that_is_not_repeated() {
 }
 
 #[test]
+fn wire_3_a_fault_explains_a_loss_until_a_reply_comes() {
+    let fault = "2.100 world fault disconnect a lasts 0\n";
+    let reply = "2.200 a send r7 get /config\n2.202 a reply r7 ok 0x11 conn 1\n";
+    let releases = without(RELEASES, "fault");
+    let explains = |pieces: &[&str]| explained(pieces).contains("after the fault");
+    assert!(explains(&[HOLDS, fault, &releases, GOES_ON, "11.000 world heal\n"]));
+    assert!(!explains(&[HOLDS, fault, reply, &releases, GOES_ON, "11.000 world heal\n"]));
+    assert!(!explains(&[HOLDS, &fault.replace(" a ", " b "), &releases, GOES_ON, "11.000 world heal\n"]));
+}
+
+#[test]
 fn wire_3_a_client_that_deletes_again_leaves_nothing() {
     let again = "3.500 a send r3 delete /lock/GUID-lock-0000000001\n";
-    finds(&[HOLDS, RELEASES, GOES_ON, again, "9.000 world heal\n"], "");
-    finds(&[HOLDS, RELEASES, GOES_ON, again, "3.600 a reply r3 no_auth 0x11 conn 5\n9.000 world heal\n"], "");
+    finds(&[HOLDS, RELEASES, GOES_ON, again, "11.000 world heal\n"], "");
+    finds(
+        &[HOLDS, RELEASES, GOES_ON, again, "3.600 a reply r3 no_auth 0x11 conn 5\n11.000 world heal\n"],
+        "",
+    );
     let lost_again = "3.600 a lost r3\n4.000 a send r4 get /config\n4.001 a reply r4 ok 0x11 conn 5\n";
-    finds(&[HOLDS, RELEASES, GOES_ON, again, lost_again, "7.000 world heal\n"], "");
-    finds(&[HOLDS, RELEASES, GOES_ON, again, lost_again, "7.600 world heal\n"], "WIRE-3");
+    finds(&[HOLDS, RELEASES, GOES_ON, again, lost_again, "11.000 world heal\n"], "");
+    finds(&[HOLDS, RELEASES, GOES_ON, again, lost_again, "11.600 world heal\n"], "WIRE-3");
     let by_another = again.replace(" a ", " b ");
-    finds(&[HOLDS, RELEASES, GOES_ON, &by_another, "9.000 world heal\n"], "WIRE-3");
+    finds(&[HOLDS, RELEASES, GOES_ON, &by_another, "11.000 world heal\n"], "WIRE-3");
 }
 
 #[test]
 fn wire_3_what_is_gone_is_no_orphan() {
     let applied = "2.505 server:0 txn 0x12 s1 delete ok
 2.505 server:0 deleted 0x12 /lock/GUID-lock-0000000001 by s1\n";
-    finds(&[HOLDS, RELEASES, GOES_ON, applied, "9.000 world heal\n"], "");
+    finds(&[HOLDS, RELEASES, GOES_ON, applied, "11.000 world heal\n"], "");
     let ended = "5.000 server:0 ended s1 0x12\n";
-    finds(&[HOLDS, RELEASES, GOES_ON, ended, "9.000 world heal\n"], "");
+    finds(&[HOLDS, RELEASES, GOES_ON, ended, "11.000 world heal\n"], "");
+    // A client of which no session is known.
+    let nobody = "run sim clients a\n0.000 server:0 txn 0x11 s0 create ok
+        0.000 server:0 created 0x11 /lock/lock-0000000001 s0\n";
+    let releases = RELEASES.replace("GUID-lock-", "lock-");
+    let goes_on = without(GOES_ON, "state").replace(" conn 5", "");
+    let text = [nobody, &releases, &goes_on, "11.000 world heal\n"].concat();
+    assert!(report(&text).findings.is_empty());
     // An item stays in its queue, and is nobody's.
     let item = HOLDS.replace("GUID-lock-0000000001 s1", "qn-0000000001 s0");
-    finds(&[&item, &RELEASES.replace("GUID-lock-", "qn-"), GOES_ON, "9.000 world heal\n"], "");
+    finds(&[&item, &RELEASES.replace("GUID-lock-", "qn-"), GOES_ON, "11.000 world heal\n"], "");
 }
 
 // ── WIRE-4 ──
@@ -234,6 +255,12 @@ fn wire_4_an_item_that_its_consumer_has() {
     finds(&[PUT, &READ.replace("ok", "no_node"), TAKES, TAKEN, REPLY_LOST, DELETES_AGAIN], "WIRE-4");
     let by_another = DELETES_AGAIN.replace(" a ", " b ").replace("s1", "s2");
     finds(&[PUT, READ, TAKES, TAKEN, REPLY_LOST, &by_another], "WIRE-4");
+    // It asked twice, and the first delete took it.
+    let twice = "2.000 a send r4 delete /queue/entry-100-0000000001\n";
+    finds(&[PUT, READ, TAKES, twice, TAKEN, replied, "2.003 a lost r4\n"], "");
+    // The data went to another client.
+    let read_by_another = READ.replace(" a ", " b ").replace("conn 1", "conn 2");
+    finds(&[PUT, &read_by_another, TAKES, TAKEN, REPLY_LOST, DELETES_AGAIN], "WIRE-4");
     let in_one_read = "
 1.500 a send r1 multi_read /queue
 1.501 server:0 served r1 0x10 conn 1
