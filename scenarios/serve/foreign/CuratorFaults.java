@@ -3,10 +3,11 @@
 //     javac -cp JARS -d out ../fixtures/java/org/zksim/ZkSim.java CuratorFaults.java
 //     java -cp out:JARS CuratorFaults [--seeds COUNT] [--from SEED] [--rates RATES]
 //
-// JARS are those of Curator. Each seed has an ensemble of three servers of its own. Three clients take an InterProcessMutex in turns, and report what they believe: a holder whose connection is lost reports that it does not act as the
-// holder any more, as Curator's documentation asks. Each seed prints one line with its verdict, and the turns that failed or did not
-// end: Curator 5.4 sometimes loses the path of a znode that it has created (`Path cannot be null`), and later waits for that znode. The
-// exit status is 0 if no promise was broken.
+// JARS are those of Curator. Each seed has an ensemble of three servers of its own. Three clients take an InterProcessMutex
+// in turns, and report what they believe: a holder whose connection is lost reports that it does not act as the holder any
+// more, as Curator's documentation asks. Each seed prints one line with its verdict, and the turns that failed or did not
+// end: Curator 5.4 sometimes loses the path of a znode that it has created (`Path cannot be null`), and later waits for that
+// znode. The exit status is 0 if no promise was broken.
 
 import java.util.ArrayList;
 import java.util.Arrays;
