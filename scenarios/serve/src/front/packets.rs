@@ -6,6 +6,7 @@ use crate::network::{Missed, Request, Strike};
 use sim_zk::fault::Fault;
 use sim_zk::message::{Answer, Ask, ConnId, Down, Tag, Up};
 use sim_zk::observer::Kind;
+use sim_zk::wire::password;
 use sim_zk::world::World;
 use zk_checker::history::{Code, Conn, OpId, ReqId, SessionState, Victim, What, Who};
 use zk_harness::journal::{self, fault_kind, notify};
@@ -29,12 +30,13 @@ impl Front {
         let Some(server) = self.connections[number].as_ref().map(|connection| connection.server) else {
             return;
         };
-        let Up::Connect { session, .. } = hello else {
+        let Up::Connect { session, password: shown, .. } = hello else {
             // The server hangs up on it.
             let conn = self.raw.connect(server, hello);
             return self.opened(number, conn);
         };
-        let known = self.clients.of(session);
+        // Who does not know the password is somebody else.
+        let known = self.clients.of(session).filter(|_| shown == password(session));
         let client = known.unwrap_or_else(|| self.begin());
         let Some(connection) = &mut self.connections[number] else { return };
         connection.client = Some(client);
@@ -86,6 +88,7 @@ impl Front {
             }
             if !matches!(next, Next::Goes) {
                 self.leave(number, leaving);
+                self.flush(number);
                 return self.break_off(number);
             }
         }
@@ -239,6 +242,8 @@ impl Front {
                 match asked.and_then(|asked| asked.fate.take()) {
                     Some(Fate::Lost) => {
                         self.struck(client, Fault::ReplyLost, 0);
+                        // What came before it is received.
+                        self.flush(number);
                         return self.break_off(number);
                     }
                     Some(Fate::Late(delay)) => {
@@ -254,6 +259,7 @@ impl Front {
                 match self.network.misses(client, path, timeout) {
                     Some(Missed::Lost) => {
                         self.struck(client, Fault::WatchLost, 0);
+                        self.flush(number);
                         return self.break_off(number);
                     }
                     Some(Missed::Expiry(lasts)) => self.partition(client, Fault::SessionExpiry, lasts),
@@ -299,6 +305,10 @@ impl Front {
                     self.clients.attach(client, *session, *timeout);
                 }
                 let session = self.clients.get(client).session;
+                if session == SessionId(0) {
+                    // It was refused another one's session, or one that nobody knows.
+                    return;
+                }
                 self.recorder.write(|journal| {
                     let session = journal.session(session);
                     let state = match refused {
