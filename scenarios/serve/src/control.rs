@@ -1,8 +1,8 @@
 //! The control of an ensemble: from the same process, and over HTTP.
 
 use crate::command::{Command, QUESTIONS, Refused};
-use crate::front::Stop;
 use crate::recorder::Recorder;
+use crate::stop::Stop;
 use crate::verdict::Judged;
 use mio::Waker;
 use serde_json::{Map, Value, json};

@@ -8,6 +8,7 @@
 //! | `front` | the loop of one thread: sockets, the world, the clock, commands |
 //! | `recorder`, `verdict` | the history of everything, and what the rules say of it |
 //! | `command`, `control` | the verbs of the control API, and the API over HTTP |
+//! | `stop` | its end, from another thread |
 //! | `listener` | the port of a member |
 //! | `words` | four-letter words |
 //!
@@ -25,6 +26,7 @@ mod front;
 mod listener;
 mod network;
 mod recorder;
+mod stop;
 mod verdict;
 mod words;
 
@@ -44,7 +46,7 @@ use zk_checker::history::History;
 
 pub use control::Control;
 pub use duration::parse_duration;
-pub use front::Stop;
+pub use stop::Stop;
 pub use verdict::Judged;
 
 /// The kind of ensemble to serve.

@@ -20,6 +20,7 @@ use crate::control::{Answer, Control, Order};
 use crate::listener::Listener;
 use crate::network::Network;
 use crate::recorder::Recorder;
+use crate::stop::Stop;
 use crate::words;
 use beliefs::Beliefs;
 use commands::Awaited;
@@ -31,7 +32,6 @@ use std::collections::{BTreeSet, VecDeque};
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
@@ -46,22 +46,6 @@ const EVENTS: usize = 1024;
 
 /// How much later than asked for the loop may wake up, in microseconds, before it is a stall of the process.
 const STALL: u64 = 200_000;
-
-/// Ends the loop from another thread.
-#[derive(Clone)]
-pub struct Stop {
-    stopped: Arc<AtomicBool>,
-    waker: Arc<Waker>,
-}
-
-impl Stop {
-    /// Ends it: all connections are closed, and its ports are free.
-    pub fn stop(&self) {
-        self.stopped.store(true, SeqCst);
-        // If the loop cannot be woken it has ended.
-        let _ = self.waker.wake();
-    }
-}
 
 /// Something that is due at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -126,7 +110,7 @@ impl Front {
             raw: parts.raw,
             begun: now(),
             poll,
-            stop: Stop { stopped: Arc::default(), waker },
+            stop: Stop::new(waker),
             orders,
             control,
             listeners,
@@ -162,7 +146,7 @@ impl Front {
     pub fn run(&mut self) -> io::Result<()> {
         let mut events = Events::with_capacity(EVENTS);
         let mut scratch = vec![0; 64 << 10];
-        while !self.stop.stopped.load(SeqCst) {
+        while !self.stop.is_stopped() {
             self.catch_up();
             let until = self.until_next();
             let asleep = self.elapsed();

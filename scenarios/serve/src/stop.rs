@@ -1,0 +1,29 @@
+//! Ends the loop from another thread.
+
+use mio::Waker;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+
+/// Ends the loop from another thread.
+#[derive(Clone)]
+pub struct Stop {
+    stopped: Arc<AtomicBool>,
+    waker: Arc<Waker>,
+}
+
+impl Stop {
+    pub(crate) fn new(waker: Arc<Waker>) -> Self {
+        Stop { stopped: Arc::default(), waker }
+    }
+
+    /// Ends it: all connections are closed, and its ports are free.
+    pub fn stop(&self) {
+        self.stopped.store(true, SeqCst);
+        // If the loop cannot be woken it has ended.
+        let _ = self.waker.wake();
+    }
+
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stopped.load(SeqCst)
+    }
+}
