@@ -2,7 +2,6 @@
 //!
 //! A client is a session. It keeps its number when it connects again.
 
-use sim_zk::message::ConnId;
 use sim_zk::observer::Kind;
 use std::collections::BTreeMap;
 use zk_checker::history::ReqId;
@@ -136,6 +135,3 @@ pub(crate) fn session_of(text: &str) -> Option<SessionId> {
 pub(crate) fn text_of(session: SessionId) -> String {
     format!("{:#x}", session.0)
 }
-
-/// The number of a connection in the world, while it has one.
-pub(crate) type WorldConn = Option<ConnId>;

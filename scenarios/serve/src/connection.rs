@@ -1,9 +1,9 @@
 //! A client's socket: frames in, frames out.
 
-use crate::clients::{ClientId, InFlight, WorldConn};
+use crate::clients::{ClientId, InFlight};
 use crate::words;
 use mio::net::TcpStream;
-use sim_zk::message::{Down, Up};
+use sim_zk::message::{ConnId, Down, Up};
 use sim_zk::paths::Paths;
 use sim_zk::wire::{Codec, MAX_FRAME_BYTES};
 use std::collections::VecDeque;
@@ -25,7 +25,7 @@ pub(crate) struct Connection {
     /// The member that it belongs to.
     pub server: u8,
     /// Its number in the world, once the hello has arrived there.
-    pub conn: WorldConn,
+    pub conn: Option<ConnId>,
     /// Who is at the other end, once the client has said hello.
     pub client: Option<ClientId>,
     /// What the client has asked, in order, and not been told yet.

@@ -4,8 +4,10 @@ use sim_zk::Config;
 use sim_zk::observer::{Observer, SimEvent};
 use sim_zk::paths::Paths;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use zk_checker::history::{Header, History, Mode, Names};
+use std::time::Duration;
+use zk_checker::history::{Header, History, Names};
 use zk_harness::journal::Journal;
+use zk_harness::run::header;
 
 /// The most sessions and the most connections of a history: events number them with 16 bits.
 const MOST_NUMBERED: u32 = 65_000;
@@ -32,19 +34,12 @@ impl Recorder {
     /// An empty history of an ensemble, which ends after that many events.
     pub fn new(config: &Config, most: usize, source: String) -> Self {
         let header = Header {
-            format: 1,
-            mode: Mode::Sim,
-            clients: Vec::new(),
-            tick: config.tick,
-            timeout: 20 * config.tick,
-            election: if config.servers > 1 { (config.sync_limit + 1) * config.tick + 1_000_000 } else { 0 },
             // Clients are processes in real time: they take their time.
             round_trip: 100_000,
             settle: 1_000_000,
-            sync_limit: config.sync_limit as u32,
-            faults_recorded: false,
             foreign_clients: true,
             source,
+            ..header(config, Duration::from_micros(20 * config.tick))
         };
         let journal = Journal::new(header, Names::default(), Vec::new());
         Recorder(Arc::new(Mutex::new(Record { journal, most, sessions: 0, full: None })))

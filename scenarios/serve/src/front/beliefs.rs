@@ -26,15 +26,6 @@ impl ObjectKind {
             ObjectKind::Queue => Kind::Queue,
         }
     }
-
-    fn name(self) -> &'static str {
-        match self {
-            ObjectKind::Lock => "lock",
-            ObjectKind::Election => "election",
-            ObjectKind::Barrier => "barrier",
-            ObjectKind::Queue => "queue",
-        }
-    }
 }
 
 impl Belief {
@@ -132,13 +123,13 @@ impl Front {
         let about = report.event.about();
         if let Some((object, kind)) = self.beliefs.objects.get(&report.object) {
             if *kind != about || report.kind.is_some_and(|kind| kind != about) {
-                let why = format!("{} is a {}", report.object, kind.name());
+                let why = format!("{} is a {}", report.object, kind.kind().name());
                 return Err(Refused::new(400, why));
             }
             return Ok(*object);
         }
         if report.kind.is_some_and(|kind| kind != about) {
-            let why = format!("this event is about a {}", about.name());
+            let why = format!("this event is about a {}", about.kind().name());
             return Err(Refused::new(400, why));
         }
         let declared = self.recorder.write(|journal| {

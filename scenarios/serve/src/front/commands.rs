@@ -4,6 +4,7 @@ use super::{Front, reply};
 use crate::clients::ClientId;
 use crate::command::{Between, Command, ForAWhile, Refused, Which};
 use crate::control::{Answer, Order};
+use crate::micros;
 use serde_json::{Value, json};
 use sim_zk::fault::{Fault, Victim};
 use sim_zk::message::{Ask, Tag, Up};
@@ -331,8 +332,4 @@ impl Front {
         let timers = std::mem::take(&mut self.timers);
         self.timers = timers.into_iter().map(|(due, timer)| (due.min(now), timer)).collect();
     }
-}
-
-fn micros(time: Duration) -> u64 {
-    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
