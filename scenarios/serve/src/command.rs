@@ -1,9 +1,9 @@
 //! The verbs of the control API. `CONTROL.md` describes them for users.
 
-use crate::duration::{duration, maybe};
-use serde::{Deserialize, Serialize};
+use crate::fields::{self, count, duration, maybe_duration, maybe_server, server};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
-use sim_zk::fault::Fault;
+use sim_zk::fault::{Fault, Victim};
 use sim_zk::observer::Kind;
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ pub enum Command {
         op: Option<Op>,
         #[serde(default)]
         path: Option<String>,
-        #[serde(default)]
+        #[serde(default, deserialize_with = "count")]
         count: Option<u32>,
     },
     Refuse {
@@ -36,7 +36,7 @@ pub enum Command {
         op: Option<Op>,
         #[serde(default)]
         path: Option<String>,
-        #[serde(default)]
+        #[serde(default, deserialize_with = "count")]
         count: Option<u32>,
     },
     LoseNotification {
@@ -44,7 +44,7 @@ pub enum Command {
         client: Option<String>,
         #[serde(default)]
         path: Option<String>,
-        #[serde(default)]
+        #[serde(default, deserialize_with = "count")]
         count: Option<u32>,
     },
     Disconnect {
@@ -66,22 +66,17 @@ pub enum Command {
     Resume(OneServer),
     Cut(Between),
     Hold(Between),
-    Release {
-        #[serde(default)]
-        server: Option<u8>,
-        #[serde(default)]
-        from: Option<u8>,
-        #[serde(default)]
-        to: Option<u8>,
-    },
+    Release(Released),
     Stall {
+        #[serde(deserialize_with = "server")]
         server: u8,
         what: Stage,
-        #[serde(default, rename = "for", deserialize_with = "maybe")]
+        #[serde(default, rename = "for", deserialize_with = "maybe_duration")]
         lasts: Option<Duration>,
     },
     Elect {},
     Heal {},
+    Shutdown {},
     // ── questions ──
     Status {},
     Tree {
@@ -109,6 +104,7 @@ pub struct Which {
     /// What its path begins with.
     pub path: Option<String>,
     /// How many of them; absent: one.
+    #[serde(deserialize_with = "count")]
     pub count: Option<u32>,
 }
 
@@ -129,9 +125,10 @@ pub struct ForAWhile {
 #[serde(deny_unknown_fields)]
 pub struct OfServer {
     /// Its number, from 0.
+    #[serde(deserialize_with = "server")]
     pub server: u8,
     /// How long; absent: until it is ended.
-    #[serde(default, rename = "for", deserialize_with = "maybe")]
+    #[serde(default, rename = "for", deserialize_with = "maybe_duration")]
     pub lasts: Option<Duration>,
 }
 
@@ -140,6 +137,7 @@ pub struct OfServer {
 #[serde(deny_unknown_fields)]
 pub struct OneServer {
     /// Its number, from 0.
+    #[serde(deserialize_with = "server")]
     pub server: u8,
 }
 
@@ -148,17 +146,32 @@ pub struct OneServer {
 #[serde(deny_unknown_fields)]
 pub struct Between {
     /// The server that is cut off from all others.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "maybe_server")]
     pub server: Option<u8>,
     /// The sender.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "maybe_server")]
     pub from: Option<u8>,
     /// The receiver.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "maybe_server")]
     pub to: Option<u8>,
     /// How long; absent: until it is ended.
-    #[serde(default, rename = "for", deserialize_with = "maybe")]
+    #[serde(default, rename = "for", deserialize_with = "maybe_duration")]
     pub lasts: Option<Duration>,
+}
+
+/// The end of a fault of one server, or between two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Released {
+    /// The server.
+    #[serde(default, deserialize_with = "maybe_server")]
+    pub server: Option<u8>,
+    /// The sender.
+    #[serde(default, deserialize_with = "maybe_server")]
+    pub from: Option<u8>,
+    /// The receiver.
+    #[serde(default, deserialize_with = "maybe_server")]
+    pub to: Option<u8>,
 }
 
 /// What a client believes from now on.
@@ -179,85 +192,137 @@ pub struct Report {
     pub item: Option<String>,
 }
 
-/// A kind of object that reports are about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[allow(missing_docs, reason = "they are the names of recipes")]
-pub enum ObjectKind {
-    Lock,
-    Election,
-    Barrier,
-    Queue,
-}
-
-/// An event that a program reports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[allow(missing_docs, reason = "CONTROL.md describes them")]
-pub enum Belief {
-    Acquired,
-    Released,
-    Leader,
-    Deposed,
-    Raised,
-    Lowered,
-    Waits,
-    Passed,
-    Put,
-    Took,
-}
-
 macro_rules! words {
-    ($(#[$meta:meta])* $of:ident -> $to:ty { $($variant:ident = $name:literal => $value:expr,)+ }) => {
+    ($(#[$meta:meta])* $of:ident, $noun:literal { $($variant:ident = $name:literal,)+ }) => {
         $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-        #[allow(missing_docs, reason = "the name says it")]
-        pub enum $of { $(#[serde(rename = $name)] $variant,)+ }
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[allow(missing_docs, reason = "CONTROL.md describes them")]
+        pub enum $of { $($variant,)+ }
 
         impl $of {
-            /// What it stands for.
-            pub(crate) fn meaning(self) -> $to {
-                match self { $($of::$variant => $value,)+ }
+            /// The word of the control API.
+            pub fn name(self) -> &'static str {
+                match self { $($of::$variant => $name,)+ }
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $of {
+            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                let word = String::deserialize(from)?;
+                match word.as_str() {
+                    $($name => Ok($of::$variant),)+
+                    _ => Err(fields::no_such($noun, &word, &[$($name,)+])),
+                }
             }
         }
     };
 }
 
 words! {
+    /// A kind of object that reports are about.
+    ObjectKind, "kind of object" {
+        Lock = "lock",
+        Election = "election",
+        Barrier = "barrier",
+        Queue = "queue",
+    }
+}
+
+words! {
+    /// An event that a program reports.
+    Belief, "event" {
+        Acquired = "acquired",
+        Released = "released",
+        Leader = "leader",
+        Deposed = "deposed",
+        Raised = "raised",
+        Lowered = "lowered",
+        Waits = "waits",
+        Passed = "passed",
+        Put = "put",
+        Took = "took",
+    }
+}
+
+words! {
     /// A kind of request.
-    Op -> Kind {
-        Create = "create" => Kind::Create,
-        Delete = "delete" => Kind::Delete,
-        Exists = "exists" => Kind::Exists,
-        Get = "get" => Kind::Get,
-        Set = "set" => Kind::Set,
-        Children = "children" => Kind::Children,
-        Multi = "multi" => Kind::Multi,
-        Sync = "sync" => Kind::Sync,
-        GetAcl = "getAcl" => Kind::GetAcl,
-        SetAcl = "setAcl" => Kind::SetAcl,
-        AddWatch = "addWatch" => Kind::AddWatch,
-        RemoveWatches = "removeWatches" => Kind::RemoveWatches,
-        CloseSession = "closeSession" => Kind::CloseSession,
+    Op, "op" {
+        Create = "create",
+        Delete = "delete",
+        Exists = "exists",
+        Get = "get",
+        Set = "set",
+        Children = "children",
+        Multi = "multi",
+        Sync = "sync",
+        GetAcl = "getAcl",
+        SetAcl = "setAcl",
+        AddWatch = "addWatch",
+        RemoveWatches = "removeWatches",
+        CloseSession = "closeSession",
     }
 }
 
 words! {
     /// How a server refuses.
-    RefusalCode -> Fault {
-        Throttled = "throttled" => Fault::Throttled,
-        QuotaExceeded = "quota-exceeded" => Fault::QuotaExceeded,
-        AccessDenied = "access-denied" => Fault::AccessDenied,
-        ServerError = "server-error" => Fault::ServerError,
+    RefusalCode, "code" {
+        Throttled = "throttled",
+        QuotaExceeded = "quota-exceeded",
+        AccessDenied = "access-denied",
+        ServerError = "server-error",
     }
 }
 
 words! {
     /// A part of a server that stalls.
-    Stage -> Fault {
-        Disk = "disk" => Fault::DiskStall,
-        Apply = "apply" => Fault::ApplyStall,
-        Commit = "commit" => Fault::CommitStall,
+    Stage, "stage" {
+        Disk = "disk",
+        Apply = "apply",
+        Commit = "commit",
+    }
+}
+
+impl Op {
+    /// The kind of request in the simulation.
+    pub(crate) fn kind(self) -> Kind {
+        match self {
+            Op::Create => Kind::Create,
+            Op::Delete => Kind::Delete,
+            Op::Exists => Kind::Exists,
+            Op::Get => Kind::Get,
+            Op::Set => Kind::Set,
+            Op::Children => Kind::Children,
+            Op::Multi => Kind::Multi,
+            Op::Sync => Kind::Sync,
+            Op::GetAcl => Kind::GetAcl,
+            Op::SetAcl => Kind::SetAcl,
+            Op::AddWatch => Kind::AddWatch,
+            Op::RemoveWatches => Kind::RemoveWatches,
+            Op::CloseSession => Kind::CloseSession,
+        }
+    }
+}
+
+impl RefusalCode {
+    /// The fault that refuses so.
+    pub(crate) fn fault(self) -> Fault {
+        match self {
+            RefusalCode::Throttled => Fault::Throttled,
+            RefusalCode::QuotaExceeded => Fault::QuotaExceeded,
+            RefusalCode::AccessDenied => Fault::AccessDenied,
+            RefusalCode::ServerError => Fault::ServerError,
+        }
+    }
+}
+
+impl Stage {
+    /// The fault that stalls it.
+    pub(crate) fn fault(self) -> Fault {
+        match self {
+            Stage::Disk => Fault::DiskStall,
+            Stage::Apply => Fault::ApplyStall,
+            Stage::Commit => Fault::CommitStall,
+        }
     }
 }
 
@@ -313,6 +378,27 @@ impl Refused {
     }
 }
 
+impl Report {
+    /// Reads a line of text: client, event, kind, object, item.
+    ///
+    /// # Errors
+    ///
+    /// Another number of words, an unknown event or an unknown kind (400).
+    pub fn from_line(line: &str) -> Result<Report, Refused> {
+        let wrong = || Refused::new(400, format!("{line:?} is not a report: client event kind object item"));
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let (words, item) = match words[..] {
+            [client, event, kind, object] => ([client, event, kind, object], None),
+            [client, event, kind, object, item] => ([client, event, kind, object], Some(item)),
+            _ => return Err(wrong()),
+        };
+        let [client, event, kind, object] = words;
+        let fields =
+            json!({ "client": client, "event": event, "kind": kind, "object": object, "item": item });
+        serde_json::from_value(fields).map_err(|why| Refused::new(400, format!("report: {why}")))
+    }
+}
+
 impl Command {
     /// Reads a verb and its fields.
     ///
@@ -321,11 +407,10 @@ impl Command {
     /// An unknown verb (404), an unknown field, or a value that makes no sense (400).
     pub fn read(verb: &str, fields: Value) -> Result<Command, Refused> {
         if !ACTIONS.contains(&verb) && !QUESTIONS.contains(&verb) {
-            let all: Vec<&str> = ACTIONS.into_iter().chain(QUESTIONS).collect();
-            return Err(Refused::new(
-                404,
-                format!("there is no verb {verb:?}; there are {}", all.join(", ")),
-            ));
+            return Err(Command::unknown(verb));
+        }
+        if ["history", "verdict"].contains(&verb) {
+            return Err(Refused::new(400, format!("{verb} is a question, and no command")));
         }
         let Value::Object(mut object) = fields else {
             return Err(Refused::new(400, format!("the body of {verb} is not a JSON object")));
@@ -333,6 +418,122 @@ impl Command {
         object.insert("verb".to_owned(), verb.into());
         serde_json::from_value(Value::Object(object))
             .map_err(|why| Refused::new(400, format!("{verb}: {why}")))
+    }
+
+    /// Checks what does not depend on the state of an ensemble of so many servers: the numbers of servers, paths, counts, and
+    /// whether a request can be refused so. [`Control::perform`](crate::Control::perform) does it, too.
+    ///
+    /// # Errors
+    ///
+    /// A command that makes no sense (400).
+    pub fn check(&self, servers: u8) -> Result<(), Refused> {
+        match self {
+            Command::LoseReply(which) | Command::LoseRequest(which) => {
+                waits(which.path.as_deref(), which.count)
+            }
+            Command::DelayReply { path, count, .. } | Command::LoseNotification { path, count, .. } => {
+                waits(path.as_deref(), *count)
+            }
+            Command::Refuse { code, op, path, count, .. } => {
+                waits(path.as_deref(), *count)?;
+                op.map_or(Ok(()), |op| code.may_refuse(op))
+            }
+            Command::Crash(OfServer { server, .. })
+            | Command::Pause(OfServer { server, .. })
+            | Command::Start(OneServer { server })
+            | Command::Restart(OneServer { server })
+            | Command::Resume(OneServer { server })
+            | Command::Stall { server, .. } => one_of(servers, *server),
+            Command::Cut(between) => match between.victim("cut", servers)? {
+                Victim::Server(_) => several("cut", servers),
+                _ => Ok(()),
+            },
+            Command::Hold(between) => match between.victim("hold", servers)? {
+                Victim::Server(_) => Err(Refused::new(400, "hold needs `from` and `to`")),
+                _ => Ok(()),
+            },
+            Command::Release(between) => between.between().victim("release", servers).map(drop),
+            Command::Elect {} => several("elect", servers),
+            Command::Tree { path } => path.as_deref().map_or(Ok(()), absolute),
+            _ => Ok(()),
+        }
+    }
+
+    /// The refusal of a verb that there is not.
+    pub(crate) fn unknown(verb: &str) -> Refused {
+        let all: Vec<&str> = ACTIONS.into_iter().chain(QUESTIONS).collect();
+        Refused::new(404, format!("there is no verb {verb:?}; there are {}", all.join(", ")))
+    }
+}
+
+impl Released {
+    /// The place whose fault ends.
+    pub(crate) fn between(self) -> Between {
+        Between { server: self.server, from: self.from, to: self.to, lasts: None }
+    }
+}
+
+impl Between {
+    /// The server, or the link, in an ensemble of so many servers.
+    pub(crate) fn victim(&self, verb: &str, servers: u8) -> Result<Victim, Refused> {
+        match (self.server, self.from, self.to) {
+            (Some(server), None, None) => one_of(servers, server).map(|()| Victim::Server(server)),
+            (None, Some(from), Some(to)) if from != to => {
+                one_of(servers, from)?;
+                one_of(servers, to)?;
+                Ok(Victim::Link(from, to))
+            }
+            _ if verb == "hold" => {
+                Err(Refused::new(400, "hold needs two different servers as `from` and `to`"))
+            }
+            _ => {
+                let why = format!("{verb} needs `server`, or two different servers as `from` and `to`");
+                Err(Refused::new(400, why))
+            }
+        }
+    }
+}
+
+impl RefusalCode {
+    /// Refuses a refusal that would wait for ever.
+    fn may_refuse(self, op: Op) -> Result<(), Refused> {
+        if self.fault().refusal().is_none_or(|code| op.kind().may_be_refused_with(code)) {
+            return Ok(());
+        }
+        Err(Refused::new(400, format!("no server refuses {} with {}", op.name(), self.name())))
+    }
+}
+
+fn one_of(servers: u8, server: u8) -> Result<(), Refused> {
+    if server < servers {
+        return Ok(());
+    }
+    let why = match servers {
+        1 => format!("there is no server {server}: the only one has the number 0"),
+        _ => format!("there is no server {server}: they are numbered from 0 to {}", servers - 1),
+    };
+    Err(Refused::new(400, why))
+}
+
+fn several(verb: &str, servers: u8) -> Result<(), Refused> {
+    match servers {
+        0 | 1 => Err(Refused::new(400, format!("{verb} needs an ensemble of more than one server"))),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses what no request fits: it would wait for ever.
+fn waits(path: Option<&str>, count: Option<u32>) -> Result<(), Refused> {
+    if count == Some(0) {
+        return Err(Refused::new(400, "a count is at least 1"));
+    }
+    path.map_or(Ok(()), absolute)
+}
+
+fn absolute(path: &str) -> Result<(), Refused> {
+    match path.starts_with('/') {
+        true => Ok(()),
+        false => Err(Refused::new(400, format!("the path {path:?} does not begin with a slash"))),
     }
 }
 
@@ -342,6 +543,53 @@ mod tests {
 
     fn read(verb: &str, fields: Value) -> Result<Command, String> {
         Command::read(verb, fields).map_err(|refused| refused.why)
+    }
+
+    #[test]
+    fn a_command_that_never_does_anything_is_refused() {
+        let check =
+            |verb, fields, servers| Command::read(verb, fields).unwrap().check(servers).map_err(|no| no.why);
+        for (code, op) in
+            [("quota-exceeded", "exists"), ("access-denied", "sync"), ("throttled", "closeSession")]
+        {
+            let why = format!("no server refuses {op} with {code}");
+            assert_eq!(check("refuse", json!({"code": code, "op": op}), 1), Err(why));
+        }
+        assert_eq!(check("refuse", json!({"code": "quota-exceeded", "op": "multi"}), 1), Ok(()));
+        assert_eq!(check("refuse", json!({"code": "access-denied"}), 1), Ok(()));
+        for (verb, fields, servers, why) in [
+            ("lose-reply", json!({"path": "locks"}), 1, "the path \"locks\" does not begin with a slash"),
+            ("lose-request", json!({"count": 0}), 1, "a count is at least 1"),
+            ("crash", json!({"server": 3}), 3, "there is no server 3: they are numbered from 0 to 2"),
+            (
+                "stall",
+                json!({"server": 1, "what": "disk"}),
+                1,
+                "there is no server 1: the only one has the number 0",
+            ),
+            ("cut", json!({"server": 0}), 1, "cut needs an ensemble of more than one server"),
+            ("hold", json!({"server": 0}), 3, "hold needs `from` and `to`"),
+            ("release", json!({}), 3, "release needs `server`, or two different servers as `from` and `to`"),
+            ("elect", json!({}), 1, "elect needs an ensemble of more than one server"),
+        ] {
+            assert_eq!(check(verb, fields, servers), Err(why.to_owned()));
+        }
+    }
+
+    #[test]
+    fn a_report_is_a_line_of_four_or_five_words() {
+        let report = Report::from_line("alice took queue /q  x\r").unwrap();
+        assert_eq!((report.client.as_str(), report.object.as_str()), ("alice", "/q"));
+        assert_eq!((report.event, report.kind), (Belief::Took, Some(ObjectKind::Queue)));
+        assert_eq!(report.item.as_deref(), Some("x"));
+        for (line, why) in [
+            ("alice acquired /a", "\"alice acquired /a\" is not a report: client event kind object item"),
+            ("alice got lock /a", "report: there is no event \"got\"; there are acquired, "),
+            ("alice acquired look /a", "report: there is no kind of object \"look\"; there are lock, "),
+        ] {
+            let said = Report::from_line(line).unwrap_err().why;
+            assert!(said.starts_with(why), "{said}");
+        }
     }
 
     #[test]
@@ -360,7 +608,21 @@ mod tests {
             ("crash", json!({"server": 1, "four": "2s"}), "crash: unknown field `four`"),
             ("crash", json!({"server": 1, "for": "2 s"}), "crash: \"2 s\" is not a duration"),
             ("heal", json!({"server": 1}), "heal: unknown field `server`"),
-            ("lose-reply", json!({"op": "creat"}), "lose-reply: unknown variant `creat`"),
+            (
+                "lose-reply",
+                json!({"op": "creat"}),
+                "lose-reply: there is no op \"creat\"; there are create, delete, ",
+            ),
+            ("crash", json!({"server": "one"}), "crash: \"one\" is not the number of a server, such as 0"),
+            ("crash", json!({"server": 300}), "crash: there is no server 300"),
+            ("cut", json!({"from": -1, "to": 1}), "cut: -1 is not the number of a server, such as 0"),
+            ("lose-reply", json!({"count": "2"}), "lose-reply: \"2\" is not a count, such as 2"),
+            ("crash", json!({"server": 1, "for": 2}), "crash: 2 is not a duration such as 500ms, 60s or 5m"),
+            (
+                "stall",
+                json!({"server": 1, "what": "x"}),
+                "stall: there is no stage \"x\"; there are disk, apply, commit",
+            ),
             ("lose-reply", json!([]), "the body of lose-reply is not a JSON object"),
             ("explode", json!({}), "there is no verb \"explode\"; there are lose-reply, "),
         ] {

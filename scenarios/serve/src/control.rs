@@ -1,12 +1,11 @@
 //! The control of an ensemble: from the same process, and over HTTP.
 
-use crate::command::{Command, QUESTIONS, Refused};
+use crate::command::{ACTIONS, Command, QUESTIONS, Refused, Report};
 use crate::recorder::Recorder;
-use crate::stop::Stop;
 use crate::verdict::Judged;
 use mio::Waker;
 use serde_json::{Map, Value, json};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
@@ -52,9 +51,33 @@ impl Control {
         answers.recv().map_err(|_| gone())?
     }
 
+    /// Writes a report down that is a line of text, as [`command::Report::from_line`](crate::command::Report::from_line)
+    /// reads it, and waits until it is in the history.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`perform`](Self::perform).
+    pub fn report(&self, line: &str) -> Result<(), Refused> {
+        self.perform(Command::Report(Report::from_line(line)?)).map(drop)
+    }
+
     /// The history so far.
     pub fn history(&self) -> History {
         self.recorder.so_far().history
+    }
+
+    /// Writes the history so far as JSON lines. One that ended because it is full is written as one that is cut short, so that
+    /// nobody who reads it takes it for the whole.
+    ///
+    /// # Errors
+    ///
+    /// Those of `out`.
+    pub fn write_history(&self, out: &mut impl Write) -> io::Result<()> {
+        let recorded = self.recorder.so_far();
+        match recorded.full {
+            Some(_) => zk_checker::jsonl::write_short(&recorded.history, out),
+            None => zk_checker::jsonl::write(&recorded.history, out),
+        }
     }
 
     /// The verdict so far.
@@ -70,12 +93,12 @@ pub(crate) struct Http {
 }
 
 impl Http {
-    pub fn listen(address: SocketAddr, control: Control, stop: Stop) -> io::Result<Http> {
+    pub fn listen(address: SocketAddr, control: Control) -> io::Result<Http> {
         let server = Arc::new(Server::http(address).map_err(io::Error::other)?);
         let serving = server.clone();
         let serve = move || {
             for request in serving.incoming_requests() {
-                answer(request, &control, &stop);
+                answer(request, &control);
             }
         };
         let thread = std::thread::Builder::new().name("zk-serve-control".to_owned()).spawn(serve)?;
@@ -103,8 +126,8 @@ enum Body {
     Lines(Vec<u8>),
 }
 
-fn answer(mut request: Request, control: &Control, stop: &Stop) {
-    let (status, body) = match carry_out(&mut request, control, stop) {
+fn answer(mut request: Request, control: &Control) {
+    let (status, body) = match carry_out(&mut request, control) {
         Ok(body) => (200, body),
         Err(refused) => (refused.status, Body::Json(refused.body())),
     };
@@ -117,7 +140,7 @@ fn answer(mut request: Request, control: &Control, stop: &Stop) {
     let _ = request.respond(Response::from_data(bytes).with_status_code(status).with_header(header));
 }
 
-fn carry_out(request: &mut Request, control: &Control, stop: &Stop) -> Result<Body, Refused> {
+fn carry_out(request: &mut Request, control: &Control) -> Result<Body, Refused> {
     let url = request.url().to_owned();
     let (path, query) = url.split_once('?').unwrap_or((&url, ""));
     let verb = path.trim_start_matches('/');
@@ -127,23 +150,21 @@ fn carry_out(request: &mut Request, control: &Control, stop: &Stop) -> Result<Bo
         Method::Post if !asks => {}
         _ if asks => return Err(Refused::new(405, format!("{verb} is a question: GET it"))),
         Method::Get if verb.is_empty() => {
-            return Ok(Body::Json(json!({ "questions": QUESTIONS, "verbs": crate::command::ACTIONS })));
+            return Ok(Body::Json(json!({ "questions": QUESTIONS, "verbs": ACTIONS })));
         }
+        // The sentence about an unknown verb names all of them.
+        _ if !ACTIONS.contains(&verb) => return Err(Command::unknown(verb)),
         _ => return Err(Refused::new(405, format!("{verb} does something: POST it"))),
     }
     match verb {
         "history" => {
             let mut lines = Vec::new();
-            let history = control.history();
-            zk_checker::jsonl::write(&history, &mut lines)
+            control
+                .write_history(&mut lines)
                 .map_err(|why| Refused::new(500, format!("the history cannot be written: {why}")))?;
             return Ok(Body::Lines(lines));
         }
         "verdict" => return Ok(Body::Json(control.verdict().answer())),
-        "shutdown" => {
-            stop.stop();
-            return Ok(Body::Json(json!({})));
-        }
         _ => {}
     }
     let fields = if asks { from_query(query) } else { from_body(request)? };
@@ -151,7 +172,7 @@ fn carry_out(request: &mut Request, control: &Control, stop: &Stop) -> Result<Bo
         && let Value::String(lines) = &fields
     {
         for line in lines.lines().filter(|line| !line.trim().is_empty()) {
-            control.perform(Command::read(verb, of_line(line)?)?)?;
+            control.report(line)?;
         }
         return Ok(Body::Json(json!({})));
     }
@@ -199,18 +220,4 @@ fn from_body(request: &mut Request) -> Result<Value, Refused> {
         return Ok(Value::String(body));
     }
     serde_json::from_str(text).map_err(|why| Refused::new(400, format!("the body is not JSON: {why}")))
-}
-
-/// The fields of a report that is a line of text: client, event, kind, object, item.
-fn of_line(line: &str) -> Result<Value, Refused> {
-    let words: Vec<&str> = line.split_whitespace().collect();
-    match words[..] {
-        [client, event, kind, object] => {
-            Ok(json!({ "client": client, "event": event, "kind": kind, "object": object }))
-        }
-        [client, event, kind, object, item] => {
-            Ok(json!({ "client": client, "event": event, "kind": kind, "object": object, "item": item }))
-        }
-        _ => Err(Refused::new(400, format!("{line:?} is not a report: client event kind object item"))),
-    }
 }

@@ -1,6 +1,5 @@
 //! Durations as texts: `500ms`, `2s`, `5m`.
 
-use serde::{Deserialize, Deserializer};
 use std::time::Duration;
 
 /// Reads `500ms`, `60s`, `5m` or `1h`.
@@ -20,16 +19,6 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
         _ => None,
     };
     millis.map(Duration::from_millis).ok_or_else(wrong)
-}
-
-/// Reads a duration from a JSON text.
-pub(crate) fn duration<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
-    parse_duration(&String::deserialize(from)?).map_err(serde::de::Error::custom)
-}
-
-/// The same for a field that may be absent.
-pub(crate) fn maybe<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
-    duration(from).map(Some)
 }
 
 #[cfg(test)]

@@ -7,7 +7,8 @@
 //! | `network` | the faults of the network between clients and servers: what strikes, and what waits |
 //! | `front` | the loop of one thread: sockets, the world, the clock, commands |
 //! | `recorder`, `verdict` | the history of everything, and what the rules say of it |
-//! | `command`, `control` | the verbs of the control API, and the API over HTTP |
+//! | `command`, `fields`, `control` | the verbs of the control API, their fields, and the API over HTTP |
+//! | `reports` | reports of programs by a pipe |
 //! | `stop` | its end, from another thread |
 //! | `listener` | the port of a member |
 //! | `words` | four-letter words |
@@ -22,10 +23,12 @@ mod clients;
 mod connection;
 mod control;
 mod duration;
+mod fields;
 mod front;
 mod listener;
 mod network;
 mod recorder;
+mod reports;
 mod stop;
 mod verdict;
 mod words;
@@ -46,6 +49,7 @@ use zk_checker::history::History;
 
 pub use control::Control;
 pub use duration::parse_duration;
+pub use reports::ReportSource;
 pub use stop::Stop;
 pub use verdict::Judged;
 
@@ -131,8 +135,10 @@ pub enum ServeError {
 
 /// An ensemble whose members listen, and that serves when it runs.
 pub struct Ensemble {
+    // Dropped first: whoever waits for an answer then learns that there is none.
     front: front::Front,
     http: Http,
+    reports: Option<reports::Reader>,
     addresses: Vec<SocketAddr>,
     control_address: SocketAddr,
 }
@@ -185,10 +191,33 @@ impl Ensemble {
         let parts = front::Parts { raw, network, recorder, plan, most_connections };
         let front = front::Front::listen(parts, addresses)?;
         let address = SocketAddr::from((options.address, options.control_port));
-        let http = Http::listen(address, front.control(), front.stop())
+        let http = Http::listen(address, front.control())
             .map_err(|source| ServeError::Listen { address, source })?;
         let control_address = http.address().unwrap_or(address);
-        Ok(Ensemble { addresses: front.addresses(), control_address, http, front })
+        Ok(Ensemble { addresses: front.addresses(), control_address, http, front, reports: None })
+    }
+
+    /// Gets the time and the refusal of each command of the plan that is refused when its time has come, such as one about a
+    /// client that is not there.
+    pub fn on_refused_plan(&mut self, told: impl FnMut(Duration, &Refused) + Send + 'static) {
+        self.front.refused_plan = Box::new(told);
+    }
+
+    /// Reads reports of programs from a pipe while the ensemble runs, one line a report. `bad` gets each line that is no
+    /// report, or that is refused, and why; the lines after it are read. What is in the pipe when the ensemble is stopped
+    /// is still written into the history.
+    ///
+    /// # Errors
+    ///
+    /// Those of the system: no thread can be started.
+    pub fn read_reports(
+        &mut self,
+        source: ReportSource,
+        bad: impl FnMut(&str, &Refused) + Send + 'static,
+    ) -> io::Result<()> {
+        let (control, done) = (self.front.control(), self.front.another_stop());
+        self.reports = Some(reports::Reader::start(source, control, done, bad)?);
+        Ok(())
     }
 
     /// The address of each member.
@@ -221,9 +250,13 @@ impl Ensemble {
     /// # Errors
     ///
     /// Those of the system while it waits for sockets.
-    pub fn run(self) -> io::Result<()> {
-        let Ensemble { mut front, http, .. } = self;
-        let ended = front.run();
+    pub fn run(mut self) -> io::Result<()> {
+        let mut ended = self.front.run();
+        if let Some(reports) = &mut self.reports {
+            reports.finish();
+            ended = ended.and_then(|()| self.front.obey_until(|| reports.is_done()));
+        }
+        let Ensemble { front, http, .. } = self;
         // Whoever still waits for an answer learns that there is none.
         drop(front);
         drop(http);

@@ -90,14 +90,14 @@ impl Network {
             "fault": number,
             "kind": fault.name(),
             "client": which.client,
-            "op": which.op,
+            "op": which.op.map(crate::command::Op::name),
             "path": which.path,
             "count": which.count.unwrap_or(1),
         });
         self.waiting.push(Waiting {
             fault,
             client,
-            op: which.op.map(crate::command::Op::meaning),
+            op: which.op.map(crate::command::Op::kind),
             path: which.path.clone(),
             left: which.count.unwrap_or(1),
             delay,

@@ -23,6 +23,11 @@ impl Stop {
         let _ = self.waker.wake();
     }
 
+    /// A stop of something else that wakes the same loop.
+    pub(crate) fn another(&self) -> Self {
+        Stop::new(self.waker.clone())
+    }
+
     pub(crate) fn is_stopped(&self) -> bool {
         self.stopped.load(SeqCst)
     }

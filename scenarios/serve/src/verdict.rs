@@ -3,6 +3,8 @@
 use crate::recorder::Recorded;
 use serde_json::{Value, json};
 use std::fmt;
+use zk_checker::history::History;
+use zk_checker::jsonl::{Cut, Stored};
 use zk_checker::wire::{self, WireReport};
 use zk_checker::{Report, RuleSet, Verdict};
 
@@ -19,6 +21,17 @@ impl Judged {
         // The rules hold for what was seen; the rest was not.
         report.unknown = recorded.full.clone().map(|why| format!("the end is missing: {why}"));
         Judged { report, wire: wire::report(&recorded.history) }
+    }
+
+    /// Judges the history of a served ensemble from a file, as the ensemble itself did.
+    pub fn stored(stored: &Stored) -> Self {
+        let report = zk_checker::judge_stored(stored, &RuleSet::all());
+        let wire = match &stored.cut {
+            // Its events may be wrong.
+            Some(Cut::Damaged(_)) => wire::report(&History { events: Vec::new(), ..stored.history.clone() }),
+            _ => wire::report(&stored.history),
+        };
+        Judged { report, wire }
     }
 
     /// The verdict on everything.
@@ -68,6 +81,7 @@ impl Judged {
         });
         json!({
             "verdict": self.verdict().name(),
+            "exit_status": self.exit_status(),
             "text": self.to_string(),
             "findings": of_rules.chain(of_wire).collect::<Vec<_>>(),
             "wire": self.wire,

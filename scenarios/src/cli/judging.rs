@@ -8,8 +8,9 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use zk_checker::{RuleSet, jsonl};
+use zk_checker::{RuleSet, Verdict, jsonl};
 use zk_report::{Shown, Source};
+use zk_serve::Judged;
 
 #[derive(Args)]
 pub(super) struct Judge {
@@ -26,7 +27,12 @@ impl Judge {
         self.page.check()?;
         let file = File::open(&self.file).map_err(|e| anyhow!("cannot read {}: {e}", self.file.display()))?;
         let stored = jsonl::read(BufReader::new(file)).with_context(|| self.file.display().to_string())?;
-        let report = zk_checker::judge_stored(&stored, &RuleSet::default());
+        // Of foreign clients the wire is evidence, too.
+        let served = stored.history.header.foreign_clients.then(|| Judged::stored(&stored));
+        let report = match &served {
+            Some(judged) => judged.report().clone(),
+            None => zk_checker::judge_stored(&stored, &RuleSet::default()),
+        };
         let name = self.file.display();
         let source = Source {
             title: name.to_string(),
@@ -35,7 +41,8 @@ impl Judge {
             plan: Some(stored.history.header.source.clone()).filter(|source| !source.is_empty()),
             ..Source::default()
         };
-        let (history, verdict) = (&stored.history, report.verdict());
+        let verdict = served.as_ref().map_or(report.verdict(), Judged::verdict);
+        let history = &stored.history;
         let page =
             self.page.write(Shown { history, report: &report, verdict, source: &source, beside: None })?;
         if self.output.is_json() {
@@ -46,15 +53,25 @@ impl Judge {
                         "premises": row.premises})
                 );
             }
-            let failed = u32::from(report.first().is_some());
+            for finding in served.iter().flat_map(|judged| &judged.wire().findings) {
+                println!(
+                    "{}",
+                    json!({"kind": "wire", "id": finding.rule.name(), "object": finding.directory,
+                        "possible": finding.possible, "text": finding.text})
+                );
+            }
+            let failed = u32::from(report.first().is_some() || verdict == Verdict::Fail);
             println!(
                 "{}",
-                json!({"kind": "summary", "verdict": report.verdict().name(), "runs": 1, "failed": failed})
+                json!({"kind": "summary", "verdict": verdict.name(), "runs": 1, "failed": failed})
             );
         } else {
-            print!("{report}");
+            match &served {
+                Some(judged) => print!("{judged}"),
+                None => print!("{report}"),
+            }
             reporting::say(page);
         }
-        Ok(ExitCode::from(report.exit_status()))
+        Ok(ExitCode::from(served.map_or(report.exit_status(), |judged| judged.exit_status())))
     }
 }

@@ -11,10 +11,12 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
-use zk_serve::command::Command;
-use zk_serve::{Ensemble, Options, parse_duration};
+use zk_serve::command::{Command, QUESTIONS};
+use zk_serve::{Ensemble, Options, ReportSource, parse_duration};
 
+// A fixture has its options, and a test replaces them by its own behind them.
 #[derive(Args)]
+#[command(args_override_self = true)]
 pub(super) struct Serve {
     /// How many servers the ensemble has: each has a port of its own
     #[arg(long, default_value_t = 1, value_parser = value_parser!(u8).range(1..=9))]
@@ -50,7 +52,11 @@ pub(super) struct Serve {
     /// `{"at": "2s", "verb": "crash", "server": 1, "for": "5s"}`
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
-    /// Write the history to this file at the end
+    /// Read reports of programs, one line each: from standard input (`-`), or from a named pipe, which is made if there is
+    /// none and removed at the end
+    #[arg(long, value_name = "PIPE")]
+    reports: Option<PathBuf>,
+    /// Write the history to this file at the end, over what is there
     #[arg(long, value_name = "FILE")]
     history: Option<PathBuf>,
     /// Judge the history at the end: the verdict goes to stderr, and is the exit status
@@ -70,13 +76,15 @@ impl Serve {
         if !self.address.is_loopback() {
             eprintln!("warning: everybody who reaches {} may do everything to this ensemble", self.address);
         }
-        let plan = self.plan.as_deref().map(read_plan).transpose()?;
-        // A file that cannot be written is told before the run, not after it.
+        let plan = self.plan.as_deref().map(|path| read_plan(path, self.servers)).transpose()?;
+        let reports = self.reports.as_deref().map(open_reports).transpose()?;
+        // A file that cannot be written is told before the run, not after it; what it holds stays until then.
         let history = self.history.as_ref().map(|path| {
-            File::create(path).with_context(|| format!("the history cannot be written to {}", path.display()))
+            let file = File::options().write(true).create(true).truncate(false).open(path);
+            file.with_context(|| format!("the history cannot be written to {}", path.display()))
         });
         let history = history.transpose()?;
-        let ensemble = Ensemble::listen(&Options {
+        let mut ensemble = Ensemble::listen(&Options {
             servers: self.servers,
             port: self.port,
             tick: self.tick,
@@ -91,6 +99,13 @@ impl Serve {
             most_events: self.most_events,
             source: std::env::args().skip(1).collect::<Vec<_>>().join(" "),
         })?;
+        ensemble
+            .on_refused_plan(|at, refused| eprintln!("warning: the plan at {at:?} was refused: {refused}"));
+        if let Some(source) = reports {
+            ensemble.read_reports(source, |line, refused| {
+                eprintln!("warning: the report {line:?} was refused: {refused}");
+            })?;
+        }
         let (stop, control) = (ensemble.stop(), ensemble.control());
         ctrlc::set_handler(move || stop.stop())?;
         let mut out = std::io::stdout().lock();
@@ -99,8 +114,9 @@ impl Serve {
         out.flush()?;
         ensemble.run()?;
         if let Some(file) = history {
+            file.set_len(0)?;
             let mut out = BufWriter::new(file);
-            zk_checker::jsonl::write(&control.history(), &mut out)?;
+            control.write_history(&mut out)?;
             out.flush()?;
         }
         if !self.check {
@@ -131,23 +147,41 @@ fn parse_rates(text: &str) -> Result<Rates, String> {
     })
 }
 
-/// Reads a plan: one JSON object per line.
-fn read_plan(path: &Path) -> anyhow::Result<Vec<(Duration, Command)>> {
+/// Opens standard input or a named pipe.
+fn open_reports(path: &Path) -> anyhow::Result<ReportSource> {
+    let opened = if path == Path::new("-") { ReportSource::stdin() } else { ReportSource::named_pipe(path) };
+    opened.with_context(|| format!("no reports can be read from {}", path.display()))
+}
+
+/// Reads a plan for so many servers: one JSON object per line.
+fn read_plan(path: &Path, servers: u8) -> anyhow::Result<Vec<(Duration, Command)>> {
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("the plan {} cannot be read", path.display()))?;
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     lines
         .map(|(number, line)| {
-            planned(line).with_context(|| format!("line {number} of the plan {}", path.display()))
+            planned(line, servers).with_context(|| format!("line {number} of the plan {}", path.display()))
         })
         .collect()
 }
 
-fn planned(line: &str) -> anyhow::Result<(Duration, Command)> {
-    let Value::Object(mut fields) = serde_json::from_str(line)? else { bail!("it is not a JSON object") };
+fn planned(line: &str, servers: u8) -> anyhow::Result<(Duration, Command)> {
+    let mut fields = match serde_json::from_str(line) {
+        Ok(Value::Object(fields)) => fields,
+        Ok(_) => bail!("it is not a JSON object"),
+        Err(wrong) => bail!("it is not JSON from column {} on", wrong.column()),
+    };
     let at = fields.remove("at").context("it has no time `at`")?;
-    let at = parse_duration(at.as_str().unwrap_or_default()).map_err(anyhow::Error::msg)?;
+    let at = match at.as_str() {
+        Some(at) => parse_duration(at).map_err(anyhow::Error::msg)?,
+        None => bail!("its time `at` is {at}, and not a duration such as \"500ms\""),
+    };
     let verb = fields.remove("verb").context("it has no `verb`")?;
     let verb = verb.as_str().context("its `verb` is not a text")?;
-    Ok((at, Command::read(verb, Value::Object(fields))?))
+    let command = Command::read(verb, Value::Object(fields))?;
+    command.check(servers)?;
+    if QUESTIONS.contains(&verb) {
+        bail!("{verb} is a question, and a plan does something");
+    }
+    Ok((at, command))
 }

@@ -122,19 +122,15 @@ impl Ask {
         }
     }
 
-    /// Returns whether a fault can refuse it with that code. Requests of the client library itself are exempt: client
-    /// code would not learn of the refusal, so a watch that is not registered again would be lost silently.
+    /// Returns whether a fault can refuse it with that code: a request of its kind can be, and a multi has an operation
+    /// that can be.
     pub fn may_be_refused_with(&self, code: Code) -> bool {
         match self {
-            Ask::Ping | Ask::CloseSession | Ask::SetWatches(_) | Ask::RemoveWatches { .. } => false,
             Ask::Multi(ops) if code == Code::QuotaExceeded => {
                 ops.iter().any(|op| matches!(op, AskOp::Create(_) | AskOp::Set { .. }))
             }
             Ask::Multi(ops) => !ops.is_empty(),
-            ask if code == Code::QuotaExceeded => matches!(ask, Ask::Create(_) | Ask::Set { .. }),
-            // `exists` needs no READ permission (ZOOKEEPER-2590).
-            Ask::Exists { .. } | Ask::Sync { .. } => code != Code::NoAuth,
-            _ => true,
+            ask => ask.kind().may_be_refused_with(code),
         }
     }
 
@@ -149,6 +145,21 @@ impl Ask {
     /// Returns whether success has no reply: a server fails to serialize the reply to a `check` outside of a multi.
     pub(crate) fn is_mute(&self) -> bool {
         matches!(self, Ask::Check { .. })
+    }
+}
+
+impl Kind {
+    /// Returns whether a fault can refuse a request of this kind with that code. Requests of the client library itself
+    /// are exempt: client code would not learn of the refusal, so a watch that is not registered again would be lost
+    /// silently.
+    pub fn may_be_refused_with(self, code: Code) -> bool {
+        match self {
+            Kind::Ping | Kind::CloseSession | Kind::SetWatches | Kind::RemoveWatches => false,
+            kind if code == Code::QuotaExceeded => matches!(kind, Kind::Create | Kind::Set | Kind::Multi),
+            // `exists` needs no READ permission (ZOOKEEPER-2590).
+            Kind::Exists | Kind::Sync => code != Code::NoAuth,
+            _ => true,
+        }
     }
 }
 

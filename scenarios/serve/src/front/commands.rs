@@ -2,7 +2,7 @@
 
 use super::{Front, reply};
 use crate::clients::ClientId;
-use crate::command::{Between, Command, ForAWhile, Refused, Which};
+use crate::command::{Command, ForAWhile, Refused, Which};
 use crate::control::{Answer, Order};
 use crate::micros;
 use serde_json::{Value, json};
@@ -33,6 +33,8 @@ enum Effect {
     Ended(SessionId),
     /// The server serves.
     Serves(u8),
+    /// Another server leads than this one, which then starts again.
+    Elected(u8),
     /// Every server serves.
     Settled,
 }
@@ -47,8 +49,8 @@ impl From<Value> for Done {
 }
 
 impl Front {
-    /// Carries out an order and answers it.
-    pub(super) fn obey(&mut self, order: Order) {
+    /// Carries out an order and answers it. Returns a refusal, too.
+    pub(super) fn obey(&mut self, order: Order) -> Result<(), Refused> {
         let done = self.perform(&order.command);
         // Whoever reads the answer finds the ports as it says.
         self.open_and_close();
@@ -58,8 +60,12 @@ impl Front {
                 let deadline = self.raw.now() + PATIENCE;
                 self.awaited.push(Awaited { effect, answer, to: order.answer, deadline });
             }
-            Err(refused) => reply(order.answer, Err(refused)),
+            Err(refused) => {
+                reply(order.answer, Err(refused.clone()));
+                return Err(refused);
+            }
         }
+        Ok(())
     }
 
     /// Answers the commands whose effect has come, or comes too late.
@@ -71,6 +77,14 @@ impl Front {
                 Effect::Ended(session) => !world.lives(session),
                 Effect::Serves(server) => world.serving().contains(&server),
                 Effect::Settled => world.is_settled(),
+                Effect::Elected(former) => {
+                    let has_another = world.leader_of_quorum().is_some_and(|leader| leader != former);
+                    if has_another || now >= awaited.deadline {
+                        self.end_crash(former);
+                        awaited.effect = Effect::Settled;
+                    }
+                    false
+                }
             };
             if !came && now < awaited.deadline {
                 self.awaited.push(awaited);
@@ -84,6 +98,8 @@ impl Front {
     }
 
     fn perform(&mut self, command: &Command) -> Result<Done, Refused> {
+        let servers = self.raw.world().config().servers;
+        command.check(servers)?;
         Ok(match command {
             Command::LoseReply(which) => self.wait_for(Fault::ReplyLost, which, 0)?.into(),
             Command::LoseRequest(which) => self.wait_for(Fault::RequestLost, which, 0)?.into(),
@@ -93,7 +109,7 @@ impl Front {
             }
             Command::Refuse { code, client, op, path, count } => {
                 let which = Which { client: client.clone(), op: *op, path: path.clone(), count: *count };
-                self.wait_for(code.meaning(), &which, 0)?.into()
+                self.wait_for(code.fault(), &which, 0)?.into()
             }
             Command::LoseNotification { client, path, count } => {
                 let which = Which { client: client.clone(), op: None, path: path.clone(), count: *count };
@@ -114,43 +130,35 @@ impl Front {
             Command::Partition(what) => self.cut_off(Fault::ClientPartition, what)?.into(),
             Command::Expire { client } => self.expire(client.as_deref())?,
             Command::Crash(what) => {
-                self.server(what.server)?;
                 self.strike(Fault::ServerCrash, Victim::Server(what.server), what.lasts).into()
             }
             Command::Start(what) => {
-                self.server(what.server)?;
-                let crashed = |fault| matches!(fault, Fault::ServerCrash | Fault::LeaderCrash);
-                self.raw.mend(|fault, victim| crashed(fault) && victim == Victim::Server(what.server));
+                self.end_crash(what.server);
                 Done(json!({}), Some(Effect::Serves(what.server)))
             }
             Command::Restart(what) => {
-                self.server(what.server)?;
                 self.restart(Fault::ServerCrash, what.server, Effect::Serves(what.server))
             }
             Command::Pause(what) => {
-                self.server(what.server)?;
                 self.strike(Fault::ServerPause, Victim::Server(what.server), what.lasts).into()
             }
             Command::Resume(what) => {
-                self.server(what.server)?;
                 let victim = Victim::Server(what.server);
                 self.raw.mend(|fault, of| fault == Fault::ServerPause && of == victim);
                 Done(json!({}), Some(Effect::Serves(what.server)))
             }
             Command::Cut(what) => {
-                let (fault, victim) = match self.between("cut", what)? {
+                let (fault, victim) = match what.victim("cut", servers)? {
                     victim @ Victim::Link(..) => (Fault::LinkCut, victim),
                     victim => (Fault::ServerPartition, victim),
                 };
                 self.strike(fault, victim, what.lasts).into()
             }
-            Command::Hold(what) => match self.between("hold", what)? {
-                victim @ Victim::Link(..) => self.strike(Fault::LinkHeld, victim, what.lasts).into(),
-                _ => return Err(Refused::new(400, "hold needs `from` and `to`")),
-            },
-            Command::Release { server, from, to } => {
-                let what = Between { server: *server, from: *from, to: *to, lasts: None };
-                let victim = self.between("release", &what)?;
+            Command::Hold(what) => {
+                self.strike(Fault::LinkHeld, what.victim("hold", servers)?, what.lasts).into()
+            }
+            Command::Release(what) => {
+                let victim = what.between().victim("release", servers)?;
                 let holds = |fault| {
                     matches!(
                         fault,
@@ -166,22 +174,30 @@ impl Front {
                 json!({ "released": released }).into()
             }
             Command::Stall { server, what, lasts } => {
-                self.server(*server)?;
-                self.strike(what.meaning(), Victim::Server(*server), *lasts).into()
+                self.strike(what.fault(), Victim::Server(*server), *lasts).into()
             }
             Command::Elect {} => {
-                self.several("elect")?;
                 let Some(leader) = self.raw.world().leader_of_quorum() else {
                     return Err(Refused::new(400, "there is no leader that a quorum follows"));
                 };
-                self.restart(Fault::LeaderCrash, leader, Effect::Settled)
+                if self.raw.world().serving().len() > usize::from(servers / 2) + 1 {
+                    let answer = self.strike(Fault::LeaderCrash, Victim::Server(leader), None);
+                    Done(answer, Some(Effect::Elected(leader)))
+                } else {
+                    // The others cannot elect without it.
+                    self.restart(Fault::LeaderCrash, leader, Effect::Settled)
+                }
             }
             Command::Heal {} => {
                 self.heal();
                 Done(json!({}), Some(Effect::Settled))
             }
+            Command::Shutdown {} => {
+                self.stop.stop();
+                json!({}).into()
+            }
             Command::Status {} => self.status().into(),
-            Command::Tree { path } => self.tree(path.as_deref()).into(),
+            Command::Tree { path } => self.tree(path.as_deref().unwrap_or("/")).into(),
             Command::Sessions {} => self.sessions().into(),
             Command::Watches {} => self.watches().into(),
             Command::Name { client, name } => {
@@ -213,9 +229,6 @@ impl Front {
 
     fn wait_for(&mut self, fault: Fault, which: &Which, delay: u64) -> Result<Value, Refused> {
         let client = which.client.as_deref().map(|text| self.client(text)).transpose()?;
-        if which.count == Some(0) {
-            return Err(Refused::new(400, "a count is at least 1"));
-        }
         Ok(json!({ "fault": self.network.wait(fault, client, which, delay) }))
     }
 
@@ -259,44 +272,6 @@ impl Front {
 
     // ── servers ──
 
-    fn server(&self, server: u8) -> Result<(), Refused> {
-        let servers = self.raw.world().config().servers;
-        if server < servers {
-            return Ok(());
-        }
-        let last = servers - 1;
-        Err(Refused::new(400, format!("there is no server {server}: they are numbered from 0 to {last}")))
-    }
-
-    fn several(&self, verb: &str) -> Result<(), Refused> {
-        if self.raw.world().config().servers > 1 {
-            return Ok(());
-        }
-        Err(Refused::new(400, format!("{verb} needs an ensemble of more than one server")))
-    }
-
-    /// The server, or the link, that is between servers.
-    fn between(&self, verb: &str, what: &Between) -> Result<Victim, Refused> {
-        match (what.server, what.from, what.to) {
-            (Some(server), None, None) => {
-                self.server(server)?;
-                if verb == "cut" {
-                    self.several(verb)?;
-                }
-                Ok(Victim::Server(server))
-            }
-            (None, Some(from), Some(to)) if from != to => {
-                self.server(from)?;
-                self.server(to)?;
-                Ok(Victim::Link(from, to))
-            }
-            _ => Err(Refused::new(
-                400,
-                format!("{verb} needs `server`, or two different servers as `from` and `to`"),
-            )),
-        }
-    }
-
     fn strike(&mut self, fault: Fault, victim: Victim, lasts: Option<Duration>) -> Value {
         self.raw.inject(fault, victim, lasts.map_or(UNTIL_ENDED, micros));
         json!({ "fault": self.network.number() })
@@ -307,6 +282,11 @@ impl Front {
         let answer = self.strike(fault, victim, None);
         self.raw.mend(|of, whom| of == fault && whom == victim);
         Done(answer, Some(effect))
+    }
+
+    fn end_crash(&mut self, server: u8) {
+        let crashed = |fault| matches!(fault, Fault::ServerCrash | Fault::LeaderCrash);
+        self.raw.mend(|fault, victim| crashed(fault) && victim == Victim::Server(server));
     }
 
     /// Ends all faults.

@@ -14,7 +14,7 @@ mod questions;
 
 use crate::ServeError;
 use crate::clients::{ClientId, Clients};
-use crate::command::Command;
+use crate::command::{Command, Refused};
 use crate::connection::{Connection, Said};
 use crate::control::{Answer, Control, Order};
 use crate::listener::Listener;
@@ -67,6 +67,9 @@ pub(crate) struct Parts {
     pub most_connections: usize,
 }
 
+/// What is done with a refused command of the plan, and its time.
+type RefusedPlan = Box<dyn FnMut(Duration, &Refused) + Send>;
+
 /// Sockets in front of a world.
 pub(crate) struct Front {
     raw: Raw,
@@ -92,6 +95,8 @@ pub(crate) struct Front {
     /// Commands that are carried out, and whose effect is awaited.
     awaited: Vec<Awaited>,
     plan: VecDeque<(u64, Command)>,
+    /// Gets what the plan asks for and cannot have, and its time.
+    pub refused_plan: RefusedPlan,
 }
 
 impl Front {
@@ -126,6 +131,7 @@ impl Front {
             timers: BTreeSet::new(),
             awaited: Vec::new(),
             plan: parts.plan,
+            refused_plan: Box::new(|_, _| {}),
         })
     }
 
@@ -136,6 +142,11 @@ impl Front {
 
     pub fn stop(&self) -> Stop {
         self.stop.clone()
+    }
+
+    /// One that does not stop this loop, and wakes it.
+    pub fn another_stop(&self) -> Stop {
+        self.stop.another()
     }
 
     pub fn control(&self) -> Control {
@@ -177,10 +188,31 @@ impl Front {
                 }
             }
             while let Ok(order) = self.orders.try_recv() {
-                self.obey(order);
+                // It has its answer.
+                let _ = self.obey(order);
             }
         }
         Ok(())
+    }
+
+    /// Carries out what is ordered after the end, until something is done that wakes the loop.
+    pub fn obey_until(&mut self, is_done: impl Fn() -> bool) -> io::Result<()> {
+        let mut events = Events::with_capacity(EVENTS);
+        loop {
+            // Read before the orders: the last of them came before it.
+            let is_last = is_done();
+            while let Ok(order) = self.orders.try_recv() {
+                // It has its answer.
+                let _ = self.obey(order);
+            }
+            if is_last {
+                return Ok(());
+            }
+            match self.poll.poll(&mut events, None) {
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                polled => polled?,
+            }
+        }
     }
 
     fn elapsed(&self) -> u64 {
@@ -215,8 +247,10 @@ impl Front {
             }
         }
         while self.plan.front().is_some_and(|(due, _)| *due <= now) {
-            let (_, command) = self.plan.pop_front().expect("it is the first");
-            self.obey(Order { command, answer: None });
+            let (due, command) = self.plan.pop_front().expect("it is the first");
+            if let Err(refused) = self.obey(Order { command, answer: None }) {
+                (self.refused_plan)(Duration::from_micros(due), &refused);
+            }
         }
         self.pass_time();
         self.deliver();

@@ -34,8 +34,8 @@ impl Front {
         })
     }
 
-    pub(super) fn tree(&self, below: Option<&str>) -> Value {
-        let below = below.unwrap_or("/").trim_end_matches('/');
+    pub(super) fn tree(&self, below: &str) -> Value {
+        let below = below.trim_end_matches('/');
         let is_below = |path: &str| {
             path.strip_prefix(below).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
