@@ -4,8 +4,11 @@
 mod all_regressions;
 #[path = "../common/cases.rs"]
 mod cases;
+#[path = "../common/command.rs"]
+mod command;
 mod command_line;
 mod conformance;
+mod control;
 mod determinism;
 mod downstream;
 mod ensemble_scenarios;
@@ -20,6 +23,7 @@ mod plans;
 mod quirks;
 mod searching;
 mod serve;
+mod served;
 mod served_faults;
 mod shrinking;
 mod stories;

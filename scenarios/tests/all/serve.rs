@@ -1,43 +1,13 @@
 //! `zksim serve`, as it is called: what it prints, and that a socket changes no answer of the simulation.
 
 use crate::cases::{PIPELINE, WATCH, conformance, file, said};
-use std::io::{BufRead, BufReader, Read, Write};
+use crate::command::{refused, wait_until};
+use crate::served::{Served, zksim};
+use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::process::{Child, Command, Stdio};
-
-/// A running `zksim serve`, which ends with this value.
-struct Served {
-    process: Child,
-    addresses: Vec<String>,
-}
-
-impl Served {
-    fn start(arguments: &[&str]) -> Served {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_zksim"));
-        command.arg("serve").args(["--tick", "500ms"]).args(arguments);
-        let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(process.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        let addresses = line.trim_end().split(',').map(str::to_owned).collect();
-        Served { process, addresses }
-    }
-
-    /// What a member answers to raw bytes, up to the end of the connection.
-    fn answer(&self, member: usize, bytes: &[u8]) -> String {
-        let mut stream = TcpStream::connect(&self.addresses[member]).unwrap();
-        stream.write_all(bytes).unwrap();
-        let mut answer = Vec::new();
-        stream.read_to_end(&mut answer).unwrap();
-        String::from_utf8_lossy(&answer).into_owned()
-    }
-}
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
+use std::path::Path;
+use std::process::Output;
+use zk_recipes::zk::{CreateMode, Error, ZooKeeper};
 
 #[test]
 fn recorded_cases_show_no_difference_over_the_socket() {
@@ -85,9 +55,240 @@ fn nonsense_closes_its_own_connection_and_no_other() {
 fn a_port_in_use_gets_one_sentence() {
     let served = Served::start(&[]);
     let (_, port) = served.addresses[0].rsplit_once(':').unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_zksim")).args(["serve", "--port", port]).output().unwrap();
+    let output = zksim().args(["serve", "--port", port]).output().unwrap();
+    assert!(refused(&output).starts_with(&format!("cannot listen on 127.0.0.1:{port}: ")), "{output:?}");
+}
+
+/// Two clients that report a lock, one after the other or both at once.
+async fn hold(served: &Served, events: &[(usize, &str)]) {
+    let clients = [served.client().await, served.client().await];
+    for (who, event) in events {
+        let client = format!("client={:#x}", clients[*who].session().0);
+        served.told(&["report", &client, &format!("event={event}"), "kind=lock", "object=/lock"]);
+    }
+}
+
+fn run(work: impl Future<Output = ()>) {
+    tokio::runtime::Runtime::new().unwrap().block_on(work);
+}
+
+const BOTH: [(usize, &str); 2] = [(0, "acquired"), (1, "acquired")];
+const IN_TURN: [(usize, &str); 4] = [(0, "acquired"), (0, "released"), (1, "acquired"), (1, "released")];
+
+#[test]
+fn sigterm_ends_it_with_the_verdict_as_its_exit_status_and_judge_agrees() {
+    for (events, status, verdict) in [(&IN_TURN[..], 0, "pass"), (&BOTH, 1, "fail"), (&[], 0, "vacuous")] {
+        let folder = tempfile::tempdir().unwrap();
+        let history = folder.path().join("history.jsonl");
+        let served = Served::start(&["--check", "--history", history.to_str().unwrap()]);
+        if !events.is_empty() {
+            run(hold(&served, events));
+        }
+        let asked = served.control(&["verdict"]);
+        let output = served.terminate();
+        let judged = zksim().arg("judge").arg(&history).output().unwrap();
+        for (output, told) in [(&asked, &asked.stdout), (&output, &output.stderr), (&judged, &judged.stdout)]
+        {
+            assert_eq!(output.status.code(), Some(status), "{}", said(output));
+            assert!(String::from_utf8_lossy(told).starts_with(verdict), "{}", said(output));
+        }
+        assert_eq!(String::from_utf8_lossy(&judged.stdout), String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[test]
+fn judge_finds_what_is_on_the_wire_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let history = folder.path().join("history.jsonl");
+    let served = Served::start(&["--check", "--history", history.to_str().unwrap()]);
+    run(async {
+        let zk = served.client().await;
+        zk.create("/locks", b"", CreateMode::Persistent).await.unwrap();
+        // The create is repeated, as a client does that does not look for its own znode first.
+        served.told(&["lose-reply", "op=create", "path=/locks/"]);
+        let path = "/locks/lock-";
+        let lost = zk.create(path, b"", CreateMode::EphemeralSequential).await;
+        assert_eq!(lost.map(|made| made.path), Err(Error::ConnectionLoss));
+        while zk.create(path, b"", CreateMode::EphemeralSequential).await.is_err() {}
+    });
+    let output = served.terminate();
+    let judged = zksim().arg("judge").arg(&history).output().unwrap();
+    assert_eq!(judged.status.code(), output.status.code(), "{}", said(&judged));
+    assert_eq!(String::from_utf8_lossy(&judged.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(said(&judged).contains("/locks"), "{}", said(&judged));
+}
+
+#[test]
+fn a_history_that_is_full_is_judged_by_nobody_as_a_pass() {
+    let folder = tempfile::tempdir().unwrap();
+    let history = folder.path().join("history.jsonl");
+    let served = Served::start(&["--check", "--most-events", "40", "--history", history.to_str().unwrap()]);
+    run(async {
+        let zk = served.client().await;
+        for _ in 0..20 {
+            zk.exists("/").await.unwrap();
+        }
+    });
+    assert!(served.told(&["status"]).contains("the history is full"));
+    assert_eq!(served.terminate().status.code(), Some(2));
+    let judged = zksim().arg("judge").arg(&history).output().unwrap();
+    assert_eq!(judged.status.code(), Some(2), "{}", said(&judged));
+}
+
+#[test]
+fn a_history_that_is_there_stays_until_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let history = folder.path().join("history.jsonl");
+    let long = "what was there before\n".repeat(1000);
+    std::fs::write(&history, &long).unwrap();
+    let served = Served::start(&["--history", history.to_str().unwrap()]);
+    assert_eq!(std::fs::read_to_string(&history).unwrap(), long);
+    assert!(served.terminate().status.success());
+    let text = std::fs::read_to_string(&history).unwrap();
+    assert!(text.starts_with("{\"header\":") && !text.contains("before"), "{text}");
+}
+
+fn plan(text: &str) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("plan.jsonl");
+    std::fs::write(&path, text).unwrap();
+    let path = path.to_str().unwrap().to_owned();
+    (folder, path)
+}
+
+#[test]
+fn the_last_of_two_equal_options_counts() {
+    assert_eq!(Served::start(&["--servers", "3", "--servers", "1"]).addresses.len(), 1);
+}
+
+#[test]
+fn a_plan_is_carried_out_and_what_it_cannot_have_is_told() {
+    let (_folder, path) = plan(concat!(
+        "{\"at\": \"0s\", \"verb\": \"crash\", \"server\": 1}\n\n",
+        "{\"at\": \"1ms\", \"verb\": \"expire\", \"client\": \"bob\"}\n",
+        "{\"at\": \"2ms\", \"verb\": \"shutdown\"}\n",
+    ));
+    let mut served = Served::start(&["--servers", "3", "--plan", &path, "--check"]);
+    let output = served.process.output();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.starts_with("warning: the plan at 1ms was refused: there is no client \"bob\"\n"), "{told}");
+    assert!(told.contains("1 × server_crash"), "{told}");
+}
+
+#[test]
+fn a_bad_plan_gets_the_number_of_its_line_and_one_sentence() {
+    for (line, why) in [
+        ("{\"verb\": \"heal\"}", "it has no time `at`"),
+        ("{\"at\": 2, \"verb\": \"heal\"}", "its time `at` is 2, and not a duration such as \"500ms\""),
+        ("{\"at\": \"2\", \"verb\": \"heal\"}", "\"2\" is not a duration such as 500ms, 60s or 5m"),
+        ("{\"at\": \"2s\"}", "it has no `verb`"),
+        ("{\"at\": \"2s\", \"verb\": \"status\"}", "status is a question, and a plan does something"),
+        ("{\"at\": \"2s\", \"verb\": \"verdict\"}", "verdict is a question, and no command"),
+        (
+            "{\"at\": \"2s\", \"verb\": \"crash\", \"server\": 1}",
+            "there is no server 1: the only one has the number 0",
+        ),
+        ("{\"at\": \"2s\", \"verb\": \"mute\"}", "mute: missing field `for`"),
+        ("[]", "it is not a JSON object"),
+        ("{\"at\": \"2s\",}", "it is not JSON from column 13 on"),
+    ] {
+        let (_folder, path) = plan(&format!("\n{line}\n"));
+        let output = zksim().args(["serve", "--plan", &path]).output().unwrap();
+        assert_eq!(refused(&output), format!("line 2 of the plan {path}: {why}"));
+    }
+}
+
+#[test]
+fn rates_draw_faults_by_their_seed() {
+    let faults = |seed: &str| {
+        let served = Served::start(&["--rates", "reply-lost=0.25", "--seed", seed]);
+        let mut lost = Vec::new();
+        run(async {
+            let zk = served.client().await;
+            for _ in 0..30 {
+                let mut status = zk.status();
+                while !status.is_connected() {
+                    status = zk.changed(status).await;
+                }
+                lost.push(zk.exists("/").await.is_err());
+            }
+        });
+        assert!(lost.contains(&true) && lost.contains(&false), "{lost:?}");
+        lost
+    };
+    assert_eq!(faults("7"), faults("7"));
+    assert_ne!(faults("7"), faults("8"));
+    for (rates, why) in [
+        ("reply-lost", "\"reply-lost\" is not a fault and its rate, such as reply-lost=0.01"),
+        ("reply-lostt=0.1", "there is no fault \"reply-lostt\"; did you mean \"reply-lost\"?"),
+        ("reply-lost=0.5", "the rate of reply-lost is 0.5; rates are from 0 to 0.25"),
+    ] {
+        let output = zksim().args(["serve", "--rates", rates]).output().unwrap();
+        assert_eq!(output.status.code(), Some(3));
+        assert!(said(&output).contains(why), "{}", said(&output));
+    }
+}
+
+/// Reports of two clients on one lock, as lines.
+fn lines(events: &[(&str, &str)]) -> String {
+    events.iter().map(|(client, event)| format!("{client} {event} lock /lock\n")).collect()
+}
+
+/// What was told of a bad line, and that the reports around it count: two hold at once.
+fn told_of_both(output: &Output) {
     let told = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(3), "{told}");
-    assert!(told.starts_with(&format!("error: cannot listen on 127.0.0.1:{port}: ")), "{told}");
-    assert_eq!(told.lines().count(), 1, "{told}");
+    let bad = "warning: the report \"nonsense\" was refused: \"nonsense\" is not a report: client event kind object item\n";
+    assert!(told.starts_with(bad), "{told}");
+    assert!(told.contains("MX-3") && told.contains("client-1 held since"), "{told}");
+    assert_eq!(output.status.code(), Some(1), "{told}");
+}
+
+#[test]
+fn reports_come_by_standard_input_and_its_end_is_not_that_of_the_ensemble() {
+    let mut served = Served::start(&["--check", "--reports", "-"]);
+    let mut stdin = served.process.stdin();
+    run(async {
+        let _clients = [served.client().await, served.client().await];
+        // What is in the pipe when the ensemble ends is read.
+        stdin.write_all(b"nonsense\n").unwrap();
+        stdin.write_all(lines(&[("client-1", "acquired"), ("client-2", "acquired")]).as_bytes()).unwrap();
+        drop(stdin);
+        assert!(served.told(&["status"]).contains("2 sessions"));
+    });
+    told_of_both(&served.terminate());
+}
+
+#[test]
+fn reports_come_by_a_named_pipe_of_several_writers_one_after_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("reports");
+    let served = Served::start(&["--check", "--reports", pipe.to_str().unwrap()]);
+    let open = |path: &Path| std::fs::OpenOptions::new().write(true).open(path).unwrap();
+    run(async {
+        let _clients = [served.client().await, served.client().await];
+        let mut first = open(&pipe);
+        first.write_all(b"nonsense\n").unwrap();
+        let mut second = open(&pipe);
+        second.write_all(lines(&[("client-1", "acquired")]).as_bytes()).unwrap();
+        drop((first, second));
+        let is_read = || served.told(&["history"]).contains("\"what\":\"believe\"");
+        wait_until(is_read);
+        open(&pipe).write_all(lines(&[("client-2", "acquired")]).as_bytes()).unwrap();
+    });
+    told_of_both(&served.terminate());
+    assert!(!pipe.exists());
+}
+
+#[test]
+fn a_pipe_that_was_there_stays_and_another_file_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (pipe, file) = (folder.path().join("pipe"), folder.path().join("file"));
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    assert!(Served::start(&["--reports", pipe.to_str().unwrap()]).terminate().status.success());
+    assert!(pipe.exists());
+    std::fs::write(&file, "kept").unwrap();
+    let output = zksim().args(["serve", "--reports"]).arg(&file).output().unwrap();
+    let why = format!("no reports can be read from {}: it is not a named pipe", file.display());
+    assert_eq!(refused(&output), why);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "kept");
 }

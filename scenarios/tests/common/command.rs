@@ -1,9 +1,10 @@
-//! The command `zksim real`, as it is called, and what it leaves behind.
+//! The program `zksim`, as it is called, and what `zksim real` leaves behind.
 
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, ChildStdin, Command, Output, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -30,8 +31,7 @@ impl Sim {
 
     /// Starts the command, and goes on beside it.
     pub fn start(&self, arguments: &[&str]) -> Running {
-        let mut command = self.command(arguments);
-        Running(Some(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()))
+        Running::start(&mut self.command(arguments))
     }
 
     pub fn is_empty(&self) -> bool {
@@ -82,6 +82,21 @@ pub fn signal(name: &str, process: u32) {
 pub struct Running(Option<Child>);
 
 impl Running {
+    pub fn start(command: &mut Command) -> Running {
+        Running(Some(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()))
+    }
+
+    /// The first lines that it prints: all that a program prints that lists no more than these before its end.
+    pub fn first_lines(&mut self, count: usize) -> Vec<String> {
+        let out = self.0.as_mut().expect("the run was not waited for").stdout.as_mut().expect("it is a pipe");
+        BufReader::new(out).lines().take(count).map(Result::unwrap).collect()
+    }
+
+    /// Its standard input, if that is a pipe.
+    pub fn stdin(&mut self) -> ChildStdin {
+        self.0.as_mut().expect("the run was not waited for").stdin.take().expect("it is a pipe")
+    }
+
     pub fn id(&self) -> u32 {
         self.0.as_ref().expect("the run was not waited for").id()
     }
