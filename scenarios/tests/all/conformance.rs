@@ -1,6 +1,7 @@
 //! `cargo sim conformance`, as it is called: recorded cases of a real server on the simulation.
 
-use crate::cases::{MOVES, PIPELINE, WATCH, conformance, file, said};
+use crate::cases::{MOVES, PIPELINE, WATCH, conformance, file};
+use crate::command::said;
 use serde_json::Value;
 
 #[test]

@@ -1,7 +1,6 @@
 //! `zksim control`, as it is typed: every verb, what people get wrong, and what scripts read.
 
-use crate::cases::said;
-use crate::command::refused;
+use crate::command::{refused, said};
 use crate::served::{Served, zksim};
 use serde_json::Value;
 use zk_recipes::zk::{CreateMode, ZooKeeper};

@@ -1,6 +1,7 @@
 //! The template for others' code, used as others would: a crate of its own beside this workspace, whose tests hold, and which
 //! fail as they say when its code is broken.
 
+use crate::command::said;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -32,10 +33,6 @@ fn tested(features: &[&str]) -> Output {
         .current_dir(folder())
         .output()
         .expect("cargo can be started")
-}
-
-fn said(output: &Output) -> String {
-    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
 #[test]

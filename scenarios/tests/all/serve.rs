@@ -1,7 +1,7 @@
 //! `zksim serve`, as it is called: what it prints, and that a socket changes no answer of the simulation.
 
-use crate::cases::{PIPELINE, WATCH, conformance, file, said};
-use crate::command::{refused, wait_until};
+use crate::cases::{PIPELINE, WATCH, conformance, file};
+use crate::command::{refused, said, wait_until};
 use crate::served::{Served, zksim};
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -256,6 +256,22 @@ fn reports_come_by_standard_input_and_its_end_is_not_that_of_the_ensemble() {
         assert!(served.told(&["status"]).contains("2 sessions"));
     });
     told_of_both(&served.terminate());
+}
+
+#[test]
+fn what_is_in_the_pipe_at_the_end_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let history = folder.path().join("history.jsonl");
+    let mut served = Served::start(&["--reports", "-", "--history", history.to_str().unwrap()]);
+    let mut stdin = served.process.stdin();
+    run(async {
+        let _client = served.client().await;
+        // More than a pipe holds, so that it is full when the ensemble ends.
+        let puts: String = (0..5000).map(|item| format!("client-1 put queue /q item-{item}\n")).collect();
+        stdin.write_all(puts.as_bytes()).unwrap();
+        assert!(served.terminate().status.success());
+    });
+    assert!(std::fs::read_to_string(&history).unwrap().contains("\"item-4999\""));
 }
 
 #[test]

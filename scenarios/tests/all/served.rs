@@ -1,7 +1,6 @@
 //! A running `zksim serve`, for the tests of the command line.
 
-use crate::cases::said;
-use crate::command::{Running, signal};
+use crate::command::{Running, said, signal};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::process::{Command, Output, Stdio};

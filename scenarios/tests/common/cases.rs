@@ -79,8 +79,3 @@ pub fn conformance(arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_zksim"));
     command.arg("conformance").args(arguments).current_dir(folder.path()).output().unwrap()
 }
-
-/// All that it said.
-pub fn said(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
-}

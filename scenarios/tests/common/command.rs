@@ -2,8 +2,9 @@
 
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Output, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
@@ -59,6 +60,25 @@ pub fn processes_with(path: &Path) -> Vec<String> {
 
 pub fn stdout(output: &Output) -> &str {
     std::str::from_utf8(&output.stdout).unwrap()
+}
+
+/// All that it said.
+pub fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+/// Whether a command that only looks can be run, and succeeds.
+pub fn succeeds(command: &mut Command) -> bool {
+    command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+}
+
+/// The class path of these jars of Debian's packages, or the first of the `needed` ones that is missing.
+pub fn class_path(jars: &[&str], needed: &[&str]) -> Result<OsString, PathBuf> {
+    let path = |jar: &&str| Path::new("/usr/share/java").join(format!("{jar}.jar"));
+    match needed.iter().map(path).find(|jar| !jar.exists()) {
+        Some(missing) => Err(missing),
+        None => Ok(std::env::join_paths(jars.iter().map(path)).expect("no colon in Debian's paths")),
+    }
 }
 
 /// Exit status 3, and one sentence.

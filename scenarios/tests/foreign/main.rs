@@ -3,15 +3,16 @@
 //! Where a language or its client is not installed, the test says so and passes, unless `ZK_REQUIRE_FOREIGN` asks for it: `1` for
 //! all, or a list such as `python,java`.
 
+#[path = "../common/command.rs"]
+mod shared;
+
+use shared::{said, succeeds as is_there};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use zk_serve::{Options, Server};
 
 /// The variable that makes a test a failure that is left out.
 const REQUIRE: &str = "ZK_REQUIRE_FOREIGN";
-
-/// Where Debian's packages have their jars.
-const JARS: &str = "/usr/share/java";
 
 /// What Curator and JUnit need, by Debian's names; the first three come with Curator's own packages.
 const JAVA: [&str; 13] = [
@@ -51,16 +52,11 @@ fn command(program: impl AsRef<std::ffi::OsStr>) -> Command {
     command
 }
 
-fn is_there(command: &mut Command) -> bool {
-    command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
-}
-
 /// Runs a command to its end, which must be a good one.
 #[track_caller]
 fn succeeds(command: &mut Command) -> String {
     let output = command.output().unwrap();
-    let said =
-        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let said = said(&output);
     assert!(output.status.success(), "{command:?} ended with {}:\n{said}", output.status);
     said
 }
@@ -78,26 +74,26 @@ fn python(modules: &[&str]) -> Option<Command> {
 
 /// The class path of Curator, ZooKeeper's Java client and JUnit, or `None` and a word about it.
 fn class_path(needs_junit: bool) -> Option<std::ffi::OsString> {
-    let jars: Vec<PathBuf> = JAVA.iter().map(|jar| Path::new(JARS).join(format!("{jar}.jar"))).collect();
-    let needed = jars[..3].iter().chain(jars.last().filter(|_| needs_junit));
-    let missing = needed.into_iter().find(|jar| !jar.exists());
-    if let Some(missing) = missing {
-        left_out("java", &format!("{} is missing", missing.display()));
-        return None;
-    }
+    let needed = JAVA[..3].iter().chain(JAVA.last().filter(|_| needs_junit));
+    let class_path = match shared::class_path(&JAVA, &needed.copied().collect::<Vec<_>>()) {
+        Ok(class_path) => class_path,
+        Err(missing) => {
+            left_out("java", &format!("{} is missing", missing.display()));
+            return None;
+        }
+    };
     if !is_there(command("javac").arg("-version")) {
         left_out("java", "there is no javac");
         return None;
     }
-    Some(std::env::join_paths(jars).unwrap())
+    Some(class_path)
 }
 
 /// Runs a client of `foreign/run.py` against three served members.
 fn client(name: &str) {
     let Some(mut python) = python(&["json"]) else { return };
     let output = python.arg(serve().join("foreign/run.py")).args(["sim", name]).output().unwrap();
-    let said =
-        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let said = said(&output);
     match output.status.code() {
         Some(0) => {}
         Some(2) => left_out(name, &said),

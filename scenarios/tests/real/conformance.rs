@@ -2,7 +2,8 @@
 //!
 //! Where none is installed the tests say so and pass, unless `ZK_REQUIRE_REAL=1` asks for them.
 
-use crate::common::cases::{MOVES, PIPELINE, WATCH, conformance, file, said};
+use crate::common::cases::{MOVES, PIPELINE, WATCH, conformance, file};
+use crate::common::command::said;
 use serde_json::Value;
 use std::time::Duration;
 use zk_real::Server;

@@ -1,17 +1,15 @@
 //! A session of another library in a process of its own: told by lines, and telling by lines of JSON.
 
+use crate::common::command::{class_path, succeeds};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 /// How long something may take that nobody prevents. Java on a busy machine is slow.
 const LIMIT: Duration = Duration::from_secs(60);
-
-/// Where Debian's packages have their jars.
-const JARS: &str = "/usr/share/java";
 
 /// What Curator needs, by Debian's names.
 const CURATOR: [&str; 10] = [
@@ -40,15 +38,13 @@ impl Library {
         let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/real/interop");
         match self {
             Library::Curator => {
-                let jars: Vec<PathBuf> =
-                    CURATOR.iter().map(|jar| Path::new(JARS).join(format!("{jar}.jar"))).collect();
                 // Those that come with Curator's own packages: the others are what these depend on.
-                if let Some(missing) = jars[..3].iter().find(|jar| !jar.exists()) {
-                    return Err(format!(
+                let class_path = class_path(&CURATOR, &CURATOR[..3]).map_err(|missing| {
+                    format!(
                         "no Curator: {} is missing (packages libcurator-{{recipes,framework,client}}-java)",
                         missing.display()
-                    ));
-                }
+                    )
+                })?;
                 if !succeeds(Command::new("javac").arg("-version")) {
                     return Err(
                         "no javac to compile Curator's part (package default-jdk-headless)".to_owned()
@@ -56,7 +52,7 @@ impl Library {
                 }
                 let mut command = Command::new("java");
                 command.args(["-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp"]);
-                command.arg(std::env::join_paths(jars).expect("no colon in Debian's paths"));
+                command.arg(class_path);
                 command.arg(programs.join("Curator.java"));
                 Ok(command)
             }
@@ -74,10 +70,6 @@ impl Library {
             }
         }
     }
-}
-
-fn succeeds(command: &mut Command) -> bool {
-    command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
 }
 
 /// One session of another library. Dropping it kills the process: the server then waits for the end of the session.
