@@ -2,10 +2,11 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `connection` | a client's socket: frames in, frames out, limits |
+//! | `connection` | a client's connection: bytes in, frames out, limits |
 //! | `clients` | who is at the other end: sessions |
 //! | `network` | the faults of the network between clients and servers: what strikes, and what waits |
-//! | `front` | the loop of one thread: sockets, the world, the clock, commands |
+//! | `front` | what stands between clients and the world, without sockets and without a clock |
+//! | `sockets` | the loop of one thread: sockets, the clock, commands |
 //! | `recorder`, `verdict` | the history of everything, and what the rules say of it |
 //! | `command`, `control` | the verbs of the control API, and the API over HTTP |
 //! | `stop` | its end, from another thread |
@@ -26,6 +27,7 @@ mod front;
 mod listener;
 mod network;
 mod recorder;
+mod sockets;
 mod stop;
 mod verdict;
 mod words;
@@ -38,6 +40,7 @@ use serde_json::Value;
 use sim_zk::choose::{Calm, Rates, Seeded};
 use sim_zk::raw::Raw;
 use sim_zk::{Config, Settings};
+use sockets::{Ports, Sockets};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::thread::JoinHandle;
@@ -131,7 +134,7 @@ pub enum ServeError {
 
 /// An ensemble whose members listen, and that serves when it runs.
 pub struct Ensemble {
-    front: front::Front,
+    sockets: Sockets,
     http: Http,
     addresses: Vec<SocketAddr>,
     control_address: SocketAddr,
@@ -151,6 +154,11 @@ impl Ensemble {
         if options.port != 0 && options.port.checked_add(u16::from(servers) - 1).is_none() {
             return Err(ServeError::Ports { port: options.port, servers });
         }
+        let addresses = (0..u16::from(servers)).map(|number| {
+            let port = if options.port == 0 { 0 } else { options.port + number };
+            SocketAddr::from((options.address, port))
+        });
+        let ports = Ports::listen(addresses)?;
         let config = Config {
             tick: micros(options.tick),
             settings: Settings {
@@ -167,10 +175,6 @@ impl Ensemble {
             faults: if options.drawn.is_some() { u32::MAX } else { 0 },
             ..Config::default().with_servers(servers)
         };
-        let addresses = (0..u16::from(servers)).map(|number| {
-            let port = if options.port == 0 { 0 } else { options.port + number };
-            SocketAddr::from((options.address, port))
-        });
         let recorder = Recorder::new(&config, options.most_events, options.source.clone());
         let network = Network::new(options.drawn, config.tick);
         let raw = match options.drawn {
@@ -182,13 +186,21 @@ impl Ensemble {
         plan.sort_by_key(|(at, _)| *at);
         let plan = plan.into_iter().map(|(at, command)| (micros(at), command)).collect();
         let most_connections = options.most_connections;
-        let parts = front::Parts { raw, network, recorder, plan, most_connections };
-        let front = front::Front::listen(parts, addresses)?;
+        let addresses = ports.addresses();
+        let parts = front::Parts {
+            raw,
+            network,
+            recorder: recorder.clone(),
+            plan,
+            most_connections,
+            addresses: addresses.clone(),
+        };
+        let sockets = Sockets::new(ports, front::Front::new(parts), recorder);
         let address = SocketAddr::from((options.address, options.control_port));
-        let http = Http::listen(address, front.control(), front.stop())
+        let http = Http::listen(address, sockets.control(), sockets.stop())
             .map_err(|source| ServeError::Listen { address, source })?;
         let control_address = http.address().unwrap_or(address);
-        Ok(Ensemble { addresses: front.addresses(), control_address, http, front })
+        Ok(Ensemble { addresses, control_address, http, sockets })
     }
 
     /// The address of each member.
@@ -208,12 +220,12 @@ impl Ensemble {
 
     /// A handle that ends [`run`](Self::run) from another thread.
     pub fn stop(&self) -> Stop {
-        self.front.stop()
+        self.sockets.stop()
     }
 
     /// The control of the ensemble, for other threads. It tells the history and the verdict also after the end.
     pub fn control(&self) -> Control {
-        self.front.control()
+        self.sockets.control()
     }
 
     /// Serves until it is stopped.
@@ -222,10 +234,10 @@ impl Ensemble {
     ///
     /// Those of the system while it waits for sockets.
     pub fn run(self) -> io::Result<()> {
-        let Ensemble { mut front, http, .. } = self;
-        let ended = front.run();
+        let Ensemble { mut sockets, http, .. } = self;
+        let ended = sockets.run();
         // Whoever still waits for an answer learns that there is none.
-        drop(front);
+        drop(sockets);
         drop(http);
         ended
     }

@@ -3,7 +3,7 @@
 use super::{Front, reply};
 use crate::clients::ClientId;
 use crate::command::{Between, Command, ForAWhile, Refused, Which};
-use crate::control::{Answer, Order};
+use crate::control::Answer;
 use crate::micros;
 use serde_json::{Value, json};
 use sim_zk::fault::{Fault, Victim};
@@ -38,7 +38,7 @@ enum Effect {
 }
 
 /// What a command did: its answer, and the effect to wait for.
-struct Done(Value, Option<Effect>);
+pub(crate) struct Done(Value, Option<Effect>);
 
 impl From<Value> for Done {
     fn from(answer: Value) -> Self {
@@ -47,23 +47,20 @@ impl From<Value> for Done {
 }
 
 impl Front {
-    /// Carries out an order and answers it.
-    pub(super) fn obey(&mut self, order: Order) {
-        let done = self.perform(&order.command);
-        // Whoever reads the answer finds the ports as it says.
-        self.open_and_close();
+    /// Answers a command that was carried out, at once or when its effect has come.
+    pub fn conclude(&mut self, done: Result<Done, Refused>, to: Option<Sender<Answer>>) {
         match done {
-            Ok(Done(answer, None)) => reply(order.answer, Ok(answer)),
+            Ok(Done(answer, None)) => reply(to, Ok(answer)),
             Ok(Done(answer, Some(effect))) => {
                 let deadline = self.raw.now() + PATIENCE;
-                self.awaited.push(Awaited { effect, answer, to: order.answer, deadline });
+                self.awaited.push(Awaited { effect, answer, to, deadline });
             }
-            Err(refused) => reply(order.answer, Err(refused)),
+            Err(refused) => reply(to, Err(refused)),
         }
     }
 
     /// Answers the commands whose effect has come, or comes too late.
-    pub(super) fn answer_awaited(&mut self) {
+    pub fn answer_awaited(&mut self) {
         let now = self.raw.now();
         for mut awaited in std::mem::take(&mut self.awaited) {
             let world = self.raw.world();
@@ -83,7 +80,8 @@ impl Front {
         }
     }
 
-    fn perform(&mut self, command: &Command) -> Result<Done, Refused> {
+    /// Carries out a command.
+    pub fn perform(&mut self, command: &Command) -> Result<Done, Refused> {
         Ok(match command {
             Command::LoseReply(which) => self.wait_for(Fault::ReplyLost, which, 0)?.into(),
             Command::LoseRequest(which) => self.wait_for(Fault::RequestLost, which, 0)?.into(),

@@ -88,7 +88,6 @@ impl Front {
             }
             if !matches!(next, Next::Goes) {
                 self.leave(number, leaving);
-                self.flush(number);
                 return self.break_off(number);
             }
         }
@@ -211,7 +210,7 @@ impl Front {
             {
                 self.tell(number, down);
             }
-            self.flush(number);
+            self.outgoing.push(number);
         }
         if waits_up && greeted <= now {
             self.let_up(number);
@@ -227,7 +226,7 @@ impl Front {
             while let Some(down) = self.raw.receive(conn) {
                 self.send_down(number, down);
             }
-            self.flush(number);
+            self.outgoing.push(number);
         }
     }
 
@@ -242,8 +241,7 @@ impl Front {
                 match asked.and_then(|asked| asked.fate.take()) {
                     Some(Fate::Lost) => {
                         self.struck(client, Fault::ReplyLost, 0);
-                        // What came before it is received.
-                        self.flush(number);
+                        // What came before it is received: it is sent before the socket is closed.
                         return self.break_off(number);
                     }
                     Some(Fate::Late(delay)) => {
@@ -259,7 +257,6 @@ impl Front {
                 match self.network.misses(client, path, timeout) {
                     Some(Missed::Lost) => {
                         self.struck(client, Fault::WatchLost, 0);
-                        self.flush(number);
                         return self.break_off(number);
                     }
                     Some(Missed::Expiry(lasts)) => self.partition(client, Fault::SessionExpiry, lasts),
@@ -374,7 +371,7 @@ impl Front {
     // ── ends of connections ──
 
     /// The client has hung up. While it is cut off, the server does not learn it.
-    pub(super) fn hang_up(&mut self, number: usize) {
+    pub fn hang_up(&mut self, number: usize) {
         self.lose(number);
         let Some(connection) = &mut self.connections[number] else { return };
         let until = connection.client.map_or(0, |client| self.clients.get(client).muted);
@@ -382,7 +379,6 @@ impl Front {
             return self.forget(number);
         }
         connection.is_gone = true;
-        let _ = self.poll.registry().deregister(&mut connection.stream);
         self.timers.insert((until, Timer::Release(number)));
     }
 
@@ -418,15 +414,14 @@ impl Front {
         });
     }
 
-    /// Closes a socket. The world hears of it as of the end of the stream.
+    /// Ends a connection. The world hears of it as of the end of the stream.
     fn forget(&mut self, number: usize) {
         let Some(mut connection) = self.connections[number].take() else { return };
-        let _ = self.poll.registry().deregister(&mut connection.stream);
+        self.over.push((number, connection.take_unsent()));
         if let Some(conn) = connection.conn {
             self.by_conn[conn.0 as usize] = NONE;
             self.raw.cut(conn, false);
         }
-        self.free.push(number);
     }
 
     // ── faults ──
