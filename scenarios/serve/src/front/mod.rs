@@ -22,13 +22,11 @@ use crate::words;
 use beliefs::Beliefs;
 use commands::Awaited;
 use sim_zk::fault::Fault;
+use sim_zk::message::ConnId;
 use sim_zk::raw::Raw;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::SocketAddr;
 use std::sync::mpsc;
-
-/// The index of a connection that is none.
-const NONE: usize = usize::MAX;
 
 /// Something that is due at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,8 +60,8 @@ pub(crate) struct Front {
     connections: Vec<Option<Connection>>,
     free: Vec<usize>,
     most_connections: usize,
-    /// By the number in the world: the index into the connections.
-    by_conn: Vec<usize>,
+    /// By the number in the world: the index into the connections, of those that are open.
+    by_conn: BTreeMap<ConnId, usize>,
     /// Connections that may have something to send.
     outgoing: Vec<usize>,
     /// Connections that have ended, with what is still to be sent on them.
@@ -87,7 +85,7 @@ impl Front {
             connections: Vec::new(),
             free: Vec::new(),
             most_connections: parts.most_connections,
-            by_conn: Vec::new(),
+            by_conn: BTreeMap::new(),
             outgoing: Vec::new(),
             over: Vec::new(),
             clients: Clients::default(),

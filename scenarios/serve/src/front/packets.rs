@@ -1,6 +1,6 @@
 //! What clients send and are sent, and what faults of the network do to it.
 
-use super::{Front, NONE, Timer};
+use super::{Front, Timer};
 use crate::clients::{ClientId, Fate, InFlight};
 use crate::network::{Missed, Request, Strike};
 use sim_zk::fault::Fault;
@@ -8,6 +8,7 @@ use sim_zk::message::{Answer, Ask, ConnId, Down, Tag, Up};
 use sim_zk::observer::Kind;
 use sim_zk::wire::password;
 use sim_zk::world::World;
+use std::collections::BTreeSet;
 use zk_checker::history::{Code, Conn, OpId, ReqId, SessionState, Victim, What, Who};
 use zk_harness::journal::{self, fault_kind, notify};
 use zk_recipes::zk::SessionId;
@@ -53,6 +54,12 @@ impl Front {
 
     /// A client of which nothing is known yet.
     fn begin(&mut self) -> ClientId {
+        if self.clients.are_many() {
+            let connected = self.connections.iter().flatten().filter_map(|connection| connection.client);
+            let connected: BTreeSet<ClientId> = connected.collect();
+            let world = self.raw.world();
+            self.clients.forget(|id, client| !connected.contains(&id) && !world.lives(client.session));
+        }
         let id = self.clients.begin();
         self.recorder.begins(id.0);
         let at = self.raw.now();
@@ -64,11 +71,7 @@ impl Front {
     }
 
     fn opened(&mut self, number: usize, conn: ConnId) {
-        let index = conn.0 as usize;
-        if self.by_conn.len() <= index {
-            self.by_conn.resize(index + 1, NONE);
-        }
-        self.by_conn[index] = number;
+        self.by_conn.insert(conn, number);
         self.recorder.opens(conn.0);
         if let Some(connection) = &mut self.connections[number] {
             connection.conn = Some(conn);
@@ -222,11 +225,13 @@ impl Front {
     /// Hands what the world has sent to the sockets.
     pub(super) fn deliver(&mut self) {
         while let Some(conn) = self.raw.first_arrival() {
-            let number = self.by_conn.get(conn.0 as usize).copied().unwrap_or(NONE);
+            let number = self.by_conn.get(&conn).copied();
             while let Some(down) = self.raw.receive(conn) {
-                self.send_down(number, down);
+                if let Some(number) = number {
+                    self.send_down(number, down);
+                }
             }
-            self.outgoing.push(number);
+            self.outgoing.extend(number);
         }
     }
 
@@ -245,7 +250,7 @@ impl Front {
                         return self.break_off(number);
                     }
                     Some(Fate::Late(delay)) => {
-                        connection.late_until = now + delay;
+                        connection.late_until = now.saturating_add(delay);
                         self.struck(client, Fault::ReplyLate, 0);
                     }
                     None => {}
@@ -419,7 +424,7 @@ impl Front {
         let Some(mut connection) = self.connections[number].take() else { return };
         self.over.push((number, connection.take_unsent()));
         if let Some(conn) = connection.conn {
-            self.by_conn[conn.0 as usize] = NONE;
+            self.by_conn.remove(&conn);
             self.raw.cut(conn, false);
         }
     }
