@@ -140,6 +140,14 @@ impl Tree {
         tree
     }
 
+    /// Sets the data of `/zookeeper/config` without a transaction, as a server does when it begins to serve
+    /// (`ZKDatabase.initConfigInZKDatabase`): at its own time, with a version of -1 and a zxid of 0.
+    pub(crate) fn configure(&mut self, members: &str, time: i64) {
+        let config = self.node_mut(PathId::CONFIG);
+        config.data = Some(members.as_bytes().into());
+        (config.version, config.mzxid, config.mtime) = (-1, 0, time);
+    }
+
     /// Returns the znode at a path. The root has two paths.
     pub(crate) fn get(&self, path: PathId) -> Option<&Znode> {
         let path = if path == PathId::EMPTY { PathId::ROOT } else { path };
@@ -147,7 +155,9 @@ impl Tree {
     }
 
     fn node_mut(&mut self, path: PathId) -> &mut Znode {
-        self.nodes[path.0 as usize].as_mut().expect("a transaction speaks of znodes that its preparation saw")
+        self.nodes[path.0 as usize]
+            .as_mut()
+            .expect("a transaction speaks of znodes that its preparation saw")
     }
 
     fn put(&mut self, path: PathId, node: Znode) {

@@ -34,6 +34,7 @@ mod words;
 
 use command::{Command, Refused};
 use control::Http;
+use front::{Front, Parts};
 use network::Network;
 use recorder::Recorder;
 use serde_json::Value;
@@ -43,6 +44,7 @@ use sim_zk::{Config, Settings};
 use sockets::{Ports, Sockets};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 use zk_checker::history::History;
@@ -159,43 +161,9 @@ impl Ensemble {
             SocketAddr::from((options.address, port))
         });
         let ports = Ports::listen(addresses)?;
-        let config = Config {
-            tick: micros(options.tick),
-            settings: Settings {
-                extended_types: options.extended_types,
-                super_digest: options.super_digest.clone(),
-                filter_events: true,
-            },
-            // The network is the real one.
-            latency: 0,
-            link_latency: 0,
-            reap_every: options.reap_every.map(micros),
-            wall_clock_ms: wall_clock_ms(),
-            hostile_until: if options.drawn.is_some() { u64::MAX } else { 0 },
-            faults: if options.drawn.is_some() { u32::MAX } else { 0 },
-            ..Config::default().with_servers(servers)
-        };
-        let recorder = Recorder::new(&config, options.most_events, options.source.clone());
-        let network = Network::new(options.drawn, config.tick);
-        let raw = match options.drawn {
-            // Another stream of choices than the network's.
-            Some((seed, rates)) => Raw::watched(config, Seeded::new(!seed, rates), recorder.clone()),
-            None => Raw::watched(config, Calm, recorder.clone()),
-        };
-        let mut plan = options.plan.clone();
-        plan.sort_by_key(|(at, _)| *at);
-        let plan = plan.into_iter().map(|(at, command)| (micros(at), command)).collect();
-        let most_connections = options.most_connections;
         let addresses = ports.addresses();
-        let parts = front::Parts {
-            raw,
-            network,
-            recorder: recorder.clone(),
-            plan,
-            most_connections,
-            addresses: addresses.clone(),
-        };
-        let sockets = Sockets::new(ports, front::Front::new(parts), recorder);
+        let (front, recorder) = front_of(options, addresses.clone(), wall_clock_ms());
+        let sockets = Sockets::new(ports, front, recorder);
         let address = SocketAddr::from((options.address, options.control_port));
         let http = Http::listen(address, sockets.control(), sockets.stop())
             .map_err(|source| ServeError::Listen { address, source })?;
@@ -350,6 +318,66 @@ impl Drop for Server {
         }
     }
 }
+
+/// A fresh world, the front before it, and the history of both.
+fn front_of(options: &Options, addresses: Vec<SocketAddr>, wall_clock_ms: i64) -> (Front, Recorder) {
+    let config = Config {
+        tick: micros(options.tick),
+        settings: Settings {
+            extended_types: options.extended_types,
+            super_digest: options.super_digest.clone(),
+            filter_events: true,
+            members: members_of(&addresses),
+        },
+        // The network is the real one.
+        latency: 0,
+        link_latency: 0,
+        reap_every: options.reap_every.map(micros),
+        wall_clock_ms,
+        hostile_until: if options.drawn.is_some() { u64::MAX } else { 0 },
+        faults: if options.drawn.is_some() { u32::MAX } else { 0 },
+        ..Config::default().with_servers(options.servers)
+    };
+    let recorder = Recorder::new(&config, options.most_events, options.source.clone());
+    let network = Network::new(options.drawn, config.tick);
+    let raw = match options.drawn {
+        // Another stream of choices than the network's.
+        Some((seed, rates)) => Raw::watched(config, Seeded::new(!seed, rates), recorder.clone()),
+        None => Raw::watched(config, Calm, recorder.clone()),
+    };
+    let mut plan = options.plan.clone();
+    plan.sort_by_key(|(at, _)| *at);
+    let plan = plan.into_iter().map(|(at, command)| (micros(at), command)).collect();
+    let most_connections = options.most_connections;
+    let parts = Parts { raw, network, recorder: recorder.clone(), plan, most_connections, addresses };
+    (Front::new(parts), recorder)
+}
+
+/// The data of `/zookeeper/config`, as an ensemble has it whose members name the addresses for clients in their lines
+/// (`QuorumVerifier.toString`). Nothing listens at the first two ports, which members of a real ensemble use among themselves.
+fn members_of(addresses: &[SocketAddr]) -> Option<Arc<str>> {
+    if addresses.len() < 2 {
+        return None;
+    }
+    let line = |(index, address): (u16, &SocketAddr)| {
+        let (host, quorum, election) = (host_of(address), QUORUM_PORT + index, ELECTION_PORT + index);
+        format!("server.{}={host}:{quorum}:{election}:participant;{host}:{}\n", index + 1, address.port())
+    };
+    let lines: String = (0..).zip(addresses).map(line).collect();
+    Some(format!("{lines}version=0").into())
+}
+
+/// The host of an address, in brackets if that is of IPv6.
+fn host_of(address: &SocketAddr) -> String {
+    match address.ip() {
+        IpAddr::V4(ip) => ip.to_string(),
+        IpAddr::V6(ip) => format!("[{ip}]"),
+    }
+}
+
+/// The ports of the first member for the other ones, as ZooKeeper's documentation has them; its successors have the next ones.
+const QUORUM_PORT: u16 = 2888;
+const ELECTION_PORT: u16 = 3888;
 
 fn connect_string(addresses: &[SocketAddr]) -> String {
     let texts: Vec<String> = addresses.iter().map(ToString::to_string).collect();
