@@ -11,6 +11,9 @@ use std::net::SocketAddr;
 /// The most bytes that a client may leave unread before its connection is closed.
 const MOST_UNREAD: usize = 64 << 20;
 
+/// The room that a buffer keeps when it is empty, in bytes: one large frame is not to cost its size until the connection ends.
+const KEPT: usize = 64 << 10;
+
 /// The number of bytes of a frame's length.
 const LENGTH: usize = 4;
 
@@ -133,6 +136,9 @@ impl Connection {
             }
         }
         self.read.drain(..at);
+        if self.read.is_empty() {
+            self.read.shrink_to(KEPT);
+        }
         self.received += packets.len();
         packets
     }
@@ -166,6 +172,7 @@ impl Connection {
         self.written += bytes;
         if self.written == self.unsent.len() {
             self.unsent.clear();
+            self.unsent.shrink_to(KEPT);
             self.written = 0;
         }
     }
@@ -202,5 +209,50 @@ fn frame(read: &[u8]) -> Frame<'_> {
     match read.get(LENGTH..LENGTH + length) {
         Some(frame) => Frame::Whole(frame, LENGTH + length),
         None => Frame::Partial,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_large_frame_leaves_no_large_buffer() {
+        let mut connection = Connection::new(0, None);
+        let frame = vec![0; MAX_FRAME_BYTES];
+        connection.take(&(MAX_FRAME_BYTES as u32).to_be_bytes());
+        connection.take(&frame[1..]);
+        assert!(connection.next(&mut Paths::default()).is_none(), "a byte is missing");
+        connection.take(&frame[..1]);
+        assert!(matches!(connection.next(&mut Paths::default()), Some(Said::Hello(Up::Connect { .. }))));
+        connection.take(&[&(MAX_FRAME_BYTES as u32).to_be_bytes()[..], &frame].concat());
+        assert!(
+            matches!(connection.next(&mut Paths::default()), Some(Said::Packets(packets)) if packets.len() == 1)
+        );
+        connection.queue(&frame);
+        connection.wrote(connection.unsent().len());
+        assert!(connection.read.capacity() <= KEPT && connection.unsent.capacity() <= KEPT);
+    }
+
+    #[test]
+    fn an_announced_length_allocates_nothing() {
+        let mut connection = Connection::new(0, None);
+        connection.take(&(MAX_FRAME_BYTES as u32).to_be_bytes());
+        assert!(connection.next(&mut Paths::default()).is_none());
+        assert!(connection.read.capacity() < 64);
+        connection.take(&[0; 8]);
+        let mut other = Connection::new(0, None);
+        other.take(&(MAX_FRAME_BYTES as u32 + 1).to_be_bytes());
+        assert!(matches!(other.next(&mut Paths::default()), Some(Said::Hello(Up::Unreadable))));
+    }
+
+    #[test]
+    fn a_connection_that_ends_hears_nothing_more() {
+        let mut connection = Connection::new(0, None);
+        connection.take(b"ruok");
+        assert!(matches!(connection.next(&mut Paths::default()), Some(Said::Word(_))));
+        connection.ends = true;
+        connection.take(b"ruokruok");
+        assert!(connection.next(&mut Paths::default()).is_none());
     }
 }
