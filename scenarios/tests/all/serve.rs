@@ -82,6 +82,19 @@ fn authentication_that_cannot_be_is_refused_as_by_a_real_server() {
 }
 
 #[test]
+fn a_member_without_a_quorum_hangs_up_on_every_client() {
+    let served = zk_serve::Server::start(&zk_serve::Options { servers: 3, ..Default::default() }).unwrap();
+    for server in [1, 2] {
+        served.perform("crash", serde_json::json!({ "server": server })).unwrap();
+    }
+    let survivor = served.addresses()[0].to_string();
+    // It loses its quorum within a tick; each question takes a connection.
+    let is_alone = (0..1_000_000).any(|_| refusals::word(&survivor, "isro") == "null");
+    assert!(is_alone, "a member without a quorum does not serve");
+    refusals::does_not_serve(&survivor);
+}
+
+#[test]
 fn every_member_tells_the_addresses_of_all() {
     let served = Served::start(&["--servers", "3"]);
     let port = |member: usize| served.addresses[member].rsplit_once(':').unwrap().1;

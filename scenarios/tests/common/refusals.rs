@@ -9,9 +9,12 @@ use zk_recipes::wire::number;
 /// How long a server may take to answer, or to hang up.
 const LIMIT: Duration = Duration::from_secs(20);
 
+/// A name, the frames that are sent, and what is answered.
+pub type Row = (&'static str, Vec<Vec<u8>>, Vec<&'static str>);
+
 /// What a client sends on a connection with a session, by name, and what comes back: xids, zxids where they are not that of the server's
 /// last transaction, errors and bodies.
-pub fn table() -> Vec<(&'static str, Vec<Vec<u8>>, Vec<&'static str>)> {
+pub fn table() -> Vec<Row> {
     let auth = |scheme: Option<&str>| {
         request(number::AUTH_XID, number::AUTH, |out| {
             out.int(0).buffer(scheme.map(str::as_bytes)).buffer(Some(b"u:p"));
@@ -70,7 +73,7 @@ pub fn answers(address: &str, frames: &[Vec<u8>]) -> Vec<String> {
 
 /// What a member answers to the first frame of a connection, of a client that accepts servers that only read, does not, or is too old to
 /// know of them. `None`: it hangs up.
-pub fn welcome(address: &str, read_only: Option<bool>) -> Option<Vec<u8>> {
+fn welcome(address: &str, read_only: Option<bool>) -> Option<Vec<u8>> {
     let mut stream = open(address);
     send(&mut stream, &hello(read_only));
     receive(&mut stream)
@@ -86,6 +89,26 @@ pub fn word(address: &str, word: &str) -> String {
         Err(e) if e.kind() != ErrorKind::ConnectionReset => panic!("{word}: {e}"),
         _ => String::from_utf8_lossy(&answer).into_owned(),
     }
+}
+
+/// What a member without a quorum does with clients and words.
+pub fn does_not_serve(address: &str) {
+    for read_only in [None, Some(false), Some(true)] {
+        assert_eq!(welcome(address, read_only), None, "{read_only:?} at {address}");
+    }
+    for (asked, answer) in [
+        ("ruok", "imok"),
+        ("isro", "null"),
+        ("srvr", "This ZooKeeper instance is not currently serving requests\n"),
+        ("stat", "This ZooKeeper instance is not currently serving requests\n"),
+        ("mntr", "This ZooKeeper instance is not currently serving requests\n"),
+        ("cons", "This ZooKeeper instance is not currently serving requests\n"),
+        ("wchs", "This ZooKeeper instance is not currently serving requests\n"),
+        ("kill", ""),
+    ] {
+        assert_eq!(word(address, asked), answer, "{asked} at {address}");
+    }
+    assert!(word(address, "envi").starts_with("Environment:\nzookeeper.version=3.8."));
 }
 
 /// The data of a znode, and its stat but for the times.

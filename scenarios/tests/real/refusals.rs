@@ -39,26 +39,6 @@ fn authentication_is_refused_alike_by_three_servers() {
     answer_as_the_table_says(&real.address());
 }
 
-/// What a member without a quorum does with clients and words.
-fn does_not_serve(address: &str) {
-    for read_only in [None, Some(false), Some(true)] {
-        assert_eq!(refusals::welcome(address, read_only), None, "{read_only:?} at {address}");
-    }
-    for (word, answer) in [
-        ("ruok", "imok"),
-        ("isro", "null"),
-        ("srvr", "This ZooKeeper instance is not currently serving requests\n"),
-        ("stat", "This ZooKeeper instance is not currently serving requests\n"),
-        ("mntr", "This ZooKeeper instance is not currently serving requests\n"),
-        ("cons", "This ZooKeeper instance is not currently serving requests\n"),
-        ("wchs", "This ZooKeeper instance is not currently serving requests\n"),
-        ("kill", ""),
-    ] {
-        assert_eq!(refusals::word(address, word), answer, "{word} at {address}");
-    }
-    assert!(refusals::word(address, "envi").starts_with("Environment:\nzookeeper.version=3.8."));
-}
-
 #[test]
 fn a_member_without_a_quorum_hangs_up_on_every_client_also_on_one_that_only_reads() {
     let served = served(3);
@@ -69,7 +49,7 @@ fn a_member_without_a_quorum_hangs_up_on_every_client_also_on_one_that_only_read
         served.perform("crash", serde_json::json!({ "server": server })).unwrap();
     }
     until_it_is_alone(|| refusals::word(each(&served.connect_string())[0], "isro"));
-    does_not_serve(each(&served.connect_string())[0]);
+    refusals::does_not_serve(each(&served.connect_string())[0]);
 
     let Some(mut real) = common::ensemble(3, TICK) else { return };
     for server in &mut real.servers_mut()[1..] {
@@ -78,7 +58,7 @@ fn a_member_without_a_quorum_hangs_up_on_every_client_also_on_one_that_only_read
     }
     let survivor = &real.servers()[0];
     until_it_is_alone(|| survivor.ask("isro").unwrap());
-    does_not_serve(&survivor.address());
+    refusals::does_not_serve(&survivor.address());
 }
 
 #[expect(clippy::disallowed_methods, reason = "a server tells nobody that it has lost its quorum")]
