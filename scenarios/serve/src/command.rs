@@ -1,6 +1,6 @@
 //! The verbs of the control API. `CONTROL.md` describes them for users.
 
-use crate::duration::{duration, maybe};
+use crate::duration::{duration, maybe, parse_duration};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sim_zk::fault::Fault;
@@ -333,6 +333,23 @@ impl Command {
         object.insert("verb".to_owned(), verb.into());
         serde_json::from_value(Value::Object(object))
             .map_err(|why| Refused::new(400, format!("{verb}: {why}")))
+    }
+
+    /// Reads a line of a plan, such as `{"at": "2s", "verb": "crash", "server": 1}`: a time since the start, and a verb with its
+    /// fields.
+    ///
+    /// # Errors
+    ///
+    /// The line is no JSON object, it has no time or no verb, or those of [`read`](Self::read).
+    pub fn planned(line: &str) -> Result<(Duration, Command), Refused> {
+        let wrong = |why: &str| Refused::new(400, why);
+        let value = serde_json::from_str(line).map_err(|why| wrong(&format!("it is not JSON: {why}")))?;
+        let Value::Object(mut fields) = value else { return Err(wrong("it is not a JSON object")) };
+        let at = fields.remove("at").ok_or_else(|| wrong("it has no time `at`"))?;
+        let at = parse_duration(at.as_str().unwrap_or_default()).map_err(|why| wrong(&why))?;
+        let verb = fields.remove("verb").ok_or_else(|| wrong("it has no `verb`"))?;
+        let verb = verb.as_str().ok_or_else(|| wrong("its `verb` is not a text"))?;
+        Ok((at, Command::read(verb, Value::Object(fields))?))
     }
 }
 

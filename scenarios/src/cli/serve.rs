@@ -1,8 +1,7 @@
 //! `zksim serve`: a simulated ensemble on loopback sockets.
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use clap::{Args, value_parser};
-use serde_json::Value;
 use sim_zk::choose::Rates;
 use sim_zk::fault::Fault;
 use std::fs::File;
@@ -138,16 +137,7 @@ fn read_plan(path: &Path) -> anyhow::Result<Vec<(Duration, Command)>> {
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     lines
         .map(|(number, line)| {
-            planned(line).with_context(|| format!("line {number} of the plan {}", path.display()))
+            Command::planned(line).with_context(|| format!("line {number} of the plan {}", path.display()))
         })
         .collect()
-}
-
-fn planned(line: &str) -> anyhow::Result<(Duration, Command)> {
-    let Value::Object(mut fields) = serde_json::from_str(line)? else { bail!("it is not a JSON object") };
-    let at = fields.remove("at").context("it has no time `at`")?;
-    let at = parse_duration(at.as_str().unwrap_or_default()).map_err(anyhow::Error::msg)?;
-    let verb = fields.remove("verb").context("it has no `verb`")?;
-    let verb = verb.as_str().context("its `verb` is not a text")?;
-    Ok((at, Command::read(verb, Value::Object(fields))?))
 }
