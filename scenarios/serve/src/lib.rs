@@ -24,6 +24,8 @@ mod connection;
 mod control;
 mod duration;
 mod front;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzz;
 mod listener;
 mod network;
 mod recorder;
