@@ -78,7 +78,7 @@
 //!
 //! * Observer servers, weights, hierarchical quorums, `reconfig` (it is answered `ReconfigDisabled`).
 //! * Read-only mode, local sessions.
-//! * SASL, X.509, TLS; schemes other than world, auth, digest, ip and super.
+//! * X.509, TLS; schemes other than world, auth, digest, ip and super. SASL is answered as by a server that has none configured.
 //! * Quotas that are enforced (`zookeeper.enforceQuota`), request throttling, limits of connections.
 //! * Snapshots as files, full, broken and lost disks: a server keeps what it has logged.
 //! * Crashes of hosts: only processes crash, and their earlier writes to sockets may still arrive.

@@ -98,6 +98,8 @@ pub enum Ask {
     SetWatches(Box<Watching>),
     /// `addauth`.
     Auth { scheme: Arc<str>, auth: Bytes },
+    /// `sasl`: a step of a SASL authentication. The servers have no SASL configured.
+    Sasl { token: Bytes },
     /// `whoAmI`.
     WhoAmI,
     /// `ping`.
@@ -173,6 +175,8 @@ pub enum Answer {
     Multi(Vec<OpAnswer>),
     /// The reply to `whoAmI`: schemes and users.
     Clients(Vec<(Arc<str>, Arc<str>)>),
+    /// The reply to `sasl`: no token.
+    NoToken,
     /// The reply to every other operation.
     Nothing,
 }

@@ -99,7 +99,8 @@ impl Znode {
 /// The tree.
 #[derive(Clone, Debug)]
 pub(crate) struct Tree {
-    nodes: Vec<Option<Znode>>,
+    /// By path number. Boxed, since most numbers of a long run name no znode any more.
+    nodes: Vec<Option<Box<Znode>>>,
     /// The number of znodes.
     count: usize,
     /// The ephemerals by session. An entry stays until the session ends, because the Java table does not shrink.
@@ -140,14 +141,24 @@ impl Tree {
         tree
     }
 
+    /// Sets the data of `/zookeeper/config` without a transaction, as a server does when it begins to serve
+    /// (`ZKDatabase.initConfigInZKDatabase`): at its own time, with a version of -1 and a zxid of 0.
+    pub(crate) fn configure(&mut self, members: &str, time: i64) {
+        let config = self.node_mut(PathId::CONFIG);
+        config.data = Some(members.as_bytes().into());
+        (config.version, config.mzxid, config.mtime) = (-1, 0, time);
+    }
+
     /// Returns the znode at a path. The root has two paths.
     pub(crate) fn get(&self, path: PathId) -> Option<&Znode> {
         let path = if path == PathId::EMPTY { PathId::ROOT } else { path };
-        self.nodes.get(path.0 as usize)?.as_ref()
+        self.nodes.get(path.0 as usize)?.as_deref()
     }
 
     fn node_mut(&mut self, path: PathId) -> &mut Znode {
-        self.nodes[path.0 as usize].as_mut().expect("a transaction speaks of znodes that its preparation saw")
+        self.nodes[path.0 as usize]
+            .as_deref_mut()
+            .expect("a transaction speaks of znodes that its preparation saw")
     }
 
     fn put(&mut self, path: PathId, node: Znode) {
@@ -156,7 +167,7 @@ impl Tree {
             self.nodes.resize_with(at + 1, || None);
         }
         assert!(self.nodes[at].is_none(), "a create speaks of a path that its preparation saw free");
-        self.nodes[at] = Some(node);
+        self.nodes[at] = Some(Box::new(node));
         self.count += 1;
     }
 
@@ -280,7 +291,7 @@ impl Tree {
             }
         }
         self.count_deleted(path, i64::from(node.stat().data_length), paths);
-        node
+        *node
     }
 
     /// Restores the pzxid of a parent after a deletion, for an injected bug.
@@ -336,7 +347,7 @@ impl Tree {
 
     /// Returns all znodes, in the order of path numbers.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (PathId, &Znode)> {
-        self.nodes.iter().enumerate().filter_map(|(id, node)| Some((PathId(id as u32), node.as_ref()?)))
+        self.nodes.iter().enumerate().filter_map(|(id, node)| Some((PathId(id as u32), node.as_deref()?)))
     }
 }
 

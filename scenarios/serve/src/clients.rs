@@ -47,10 +47,17 @@ pub(crate) enum Fate {
     Late(u64),
 }
 
-/// All clients so far.
+/// How many of the last clients are kept, whether their sessions are over or not: a program may report what it believed until then.
+const KEPT: usize = 2048;
+
+/// The clients so far, but for those whose sessions have long been over.
 #[derive(Default)]
 pub(crate) struct Clients {
-    all: Vec<Client>,
+    all: BTreeMap<usize, Client>,
+    /// The number of the next client.
+    next: usize,
+    /// The number of clients after the last ones were forgotten.
+    left: usize,
     by_session: BTreeMap<SessionId, ClientId>,
     by_name: BTreeMap<String, ClientId>,
 }
@@ -58,10 +65,11 @@ pub(crate) struct Clients {
 impl Clients {
     /// A client whose session is yet to be opened.
     pub fn begin(&mut self) -> ClientId {
-        let id = ClientId(self.all.len());
+        let id = ClientId(self.next);
+        self.next += 1;
         let name = format!("client-{}", id.0 + 1);
         self.by_name.insert(name.clone(), id);
-        self.all.push(Client {
+        let client = Client {
             name,
             session: SessionId(0),
             timeout: 0,
@@ -70,8 +78,29 @@ impl Clients {
             muted: 0,
             deafened: 0,
             is_over: false,
-        });
+        };
+        self.all.insert(id.0, client);
         id
+    }
+
+    /// Whether there are so many that some should be forgotten: that is worth its time once for as many new ones as were left.
+    pub fn are_many(&self) -> bool {
+        self.all.len() > 2 * self.left.max(KEPT)
+    }
+
+    /// Forgets the clients that are gone, except the last ones.
+    pub fn forget(&mut self, is_gone: impl Fn(ClientId, &Client) -> bool) {
+        let Clients { all, by_session, by_name, next, left } = self;
+        for (id, client) in
+            all.extract_if(..next.saturating_sub(KEPT), |id, client| is_gone(ClientId(*id), client))
+        {
+            by_session.remove(&client.session);
+            // Another one may have its name since.
+            if by_name.get(&client.name) == Some(&ClientId(id)) {
+                by_name.remove(&client.name);
+            }
+        }
+        *left = all.len();
     }
 
     /// The client of a session.
@@ -81,7 +110,7 @@ impl Clients {
 
     /// Notes that a session is a client's.
     pub fn attach(&mut self, id: ClientId, session: SessionId, timeout: u64) {
-        let client = &mut self.all[id.0];
+        let client = self.get_mut(id);
         (client.session, client.timeout) = (session, timeout);
         self.by_session.insert(session, id);
     }
@@ -97,28 +126,28 @@ impl Clients {
     /// Gives a client another name. Says whether the name is free: those of clients whose sessions are over are.
     pub fn rename(&mut self, id: ClientId, name: &str) -> bool {
         // A program keeps its name with its next session.
-        if self.by_name.get(name).is_some_and(|of| *of != id && !self.all[of.0].is_over) {
+        if self.by_name.get(name).is_some_and(|of| *of != id && !self.get(*of).is_over) {
             return false;
         }
-        let client = &mut self.all[id.0];
-        self.by_name.remove(&client.name);
-        name.clone_into(&mut client.name);
+        let client = self.get_mut(id);
+        let before = std::mem::replace(&mut client.name, name.to_owned());
+        self.by_name.remove(&before);
         self.by_name.insert(name.to_owned(), id);
         true
     }
 
     pub fn get(&self, id: ClientId) -> &Client {
-        &self.all[id.0]
+        self.all.get(&id.0).expect("a client is forgotten after its last connection")
     }
 
     pub fn get_mut(&mut self, id: ClientId) -> &mut Client {
-        &mut self.all[id.0]
+        self.all.get_mut(&id.0).expect("a client is forgotten after its last connection")
     }
 
     /// The clients whose sessions are not over.
     pub fn alive(&self) -> impl Iterator<Item = (ClientId, &Client)> {
-        let alive = |(_, client): &(usize, &Client)| !client.is_over;
-        self.all.iter().enumerate().filter(alive).map(|(id, client)| (ClientId(id), client))
+        let alive = |(_, client): &(&usize, &Client)| !client.is_over;
+        self.all.iter().filter(alive).map(|(id, client)| (ClientId(*id), client))
     }
 }
 
@@ -134,4 +163,29 @@ pub(crate) fn session_of(text: &str) -> Option<SessionId> {
 /// The number of a session, as client libraries log it.
 pub(crate) fn text_of(session: SessionId) -> String {
     format!("{:#x}", session.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_those_that_are_gone_are_forgotten_and_the_last_ones_are_kept() {
+        let mut clients = Clients::default();
+        let ids: Vec<ClientId> = (0..2 * KEPT + 2).map(|_| clients.begin()).collect();
+        for id in &ids {
+            clients.attach(*id, SessionId(id.0 as i64 + 1), 1);
+        }
+        clients.get_mut(ids[1]).is_over = true;
+        assert!(clients.rename(ids[2], "client-2"), "its name is free");
+        assert!(clients.are_many());
+        clients.forget(|id, _| id != ids[0]);
+        assert!(!clients.are_many());
+        assert_eq!(clients.find("client-1"), Some(ids[0]));
+        assert_eq!(clients.find("client-2"), None);
+        assert_eq!(clients.of(SessionId(2)), None);
+        assert_eq!(clients.of(SessionId(ids[ids.len() - 1].0 as i64 + 1)), ids.last().copied());
+        assert_eq!(clients.all.len(), 1 + KEPT);
+        assert_eq!(clients.begin().0, ids.len(), "a number is never used again");
+    }
 }

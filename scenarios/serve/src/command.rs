@@ -1,5 +1,6 @@
 //! The verbs of the control API. `CONTROL.md` describes them for users.
 
+use crate::duration::parse_duration;
 use crate::fields::{self, count, duration, maybe_duration, maybe_server, server};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
@@ -418,6 +419,35 @@ impl Command {
         object.insert("verb".to_owned(), verb.into());
         serde_json::from_value(Value::Object(object))
             .map_err(|why| Refused::new(400, format!("{verb}: {why}")))
+    }
+
+    /// Reads a line of a plan, such as `{"at": "2s", "verb": "crash", "server": 1}`: a time since the start, and a verb with its
+    /// fields.
+    ///
+    /// # Errors
+    ///
+    /// The line is no JSON object, it has no time or no verb, it asks a question, or those of [`read`](Self::read).
+    pub fn planned(line: &str) -> Result<(Duration, Command), Refused> {
+        let wrong = |why: &str| Refused::new(400, why);
+        let mut fields = match serde_json::from_str(line) {
+            Ok(Value::Object(fields)) => fields,
+            Ok(_) => return Err(wrong("it is not a JSON object")),
+            Err(why) => return Err(wrong(&format!("it is not JSON from column {} on", why.column()))),
+        };
+        let at = fields.remove("at").ok_or_else(|| wrong("it has no time `at`"))?;
+        let at = match at.as_str() {
+            Some(at) => parse_duration(at).map_err(|why| wrong(&why))?,
+            None => {
+                return Err(wrong(&format!("its time `at` is {at}, and not a duration such as \"500ms\"")));
+            }
+        };
+        let verb = fields.remove("verb").ok_or_else(|| wrong("it has no `verb`"))?;
+        let verb = verb.as_str().ok_or_else(|| wrong("its `verb` is not a text"))?;
+        let command = Command::read(verb, Value::Object(fields))?;
+        if QUESTIONS.contains(&verb) {
+            return Err(wrong(&format!("{verb} is a question, and a plan does something")));
+        }
+        Ok((at, command))
     }
 
     /// Checks what does not depend on the state of an ensemble of so many servers: the numbers of servers, paths, counts, and

@@ -1,27 +1,24 @@
-//! A client's socket: frames in, frames out.
+//! A client's connection without its socket: bytes in, frames out.
 
 use crate::clients::{ClientId, InFlight};
 use crate::words;
-use mio::net::TcpStream;
 use sim_zk::message::{ConnId, Down, Up};
 use sim_zk::paths::Paths;
 use sim_zk::wire::{Codec, MAX_FRAME_BYTES};
 use std::collections::VecDeque;
-use std::io::{ErrorKind, Read, Write};
 use std::net::SocketAddr;
 
 /// The most bytes that a client may leave unread before its connection is closed.
 const MOST_UNREAD: usize = 64 << 20;
 
-/// The most bytes that are read of one socket before others have their turn.
-const AT_ONCE: usize = 256 << 10;
+/// The room that a buffer keeps when it is empty, in bytes: one large frame is not to cost its size until the connection ends.
+const KEPT: usize = 64 << 10;
 
 /// The number of bytes of a frame's length.
 const LENGTH: usize = 4;
 
-/// A client's socket.
+/// A client's connection.
 pub(crate) struct Connection {
-    pub stream: TcpStream,
     /// The member that it belongs to.
     pub server: u8,
     /// Its number in the world, once the hello has arrived there.
@@ -51,8 +48,6 @@ pub(crate) struct Connection {
     received: usize,
     sent: usize,
     pub peer: Option<SocketAddr>,
-    /// Whether more may be there to read than was read in the last turn.
-    pub has_more: bool,
 }
 
 /// What a client said.
@@ -68,10 +63,8 @@ pub(crate) enum Said {
 
 impl Connection {
     /// A connection to a member.
-    pub fn new(stream: TcpStream, server: u8) -> Self {
-        let peer = stream.peer_addr().ok();
+    pub fn new(server: u8, peer: Option<SocketAddr>) -> Self {
         Connection {
-            stream,
             received: 0,
             sent: 0,
             peer,
@@ -89,29 +82,13 @@ impl Connection {
             unsent: Vec::new(),
             written: 0,
             ends: false,
-            has_more: false,
         }
     }
 
-    /// Reads what the socket has. Returns whether it is still open.
-    pub fn fill(&mut self, scratch: &mut [u8]) -> bool {
-        let mut total = 0;
-        self.has_more = false;
-        loop {
-            match self.stream.read(scratch) {
-                Ok(0) => return false,
-                Ok(n) => {
-                    self.read.extend_from_slice(&scratch[..n]);
-                    total += n;
-                    if total >= AT_ONCE {
-                        self.has_more = true;
-                        return true;
-                    }
-                }
-                Err(e) if e.kind() == ErrorKind::WouldBlock => return true,
-                Err(e) if e.kind() == ErrorKind::Interrupted => {}
-                Err(_) => return false,
-            }
+    /// Takes what the client has sent. After the last word of the server nothing is heard any more.
+    pub fn take(&mut self, bytes: &[u8]) {
+        if !self.ends {
+            self.read.extend_from_slice(bytes);
         }
     }
 
@@ -159,6 +136,9 @@ impl Connection {
             }
         }
         self.read.drain(..at);
+        if self.read.is_empty() {
+            self.read.shrink_to(KEPT);
+        }
         self.received += packets.len();
         packets
     }
@@ -182,28 +162,31 @@ impl Connection {
         self.unsent.extend_from_slice(text.as_bytes());
     }
 
-    /// Whether something waits for the socket to take it.
-    pub fn has_unsent(&self) -> bool {
-        self.written < self.unsent.len()
+    /// What waits for the socket to take it.
+    pub fn unsent(&self) -> &[u8] {
+        &self.unsent[self.written..]
     }
 
-    /// Writes what the socket takes. Returns whether it is still open and the client reads fast enough.
-    pub fn flush(&mut self) -> bool {
-        while self.has_unsent() {
-            match self.stream.write(&self.unsent[self.written..]) {
-                Ok(0) => return false,
-                Ok(n) => self.written += n,
-                Err(e) if e.kind() == ErrorKind::WouldBlock => break,
-                Err(e) if e.kind() == ErrorKind::Interrupted => {}
-                Err(_) => return false,
-            }
-        }
-        if !self.has_unsent() {
+    /// The socket has taken so many bytes of what waited.
+    pub fn wrote(&mut self, bytes: usize) {
+        self.written += bytes;
+        if self.written == self.unsent.len() {
             self.unsent.clear();
+            self.unsent.shrink_to(KEPT);
             self.written = 0;
-            return !self.ends;
         }
-        self.unsent.len() - self.written <= MOST_UNREAD
+    }
+
+    /// Whether the socket is to be closed: the last word is sent, or the client reads too slowly.
+    pub fn is_over(&self) -> bool {
+        let unsent = self.unsent().len();
+        unsent > MOST_UNREAD || self.ends && unsent == 0
+    }
+
+    /// Takes out what the socket has not taken yet.
+    pub fn take_unsent(&mut self) -> Vec<u8> {
+        self.unsent.drain(..std::mem::take(&mut self.written));
+        std::mem::take(&mut self.unsent)
     }
 }
 
@@ -226,5 +209,50 @@ fn frame(read: &[u8]) -> Frame<'_> {
     match read.get(LENGTH..LENGTH + length) {
         Some(frame) => Frame::Whole(frame, LENGTH + length),
         None => Frame::Partial,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_large_frame_leaves_no_large_buffer() {
+        let mut connection = Connection::new(0, None);
+        let frame = vec![0; MAX_FRAME_BYTES];
+        connection.take(&(MAX_FRAME_BYTES as u32).to_be_bytes());
+        connection.take(&frame[1..]);
+        assert!(connection.next(&mut Paths::default()).is_none(), "a byte is missing");
+        connection.take(&frame[..1]);
+        assert!(matches!(connection.next(&mut Paths::default()), Some(Said::Hello(Up::Connect { .. }))));
+        connection.take(&[&(MAX_FRAME_BYTES as u32).to_be_bytes()[..], &frame].concat());
+        assert!(
+            matches!(connection.next(&mut Paths::default()), Some(Said::Packets(packets)) if packets.len() == 1)
+        );
+        connection.queue(&frame);
+        connection.wrote(connection.unsent().len());
+        assert!(connection.read.capacity() <= KEPT && connection.unsent.capacity() <= KEPT);
+    }
+
+    #[test]
+    fn an_announced_length_allocates_nothing() {
+        let mut connection = Connection::new(0, None);
+        connection.take(&(MAX_FRAME_BYTES as u32).to_be_bytes());
+        assert!(connection.next(&mut Paths::default()).is_none());
+        assert!(connection.read.capacity() < 64);
+        connection.take(&[0; 8]);
+        let mut other = Connection::new(0, None);
+        other.take(&(MAX_FRAME_BYTES as u32 + 1).to_be_bytes());
+        assert!(matches!(other.next(&mut Paths::default()), Some(Said::Hello(Up::Unreadable))));
+    }
+
+    #[test]
+    fn a_connection_that_ends_hears_nothing_more() {
+        let mut connection = Connection::new(0, None);
+        connection.take(b"ruok");
+        assert!(matches!(connection.next(&mut Paths::default()), Some(Said::Word(_))));
+        connection.ends = true;
+        connection.take(b"ruokruok");
+        assert!(connection.next(&mut Paths::default()).is_none());
     }
 }

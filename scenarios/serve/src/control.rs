@@ -171,8 +171,8 @@ fn carry_out(request: &mut Request, control: &Control) -> Result<Body, Refused> 
     if verb == "report"
         && let Value::String(lines) = &fields
     {
-        for line in lines.lines().filter(|line| !line.trim().is_empty()) {
-            control.report(line)?;
+        for report in reports_of(lines) {
+            control.perform(report?)?;
         }
         return Ok(Body::Json(json!({})));
     }
@@ -180,7 +180,7 @@ fn carry_out(request: &mut Request, control: &Control) -> Result<Body, Refused> 
 }
 
 /// The fields of a question.
-fn from_query(query: &str) -> Value {
+pub(crate) fn from_query(query: &str) -> Value {
     let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
     Value::Object(pairs.map(|(key, value)| (key.to_owned(), unescaped(value).into())).collect::<Map<_, _>>())
 }
@@ -204,7 +204,7 @@ fn unescaped(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The fields of a verb; lines of text are one text.
+/// Reads the body of a request.
 fn from_body(request: &mut Request) -> Result<Value, Refused> {
     let mut body = String::new();
     let read = request.as_reader().take(LONGEST_BODY + 1).read_to_string(&mut body);
@@ -212,6 +212,11 @@ fn from_body(request: &mut Request) -> Result<Value, Refused> {
     if body.len() as u64 > LONGEST_BODY {
         return Err(Refused::new(413, format!("a body has at most {LONGEST_BODY} bytes")));
     }
+    fields_of(body)
+}
+
+/// The fields of a verb; lines of text are one text.
+pub(crate) fn fields_of(body: String) -> Result<Value, Refused> {
     let text = body.trim();
     if text.is_empty() {
         return Ok(json!({}));
@@ -220,4 +225,10 @@ fn from_body(request: &mut Request) -> Result<Value, Refused> {
         return Ok(Value::String(body));
     }
     serde_json::from_str(text).map_err(|why| Refused::new(400, format!("the body is not JSON: {why}")))
+}
+
+/// The reports of a body that has one on each line.
+pub(crate) fn reports_of(lines: &str) -> impl Iterator<Item = Result<Command, Refused>> {
+    let lines = lines.lines().filter(|line| !line.trim().is_empty());
+    lines.map(|line| Report::from_line(line).map(Command::Report))
 }

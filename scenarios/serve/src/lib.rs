@@ -2,10 +2,11 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `connection` | a client's socket: frames in, frames out, limits |
+//! | `connection` | a client's connection: bytes in, frames out, limits |
 //! | `clients` | who is at the other end: sessions |
 //! | `network` | the faults of the network between clients and servers: what strikes, and what waits |
-//! | `front` | the loop of one thread: sockets, the world, the clock, commands |
+//! | `front` | what stands between clients and the world, without sockets and without a clock |
+//! | `sockets` | the loop of one thread: sockets, the clock, commands |
 //! | `recorder`, `verdict` | the history of everything, and what the rules say of it |
 //! | `command`, `fields`, `control` | the verbs of the control API, their fields, and the API over HTTP |
 //! | `reports` | reports of programs by a pipe |
@@ -25,24 +26,30 @@ mod control;
 mod duration;
 mod fields;
 mod front;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzz;
 mod listener;
 mod network;
 mod recorder;
 mod reports;
+mod sockets;
 mod stop;
 mod verdict;
 mod words;
 
 use command::{Command, Refused};
 use control::Http;
+use front::{Front, Parts};
 use network::Network;
 use recorder::Recorder;
 use serde_json::Value;
 use sim_zk::choose::{Calm, Rates, Seeded};
 use sim_zk::raw::Raw;
 use sim_zk::{Config, Settings};
+use sockets::{Ports, Sockets};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 use zk_checker::history::History;
@@ -136,7 +143,7 @@ pub enum ServeError {
 /// An ensemble whose members listen, and that serves when it runs.
 pub struct Ensemble {
     // Dropped first: whoever waits for an answer then learns that there is none.
-    front: front::Front,
+    sockets: Sockets,
     http: Http,
     reports: Option<reports::Reader>,
     addresses: Vec<SocketAddr>,
@@ -157,50 +164,25 @@ impl Ensemble {
         if options.port != 0 && options.port.checked_add(u16::from(servers) - 1).is_none() {
             return Err(ServeError::Ports { port: options.port, servers });
         }
-        let config = Config {
-            tick: micros(options.tick),
-            settings: Settings {
-                extended_types: options.extended_types,
-                super_digest: options.super_digest.clone(),
-                filter_events: true,
-            },
-            // The network is the real one.
-            latency: 0,
-            link_latency: 0,
-            reap_every: options.reap_every.map(micros),
-            wall_clock_ms: wall_clock_ms(),
-            hostile_until: if options.drawn.is_some() { u64::MAX } else { 0 },
-            faults: if options.drawn.is_some() { u32::MAX } else { 0 },
-            ..Config::default().with_servers(servers)
-        };
         let addresses = (0..u16::from(servers)).map(|number| {
             let port = if options.port == 0 { 0 } else { options.port + number };
             SocketAddr::from((options.address, port))
         });
-        let recorder = Recorder::new(&config, options.most_events, options.source.clone());
-        let network = Network::new(options.drawn, config.tick);
-        let raw = match options.drawn {
-            // Another stream of choices than the network's.
-            Some((seed, rates)) => Raw::watched(config, Seeded::new(!seed, rates), recorder.clone()),
-            None => Raw::watched(config, Calm, recorder.clone()),
-        };
-        let mut plan = options.plan.clone();
-        plan.sort_by_key(|(at, _)| *at);
-        let plan = plan.into_iter().map(|(at, command)| (micros(at), command)).collect();
-        let most_connections = options.most_connections;
-        let parts = front::Parts { raw, network, recorder, plan, most_connections };
-        let front = front::Front::listen(parts, addresses)?;
+        let ports = Ports::listen(addresses)?;
+        let addresses = ports.addresses();
+        let (front, recorder) = front_of(options, addresses.clone(), wall_clock_ms());
+        let sockets = Sockets::new(ports, front, recorder);
         let address = SocketAddr::from((options.address, options.control_port));
-        let http = Http::listen(address, front.control())
+        let http = Http::listen(address, sockets.control())
             .map_err(|source| ServeError::Listen { address, source })?;
         let control_address = http.address().unwrap_or(address);
-        Ok(Ensemble { addresses: front.addresses(), control_address, http, front, reports: None })
+        Ok(Ensemble { addresses, control_address, http, sockets, reports: None })
     }
 
     /// Gets the time and the refusal of each command of the plan that is refused when its time has come, such as one about a
     /// client that is not there.
     pub fn on_refused_plan(&mut self, told: impl FnMut(Duration, &Refused) + Send + 'static) {
-        self.front.refused_plan = Box::new(told);
+        self.sockets.on_refused_plan(Box::new(told));
     }
 
     /// Reads reports of programs from a pipe while the ensemble runs, one line a report. `bad` gets each line that is no
@@ -215,7 +197,7 @@ impl Ensemble {
         source: ReportSource,
         bad: impl FnMut(&str, &Refused) + Send + 'static,
     ) -> io::Result<()> {
-        let (control, done) = (self.front.control(), self.front.another_stop());
+        let (control, done) = (self.sockets.control(), self.sockets.another_stop());
         self.reports = Some(reports::Reader::start(source, control, done, bad)?);
         Ok(())
     }
@@ -237,12 +219,12 @@ impl Ensemble {
 
     /// A handle that ends [`run`](Self::run) from another thread.
     pub fn stop(&self) -> Stop {
-        self.front.stop()
+        self.sockets.stop()
     }
 
     /// The control of the ensemble, for other threads. It tells the history and the verdict also after the end.
     pub fn control(&self) -> Control {
-        self.front.control()
+        self.sockets.control()
     }
 
     /// Serves until it is stopped.
@@ -251,14 +233,14 @@ impl Ensemble {
     ///
     /// Those of the system while it waits for sockets.
     pub fn run(mut self) -> io::Result<()> {
-        let mut ended = self.front.run();
+        let mut ended = self.sockets.run();
         if let Some(reports) = &mut self.reports {
             reports.finish();
-            ended = ended.and_then(|()| self.front.obey_until(|| reports.is_done()));
+            ended = ended.and_then(|()| self.sockets.obey_until(|| reports.is_done()));
         }
-        let Ensemble { front, http, .. } = self;
+        let Ensemble { sockets, http, .. } = self;
         // Whoever still waits for an answer learns that there is none.
-        drop(front);
+        drop(sockets);
         drop(http);
         ended
     }
@@ -371,6 +353,66 @@ impl Drop for Server {
         }
     }
 }
+
+/// A fresh world, the front before it, and the history of both.
+fn front_of(options: &Options, addresses: Vec<SocketAddr>, wall_clock_ms: i64) -> (Front, Recorder) {
+    let config = Config {
+        tick: micros(options.tick),
+        settings: Settings {
+            extended_types: options.extended_types,
+            super_digest: options.super_digest.clone(),
+            filter_events: true,
+            members: members_of(&addresses),
+        },
+        // The network is the real one.
+        latency: 0,
+        link_latency: 0,
+        reap_every: options.reap_every.map(micros),
+        wall_clock_ms,
+        hostile_until: if options.drawn.is_some() { u64::MAX } else { 0 },
+        faults: if options.drawn.is_some() { u32::MAX } else { 0 },
+        ..Config::default().with_servers(options.servers)
+    };
+    let recorder = Recorder::new(&config, options.most_events, options.source.clone());
+    let network = Network::new(options.drawn, config.tick);
+    let raw = match options.drawn {
+        // Another stream of choices than the network's.
+        Some((seed, rates)) => Raw::watched(config, Seeded::new(!seed, rates), recorder.clone()),
+        None => Raw::watched(config, Calm, recorder.clone()),
+    };
+    let mut plan = options.plan.clone();
+    plan.sort_by_key(|(at, _)| *at);
+    let plan = plan.into_iter().map(|(at, command)| (micros(at), command)).collect();
+    let most_connections = options.most_connections;
+    let parts = Parts { raw, network, recorder: recorder.clone(), plan, most_connections, addresses };
+    (Front::new(parts), recorder)
+}
+
+/// The data of `/zookeeper/config`, as an ensemble has it whose members name the addresses for clients in their lines
+/// (`QuorumVerifier.toString`). Nothing listens at the first two ports, which members of a real ensemble use among themselves.
+fn members_of(addresses: &[SocketAddr]) -> Option<Arc<str>> {
+    if addresses.len() < 2 {
+        return None;
+    }
+    let line = |(index, address): (u16, &SocketAddr)| {
+        let (host, quorum, election) = (host_of(address), QUORUM_PORT + index, ELECTION_PORT + index);
+        format!("server.{}={host}:{quorum}:{election}:participant;{host}:{}\n", index + 1, address.port())
+    };
+    let lines: String = (0..).zip(addresses).map(line).collect();
+    Some(format!("{lines}version=0").into())
+}
+
+/// The host of an address, in brackets if that is of IPv6.
+fn host_of(address: &SocketAddr) -> String {
+    match address.ip() {
+        IpAddr::V4(ip) => ip.to_string(),
+        IpAddr::V6(ip) => format!("[{ip}]"),
+    }
+}
+
+/// The ports of the first member for the other ones, as ZooKeeper's documentation has them; its successors have the next ones.
+const QUORUM_PORT: u16 = 2888;
+const ELECTION_PORT: u16 = 3888;
 
 fn connect_string(addresses: &[SocketAddr]) -> String {
     let texts: Vec<String> = addresses.iter().map(ToString::to_string).collect();

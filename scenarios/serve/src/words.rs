@@ -4,31 +4,39 @@ use sim_zk::raw::Raw;
 use sim_zk::world::World;
 use std::collections::BTreeSet;
 
+/// The words that a server knows (`FourLetterCommands`). Anything else is the length of a frame.
+const KNOWN: [&[u8; 4]; 18] = [
+    b"conf", b"cons", b"crst", b"dirs", b"dump", b"envi", b"gtmk", b"hash", b"isro", b"mntr", b"ruok",
+    b"srst", b"srvr", b"stat", b"stmk", b"wchc", b"wchp", b"wchs",
+];
+
+/// The words that are answered.
+const ANSWERED: [&[u8; 4]; 8] = [b"ruok", b"srvr", b"mntr", b"stat", b"cons", b"wchs", b"envi", b"isro"];
+
 /// Whether these bytes are a word, and not the length of a frame: they would be a frame of more than 1.6 GB.
 pub(crate) fn is_word(first: [u8; 4]) -> bool {
-    first.iter().all(u8::is_ascii_lowercase)
+    KNOWN.contains(&&first)
 }
 
 /// What a member answers to a word, with a line about each of its connections.
 pub(crate) fn answer(word: [u8; 4], server: u8, connections: &[String], raw: &Raw) -> String {
     let world = raw.world();
-    if &word == b"ruok" {
-        return if world.is_running(server) { "imok".to_owned() } else { String::new() };
-    }
-    if !matches!(&word, b"srvr" | b"stat" | b"mntr" | b"cons" | b"wchs" | b"envi" | b"isro") {
+    if !ANSWERED.contains(&&word) {
         let word = String::from_utf8_lossy(&word);
         return format!("{word} is not executed because it is not in the whitelist.\n");
     }
-    if &word == b"envi" {
-        return format!("Environment:\nzookeeper.version={VERSION}\n");
-    }
-    if !world.following_quorum().contains(&server) {
-        return "This ZooKeeper instance is not currently serving requests\n".to_owned();
+    let serves = world.following_quorum().contains(&server);
+    match &word {
+        b"ruok" => return if world.is_running(server) { "imok".to_owned() } else { String::new() },
+        b"envi" => return format!("Environment:\nzookeeper.version={VERSION}\n"),
+        // `IsroCommand` asks before it looks whether the server runs.
+        b"isro" => return if serves { "rw" } else { "null" }.to_owned(),
+        _ if !serves => return "This ZooKeeper instance is not currently serving requests\n".to_owned(),
+        _ => {}
     }
     let watches = || world.watches();
     match &word {
         b"cons" => connections.concat(),
-        b"isro" => "rw".to_owned(),
         b"wchs" => format!(
             "{} connections watching {} paths\nTotal watches:{}\n",
             different(watches().map(|(_, session)| session)),

@@ -1,8 +1,7 @@
 //! `zksim serve`: a simulated ensemble on loopback sockets.
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use clap::{Args, value_parser};
-use serde_json::Value;
 use sim_zk::choose::Rates;
 use sim_zk::fault::Fault;
 use std::fs::File;
@@ -160,28 +159,10 @@ fn read_plan(path: &Path, servers: u8) -> anyhow::Result<Vec<(Duration, Command)
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     lines
         .map(|(number, line)| {
-            planned(line, servers).with_context(|| format!("line {number} of the plan {}", path.display()))
+            let of_line = || format!("line {number} of the plan {}", path.display());
+            let planned = Command::planned(line).with_context(of_line)?;
+            planned.1.check(servers).with_context(of_line)?;
+            Ok(planned)
         })
         .collect()
-}
-
-fn planned(line: &str, servers: u8) -> anyhow::Result<(Duration, Command)> {
-    let mut fields = match serde_json::from_str(line) {
-        Ok(Value::Object(fields)) => fields,
-        Ok(_) => bail!("it is not a JSON object"),
-        Err(wrong) => bail!("it is not JSON from column {} on", wrong.column()),
-    };
-    let at = fields.remove("at").context("it has no time `at`")?;
-    let at = match at.as_str() {
-        Some(at) => parse_duration(at).map_err(anyhow::Error::msg)?,
-        None => bail!("its time `at` is {at}, and not a duration such as \"500ms\""),
-    };
-    let verb = fields.remove("verb").context("it has no `verb`")?;
-    let verb = verb.as_str().context("its `verb` is not a text")?;
-    let command = Command::read(verb, Value::Object(fields))?;
-    command.check(servers)?;
-    if QUESTIONS.contains(&verb) {
-        bail!("{verb} is a question, and a plan does something");
-    }
-    Ok((at, command))
 }

@@ -21,6 +21,8 @@ mod modules;
 mod mutation_score;
 mod plans;
 mod quirks;
+#[path = "../common/refusals.rs"]
+mod refusals;
 mod searching;
 mod serve;
 mod served;

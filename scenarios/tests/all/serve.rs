@@ -2,6 +2,7 @@
 
 use crate::cases::{PIPELINE, WATCH, conformance, file};
 use crate::command::{refused, said, wait_until};
+use crate::refusals;
 use crate::served::{Served, zksim};
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -34,7 +35,52 @@ fn every_member_has_a_port_and_answers_to_four_letter_words() {
     }
     modes.sort();
     assert_eq!(modes, ["follower", "follower", "leader"]);
-    assert_eq!(served.answer(0, b"kill"), "kill is not executed because it is not in the whitelist.\n");
+    assert_eq!(served.answer(0, b"conf"), "conf is not executed because it is not in the whitelist.\n");
+    assert_eq!(served.answer(0, b"isro"), "rw");
+    // No word, but the length of a frame that is too long.
+    assert_eq!(served.answer(0, b"kill"), "");
+}
+
+#[test]
+fn authentication_that_cannot_be_is_refused_as_by_a_real_server() {
+    let served = Served::start(&["--servers", "3"]);
+    for address in &served.addresses {
+        for (name, frames, answers) in refusals::table() {
+            assert_eq!(refusals::answers(address, &frames), answers, "{name}, at {address}");
+        }
+    }
+}
+
+#[test]
+fn a_member_without_a_quorum_hangs_up_on_every_client() {
+    let served = zk_serve::Server::start(&zk_serve::Options { servers: 3, ..Default::default() }).unwrap();
+    for server in [1, 2] {
+        served.perform("crash", serde_json::json!({ "server": server })).unwrap();
+    }
+    let survivor = served.addresses()[0].to_string();
+    // It loses its quorum within a tick; each question takes a connection.
+    let is_alone = (0..1_000_000).any(|_| refusals::word(&survivor, "isro") == "null");
+    assert!(is_alone, "a member without a quorum does not serve");
+    refusals::does_not_serve(&survivor);
+}
+
+#[test]
+fn every_member_tells_the_addresses_of_all() {
+    let served = Served::start(&["--servers", "3"]);
+    let port = |member: usize| served.addresses[member].rsplit_once(':').unwrap().1;
+    let lines = [
+        format!("server.1=127.0.0.1:2888:3888:participant;127.0.0.1:{}", port(0)),
+        format!("server.2=127.0.0.1:2889:3889:participant;127.0.0.1:{}", port(1)),
+        format!("server.3=127.0.0.1:2890:3890:participant;127.0.0.1:{}", port(2)),
+        "version=0".to_owned(),
+    ];
+    for address in &served.addresses {
+        let (data, stat) = refusals::data_and_stat(address, "/zookeeper/config");
+        assert_eq!(data, lines.join("\n"));
+        assert_eq!((stat.version, stat.czxid, stat.mzxid, stat.aversion), (-1, 0, 0, -1));
+    }
+    let alone = Served::start(&[]);
+    assert_eq!(refusals::data_and_stat(&alone.addresses[0], "/zookeeper/config").0, "");
 }
 
 #[test]

@@ -4,6 +4,7 @@ pub mod calls;
 pub mod cases;
 pub mod command;
 pub mod proxy;
+pub mod refusals;
 pub mod requests;
 pub mod secure;
 pub mod site;

@@ -16,6 +16,7 @@ mod long_holds;
 mod options;
 mod properties;
 mod recorded;
+mod refusals;
 mod report_page;
 mod suite;
 mod what_callers_see;

@@ -168,6 +168,10 @@ impl Member {
         let Some(session) = self.replica.session_of(conn) else { return };
         match ask {
             Ask::Auth { scheme, auth } => return self.authenticate(conn, xid, &scheme, &auth, env),
+            // As `auth`, it bypasses the queue and touches no session (`ZooKeeperServer.processSasl`).
+            Ask::Sasl { .. } => {
+                return env.outbox.push((conn, Down::Reply { xid, zxid: 0, result: Ok(Answer::NoToken) }));
+            }
             Ask::Unknown(_) => {
                 let result = Err(Code::Unimplemented.into());
                 env.outbox.push((conn, Down::Reply { xid, zxid: -1, result }));

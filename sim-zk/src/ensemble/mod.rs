@@ -334,10 +334,19 @@ impl Member {
         // The leader counts from the beginning of the epoch, before its first transaction (`Leader.lead`).
         let zxid = self.replica.applied.max(i64::from(epoch) << 32);
         self.replica.applied = zxid;
+        self.configure(env);
         let sessions = self.replica.sessions();
         self.role = Role::Leading(Box::new(Leading::new(zxid, self.log.last(), env, sessions)));
         env.emit(SimEvent::Elected { server: self.id, epoch });
         env.emit(SimEvent::Serving { server: self.id });
+    }
+
+    /// Writes the list of members into its tree, if the ensemble has one.
+    fn configure(&mut self, env: &Env<'_>) {
+        if let Some(members) = &env.config.settings.members {
+            let time = self.wall_clock_ms(env);
+            self.replica.tree.configure(members, time);
+        }
     }
 
     /// Returns its log, including transactions on their way to the disk.
@@ -355,6 +364,7 @@ impl Member {
         }
         let own = self.log.clone();
         self.catch_up(&own, committed, env);
+        self.configure(env);
         self.epoch = epoch;
         self.role = Role::Following(Following::new(leader, env));
         env.emit(SimEvent::Serving { server: self.id });

@@ -30,6 +30,7 @@ pub(crate) fn kind_of(ask: &Ask) -> Kind {
         | Ask::Ephemerals { .. }
         | Ask::CheckWatches { .. }
         | Ask::Auth { .. }
+        | Ask::Sasl { .. }
         | Ask::WhoAmI
         | Ask::Unknown(_)
         | Ask::Malformed(_) => Kind::Other,
@@ -84,6 +85,7 @@ impl Ask {
             | Ask::Ephemerals { .. }
             | Ask::SetWatches(_)
             | Ask::Auth { .. }
+            | Ask::Sasl { .. }
             | Ask::WhoAmI
             | Ask::Ping
             | Ask::CloseSession

@@ -41,11 +41,14 @@ pub struct Settings {
     /// Whether notifications are withheld from clients without READ permission (ZOOKEEPER-4799; Debian's 3.8.0 does
     /// so).
     pub filter_events: bool,
+    /// The data of `/zookeeper/config`, which each server of an ensemble writes when it begins to serve: a line for each member, and
+    /// the version. `None`: it stays empty, as on a standalone server.
+    pub members: Option<Arc<str>>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { extended_types: false, super_digest: None, filter_events: true }
+        Settings { extended_types: false, super_digest: None, filter_events: true, members: None }
     }
 }
 

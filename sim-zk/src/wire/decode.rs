@@ -40,7 +40,7 @@ pub(super) fn request(frame: &[u8], paths: &mut Paths) -> Up {
     }
     match (op, Body { from, paths }.ask(op)) {
         // Authentication is decoded first, outside of the pipeline (`ZooKeeperServer.processPacket`).
-        (number::AUTH, None) => Up::Unreadable,
+        (number::AUTH | number::SASL, None) => Up::Unreadable,
         (number::PING, _) => Up::Request { xid: number::PING_XID, ask: Ask::Ping, tag: Tag::default() },
         (_, ask) => Up::Request { xid, ask: ask.unwrap_or(Ask::Malformed(op)), tag: Tag::default() },
     }
@@ -77,6 +77,8 @@ impl Body<'_, '_> {
             number::PING => Ask::Ping,
             number::CLOSE_SESSION => Ask::CloseSession,
             number::AUTH => self.auth()?,
+            // ZooKeeper fails on a null token.
+            number::SASL => Ask::Sasl { token: self.from.buffer()??.into() },
             _ => return self.read(op),
         })
     }

@@ -97,6 +97,7 @@ fn body(out: &mut Out, answer: &Answer, paths: &Paths) {
         Answer::Clients(clients) => {
             out.list(clients, |out, (scheme, user)| _ = out.text(scheme).text(user));
         }
+        Answer::NoToken => _ = out.buffer(None),
         Answer::Nothing => {}
     }
 }

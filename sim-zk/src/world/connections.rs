@@ -29,6 +29,20 @@ pub(super) struct Conn {
 }
 
 impl Conn {
+    /// Returns a connection that has ended on both sides.
+    pub(super) fn gone() -> Self {
+        Conn {
+            handle: None,
+            server: 0,
+            up: Stream::default(),
+            down: Stream::default(),
+            client_open: false,
+            server_open: false,
+            established: false,
+            arrived: VecDeque::new(),
+        }
+    }
+
     /// Returns whether a packet that the client sends now can arrive: nothing follows the end of a stream.
     fn leads_up(&self) -> bool {
         self.client_open && self.server_open && self.up.last() != Some(&Up::Fin)
@@ -53,22 +67,21 @@ impl Conn {
 
 impl World {
     pub(super) fn conn(&self, id: ConnId) -> &Conn {
-        &self.conns[id.0 as usize]
+        self.conns.get(id)
     }
 
     fn conn_mut(&mut self, id: ConnId) -> &mut Conn {
-        &mut self.conns[id.0 as usize]
+        self.conns.get_mut(id).expect("a connection is freed when nothing happens to it any more")
     }
 
     /// Opens a connection. If the server is down, the client learns it after one latency.
     pub(crate) fn open_conn(&mut self, handle: Option<HandleId>, server: u8) -> ConnId {
-        let id = ConnId(u32::try_from(self.conns.len()).expect("fewer than 2^32 connections"));
         let listens = !self.members[usize::from(server)].is_down();
         let established = handle.is_none_or(|handle| {
             let process = &self.processes[usize::from(self.process_of(handle))];
             process.muted.is_free(self.now) && process.deafened.is_free(self.now)
         });
-        self.conns.push(Conn {
+        let id = self.conns.add(Conn {
             handle,
             server,
             up: Stream::default(),
@@ -170,8 +183,11 @@ impl World {
             (Down::Reply { xid, .. }, Some(handle)) if *xid != PING => Some(self.process_of(handle)),
             _ => None,
         };
-        if packet == Down::Fin {
-            self.conn_mut(id).server_open = false;
+        if packet == Down::Fin
+            && let Some(conn) = self.conns.get_mut(id)
+        {
+            conn.server_open = false;
+            self.free_if_gone(id);
         }
         if !self.conn(id).leads_down() {
             return;
@@ -216,12 +232,23 @@ impl World {
         let conn = self.conn_mut(id);
         conn.client_open = false;
         conn.down.packets.clear();
+        self.free_if_gone(id);
+    }
+
+    /// Frees a connection that is driven by hand, once both sides have closed it and nothing is left to deliver or to take. Those of
+    /// session machines stay: a run tells of them to its end.
+    fn free_if_gone(&mut self, id: ConnId) {
+        let conn = self.conn(id);
+        if conn.handle.is_none() && conn.is_gone() && conn.arrived.is_empty() {
+            self.conns.free(id);
+        }
     }
 
     /// Spreads the packets in the socket of a resumed server over time.
     pub(super) fn space_out(&mut self, id: ConnId, from: u64, context: &mut Context<'_>) {
         let (mut at, victim) = (from, self.victim_of(id));
-        for (due, _, _) in &mut self.conns[id.0 as usize].up.packets {
+        let Some(conn) = self.conns.get_mut(id) else { return };
+        for (due, _, _) in &mut conn.up.packets {
             *due = at.max(*due);
             at = *due + u64::from(context.choose(victim, Point::Lag, 8)) * 100;
         }
@@ -230,13 +257,13 @@ impl World {
     // ── reminders ──
 
     pub(super) fn list_up(&mut self, id: ConnId) {
-        if let Some((due, order)) = self.conn_mut(id).up.list() {
+        if let Some((due, order)) = self.conns.get_mut(id).and_then(|conn| conn.up.list()) {
             self.agenda.push(due, order, Step::Up(id));
         }
     }
 
     pub(super) fn list_down(&mut self, id: ConnId) {
-        if let Some((due, order)) = self.conn_mut(id).down.list() {
+        if let Some((due, order)) = self.conns.get_mut(id).and_then(|conn| conn.down.list()) {
             self.agenda.push(due, order, Step::Down(id));
         }
     }
@@ -277,6 +304,7 @@ impl World {
             self.with_member(server, context, |member, env| member.receive(id, packet, env));
         }
         self.list_up(id);
+        self.free_if_gone(id);
     }
 
     pub(super) fn deliver_down(&mut self, id: ConnId, context: &mut Context<'_>) {
@@ -311,16 +339,18 @@ impl World {
             }
             _ => {}
         }
+        self.free_if_gone(id);
     }
 
     // ── driven by hand ──
 
     /// Takes the next received packet of a connection that is driven by hand.
     pub(crate) fn take_arrived(&mut self, id: ConnId) -> Option<Down> {
-        let arrived = &mut self.conn_mut(id).arrived;
+        let arrived = &mut self.conns.get_mut(id)?.arrived;
         let packet = arrived.pop_front();
         if arrived.is_empty() {
             self.arrivals.remove(&id);
+            self.free_if_gone(id);
         }
         packet
     }
@@ -342,8 +372,8 @@ impl World {
 
     /// Cuts a connection that is driven by hand. With a reset, packets in flight are lost.
     pub(crate) fn cut_by_hand(&mut self, id: ConnId, reset: bool, context: &mut Context<'_>) {
-        if reset {
-            self.conn_mut(id).up.packets.clear();
+        if reset && let Some(conn) = self.conns.get_mut(id) {
+            conn.up.packets.clear();
         }
         self.close_from_client(id, context);
     }

@@ -347,10 +347,11 @@ impl World {
         self.emit(context, SimEvent::Crashed { process });
         // The kernel closes the sockets of the dead process; earlier writes still arrive.
         let own = |handle: &Option<super::HandleId>| handle.is_some_and(|of| self.process_of(of) == process);
-        let ids: Vec<ConnId> = (0u32..)
-            .zip(&self.conns)
+        let ids: Vec<ConnId> = self
+            .conns
+            .iter()
             .filter(|(_, conn)| conn.client_open && own(&conn.handle))
-            .map(|(id, _)| ConnId(id))
+            .map(|(id, _)| id)
             .collect();
         for id in ids {
             self.close_from_client(id, context);

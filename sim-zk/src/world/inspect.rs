@@ -59,7 +59,7 @@ impl World {
             && self.members.iter().filter_map(Member::leading).all(|leading| {
                 leading.tracker.sessions().all(|known| living().any(|session| session.session() == known))
             })
-            && !self.conns.iter().any(|conn| conn.notifies())
+            && !self.conns.iter().any(|(_, conn)| conn.notifies())
     }
 
     /// Returns whether every server serves under one leader and has applied everything.

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `users` | the interface of client code |
 //! | `agenda`, `next` | the pending events, and performing the next one |
-//! | `connections` | the two streams of a client connection |
+//! | `connections`, `conn_table` | the two streams of a client connection; all connections |
 //! | `server_links` | the streams between servers |
 //! | `elections` | leader election |
 //! | `clock` | the clocks of clients |
@@ -19,6 +19,7 @@
 
 mod agenda;
 mod clock;
+mod conn_table;
 mod connections;
 mod elections;
 mod faults;
@@ -45,7 +46,7 @@ use crate::paths::{PathId, Paths};
 use crate::session::{Answered, ClientSession, Failure, Out, WatchItem};
 use agenda::{Agenda, Entry};
 use clock::Clock;
-use connections::Conn;
+use conn_table::ConnTable;
 use elections::Vote;
 use faults::{Blocked, Lasting};
 use observations::{Observation, Observations};
@@ -134,7 +135,7 @@ pub struct World {
     /// By sender and receiver.
     server_links: Vec<ServerLink>,
     counters: Counters,
-    conns: Vec<Conn>,
+    conns: ConnTable,
     /// Those that are driven by hand and have packets to take.
     arrivals: BTreeSet<ConnId>,
     sessions: Vec<(u8, ClientSession)>,
@@ -188,7 +189,7 @@ impl World {
             votes: vec![Vote::default(); count],
             server_links: (0..count * count).map(|_| ServerLink::new(config.link_latency)).collect(),
             counters: Counters::default(),
-            conns: Vec::new(),
+            conns: ConnTable::default(),
             arrivals: BTreeSet::new(),
             sessions: Vec::new(),
             listed: Vec::new(),
@@ -383,7 +384,7 @@ impl World {
             State::Over(_) => SessionNews::Expired,
         };
         let conn = self.session(handle).conn();
-        let server = conn.map_or(0, |conn| self.conns[conn.0 as usize].server);
+        let server = conn.map_or(0, |conn| self.conn(conn).server);
         let conn = conn.map_or(0, |conn| conn.0);
         self.record(process, Observation::Changed);
         self.emit(context, SimEvent::News { process, session, news, conn, server });

@@ -93,7 +93,7 @@ impl Observations {
                 OpAnswer::Deleted => self.digest.add_two(6, 0),
                 OpAnswer::Set(stat) => self.stat(stat),
             }),
-            Answer::Clients(_) | Answer::Nothing => self.digest.add_two(7, 0),
+            Answer::Clients(_) | Answer::NoToken | Answer::Nothing => self.digest.add_two(7, 0),
         }
     }
 }

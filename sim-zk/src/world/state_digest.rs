@@ -27,7 +27,7 @@ use super::observations::Observations;
 use super::{HandleId, World};
 use crate::digest::Digest;
 use crate::ensemble::Member;
-use crate::message::{Ask, ConnId, Down, Up, Watching};
+use crate::message::{Ask, Down, Up, Watching};
 use crate::paths::PathId;
 use crate::session::ClientSession;
 use crate::tree::Znode;
@@ -184,9 +184,9 @@ impl World {
         let has_crashed = self.processes[usize::from(process)].crashed;
         let asks_nothing = |packet: &Up| !matches!(packet, Up::Request { ask, .. } if *ask != Ask::Ping);
         self.sessions_of(process).all(|(handle, session)| {
-            let mut conns = self.conns.iter().filter(|conn| conn.handle == Some(handle));
+            let mut conns = self.conns.iter().filter(|(_, conn)| conn.handle == Some(handle));
             (has_crashed || session.is_over() || session.is_idle())
-                && conns.all(|conn| conn.up.packets.iter().all(|(_, _, packet)| asks_nothing(packet)))
+                && conns.all(|(_, conn)| conn.up.packets.iter().all(|(_, _, packet)| asks_nothing(packet)))
         })
     }
 
@@ -197,11 +197,11 @@ impl World {
 
     /// Adds the connections of a session, in the order of their creation, except those that are gone without a trace.
     fn digest_conns(&self, handle: HandleId, state: &mut State) {
-        for (id, conn) in (0..).zip(&self.conns) {
+        for (id, conn) in self.conns.iter() {
             if conn.handle != Some(handle) || conn.is_gone() {
                 continue;
             }
-            let served = self.members[usize::from(conn.server)].replica.session_of(ConnId(id));
+            let served = self.members[usize::from(conn.server)].replica.session_of(id);
             state.digest.add(0x1000 ^ served.unwrap_or_default().0 as u64);
             conn.digest(self, state);
         }

@@ -30,6 +30,7 @@ impl Simulated {
             super_digest: configuration.super_digest.map(Into::into),
             // The cases were recorded on a server that has the fix of ZOOKEEPER-4799.
             filter_events: true,
+            ..Settings::default()
         };
         let config = Config {
             servers: 1,

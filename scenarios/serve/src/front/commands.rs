@@ -3,7 +3,7 @@
 use super::{Front, reply};
 use crate::clients::ClientId;
 use crate::command::{Command, ForAWhile, Refused, Which};
-use crate::control::{Answer, Order};
+use crate::control::Answer;
 use crate::micros;
 use serde_json::{Value, json};
 use sim_zk::fault::{Fault, Victim};
@@ -40,7 +40,7 @@ enum Effect {
 }
 
 /// What a command did: its answer, and the effect to wait for.
-struct Done(Value, Option<Effect>);
+pub(crate) struct Done(Value, Option<Effect>);
 
 impl From<Value> for Done {
     fn from(answer: Value) -> Self {
@@ -49,19 +49,20 @@ impl From<Value> for Done {
 }
 
 impl Front {
-    /// Carries out an order and answers it. Returns a refusal, too.
-    pub(super) fn obey(&mut self, order: Order) -> Result<(), Refused> {
-        let done = self.perform(&order.command);
-        // Whoever reads the answer finds the ports as it says.
-        self.open_and_close();
+    /// Answers a command that was carried out, at once or when its effect has come. Returns a refusal, too.
+    pub fn conclude(
+        &mut self,
+        done: Result<Done, Refused>,
+        to: Option<Sender<Answer>>,
+    ) -> Result<(), Refused> {
         match done {
-            Ok(Done(answer, None)) => reply(order.answer, Ok(answer)),
+            Ok(Done(answer, None)) => reply(to, Ok(answer)),
             Ok(Done(answer, Some(effect))) => {
                 let deadline = self.raw.now() + PATIENCE;
-                self.awaited.push(Awaited { effect, answer, to: order.answer, deadline });
+                self.awaited.push(Awaited { effect, answer, to, deadline });
             }
             Err(refused) => {
-                reply(order.answer, Err(refused.clone()));
+                reply(to, Err(refused.clone()));
                 return Err(refused);
             }
         }
@@ -69,7 +70,7 @@ impl Front {
     }
 
     /// Answers the commands whose effect has come, or comes too late.
-    pub(super) fn answer_awaited(&mut self) {
+    pub fn answer_awaited(&mut self) {
         let now = self.raw.now();
         for mut awaited in std::mem::take(&mut self.awaited) {
             let world = self.raw.world();
@@ -97,7 +98,8 @@ impl Front {
         }
     }
 
-    fn perform(&mut self, command: &Command) -> Result<Done, Refused> {
+    /// Carries out a command.
+    pub fn perform(&mut self, command: &Command) -> Result<Done, Refused> {
         let servers = self.raw.world().config().servers;
         command.check(servers)?;
         Ok(match command {
@@ -193,7 +195,7 @@ impl Front {
                 Done(json!({}), Some(Effect::Settled))
             }
             Command::Shutdown {} => {
-                self.stop.stop();
+                self.is_shut_down = true;
                 json!({}).into()
             }
             Command::Status {} => self.status().into(),

@@ -1,6 +1,6 @@
 //! What clients send and are sent, and what faults of the network do to it.
 
-use super::{Front, NONE, Timer};
+use super::{Front, Timer};
 use crate::clients::{ClientId, Fate, InFlight};
 use crate::network::{Missed, Request, Strike};
 use sim_zk::fault::Fault;
@@ -8,6 +8,7 @@ use sim_zk::message::{Answer, Ask, ConnId, Down, Tag, Up};
 use sim_zk::observer::Kind;
 use sim_zk::wire::password;
 use sim_zk::world::World;
+use std::collections::BTreeSet;
 use zk_checker::history::{Code, Conn, OpId, ReqId, SessionState, Victim, What, Who};
 use zk_harness::journal::{self, fault_kind, notify};
 use zk_recipes::zk::SessionId;
@@ -53,6 +54,12 @@ impl Front {
 
     /// A client of which nothing is known yet.
     fn begin(&mut self) -> ClientId {
+        if self.clients.are_many() {
+            let connected = self.connections.iter().flatten().filter_map(|connection| connection.client);
+            let connected: BTreeSet<ClientId> = connected.collect();
+            let world = self.raw.world();
+            self.clients.forget(|id, client| !connected.contains(&id) && !world.lives(client.session));
+        }
         let id = self.clients.begin();
         self.recorder.begins(id.0);
         let at = self.raw.now();
@@ -64,11 +71,7 @@ impl Front {
     }
 
     fn opened(&mut self, number: usize, conn: ConnId) {
-        let index = conn.0 as usize;
-        if self.by_conn.len() <= index {
-            self.by_conn.resize(index + 1, NONE);
-        }
-        self.by_conn[index] = number;
+        self.by_conn.insert(conn, number);
         self.recorder.opens(conn.0);
         if let Some(connection) = &mut self.connections[number] {
             connection.conn = Some(conn);
@@ -88,7 +91,6 @@ impl Front {
             }
             if !matches!(next, Next::Goes) {
                 self.leave(number, leaving);
-                self.flush(number);
                 return self.break_off(number);
             }
         }
@@ -211,7 +213,7 @@ impl Front {
             {
                 self.tell(number, down);
             }
-            self.flush(number);
+            self.outgoing.push(number);
         }
         if waits_up && greeted <= now {
             self.let_up(number);
@@ -223,11 +225,13 @@ impl Front {
     /// Hands what the world has sent to the sockets.
     pub(super) fn deliver(&mut self) {
         while let Some(conn) = self.raw.first_arrival() {
-            let number = self.by_conn.get(conn.0 as usize).copied().unwrap_or(NONE);
+            let number = self.by_conn.get(&conn).copied();
             while let Some(down) = self.raw.receive(conn) {
-                self.send_down(number, down);
+                if let Some(number) = number {
+                    self.send_down(number, down);
+                }
             }
-            self.flush(number);
+            self.outgoing.extend(number);
         }
     }
 
@@ -242,12 +246,11 @@ impl Front {
                 match asked.and_then(|asked| asked.fate.take()) {
                     Some(Fate::Lost) => {
                         self.struck(client, Fault::ReplyLost, 0);
-                        // What came before it is received.
-                        self.flush(number);
+                        // What came before it is received: it is sent before the socket is closed.
                         return self.break_off(number);
                     }
                     Some(Fate::Late(delay)) => {
-                        connection.late_until = now + delay;
+                        connection.late_until = now.saturating_add(delay);
                         self.struck(client, Fault::ReplyLate, 0);
                     }
                     None => {}
@@ -259,7 +262,6 @@ impl Front {
                 match self.network.misses(client, path, timeout) {
                     Some(Missed::Lost) => {
                         self.struck(client, Fault::WatchLost, 0);
-                        self.flush(number);
                         return self.break_off(number);
                     }
                     Some(Missed::Expiry(lasts)) => self.partition(client, Fault::SessionExpiry, lasts),
@@ -374,7 +376,7 @@ impl Front {
     // ── ends of connections ──
 
     /// The client has hung up. While it is cut off, the server does not learn it.
-    pub(super) fn hang_up(&mut self, number: usize) {
+    pub fn hang_up(&mut self, number: usize) {
         self.lose(number);
         let Some(connection) = &mut self.connections[number] else { return };
         let until = connection.client.map_or(0, |client| self.clients.get(client).muted);
@@ -382,7 +384,6 @@ impl Front {
             return self.forget(number);
         }
         connection.is_gone = true;
-        let _ = self.poll.registry().deregister(&mut connection.stream);
         self.timers.insert((until, Timer::Release(number)));
     }
 
@@ -418,15 +419,14 @@ impl Front {
         });
     }
 
-    /// Closes a socket. The world hears of it as of the end of the stream.
+    /// Ends a connection. The world hears of it as of the end of the stream.
     fn forget(&mut self, number: usize) {
         let Some(mut connection) = self.connections[number].take() else { return };
-        let _ = self.poll.registry().deregister(&mut connection.stream);
+        self.over.push((number, connection.take_unsent()));
         if let Some(conn) = connection.conn {
-            self.by_conn[conn.0 as usize] = NONE;
+            self.by_conn.remove(&conn);
             self.raw.cut(conn, false);
         }
-        self.free.push(number);
     }
 
     // ── faults ──

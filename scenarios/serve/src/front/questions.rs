@@ -10,13 +10,12 @@ use zk_recipes::zk::SessionId;
 impl Front {
     pub(super) fn status(&self) -> Value {
         let world = self.raw.world();
-        let addresses = self.addresses();
         let servers: Vec<Value> = (0..world.config().servers)
             .map(|server| {
                 let of_server = self.connections.iter().flatten().filter(|of| of.server == server);
                 json!({
                     "server": server,
-                    "address": addresses.get(usize::from(server)).map(ToString::to_string),
+                    "address": self.addresses.get(usize::from(server)).map(ToString::to_string),
                     "state": state_of(server, world),
                     "zxid": format!("{:#x}", world.applied(server)),
                     "connections": of_server.count(),

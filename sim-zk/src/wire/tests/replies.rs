@@ -78,6 +78,7 @@ fn replies_have_the_body_of_their_operation() {
     );
     let who = ("ip".into(), "127.0.0.1".into());
     check(Answer::Clients(vec![who]), "00000001000000026970000000093132372e302e302e31".into());
+    check(Answer::NoToken, "ffffffff".into());
     check(Answer::Nothing, String::new());
 }
 

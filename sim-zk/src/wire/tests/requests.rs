@@ -106,6 +106,8 @@ fn every_operation_is_understood() {
     check(0, nothing, &|_| Ask::Unknown(0));
     let auth: &dyn Fn(&mut Out) = &|out| _ = out.int(0).text("digest").buffer(Some(b"u:p"));
     check(number::AUTH, auth, &|_| Ask::Auth { scheme: "digest".into(), auth: bytes("u:p") });
+    let sasl: &dyn Fn(&mut Out) = &|out| _ = out.buffer(Some(b"token"));
+    check(number::SASL, sasl, &|_| Ask::Sasl { token: bytes("token") });
     let reconfig: &dyn Fn(&mut Out) = &|out| _ = out.buffer(None).buffer(None).buffer(None).long(-1);
     check(number::RECONFIG, reconfig, &|_| Ask::Reconfig);
 }

@@ -1,0 +1,320 @@
+//! The loop of one thread: the sockets of clients, the clock, commands.
+
+use crate::ServeError;
+use crate::control::{Control, Order};
+use crate::front::{Front, RefusedPlan};
+use crate::listener::Listener;
+use crate::recorder::Recorder;
+use crate::stop::Stop;
+use mio::net::TcpStream;
+use mio::{Events, Interest, Poll, Token, Waker};
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::SocketAddr;
+use std::sync::{Arc, mpsc};
+use std::time::{Duration, Instant};
+
+/// The token of the waker; the listeners have those after it, and then the connections.
+const WAKER: usize = 0;
+
+/// The number of sockets that are looked at in one turn.
+const EVENTS: usize = 1024;
+
+/// The most bytes that are read of one socket before others have their turn.
+const AT_ONCE: usize = 256 << 10;
+
+/// How much later than asked for the loop may wake up, in microseconds, before it is a stall of the process.
+const STALL: u64 = 200_000;
+
+/// The ports of the members, open, before anything answers at them.
+pub(crate) struct Ports {
+    poll: Poll,
+    waker: Arc<Waker>,
+    listeners: Vec<Listener>,
+}
+
+impl Ports {
+    /// Listens at these addresses, one for each member.
+    pub fn listen(addresses: impl Iterator<Item = SocketAddr>) -> Result<Ports, ServeError> {
+        let poll = Poll::new()?;
+        let waker = Arc::new(Waker::new(poll.registry(), Token(WAKER))?);
+        let mut listeners = Vec::new();
+        for (number, address) in (1..).zip(addresses) {
+            let listener = Listener::bind(address, poll.registry(), Token(WAKER + number));
+            listeners.push(listener.map_err(|source| ServeError::Listen { address, source })?);
+        }
+        Ok(Ports { poll, waker, listeners })
+    }
+
+    /// Where each member listens.
+    pub fn addresses(&self) -> Vec<SocketAddr> {
+        self.listeners.iter().map(Listener::address).collect()
+    }
+}
+
+/// Sockets, and the front that answers at them.
+pub(crate) struct Sockets {
+    front: Front,
+    begun: Instant,
+    poll: Poll,
+    stop: Stop,
+    orders: mpsc::Receiver<Order>,
+    control: Control,
+    listeners: Vec<Listener>,
+    /// By the number of the connection.
+    streams: Vec<Option<TcpStream>>,
+    /// Connections with more to read than was read in the last turn.
+    unread: Vec<usize>,
+    scratch: Vec<u8>,
+}
+
+impl Sockets {
+    /// Puts a front behind ports.
+    pub fn new(ports: Ports, front: Front, recorder: Recorder) -> Sockets {
+        let (sender, orders) = mpsc::channel();
+        Sockets {
+            front,
+            begun: now(),
+            control: Control::new(sender, ports.waker.clone(), recorder),
+            stop: Stop::new(ports.waker),
+            poll: ports.poll,
+            orders,
+            listeners: ports.listeners,
+            streams: Vec::new(),
+            unread: Vec::new(),
+            scratch: vec![0; 64 << 10],
+        }
+    }
+
+    pub fn stop(&self) -> Stop {
+        self.stop.clone()
+    }
+
+    /// One that does not stop this loop, and wakes it.
+    pub fn another_stop(&self) -> Stop {
+        self.stop.another()
+    }
+
+    pub fn control(&self) -> Control {
+        self.control.clone()
+    }
+
+    /// Gets what the plan asks for and cannot have.
+    pub fn on_refused_plan(&mut self, told: RefusedPlan) {
+        self.front.refused_plan = told;
+    }
+
+    /// Serves until it is stopped.
+    pub fn run(&mut self) -> io::Result<()> {
+        let mut events = Events::with_capacity(EVENTS);
+        while !(self.stop.is_stopped() || self.front.is_shut_down) {
+            self.catch_up();
+            let until = self.until_next();
+            let asleep = self.elapsed();
+            match self.poll.poll(&mut events, until) {
+                Err(e) if e.kind() == ErrorKind::Interrupted => continue,
+                polled => polled?,
+            }
+            self.skip_stall(asleep, until);
+            self.front.pass_time(self.elapsed());
+            for number in std::mem::take(&mut self.unread) {
+                self.read(number);
+            }
+            for event in &events {
+                match event.token().0 {
+                    WAKER => {}
+                    token if token <= self.listeners.len() => self.accept(token - 1),
+                    token => {
+                        let number = token - self.listeners.len() - 1;
+                        if event.is_writable() {
+                            self.flush(number);
+                        }
+                        if event.is_readable() {
+                            self.read(number);
+                        }
+                    }
+                }
+            }
+            self.obey_all();
+        }
+        Ok(())
+    }
+
+    /// Carries out what is ordered after the end, until something is done that wakes the loop.
+    pub fn obey_until(&mut self, is_done: impl Fn() -> bool) -> io::Result<()> {
+        let mut events = Events::with_capacity(EVENTS);
+        loop {
+            // Read before the orders: the last of them came before it.
+            let is_last = is_done();
+            self.obey_all();
+            if is_last {
+                return Ok(());
+            }
+            match self.poll.poll(&mut events, None) {
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                polled => polled?,
+            }
+        }
+    }
+
+    fn obey_all(&mut self) {
+        while let Ok(order) = self.orders.try_recv() {
+            self.obey(order);
+        }
+    }
+
+    fn elapsed(&self) -> u64 {
+        u64::try_from(self.begun.elapsed().as_micros()).unwrap_or(u64::MAX)
+    }
+
+    /// Takes out of the world's time that this process got no processor: what clients sent meanwhile still waits in their sockets, and
+    /// no session is to expire for that.
+    fn skip_stall(&mut self, asleep: u64, until: Option<Duration>) {
+        let Some(until) = until else { return };
+        let awake = asleep.saturating_add(until.as_micros() as u64).saturating_add(STALL);
+        let stalled = self.elapsed().saturating_sub(awake);
+        self.begun += Duration::from_micros(stalled);
+    }
+
+    /// Lets everything happen that is due by now.
+    fn catch_up(&mut self) {
+        self.front.advance(self.elapsed());
+        self.send();
+        self.open_and_close();
+        self.front.answer_awaited();
+    }
+
+    /// The port of a server that is down refuses connections.
+    fn open_and_close(&mut self) {
+        for (server, listener) in (0..).zip(&mut self.listeners) {
+            match (self.front.listens(server), listener.is_open()) {
+                (false, true) => listener.close(),
+                // If it cannot listen now, it tries again in the next turn.
+                (true, false) => drop(listener.open(self.poll.registry())),
+                _ => {}
+            }
+        }
+    }
+
+    /// How long there is nothing to do unless a socket has something.
+    fn until_next(&mut self) -> Option<Duration> {
+        if !self.unread.is_empty() {
+            return Some(Duration::ZERO);
+        }
+        let wait = self.front.due()?.saturating_sub(self.elapsed());
+        // The system waits for whole milliseconds: for less, the loop looks again at once.
+        Some(if wait < 1000 { Duration::ZERO } else { Duration::from_micros(wait) })
+    }
+
+    /// Carries out an order and answers it.
+    fn obey(&mut self, order: Order) {
+        let done = self.front.perform(&order.command);
+        self.send();
+        // Whoever reads the answer finds the ports as it says.
+        self.open_and_close();
+        // It has its answer.
+        let _ = self.front.conclude(done, order.answer);
+    }
+
+    fn accept(&mut self, server: usize) {
+        let member = u8::try_from(server).expect("an ensemble has at most nine members");
+        while let Some(stream) = self.listeners[server].accept() {
+            if let Some(number) = self.front.accept(member, stream.peer_addr().ok())
+                && self.add(number, stream).is_err()
+            {
+                // A socket that cannot be watched is closed.
+                self.front.hang_up(number);
+                self.send();
+            }
+        }
+    }
+
+    fn add(&mut self, number: usize, mut stream: TcpStream) -> io::Result<()> {
+        // Without it small answers wait for acknowledgements; a socket that refuses it is slower, and works.
+        let _ = stream.set_nodelay(true);
+        let token = Token(self.listeners.len() + 1 + number);
+        self.poll.registry().register(&mut stream, token, Interest::READABLE | Interest::WRITABLE)?;
+        if self.streams.len() <= number {
+            self.streams.resize_with(number + 1, || None);
+        }
+        self.streams[number] = Some(stream);
+        Ok(())
+    }
+
+    /// Reads what a socket has, and hands it to the front.
+    fn read(&mut self, number: usize) {
+        let mut total = 0;
+        let is_open = loop {
+            let Some(stream) = self.streams.get_mut(number).and_then(Option::as_mut) else { return };
+            match stream.read(&mut self.scratch) {
+                Ok(0) => break false,
+                Ok(n) => {
+                    self.front.receive(number, &self.scratch[..n]);
+                    self.send();
+                    total += n;
+                    if total >= AT_ONCE {
+                        self.unread.push(number);
+                        break true;
+                    }
+                }
+                Err(e) if e.kind() == ErrorKind::WouldBlock => break true,
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(_) => break false,
+            }
+        };
+        if !is_open && self.front.connection(number).is_some() {
+            self.front.hang_up(number);
+            self.send();
+        }
+    }
+
+    /// Sends what the front has for its clients, and closes the sockets of connections that have ended.
+    fn send(&mut self) {
+        loop {
+            let (outgoing, over) = (self.front.take_outgoing(), self.front.take_over());
+            if outgoing.is_empty() && over.is_empty() {
+                return;
+            }
+            for (number, rest) in over {
+                if let Some(mut stream) = self.streams.get_mut(number).and_then(Option::take) {
+                    // What the socket does not take now is lost with it.
+                    let _ = stream.write(&rest);
+                    let _ = self.poll.registry().deregister(&mut stream);
+                }
+            }
+            for number in outgoing {
+                self.write(number);
+            }
+        }
+    }
+
+    fn flush(&mut self, number: usize) {
+        self.write(number);
+        self.send();
+    }
+
+    /// Writes what the socket takes.
+    fn write(&mut self, number: usize) {
+        let Some(stream) = self.streams.get_mut(number).and_then(Option::as_mut) else { return };
+        let Some(connection) = self.front.connection(number) else { return };
+        let is_open = loop {
+            if connection.unsent().is_empty() {
+                break true;
+            }
+            match stream.write(connection.unsent()) {
+                Ok(0) => break false,
+                Ok(n) => connection.wrote(n),
+                Err(e) if e.kind() == ErrorKind::WouldBlock => break true,
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(_) => break false,
+            }
+        };
+        if !is_open || connection.is_over() {
+            self.front.hang_up(number);
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "sockets live in real time")]
+fn now() -> Instant {
+    Instant::now()
+}
