@@ -10,7 +10,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
-use zk_serve::command::{Command, QUESTIONS};
+use zk_serve::command::Command;
 use zk_serve::{Ensemble, Options, ReportSource, parse_duration};
 
 // A fixture has its options, and a test replaces them by its own behind them.
