@@ -271,6 +271,12 @@ rules! {
         "only its own registration removes a name";
     Ns5 = "NS-5", Safety, false, "lookups",
         "a lookup returns a value that the name had during the call";
+    An1 = "AN-1", Safety, true, "done is done",
+        "an operation that returns done has brought about what it says";
+    An2 = "AN-2", Safety, true, "a failure has its reason",
+        "an operation that fails for a reason has met that reason";
+    An3 = "AN-3", Safety, true, "nothing is nothing",
+        "an operation that says that nothing was done has left nothing";
 }
 
 impl RuleId {
@@ -294,6 +300,7 @@ impl RuleId {
             "GM" => kind == Kind::Group,
             "CF" => kind == Kind::Config,
             "NS" => kind == Kind::Names,
+            "AN" => true,
             _ => false,
         }
     }
@@ -320,6 +327,7 @@ impl RuleId {
     pub(crate) fn generality(self) -> u8 {
         match self {
             RuleId::Rv1 | RuleId::Rv2 | RuleId::Rv3 | RuleId::Rv4 => 0,
+            RuleId::An1 | RuleId::An2 | RuleId::An3 => 3,
             _ if self.name().starts_with("MX") => 2,
             _ => 1,
         }

@@ -1,5 +1,6 @@
 //! The rules: small state machines over the view. No rule depends on another one.
 
+mod answers;
 mod barrier;
 mod belief;
 mod config;
@@ -201,4 +202,5 @@ all_rules! {
     ns: name_service::NameService,
     cf: config::Config,
     gm: group::Group,
+    an: answers::Answers,
 }

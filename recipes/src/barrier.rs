@@ -12,7 +12,7 @@
 
 use crate::observe::{self, operation};
 use crate::parts::parents::{Parents, behind};
-use crate::parts::retry::{again, connected, present, until_answered};
+use crate::parts::retry::{Doubt, connected, present, until_answered, until_written};
 use crate::parts::select::within;
 use crate::zk::{CreateMode, Error, EventKind, ZooKeeper, path};
 use std::future::Future;
@@ -102,7 +102,8 @@ impl<Z: ZooKeeper> Barrier<Z> {
     ///
     /// # Errors
     ///
-    /// [`Error::is_session_over`]; [`Error::is_denied`]; with [`Parents::MustExist`] also [`Error::NoNode`].
+    /// [`Error::is_outcome_unknown`]: the session is over, or a reply was lost and the server then refused the retry.
+    /// [`Error::is_denied`]; with [`Parents::MustExist`] also [`Error::NoNode`].
     pub async fn raise(&self) -> Result<(), Error> {
         operation!(&self.zk, RECIPE, "raise", &self.path).of(self.create()).await
     }
@@ -112,7 +113,7 @@ impl<Z: ZooKeeper> Barrier<Z> {
             While::Permanent => CreateMode::Persistent,
             While::SessionLives => CreateMode::Ephemeral,
         };
-        let mut is_missing = false;
+        let (mut is_missing, mut doubt) = (false, Doubt::default());
         loop {
             let status = connected(&self.zk).await?;
             // Pipelined: missing levels if there are any, the create.
@@ -121,10 +122,10 @@ impl<Z: ZooKeeper> Barrier<Z> {
                 false => None,
             };
             let create = self.zk.create(&self.path, &[], mode);
-            match behind(making, create).await? {
+            match behind(making, create).await.map_err(|e| doubt.about(e))? {
                 Ok(_) | Err(Error::NodeExists) => return Ok(()),
                 Err(Error::NoNode) => is_missing = true,
-                Err(e) => again(&self.zk, status, e).await?,
+                Err(e) => doubt.again(&self.zk, status, e).await?,
             }
         }
     }
@@ -137,17 +138,18 @@ impl<Z: ZooKeeper> Barrier<Z> {
     ///
     /// # When the connection is lost
     ///
-    /// The create is retried: an existing znode is success.
+    /// The delete is retried: an absent znode is success.
     ///
     /// # Errors
     ///
-    /// [`Error::is_session_over`]; [`Error::is_denied`]; [`Error::NotEmpty`] if another client has created znodes below it.
+    /// [`Error::is_outcome_unknown`]: the session is over, or a reply was lost and the server then refused the retry.
+    /// [`Error::is_denied`]; [`Error::NotEmpty`] if another client has created znodes below it.
     pub async fn lower(&self) -> Result<(), Error> {
         operation!(&self.zk, RECIPE, "lower", &self.path).of(self.delete()).await
     }
 
     async fn delete(&self) -> Result<(), Error> {
-        present(until_answered(&self.zk, || self.zk.delete(&self.path, None)).await).map(drop)
+        present(until_written(&self.zk, || self.zk.delete(&self.path, None)).await).map(drop)
     }
 
     /// Waits until the barrier that is up now has gone; returns at once if it is down.

@@ -115,7 +115,7 @@ impl Collect {
                     self.asked(view.op(event.op).client, object, index);
                 }
             }
-            What::Return { outcome } => self.over(view, index, event.op, outcome),
+            What::Return { outcome, .. } => self.over(view, index, event.op, outcome),
             What::Given { text, number } => {
                 let op = view.op(event.op);
                 let (item, called) = (text.0, op.called.index);

@@ -4,8 +4,8 @@
 
 use super::is_default;
 use super::{
-    Code, Conn, FaultKind, Notify, ObjectId, OpId, Outcome, ReqId, Request, Seen, Session, SessionState, Sym,
-    Table, Verb, Victim, WatchMode, Who, Why,
+    Code, Conn, Failure, FaultKind, Notify, ObjectId, OpId, Outcome, ReqId, Request, Seen, Session,
+    SessionState, Sym, Table, Verb, Victim, WatchMode, Who, Why,
 };
 use crate::digest::Digest;
 use serde::{Deserialize, Serialize};
@@ -36,7 +36,12 @@ macro_rules! event_table {
             /// A client calls an operation on an object. The limit is the caller's own, in microseconds, or zero.
             Call = "call" { object: ObjectId, verb: Verb => before, limit: u32 => optional key seconds },
             /// The operation of this event's `op` returns.
-            Return = "return" { outcome: Outcome },
+            Return = "return" {
+                outcome: Outcome,
+                /// What it says of the reason if it was not done.
+                #[serde(default, skip_serializing_if = "is_default")]
+                failure: Failure => optional,
+            },
             /// The client believes to hold the object from here on, under this fencing token. `op` is the acquire that was granted.
             Believe = "believe" { object: ObjectId, session: Session, token: u64 => key hex },
             /// The client's belief ends. `op` is the acquire.

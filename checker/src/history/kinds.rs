@@ -134,6 +134,68 @@ named! {
         Cancelled = "cancelled",
     }
 
+    /// What an operation that was not done says of the reason.
+    #[derive(Default)]
+    pub enum Failure = "a failure" {
+        /// Nothing: it was done, or was dropped, or its reason was not recorded.
+        #[default]
+        None = "none",
+        /// There was nothing to get at the time: the hold is not free, the queue is empty, the name is free.
+        Nothing = "nothing",
+        /// The caller's time limit is over.
+        TimedOut = "timed_out",
+        /// The session is over.
+        SessionOver = "session_over",
+        /// The connection was lost before the answer came.
+        ConnectionLoss = "connection_loss",
+        /// No server accepted a session in time.
+        Unreachable = "unreachable",
+        /// The server answered with something that the client does not understand.
+        Unexpected = "unexpected",
+        /// The server refused it for a reason of its own: its load, a quota, a failure.
+        ServerRefused = "server_refused",
+        /// An access list forbids it.
+        Denied = "denied",
+        /// It was refused before anything was sent.
+        BadInput = "bad_input",
+        /// The znode, or its parent, does not exist.
+        NoNode = "no_node",
+        /// A znode of that name exists.
+        NodeExists = "node_exists",
+        /// The znode has another version.
+        BadVersion = "bad_version",
+        /// The znode has children.
+        NotEmpty = "not_empty",
+        /// An ephemeral cannot have children.
+        NoChildrenForEphemerals = "no_children_for_ephemerals",
+        /// Another client has written in between.
+        Conflict = "conflict",
+        /// Another client has the name.
+        Taken = "taken",
+        /// Another client deleted the znode that stood for the operation.
+        Removed = "removed",
+        /// The owner was asked to release, and has released.
+        Revoked = "revoked",
+        /// The item was delivered to another client.
+        ClaimLost = "claim_lost",
+        /// The znodes are configured for something else.
+        Mismatch = "mismatch",
+        /// A sequence counter has run out.
+        Exhausted = "exhausted",
+        /// A barrier has opened without this participant.
+        Late = "late",
+        /// There is no such transaction.
+        NoTransaction = "no_transaction",
+        /// The transaction does not name this site.
+        NotAParticipant = "not_a_participant",
+        /// The other vote was cast before.
+        AlreadyVoted = "already_voted",
+        /// The client has joined under that name already.
+        AlreadyJoined = "already_joined",
+        /// Another error.
+        Other = "other",
+    }
+
     /// The reason why a belief ended.
     pub enum Why = "why" {
         /// The holder released it.
@@ -348,6 +410,41 @@ impl Code {
     /// Whether it shows nothing of the tree: the server did not look, or does not say what it saw.
     pub(crate) fn tells_nothing(self) -> bool {
         matches!(self, Code::NoAuth | Code::BadArguments | Code::Other | Code::Throttled)
+    }
+}
+
+impl Failure {
+    /// What it says, in the words of the errors of `zk-recipes`.
+    pub fn text(self) -> &'static str {
+        match self {
+            Failure::None | Failure::Other => "no reason is known",
+            Failure::Nothing => "there was nothing to get",
+            Failure::TimedOut => "the time limit is over",
+            Failure::SessionOver => "the session is over",
+            Failure::ConnectionLoss => "the connection was lost before the answer came",
+            Failure::Unreachable => "no server could be reached",
+            Failure::Unexpected => "the answer was not understood",
+            Failure::ServerRefused => "the server refused",
+            Failure::Denied => "access denied",
+            Failure::BadInput => "bad input",
+            Failure::NoNode => "no such znode",
+            Failure::NodeExists => "the znode exists already",
+            Failure::BadVersion => "the znode has another version",
+            Failure::NotEmpty => "the znode has children",
+            Failure::NoChildrenForEphemerals => "an ephemeral znode cannot have children",
+            Failure::Conflict => "another client has written in between",
+            Failure::Taken => "it belongs to another client",
+            Failure::Removed => "another client deleted its znode",
+            Failure::Revoked => "it was asked to release",
+            Failure::ClaimLost => "the claim is lost",
+            Failure::Mismatch => "it is set up otherwise",
+            Failure::Exhausted => "the numbers have run out",
+            Failure::Late => "it has begun without this participant",
+            Failure::NoTransaction => "there is no such transaction",
+            Failure::NotAParticipant => "it does not take part",
+            Failure::AlreadyVoted => "the other vote was cast before",
+            Failure::AlreadyJoined => "it has joined already",
+        }
     }
 }
 

@@ -79,7 +79,7 @@ impl Rule for Barriers {
                 out.premise(RuleId::Ba3, object);
                 self.waiters.push(Waiter::new(event.op, object));
             }
-            What::Return { outcome } => self.returned(scene, event.op, outcome, out),
+            What::Return { outcome, .. } => self.returned(scene, event.op, outcome, out),
             What::Created { zxid, path, .. } => {
                 if let Some(object) = scene.object_at(Kind::Barrier, path) {
                     let (created, deleted) = (scene.view.now, Moment::NEVER);

@@ -359,7 +359,7 @@ impl Rule for Raw {
         self.settle(scene, out);
         match event.what {
             What::Believe { .. } => self.begin(scene, event.op, now, true, out),
-            What::Return { outcome: Outcome::Done } => {
+            What::Return { outcome: Outcome::Done, .. } => {
                 let op = view.op(event.op);
                 if op.is_acquire() && op.hold == Hold::None {
                     self.returned = Some((event.op, now));

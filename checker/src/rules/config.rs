@@ -380,7 +380,7 @@ impl Rule for Config {
                     last.data = Some(digest);
                 }
             }
-            What::Return { outcome } => self.returned(scene, event.op, outcome, out),
+            What::Return { outcome, .. } => self.returned(scene, event.op, outcome, out),
             What::Reply { req, code, .. } => self.answered(scene, req, code),
             What::Fire { session, path, zxid, conn, kind } => {
                 if let Some(object) = scene.object_at(Kind::Config, path) {

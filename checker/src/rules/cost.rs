@@ -353,7 +353,7 @@ impl Rule for Cost {
             What::Call { object, verb, .. } if verb.asks_for().is_some() && !view.is_sim() => {
                 self.capture(object).acquires += 1;
             }
-            What::Return { outcome: Outcome::Done } if view.op(event.op).verb == Verb::Release => {
+            What::Return { outcome: Outcome::Done, .. } if view.op(event.op).verb == Verb::Release => {
                 Self::released(scene, event.op, view.op(event.op), out);
             }
             What::Believe { .. } => self.granted(scene, event.op, out),

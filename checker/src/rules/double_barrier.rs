@@ -64,7 +64,7 @@ impl Rule for DoubleBarriers {
         let participants = &self.participants;
         match event.what {
             What::Call { .. } => self.called(scene, event.op, out),
-            What::Return { outcome } => {
+            What::Return { outcome, .. } => {
                 let Some(at) = participants.part_of(event.op) else { return };
                 match participants.parts[at].enter == event.op {
                     true => enter::returned(participants, scene, event.op, outcome, out),

@@ -307,7 +307,7 @@ impl Rule for Acknowledged {
             What::Created { path, owner, .. } => self.recorded(scene, event, path, Some(owner), out),
             What::Written { path, .. } => self.recorded(scene, event, path, None, out),
             What::Deleted { path, by, .. } => self.erased(scene, path, by),
-            What::Return { outcome: Outcome::Done } if view.op(event.op).verb == Verb::Acknowledge => {
+            What::Return { outcome: Outcome::Done, .. } if view.op(event.op).verb == Verb::Acknowledge => {
                 self.confirmed(scene, event.op, out);
             }
             What::Observed { object, seen: Seen::Leader, text, number }

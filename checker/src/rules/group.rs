@@ -479,13 +479,15 @@ impl Rule for Group {
                 (Seen::View, _, Some(at)) => self.viewed(scene, at, (text, number), out),
                 _ => {}
             },
-            What::Return { outcome } => {
+            What::Return { outcome, .. } => {
                 if let Some(at) = member {
                     self.joined(scene, at, outcome, out);
                 } else if let Some(at) = watcher {
                     self.cost.over(RuleId::Gm7, scene, event.op, out);
                     self.is_late(scene, at, out);
-                } else if view.op(event.op).verb == Verb::Release && outcome == Outcome::Done {
+                } else if view.op(event.op).verb == Verb::Release
+                    && matches!(outcome, Outcome::Done | Outcome::Cancelled)
+                {
                     self.released(view.op(event.op));
                 }
             }

@@ -201,7 +201,7 @@ impl Rule for EndOfInterest {
                 self.limited.push(event.op);
             }
             What::Believe { .. } => Self::believed_again(scene, event.op, out),
-            What::Return { outcome } if op.verb == Verb::Release => {
+            What::Return { outcome, .. } if op.verb == Verb::Release => {
                 if op.partner == OpId(0) {
                     return;
                 }
@@ -211,12 +211,12 @@ impl Rule for EndOfInterest {
                 self.owe(scene, op.partner);
             }
             // The downgrade replaces the writer's hold, whose znode goes with it.
-            What::Return { outcome: Outcome::Done } if op.verb == Verb::Downgrade => {
+            What::Return { outcome: Outcome::Done, .. } if op.verb == Verb::Downgrade => {
                 out.premise(scene.rule(Self::ID, op.object), op.object);
                 self.owe(scene, op.former);
             }
             What::Return { .. } if !op.is_acquire() => {}
-            What::Return { outcome } if outcome != Outcome::Done => {
+            What::Return { outcome, .. } if outcome != Outcome::Done => {
                 out.premise(scene.rule(Self::ID, op.object), op.object);
                 self.owe(scene, event.op);
             }

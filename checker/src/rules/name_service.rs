@@ -385,7 +385,7 @@ impl Rule for NameService {
                     }
                 }
             }
-            What::Return { outcome } => {
+            What::Return { outcome, .. } => {
                 if let Some(at) = doing {
                     self.returned(scene, at, outcome, out);
                 }

@@ -290,7 +290,7 @@ impl Rule for Force {
     fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let view = scene.view;
         // A client that asks and does not force keeps the promise, too.
-        if let What::Return { outcome: Outcome::Done } = event.what {
+        if let What::Return { outcome: Outcome::Done, .. } = event.what {
             let op = view.op(event.op);
             if matches!(op.verb, Verb::Ask | Verb::Force) && is_revocable(scene, op.object) {
                 out.premise(Self::ID, op.object);

@@ -27,7 +27,7 @@ impl View {
         }
         match event.what {
             What::Call { object, verb, limit } => self.call(tables, event, object, verb, limit)?,
-            What::Return { outcome } => return self.finish(event.op, outcome),
+            What::Return { outcome, .. } => return self.finish(event.op, outcome),
             What::Given { text, number } => self.given(event.op, text, number),
             What::Believe { object, session, token } => {
                 self.believe(tables, event, object, session, token)?
@@ -103,7 +103,7 @@ impl View {
             if client.is_dead() {
                 return match event.what {
                     What::Unbelieve { why: Why::Crashed } => Ok(Some(Taken::Known)),
-                    What::Return { outcome } if outcome != Outcome::Done => Ok(Some(Taken::Known)),
+                    What::Return { outcome, .. } if outcome != Outcome::Done => Ok(Some(Taken::Known)),
                     What::Lost { .. } | What::State { .. } if event.at == client.died.at => {
                         Ok(Some(Taken::Known))
                     }

@@ -257,6 +257,7 @@ fn what() -> impl Strategy<Value = What> {
     let table = || one_of(Table::ALL);
     let notify = || one_of(Notify::ALL);
     let outcome = one_of(Outcome::ALL);
+    let failure = one_of(Failure::ALL);
     let why = one_of(Why::ALL);
     let state = one_of(SessionState::ALL);
     let fault = || one_of(FaultKind::ALL);
@@ -271,7 +272,7 @@ fn what() -> impl Strategy<Value = What> {
     };
     let clients = prop_oneof![
         (object(), verb(), any::<u32>()).prop_map(|(object, verb, limit)| What::Call { object, verb, limit }),
-        outcome.prop_map(|outcome| What::Return { outcome }),
+        (outcome, failure).prop_map(|(outcome, failure)| What::Return { outcome, failure }),
         (object(), session(), zxid()).prop_map(|(object, session, token)| What::Believe {
             object,
             session,

@@ -233,7 +233,7 @@ fn with_another_object(history: &History) -> History {
             let kind = Request::Children;
             does(op, What::Send { req, kind, watch: true, cleanup: false, path });
             does(op, What::Reply { req, code: Code::NoNode, zxid: 0, conn });
-            does(op, What::Return { outcome: Outcome::Done });
+            does(op, What::Return { outcome: Outcome::Done, failure: Failure::None });
         }
         new.events.push(*event);
     }

@@ -3,7 +3,7 @@
 use super::{RECIPE, with_guid};
 use crate::observe::operation;
 use crate::parts::barrier_read;
-use crate::parts::retry::{again, connected};
+use crate::parts::retry::{Doubt, again, connected};
 use crate::zk::{Data, Error, Guid, ZooKeeper, path};
 
 /// A permanently registered name. Dropping this changes nothing.
@@ -92,7 +92,7 @@ impl<Z: ZooKeeper> PermanentName<Z> {
     }
 
     async fn delete(&self) -> Result<bool, Error> {
-        let mut tried = false;
+        let (mut tried, mut doubt) = (false, Doubt::default());
         loop {
             let status = connected(&self.zk).await?;
             let Some(found) = self.settled(tried).await? else { return Ok(tried) };
@@ -102,7 +102,7 @@ impl<Z: ZooKeeper> PermanentName<Z> {
                 Err(Error::BadVersion) => {}
                 Err(e) => {
                     tried |= e.is_outcome_unknown();
-                    again(&self.zk, status, e).await?;
+                    doubt.again(&self.zk, status, e).await?;
                 }
             }
         }

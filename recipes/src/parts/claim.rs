@@ -340,11 +340,14 @@ impl<Z: ZooKeeper> ClaimedName<Z> {
     /// Step 4. Reads first, so that only the own incarnation is deleted.
     pub(crate) async fn release(self) -> Result<Released, Error> {
         let path = self.path().to_owned();
-        operation!(target: TARGET, &self.zk, self.recipe, "release", &path).telling(self.give_back()).await
+        operation!(target: TARGET, &self.zk, self.recipe, "release", &path)
+            .telling(self.give_back(false))
+            .await
     }
 
-    async fn give_back(mut self) -> Result<Released, Error> {
-        let (lost, mut tried) = (self.was_lost(), false);
+    /// `tried`: whether a delete that may have been applied was sent before.
+    async fn give_back(mut self, mut tried: bool) -> Result<Released, Error> {
+        let lost = self.was_lost();
         let released = loop {
             match self.try_release(&mut tried).await {
                 Ok(true) => break lost.map_or(Released::Clean, Released::WasLost),
@@ -353,7 +356,7 @@ impl<Z: ZooKeeper> ClaimedName<Z> {
                     break Released::WasLost(lost.unwrap_or(LostReason::SessionOver));
                 }
                 Err(Error::ConnectionLoss | Error::BadVersion) => {}
-                Err(e) => return Err(e),
+                Err(e) => return Err(if tried { e.while_in_doubt() } else { e }),
             }
         };
         self.is_released();
@@ -370,7 +373,7 @@ impl<Z: ZooKeeper> ClaimedName<Z> {
     }
 
     async fn give_back_at_once(mut self) -> Result<Released, Error> {
-        let status = self.zk.status();
+        let (status, mut tried) = (self.zk.status(), false);
         if self.state() == HoldState::Held && status.is_connected() {
             match self.zk.delete(self.path(), None).await {
                 Ok(()) => {
@@ -382,6 +385,7 @@ impl<Z: ZooKeeper> ClaimedName<Z> {
                     return Ok(Released::WasLost(LostReason::Removed));
                 }
                 Err(Error::ConnectionLoss) => {
+                    tried = true;
                     // A barrier read tells whether it was deleted.
                     if reconnected(&self.zk, status).await.is_ok() {
                         match barrier_read::stat(&self.zk, self.path()).await {
@@ -399,7 +403,7 @@ impl<Z: ZooKeeper> ClaimedName<Z> {
                 Err(e) => return Err(e),
             }
         }
-        self.give_back().await
+        self.give_back(tried).await
     }
 
     fn was_lost(&self) -> Option<LostReason> {

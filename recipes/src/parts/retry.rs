@@ -73,6 +73,44 @@ pub(crate) async fn until_answered<Z: ZooKeeper, T, F: Future<Output = Result<T,
     }
 }
 
+/// Whether a write of a call may have been applied: its reply was lost. A refusal that comes later is one of the retry, and says
+/// nothing of the first attempt.
+#[derive(Debug, Default)]
+pub(crate) struct Doubt(bool);
+
+impl Doubt {
+    /// As [`again`]; an error that ends the call keeps the outcome unknown if a reply was lost.
+    pub(crate) async fn again<Z: ZooKeeper>(
+        &mut self,
+        zk: &Z,
+        status: Status,
+        error: Error,
+    ) -> Result<(), Error> {
+        self.0 |= error.is_outcome_unknown();
+        again(zk, status, error).await.map_err(|error| self.about(error))
+    }
+
+    /// The error that ends the call.
+    pub(crate) fn about(&self, error: Error) -> Error {
+        if self.0 { error.while_in_doubt() } else { error }
+    }
+}
+
+/// As [`until_answered`], for a write that may be repeated: an error that comes after a lost reply leaves the outcome unknown.
+pub(crate) async fn until_written<Z: ZooKeeper, T, F: Future<Output = Result<T, Error>>>(
+    zk: &Z,
+    write: impl Fn() -> F,
+) -> Result<T, Error> {
+    let mut doubt = Doubt::default();
+    loop {
+        let status = connected(zk).await?;
+        match write().await {
+            Ok(value) => return Ok(value),
+            Err(e) => doubt.again(zk, status, e).await?,
+        }
+    }
+}
+
 /// The answer to a request; `None` for a missing znode.
 pub(crate) fn present<T>(answer: Result<T, Error>) -> Result<Option<T>, Error> {
     match answer {

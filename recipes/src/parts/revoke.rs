@@ -4,7 +4,7 @@
 //!    write there, so the version tells whether one came before.
 //! 2. *Force*: ask, pipelined with a watch on the znode. If the znode is still there when the grace period ends, delete it.
 
-use super::retry::{again, connected, present, until_answered};
+use super::retry::{Doubt, again, connected, present, until_answered, until_written};
 use super::select::first;
 use crate::observe::Outcome;
 use crate::zk::{Error, Stat, Status, ZooKeeper};
@@ -50,20 +50,20 @@ async fn asked<Z: ZooKeeper>(
     mut status: Status,
     mut answer: Result<Stat, Error>,
 ) -> Result<Fate, Error> {
-    let mut version = 0;
+    let (mut version, mut doubt) = (0, Doubt::default());
     loop {
         match answer {
             Ok(_) => return Ok(Fate::Asked),
             Err(Error::NoNode) => return Ok(Fate::Gone),
             // An applied write has moved the version on, so the retry is safe.
-            Err(e) if e.is_transient() => again(zk, status, e).await?,
-            Err(Error::BadVersion) => match written(zk, path).await? {
+            Err(e) if e.is_transient() => doubt.again(zk, status, e).await?,
+            Err(Error::BadVersion) => match written(zk, path).await.map_err(|e| doubt.about(e))? {
                 None => return Ok(Fate::Gone),
                 Some((_, data)) if data == word.as_bytes() => return Ok(Fate::Asked),
                 // Another client has written other data.
                 Some((now, _)) => version = now,
             },
-            Err(e) => return Err(e),
+            Err(e) => return Err(doubt.about(e)),
         }
         status = connected(zk).await?;
         answer = zk.set(path, word.as_bytes(), Some(version)).await;
@@ -115,6 +115,6 @@ pub(crate) async fn force<Z: ZooKeeper>(
 /// Deletes a znode whose grace period is over: [`Fate::Forced`] or [`Fate::Gone`].
 pub(crate) async fn remove<Z: ZooKeeper>(zk: &Z, path: &str) -> Result<Fate, Error> {
     // After a lost reply it is unknown which client deleted it.
-    let deleted = present(until_answered(zk, || zk.delete(path, None)).await)?;
+    let deleted = present(until_written(zk, || zk.delete(path, None)).await)?;
     Ok(deleted.map_or(Fate::Gone, |()| Fate::Forced))
 }

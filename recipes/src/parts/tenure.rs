@@ -397,7 +397,7 @@ impl<Z: ZooKeeper> Tenure<Z> {
                     observe::second_try(&self.zk);
                     back_off(&self.zk, refused).await;
                 }
-                Err(e) => return Err(e),
+                Err(e) => return Err(if tried { e.while_in_doubt() } else { e }),
             }
         };
         if let Some(armed) = self.armed.take() {

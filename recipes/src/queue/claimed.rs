@@ -152,7 +152,7 @@ impl<Z: ZooKeeper> Claimed<Z> {
                 Err(Error::Multi { cause, .. }) if was_sent && is_gone(&cause) => return Ok(()),
                 // If another client has written or deleted the item, the clean-up deletes the rest of the claim.
                 Err(Error::Multi { cause, .. }) if is_gone(&cause) => return Err(Error::ClaimLost),
-                Err(e) => return Err(e),
+                Err(e) => return Err(if was_sent { e.while_in_doubt() } else { e }),
             }
         }
         self.armed.done();

@@ -5,7 +5,7 @@ use super::record::TransactionRecord;
 
 use super::{Decision, Form, RECIPE, Vote};
 use crate::observe::{self, operation};
-use crate::parts::retry::{again, connected, unless_again};
+use crate::parts::retry::{Doubt, again, connected, unless_again};
 use crate::parts::select::first;
 use crate::zk::{Error, Event, EventKind, Op, Stat, ZooKeeper, path};
 use futures_util::future::{Either, select_all};
@@ -144,19 +144,21 @@ impl<Z: ZooKeeper> Coordinator<Z> {
             Err(Error::NoTransaction(_)) => return Ok(()),
             Err(e) => return Err(e),
         }
+        let mut doubt = Doubt::default();
         loop {
             let status = connected(zk).await?;
-            let Some(all) = unless_again(zk, status, self.all().await).await? else { continue };
+            let all = unless_again(zk, status, self.all().await).await;
+            let Some(all) = all.map_err(|e| doubt.about(e))? else { continue };
             let Some(all) = all else { return Ok(()) };
             let ops = all.iter().map(|path| Op::Delete { path: path.clone(), version: None }).collect();
             match zk.multi(ops).await {
                 Ok(_) => return Ok(()),
-                Err(e) if e.is_transient() => again(zk, status, e).await?,
+                Err(e) if e.is_transient() => doubt.again(zk, status, e).await?,
                 // A znode has come or gone in between: list again.
                 Err(Error::Multi { cause, .. }) if *cause == Error::NoNode => {}
                 Err(Error::Multi { index, cause })
                     if *cause == Error::NotEmpty && self.may_have_grown(&all, index) => {}
-                Err(e) => return Err(super::without_index(e)),
+                Err(e) => return Err(doubt.about(super::without_index(e))),
             }
         }
     }

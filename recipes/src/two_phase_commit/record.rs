@@ -2,7 +2,7 @@
 
 use super::contents::Contents;
 use super::{Decision, Form, Transaction, Vote, without_index};
-use crate::parts::retry::{again, connected, present, unless_again, until_answered};
+use crate::parts::retry::{Doubt, again, connected, present, unless_again, until_answered};
 use crate::zk::duty::{answered, settle};
 use crate::zk::{CreateMode, Data, Error, Listing, Op, Stat, ZooKeeper, path};
 use futures_util::FutureExt;
@@ -248,19 +248,20 @@ impl<Z: ZooKeeper> TransactionRecord<Z> {
             mode: CreateMode::Persistent,
         };
         let ops: Vec<Op> = conditions.into_iter().chain([record]).collect();
+        let mut doubt = Doubt::default();
         loop {
             let status = connected(&self.zk).await?;
             match self.zk.multi(ops.clone()).await {
                 Ok(_) => return Ok(Some(decision)),
                 // An applied proposal makes the retry find its own record.
-                Err(e) if e.is_transient() => again(&self.zk, status, e).await?,
+                Err(e) if e.is_transient() => doubt.again(&self.zk, status, e).await?,
                 Err(Error::Multi { cause, .. }) => match *cause {
                     // Another decision came first, and counts.
                     Error::NodeExists | Error::NoNode => return self.look_for_good().await.map(Some),
                     Error::BadVersion => return Ok(None),
-                    cause => return Err(cause),
+                    cause => return Err(doubt.about(cause)),
                 },
-                Err(e) => return Err(without_index(e)),
+                Err(e) => return Err(doubt.about(without_index(e))),
             }
         }
     }

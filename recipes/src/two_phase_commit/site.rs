@@ -5,7 +5,7 @@ use super::record::{self, TransactionRecord};
 use super::votes::Votes;
 use super::{Decision, Form, RECIPE, Vote, without_index};
 use crate::observe::operation;
-use crate::parts::retry::{again, connected, until_answered};
+use crate::parts::retry::{Doubt, again, connected, until_answered};
 use crate::parts::select::first;
 use crate::zk::duty::{answered, settle};
 use crate::zk::{Armed, CreateMode, Duty, Error, Op, OpResult, ZooKeeper};
@@ -194,6 +194,7 @@ impl<Z: ZooKeeper> Site<Z> {
     }
 
     async fn cast_it(mut self, vote: Vote) -> Result<Voted<Z>, Error> {
+        let mut doubt = Doubt::default();
         loop {
             if let Some(cast) = self.cast {
                 return if cast == vote { Ok(Voted::new(self.voter)) } else { Err(Error::AlreadyVoted) };
@@ -216,11 +217,11 @@ impl<Z: ZooKeeper> Site<Z> {
                     return Ok(Voted::new(self.voter));
                 }
                 // An applied vote makes the retry find its own version.
-                Err(e) if e.is_transient() => again(&record.zk, status, e).await?,
+                Err(e) if e.is_transient() => doubt.again(&record.zk, status, e).await?,
                 Err(Error::Multi { index: 0, cause })
                     if matches!(*cause, Error::BadVersion | Error::NoNode) =>
                 {
-                    self.cast = self.standing().await?;
+                    self.cast = self.standing().await.map_err(|e| doubt.about(e))?;
                 }
                 Err(Error::Multi { index: 1, cause }) if *cause == Error::BadVersion && decides.is_none() => {
                     self.count().await?;
@@ -232,7 +233,7 @@ impl<Z: ZooKeeper> Site<Z> {
                 Err(Error::Multi { cause, .. }) if *cause == Error::BadVersion => {
                     return Err(Error::Mismatch(format!("the tally of {} is not ours", record.path)));
                 }
-                Err(e) => return Err(without_index(e)),
+                Err(e) => return Err(doubt.about(without_index(e))),
             }
         }
     }
@@ -446,7 +447,10 @@ impl<Z: ZooKeeper> Voted<Z> {
                     is_again |= e.is_outcome_unknown();
                     again(zk, status, e).await?;
                 }
-                Err(e) if e.says_nothing_of_the_tree() => return Err(without_index(e)),
+                Err(e) if e.says_nothing_of_the_tree() => {
+                    let refused = without_index(e);
+                    return Err(if is_again { refused.while_in_doubt() } else { refused });
+                }
                 // Another site was the last.
                 Ok(_) | Err(Error::Multi { .. }) => break,
                 Err(e) => return Err(e),

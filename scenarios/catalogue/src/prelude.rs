@@ -14,7 +14,9 @@ pub(crate) use zk_harness::caught::{Caught, Promise};
 pub(crate) use zk_harness::client::{Client, SimProcess};
 pub(crate) use zk_harness::holding::{Belief, Held, give_back};
 pub(crate) use zk_harness::journal::Journal;
-pub(crate) use zk_harness::operation::{Call, Ended, attempt, nothing, observed_operation, operation};
+pub(crate) use zk_harness::operation::{
+    Call, Ended, attempt, give_up, nothing, observed_operation, operation,
+};
 pub(crate) use zk_harness::pace::Pace;
 pub(crate) use zk_harness::plan::{Act, Plan};
 pub(crate) use zk_harness::rounds::{Round, SESSIONS, rounds};

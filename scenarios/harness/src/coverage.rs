@@ -32,7 +32,7 @@ pub fn transitions(history: &History) -> BTreeSet<Transition> {
 fn state(event: &Event) -> Option<(u16, u64)> {
     let state = match event.what {
         What::Call { verb, .. } => hashed(&(0u8, verb)),
-        What::Return { outcome } => hashed(&(1u8, outcome)),
+        What::Return { outcome, failure } => hashed(&(1u8, outcome, failure)),
         What::Believe { .. } => hashed(&2u8),
         What::Unbelieve { why } => hashed(&(3u8, why)),
         What::Resource { accepted, .. } => hashed(&(4u8, accepted)),

@@ -7,7 +7,7 @@ mod observer;
 mod remembered;
 mod words;
 
-pub use words::{code, fault_kind, notify, request};
+pub use words::{code, failure, fault_kind, notify, request};
 
 use remembered::Remembered;
 use sim_zk::paths::{PathId, Paths};
@@ -16,8 +16,8 @@ use std::hash::{Hash, Hasher};
 use xxhash_rust::xxh3::Xxh3;
 use zk_checker::digest;
 use zk_checker::history::{
-    Event, Header, History, Names, Object, ObjectId, OpId, Outcome, ReqId, Seen, Session, Sym, Verb, What,
-    Who, Why,
+    Event, Failure, Header, History, Names, Object, ObjectId, OpId, Outcome, ReqId, Seen, Session, Sym, Verb,
+    What, Who, Why,
 };
 use zk_recipes::zk::{SessionId, Stat};
 
@@ -233,9 +233,14 @@ impl Journal {
         op
     }
 
-    /// The operation is over.
+    /// The operation is over, and says nothing of a reason.
     pub fn returned(&mut self, at: u64, client: u16, op: OpId, outcome: Outcome) {
-        self.write(at, Who::Client(client), op, What::Return { outcome });
+        self.returned_for(at, client, op, outcome, Failure::None);
+    }
+
+    /// The operation is over; `failure`: what it says of the reason if it was not done.
+    pub fn returned_for(&mut self, at: u64, client: u16, op: OpId, outcome: Outcome, failure: Failure) {
+        self.write(at, Who::Client(client), op, What::Return { outcome, failure });
     }
 
     /// What the caller gave to the operation.

@@ -1,12 +1,12 @@
 //! One operation of a recipe, written into the journal from its call to its return.
 
 use crate::client::Client;
-use crate::journal::Journal;
+use crate::journal::{Journal, failure};
 use futures_util::future::{Either, select};
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::time::Duration;
-use zk_checker::history::{ObjectId, OpId, Outcome, Verb};
+use zk_checker::history::{Failure, ObjectId, OpId, Outcome, Verb};
 use zk_recipes::zk::Error;
 
 /// What is called.
@@ -73,12 +73,12 @@ impl<T> Ended<T> {
         matches!(self, Ended::Failed(Error::TimedOut))
     }
 
-    fn outcome(&self) -> Outcome {
+    fn answer(&self) -> (Outcome, Failure) {
         match self {
-            Ended::Done(_) => Outcome::Done,
-            Ended::Failed(error) if error.is_outcome_unknown() => Outcome::Unknown,
-            Ended::Failed(_) => Outcome::Refused,
-            Ended::Cancelled => Outcome::Cancelled,
+            Ended::Done(_) => (Outcome::Done, Failure::None),
+            Ended::Failed(error) if error.is_outcome_unknown() => (Outcome::Unknown, failure(error)),
+            Ended::Failed(error) => (Outcome::Refused, failure(error)),
+            Ended::Cancelled => (Outcome::Cancelled, Failure::None),
         }
     }
 }
@@ -114,7 +114,7 @@ pub async fn observed_operation<C: Client, T, F: Future<Output = Result<T, Error
     if let Ended::Done(value) = &ended {
         client.journal(|journal, at| observed(journal, at, op, value));
     }
-    end(client, op, ended.outcome());
+    end(client, op, ended.answer());
     (op, ended)
 }
 
@@ -137,7 +137,7 @@ pub async fn patient_operation<C: Client, T, F: Future<Output = Result<T, Error>
     if let Ended::Done(value) = &ended {
         client.journal(|journal, at| observed(journal, at, op, value));
     }
-    end(client, op, ended.outcome());
+    end(client, op, ended.answer());
     (op, ended)
 }
 
@@ -154,7 +154,7 @@ pub async fn operation_until<C: Client, T, F: Future<Output = Result<T, Error>>>
         Either::Right((output, _)) => output,
     };
     let ended = ended(output);
-    end(client, op, ended.outcome());
+    end(client, op, ended.answer());
     (op, ended)
 }
 
@@ -167,9 +167,19 @@ pub async fn attempt<C: Client, T, F: Future<Output = Result<Option<T>, Error>>>
 ) -> (OpId, Ended<Option<T>>) {
     let op = begin(client, call, given);
     let ended = ended(unless_cancelled(client, work).await);
-    let outcome = if matches!(ended, Ended::Done(None)) { Outcome::Refused } else { ended.outcome() };
-    end(client, op, outcome);
+    let is_nothing = matches!(ended, Ended::Done(None));
+    end(client, op, if is_nothing { (Outcome::Refused, Failure::Nothing) } else { ended.answer() });
     (op, ended)
+}
+
+/// What is held is simply dropped: its duty gives it back, in the background. The call has no answer.
+pub fn give_up<C: Client, T>(client: &C, call: Call, given: impl FnOnce(&mut Journal, u64, OpId), held: T) {
+    client.journal(|journal, at| {
+        let op = journal.call(at, client.number(), call.object, call.verb, 0);
+        given(journal, at, op);
+        journal.returned(at, client.number(), op, Outcome::Cancelled);
+    });
+    drop(held);
 }
 
 /// Work beside the operation in hand: what it sends belongs to no operation.
@@ -196,8 +206,8 @@ fn begin<C: Client>(client: &C, call: Call, given: impl FnOnce(&mut Journal, u64
     op
 }
 
-fn end<C: Client>(client: &C, op: OpId, outcome: Outcome) {
-    client.journal(|journal, at| journal.returned(at, client.number(), op, outcome));
+fn end<C: Client>(client: &C, op: OpId, (outcome, failure): (Outcome, Failure)) {
+    client.journal(|journal, at| journal.returned_for(at, client.number(), op, outcome, failure));
     client.set_op(0);
 }
 

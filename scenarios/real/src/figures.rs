@@ -109,7 +109,7 @@ impl Figures {
                     operations.insert(op, Operation { verb, ended: None, requests: 0, notices: 0 });
                     present.entry(client).or_default().push(op);
                 }
-                What::Return { outcome } => {
+                What::Return { outcome, .. } => {
                     present.entry(client).or_default().retain(|of| *of != op);
                     if let Some(operation) = operations.get_mut(&op) {
                         operation.ended = Some(outcome);

@@ -212,7 +212,7 @@ impl<'a> Finder<'a> {
                 self.add(believed, Tie::Program);
                 self.program(client, op);
             }
-            What::Return { outcome } => {
+            What::Return { outcome, .. } => {
                 self.program(client, op);
                 if outcome == Outcome::Cancelled {
                     self.struck(client);

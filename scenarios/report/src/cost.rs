@@ -154,7 +154,7 @@ fn operations(history: &History, asked: &Asked, lives: &Lives) -> BTreeMap<(Who,
             What::Reply { req, .. } => {
                 operation.depth = operation.depth.max(depths.get(&req).copied().unwrap_or(0));
             }
-            What::Return { outcome } => operation.end = Some((event.at, outcome)),
+            What::Return { outcome, .. } => operation.end = Some((event.at, outcome)),
             _ => {}
         }
     }

@@ -178,7 +178,7 @@ impl Lives {
                 let operation = Operation { client, object, verb, from: at, to: None, outcome: None };
                 self.operations.push(operation);
             }
-            What::Return { outcome } => {
+            What::Return { outcome, .. } => {
                 if let Some(operation) = open.operations.remove(&(client, op)) {
                     self.operations[operation].to = Some(at);
                     self.operations[operation].outcome = Some(outcome);

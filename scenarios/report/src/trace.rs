@@ -3,7 +3,7 @@
 pub(crate) mod words;
 
 use std::fmt::Write;
-use words::{Words, called, notice, observed};
+use words::{Words, because, called, notice, observed};
 use zk_checker::history::{History, ReqId, Request, Session, SessionState, Sym, What, Who, Why};
 
 /// Prints a run; `steps` are what a script said, and before which event.
@@ -45,14 +45,14 @@ impl Printer<'_> {
                 }
                 self.line(at, who, &text);
             }
-            What::Return { outcome } => {
+            What::Return { outcome, failure } => {
                 let text = match outcome {
                     zk_checker::history::Outcome::Done => return,
                     zk_checker::history::Outcome::Refused => "✗ returns refused",
                     zk_checker::history::Outcome::Unknown => "✗ returns with an unknown outcome",
                     zk_checker::history::Outcome::Cancelled => "✗ drops the future",
                 };
-                self.line(at, who, text);
+                self.line(at, who, &because(text, failure));
             }
             What::Given { text, .. } => {
                 let text = format!("  gives {}", self.text(text));

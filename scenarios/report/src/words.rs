@@ -1,7 +1,7 @@
 //! A sentence for every event, in the words of a trace. Whose sentence it is stands beside it.
 
 use crate::asked::Asked;
-use crate::trace::words::{Words, answered, called, notice, observed};
+use crate::trace::words::{Words, answered, because, called, notice, observed};
 use std::collections::BTreeMap;
 use zk_checker::history::{
     Code, History, Kind, ObjectId, OpId, Outcome, ReqId, Request, Session, SessionState, Sym, Table, Verb,
@@ -100,10 +100,12 @@ impl<'a> Sentences<'a> {
                     if limit > 0 { format!(", for at most {} ms", limit / 1000) } else { String::new() };
                 format!("{}: {} {}{limit}", called(verb), verb_name(verb), self.object(object))
             }
-            What::Return { outcome } => match (self.operation(who, op), outcome) {
+            What::Return { outcome, failure } => match (self.operation(who, op), outcome) {
                 (verb, Outcome::Done) => format!("✓ {verb} is done"),
-                (verb, Outcome::Refused) => format!("✗ {verb} returns refused"),
-                (verb, Outcome::Unknown) => format!("✗ {verb} returns with an unknown outcome"),
+                (verb, Outcome::Refused) => because(&format!("✗ {verb} returns refused"), failure),
+                (verb, Outcome::Unknown) => {
+                    because(&format!("✗ {verb} returns with an unknown outcome"), failure)
+                }
                 (verb, Outcome::Cancelled) => format!("✗ drops the future of {verb}"),
             },
             What::Believe { object, token, .. } => {

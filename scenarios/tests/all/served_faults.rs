@@ -306,7 +306,7 @@ fn what_makes_no_sense_gets_one_sentence() {
         server.perform("report", report("acquired")).unwrap();
         assert!(server.perform("report", report("acquired")).unwrap_err().why.contains("already"));
         assert_eq!(server.perform("report", report("leader")).unwrap_err().why, "/l is a lock");
-        let is_return = |what| matches!(what, What::Return { outcome: Outcome::Done });
+        let is_return = |what| matches!(what, What::Return { outcome: Outcome::Done, .. });
         assert_eq!(server.history().events.iter().filter(|event| is_return(event.what)).count(), 1);
     });
 }

@@ -157,7 +157,7 @@ impl Participants {
                     (self.parts[part].generation, self.parts[part].roster) = (Some(number), Some(text));
                 }
             }
-            What::Return { outcome } => self.returned(scene, event.op, outcome),
+            What::Return { outcome, .. } => self.returned(scene, event.op, outcome),
             What::Send { kind, path, .. } => {
                 if let Some(part) = self.part_of(event.op) {
                     let session = scene.view.client(self.parts[part].client).session;

@@ -501,7 +501,7 @@ impl Rule for Items {
                 self.batch.judge(scene, &self.stock, out);
                 self.observed(scene, event, out);
             }
-            What::Return { outcome } => self.returned(scene, event.op, outcome, out),
+            What::Return { outcome, .. } => self.returned(scene, event.op, outcome, out),
             What::Txn { .. } => self.batch.judge(scene, &self.stock, out),
             What::Fault { kind: FaultKind::ForeignDelete, .. } => self.foreign += 1,
             What::Crash { client } => self.crash(scene, client),

@@ -163,7 +163,7 @@ impl TwoPhaseCommit {
                     _ => {}
                 }
             }
-            What::Return { outcome } => {
+            What::Return { outcome, .. } => {
                 let object = scene.view.op(event.op).object;
                 let Some(transaction) = self.of(object) else { return };
                 let Some(part) = transaction.parts.get(&event.op).cloned() else { return };

@@ -10,7 +10,6 @@ use futures_util::future::{Either, select};
 use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
-use zk_checker::history::Outcome;
 use zk_recipes::{DoubleBarrier, DoubleBarrierOptions, Inside, Leave, Parents, Reuse};
 
 /// The double barrier under load.
@@ -205,11 +204,7 @@ async fn leave<C: Client, P: Participation>(
         }
         7 => {
             // Now and then the place is simply dropped: it leaves in the background.
-            client.journal(|journal, at| {
-                let op = journal.call(at, client.number(), setup.object, Verb::Leave, 0);
-                journal.returned(at, client.number(), op, Outcome::Cancelled);
-            });
-            drop(place);
+            give_up(client, call, nothing, place);
         }
         _ => {
             let _ = operation(client, call, nothing, || place.leave(None)).await;

@@ -204,16 +204,13 @@ pub async fn stay<C: Client, M: MemberHandle>(client: &C, op: OpId, member: &M, 
 
 /// Leaves, or drops the membership.
 pub async fn leave<C: Client, M: MemberHandle>(client: &C, member: M) {
-    let dropped = client.choose(8) == 7;
-    let _ = operation(client, Call::new(GROUP, Verb::Release), nothing, || async {
-        if dropped {
-            // Its duty leaves.
-            drop(member);
-            return Ok(());
-        }
-        member.leave().await
-    })
-    .await;
+    let call = Call::new(GROUP, Verb::Release);
+    if client.choose(8) == 7 {
+        // Its duty leaves.
+        give_up(client, call, nothing, member);
+    } else {
+        let _ = operation(client, call, nothing, || member.leave()).await;
+    }
 }
 
 /// A member says that it is out.

@@ -209,16 +209,12 @@ async fn for_a_while<C: Client, S: NameService<C::Zk>>(
         journal.given(at, client.number(), op, name, 0);
     };
     let call = Call::new(NAMES, Verb::Unregister);
-    let dropped = client.choose(8) == 7;
-    let _ = operation(client, call, given, || async {
-        if dropped {
-            // Its duty gives it back.
-            drop(registered);
-            return Ok(());
-        }
-        registered.release(zk).await
-    })
-    .await;
+    if client.choose(8) == 7 {
+        // Its duty gives it back.
+        give_up(client, call, given, registered);
+    } else {
+        let _ = operation(client, call, given, || registered.release(zk)).await;
+    }
     Round::Over
 }
 

@@ -300,12 +300,7 @@ impl<C: Client> QueueClient<C> {
             }
             5 => {
                 // Simply dropped: its duty gives the item back.
-                self.client.journal(|journal, at| {
-                    let op = journal.call(at, me, object, Verb::GiveBack, 0);
-                    given(journal, at, op);
-                    journal.returned(at, me, op, Outcome::Cancelled);
-                });
-                drop(claim);
+                give_up(&self.client, Call::new(object, Verb::GiveBack), given, claim);
             }
             _ => {
                 let call = Call::new(object, Verb::Confirm);

@@ -27,7 +27,7 @@ fn told(servers: u8, script: fn(zk_harness::stage::Stage) -> Script) -> StoryRun
 }
 
 fn returned(told: &StoryRun, wanted: Outcome) -> usize {
-    told.count(|what| matches!(what, What::Return { outcome } if *outcome == wanted))
+    told.count(|what| matches!(what, What::Return { outcome, .. } if *outcome == wanted))
 }
 
 #[test]

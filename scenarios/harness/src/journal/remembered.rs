@@ -109,14 +109,14 @@ impl Remembered {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zk_checker::history::{FaultKind, ObjectId, Outcome, Verb};
+    use zk_checker::history::{Failure, FaultKind, ObjectId, Outcome, Verb};
 
     fn digest(order: &[(u16, bool)]) -> u128 {
         let mut remembered = Remembered::default();
         for (client, begins) in order {
             let what = match begins {
                 true => What::Call { object: ObjectId(0), verb: Verb::Acquire, limit: 0 },
-                false => What::Return { outcome: Outcome::Done },
+                false => What::Return { outcome: Outcome::Done, failure: Failure::None },
             };
             remembered.note(0, Who::Client(*client), OpId(u32::from(*client)), &what);
         }
@@ -163,7 +163,12 @@ mod tests {
             let call = What::Call { object: ObjectId(0), verb: Verb::Acquire, limit: 0 };
             remembered.note(at, Who::Client(0), OpId(1), &call);
             if ends {
-                remembered.note(at, Who::Client(0), OpId(1), &What::Return { outcome: Outcome::Done });
+                remembered.note(
+                    at,
+                    Who::Client(0),
+                    OpId(1),
+                    &What::Return { outcome: Outcome::Done, failure: Failure::None },
+                );
             }
             remembered.digest(now)
         };

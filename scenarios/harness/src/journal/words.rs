@@ -3,8 +3,8 @@
 use sim_zk::fault::{self, Fault};
 use sim_zk::message;
 use sim_zk::observer;
-use zk_checker::history::{Code, FaultKind, Notify, Request, Table, Victim, WatchMode};
-use zk_recipes::zk::EventKind;
+use zk_checker::history::{Code, Failure, FaultKind, Notify, Request, Table, Victim, WatchMode};
+use zk_recipes::zk::{Error, EventKind};
 
 /// The checker's word for a kind of request.
 pub fn request(kind: observer::Kind) -> Request {
@@ -27,6 +27,39 @@ pub fn request(kind: observer::Kind) -> Request {
         observer::Kind::AddWatch => Request::AddWatch,
         observer::Kind::Reap => Request::Reap,
         observer::Kind::Ping | observer::Kind::Check | observer::Kind::Other => Request::Other,
+    }
+}
+
+/// The checker's word for the reason that an error gives. A transaction fails for the reason of the operation that was refused.
+pub fn failure(error: &Error) -> Failure {
+    match error {
+        Error::NoNode => Failure::NoNode,
+        Error::NodeExists => Failure::NodeExists,
+        Error::BadVersion => Failure::BadVersion,
+        Error::NotEmpty => Failure::NotEmpty,
+        Error::NoChildrenForEphemerals => Failure::NoChildrenForEphemerals,
+        Error::NoAuth => Failure::Denied,
+        Error::Refused(_) => Failure::ServerRefused,
+        Error::Unreachable => Failure::Unreachable,
+        Error::ConnectionLoss => Failure::ConnectionLoss,
+        Error::SessionOver(_) => Failure::SessionOver,
+        Error::BadInput(_) => Failure::BadInput,
+        Error::Multi { cause, .. } => failure(cause),
+        Error::TimedOut => Failure::TimedOut,
+        Error::Removed(_) => Failure::Removed,
+        Error::Unexpected(_) => Failure::Unexpected,
+        Error::Mismatch(_) => Failure::Mismatch,
+        Error::Taken(_) => Failure::Taken,
+        Error::Conflict => Failure::Conflict,
+        Error::Revoked => Failure::Revoked,
+        Error::ClaimLost => Failure::ClaimLost,
+        Error::Exhausted(_) => Failure::Exhausted,
+        Error::Late => Failure::Late,
+        Error::NoTransaction(_) => Failure::NoTransaction,
+        Error::NotAParticipant(_) => Failure::NotAParticipant,
+        Error::AlreadyVoted => Failure::AlreadyVoted,
+        Error::AlreadyJoined(_) => Failure::AlreadyJoined,
+        _ => Failure::Other,
     }
 }
 

@@ -1,6 +1,6 @@
 //! The words of a trace: parties, requests, faults and what is handed out, as they are called in print.
 
-use zk_checker::history::{Code, FaultKind, History, Notify, Request, Seen, Sym, Verb, Victim};
+use zk_checker::history::{Code, Failure, FaultKind, History, Notify, Request, Seen, Sym, Verb, Victim};
 
 /// Calls the things of a history by their names.
 #[derive(Clone, Copy)]
@@ -216,5 +216,13 @@ pub(crate) fn observed(seen: Seen, text: &str, number: u64) -> String {
         Seen::Vacant => "sees no leader".to_owned(),
         Seen::Opening => format!("is in generation {number}, with [{text}]"),
         Seen::Name => format!("has the name {text:?}"),
+    }
+}
+
+/// How an operation ended, with the reason that it gave.
+pub(crate) fn because(ended: &str, failure: Failure) -> String {
+    match failure {
+        Failure::None => ended.to_owned(),
+        failure => format!("{ended}: {}", failure.text()),
     }
 }

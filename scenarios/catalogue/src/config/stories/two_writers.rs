@@ -12,7 +12,7 @@ pub(super) const STORY: Story = Story {
             ("a reply was lost", told.struck(FaultKind::ReplyLost)),
             (
                 "somebody was refused",
-                told.count(|what| matches!(what, What::Return { outcome: Outcome::Refused })) == 1,
+                told.count(|what| matches!(what, What::Return { outcome: Outcome::Refused, .. })) == 1,
             ),
         ]
     },

@@ -15,7 +15,7 @@ pub(super) const STORY: Story = Story {
             ("a session ended", told.struck(FaultKind::SessionExpiry)),
             (
                 "who waited was told that its session is over",
-                told.count(|what| matches!(what, What::Return { outcome: Outcome::Unknown })) == 1,
+                told.count(|what| matches!(what, What::Return { outcome: Outcome::Unknown, .. })) == 1,
             ),
             ("both sites were told", told.count(commits) == 2),
         ]

@@ -1,0 +1,159 @@
+//! Answers: AN-1 to AN-3. What a call returns is held against what the client was answered and what the servers committed.
+//!
+//! The rules are the same for every verb of every recipe. Two tables say what differs: [`done`], what an operation that
+//! returns done has brought about; [`failed`], what must have happened before an operation may give a reason. What an
+//! operation may leave that says that nothing was done stands in [`nothing`].
+//!
+//! AN-2 needs the client's side alone, and judges captures, too. AN-1 and AN-3 need the committed transactions.
+
+mod doing;
+mod done;
+mod failed;
+mod nothing;
+mod znodes;
+
+use crate::rules::prelude::*;
+use doing::{Act, Doing, Effect};
+use znodes::Znodes;
+
+/// AN-1 to AN-3.
+#[derive(Default)]
+pub(crate) struct Answers {
+    /// Operations that have not returned.
+    open: Vec<Doing>,
+    /// Operations that said that nothing was done, while requests of them were in flight.
+    refused: Vec<Doing>,
+    znodes: Znodes,
+    /// The effect whose data come with the next event: the operation, and the number of the effect.
+    written: Option<(OpId, usize)>,
+}
+
+impl Answers {
+    fn doing(&mut self, op: OpId) -> Option<&mut Doing> {
+        match op {
+            OpId(0) => None,
+            op => self.open.iter_mut().rev().find(|doing| doing.id == op),
+        }
+    }
+
+    /// A client's operations notice that its connection was lost.
+    fn disturbed(&mut self, client: u16) {
+        for doing in self.open.iter_mut().filter(|doing| doing.client == client) {
+            doing.is_disturbed = true;
+        }
+    }
+
+    fn acts(&mut self, scene: &Scene<'_>, op: OpId, act: Act, path: Sym, out: &mut Findings) {
+        self.written = None;
+        let Some(place) = self.znodes.place(scene, path) else { return };
+        let effect = Effect { act, path, place, at: scene.now(), data: None };
+        if let Some(doing) = self.doing(op) {
+            doing.effects.push(effect);
+            let number = doing.effects.len() - 1;
+            self.written = (act != Act::Deletes).then_some((op, number));
+        } else if let Some(at) = self.refused.iter().position(|doing| doing.id == op) {
+            self.refused[at].effects.push(effect);
+            if nothing::judge(scene, &self.refused[at], &self.znodes, out) {
+                self.refused.swap_remove(at);
+            }
+        }
+    }
+
+    fn returned(&mut self, scene: &Scene<'_>, id: OpId, answer: (Outcome, Failure), out: &mut Findings) {
+        let Some(at) = self.open.iter().rposition(|doing| doing.id == id) else { return };
+        let mut doing = self.open.remove(at);
+        doing.is_late = answer.1 == Failure::TimedOut;
+        match answer {
+            (Outcome::Done, _) => {
+                if scene.view.is_sim() {
+                    done::judge(scene, &doing, &self.znodes, out);
+                }
+                self.znodes.done(&doing);
+            }
+            (Outcome::Refused, failure) => {
+                failed::judge(scene, &doing, failure, &self.znodes, out);
+                let has_left = scene.view.is_sim() && nothing::judge(scene, &doing, &self.znodes, out);
+                if !has_left && scene.view.op(id).in_flight > 0 {
+                    self.refused.retain(|doing| scene.view.op(doing.id).in_flight > 0);
+                    self.refused.push(doing);
+                }
+            }
+            (Outcome::Unknown, failure) => failed::judge(scene, &doing, failure, &self.znodes, out),
+            (Outcome::Cancelled, _) => {}
+        }
+    }
+}
+
+impl Rule for Answers {
+    const ID: RuleId = RuleId::An1;
+    const ALSO: &'static [RuleId] = &[RuleId::An2, RuleId::An3];
+    const HEARS: Kinds =
+        hears![Call, Given, Observed, Return, Reply, Lost, State, Created, Written, Deleted, Data, Crash,];
+
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
+        match event.what {
+            What::Call { object, verb, .. } => {
+                if let Who::Client(client) = event.who {
+                    let mut doing = Doing::new(event.op, client, object, verb, scene);
+                    if matches!(verb, Verb::Release | Verb::Leave) {
+                        doing.gives_up = self.znodes.take_own(client, object);
+                    }
+                    self.open.push(doing);
+                }
+            }
+            What::Given { text, number } => {
+                if let Some(doing) = self.doing(event.op) {
+                    doing.given.push(text);
+                    doing.number = number;
+                }
+            }
+            What::Observed { seen, text, .. } => {
+                if let Some(doing) = self.doing(event.op) {
+                    doing.seen = Some((seen, text));
+                }
+            }
+            What::Return { outcome, failure } => self.returned(scene, event.op, (outcome, failure), out),
+            What::Reply { code, .. } => {
+                if let Some(doing) = self.doing(event.op) {
+                    doing.hears(code);
+                }
+            }
+            What::Lost { .. } => {
+                if let Some(doing) = self.doing(event.op) {
+                    doing.is_disturbed = true;
+                }
+            }
+            What::State { state, .. } if state != SessionState::Connected => {
+                if let Who::Client(client) = event.who {
+                    self.disturbed(client);
+                }
+            }
+            What::Created { path, owner, zxid } => {
+                let client = scene.view.op(event.op).client;
+                self.znodes.created(scene, path, owner, zxid, (event.op, client));
+                self.acts(scene, event.op, Act::Creates, path, out);
+            }
+            What::Written { path, zxid } => {
+                self.znodes.written(scene, path, zxid, event.op);
+                self.acts(scene, event.op, Act::Writes, path, out);
+            }
+            What::Deleted { path, by, .. } => {
+                self.znodes.deleted(scene, path, by, event.op);
+                self.acts(scene, event.op, Act::Deletes, path, out);
+            }
+            What::Data { digest, .. } => {
+                self.znodes.data(scene, digest);
+                if let Some((op, number)) = self.written.take()
+                    && let Some(doing) = self.doing(op)
+                {
+                    doing.effects[number].data = Some(digest);
+                }
+            }
+            What::Crash { client } => {
+                self.open.retain(|doing| doing.client != client);
+                self.refused.retain(|doing| doing.client != client);
+            }
+            _ => {}
+        }
+    }
+}

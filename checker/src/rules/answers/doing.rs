@@ -1,0 +1,94 @@
+//! An operation that goes on: what it was given, what it was answered, and what it has changed.
+
+use super::znodes::Place;
+use crate::rules::prelude::*;
+use crate::view::Moment;
+
+/// A change of a znode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Act {
+    Creates,
+    Writes,
+    Deletes,
+}
+
+/// A committed change that a request of the operation made.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Effect {
+    pub(super) act: Act,
+    pub(super) path: Sym,
+    pub(super) place: Place,
+    pub(super) at: Moment,
+    /// The digest of the data.
+    pub(super) data: Option<u64>,
+}
+
+/// An operation.
+#[derive(Clone, Debug)]
+pub(super) struct Doing {
+    pub(super) id: OpId,
+    pub(super) client: u16,
+    pub(super) object: ObjectId,
+    pub(super) verb: Verb,
+    pub(super) called: Moment,
+    /// The arguments, in order, and the last number that came with one.
+    pub(super) given: Vec<Sym>,
+    pub(super) number: u64,
+    /// For a release: the znodes that stood for the client when it was called.
+    pub(super) gives_up: Vec<Sym>,
+    /// The last value that it handed to its caller.
+    pub(super) seen: Option<(Seen, Sym)>,
+    /// The codes of the replies that it got, as bits.
+    codes: u32,
+    /// Whether a reply was lost, or the client was not connected for a while.
+    pub(super) is_disturbed: bool,
+    /// Whether it returned that its time limit is over.
+    pub(super) is_late: bool,
+    pub(super) effects: Vec<Effect>,
+}
+
+impl Doing {
+    pub(super) fn new(id: OpId, client: u16, object: ObjectId, verb: Verb, scene: &Scene<'_>) -> Doing {
+        let session = scene.view.client(client).session;
+        Doing {
+            id,
+            client,
+            object,
+            verb,
+            called: scene.now(),
+            given: Vec::new(),
+            number: 0,
+            gives_up: Vec::new(),
+            seen: None,
+            codes: 0,
+            is_disturbed: scene.view.session(session).is_suspended,
+            is_late: false,
+            effects: Vec::new(),
+        }
+    }
+
+    /// Notes a reply.
+    pub(super) fn hears(&mut self, code: Code) {
+        self.codes |= 1 << code as u32;
+    }
+
+    /// Whether it got a reply with one of these codes.
+    pub(super) fn heard(&self, codes: &[Code]) -> bool {
+        codes.iter().any(|code| self.codes & (1 << *code as u32) != 0)
+    }
+
+    /// Whether a server refused one of its requests without a look at the tree.
+    pub(super) fn is_refused(&self) -> bool {
+        self.heard(&[Code::NoAuth, Code::Other, Code::Throttled])
+    }
+
+    /// Whether it got any reply.
+    pub(super) fn heard_any(&self) -> bool {
+        self.codes != 0
+    }
+
+    /// Its name in the text of a finding: `the lower of "a"`.
+    pub(super) fn text(&self, scene: &Scene<'_>) -> String {
+        format!("the {} of {}", self.verb.name().replace('_', " "), scene.client(self.client))
+    }
+}

@@ -1,0 +1,214 @@
+//! AN-1: an operation that returns done has brought about what it says.
+
+use super::doing::{Act, Doing};
+use super::znodes::{Part, Znodes};
+use crate::digest;
+use crate::rules::prelude::*;
+
+/// Why a return is not true, and the event that shows it.
+type Wrong = (String, u32);
+
+/// Judges an operation that returns done.
+pub(super) fn judge(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes, out: &mut Findings) {
+    let Some(brought_about) = check(scene, doing, znodes) else { return };
+    out.premise(RuleId::An1, doing.object);
+    let Err((why, seen)) = brought_about else { return };
+    // Another client may have undone or altered it in any way.
+    if out.is_enough(RuleId::An1, doing.object) {
+        return;
+    }
+    let text = explain(format!("{} returned done at {}", doing.text(scene), scene.when(scene.now())))
+        .because(why)
+        .because(format!("it was called at {}", scene.when(doing.called)));
+    out.fail(RuleId::An1, scene, doing.object, &[doing.called.index, seen], text);
+}
+
+/// Whether what it says is so; `None` if it says nothing that is judged here.
+///
+/// "At some time during the call" is enough for what another client may undo at once.
+fn check(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<Result<(), Wrong>> {
+    let object = scene.object(doing.object);
+    Some(match (object.kind, doing.verb) {
+        (Kind::Barrier, Verb::Raise) | (Kind::TwoPhaseCommit, Verb::Begin) => {
+            exists(scene, doing, znodes, object.path)
+        }
+        (Kind::Barrier, Verb::Lower) => is_absent(scene, doing, znodes, object.path),
+        (Kind::Names, Verb::Unregister) => {
+            let name = doing.given.first().map(|name| scene.text(*name))?;
+            let (path, znode) = znodes.named(scene, &format!("{}/{name}", scene.text(object.path)))?;
+            if znode.client != doing.client {
+                return None;
+            }
+            is_absent(scene, doing, znodes, path)
+        }
+        (Kind::Group, Verb::Release) | (Kind::DoubleBarrier, Verb::Leave) => {
+            match doing.gives_up[..] {
+                // Of several it is not known which was meant.
+                [_, _, ..] => return None,
+                [] => Ok(()),
+                [own] => is_absent(scene, doing, znodes, own),
+            }
+        }
+        (Kind::Queue | Kind::PriorityQueue, Verb::Put) => all_items(scene, doing),
+        (Kind::Queue | Kind::PriorityQueue, Verb::Confirm) => {
+            let gone =
+                |effect: &&super::Effect| effect.act == Act::Deletes && effect.place.part == Part::Item;
+            let told = || ("it has deleted no item".to_owned(), u32::MAX);
+            doing.effects.iter().find(gone).map(|_| ()).ok_or_else(told)
+        }
+        (Kind::Queue | Kind::PriorityQueue, Verb::GiveBack) => is_given_back(scene, doing, znodes),
+        (Kind::TwoPhaseCommit, Verb::Vote) => has_voted(scene, doing, znodes)?,
+        (Kind::TwoPhaseCommit, Verb::Finish) => {
+            let (site, _) = znodes.vote_of(doing.object, doing.number)?;
+            is_absent(scene, doing, znodes, site)
+        }
+        (Kind::Config, Verb::CompareAndSet | Verb::Overwrite | Verb::Publish) => is_written(scene, doing),
+        (Kind::Election, Verb::Acknowledge) => is_on_record(scene, doing, znodes),
+        (Kind::RevocableLock | Kind::PriorityLock, Verb::Ask | Verb::Force) => {
+            has_fate(scene, doing, znodes)?
+        }
+        _ => return None,
+    })
+}
+
+fn exists(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes, path: Sym) -> Result<(), Wrong> {
+    let znode = znodes.at(path);
+    if znode.existed_since(doing.called) {
+        return Ok(());
+    }
+    let why = format!("{} did not exist at any time during the call", scene.path(path));
+    let since = if znode.deleted.came() {
+        format!("{why}; it was deleted at {}", scene.when(znode.deleted))
+    } else {
+        why
+    };
+    Err((since, znode.deleted.index))
+}
+
+fn is_absent(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes, path: Sym) -> Result<(), Wrong> {
+    let znode = znodes.at(path);
+    // What belongs to a session goes with it: whoever knows that it is over need not wait for that.
+    let goes = znode.owner != Session(0) && scene.view.session(znode.owner).is_over();
+    if goes || znode.was_absent_since(doing.called) {
+        return Ok(());
+    }
+    let why = format!(
+        "{} has existed since {}, and all through the call",
+        scene.path(path),
+        scene.when(znode.created)
+    );
+    Err((why, znode.created.index))
+}
+
+/// A put has created an item for each argument, in their order, and all in one transaction.
+fn all_items(scene: &Scene<'_>, doing: &Doing) -> Result<(), Wrong> {
+    let made =
+        doing.effects.iter().filter(|effect| effect.act == Act::Creates && effect.place.part == Part::Item);
+    let made: Vec<_> = made.collect();
+    let wanted = doing.given.iter().map(|item| digest::data(Some(scene.text(*item).as_bytes())));
+    let wanted: Vec<_> = wanted.map(Some).collect();
+    let found: Vec<_> = made.iter().map(|effect| effect.data).collect();
+    if found != wanted {
+        let why = if found.len() == wanted.len() {
+            "the items in the queue are others, or stand in another order".to_owned()
+        } else {
+            format!("it was given {} items, and has created {}", wanted.len(), found.len())
+        };
+        return Err((why, made.first().map_or(u32::MAX, |effect| effect.at.index)));
+    }
+    match made.windows(2).find(|pair| pair[0].at.at != pair[1].at.at) {
+        None => Ok(()),
+        Some(pair) => {
+            let when = |effect: &super::Effect| scene.when(effect.at);
+            let why = format!(
+                "its items were not created as one: {} at {}, {} at {}",
+                scene.znode(pair[0].path),
+                when(pair[0]),
+                scene.znode(pair[1].path),
+                when(pair[1])
+            );
+            Err((why, pair[1].at.index))
+        }
+    }
+}
+
+/// After a claim was given back, the client has no claim on that item.
+fn is_given_back(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Result<(), Wrong> {
+    let Some(text) = doing.given.first() else { return Ok(()) };
+    let data = Some(digest::data(Some(scene.text(*text).as_bytes())));
+    let queue = scene.text(scene.object(doing.object).path);
+    let is_of_item = |claim: &&Sym| {
+        let item = format!("{queue}/{}", scene.name(**claim));
+        znodes.named(scene, &item).is_some_and(|(_, item)| item.is_alive && item.data == data)
+    };
+    match znodes.own(doing.client, doing.object).iter().find(is_of_item) {
+        None => Ok(()),
+        Some(claim) => is_absent(scene, doing, znodes, *claim),
+    }
+}
+
+/// A vote is the one that stands in the znode of its site, unless the transaction was decided without it.
+fn has_voted(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<Result<(), Wrong>> {
+    // A site that has voted in an earlier life stands by that vote.
+    let vote = match doing.seen {
+        Some((Seen::Vote, cast)) => scene.text(cast),
+        _ => scene.text(*doing.given.first()?),
+    };
+    let wanted = digest::data(Some(vote.as_bytes()));
+    let record = format!("{}/decision", scene.text(scene.object(doing.object).path));
+    let is_decided = znodes.named(scene, &record).is_some_and(|(_, record)| record.created.came());
+    Some(match znodes.vote_of(doing.object, doing.number) {
+        _ if is_decided => Ok(()),
+        Some((_, cast)) if cast == wanted => Ok(()),
+        Some((site, _)) => {
+            Err((format!("another vote stands in {}", scene.znode(site)), znodes.at(site).written.index))
+        }
+        None => Err(("no vote of its site was written".to_owned(), u32::MAX)),
+    })
+}
+
+/// A write to a configuration has written its value.
+fn is_written(scene: &Scene<'_>, doing: &Doing) -> Result<(), Wrong> {
+    let written = |effect: &&super::Effect| effect.act != Act::Deletes && effect.place.part == Part::Itself;
+    let Some(last) = doing.effects.iter().rfind(written) else {
+        return Err(("it has written nothing".to_owned(), u32::MAX));
+    };
+    let is_one_value = doing.verb != Verb::Publish;
+    let value = doing.given.first().map(|value| digest::data(Some(scene.text(*value).as_bytes())));
+    if is_one_value && last.data.is_some() && value.is_some() && last.data != value {
+        return Err((format!("at {} it has written another value", scene.when(last.at)), last.at.index));
+    }
+    Ok(())
+}
+
+/// An acknowledgement has put the leader on record, now or before.
+fn is_on_record(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Result<(), Wrong> {
+    let own = |effect: &super::Effect| effect.act != Act::Deletes && effect.place.part == Part::Record;
+    if doing.effects.iter().any(own) {
+        return Ok(());
+    }
+    let record = format!("{}/leader", scene.text(scene.object(doing.object).path));
+    match znodes.named(scene, &record) {
+        Some((_, record)) if record.client == doing.client && record.existed_since(doing.called) => Ok(()),
+        Some((_, record)) if record.is_alive => {
+            let owner = scene.session(record.owner);
+            Err((format!("the record is that of {owner}"), record.created.index))
+        }
+        _ => Err(("there is no record of it".to_owned(), u32::MAX)),
+    }
+}
+
+/// Who was asked to go has the word, or is gone.
+fn has_fate(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<Result<(), Wrong>> {
+    let path = *doing.given.first()?;
+    let (Seen::Fate, fate) = doing.seen? else { return None };
+    let znode = znodes.at(path);
+    let wrong = match scene.text(fate) {
+        "asked" if znode.is_alive && !znode.written.came() => "the word was not written into",
+        "yielded" | "gone" if znode.is_alive => "nobody has deleted",
+        "forced" if znode.is_alive => "it has not deleted",
+        _ => return Some(Ok(())),
+    };
+    let why = format!("it told {}, and {wrong} {}", scene.text(fate), scene.znode(path));
+    Some(Err((why, znode.created.index)))
+}

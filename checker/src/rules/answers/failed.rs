@@ -1,0 +1,157 @@
+//! AN-2: an operation that fails for a reason has met that reason.
+
+use super::doing::Doing;
+use super::znodes::{Part, Znodes};
+use crate::digest;
+use crate::rules::prelude::*;
+
+/// Judges the reason that an operation gave.
+pub(super) fn judge(scene: &Scene<'_>, doing: &Doing, failure: Failure, znodes: &Znodes, out: &mut Findings) {
+    if failure == Failure::None {
+        return;
+    }
+    out.premise(RuleId::An2, doing.object);
+    let Some(missing) = missing(scene, doing, failure, znodes) else { return };
+    if out.is_enough(RuleId::An2, doing.object) {
+        return;
+    }
+    let text =
+        explain(format!("{} failed at {}: {}", doing.text(scene), scene.when(scene.now()), failure.text()))
+            .because(missing)
+            .because(format!("it was called at {}", scene.when(doing.called)));
+    out.fail(RuleId::An2, scene, doing.object, &[doing.called.index], text);
+}
+
+/// What should have happened before, and has not; `None` if it has.
+fn missing(scene: &Scene<'_>, doing: &Doing, failure: Failure, znodes: &Znodes) -> Option<String> {
+    let unless = |came: bool, text: &str| (!came).then(|| text.to_owned());
+    let unless_heard = |codes: &[Code]| {
+        let name = codes.first().map_or("", |code| code.name()).replace('_', " ");
+        (!doing.heard(codes)).then(|| format!("none of its requests was answered with {name:?}"))
+    };
+    match failure {
+        Failure::None | Failure::Other => None,
+        Failure::Nothing => nothing(scene, doing, znodes),
+        Failure::TimedOut => before_the_limit(scene, doing),
+        Failure::SessionOver => {
+            let session = scene.view.session(scene.view.client(doing.client).session);
+            unless(session.is_over(), "the client has not learned that its session is over")
+        }
+        // A server that fails to process a request leaves its outcome unknown, too.
+        Failure::ConnectionLoss | Failure::Unreachable => unless(
+            doing.is_disturbed || doing.is_refused(),
+            "no reply was lost, and the client was connected all the time",
+        ),
+        Failure::Unexpected => unless_heard(&[Code::Other]),
+        Failure::ServerRefused => unless_heard(&[Code::Other, Code::Throttled]),
+        Failure::Denied => unless_heard(&[Code::NoAuth, Code::Other]),
+        Failure::BadInput => {
+            let sends = scene.view.op(doing.id).sends;
+            unless(sends == 0 || doing.is_disturbed, "its requests were answered, so its input was good")
+        }
+        Failure::NoNode | Failure::NoTransaction => unless_heard(&[Code::NoNode]),
+        Failure::NodeExists => unless_heard(&[Code::NodeExists]),
+        Failure::BadVersion => unless_heard(&[Code::BadVersion]),
+        Failure::NotEmpty => unless_heard(&[Code::NotEmpty]),
+        Failure::NoChildrenForEphemerals => unless_heard(&[Code::NoChildrenForEphemerals]),
+        Failure::Conflict => nobody_wrote(scene, doing, znodes),
+        Failure::Taken => nobody_has_it(scene, doing, znodes),
+        Failure::Removed => nobody_removed(scene, doing, znodes),
+        Failure::Revoked => nobody_asked(scene, doing, znodes),
+        Failure::ClaimLost => still_claimed(scene, doing, znodes),
+        Failure::Mismatch
+        | Failure::Exhausted
+        | Failure::Late
+        | Failure::NotAParticipant
+        | Failure::AlreadyVoted => unless(doing.heard_any(), "none of its requests was answered"),
+        Failure::AlreadyJoined => None,
+    }
+}
+
+/// A time limit is over by the caller's own clock, which may run fast by a tenth.
+fn before_the_limit(scene: &Scene<'_>, doing: &Doing) -> Option<String> {
+    let limit = u64::from(scene.view.op(doing.id).limit);
+    let waited = scene.at - doing.called.at;
+    match limit {
+        0 => Some("the caller has set no limit".to_owned()),
+        limit if waited >= limit - limit / 8 => None,
+        limit => Some(format!("it has waited for {}, and its limit is {}", ms(waited), ms(limit))),
+    }
+}
+
+/// What is not there for an attempt that does not wait.
+fn nothing(scene: &Scene<'_>, doing: &Doing, _: &Znodes) -> Option<String> {
+    let op = scene.view.op(doing.id);
+    let gave_up = doing.is_disturbed || doing.is_refused();
+    if !doing.verb.is_try() || !scene.view.is_sim() || gave_up || op.nodes == 0 {
+        return None;
+    }
+    let is_interfered_with = scene.is_interfered_with(doing.object);
+    let text = "nobody was ahead of its znode, from its creation on";
+    (!op.found_somebody && !is_interfered_with).then(|| text.to_owned())
+}
+
+/// A conditional write meets another state than it expects.
+fn nobody_wrote(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<String> {
+    if !scene.view.is_sim() {
+        return (!doing.heard_any()).then(|| "none of its requests was answered".to_owned());
+    }
+    let path = scene.object(doing.object).path;
+    let znode = znodes.at(path);
+    let since = if znode.is_alive { znode.mzxid } else { 0 };
+    let last = [znode.created, znode.deleted, znode.written];
+    let is_still = last.iter().all(|change| !change.came() || change.index < doing.called.index);
+    (since == doing.number && is_still)
+        .then(|| format!("{} was in the expected state all through the call", scene.path(path)))
+}
+
+fn nobody_has_it(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<String> {
+    let name = scene.text(*doing.given.first()?);
+    if !scene.view.is_sim() || name.is_empty() {
+        return None;
+    }
+    let path = format!("{}/{name}", scene.text(scene.object(doing.object).path));
+    let znode = znodes.named(scene, &path);
+    let there = znode.is_some_and(|(_, znode)| {
+        znode.existed_since(doing.called) && (znode.op != doing.id || znode.deleted.came())
+    });
+    (!there).then(|| format!("no other client had {name:?} at any time during the call"))
+}
+
+fn nobody_removed(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<String> {
+    if !scene.view.is_sim() || scene.is_interfered_with(doing.object) {
+        return None;
+    }
+    let text = "no other client has deleted a znode of it";
+    (!znodes.lost_one(doing.client, doing.object)).then(|| text.to_owned())
+}
+
+fn nobody_asked(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<String> {
+    if !scene.view.is_sim() {
+        return None;
+    }
+    let members = doing.effects.iter().filter(|effect| effect.place.part == Part::Member);
+    let own = members.map(|effect| znodes.at(effect.path)).find(|znode| znode.op == doing.id);
+    let asked = own.is_none_or(|own| own.written.came() || own.deleted.came());
+    (!asked).then(|| "no other client has asked it to go".to_owned())
+}
+
+/// A claim is lost if it does not stand, or if the item was delivered again.
+fn still_claimed(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<String> {
+    if !scene.view.is_sim() || scene.is_interfered_with(doing.object) {
+        return None;
+    }
+    let text = scene.text(*doing.given.first()?);
+    let data = Some(digest::data(Some(text.as_bytes())));
+    let queue = scene.text(scene.object(doing.object).path);
+    let is_of_item = |claim: &&Sym| {
+        let item = format!("{queue}/{}", scene.name(**claim));
+        let claim = znodes.at(**claim);
+        let item = znodes.named(scene, &item).map(|(_, item)| item);
+        claim.is_alive
+            && claim.created.index < doing.called.index
+            && item.is_some_and(|item| item.is_alive && item.data == data)
+    };
+    let stands = znodes.own(doing.client, doing.object).iter().find(is_of_item)?;
+    Some(format!("its claim {} stands, and has stood all through the call", scene.znode(*stands)))
+}

@@ -1,0 +1,52 @@
+//! AN-3: an operation that says that nothing was done has left nothing.
+
+use super::doing::{Act, Doing, Effect};
+use super::znodes::{Part, Znodes};
+use crate::rules::prelude::*;
+
+/// Judges an operation that said that nothing was done. Returns whether it has left something.
+///
+/// A call whose limit is over may say so although it has begun to leave.
+pub(super) fn judge(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes, out: &mut Findings) -> bool {
+    out.premise(RuleId::An3, doing.object);
+    let Some(left) = doing.effects.iter().find(|effect| is_left(doing, effect, znodes)) else { return false };
+    if out.is_enough(RuleId::An3, doing.object) {
+        return true;
+    }
+    let op = scene.view.op(doing.id);
+    let what = match left.act {
+        Act::Creates => "created",
+        Act::Writes => "wrote",
+        Act::Deletes => "deleted",
+    };
+    let text = explain(format!(
+        "{} returned at {} that nothing was done",
+        doing.text(scene),
+        scene.when(if op.over.came() { op.over } else { scene.now() })
+    ))
+    .because(format!("at {} it {what} {}", scene.when(left.at), scene.path(left.path)))
+    .not_excused("whoever cannot know whether a write was applied must say that the outcome is unknown");
+    out.fail(RuleId::An3, scene, doing.object, &[doing.called.index, op.over.index, left.at.index], text);
+    true
+}
+
+/// Whether a change is one that the caller meant, and still stands. Directories, receipts and counters are not, and what goes with
+/// a session is cleaned up behind the caller's back.
+fn is_left(doing: &Doing, effect: &Effect, znodes: &Znodes) -> bool {
+    let znode = znodes.at(effect.path);
+    match (effect.act, effect.place.part) {
+        (Act::Creates, Part::Itself | Part::Item | Part::Record) => {
+            znode.is_alive && znode.op == doing.id && znode.owner == Session(0)
+        }
+        (Act::Writes, Part::Itself | Part::Record | Part::Site) => true,
+        (Act::Deletes, Part::Itself | Part::Item | Part::Record | Part::Site) => true,
+        (Act::Deletes, Part::Member) if gives_up(doing.verb) => !doing.is_late,
+        (Act::Deletes, Part::Member) => znode.client != doing.client && !znode.is_alive,
+        _ => false,
+    }
+}
+
+/// Whether it deletes the znode that stands for its client.
+fn gives_up(verb: Verb) -> bool {
+    matches!(verb, Verb::Release | Verb::Leave | Verb::Unregister)
+}

@@ -1,0 +1,279 @@
+//! The znodes of objects: what each is to its recipe, and whether it exists.
+
+use super::doing::Doing;
+use crate::recent::{Aged, Recent};
+use crate::rules::prelude::*;
+use crate::view::Moment;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a znode is to its recipe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// What the recipe is about: the barrier, the value, the transaction.
+    Itself,
+    /// Which stands for a client: a contender, a member, a name, a participant.
+    Member,
+    /// An item of a queue.
+    Item,
+    /// A claim on an item.
+    Claim,
+    /// A site of a transaction, with its vote.
+    Site,
+    /// The record of a decision, or of a leader.
+    Record,
+    /// Anything else: a directory, a receipt, a counter.
+    Other,
+}
+
+/// The object that a znode belongs to, and what it is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) object: ObjectId,
+    pub(super) part: Part,
+}
+
+/// A znode.
+#[derive(Clone, Debug)]
+pub(super) struct Znode {
+    place: Option<Place>,
+    is_placed: bool,
+    pub(super) is_alive: bool,
+    pub(super) owner: Session,
+    /// The client of the operation that created it, and that operation.
+    pub(super) client: u16,
+    pub(super) op: OpId,
+    pub(super) created: Moment,
+    pub(super) deleted: Moment,
+    /// The session that deleted it, and the operation, if one did.
+    pub(super) by: Session,
+    pub(super) deleted_by: OpId,
+    /// The zxid of the last write.
+    pub(super) mzxid: u64,
+    /// The last write by another operation than the one that created it.
+    pub(super) written: Moment,
+    pub(super) data: Option<u64>,
+}
+
+impl Znode {
+    const NONE: Znode = Znode {
+        place: None,
+        is_placed: false,
+        is_alive: false,
+        owner: Session(0),
+        client: u16::MAX,
+        op: OpId(0),
+        created: Moment::NEVER,
+        deleted: Moment::NEVER,
+        by: Session(0),
+        deleted_by: OpId(0),
+        mzxid: 0,
+        written: Moment::NEVER,
+        data: None,
+    };
+
+    /// Whether it existed at some time since.
+    pub(super) fn existed_since(&self, since: Moment) -> bool {
+        self.is_alive || (self.deleted.came() && self.deleted.index > since.index)
+    }
+
+    /// Whether it was absent at some time since.
+    pub(super) fn was_absent_since(&self, since: Moment) -> bool {
+        !self.is_alive || self.created.index > since.index
+    }
+}
+
+impl Aged for Znode {
+    const BLANK: &'static Znode = &Znode::NONE;
+
+    fn is_done(&self) -> bool {
+        !self.is_alive
+    }
+}
+
+/// The znodes of all objects.
+#[derive(Debug, Default)]
+pub(super) struct Znodes {
+    all: Recent<Znode>,
+    /// By client and object: the znodes that stand for it, of operations that returned done.
+    own: BTreeMap<(u16, ObjectId), Vec<Sym>>,
+    /// By transaction and site: the znode with its vote, and the digest of the vote.
+    votes: BTreeMap<(ObjectId, u64), (Sym, u64)>,
+    /// Clients of which a znode was deleted by another one, or with its session.
+    bereft: BTreeSet<(u16, ObjectId)>,
+    /// The znode whose data come with the next event, and the operation that wrote them.
+    last: Option<(Sym, OpId)>,
+}
+
+impl Znodes {
+    pub(super) fn at(&self, path: Sym) -> &Znode {
+        self.all.at(path.0 as usize)
+    }
+
+    /// The znode of a path that is written out; none if nobody ever named it.
+    pub(super) fn named(&self, scene: &Scene<'_>, path: &str) -> Option<(Sym, &Znode)> {
+        let sym = scene.tables.names.find(path)?;
+        Some((sym, self.at(sym)))
+    }
+
+    /// What a znode is, if it belongs to an object.
+    pub(super) fn place(&mut self, scene: &Scene<'_>, path: Sym) -> Option<Place> {
+        let znode = self.all.slot(path.0 as usize);
+        if !znode.is_placed {
+            (znode.place, znode.is_placed) = (place(scene, path), true);
+        }
+        znode.place
+    }
+
+    /// The znodes that stand for a client, of operations that returned done.
+    pub(super) fn own(&self, client: u16, object: ObjectId) -> &[Sym] {
+        self.own.get(&(client, object)).map_or(&[], Vec::as_slice)
+    }
+
+    /// The same, which stand for it no more: it gives them up.
+    pub(super) fn take_own(&mut self, client: u16, object: ObjectId) -> Vec<Sym> {
+        self.own.remove(&(client, object)).unwrap_or_default()
+    }
+
+    /// Notes an operation that has returned done: what it has created stands for its client.
+    pub(super) fn done(&mut self, doing: &Doing) {
+        let is_own = |part| matches!(part, Part::Member | Part::Claim);
+        let made = doing.effects.iter().filter(|effect| is_own(effect.place.part));
+        for effect in made {
+            let znode = self.all.at(effect.path.0 as usize);
+            if znode.is_alive && znode.op == doing.id {
+                self.own.entry((doing.client, doing.object)).or_default().push(effect.path);
+            }
+        }
+    }
+
+    pub(super) fn created(
+        &mut self,
+        scene: &Scene<'_>,
+        path: Sym,
+        owner: Session,
+        zxid: u64,
+        (op, client): (OpId, u16),
+    ) {
+        self.last = None;
+        if self.place(scene, path).is_none() {
+            return;
+        }
+        let znode = self.all.slot(path.0 as usize);
+        let (place, created) = (znode.place, scene.now());
+        // The deletion of the former one still counts: it was absent then.
+        let deleted = znode.deleted;
+        *znode = Znode {
+            place,
+            is_placed: true,
+            is_alive: true,
+            owner,
+            client: if op == OpId(0) { u16::MAX } else { client },
+            op,
+            created,
+            deleted,
+            mzxid: zxid,
+            ..Znode::NONE
+        };
+        self.last = Some((path, op));
+    }
+
+    pub(super) fn written(&mut self, scene: &Scene<'_>, path: Sym, zxid: u64, op: OpId) {
+        self.last = None;
+        if self.place(scene, path).is_none() {
+            return;
+        }
+        let znode = self.all.slot(path.0 as usize);
+        znode.mzxid = zxid;
+        if znode.op != op || op == OpId(0) {
+            znode.written = scene.now();
+        }
+        self.last = Some((path, op));
+    }
+
+    /// Takes in the data of the last create or write.
+    pub(super) fn data(&mut self, scene: &Scene<'_>, digest: u64) {
+        let Some((path, op)) = self.last.take() else { return };
+        let znode = self.all.slot(path.0 as usize);
+        znode.data = Some(digest);
+        let op = scene.view.op(op);
+        if let Some(Place { object, part: Part::Site }) = znode.place
+            && op.verb == Verb::Vote
+        {
+            self.votes.insert((object, op.number), (path, digest));
+        }
+    }
+
+    /// The znode with the vote of a site, and the digest of the vote that was written last.
+    pub(super) fn vote_of(&self, object: ObjectId, site: u64) -> Option<(Sym, u64)> {
+        self.votes.get(&(object, site)).copied()
+    }
+
+    /// Whether a znode of a client was ever deleted by another one, or with its session.
+    pub(super) fn lost_one(&self, client: u16, object: ObjectId) -> bool {
+        self.bereft.contains(&(client, object))
+    }
+
+    pub(super) fn deleted(&mut self, scene: &Scene<'_>, path: Sym, by: Session, op: OpId) {
+        self.last = None;
+        if self.place(scene, path).is_none() {
+            return;
+        }
+        let znode = self.all.slot(path.0 as usize);
+        (znode.is_alive, znode.deleted, znode.by, znode.deleted_by) = (false, scene.now(), by, op);
+        let of = (znode.client, znode.place.map_or(ObjectId(0), |place| place.object));
+        // Whoever sees that its znode is gone cannot know that its session went before.
+        if op == OpId(0) || scene.view.op(op).client != of.0 {
+            self.bereft.insert(of);
+        }
+        if let Some(own) = self.own.get_mut(&of) {
+            own.retain(|own| *own != path);
+        }
+    }
+}
+
+/// What a path is: that of the object with the longest directory around it.
+fn place(scene: &Scene<'_>, path: Sym) -> Option<Place> {
+    let path = scene.text(path);
+    let mut found: Option<(usize, Place)> = None;
+    for (at, object) in scene.tables.objects.iter().enumerate() {
+        let directory = scene.text(object.path);
+        let Some(rest) = path.strip_prefix(directory) else { continue };
+        if !(rest.is_empty() || rest.starts_with('/'))
+            || found.is_some_and(|(length, _)| length > directory.len())
+        {
+            continue;
+        }
+        let part = part(object.kind, rest.trim_start_matches('/'));
+        found = Some((directory.len(), Place { object: ObjectId(at as u16), part }));
+    }
+    found.map(|(_, place)| place)
+}
+
+/// What the znode of a name below an object's directory is.
+fn part(kind: Kind, name: &str) -> Part {
+    let (first, rest) = name.split_once('/').unwrap_or((name, ""));
+    match kind {
+        Kind::Barrier | Kind::Config | Kind::TwoPhaseCommit if name.is_empty() => Part::Itself,
+        _ if name.is_empty() => Part::Other,
+        Kind::Barrier | Kind::Config => Part::Other,
+        Kind::TwoPhaseCommit if name == "decision" => Part::Record,
+        Kind::TwoPhaseCommit if rest.is_empty() && first.starts_with("s_") => Part::Site,
+        Kind::TwoPhaseCommit => Part::Other,
+        Kind::Queue | Kind::PriorityQueue => match (first, rest) {
+            ("receipts" | "takers", _) | ("claims", "") => Part::Other,
+            ("claims", _) => Part::Claim,
+            (_, "") => Part::Item,
+            _ => Part::Other,
+        },
+        Kind::Election if name == "leader" => Part::Record,
+        Kind::DoubleBarrier if rest.is_empty() || rest == "ready" => Part::Other,
+        Kind::DoubleBarrier | Kind::PriorityLock => Part::Member,
+        Kind::Lock | Kind::SharedLock | Kind::RevocableLock | Kind::Election | Kind::Names | Kind::Group => {
+            if rest.is_empty() {
+                Part::Member
+            } else {
+                Part::Other
+            }
+        }
+    }
+}
