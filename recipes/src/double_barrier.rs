@@ -309,7 +309,8 @@ impl<Z: ZooKeeper> Inside<Z> {
     ///
     /// # Errors
     ///
-    /// [`Error::is_session_over`]: we have left, and cannot know which others have not; [`Error::is_denied`].
+    /// [`Error::is_session_over`], [`Error::is_denied`]: we have left, if need be in the background, and cannot know which others
+    /// have not.
     pub async fn leave(self) -> Result<(), Error> {
         let (zk, path) = (self.barrier.zk.clone(), self.path().to_owned());
         operation!(&zk, RECIPE, "leave", &path).of(async { Leaving::new(self).leave().await }).await

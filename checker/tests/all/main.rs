@@ -1,5 +1,6 @@
 //! All tests of the checker in one binary: it is linked once. Each module says what it tries.
 
+mod answers;
 mod barrier;
 mod beliefs;
 mod black_box;

@@ -151,7 +151,7 @@ fn ns_4_a_release_takes_its_own_only() {
 #[test]
 fn ns_4_what_was_given_back_is_gone() {
     let left = without(&without(A_GIVES_BACK, "txn"), "deleted 0x5");
-    says(&run(&[A_REGISTERS, &left]), "first NS-4");
+    says(&run(&[A_REGISTERS, &left]), "first AN-1, NS-4 fail");
     says(
         &run(&[&without(&A_REGISTERS.replace("return done", "return cancelled"), "observed")]),
         "first NS-4",

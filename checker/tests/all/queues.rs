@@ -199,7 +199,7 @@ fn qu_2_a_claimed_item_goes_with_its_confirmation_alone() {
     let gone = edit(&took, "written 0x13 /q/queue-0000000001", "deleted 0x13 /q/queue-0000000001 by s2");
     says(&claims(&[&item, &gone]), "QU-2 fail");
     let refused = edit(&confirm(5, "b", "s2", "one", znode), "return done", "return refused");
-    says(&claims(&[&item, &took, &refused]), "QU-2 fail, first QU-2");
+    says(&claims(&[&item, &took, &refused]), "QU-2 fail, first AN-3");
 }
 
 #[test]

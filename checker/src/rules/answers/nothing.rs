@@ -41,12 +41,13 @@ fn is_left(doing: &Doing, effect: &Effect, znodes: &Znodes) -> bool {
         (Act::Writes, Part::Itself | Part::Record | Part::Site) => true,
         (Act::Deletes, Part::Itself | Part::Item | Part::Record | Part::Site) => true,
         (Act::Deletes, Part::Member) if gives_up(doing.verb) => !doing.is_late,
-        (Act::Deletes, Part::Member) => znode.client != doing.client && !znode.is_alive,
+        (Act::Deletes, Part::Member) if doing.verb == Verb::Force => znode.client != doing.client,
         _ => false,
     }
 }
 
-/// Whether it deletes the znode that stands for its client.
+/// Whether it deletes the znode that stands for its client. A participant of a double barrier has left in any case: its leave may
+/// only not know whether the others have.
 fn gives_up(verb: Verb) -> bool {
-    matches!(verb, Verb::Release | Verb::Leave | Verb::Unregister)
+    matches!(verb, Verb::Release | Verb::Unregister)
 }

@@ -257,7 +257,7 @@ fn part(kind: Kind, name: &str) -> Part {
         _ if name.is_empty() => Part::Other,
         Kind::Barrier | Kind::Config => Part::Other,
         Kind::TwoPhaseCommit if name == "decision" => Part::Record,
-        Kind::TwoPhaseCommit if rest.is_empty() && first.starts_with("s_") => Part::Site,
+        Kind::TwoPhaseCommit if rest.is_empty() && first != "tally" => Part::Site,
         Kind::TwoPhaseCommit => Part::Other,
         Kind::Queue | Kind::PriorityQueue => match (first, rest) {
             ("receipts" | "takers", _) | ("claims", "") => Part::Other,

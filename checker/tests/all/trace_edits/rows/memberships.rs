@@ -353,7 +353,7 @@ fn values() -> Vec<Row> {
                 Cut("reply r2"),
                 Cut("value v2"),
             ],
-            "CF-7",
+            "CF-7 after AN-1",
         ),
         row(
             "an update goes over one that it has not seen",
@@ -391,7 +391,12 @@ fn names() -> Vec<Row> {
             &[Cut("send r2"), Cut("reply r2"), Cut("observed"), Put("return done", "return refused")],
             "NS-3 (NS-4)",
         ),
-        row("a name that was given back is left", &names, &[Cut("txn 0x5"), Cut("deleted 0x5")], "NS-4"),
+        row(
+            "a name that was given back is left",
+            &names,
+            &[Cut("txn 0x5"), Cut("deleted 0x5")],
+            "NS-4 after AN-1",
+        ),
         row(
             "a lookup shows what never stood there",
             &names,

@@ -3,6 +3,7 @@
 //! A file a family. A [`Row`] says which rule must be found first after the edit, and which others may be found with it;
 //! all the rest must stay as silent as they were.
 
+mod answers;
 mod barriers;
 mod double_barrier;
 mod election;
@@ -119,6 +120,7 @@ pub fn all() -> Vec<Row> {
         memberships::rows(),
         zookeeper::rows(),
         zookeeper_servers::rows(),
+        answers::rows(),
     ]
     .into_iter()
     .flatten()

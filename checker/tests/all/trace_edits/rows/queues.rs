@@ -170,7 +170,7 @@ pub fn rows() -> Vec<Row> {
             "what is confirmed was not removed",
             &claimed(),
             &[Cut("deleted 0x15 /q/queue"), Cut("deleted 0x15 /q/claims")],
-            "QU-1 (QU-9)",
+            "QU-1 (QU-9 AN-1)",
         ),
         row("a delivery goes", &fifo(), &[Cut("observed /q item one")], "QU-2"),
         row(
@@ -199,7 +199,7 @@ pub fn rows() -> Vec<Row> {
                 Cut("b #4 observed"),
                 Cut("b #4 return"),
             ],
-            "QU-3",
+            "QU-3 (AN-1)",
         ),
         row(
             "the two deletes change places",
