@@ -20,7 +20,10 @@ pub(super) static FORMER_SESSION: Workload = WORKLOAD.mutant(
     "election-former-session",
     "an election that takes the candidate of a former session for its own",
     Caught::by(Le3)
-        .or(&[(Mx10, "what it deletes when it is done is the znode of another session")])
+        .or(&[
+            (Mx10, "what it deletes when it is done is the znode of another session"),
+            (An2, "its own candidate stays behind, and it says that somebody has deleted it"),
+        ])
         .within(100)
         .harm(&[Le4])
         .seen("CURATOR-696, CURATOR-444"),
@@ -80,10 +83,13 @@ pub(super) static NEW_CANDIDATE: Workload = WORKLOAD.mutant(
     "election-new-candidate",
     "an election in which a candidate creates a new znode when its predecessor is deleted",
     Caught::by(Le6)
-        .or(&[(
-            Mx13,
-            "giving up one place and asking for another costs more than waiting may, before the other is there",
-        )])
+        .or(&[
+            (
+                Mx13,
+                "giving up one place and asking for another costs more than waiting may, before the other is there",
+            ),
+            (An2, "it says that somebody has deleted the place that it gave up itself"),
+        ])
         .within(100)
         .seen("CURATOR-504, CURATOR-644, CURATOR-645"),
     &[],

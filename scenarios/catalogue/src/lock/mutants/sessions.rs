@@ -105,6 +105,7 @@ pub(super) static FORMER_SESSION: Workload = WORKLOAD.mutant(
     "a lock that takes the znode of its former session for its own",
     Caught::by(Mx4)
         .or(&[
+            (An2, "its own znode stays behind, and it says that somebody has deleted it"),
             (Mx13, "who looks for what it has left asks once more than a lock that is free may cost"),
             (Mx10, "what it deletes when it is done is the znode of another session"),
         ])

@@ -5,7 +5,7 @@
 
 use crate::copies::{connected, lost};
 use crate::queue::workload::{Gets, Puts, Way};
-use zk_recipes::zk::{CreateMode, Error, ZooKeeper, path};
+use zk_recipes::zk::{CreateMode, Error, Op, ZooKeeper, path};
 use zk_recipes::{Claimed, Item};
 
 /// The steps that can be wrong.
@@ -86,18 +86,19 @@ impl<Z: ZooKeeper> Puts for MutantProducer<Z> {
     async fn put(&mut self, priority: u16, items: &[Vec<u8>]) -> Result<(), Error> {
         let mutation = self.mutation;
         let prefix = path::join(self.root, &(mutation.prefix)(priority));
-        for item in items {
-            loop {
-                let status = connected(&self.zk).await?;
-                match self.zk.create(&prefix, item, mutation.mode).await {
-                    Ok(_) => break,
-                    Err(Error::NoNode) => make(&self.zk, self.root).await?,
-                    Err(Error::ConnectionLoss) if mutation.puts_again => lost(&self.zk, status).await?,
-                    Err(e) => return Err(e),
+        let create =
+            |item: &Vec<u8>| Op::Create { path: prefix.clone(), data: item.clone(), mode: mutation.mode };
+        loop {
+            let status = connected(&self.zk).await?;
+            match self.zk.multi(items.iter().map(create).collect()).await {
+                Ok(_) => return Ok(()),
+                Err(Error::Multi { cause, .. }) if *cause == Error::NoNode => {
+                    make(&self.zk, self.root).await?
                 }
+                Err(Error::ConnectionLoss) if mutation.puts_again => lost(&self.zk, status).await?,
+                Err(e) => return Err(e),
             }
         }
-        Ok(())
     }
 }
 

@@ -12,9 +12,12 @@ use crate::prelude::*;
 pub(super) static LATER_WRITER: Workload = mutant(
     "shared-lock-later-writer",
     "a reader waits for a later writer, which waits for the reader",
-    Caught::by(Rw4).within(5).harm(&[Mx8]).seen("kazoo#649"),
+    Caught::by(Rw4).or(&[(An2, NOBODY_AHEAD)]).within(5).harm(&[Mx8]).seen("kazoo#649"),
     |task| run(task, &Mutation { ahead: any_writer, ..RIGHT }),
 );
+
+/// Why an attempt that does not wait may be found by another rule than a reader that waits.
+const NOBODY_AHEAD: &str = "a reader that does not wait is told that the lock is not free";
 
 fn any_writer<'a>(right: &Mutation, own: &str, names: &'a [String]) -> Option<&'a String> {
     let reads = !is_writer(own);
@@ -64,7 +67,7 @@ pub(super) static READERS_IN_LINE: Workload = mutant(
     "shared-lock-readers-in-line",
     "readers wait for the readers ahead of them",
     Caught::by(Rw4)
-        .or(&[(Mx7, "where a writer stands ahead too, nothing tells it when that goes")])
+        .or(&[(Mx7, "where a writer stands ahead too, nothing tells it when that goes"), (An2, NOBODY_AHEAD)])
         .within(5),
     |task| run(task, &Mutation { ahead: any_contender, ..RIGHT }),
 );
