@@ -1,7 +1,7 @@
 //! AN-1: an operation that returns done has brought about what it says.
 
 use super::doing::{Act, Doing};
-use super::znodes::{Part, Znodes};
+use super::znodes::{Part, Znodes, proves_nothing};
 use crate::digest;
 use crate::rules::prelude::*;
 
@@ -10,6 +10,9 @@ type Wrong = (String, u32);
 
 /// Judges an operation that returns done.
 pub(super) fn judge(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes, out: &mut Findings) {
+    if proves_nothing(scene, doing.object) {
+        return;
+    }
     let Some(brought_about) = check(scene, doing, znodes) else { return };
     out.premise(RuleId::An1, doing.object);
     let Err((why, seen)) = brought_about else { return };
@@ -89,7 +92,9 @@ fn is_absent(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes, path: Sym) -> Re
     let znode = znodes.at(path);
     // What belongs to a session goes with it: whoever knows that it is over need not wait for that.
     let goes = znode.owner != Session(0) && scene.view.session(znode.owner).is_over();
-    if goes || znode.was_absent_since(doing.called) {
+    // A client may not know its own znode again after a foreign client has written to it.
+    let is_another = scene.view.is_touched(path);
+    if goes || is_another || znode.was_absent_since(doing.called) {
         return Ok(());
     }
     let why = format!(

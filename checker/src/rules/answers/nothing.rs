@@ -1,13 +1,16 @@
 //! AN-3: an operation that says that nothing was done has left nothing.
 
 use super::doing::{Act, Doing, Effect};
-use super::znodes::{Part, Znodes};
+use super::znodes::{Part, Znodes, proves_nothing};
 use crate::rules::prelude::*;
 
 /// Judges an operation that said that nothing was done. Returns whether it has left something.
 ///
 /// A call whose limit is over may say so although it has begun to leave.
 pub(super) fn judge(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes, out: &mut Findings) -> bool {
+    if proves_nothing(scene, doing.object) {
+        return false;
+    }
     out.premise(RuleId::An3, doing.object);
     let Some(left) = doing.effects.iter().find(|effect| is_left(doing, effect, znodes)) else { return false };
     if out.is_enough(RuleId::An3, doing.object) {

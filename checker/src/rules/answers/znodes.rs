@@ -231,6 +231,11 @@ impl Znodes {
     }
 }
 
+/// Whether a foreign client has altered a transaction: another may stand in its place, and its znodes prove nothing.
+pub(super) fn proves_nothing(scene: &Scene<'_>, object: ObjectId) -> bool {
+    scene.kind(object) == Kind::TwoPhaseCommit && scene.is_interfered_with(object)
+}
+
 /// What a path is: that of the object with the longest directory around it.
 fn place(scene: &Scene<'_>, path: Sym) -> Option<Place> {
     let path = scene.text(path);
