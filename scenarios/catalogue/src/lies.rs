@@ -9,7 +9,6 @@
 
 use crate::prelude::*;
 use std::future::{Future, pending, poll_fn};
-use std::pin::pin;
 use std::task::Poll;
 use zk_checker::history::Failure;
 use zk_harness::operation::is_answered;
@@ -120,24 +119,26 @@ impl<C: Client> Liar<C> {
         }
     }
 
-    /// Does the work until its first request is answered.
+    /// Does the work until its first request is answered, and leaves the rest undone for good.
     async fn until_answered<T: Send>(
         &self,
         work: impl Future<Output = Result<T, Error>> + Send,
         feigned: T,
     ) -> Result<T, Error> {
-        let mut work = pin!(work);
-        let mut feigned = Some(feigned);
-        poll_fn(|context| {
+        let mut work = Box::pin(work);
+        let done = poll_fn(|context| {
             // Before it is polled: what comes next would leave with the poll.
-            if is_answered(&self.client)
-                && let Some(feigned) = feigned.take()
-            {
-                return Poll::Ready(Ok(feigned));
+            if is_answered(&self.client) {
+                return Poll::Ready(None);
             }
-            work.as_mut().poll(context)
+            work.as_mut().poll(context).map(Some)
         })
-        .await
+        .await;
+        done.unwrap_or_else(|| {
+            // A future that is dropped cleans up in the background, and some finish what they began.
+            std::mem::forget(work);
+            Ok(feigned)
+        })
     }
 
     fn one_of(&self, reasons: &[Failure]) -> Error {

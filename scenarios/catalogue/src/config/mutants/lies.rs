@@ -209,7 +209,7 @@ static PUBLISH_STOPS_HALFWAY: Workload = mutant(
 static SNAPSHOT_PRETENDS: Workload = mutant(
     "config-snapshot-pretends",
     "snapshot says that there is no set, without asking",
-    Caught::by(Cf1),
+    Caught::by(An1),
     |task| run(task, &Lie { verb: Verb::Snapshot, how: How::Pretends }),
 );
 
@@ -225,7 +225,7 @@ static SNAPSHOT_REFUSES: Workload = mutant(
 static FOLLOW_PRETENDS: Workload = mutant(
     "config-follow-pretends",
     "a follower is told that there is no value, without asking",
-    Caught::by(Cf1),
+    Caught::by(An1),
     |task| run(task, &Lie { verb: Verb::Follow, how: How::Pretends }),
 );
 

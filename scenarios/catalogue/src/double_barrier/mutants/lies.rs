@@ -90,11 +90,15 @@ static ENTER_PRETENDS: Workload = mutant(
 );
 
 /// A participant that the others count on, and that is told that it is not inside.
-static ENTER_DENIES: Workload =
-    mutant("double-barrier-enter-denies", "enter is done, and fails", Caught::by(An2), |task| {
+static ENTER_DENIES: Workload = mutant(
+    "double-barrier-enter-denies",
+    "enter is done, and fails",
+    Caught::by(Db7).or(&[(An2, "its limit was not over, and nobody has deleted its znode")]),
+    |task| {
         const REASONS: &[Failure] = &[Failure::TimedOut, Failure::Removed, Failure::Denied];
         run(task, &Lie { verb: Verb::Enter, how: How::Denies(REASONS) })
-    });
+    },
+);
 
 /// A participant that is turned away for what never came.
 static ENTER_REFUSES: Workload = mutant(
@@ -108,7 +112,7 @@ static ENTER_REFUSES: Workload = mutant(
 static LEAVE_PRETENDS: Workload = mutant(
     "double-barrier-leave-pretends",
     "leave returns at once, and its znode stays",
-    Caught::by(Db2).or(&[(An1, "its znode stays")]).breaks(Promise::Barriers),
+    Caught::by(Db9).or(&[(An1, "its znode stays")]),
     |task| run(task, &Lie { verb: Verb::Leave, how: How::Pretends }),
 );
 

@@ -91,7 +91,7 @@ const fn mutant(
 static STAND_PRETENDS: Workload = mutant(
     "election-stand-pretends",
     "a candidate is told that it leads, without asking",
-    Caught::by(Mx4).harm(&[Le1]),
+    Caught::by(Le3).harm(&[Le1]),
     |task| run(task, &Lie { verb: Verb::Stand, how: How::Pretends }),
 );
 
@@ -118,7 +118,7 @@ static STAND_REFUSES: Workload = mutant(
 static ACKNOWLEDGE_PRETENDS: Workload = mutant(
     "election-acknowledge-pretends",
     "acknowledge returns done and writes no record",
-    Caught::by(An1),
+    Caught::by(Le4),
     |task| run(task, &Lie { verb: Verb::Acknowledge, how: How::Pretends }),
 );
 
@@ -145,13 +145,13 @@ static ACKNOWLEDGE_REFUSES: Workload = mutant(
 static ACKNOWLEDGE_STOPS_HALFWAY: Workload = mutant(
     "election-acknowledge-stops-halfway",
     "acknowledge returns done when its first request is answered, whatever the answer",
-    Caught::by(An1),
+    Caught::by(Le4),
     |task| run(task, &Lie { verb: Verb::Acknowledge, how: How::StopsHalfway }),
 );
 
 /// A leader that is said to have resigned, and stands in the way of the others still.
 static RELEASE_PRETENDS: Workload =
-    mutant("election-release-pretends", "resign returns done and deletes nothing", Caught::by(An1), |task| {
+    mutant("election-release-pretends", "resign returns done and deletes nothing", Caught::by(Le8), |task| {
         run(task, &Lie { verb: Verb::Release, how: How::Pretends })
     });
 
@@ -178,7 +178,7 @@ static RELEASE_REFUSES: Workload = mutant(
 static OBSERVE_PRETENDS: Workload = mutant(
     "election-observe-pretends",
     "a follower is told that nobody leads, without asking",
-    Caught::by(Le6),
+    Caught::by(An1),
     |task| run(task, &Lie { verb: Verb::Observe, how: How::Pretends }),
 );
 

@@ -104,7 +104,7 @@ static TRY_ACQUIRE_REFUSES: Workload = mutant(
 
 /// A hold that is said to be given back, and stands: the next waiter waits for as long as the session lives.
 static RELEASE_PRETENDS: Workload =
-    mutant("lock-release-pretends", "release returns done and deletes nothing", Caught::by(An1), |task| {
+    mutant("lock-release-pretends", "release returns done and deletes nothing", Caught::by(Mx12), |task| {
         run(task, &Lie { verb: Verb::Release, how: How::Pretends })
     });
 
@@ -128,7 +128,7 @@ static RELEASE_REFUSES: Workload = mutant(
 );
 
 /// Reasons for which who holds could not hold.
-const NOT_HELD: &[Failure] = &[Failure::TimedOut, Failure::Removed, Failure::Denied];
+const NOT_HELD: &[Failure] = &[Failure::TimedOut, Failure::Removed, Failure::Denied, Failure::Other];
 
 /// Reasons for which a call may fail, none of which has come.
 const UNMET: &[Failure] = &[Failure::TimedOut, Failure::Removed, Failure::Denied, Failure::ConnectionLoss];

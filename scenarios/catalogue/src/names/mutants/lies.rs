@@ -124,7 +124,7 @@ static REGISTER_PRETENDS: Workload =
 static REGISTER_DENIES: Workload = mutant(
     "names-register-denies",
     "register creates the znode and fails",
-    Caught::by(An2).or(&[(An3, "a name for good stays"), (Ns3, "what was created is not given back")]),
+    Caught::by(An2).or(&[(Ns4, "the name stays"), (An3, "a name that was registered for good stays")]),
     |task| {
         const REASONS: &[Failure] = &[Failure::Taken, Failure::Other, Failure::Denied];
         run(task, &Lie { verb: Verb::Register, how: How::Denies(REASONS) })
@@ -177,7 +177,7 @@ static UNREGISTER_REFUSES: Workload = mutant(
 static RESOLVE_PRETENDS: Workload = mutant(
     "names-resolve-pretends",
     "resolve says that there is no such name, without asking",
-    Caught::by(Ns5),
+    Caught::by(An1).or(&[(Ns5, "the name had a value all through the call")]),
     |task| run(task, &Lie { verb: Verb::Resolve, how: How::Pretends }),
 );
 
@@ -190,10 +190,12 @@ static RESOLVE_REFUSES: Workload = mutant(
 );
 
 /// A name that is said to be unique, and was made up: two clients have the same.
-static UNIQUE_PRETENDS: Workload =
-    mutant("names-unique-pretends", "unique makes a name up and creates nothing", Caught::by(Ns2), |task| {
-        run(task, &Lie { verb: Verb::Unique, how: How::Pretends })
-    });
+static UNIQUE_PRETENDS: Workload = mutant(
+    "names-unique-pretends",
+    "unique makes a name up and creates nothing",
+    Caught::by(An1).or(&[(Ns2, "all such names are the same")]),
+    |task| run(task, &Lie { verb: Verb::Unique, how: How::Pretends }),
+);
 
 /// A unique name is refused for what never came.
 static UNIQUE_REFUSES: Workload = mutant(

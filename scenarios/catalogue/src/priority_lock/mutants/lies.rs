@@ -117,7 +117,7 @@ static WRITE_REFUSES: Workload = mutant(
 static RELEASE_PRETENDS: Workload = mutant(
     "priority-lock-release-pretends",
     "release returns done and deletes nothing",
-    Caught::by(An1),
+    Caught::by(Mx12),
     |task| run(task, &Lie { verb: Verb::Release, how: How::Pretends }),
 );
 
@@ -141,7 +141,7 @@ static RELEASE_REFUSES: Workload = mutant(
 );
 
 /// Reasons for which who holds could not hold.
-const NOT_HELD: &[Failure] = &[Failure::TimedOut, Failure::Removed, Failure::Denied];
+const NOT_HELD: &[Failure] = &[Failure::TimedOut, Failure::Removed, Failure::Denied, Failure::Other];
 
 /// Reasons for which a call may fail, none of which has come.
 const UNMET: &[Failure] = &[Failure::TimedOut, Failure::Removed, Failure::Denied, Failure::ConnectionLoss];

@@ -3,7 +3,7 @@
 use crate::lies::{How, Liar, Lie};
 use crate::prelude::*;
 use crate::priority_queue::workload::{QUEUES, WORKLOAD, open};
-use crate::queue::mutants::lies::{EXPIRY, LOST, Lying, UNMET, plan};
+use crate::queue::mutants::lies::{LOST, Lying, REFUSAL, UNMET, plan};
 use crate::queue::workload::{Way, client};
 use zk_checker::history::Failure;
 use zk_harness::workload::TaskFn;
@@ -41,25 +41,21 @@ const fn mutant(
     caught: Caught,
     sim: TaskFn<SimProcess>,
 ) -> Workload {
-    WORKLOAD.mutant(name, about, caught, EXPIRY, plan, sim)
+    WORKLOAD.mutant(name, about, caught, REFUSAL, plan, sim)
 }
 
 /// An item that is said to be in the queue, and is not: nobody ever gets it.
 static PUT_PRETENDS: Workload =
-    mutant("priority-queue-put-pretends", "put returns done and creates nothing", Caught::by(An1), |task| {
+    mutant("priority-queue-put-pretends", "put returns done and creates nothing", Caught::by(Qu3), |task| {
         run(task, &Lie { verb: Verb::Put, how: How::Pretends })
     });
 
 /// An item that is said not to be in the queue, and is: its producer puts it again.
-static PUT_DENIES: Workload = mutant(
-    "priority-queue-put-denies",
-    "put creates the items and fails",
-    Caught::by(An3).or(&[(An2, "an operation without a limit cannot time out")]),
-    |task| {
+static PUT_DENIES: Workload =
+    mutant("priority-queue-put-denies", "put creates the items and fails", Caught::by(Qu3), |task| {
         const REASONS: &[Failure] = &[Failure::Other, Failure::TimedOut];
         run(task, &Lie { verb: Verb::Put, how: How::Denies(REASONS) })
-    },
-);
+    });
 
 /// An item is not accepted, for what never came.
 static PUT_REFUSES: Workload = mutant(
@@ -124,7 +120,7 @@ static CLAIM_REFUSES: Workload = mutant(
 static CONFIRM_PRETENDS: Workload = mutant(
     "priority-queue-confirm-pretends",
     "confirm returns done and deletes nothing",
-    Caught::by(An1),
+    Caught::by(Qu1),
     |task| run(task, &Lie { verb: Verb::Confirm, how: How::Pretends }),
 );
 

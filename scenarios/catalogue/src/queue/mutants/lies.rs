@@ -110,12 +110,12 @@ fn run<C: Client>(task: Task<C>, lie: &'static Lie) -> BoxFuture<'static, ()> {
     client(task, &QUEUES, Box::new(open)).boxed()
 }
 
-/// Sessions that expire now and then make the right queue fail, too: for reasons that occurred.
-pub(crate) const EXPIRY: &[Fault] = &[Fault::SessionExpiry];
+/// Requests that are refused now and then make the right queue fail, too: for a reason that occurred.
+pub(crate) const REFUSAL: &[Fault] = &[Fault::AccessDenied];
 
 /// What the mutants of both queues draw.
 pub(crate) fn plan(_: u64) -> Plan {
-    Plan { clients: 4, rounds: 9, ..Plan::calm() }.with(EXPIRY, 0.01)
+    Plan { clients: 4, rounds: 9, ..Plan::calm() }.with(REFUSAL, 0.005)
 }
 
 const fn mutant(
@@ -124,25 +124,21 @@ const fn mutant(
     caught: Caught,
     sim: TaskFn<SimProcess>,
 ) -> Workload {
-    WORKLOAD.mutant(name, about, caught, EXPIRY, plan, sim)
+    WORKLOAD.mutant(name, about, caught, REFUSAL, plan, sim)
 }
 
 /// An item that is said to be in the queue, and is not: nobody ever gets it.
 static PUT_PRETENDS: Workload =
-    mutant("queue-put-pretends", "put returns done and creates nothing", Caught::by(An1), |task| {
+    mutant("queue-put-pretends", "put returns done and creates nothing", Caught::by(Qu3), |task| {
         run(task, &Lie { verb: Verb::Put, how: How::Pretends })
     });
 
 /// An item that is said not to be in the queue, and is: its producer puts it again.
-static PUT_DENIES: Workload = mutant(
-    "queue-put-denies",
-    "put creates the items and fails",
-    Caught::by(An3).or(&[(An2, "an operation without a limit cannot time out")]),
-    |task| {
+static PUT_DENIES: Workload =
+    mutant("queue-put-denies", "put creates the items and fails", Caught::by(Qu3), |task| {
         const REASONS: &[Failure] = &[Failure::Other, Failure::TimedOut];
         run(task, &Lie { verb: Verb::Put, how: How::Denies(REASONS) })
-    },
-);
+    });
 
 /// An item is not accepted, for what never came.
 static PUT_REFUSES: Workload =
@@ -162,7 +158,7 @@ static PUT_REPEATS: Workload = mutant(
 static PUT_STOPS_HALFWAY: Workload = mutant(
     "queue-put-stops-halfway",
     "put returns done when its first request is answered, whatever the answer",
-    Caught::by(An1),
+    Caught::by(Qu3),
     |task| run(task, &Lie { verb: Verb::Put, how: How::StopsHalfway }),
 );
 
@@ -210,7 +206,7 @@ static CLAIM_REFUSES: Workload =
 
 /// An item that is said to be done with, and stands: it is handed out again when the session ends.
 static CONFIRM_PRETENDS: Workload =
-    mutant("queue-confirm-pretends", "confirm returns done and deletes nothing", Caught::by(An1), |task| {
+    mutant("queue-confirm-pretends", "confirm returns done and deletes nothing", Caught::by(Qu1), |task| {
         run(task, &Lie { verb: Verb::Confirm, how: How::Pretends })
     });
 

@@ -14,7 +14,6 @@ use zk_recipes::{Contender, Fate};
 pub(in crate::revocable_lock) static ALL: &[&Workload] = &[
     &ASK_PRETENDS,
     &ASK_REFUSES,
-    &ASK_STOPS_HALFWAY,
     &FORCE_PRETENDS,
     &FORCE_DENIES,
     &FORCE_REFUSES,
@@ -86,14 +85,6 @@ static ASK_REFUSES: Workload = mutant(
     |task| run(task, &Lie { verb: Verb::Ask, how: How::Refuses(UNMET) }),
 );
 
-/// A request to go of which only the look at the contender is done.
-static ASK_STOPS_HALFWAY: Workload = mutant(
-    "revocable-lock-ask-stops-halfway",
-    "a request to go is said to be written when the contender was looked at",
-    Caught::by(An1),
-    |task| run(task, &Lie { verb: Verb::Ask, how: How::StopsHalfway }),
-);
-
 /// A holder that is said to be gone by force, and holds still.
 static FORCE_PRETENDS: Workload = mutant(
     "revocable-lock-force-pretends",
@@ -133,7 +124,7 @@ static FORCE_STOPS_HALFWAY: Workload = mutant(
 static READ_PRETENDS: Workload = mutant(
     "revocable-lock-read-pretends",
     "a reader is granted the lock without asking",
-    Caught::by(Rw4).harm(&[Rw1]),
+    Caught::by(Rw2).harm(&[Rw1]),
     |task| run(task, &Lie { verb: Verb::Read, how: How::Pretends }),
 );
 
@@ -149,7 +140,7 @@ static READ_REFUSES: Workload = mutant(
 static WRITE_PRETENDS: Workload = mutant(
     "revocable-lock-write-pretends",
     "a writer is granted the lock without asking",
-    Caught::by(Rw4).harm(&[Rw1]),
+    Caught::by(Rw2).harm(&[Rw1]),
     |task| run(task, &Lie { verb: Verb::Write, how: How::Pretends }),
 );
 
@@ -181,7 +172,7 @@ static TRY_WRITE_REFUSES: Workload = mutant(
 static DOWNGRADE_PRETENDS: Workload = mutant(
     "revocable-lock-downgrade-pretends",
     "downgrade returns done and leaves the writer's znode",
-    Caught::by(Rw4),
+    Caught::by(Rw2),
     |task| run(task, &Lie { verb: Verb::Downgrade, how: How::Pretends }),
 );
 
@@ -189,7 +180,7 @@ static DOWNGRADE_PRETENDS: Workload = mutant(
 static RELEASE_PRETENDS: Workload = mutant(
     "revocable-lock-release-pretends",
     "release returns done and deletes nothing",
-    Caught::by(An1),
+    Caught::by(Mx12),
     |task| run(task, &Lie { verb: Verb::Release, how: How::Pretends }),
 );
 

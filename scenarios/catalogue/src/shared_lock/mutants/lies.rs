@@ -100,7 +100,7 @@ const fn mutant(
 static READ_PRETENDS: Workload = mutant(
     "shared-lock-read-pretends",
     "a reader is granted the lock without asking",
-    Caught::by(Rw4).harm(&[Rw1]),
+    Caught::by(Rw2).harm(&[Rw1]),
     |task| run(task, &Lie { verb: Verb::Read, how: How::Pretends }),
 );
 
@@ -124,7 +124,7 @@ static READ_REFUSES: Workload = mutant(
 static WRITE_PRETENDS: Workload = mutant(
     "shared-lock-write-pretends",
     "a writer is granted the lock without asking",
-    Caught::by(Rw4).harm(&[Rw1]),
+    Caught::by(Rw2).harm(&[Rw1]),
     |task| run(task, &Lie { verb: Verb::Write, how: How::Pretends }),
 );
 
@@ -156,7 +156,7 @@ static TRY_READ_REFUSES: Workload = mutant(
 static TRY_WRITE_PRETENDS: Workload = mutant(
     "shared-lock-try-write-pretends",
     "a writer's attempt is granted the lock without asking",
-    Caught::by(Rw4).harm(&[Rw1]),
+    Caught::by(Rw2).harm(&[Rw1]),
     |task| run(task, &Lie { verb: Verb::TryWrite, how: How::Pretends }),
 );
 
@@ -172,7 +172,7 @@ static TRY_WRITE_REFUSES: Workload = mutant(
 static DOWNGRADE_PRETENDS: Workload = mutant(
     "shared-lock-downgrade-pretends",
     "downgrade returns done and leaves the writer's znode",
-    Caught::by(Rw4),
+    Caught::by(Rw2),
     |task| run(task, &Lie { verb: Verb::Downgrade, how: How::Pretends }),
 );
 
@@ -187,7 +187,7 @@ static DOWNGRADE_DENIES: Workload =
 static RELEASE_PRETENDS: Workload = mutant(
     "shared-lock-release-pretends",
     "release returns done and deletes nothing",
-    Caught::by(An1),
+    Caught::by(Mx12),
     |task| run(task, &Lie { verb: Verb::Release, how: How::Pretends }),
 );
 
@@ -211,7 +211,7 @@ static RELEASE_REFUSES: Workload = mutant(
 );
 
 /// Reasons for which who holds could not hold.
-const NOT_HELD: &[Failure] = &[Failure::TimedOut, Failure::Removed, Failure::Denied];
+const NOT_HELD: &[Failure] = &[Failure::TimedOut, Failure::Removed, Failure::Denied, Failure::Other];
 
 /// Reasons for which a call may fail, none of which has come.
 const UNMET: &[Failure] = &[Failure::TimedOut, Failure::Removed, Failure::Denied, Failure::ConnectionLoss];

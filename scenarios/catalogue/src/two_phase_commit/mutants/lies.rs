@@ -247,7 +247,7 @@ static FINISH_REFUSES: Workload = mutant(
 static FINISH_STOPS_HALFWAY: Workload = mutant(
     "two-phase-commit-finish-stops-halfway",
     "finish returns done when its first request is answered, and the transaction stays",
-    Caught::by(Tc13),
+    Caught::by(An1),
     |task| run(task, &Lie { verb: Verb::Finish, how: How::StopsHalfway }),
 );
 
