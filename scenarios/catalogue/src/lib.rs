@@ -124,6 +124,11 @@ pub fn mutants() -> impl Iterator<Item = &'static Workload> {
     recipes().flat_map(of_a_recipe).chain(wrong_worlds::caught())
 }
 
+/// The mutants whose answers are not so.
+pub fn lying() -> impl Iterator<Item = &'static Workload> {
+    recipes().flat_map(|recipe| recipe.lies.iter().copied())
+}
+
 /// Workloads in worlds that are kinder than ZooKeeper.
 pub fn too_kind() -> impl Iterator<Item = &'static Workload> {
     wrong_worlds::too_kind()

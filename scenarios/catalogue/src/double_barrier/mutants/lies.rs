@@ -90,15 +90,10 @@ static ENTER_PRETENDS: Workload = mutant(
 );
 
 /// A participant that the others count on, and that is told that it is not inside.
-static ENTER_DENIES: Workload = mutant(
-    "double-barrier-enter-denies",
-    "enter is done, and fails",
-    Caught::by(Db7).or(&[(An2, "its limit was not over, and nobody has deleted its znode")]),
-    |task| {
-        const REASONS: &[Failure] = &[Failure::TimedOut, Failure::Removed, Failure::Denied];
-        run(task, &Lie { verb: Verb::Enter, how: How::Denies(REASONS) })
-    },
-);
+static ENTER_DENIES: Workload =
+    mutant("double-barrier-enter-denies", "enter is done, and fails", Caught::by(Db7), |task| {
+        run(task, &Lie { verb: Verb::Enter, how: How::Denies(&[Failure::Other]) })
+    });
 
 /// A participant that is turned away for what never came.
 static ENTER_REFUSES: Workload = mutant(

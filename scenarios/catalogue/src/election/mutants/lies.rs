@@ -99,11 +99,8 @@ static STAND_PRETENDS: Workload = mutant(
 static STAND_DENIES: Workload = mutant(
     "election-stand-denies",
     "a candidate is elected and told that it is not",
-    Caught::by(An2).or(&[(Mx12, "its znode stays")]),
-    |task| {
-        const REASONS: &[Failure] = &[Failure::TimedOut, Failure::Removed, Failure::Denied];
-        run(task, &Lie { verb: Verb::Stand, how: How::Denies(REASONS) })
-    },
+    Caught::by(Le8),
+    |task| run(task, &Lie { verb: Verb::Stand, how: How::Denies(&[Failure::Other]) }),
 );
 
 /// A candidate is turned away for what never came.
@@ -126,11 +123,8 @@ static ACKNOWLEDGE_PRETENDS: Workload = mutant(
 static ACKNOWLEDGE_DENIES: Workload = mutant(
     "election-acknowledge-denies",
     "acknowledge writes the record and fails",
-    Caught::by(An2).or(&[(An3, "its record stands")]),
-    |task| {
-        const REASONS: &[Failure] = &[Failure::TimedOut, Failure::Removed, Failure::Denied];
-        run(task, &Lie { verb: Verb::Acknowledge, how: How::Denies(REASONS) })
-    },
+    Caught::by(An3),
+    |task| run(task, &Lie { verb: Verb::Acknowledge, how: How::Denies(&[Failure::Other]) }),
 );
 
 /// A leader is not put on record, for what never came.
@@ -156,15 +150,10 @@ static RELEASE_PRETENDS: Workload =
     });
 
 /// A leader that is said to be in office, and has resigned.
-static RELEASE_DENIES: Workload = mutant(
-    "election-release-denies",
-    "resign deletes the candidate and fails",
-    Caught::by(An3).or(&[(An2, "an operation without a limit cannot time out")]),
-    |task| {
-        const REASONS: &[Failure] = &[Failure::Other, Failure::TimedOut];
-        run(task, &Lie { verb: Verb::Release, how: How::Denies(REASONS) })
-    },
-);
+static RELEASE_DENIES: Workload =
+    mutant("election-release-denies", "resign deletes the candidate and fails", Caught::by(An3), |task| {
+        run(task, &Lie { verb: Verb::Release, how: How::Denies(&[Failure::Other]) })
+    });
 
 /// A leader cannot resign, for what never came.
 static RELEASE_REFUSES: Workload = mutant(

@@ -124,11 +124,8 @@ static REGISTER_PRETENDS: Workload =
 static REGISTER_DENIES: Workload = mutant(
     "names-register-denies",
     "register creates the znode and fails",
-    Caught::by(An2).or(&[(Ns4, "the name stays"), (An3, "a name that was registered for good stays")]),
-    |task| {
-        const REASONS: &[Failure] = &[Failure::Taken, Failure::Other, Failure::Denied];
-        run(task, &Lie { verb: Verb::Register, how: How::Denies(REASONS) })
-    },
+    Caught::by(Ns4).or(&[(An3, "a name that was registered for good stays")]),
+    |task| run(task, &Lie { verb: Verb::Register, how: How::Denies(&[Failure::Other]) }),
 );
 
 /// A free name is said to be taken.
@@ -151,15 +148,10 @@ static UNREGISTER_PRETENDS: Workload = mutant(
 );
 
 /// A name that is said to be kept, and was given back: another client may have it by now.
-static UNREGISTER_DENIES: Workload = mutant(
-    "names-unregister-denies",
-    "unregister deletes the znode and fails",
-    Caught::by(An3).or(&[(An2, "an operation without a limit cannot time out")]),
-    |task| {
-        const REASONS: &[Failure] = &[Failure::Other, Failure::TimedOut];
-        run(task, &Lie { verb: Verb::Unregister, how: How::Denies(REASONS) })
-    },
-);
+static UNREGISTER_DENIES: Workload =
+    mutant("names-unregister-denies", "unregister deletes the znode and fails", Caught::by(An3), |task| {
+        run(task, &Lie { verb: Verb::Unregister, how: How::Denies(&[Failure::Other]) })
+    });
 
 /// A name is not given back, for a reason that is none.
 static UNREGISTER_REFUSES: Workload = mutant(

@@ -136,8 +136,7 @@ static PUT_PRETENDS: Workload =
 /// An item that is said not to be in the queue, and is: its producer puts it again.
 static PUT_DENIES: Workload =
     mutant("queue-put-denies", "put creates the items and fails", Caught::by(Qu3), |task| {
-        const REASONS: &[Failure] = &[Failure::Other, Failure::TimedOut];
-        run(task, &Lie { verb: Verb::Put, how: How::Denies(REASONS) })
+        run(task, &Lie { verb: Verb::Put, how: How::Denies(&[Failure::Other]) })
     });
 
 /// An item is not accepted, for what never came.
@@ -169,15 +168,10 @@ static TAKE_PRETENDS: Workload =
     });
 
 /// An item that was deleted is said not to have been taken: nobody ever gets it.
-static TAKE_DENIES: Workload = mutant(
-    "queue-take-denies",
-    "take deletes the item and fails",
-    Caught::by(An3).or(&[(An2, "an operation without a limit cannot time out")]),
-    |task| {
-        const REASONS: &[Failure] = &[Failure::Other, Failure::TimedOut];
-        run(task, &Lie { verb: Verb::Take, how: How::Denies(REASONS) })
-    },
-);
+static TAKE_DENIES: Workload =
+    mutant("queue-take-denies", "take deletes the item and fails", Caught::by(An3), |task| {
+        run(task, &Lie { verb: Verb::Take, how: How::Denies(&[Failure::Other]) })
+    });
 
 /// Nothing is taken, for what never came.
 static TAKE_REFUSES: Workload =
@@ -193,9 +187,8 @@ static CLAIM_PRETENDS: Workload =
 
 /// An item that is said not to be claimed, and is: for as long as the session lives nobody else gets it.
 static CLAIM_DENIES: Workload =
-    mutant("queue-claim-denies", "claim claims the item and fails", Caught::by(An2), |task| {
-        const REASONS: &[Failure] = &[Failure::TimedOut, Failure::Denied];
-        run(task, &Lie { verb: Verb::Claim, how: How::Denies(REASONS) })
+    mutant("queue-claim-denies", "claim claims the item and fails", Caught::by(Qu9), |task| {
+        run(task, &Lie { verb: Verb::Claim, how: How::Denies(&[Failure::Other]) })
     });
 
 /// Nothing is claimed, for what never came.
@@ -214,7 +207,7 @@ static CONFIRM_PRETENDS: Workload =
 static CONFIRM_DENIES: Workload = mutant(
     "queue-confirm-denies",
     "confirm deletes the item and says that the claim is lost",
-    Caught::by(An3).or(&[(An2, "its claim stands")]),
+    Caught::by(An3),
     |task| {
         const REASONS: &[Failure] = &[Failure::ClaimLost, Failure::Other];
         run(task, &Lie { verb: Verb::Confirm, how: How::Denies(REASONS) })
@@ -238,15 +231,10 @@ static GIVE_BACK_PRETENDS: Workload = mutant(
 );
 
 /// An item that is said to be claimed still, and was given back: two consumers work on it.
-static GIVE_BACK_DENIES: Workload = mutant(
-    "queue-give-back-denies",
-    "give back gives the claim up and fails",
-    Caught::by(An2).or(&[(An3, "its claim is gone")]),
-    |task| {
-        const REASONS: &[Failure] = &[Failure::Other, Failure::TimedOut];
-        run(task, &Lie { verb: Verb::GiveBack, how: How::Denies(REASONS) })
-    },
-);
+static GIVE_BACK_DENIES: Workload =
+    mutant("queue-give-back-denies", "give back gives the claim up and fails", Caught::by(An3), |task| {
+        run(task, &Lie { verb: Verb::GiveBack, how: How::Denies(&[Failure::Other]) })
+    });
 
 /// A claim that stands is said to be lost.
 static GIVE_BACK_REFUSES: Workload = mutant(

@@ -97,11 +97,8 @@ static FORCE_PRETENDS: Workload = mutant(
 static FORCE_DENIES: Workload = mutant(
     "revocable-lock-force-denies",
     "a contender is deleted by force, and the call fails",
-    Caught::by(An3).or(&[(An2, "an operation without a limit cannot time out")]),
-    |task| {
-        const REASONS: &[Failure] = &[Failure::Other, Failure::TimedOut];
-        run(task, &Lie { verb: Verb::Force, how: How::Denies(REASONS) })
-    },
+    Caught::by(An3),
+    |task| run(task, &Lie { verb: Verb::Force, how: How::Denies(&[Failure::Other]) }),
 );
 
 /// A contender is not forced out, for what never came.
@@ -185,15 +182,10 @@ static RELEASE_PRETENDS: Workload = mutant(
 );
 
 /// A hold that is said to stand, and was given back.
-static RELEASE_DENIES: Workload = mutant(
-    "revocable-lock-release-denies",
-    "release deletes the znode and fails",
-    Caught::by(An3).or(&[(An2, "an operation without a limit cannot time out")]),
-    |task| {
-        const REASONS: &[Failure] = &[Failure::Other, Failure::TimedOut];
-        run(task, &Lie { verb: Verb::Release, how: How::Denies(REASONS) })
-    },
-);
+static RELEASE_DENIES: Workload =
+    mutant("revocable-lock-release-denies", "release deletes the znode and fails", Caught::by(An3), |task| {
+        run(task, &Lie { verb: Verb::Release, how: How::Denies(&[Failure::Other]) })
+    });
 
 /// Reasons for which a call may fail, none of which has come.
 const UNMET: &[Failure] = &[Failure::TimedOut, Failure::Removed, Failure::Denied, Failure::ConnectionLoss];

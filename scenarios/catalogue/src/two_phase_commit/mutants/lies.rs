@@ -142,11 +142,8 @@ static BEGIN_PRETENDS: Workload = mutant(
 static BEGIN_DENIES: Workload = mutant(
     "two-phase-commit-begin-denies",
     "begin creates the transaction and fails",
-    Caught::by(An3).or(&[(An2, "an operation without a limit cannot time out")]),
-    |task| {
-        const REASONS: &[Failure] = &[Failure::Other, Failure::TimedOut];
-        run(task, &Lie { verb: Verb::Begin, how: How::Denies(REASONS) })
-    },
+    Caught::by(An3),
+    |task| run(task, &Lie { verb: Verb::Begin, how: How::Denies(&[Failure::Other]) }),
 );
 
 /// A transaction does not begin, for what never came.
@@ -170,15 +167,10 @@ static VOTE_PRETENDS: Workload = mutant(
 );
 
 /// A vote that is said not to be cast, and binds its site: it may decide alone what the others decide otherwise.
-static VOTE_DENIES: Workload = mutant(
-    "two-phase-commit-vote-denies",
-    "vote writes the vote and fails",
-    Caught::by(An3).or(&[(An2, "an operation without a limit cannot time out")]),
-    |task| {
-        const REASONS: &[Failure] = &[Failure::Other, Failure::TimedOut];
-        run(task, &Lie { verb: Verb::Vote, how: How::Denies(REASONS) })
-    },
-);
+static VOTE_DENIES: Workload =
+    mutant("two-phase-commit-vote-denies", "vote writes the vote and fails", Caught::by(An3), |task| {
+        run(task, &Lie { verb: Verb::Vote, how: How::Denies(&[Failure::Other]) })
+    });
 
 /// A site cannot vote, for what never came.
 static VOTE_REFUSES: Workload = mutant(
@@ -204,8 +196,8 @@ static DECIDE_PRETENDS: Workload = mutant(
 static DECIDE_DENIES: Workload = mutant(
     "two-phase-commit-decide-denies",
     "a party learns the decision, and is told that it did not",
-    Caught::by(An2).or(&[(An3, "it has written the record")]),
-    |task| run(task, &Lie { verb: Verb::Decide, how: How::Denies(UNMET) }),
+    Caught::by(An3),
+    |task| run(task, &Lie { verb: Verb::Decide, how: How::Denies(&[Failure::Other]) }),
 );
 
 /// A decision is not learned, for what never came.
@@ -228,11 +220,8 @@ static FINISH_PRETENDS: Workload = mutant(
 static FINISH_DENIES: Workload = mutant(
     "two-phase-commit-finish-denies",
     "finish deletes the znode of the site and fails",
-    Caught::by(An3).or(&[(An2, "an operation without a limit cannot time out")]),
-    |task| {
-        const REASONS: &[Failure] = &[Failure::Other, Failure::TimedOut];
-        run(task, &Lie { verb: Verb::Finish, how: How::Denies(REASONS) })
-    },
+    Caught::by(An3),
+    |task| run(task, &Lie { verb: Verb::Finish, how: How::Denies(&[Failure::Other]) }),
 );
 
 /// A site cannot finish, for what never came.
