@@ -92,8 +92,9 @@ impl Answers {
 impl Rule for Answers {
     const ID: RuleId = RuleId::An1;
     const ALSO: &'static [RuleId] = &[RuleId::An2, RuleId::An3];
-    const HEARS: Kinds =
-        hears![Call, Given, Observed, Return, Reply, Lost, State, Created, Written, Deleted, Data, Crash,];
+    const HEARS: Kinds = hears![
+        Call, Given, Observed, Return, Reply, Notice, Lost, State, Created, Written, Deleted, Data, Crash,
+    ];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         match event.what {
@@ -124,6 +125,11 @@ impl Rule for Answers {
             What::Reply { code, .. } => {
                 if let Some(doing) = self.doing(event.op) {
                     doing.hears(code);
+                }
+            }
+            What::Notice { .. } => {
+                if let Some(doing) = self.doing(event.op) {
+                    doing.is_notified();
                 }
             }
             What::Lost { .. } => {

@@ -42,6 +42,8 @@ pub(super) struct Doing {
     codes: u32,
     /// The same of the replies since it handed out a value.
     read: u32,
+    /// Whether it was notified of a change since then.
+    is_notified: bool,
     /// Whether a reply was lost, or the client was not connected for a while.
     pub(super) is_disturbed: bool,
     /// Whether it has deleted the last site of a transaction.
@@ -66,6 +68,7 @@ impl Doing {
             seen: None,
             codes: 0,
             read: 0,
+            is_notified: false,
             is_disturbed: scene.view.session(session).is_suspended,
             is_last: false,
             is_late: false,
@@ -84,15 +87,20 @@ impl Doing {
         codes.iter().any(|code| self.codes & (1 << *code as u32) != 0)
     }
 
-    /// Whether it got a reply since it handed out a value, with that code if one is named.
+    /// Notes a notification, which says as much as a read.
+    pub(super) fn is_notified(&mut self) {
+        self.is_notified = true;
+    }
+
+    /// Whether it was notified, or got a reply, since it handed out a value; a reply with that code if one is named.
     pub(super) fn has_read(&self, code: Option<Code>) -> bool {
-        code.map_or(self.read != 0, |code| self.read & (1 << code as u32) != 0)
+        self.is_notified || code.map_or(self.read != 0, |code| self.read & (1 << code as u32) != 0)
     }
 
     /// Hands out a value.
     pub(super) fn hands_out(&mut self, seen: Seen, text: Sym) {
         self.seen = Some((seen, text));
-        self.read = 0;
+        (self.read, self.is_notified) = (0, false);
     }
 
     /// Whether a server refused one of its requests without a look at the tree.
