@@ -70,7 +70,7 @@ static RAISE_DENIES: Workload =
         run(task, &Lie { verb: Verb::Raise, how: How::Denies(&[Failure::Other]) })
     });
 
-/// A raise that fails for what never came: its caller looks for a fault that there is not.
+/// A raise that fails for a reason that never occurred: its caller looks for a fault that there is not.
 static RAISE_REFUSES: Workload = mutant(
     "barrier-raise-refuses",
     "raise fails for a reason that never occurred",
@@ -107,7 +107,7 @@ static LOWER_DENIES: Workload =
         run(task, &Lie { verb: Verb::Lower, how: How::Denies(&[Failure::Other]) })
     });
 
-/// A lower that fails for what never came.
+/// A lower that fails for a reason that never occurred.
 static LOWER_REFUSES: Workload = mutant(
     "barrier-lower-refuses",
     "lower fails for a reason that never occurred",
@@ -148,7 +148,7 @@ static WAIT_DOWN_PRETENDS: Workload = mutant(
     |task| run(task, &Lie { verb: Verb::WaitDown, how: How::Pretends }),
 );
 
-/// The level-triggered wait fails for what never came.
+/// The level-triggered wait fails for a reason that never occurred.
 static WAIT_DOWN_REFUSES: Workload = mutant(
     "barrier-wait-down-refuses",
     "the level-triggered wait fails before its limit is over, or for a reason that never occurred",
@@ -156,5 +156,5 @@ static WAIT_DOWN_REFUSES: Workload = mutant(
     |task| run(task, &Lie { verb: Verb::WaitDown, how: How::Refuses(UNMET) }),
 );
 
-/// Reasons for which a wait may fail, none of which has come.
+/// Reasons for which a wait may fail, none of which has occurred.
 const UNMET: &[Failure] = &[Failure::TimedOut, Failure::ConnectionLoss, Failure::Denied];

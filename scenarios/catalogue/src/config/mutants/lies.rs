@@ -146,7 +146,7 @@ static OVERWRITE_DENIES: Workload = mutant(
     |task| run(task, &Lie { verb: Verb::Overwrite, how: How::Denies(&[Failure::Other]) }),
 );
 
-/// An unconditional write fails for what never came.
+/// An unconditional write fails for a reason that never occurred.
 static OVERWRITE_REFUSES: Workload = mutant(
     "config-overwrite-refuses",
     "an unconditional write fails for a reason that never occurred",
@@ -206,7 +206,7 @@ static SNAPSHOT_PRETENDS: Workload = mutant(
     |task| run(task, &Lie { verb: Verb::Snapshot, how: How::Pretends }),
 );
 
-/// A set is not read, for what never came.
+/// A set is not read, for a reason that never occurred.
 static SNAPSHOT_REFUSES: Workload = mutant(
     "config-snapshot-refuses",
     "snapshot fails for a reason that never occurred",
@@ -222,7 +222,7 @@ static FOLLOW_PRETENDS: Workload = mutant(
     |task| run(task, &Lie { verb: Verb::Follow, how: How::Pretends }),
 );
 
-/// A follower stops for what never came.
+/// A follower stops for a reason that never occurred.
 static FOLLOW_REFUSES: Workload = mutant(
     "config-follow-refuses",
     "following ends for a reason that never occurred",
@@ -230,5 +230,5 @@ static FOLLOW_REFUSES: Workload = mutant(
     |task| run(task, &Lie { verb: Verb::Follow, how: How::Refuses(UNMET) }),
 );
 
-/// Reasons for which a read may fail, none of which has come.
+/// Reasons for which a read may fail, none of which has occurred.
 const UNMET: &[Failure] = &[Failure::Denied, Failure::NoNode, Failure::ConnectionLoss, Failure::TimedOut];

@@ -95,7 +95,7 @@ static ENTER_DENIES: Workload =
         run(task, &Lie { verb: Verb::Enter, how: How::Denies(&[Failure::Other]) })
     });
 
-/// A participant that is turned away for what never came.
+/// A participant that is turned away for a reason that never occurred.
 static ENTER_REFUSES: Workload = mutant(
     "double-barrier-enter-refuses",
     "enter fails for a reason that never occurred",
@@ -118,7 +118,7 @@ static LEAVE_DENIES: Workload =
         run(task, &Lie { verb: Verb::Leave, how: How::Denies(REASONS) })
     });
 
-/// A participant cannot leave, for what never came.
+/// A participant cannot leave, for a reason that never occurred.
 static LEAVE_REFUSES: Workload = mutant(
     "double-barrier-leave-refuses",
     "leave fails for a reason that never occurred",
@@ -134,5 +134,5 @@ static LEAVE_STOPS_HALFWAY: Workload = mutant(
     |task| run(task, &Lie { verb: Verb::Leave, how: How::StopsHalfway }),
 );
 
-/// Reasons for which a call may fail, none of which has come.
+/// Reasons for which a call may fail, none of which has occurred.
 const UNMET: &[Failure] = &[Failure::TimedOut, Failure::Late, Failure::Denied, Failure::ConnectionLoss];

@@ -103,7 +103,7 @@ static STAND_DENIES: Workload = mutant(
     |task| run(task, &Lie { verb: Verb::Stand, how: How::Denies(&[Failure::Other]) }),
 );
 
-/// A candidate is turned away for what never came.
+/// A candidate is turned away for a reason that never occurred.
 static STAND_REFUSES: Workload = mutant(
     "election-stand-refuses",
     "a candidacy fails for a reason that never occurred",
@@ -127,7 +127,7 @@ static ACKNOWLEDGE_DENIES: Workload = mutant(
     |task| run(task, &Lie { verb: Verb::Acknowledge, how: How::Denies(&[Failure::Other]) }),
 );
 
-/// A leader is not put on record, for what never came.
+/// A leader is not put on record, for a reason that never occurred.
 static ACKNOWLEDGE_REFUSES: Workload = mutant(
     "election-acknowledge-refuses",
     "acknowledge fails for a reason that never occurred",
@@ -155,7 +155,7 @@ static RELEASE_DENIES: Workload =
         run(task, &Lie { verb: Verb::Release, how: How::Denies(&[Failure::Other]) })
     });
 
-/// A leader cannot resign, for what never came.
+/// A leader cannot resign, for a reason that never occurred.
 static RELEASE_REFUSES: Workload = mutant(
     "election-release-refuses",
     "resign fails for a reason that never occurred",
@@ -171,7 +171,7 @@ static OBSERVE_PRETENDS: Workload = mutant(
     |task| run(task, &Lie { verb: Verb::Observe, how: How::Pretends }),
 );
 
-/// A follower stops for what never came.
+/// A follower stops for a reason that never occurred.
 static OBSERVE_REFUSES: Workload = mutant(
     "election-observe-refuses",
     "following ends for a reason that never occurred",
@@ -182,5 +182,5 @@ static OBSERVE_REFUSES: Workload = mutant(
     },
 );
 
-/// Reasons for which a call may fail, none of which has come.
+/// Reasons for which a call may fail, none of which has occurred.
 const UNMET: &[Failure] = &[Failure::TimedOut, Failure::Removed, Failure::Denied, Failure::ConnectionLoss];

@@ -116,7 +116,7 @@ static JOIN_DENIES: Workload =
         run(task, &Lie { verb: Verb::Join, how: How::Denies(&[Failure::Other]) })
     });
 
-/// A client is not let in, for what never came.
+/// A client is not let in, for a reason that never occurred.
 static JOIN_REFUSES: Workload =
     mutant("group-join-refuses", "join fails for a reason that never occurred", Caught::by(An2), |task| {
         const REASONS: &[Failure] =
@@ -142,7 +142,7 @@ static RELEASE_DENIES: Workload =
         run(task, &Lie { verb: Verb::Release, how: How::Denies(&[Failure::Other]) })
     });
 
-/// A member cannot leave, for what never came.
+/// A member cannot leave, for a reason that never occurred.
 static RELEASE_REFUSES: Workload = mutant(
     "group-release-refuses",
     "leave fails for a reason that never occurred",
@@ -162,7 +162,7 @@ static WATCH_PRETENDS: Workload = mutant(
     |task| run(task, &Lie { verb: Verb::Watch, how: How::Pretends }),
 );
 
-/// A follower stops for what never came.
+/// A follower stops for a reason that never occurred.
 static WATCH_REFUSES: Workload = mutant(
     "group-watch-refuses",
     "following ends for a reason that never occurred",

@@ -70,7 +70,7 @@ static ACQUIRE_DENIES: Workload = mutant(
     |task| run(task, &Lie { verb: Verb::Acquire, how: How::Denies(NOT_HELD) }),
 );
 
-/// A client is turned away for what never came.
+/// A client is turned away for a reason that never occurred.
 static ACQUIRE_REFUSES: Workload = mutant(
     "lock-acquire-refuses",
     "acquire fails for a reason that never occurred",
@@ -94,7 +94,7 @@ static TRY_ACQUIRE_DENIES: Workload = mutant(
     |task| run(task, &Lie { verb: Verb::TryAcquire, how: How::Denies(NOT_HELD) }),
 );
 
-/// An attempt fails for what never came.
+/// An attempt fails for a reason that never occurred.
 static TRY_ACQUIRE_REFUSES: Workload = mutant(
     "lock-try-acquire-refuses",
     "an attempt fails for a reason that never occurred",
@@ -114,7 +114,7 @@ static RELEASE_DENIES: Workload =
         run(task, &Lie { verb: Verb::Release, how: How::Denies(&[Failure::Other]) })
     });
 
-/// A hold is not given back, for what never came.
+/// A hold is not given back, for a reason that never occurred.
 static RELEASE_REFUSES: Workload = mutant(
     "lock-release-refuses",
     "release fails for a reason that never occurred",
@@ -122,8 +122,8 @@ static RELEASE_REFUSES: Workload = mutant(
     |task| run(task, &Lie { verb: Verb::Release, how: How::Refuses(UNMET) }),
 );
 
-/// Reasons for which who holds could not hold.
+/// Reasons that deny a hold that was granted.
 const NOT_HELD: &[Failure] = &[Failure::TimedOut, Failure::Removed, Failure::Denied, Failure::Other];
 
-/// Reasons for which a call may fail, none of which has come.
+/// Reasons for which a call may fail, none of which has occurred.
 const UNMET: &[Failure] = &[Failure::TimedOut, Failure::Removed, Failure::Denied, Failure::ConnectionLoss];

@@ -173,7 +173,7 @@ static RESOLVE_PRETENDS: Workload = mutant(
     |task| run(task, &Lie { verb: Verb::Resolve, how: How::Pretends }),
 );
 
-/// A look-up fails for what never came.
+/// A look-up fails for a reason that never occurred.
 static RESOLVE_REFUSES: Workload = mutant(
     "names-resolve-refuses",
     "resolve fails for a reason that never occurred",
@@ -189,7 +189,7 @@ static UNIQUE_PRETENDS: Workload = mutant(
     |task| run(task, &Lie { verb: Verb::Unique, how: How::Pretends }),
 );
 
-/// A unique name is refused for what never came.
+/// A unique name is refused for a reason that never occurred.
 static UNIQUE_REFUSES: Workload = mutant(
     "names-unique-refuses",
     "unique fails for a reason that never occurred",
@@ -197,5 +197,5 @@ static UNIQUE_REFUSES: Workload = mutant(
     |task| run(task, &Lie { verb: Verb::Unique, how: How::Refuses(UNMET) }),
 );
 
-/// Reasons for which a look-up may fail, none of which has come.
+/// Reasons for which a look-up may fail, none of which has occurred.
 const UNMET: &[Failure] = &[Failure::Denied, Failure::NoNode, Failure::ConnectionLoss, Failure::TimedOut];

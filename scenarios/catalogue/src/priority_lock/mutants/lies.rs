@@ -81,7 +81,7 @@ static READ_DENIES: Workload = mutant(
     |task| run(task, &Lie { verb: Verb::Read, how: How::Denies(NOT_HELD) }),
 );
 
-/// A reader is turned away for what never came.
+/// A reader is turned away for a reason that never occurred.
 static READ_REFUSES: Workload = mutant(
     "priority-lock-read-refuses",
     "a reader is turned away for a reason that never occurred",
@@ -105,7 +105,7 @@ static WRITE_DENIES: Workload = mutant(
     |task| run(task, &Lie { verb: Verb::Write, how: How::Denies(NOT_HELD) }),
 );
 
-/// A writer is turned away for what never came.
+/// A writer is turned away for a reason that never occurred.
 static WRITE_REFUSES: Workload = mutant(
     "priority-lock-write-refuses",
     "a writer is turned away for a reason that never occurred",
@@ -127,7 +127,7 @@ static RELEASE_DENIES: Workload =
         run(task, &Lie { verb: Verb::Release, how: How::Denies(&[Failure::Other]) })
     });
 
-/// A hold is not given back, for what never came.
+/// A hold is not given back, for a reason that never occurred.
 static RELEASE_REFUSES: Workload = mutant(
     "priority-lock-release-refuses",
     "release fails for a reason that never occurred",
@@ -135,8 +135,8 @@ static RELEASE_REFUSES: Workload = mutant(
     |task| run(task, &Lie { verb: Verb::Release, how: How::Refuses(UNMET) }),
 );
 
-/// Reasons for which who holds could not hold.
+/// Reasons that deny a hold that was granted.
 const NOT_HELD: &[Failure] = &[Failure::TimedOut, Failure::Removed, Failure::Denied, Failure::Other];
 
-/// Reasons for which a call may fail, none of which has come.
+/// Reasons for which a call may fail, none of which has occurred.
 const UNMET: &[Failure] = &[Failure::TimedOut, Failure::Removed, Failure::Denied, Failure::ConnectionLoss];

@@ -56,7 +56,7 @@ static PUT_DENIES: Workload =
         run(task, &Lie { verb: Verb::Put, how: How::Denies(&[Failure::Other]) })
     });
 
-/// An item is not accepted, for what never came.
+/// An item is not accepted, for a reason that never occurred.
 static PUT_REFUSES: Workload = mutant(
     "priority-queue-put-refuses",
     "put fails for a reason that never occurred",
@@ -86,7 +86,7 @@ static TAKE_DENIES: Workload =
         run(task, &Lie { verb: Verb::Take, how: How::Denies(&[Failure::Other]) })
     });
 
-/// Nothing is taken, for what never came.
+/// Nothing is taken, for a reason that never occurred.
 static TAKE_REFUSES: Workload = mutant(
     "priority-queue-take-refuses",
     "take fails for a reason that never occurred",
@@ -102,7 +102,7 @@ static CLAIM_PRETENDS: Workload = mutant(
     |task| run(task, &Lie { verb: Verb::Claim, how: How::Pretends }),
 );
 
-/// Nothing is claimed, for what never came.
+/// Nothing is claimed, for a reason that never occurred.
 static CLAIM_REFUSES: Workload = mutant(
     "priority-queue-claim-refuses",
     "claim fails for a reason that never occurred",

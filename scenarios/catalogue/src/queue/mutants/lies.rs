@@ -139,7 +139,7 @@ static PUT_DENIES: Workload =
         run(task, &Lie { verb: Verb::Put, how: How::Denies(&[Failure::Other]) })
     });
 
-/// An item is not accepted, for what never came.
+/// An item is not accepted, for a reason that never occurred.
 static PUT_REFUSES: Workload =
     mutant("queue-put-refuses", "put fails for a reason that never occurred", Caught::by(An2), |task| {
         run(task, &Lie { verb: Verb::Put, how: How::Refuses(UNMET) })
@@ -173,7 +173,7 @@ static TAKE_DENIES: Workload =
         run(task, &Lie { verb: Verb::Take, how: How::Denies(&[Failure::Other]) })
     });
 
-/// Nothing is taken, for what never came.
+/// Nothing is taken, for a reason that never occurred.
 static TAKE_REFUSES: Workload =
     mutant("queue-take-refuses", "take fails for a reason that never occurred", Caught::by(An2), |task| {
         run(task, &Lie { verb: Verb::Take, how: How::Refuses(UNMET) })
@@ -191,7 +191,7 @@ static CLAIM_DENIES: Workload =
         run(task, &Lie { verb: Verb::Claim, how: How::Denies(&[Failure::Other]) })
     });
 
-/// Nothing is claimed, for what never came.
+/// Nothing is claimed, for a reason that never occurred.
 static CLAIM_REFUSES: Workload =
     mutant("queue-claim-refuses", "claim fails for a reason that never occurred", Caught::by(An2), |task| {
         run(task, &Lie { verb: Verb::Claim, how: How::Refuses(UNMET) })
@@ -244,7 +244,7 @@ static GIVE_BACK_REFUSES: Workload = mutant(
     |task| run(task, &Lie { verb: Verb::GiveBack, how: How::Refuses(LOST) }),
 );
 
-/// Reasons for which a call may fail, none of which has come.
+/// Reasons for which a call may fail, none of which has occurred.
 pub(crate) const UNMET: &[Failure] =
     &[Failure::TimedOut, Failure::Denied, Failure::NoNode, Failure::ConnectionLoss];
 

@@ -77,7 +77,7 @@ static ASK_PRETENDS: Workload = mutant(
     |task| run(task, &Lie { verb: Verb::Ask, how: How::Pretends }),
 );
 
-/// A request to go fails for what never came.
+/// A request to go fails for a reason that never occurred.
 static ASK_REFUSES: Workload = mutant(
     "revocable-lock-ask-refuses",
     "a request to go fails for a reason that never occurred",
@@ -101,7 +101,7 @@ static FORCE_DENIES: Workload = mutant(
     |task| run(task, &Lie { verb: Verb::Force, how: How::Denies(&[Failure::Other]) }),
 );
 
-/// A contender is not forced out, for what never came.
+/// A contender is not forced out, for a reason that never occurred.
 static FORCE_REFUSES: Workload = mutant(
     "revocable-lock-force-refuses",
     "a forced revocation fails for a reason that never occurred",
@@ -125,7 +125,7 @@ static READ_PRETENDS: Workload = mutant(
     |task| run(task, &Lie { verb: Verb::Read, how: How::Pretends }),
 );
 
-/// A reader is turned away for what never came, such as a request to go that nobody has made.
+/// A reader is turned away for a reason that never occurred, such as a request to go that nobody has made.
 static READ_REFUSES: Workload = mutant(
     "revocable-lock-read-refuses",
     "a reader is said to be asked to go, or fails for another reason that never occurred",
@@ -141,7 +141,7 @@ static WRITE_PRETENDS: Workload = mutant(
     |task| run(task, &Lie { verb: Verb::Write, how: How::Pretends }),
 );
 
-/// A writer is turned away for what never came, such as a request to go that nobody has made.
+/// A writer is turned away for a reason that never occurred, such as a request to go that nobody has made.
 static WRITE_REFUSES: Workload = mutant(
     "revocable-lock-write-refuses",
     "a writer is said to be asked to go, or fails for another reason that never occurred",
@@ -149,7 +149,7 @@ static WRITE_REFUSES: Workload = mutant(
     |task| run(task, &Lie { verb: Verb::Write, how: How::Refuses(NOT_ASKED) }),
 );
 
-/// A reader's attempt fails for what never came.
+/// A reader's attempt fails for a reason that never occurred.
 static TRY_READ_REFUSES: Workload = mutant(
     "revocable-lock-try-read-refuses",
     "a reader's attempt fails for a reason that never occurred",
@@ -157,7 +157,7 @@ static TRY_READ_REFUSES: Workload = mutant(
     |task| run(task, &Lie { verb: Verb::TryRead, how: How::Refuses(UNMET) }),
 );
 
-/// A writer's attempt fails for what never came.
+/// A writer's attempt fails for a reason that never occurred.
 static TRY_WRITE_REFUSES: Workload = mutant(
     "revocable-lock-try-write-refuses",
     "a writer's attempt fails for a reason that never occurred",
@@ -187,7 +187,7 @@ static RELEASE_DENIES: Workload =
         run(task, &Lie { verb: Verb::Release, how: How::Denies(&[Failure::Other]) })
     });
 
-/// Reasons for which a call may fail, none of which has come.
+/// Reasons for which a call may fail, none of which has occurred.
 const UNMET: &[Failure] = &[Failure::TimedOut, Failure::Removed, Failure::Denied, Failure::ConnectionLoss];
 
 /// The same of a contender.

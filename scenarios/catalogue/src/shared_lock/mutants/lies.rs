@@ -112,7 +112,7 @@ static READ_DENIES: Workload = mutant(
     |task| run(task, &Lie { verb: Verb::Read, how: How::Denies(NOT_HELD) }),
 );
 
-/// A reader is turned away for what never came.
+/// A reader is turned away for a reason that never occurred.
 static READ_REFUSES: Workload = mutant(
     "shared-lock-read-refuses",
     "a reader is turned away for a reason that never occurred",
@@ -136,7 +136,7 @@ static WRITE_DENIES: Workload = mutant(
     |task| run(task, &Lie { verb: Verb::Write, how: How::Denies(NOT_HELD) }),
 );
 
-/// A writer is turned away for what never came.
+/// A writer is turned away for a reason that never occurred.
 static WRITE_REFUSES: Workload = mutant(
     "shared-lock-write-refuses",
     "a writer is turned away for a reason that never occurred",
@@ -144,7 +144,7 @@ static WRITE_REFUSES: Workload = mutant(
     |task| run(task, &Lie { verb: Verb::Write, how: How::Refuses(UNMET) }),
 );
 
-/// A reader's attempt fails for what never came.
+/// A reader's attempt fails for a reason that never occurred.
 static TRY_READ_REFUSES: Workload = mutant(
     "shared-lock-try-read-refuses",
     "a reader's attempt fails for a reason that never occurred",
@@ -160,7 +160,7 @@ static TRY_WRITE_PRETENDS: Workload = mutant(
     |task| run(task, &Lie { verb: Verb::TryWrite, how: How::Pretends }),
 );
 
-/// A writer's attempt fails for what never came.
+/// A writer's attempt fails for a reason that never occurred.
 static TRY_WRITE_REFUSES: Workload = mutant(
     "shared-lock-try-write-refuses",
     "a writer's attempt fails for a reason that never occurred",
@@ -196,7 +196,7 @@ static RELEASE_DENIES: Workload =
         run(task, &Lie { verb: Verb::Release, how: How::Denies(&[Failure::Other]) })
     });
 
-/// A hold is not given back, for what never came.
+/// A hold is not given back, for a reason that never occurred.
 static RELEASE_REFUSES: Workload = mutant(
     "shared-lock-release-refuses",
     "release fails for a reason that never occurred",
@@ -204,8 +204,8 @@ static RELEASE_REFUSES: Workload = mutant(
     |task| run(task, &Lie { verb: Verb::Release, how: How::Refuses(UNMET) }),
 );
 
-/// Reasons for which who holds could not hold.
+/// Reasons that deny a hold that was granted.
 const NOT_HELD: &[Failure] = &[Failure::TimedOut, Failure::Removed, Failure::Denied, Failure::Other];
 
-/// Reasons for which a call may fail, none of which has come.
+/// Reasons for which a call may fail, none of which has occurred.
 const UNMET: &[Failure] = &[Failure::TimedOut, Failure::Removed, Failure::Denied, Failure::ConnectionLoss];

@@ -146,7 +146,7 @@ static BEGIN_DENIES: Workload = mutant(
     |task| run(task, &Lie { verb: Verb::Begin, how: How::Denies(&[Failure::Other]) }),
 );
 
-/// A transaction does not begin, for what never came.
+/// A transaction does not begin, for a reason that never occurred.
 static BEGIN_REFUSES: Workload = mutant(
     "two-phase-commit-begin-refuses",
     "begin fails for a reason that never occurred",
@@ -172,7 +172,7 @@ static VOTE_DENIES: Workload =
         run(task, &Lie { verb: Verb::Vote, how: How::Denies(&[Failure::Other]) })
     });
 
-/// A site cannot vote, for what never came.
+/// A site cannot vote, for a reason that never occurred.
 static VOTE_REFUSES: Workload = mutant(
     "two-phase-commit-vote-refuses",
     "vote fails for a reason that never occurred",
@@ -200,7 +200,7 @@ static DECIDE_DENIES: Workload = mutant(
     |task| run(task, &Lie { verb: Verb::Decide, how: How::Denies(&[Failure::Other]) }),
 );
 
-/// A decision is not learned, for what never came.
+/// A decision is not learned, for a reason that never occurred.
 static DECIDE_REFUSES: Workload = mutant(
     "two-phase-commit-decide-refuses",
     "a party does not learn the decision, for a reason that never occurred",
@@ -224,7 +224,7 @@ static FINISH_DENIES: Workload = mutant(
     |task| run(task, &Lie { verb: Verb::Finish, how: How::Denies(&[Failure::Other]) }),
 );
 
-/// A site cannot finish, for what never came.
+/// A site cannot finish, for a reason that never occurred.
 static FINISH_REFUSES: Workload = mutant(
     "two-phase-commit-finish-refuses",
     "finish fails for a reason that never occurred",
@@ -240,5 +240,5 @@ static FINISH_STOPS_HALFWAY: Workload = mutant(
     |task| run(task, &Lie { verb: Verb::Finish, how: How::StopsHalfway }),
 );
 
-/// Reasons for which a call may fail, none of which has come.
+/// Reasons for which a call may fail, none of which has occurred.
 const UNMET: &[Failure] = &[Failure::TimedOut, Failure::Denied, Failure::ConnectionLoss];
