@@ -1,8 +1,9 @@
 //! Answers: AN-1 to AN-3. What a call returns is held against what the client was answered and what the servers committed.
 //!
-//! The rules are the same for every verb of every recipe. Two tables say what differs: [`done`], what an operation that
-//! returns done has brought about; [`failed`], what must have happened before an operation may give a reason. What an
-//! operation may leave that says that nothing was done stands in [`nothing`].
+//! The rules are the same for every verb of every recipe. Tables say what differs: [`done`], what an operation that returns
+//! done has brought about; [`seen`], what must have been answered before an operation hands out a value; [`failed`], what must
+//! have happened before an operation may give a reason. What an operation may leave that says that nothing was done stands in
+//! [`nothing`].
 //!
 //! AN-2 needs the client's side alone, and judges captures, too. AN-1 and AN-3 need the committed transactions.
 
@@ -10,11 +11,12 @@ mod doing;
 mod done;
 mod failed;
 mod nothing;
+mod seen;
 mod znodes;
 
 use crate::rules::prelude::*;
 use doing::{Act, Doing, Effect};
-use znodes::Znodes;
+use znodes::{Part, Znodes};
 
 /// AN-1 to AN-3.
 #[derive(Default)]
@@ -47,7 +49,10 @@ impl Answers {
         self.written = None;
         let Some(place) = self.znodes.place(scene, path) else { return };
         let effect = Effect { act, path, place, at: scene.now(), data: None };
+        let is_last =
+            act == Act::Deletes && place.part == Part::Site && self.znodes.has_no_site(place.object);
         if let Some(doing) = self.doing(op) {
+            doing.is_last |= is_last;
             doing.effects.push(effect);
             let number = doing.effects.len() - 1;
             self.written = (act != Act::Deletes).then_some((op, number));
@@ -87,8 +92,9 @@ impl Answers {
 impl Rule for Answers {
     const ID: RuleId = RuleId::An1;
     const ALSO: &'static [RuleId] = &[RuleId::An2, RuleId::An3];
-    const HEARS: Kinds =
-        hears![Call, Given, Observed, Return, Reply, Lost, State, Created, Written, Deleted, Data, Crash,];
+    const HEARS: Kinds = hears![
+        Call, Given, Observed, Return, Reply, Notice, Lost, State, Created, Written, Deleted, Data, Crash,
+    ];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         match event.what {
@@ -109,13 +115,21 @@ impl Rule for Answers {
             }
             What::Observed { seen, text, .. } => {
                 if let Some(doing) = self.doing(event.op) {
-                    doing.seen = Some((seen, text));
+                    if scene.view.is_sim() {
+                        seen::judge(scene, doing, seen, out);
+                    }
+                    doing.hands_out(seen, text);
                 }
             }
             What::Return { outcome, failure } => self.returned(scene, event.op, (outcome, failure), out),
             What::Reply { code, .. } => {
                 if let Some(doing) = self.doing(event.op) {
                     doing.hears(code);
+                }
+            }
+            What::Notice { .. } => {
+                if let Some(doing) = self.doing(event.op) {
+                    doing.is_notified();
                 }
             }
             What::Lost { .. } => {

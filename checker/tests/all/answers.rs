@@ -6,7 +6,7 @@ use crate::common::*;
 use zk_checker::digest;
 
 /// Two clients and an object; both are connected.
-fn head(object: &str) -> String {
+pub(crate) fn head(object: &str) -> String {
     format!(
         "run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.001 clients a b
 {object}
@@ -18,9 +18,9 @@ fn head(object: &str) -> String {
     )
 }
 
-const END: &str = "9.000 world quiesce\n";
+pub(crate) const END: &str = "9.000 world quiesce\n";
 
-fn data(text: &str) -> String {
+pub(crate) fn data(text: &str) -> String {
     format!("server:0 data {} {:#x}", text.len(), digest::data(Some(text.as_bytes())))
 }
 
@@ -287,7 +287,7 @@ fn what_is_given_back_is_claimed_no_more() {
 }
 
 /// Two sites of a transaction: one begins it and votes.
-fn voted() -> String {
+pub(crate) fn voted() -> String {
     let head = head("two_phase_commit /tx size 2");
     let (nothing, vote) = (data(""), data("commit"));
     format!(

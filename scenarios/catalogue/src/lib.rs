@@ -37,7 +37,25 @@
 //!    within how many seeds, with what harm, while the right recipe is silent on the same seeds. `cargo sim mutants NAME` shows
 //!    whether it is, and `cargo sim mutants --write-readme` writes the table anew.
 //!
+//!    Beside these, every operation of a recipe has mutants that lie.
+//!
 //! All of them import the module `prelude`, which has the names of the harness and the ids of the rules.
+//!
+//! # Recipes that lie
+//!
+//! `mutants/lies.rs` holds mutants of one shape: the right recipe behind a thin wrapper, of which one operation, in about half of
+//! its calls, answers what is not so. Their names are those of the workload, the operation and the lie:
+//!
+//! | lie | the operation |
+//! |---|---|
+//! | `pretends` | returns done, and does nothing |
+//! | `denies` | does its work, and fails as if nothing was done |
+//! | `refuses` | does nothing, and fails for a reason that never occurred |
+//! | `repeats` | does its work twice |
+//! | `stops-halfway` | returns done when its first request is answered, and leaves the rest out |
+//!
+//! They show that the rules about answers, AN-1 to AN-3, see every operation. A new operation gets its own; a test finds the ones
+//! that have none.
 
 pub mod barrier;
 mod claims;
@@ -47,6 +65,7 @@ pub mod double_barrier;
 pub mod election;
 mod former;
 pub mod group;
+mod lies;
 pub mod lock;
 pub mod long_holds;
 pub mod many_holds;
@@ -101,7 +120,13 @@ pub fn workloads() -> impl Iterator<Item = &'static Workload> {
 
 /// The recipes with one wrong step, and right ones in wrong worlds.
 pub fn mutants() -> impl Iterator<Item = &'static Workload> {
-    recipes().flat_map(|recipe| recipe.mutants.iter().copied()).chain(wrong_worlds::caught())
+    let of_a_recipe = |recipe: &'static Recipe| recipe.mutants.iter().chain(recipe.lies).copied();
+    recipes().flat_map(of_a_recipe).chain(wrong_worlds::caught())
+}
+
+/// The mutants whose answers are not so.
+pub fn lying() -> impl Iterator<Item = &'static Workload> {
+    recipes().flat_map(|recipe| recipe.lies.iter().copied())
 }
 
 /// Workloads in worlds that are kinder than ZooKeeper.

@@ -18,6 +18,8 @@ pub struct Recipe {
     pub stories: &'static [&'static Story],
     /// It with one wrong step, in many ways.
     pub mutants: &'static [&'static Workload],
+    /// It with one operation that [lies](crate#recipes-that-lie) about what it has done.
+    pub lies: &'static [&'static Workload],
     /// The mutants that show on real servers too.
     pub real_mutants: &'static [&'static RealWorkload],
 }

@@ -6,7 +6,7 @@ use futures_util::future::{Either, select};
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::time::Duration;
-use zk_checker::history::{Failure, ObjectId, OpId, Outcome, Verb};
+use zk_checker::history::{Failure, ObjectId, OpId, Outcome, Verb, What};
 use zk_recipes::zk::Error;
 
 /// What is called.
@@ -193,6 +193,16 @@ pub async fn in_no_operation<C: Client, T>(client: &C, work: impl Future<Output 
         polled
     })
     .await
+}
+
+/// Whether a request of the operation in hand has been answered.
+pub fn is_answered<C: Client>(client: &C) -> bool {
+    let op = OpId(client.op());
+    client.journal(|journal, _| {
+        let events = journal.history().events.iter().rev().filter(|event| event.op == op);
+        let mut since_the_call = events.take_while(|event| !matches!(event.what, What::Call { .. }));
+        since_the_call.any(|event| matches!(event.what, What::Reply { .. }))
+    })
 }
 
 fn begin<C: Client>(client: &C, call: Call, given: impl FnOnce(&mut Journal, u64, OpId)) -> OpId {

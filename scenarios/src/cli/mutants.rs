@@ -5,6 +5,7 @@ use super::lines::new_file;
 use super::sweeping::{now, parse_strategy};
 use super::{Output, junit, nearest, progress, shrinking};
 use crate::mutation_score::kills::{self, Kills};
+use crate::mutation_score::lies;
 use crate::mutation_score::measure::{Measured, Outcome, measure_by};
 use crate::mutation_score::shrunk::{self, Small};
 use crate::mutation_score::table;
@@ -90,8 +91,12 @@ impl Mutants {
             print!("\n{}", shrunk::text(&small));
         }
         if let (Some(path), Some(text)) = (&self.write_readme, readme) {
-            let placed = table::placed(&text, &table::markdown(&measured, self.seeds));
+            let listed: Vec<_> = measured.iter().filter(|one| !lies::lies(one.workload)).cloned().collect();
+            let placed = table::placed(&text, &table::markdown(&listed, self.seeds));
             let placed = placed.context("the marks of the table have disappeared")?;
+            // A file of somebody else's may have no place for the lies.
+            let both = table::placed_between(&placed, &lies::markdown(), lies::BEGIN, lies::END);
+            let placed = both.unwrap_or(placed);
             std::fs::write(path, placed).with_context(|| format!("cannot write {}", path.display()))?;
         }
         if let Some(file) = report {
@@ -132,7 +137,8 @@ impl Mutants {
             print!("{}", kills::text(&all, self.seeds));
         }
         if let (Some(path), Some(text)) = (&self.write_readme, readme) {
-            let table = kills::markdown(&all, self.seeds);
+            let listed: Vec<_> = all.iter().filter(|one| !lies::lies(one.workload)).copied().collect();
+            let table = kills::markdown(&listed, self.seeds);
             let placed = table::placed_between(text, &table, kills::BEGIN, kills::END);
             let placed = placed.context("the marks of the table have disappeared")?;
             std::fs::write(path, placed).with_context(|| format!("cannot write {}", path.display()))?;

@@ -2,9 +2,10 @@
 //!
 //! A checker that has never found a bug is no evidence. [`Caught`](zk_harness::caught::Caught) states what a mutant must
 //! show; [`measure`] runs it and the correct recipe on the same seeds; [`table`] prints the results. [`kills`] is the
-//! kill table: how many runs each search strategy needs.
+//! kill table: how many runs each search strategy needs. [`lies`] is the table of the mutants that lie.
 
 pub mod kills;
+pub mod lies;
 pub mod measure;
 pub mod shrunk;
 pub mod table;

@@ -40,8 +40,14 @@ pub(super) struct Doing {
     pub(super) seen: Option<(Seen, Sym)>,
     /// The codes of the replies that it got, as bits.
     codes: u32,
+    /// The same of the replies since it handed out a value.
+    read: u32,
+    /// Whether it was notified of a change since then.
+    is_notified: bool,
     /// Whether a reply was lost, or the client was not connected for a while.
     pub(super) is_disturbed: bool,
+    /// Whether it has deleted the last site of a transaction.
+    pub(super) is_last: bool,
     /// Whether it returned that its time limit is over.
     pub(super) is_late: bool,
     pub(super) effects: Vec<Effect>,
@@ -61,7 +67,10 @@ impl Doing {
             gives_up: Vec::new(),
             seen: None,
             codes: 0,
+            read: 0,
+            is_notified: false,
             is_disturbed: scene.view.session(session).is_suspended,
+            is_last: false,
             is_late: false,
             effects: Vec::new(),
         }
@@ -70,11 +79,28 @@ impl Doing {
     /// Notes a reply.
     pub(super) fn hears(&mut self, code: Code) {
         self.codes |= 1 << code as u32;
+        self.read |= 1 << code as u32;
     }
 
     /// Whether it got a reply with one of these codes.
     pub(super) fn heard(&self, codes: &[Code]) -> bool {
         codes.iter().any(|code| self.codes & (1 << *code as u32) != 0)
+    }
+
+    /// Notes a notification, which says as much as a read.
+    pub(super) fn is_notified(&mut self) {
+        self.is_notified = true;
+    }
+
+    /// Whether it was notified, or got a reply, since it handed out a value; a reply with that code if one is named.
+    pub(super) fn has_read(&self, code: Option<Code>) -> bool {
+        self.is_notified || code.map_or(self.read != 0, |code| self.read & (1 << code as u32) != 0)
+    }
+
+    /// Hands out a value.
+    pub(super) fn hands_out(&mut self, seen: Seen, text: Sym) {
+        self.seen = Some((seen, text));
+        (self.read, self.is_notified) = (0, false);
     }
 
     /// Whether a server refused one of its requests without a look at the tree.

@@ -1,9 +1,10 @@
 //! AN-1: an operation that returns done has brought about what it says.
 
-use super::doing::{Act, Doing};
+use super::doing::{Act, Doing, Effect};
 use super::znodes::{Part, Znodes, proves_nothing};
 use crate::digest;
 use crate::rules::prelude::*;
+use crate::rules::two_phase_commit::COORDINATOR;
 
 /// Why a return is not true, and the event that shows it.
 type Wrong = (String, u32);
@@ -44,7 +45,7 @@ fn check(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<Result<(),
             }
             is_absent(scene, doing, znodes, path)
         }
-        (Kind::Group, Verb::Release) | (Kind::DoubleBarrier, Verb::Leave) => {
+        (_, Verb::Release) | (Kind::DoubleBarrier, Verb::Leave) => {
             match doing.gives_up[..] {
                 // Of several it is not known which was meant.
                 [_, _, ..] => return None,
@@ -52,15 +53,19 @@ fn check(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<Result<(),
                 [own] => is_absent(scene, doing, znodes, own),
             }
         }
+        (Kind::Names, Verb::Unique) => has_created(doing),
         (Kind::Queue | Kind::PriorityQueue, Verb::Put) => all_items(scene, doing),
         (Kind::Queue | Kind::PriorityQueue, Verb::Confirm) => {
-            let gone =
-                |effect: &&super::Effect| effect.act == Act::Deletes && effect.place.part == Part::Item;
+            let gone = |effect: &&Effect| effect.act == Act::Deletes && effect.place.part == Part::Item;
             let told = || ("it has deleted no item".to_owned(), u32::MAX);
             doing.effects.iter().find(gone).map(|_| ()).ok_or_else(told)
         }
         (Kind::Queue | Kind::PriorityQueue, Verb::GiveBack) => is_given_back(scene, doing, znodes),
         (Kind::TwoPhaseCommit, Verb::Vote) => has_voted(scene, doing, znodes)?,
+        // Who removes the last site removes the transaction, and so does its coordinator.
+        (Kind::TwoPhaseCommit, Verb::Finish) if doing.is_last || doing.number == COORDINATOR => {
+            is_absent(scene, doing, znodes, object.path)
+        }
         (Kind::TwoPhaseCommit, Verb::Finish) => {
             let (site, _) = znodes.vote_of(doing.object, doing.number)?;
             is_absent(scene, doing, znodes, site)
@@ -105,6 +110,15 @@ fn is_absent(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes, path: Sym) -> Re
     Err((why, znode.created.index))
 }
 
+/// A unique name is a znode. The other operations that create one for their client have rules of their own for what they grant.
+fn has_created(doing: &Doing) -> Result<(), Wrong> {
+    let is_name = |effect: &Effect| effect.act == Act::Creates && effect.place.part == Part::Member;
+    match doing.effects.iter().any(is_name) {
+        true => Ok(()),
+        false => Err(("it has created no znode".to_owned(), u32::MAX)),
+    }
+}
+
 /// A put has created an item for each argument, in their order, and all in one transaction.
 fn all_items(scene: &Scene<'_>, doing: &Doing) -> Result<(), Wrong> {
     let made =
@@ -124,7 +138,7 @@ fn all_items(scene: &Scene<'_>, doing: &Doing) -> Result<(), Wrong> {
     match made.windows(2).find(|pair| pair[0].at.at != pair[1].at.at) {
         None => Ok(()),
         Some(pair) => {
-            let when = |effect: &super::Effect| scene.when(effect.at);
+            let when = |effect: &Effect| scene.when(effect.at);
             let why = format!(
                 "its items were not created as one: {} at {}, {} at {}",
                 scene.znode(pair[0].path),
@@ -174,7 +188,7 @@ fn has_voted(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<Result
 
 /// A write to a configuration has written its value.
 fn is_written(scene: &Scene<'_>, doing: &Doing) -> Result<(), Wrong> {
-    let written = |effect: &&super::Effect| effect.act != Act::Deletes && effect.place.part == Part::Itself;
+    let written = |effect: &&Effect| effect.act != Act::Deletes && effect.place.part == Part::Itself;
     let Some(last) = doing.effects.iter().rfind(written) else {
         return Err(("it has written nothing".to_owned(), u32::MAX));
     };
@@ -188,7 +202,7 @@ fn is_written(scene: &Scene<'_>, doing: &Doing) -> Result<(), Wrong> {
 
 /// An acknowledgement has put the leader on record, now or before.
 fn is_on_record(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Result<(), Wrong> {
-    let own = |effect: &super::Effect| effect.act != Act::Deletes && effect.place.part == Part::Record;
+    let own = |effect: &Effect| effect.act != Act::Deletes && effect.place.part == Part::Record;
     if doing.effects.iter().any(own) {
         return Ok(());
     }

@@ -38,11 +38,13 @@ pub(super) fn judge(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes, out: &mut
 fn is_left(doing: &Doing, effect: &Effect, znodes: &Znodes) -> bool {
     let znode = znodes.at(effect.path);
     match (effect.act, effect.place.part) {
-        (Act::Creates, Part::Itself | Part::Item | Part::Record) => {
+        (Act::Creates, Part::Itself | Part::Item) => {
             znode.is_alive && znode.op == doing.id && znode.owner == Session(0)
         }
         (Act::Writes, Part::Itself | Part::Record | Part::Site) => true,
         (Act::Deletes, Part::Itself | Part::Item | Part::Record | Part::Site) => true,
+        (Act::Creates, Part::Record) => znode.is_alive && znode.op == doing.id,
+        (Act::Deletes, Part::Claim) => doing.verb == Verb::GiveBack,
         (Act::Deletes, Part::Member) if gives_up(doing.verb) => !doing.is_late,
         (Act::Deletes, Part::Member) if doing.verb == Verb::Force => znode.client != doing.client,
         _ => false,

@@ -98,6 +98,8 @@ pub(super) struct Znodes {
     own: BTreeMap<(u16, ObjectId), Vec<Sym>>,
     /// By transaction and site: the znode with its vote, and the digest of the vote.
     votes: BTreeMap<(ObjectId, u64), (Sym, u64)>,
+    /// The number of sites of a transaction that have not finished.
+    sites: BTreeMap<ObjectId, u32>,
     /// Clients of which a znode was deleted by another one, or with its session.
     bereft: BTreeSet<(u16, ObjectId)>,
     /// The znode whose data come with the next event, and the operation that wrote them.
@@ -140,7 +142,8 @@ impl Znodes {
         let made = doing.effects.iter().filter(|effect| is_own(effect.place.part));
         for effect in made {
             let znode = self.all.at(effect.path.0 as usize);
-            if znode.is_alive && znode.op == doing.id {
+            // A directory of a recipe belongs to no session.
+            if znode.is_alive && znode.op == doing.id && znode.owner != Session(0) {
                 self.own.entry((doing.client, doing.object)).or_default().push(effect.path);
             }
         }
@@ -155,21 +158,19 @@ impl Znodes {
         (op, client): (OpId, u16),
     ) {
         self.last = None;
-        if self.place(scene, path).is_none() {
-            return;
-        }
+        let Some(place) = self.place(scene, path) else { return };
+        self.count_site(place, true);
         let znode = self.all.slot(path.0 as usize);
-        let (place, created) = (znode.place, scene.now());
         // The deletion of the former one still counts: it was absent then.
         let deleted = znode.deleted;
         *znode = Znode {
-            place,
+            place: Some(place),
             is_placed: true,
             is_alive: true,
             owner,
             client: if op == OpId(0) { u16::MAX } else { client },
             op,
-            created,
+            created: scene.now(),
             deleted,
             mzxid: zxid,
             ..Znode::NONE
@@ -203,6 +204,18 @@ impl Znodes {
         }
     }
 
+    /// Whether no site of a transaction is left.
+    pub(super) fn has_no_site(&self, object: ObjectId) -> bool {
+        self.sites.get(&object).is_none_or(|left| *left == 0)
+    }
+
+    /// Counts a site that is created or deleted.
+    fn count_site(&mut self, place: Place, is_created: bool) {
+        let Place { object, part: Part::Site } = place else { return };
+        let left = self.sites.entry(object).or_default();
+        *left = if is_created { *left + 1 } else { left.saturating_sub(1) };
+    }
+
     /// The znode with the vote of a site, and the digest of the vote that was written last.
     pub(super) fn vote_of(&self, object: ObjectId, site: u64) -> Option<(Sym, u64)> {
         self.votes.get(&(object, site)).copied()
@@ -215,12 +228,11 @@ impl Znodes {
 
     pub(super) fn deleted(&mut self, scene: &Scene<'_>, path: Sym, by: Session, op: OpId) {
         self.last = None;
-        if self.place(scene, path).is_none() {
-            return;
-        }
+        let Some(place) = self.place(scene, path) else { return };
         let znode = self.all.slot(path.0 as usize);
         (znode.is_alive, znode.deleted, znode.by, znode.deleted_by) = (false, scene.now(), by, op);
-        let of = (znode.client, znode.place.map_or(ObjectId(0), |place| place.object));
+        let of = (znode.client, place.object);
+        self.count_site(place, false);
         // Whoever sees that its znode is gone cannot know that its session went before.
         if op == OpId(0) || scene.view.op(op).client != of.0 {
             self.bereft.insert(of);

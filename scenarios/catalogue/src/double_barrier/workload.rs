@@ -84,7 +84,7 @@ fn objects(names: &mut Names, setting: &Setting) -> Vec<Object> {
 }
 
 /// The double barrier that a round uses.
-fn setup(setting: &Setting, round: u32) -> Setup {
+pub(super) fn setup(setting: &Setting, round: u32) -> Setup {
     let which = [0, 0, 1, 2, 1][round as usize % 5];
     setups(setting)[which].clone()
 }
@@ -93,7 +93,7 @@ fn setup(setting: &Setting, round: u32) -> Setup {
 pub type Make<Z, M> = Box<dyn Fn(&Z, &Setup, Option<String>, u32) -> M + Send + Sync>;
 
 /// The double barrier, set up so.
-fn new<Z: ZooKeeper>(zk: &Z, setup: &Setup, id: Option<String>, _: u32) -> DoubleBarrier<Z> {
+pub(super) fn new<Z: ZooKeeper>(zk: &Z, setup: &Setup, id: Option<String>, _: u32) -> DoubleBarrier<Z> {
     let Setup { participants, reuse, leave, .. } = *setup;
     let options = DoubleBarrierOptions { participants, id, reuse, leave, parents: Parents::Container };
     DoubleBarrier::new(zk, setup.path, options).expect("the input is good")

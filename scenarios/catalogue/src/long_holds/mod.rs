@@ -36,6 +36,7 @@ pub static RECIPE: Recipe = Recipe {
     real: Some(&REAL),
     stories: &[],
     mutants: &[&without_pings::WORKLOAD],
+    lies: &[],
     real_mutants: &[],
 };
 

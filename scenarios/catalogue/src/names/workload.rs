@@ -11,7 +11,8 @@ use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
 use zk_checker::history::Names as Texts;
-use zk_recipes::names::{Freshness, IfTaken, Names, NamesOptions, Registration};
+use zk_recipes::config::Versioned;
+use zk_recipes::names::{Freshness, IfTaken, Names, NamesOptions, PermanentName, Registration, UniqueName};
 use zk_recipes::zk::SessionId;
 
 /// Names under load.
@@ -73,6 +74,40 @@ pub trait NameService<Z: ZooKeeper>: Clone + Send + Sync + 'static {
         name: &str,
         data: &[u8],
     ) -> impl Future<Output = Result<Self::Registered, Error>> + Send;
+
+    /// Registers a name for good, in names that do not wait.
+    fn register_permanent(
+        &self,
+        names: &Names<Z>,
+        name: &str,
+        data: &[u8],
+    ) -> impl Future<Output = Result<PermanentName<Z>, Error>> + Send {
+        names.register_permanent(name, data)
+    }
+
+    /// Takes such a name back; says whether it stood until then.
+    fn unregister(&self, registered: &PermanentName<Z>) -> impl Future<Output = Result<bool, Error>> + Send {
+        registered.unregister()
+    }
+
+    /// Looks a name up.
+    fn resolve(
+        &self,
+        names: &Names<Z>,
+        name: &str,
+        freshness: Freshness,
+    ) -> impl Future<Output = Result<Option<Versioned>, Error>> + Send {
+        names.resolve(name, freshness)
+    }
+
+    /// Makes a unique name.
+    fn unique(
+        &self,
+        names: &Names<Z>,
+        prefix: &str,
+    ) -> impl Future<Output = Result<UniqueName, Error>> + Send {
+        names.unique(prefix)
+    }
 }
 
 /// A name that was registered.
@@ -129,9 +164,9 @@ pub async fn client<C: Client, S: NameService<C::Zk>>(task: Task<C>, make: MakeN
         let (_, names, waits) = present.clone().expect("it was made above");
         async move {
             match client.choose(8) {
-                4 | 5 => look_up(client, &zk, pace).await,
-                6 => unique(client, &zk).await,
-                7 => for_good(client, &zk, &value, pace).await,
+                4 | 5 => look_up(client, &zk, &names, pace).await,
+                6 => unique(client, &zk, &names).await,
+                7 => for_good(client, &zk, &names, &value, pace).await,
                 _ => for_a_while(client, zk, (names, waits), &value, pace).await,
             }
         }
@@ -231,7 +266,7 @@ async fn within<C: Client, T>(
 }
 
 /// Looks a name up.
-async fn look_up<C: Client>(client: &C, zk: &C::Zk, pace: Pace) -> Round {
+async fn look_up<C: Client, S: NameService<C::Zk>>(client: &C, zk: &C::Zk, service: &S, pace: Pace) -> Round {
     client.sleep(pace.work * client.choose(4)).await;
     let names = Names::new(zk, DIRECTORY, NamesOptions::default()).expect("the directory is a good path");
     let name = a_name(client);
@@ -241,7 +276,7 @@ async fn look_up<C: Client>(client: &C, zk: &C::Zk, pace: Pace) -> Round {
         client,
         Call::new(NAMES, Verb::Resolve),
         |journal, at, op| journal.given(at, client.number(), op, name, number),
-        || names.resolve(name, freshness),
+        || service.resolve(&names, name, freshness),
         |journal, at, op, found| match found {
             Some(found) => {
                 let text = String::from_utf8_lossy(&found.data);
@@ -255,13 +290,13 @@ async fn look_up<C: Client>(client: &C, zk: &C::Zk, pace: Pace) -> Round {
 }
 
 /// Makes a unique name.
-async fn unique<C: Client>(client: &C, zk: &C::Zk) -> Round {
+async fn unique<C: Client, S: NameService<C::Zk>>(client: &C, zk: &C::Zk, service: &S) -> Round {
     let names = Names::new(zk, DIRECTORY, NamesOptions::default()).expect("the directory is a good path");
     let (_, ended) = observed_operation(
         client,
         Call::new(NAMES, Verb::Unique),
         |journal, at, op| journal.given(at, client.number(), op, "job", 0),
-        || names.unique("job"),
+        || service.unique(&names, "job"),
         |journal, at, op, unique| {
             journal.observed(at, client.number(), op, NAMES, Seen::Name, &unique.name, unique.czxid as u64);
         },
@@ -271,11 +306,17 @@ async fn unique<C: Client>(client: &C, zk: &C::Zk) -> Round {
 }
 
 /// Registers a name for good, and takes it back after a while.
-async fn for_good<C: Client>(client: &C, zk: &C::Zk, value: &str, pace: Pace) -> Round {
+async fn for_good<C: Client, S: NameService<C::Zk>>(
+    client: &C,
+    zk: &C::Zk,
+    service: &S,
+    value: &str,
+    pace: Pace,
+) -> Round {
     let names = Names::new(zk, DIRECTORY, NamesOptions::default()).expect("the directory is a good path");
     let name = a_name(client);
     let register = || async {
-        let registered = names.register_permanent(name, value.as_bytes()).await?;
+        let registered = service.register_permanent(&names, name, value.as_bytes()).await?;
         // By the guid in front: it may have been taken away, and another's stand there.
         let own = registered.guid().to_string();
         let czxid = loop {
@@ -305,6 +346,6 @@ async fn for_good<C: Client>(client: &C, zk: &C::Zk, value: &str, pace: Pace) ->
     let Ended::Done((registered, _)) = ended else { return over(&ended) };
     client.sleep(pace.work * (1 + client.choose(4))).await;
     let call = Call::new(NAMES, Verb::Unregister);
-    let _ = operation(client, call, given, || registered.unregister()).await;
+    let _ = operation(client, call, given, || service.unregister(&registered)).await;
     Round::Over
 }

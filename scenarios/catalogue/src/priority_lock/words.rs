@@ -1,6 +1,6 @@
 //! The words of the priority lock.
 
-use super::workload::{self as priority_lock, Guard, LOCK};
+use super::workload::{self as priority_lock, Guard, HeldUrgently, LOCK};
 use crate::prelude::*;
 use sim_zk::SimClient;
 use std::future::Future;

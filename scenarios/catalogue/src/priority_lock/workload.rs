@@ -7,6 +7,7 @@
 
 use crate::prelude::*;
 use futures_util::future::{Either, select};
+use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
 use zk_checker::history::{Budget, Sym};
@@ -19,12 +20,12 @@ use zk_recipes::{
 pub static WORKLOAD: Workload = Workload {
     about: "readers and writers of several priorities take a lock and revoke each other",
     required: &[Mx1, Mx2, Mx3, Mx4, Mx5, Mx7, Mx8, Mx9, Mx10, Mx11, Mx12, Mx13, Mx14, Mx15, Rv1, Rv2],
-    ..Workload::own("priority-lock", objects, |task| client(task, Box::new(Clone::clone)).boxed(), &STATED)
+    ..Workload::own("priority-lock", objects, |task| client(task, Box::new(right)).boxed(), &STATED)
 };
 
 /// The same on real servers.
 pub static REAL: RealWorkload =
-    RealWorkload::new(&WORKLOAD, |task| client(task, Box::new(Clone::clone)).boxed(), &[Mx1]);
+    RealWorkload::new(&WORKLOAD, |task| client(task, Box::new(right)).boxed(), &[Mx1]);
 
 /// What its runs owe.
 pub static STATED: Stated = Stated {
@@ -96,9 +97,36 @@ impl<Z: ZooKeeper> Held for Guard<Z> {
     }
 }
 
-impl<Z: ZooKeeper> Guard<Z> {
+/// A hold whose holder hears that it is asked to go.
+pub trait HeldUrgently: Held {
     /// Resolves when the holder was asked to go.
-    pub async fn revoked(&self) -> Result<(), LostReason> {
+    fn revoked(&self) -> impl Future<Output = Result<(), LostReason>> + Send;
+}
+
+/// The methods of the priority lock, which a mutant has too.
+pub trait Urgent: Send + Sync + 'static {
+    /// What a grant gives.
+    type Guard: HeldUrgently;
+
+    /// Waits for a reader's or a writer's hold; a limit of zero is none.
+    fn acquire(
+        &self,
+        verb: Verb,
+        priority: Priority,
+        limit: Duration,
+    ) -> impl Future<Output = Result<Self::Guard, Error>> + Send;
+}
+
+impl<Z: ZooKeeper> Urgent for PriorityLock<Z> {
+    type Guard = Guard<Z>;
+
+    async fn acquire(&self, verb: Verb, priority: Priority, limit: Duration) -> Result<Guard<Z>, Error> {
+        acquire(self, verb, priority, limit).await
+    }
+}
+
+impl<Z: ZooKeeper> HeldUrgently for Guard<Z> {
+    async fn revoked(&self) -> Result<(), LostReason> {
         match self {
             Guard::Read(held) => held.revoked().await,
             Guard::Write(held) => held.revoked().await,
@@ -109,6 +137,11 @@ impl<Z: ZooKeeper> Guard<Z> {
 /// The priority lock on [`DIRECTORY`], over that session.
 pub fn new<Z: ZooKeeper>(zk: &Z, preempt: Preempt) -> Result<PriorityLock<Z>, Error> {
     PriorityLock::new(zk, DIRECTORY, PriorityLockOptions { preempt, ..PriorityLockOptions::default() })
+}
+
+/// The right lock, for [`client`].
+pub fn right<Z: ZooKeeper>(zk: &Z, preempt: Preempt) -> PriorityLock<Z> {
+    new(zk, preempt).expect("the directory is a good path")
 }
 
 /// Waits for a reader's or a writer's hold; a limit of zero is none.
@@ -126,28 +159,26 @@ pub async fn acquire<Z: ZooKeeper>(
     }
 }
 
-/// One client's part. The lock runs over the session that `session` makes of the client's.
-pub async fn client<C: Client, Z: ZooKeeper>(task: Task<C>, session: Make<C::Zk, Z>) {
-    let (client, pace, session) = (&task.client, task.setting.pace, &session);
+/// The constructor of a lock that does so with its holders: of the right one, or of a mutant.
+pub type MakeUrgent<Z, L> = Box<dyn Fn(&Z, Preempt) -> L + Send + Sync>;
+
+/// One client's part.
+pub async fn client<C: Client, L: Urgent>(task: Task<C>, make: MakeUrgent<C::Zk, L>) {
+    let (client, pace, make) = (&task.client, task.setting.pace, &make);
     let round = |zk: C::Zk, _| async move {
         let preempt = match client.choose(4) {
             2 => Preempt::Ask,
             3 => Preempt::Force { grace: GRACE },
             _ => Preempt::Never,
         };
-        let lock = new(&session(&zk), preempt).expect("the directory is a good path");
+        let lock = make(&zk, preempt);
         take_turn(client, &zk, &lock, pace).await
     };
     rounds(&task, round).await;
 }
 
 /// One acquire with what follows.
-async fn take_turn<C: Client, Z: ZooKeeper>(
-    client: &C,
-    zk: &C::Zk,
-    lock: &PriorityLock<Z>,
-    pace: Pace,
-) -> Round {
+async fn take_turn<C: Client, L: Urgent>(client: &C, zk: &C::Zk, lock: &L, pace: Pace) -> Round {
     let verb = if client.choose(2) == 0 { Verb::Write } else { Verb::Read };
     let priority = Priority(client.choose(3) as u16);
     let call = Call::new(LOCK, verb);
@@ -155,7 +186,7 @@ async fn take_turn<C: Client, Z: ZooKeeper>(
     let given = |journal: &mut Journal, at, op| {
         journal.given(at, client.number(), op, "", u64::from(priority.0));
     };
-    let acquiring = || acquire(lock, verb, priority, call.limit);
+    let acquiring = || lock.acquire(verb, priority, call.limit);
     let (op, guard) = match operation(client, call, given, acquiring).await {
         (op, Ended::Done(guard)) => (op, guard),
         (_, ended) if ended.is_session_over() => return Round::Again,
@@ -171,10 +202,10 @@ async fn take_turn<C: Client, Z: ZooKeeper>(
 }
 
 /// Holds for a while, writes to the resource, and hears whether it is asked to go.
-async fn hold<C: Client, Z: ZooKeeper>(
+async fn hold<C: Client, H: HeldUrgently>(
     client: &C,
-    belief: Belief<'_, C, Guard<Z>>,
-    guard: &Guard<Z>,
+    belief: Belief<'_, C, H>,
+    guard: &H,
     op: OpId,
     pace: Pace,
 ) {

@@ -57,7 +57,7 @@ pub fn objects(names: &mut Names, _: &Setting) -> Vec<Object> {
 }
 
 /// One who puts into the right priority queue, and one who takes.
-fn open<Z: ZooKeeper>(zk: &Z, way: &Way, _: usize) -> (PriorityProducer<Z>, Consumer<Z>) {
+pub(super) fn open<Z: ZooKeeper>(zk: &Z, way: &Way, _: usize) -> (PriorityProducer<Z>, Consumer<Z>) {
     let options = PriorityQueueOptions {
         order: way.order.unwrap_or(Order::Fresh),
         delivery: way.delivery,

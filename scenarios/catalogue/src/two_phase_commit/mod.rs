@@ -15,5 +15,6 @@ pub static RECIPE: Recipe = Recipe {
     real: Some(&workload::REAL),
     stories: stories::ALL,
     mutants: mutants::ALL,
+    lies: mutants::lies::ALL,
     real_mutants: &[],
 };

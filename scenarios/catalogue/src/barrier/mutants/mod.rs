@@ -1,6 +1,7 @@
 //! Mutants of the barrier: [`copy`] is a copy of it that a [`Mutation`] makes wrong in one step.
 
 mod copy;
+pub(super) mod lies;
 mod passing;
 mod waiting;
 

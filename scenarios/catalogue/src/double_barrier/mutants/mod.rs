@@ -3,6 +3,7 @@
 mod copy;
 mod entering;
 mod leaving;
+pub(super) mod lies;
 mod ready;
 
 use super::workload::{Setup, WORKLOAD, client, object};

@@ -3,6 +3,7 @@
 mod acknowledgement;
 mod candidates;
 mod leader;
+pub(super) mod lies;
 
 use super::workload::WORKLOAD;
 use crate::prelude::*;

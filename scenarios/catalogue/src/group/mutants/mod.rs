@@ -1,6 +1,7 @@
 //! Mutants of the group.
 
 mod copy;
+pub(super) mod lies;
 
 use super::workload::{WORKLOAD, client};
 use crate::claims;

@@ -4,6 +4,7 @@
 pub(crate) mod copy;
 mod holding;
 mod joining;
+pub(super) mod lies;
 mod limits;
 mod resource_ignores_tokens;
 mod sessions;

@@ -1,6 +1,7 @@
 //! Mutants of the name service: a claim with one wrong step.
 
 mod copy;
+pub(super) mod lies;
 
 use super::workload::{WORKLOAD, client};
 use crate::claims::Mutation;

@@ -1,8 +1,10 @@
 //! Mutants of the priority lock: the right recipe over an [intercepted](crate::session) session.
 
-use super::workload::{WORKLOAD, client};
+pub(super) mod lies;
+
+use super::workload::{WORKLOAD, client, right};
 use crate::prelude::*;
-use crate::session::{Interceptor, Reply, over};
+use crate::session::{Intercepted, Interceptor, Reply};
 use std::sync::Arc;
 use zk_harness::workload::TaskFn;
 use zk_recipes::zk::{Listing, Op, OpResult};
@@ -21,6 +23,12 @@ const fn mutant(
     WORKLOAD.mutant(name, about, caught, &[], plan, sim)
 }
 
+/// One client's part, with an interceptor for each lock.
+fn run<C: Client>(task: Task<C>, interceptor: fn() -> Arc<dyn Interceptor<C::Zk>>) -> BoxFuture<'static, ()> {
+    let make = move |zk: &C::Zk, preempt| right(&Intercepted::new(zk, interceptor()), preempt);
+    client(task, Box::new(make)).boxed()
+}
+
 /// A priority lock whose newcomers look at the waiters alone: the most urgent of them enters, beside the holders. So it is if
 /// a lock's waiters are sorted by priority, and nothing else is done.
 ///
@@ -30,7 +38,7 @@ static BESIDE: Workload = mutant(
     "a priority lock whose newcomers list the contenders alone and enter beside the holder",
     Caught::by(Mx4).within(5).harm(&[Mx3]),
     |_| Plan::calm(),
-    |task| client(task, over(|| Arc::new(SeesTheLineAlone), Clone::clone)).boxed(),
+    |task| run(task, || Arc::new(SeesTheLineAlone)),
 );
 
 struct SeesTheLineAlone;
@@ -49,7 +57,7 @@ static NO_GATES: Workload = mutant(
     "a priority lock whose grants do not notice a concurrent grant",
     Caught::by(Mx4).harm(&[Mx3]),
     |_| Plan { clients: 4, rounds: 6, ..Plan::calm() },
-    |task| client(task, over(|| Arc::new(OpensTheGates), Clone::clone)).boxed(),
+    |task| run(task, || Arc::new(OpensTheGates)),
 );
 
 struct OpensTheGates;

@@ -1,5 +1,7 @@
 //! Mutants of the priority queue: the [copy](crate::queue::mutants::copy) of the queue, with names that begin with a priority.
 
+pub(super) mod lies;
+
 use super::workload::WORKLOAD;
 use crate::prelude::*;
 use crate::queue::mutants::copy::{Mutation, open};

@@ -3,6 +3,7 @@
 
 mod claims;
 pub(crate) mod copy;
+pub(crate) mod lies;
 mod putting;
 mod taking;
 mod waiting;

@@ -1,6 +1,7 @@
 //! Mutants of the revocable lock.
 
 mod copy;
+pub(super) mod lies;
 
 use super::workload::{WORKLOAD, client};
 use crate::prelude::*;

@@ -1,6 +1,7 @@
 //! Mutants of the shared lock.
 
 mod copy;
+pub(crate) mod lies;
 mod readers;
 mod writers;
 

@@ -3,6 +3,7 @@
 
 mod coordinating;
 mod deciding;
+pub(super) mod lies;
 mod page;
 mod steps;
 mod voting;

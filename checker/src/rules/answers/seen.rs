@@ -1,0 +1,45 @@
+//! AN-1: an operation hands out what it has read.
+
+use super::doing::Doing;
+use crate::rules::prelude::*;
+
+/// Judges a value that an operation hands to its caller while it goes on, or right before it returns.
+pub(super) fn judge(scene: &Scene<'_>, doing: &Doing, seen: Seen, out: &mut Findings) {
+    let Some(answers) = answers(scene.kind(doing.object), doing.verb, seen) else { return };
+    out.premise(RuleId::An1, doing.object);
+    let why = match answers {
+        Answers::Any if !doing.has_read(None) => {
+            "no server has answered it since its call, or since the last value"
+        }
+        Answers::NoNode if !doing.has_read(Some(Code::NoNode)) => "no server has said so",
+        _ => return,
+    };
+    if out.is_enough(RuleId::An1, doing.object) {
+        return;
+    }
+    let what = if answers == Answers::NoNode { "that there is none" } else { "a value" };
+    let text = explain(format!("{} was told {what} at {}", doing.text(scene), scene.when(scene.now())))
+        .because(why)
+        .because(format!("it was called at {}", scene.when(doing.called)));
+    out.fail(RuleId::An1, scene, doing.object, &[doing.called.index], text);
+}
+
+/// The answers of a server that a value needs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Answers {
+    Any,
+    NoNode,
+}
+
+/// What must have been answered before a value is handed out; `None` if it may have been read by an earlier operation.
+fn answers(kind: Kind, verb: Verb, seen: Seen) -> Option<Answers> {
+    match (kind, verb, seen) {
+        (Kind::Config, Verb::Follow | Verb::Snapshot, Seen::Missing)
+        | (Kind::Names, Verb::Resolve, Seen::Missing) => Some(Answers::NoNode),
+        (Kind::Config, Verb::Follow | Verb::Snapshot, Seen::Value)
+        | (Kind::Names, Verb::Resolve, Seen::Value)
+        | (Kind::Group, Verb::Watch, Seen::View)
+        | (Kind::Election, Verb::Observe, Seen::Leader | Seen::Vacant) => Some(Answers::Any),
+        _ => None,
+    }
+}
