@@ -144,7 +144,7 @@ impl<Z: ZooKeeper> Lock<Z> {
         operation.of(within(&self.zk, until, self.wait_and_guard()))
     }
 
-    /// Takes the lock if no contender is ahead at the first look; `None` otherwise, and after a connection loss or the refusal of an overloaded server.
+    /// Takes the lock if no contender is ahead at the first look; `None` otherwise, and after a connection loss.
     ///
     /// # Cancellation
     ///
