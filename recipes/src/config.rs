@@ -183,7 +183,8 @@ impl<Z: ZooKeeper> Config<Z> {
     ///
     /// [`Error::is_conflict`] when another client wrote in between, or deleted the value: nothing was written, except in
     /// the one case described at [`Config`]; [`Error::is_outcome_unknown`] when the outcome of a lost reply cannot be
-    /// found; [`Error::is_bad_input`] for data that do not fit into a request; [`Error::is_denied`].
+    /// found; [`Error::is_bad_input`] for data that do not fit into a request; [`Error::is_denied`]; with
+    /// [`Parents::MustExist`] also [`Error::NoNode`].
     pub async fn compare_and_set(
         &self,
         expected: Option<&Versioned>,
@@ -276,7 +277,8 @@ impl<Z: ZooKeeper> Config<Z> {
     /// # Errors
     ///
     /// [`Error::is_outcome_unknown`] when the reply was lost and another value is there: a retry might
-    /// undo a later write. Otherwise as [`compare_and_set`](Self::compare_and_set).
+    /// undo a later write; [`Error::is_bad_input`] for data that do not fit into a request; [`Error::is_denied`]; with
+    /// [`Parents::MustExist`] also [`Error::NoNode`].
     pub async fn put(&self, data: &[u8]) -> Result<Versioned, Error> {
         operation!(&self.zk, RECIPE, "put", &self.path).of(self.write(data)).await
     }
