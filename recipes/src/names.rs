@@ -162,7 +162,7 @@ impl<Z: ZooKeeper> Names<Z> {
     ///
     /// [`Error::is_taken`] with [`IfTaken::Fail`]; [`Error::is_bad_input`] for a name that is
     /// empty, has a slash, or violates ZooKeeper's path rules, for data that do not fit into a request, and when a
-    /// reconnect has made the session timeout as short as the margin; [`Error::is_session_over`];
+    /// reconnect has made the session timeout too short for the margin; [`Error::is_session_over`];
     /// [`Error::is_denied`]; with [`Parents::MustExist`] also [`Error::NoNode`].
     pub async fn register(&self, name: &str, data: &[u8]) -> Result<Registration<Z>, Error> {
         let path = znode(&self.directory, name)?;
@@ -202,7 +202,10 @@ impl<Z: ZooKeeper> Names<Z> {
     ///
     /// # Errors
     ///
-    /// As [`register`](Self::register); after `SessionOver` the outcome is unknown.
+    /// [`Error::is_taken`] with [`IfTaken::Fail`]; [`Error::is_bad_input`] for a name that is
+    /// empty, has a slash, or violates ZooKeeper's path rules, and for data that do not fit into a request;
+    /// [`Error::is_session_over`]: the outcome is unknown; [`Error::is_denied`]; with [`Parents::MustExist`] also
+    /// [`Error::NoNode`].
     pub async fn register_permanent(&self, name: &str, data: &[u8]) -> Result<PermanentName<Z>, Error> {
         let (path, guid) = (znode(&self.directory, name)?, self.zk.guid());
         let content = with_guid(guid, data);
@@ -319,7 +322,9 @@ impl<Z: ZooKeeper> Names<Z> {
     ///
     /// # Errors
     ///
-    /// As [`register`](Self::register), except `is_taken`.
+    /// [`Error::is_bad_input`] for a prefix that is empty, has a slash, or violates ZooKeeper's path rules;
+    /// [`Error::is_session_over`]: the outcome is unknown; [`Error::is_denied`]; with [`Parents::MustExist`] also
+    /// [`Error::NoNode`].
     pub async fn unique(&self, prefix: &str) -> Result<UniqueName, Error> {
         let beginning = format!("{}-{prefix}-", self.zk.guid());
         znode(&self.directory, prefix)?;

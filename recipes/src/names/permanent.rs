@@ -36,7 +36,7 @@ impl<Z: ZooKeeper> PermanentName<Z> {
     /// # Errors
     ///
     /// [`Error::is_removed`] when the name belongs to another registration;
-    /// [`Error::is_bad_input`]; [`Error::is_session_over`].
+    /// [`Error::is_bad_input`] for data that do not fit into a request; [`Error::is_session_over`]; [`Error::is_denied`].
     pub async fn set(&self, data: &[u8]) -> Result<(), Error> {
         operation!(&self.zk, RECIPE, "set", &self.path).of(self.replace(data)).await
     }

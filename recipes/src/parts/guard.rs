@@ -176,7 +176,7 @@ macro_rules! guard_methods {
             /// # Errors
             ///
             #[doc = concat!("[`Error::is_removed`] when the ", $noun, " is lost; [`Error::is_bad_input`] for data that")]
-            /// do not fit into a request; [`Error::is_session_over`].
+            /// do not fit into a request; [`Error::is_session_over`]; [`Error::is_denied`].
             pub async fn set(&self, data: &[u8]) -> Result<(), Error> {
                 self.claimed.set(data).await
             }
