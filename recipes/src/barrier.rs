@@ -98,7 +98,7 @@ impl<Z: ZooKeeper> Barrier<Z> {
     ///
     /// # When the connection is lost
     ///
-    /// It is asked again: the znode may be there then, and that is what was wanted.
+    /// The create is retried: an existing znode is success.
     ///
     /// # Errors
     ///
@@ -191,7 +191,7 @@ impl<Z: ZooKeeper> Barrier<Z> {
     ///
     /// # Errors
     ///
-    /// [`Error::is_timed_out`] when the limit is over.
+    /// As [`wait`](Self::wait); [`Error::is_timed_out`] when the limit is over.
     pub fn wait_within(&self, limit: Duration) -> impl Future<Output = Result<(), Error>> + Send + '_ {
         let until = self.zk.now() + limit;
         let operation = operation!(&self.zk, RECIPE, "wait", &self.path);
@@ -228,7 +228,7 @@ impl<Z: ZooKeeper> Barrier<Z> {
     ///
     /// # Errors
     ///
-    /// [`Error::is_timed_out`] when the limit is over.
+    /// As [`wait_until_down`](Self::wait_until_down); [`Error::is_timed_out`] when the limit is over.
     pub fn wait_until_down_within(
         &self,
         limit: Duration,

@@ -320,7 +320,8 @@ impl<Z: ZooKeeper> Inside<Z> {
     ///
     /// # Errors
     ///
-    /// [`Error::is_timed_out`] when the limit is over: we have left, if need be in the background, and others may not have.
+    /// As [`leave`](Self::leave); [`Error::is_timed_out`] when the limit is over: we have left, if need be in the background,
+    /// and others may not have.
     pub fn leave_within(self, limit: Duration) -> impl Future<Output = Result<(), Error>> + Send {
         let zk = self.barrier.zk.clone();
         let until = zk.now() + limit;
