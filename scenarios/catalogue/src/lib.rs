@@ -2,8 +2,8 @@
 //!
 //! # How to add a recipe
 //!
-//! One folder, and one line in [`RECIPES`]: that makes it known to sweeps, to the mutation score, to lists, to exploring and to
-//! the tests. The folder holds
+//! One folder, one line in [`RECIPES`], and one in [`promises::FILES`]: that makes it known to sweeps, to the mutation score, to
+//! lists, to exploring and to the tests. The folder holds
 //!
 //! 1. `workload.rs`: n clients, r rounds. `pub static WORKLOAD` is the description: `plan` is
 //!    [`Plan::drawn`](zk_harness::plan::Plan::drawn), or that with other figures; `required` names the rules that a sweep must
@@ -36,6 +36,8 @@
 //!    hides it. `caught_by` says how it must be caught ([`Caught`](zk_harness::caught::Caught)): by which rule as the first finding,
 //!    within how many seeds, with what harm, while the right recipe is silent on the same seeds. `cargo sim mutants NAME` shows
 //!    whether it is, and `cargo sim mutants --write-readme` writes the table anew.
+//! 5. `promises.txt`: every public method of the recipe and every sentence of its docs that promises something, with the rules and
+//!    tests that judge it, the workloads that call it and the mutants that break it; see [`promises`]. A test names what is missing.
 //!
 //!    Beside these, every operation of a recipe has mutants that lie.
 //!
@@ -73,6 +75,7 @@ pub mod names;
 mod prelude;
 pub mod priority_lock;
 pub mod priority_queue;
+pub mod promises;
 pub mod published;
 pub mod queue;
 pub mod raw;
