@@ -1,11 +1,26 @@
-//! `list`: workloads, stories, mutants and rules.
+//! `list`: workloads, stories, mutants and rules; or the promises of the recipes.
 
 use super::Output;
+use clap::Args;
 use serde_json::json;
 use std::process::ExitCode;
 use zk_checker::RuleId;
 
-pub(super) fn list(output: Output) -> anyhow::Result<ExitCode> {
+/// The arguments of `list`.
+#[derive(Args)]
+pub(super) struct ListArgs {
+    /// List the promises of the recipes instead, each with the rules and tests that judge it, the workloads that call the method and
+    /// the mutants that break it
+    #[arg(long)]
+    promises: bool,
+    #[command(flatten)]
+    output: Output,
+}
+
+pub(super) fn list(ListArgs { promises, output }: ListArgs) -> anyhow::Result<ExitCode> {
+    if promises {
+        return super::promises::list(output);
+    }
     if output.is_json() {
         for workload in zk_catalogue::all() {
             let kind = if workload.is_mutant() { "mutant" } else { "workload" };

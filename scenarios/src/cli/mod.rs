@@ -17,6 +17,7 @@ mod list;
 mod merging;
 mod mutants;
 mod progress;
+mod promises;
 mod real;
 mod reporting;
 mod scenarios;
@@ -43,7 +44,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Verb {
     /// List the workloads, stories, mutants and rules
-    List(Output),
+    List(list::ListArgs),
     /// Run many seeds of workloads under faults, in parallel
     Sweep(sweeping::Sweep),
     /// Merge the shards of a sweep into the table, verdict and exit status of the whole sweep
@@ -113,7 +114,7 @@ pub fn main() -> ExitCode {
         }
     };
     let result = match cli.verb {
-        Verb::List(output) => list::list(output),
+        Verb::List(args) => list::list(args),
         Verb::Sweep(sweep) => sweep.run(),
         Verb::Merge(merge) => merge.run(),
         Verb::Mutants(mutants) => mutants.run(),

@@ -97,6 +97,24 @@ fn the_exit_status_is_the_verdict() {
 }
 
 #[test]
+fn list_says_what_judges_each_promise() {
+    let text = String::from_utf8(zksim(&["list", "--promises"]).stdout).expect("text");
+    let acquire = "Lock::acquire\n  called by  lock, many-holds\n    judged by  MX-4,";
+    assert!(text.contains(acquire), "{text}");
+    assert!(text.contains("    not judged: "), "{text}");
+    let json = String::from_utf8(zksim(&["list", "--promises", "--format", "json"]).stdout).expect("text");
+    let promises: Vec<serde_json::Value> =
+        json.lines().map(|line| serde_json::from_str(line).expect("an object a line")).collect();
+    let effects = promises
+        .iter()
+        .find(|promise| promise["of"][0] == "Lock" && promise["judged_by"][0] == "MX-1")
+        .expect("the first promise of the lock");
+    assert_eq!(effects["heading"], "Promises");
+    assert_eq!(effects["shown_by"][0], "lock-resource-ignores-tokens");
+    assert!(promises.iter().all(|promise| promise["kind"] == "promise"));
+}
+
+#[test]
 fn mutants_writes_its_table_only_where_there_is_a_place_for_it() {
     says(&["mutants", "--write-readme=nowhere.md"], 3, "cannot read nowhere.md");
     says(&["mutants", "lock", "--write-readme=nowhere.md"], 3, "--write-readme needs all mutants");
