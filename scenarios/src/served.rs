@@ -1,10 +1,12 @@
 //! The control API of a served ensemble, as scenarios of faults ask for it: from the same process, or by a request each.
 
 use serde_json::{Value, json};
+use std::net::SocketAddr;
+use std::time::Duration;
 use zk_fidelity::ensemble::cluster::{Link, Member, PipelineStage};
 use zk_fidelity::ensemble::served::{ControlOfServed, LastingFault, MemberStatus, Status, Trouble};
-use zk_serve::Control;
 use zk_serve::command::Command;
+use zk_serve::{Control, parse_duration};
 
 /// A way to the control API.
 pub trait Ask {
@@ -25,16 +27,41 @@ impl Ask for Control {
 /// The control API on that way, as a scenario's ensemble needs it.
 pub struct Verbs<A>(pub A);
 
+/// What does not change while an ensemble is served.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// The length of a tick.
+    pub tick: Duration,
+    /// The addresses at which the servers listen, as they know them.
+    pub addresses: Vec<SocketAddr>,
+}
+
 impl<A: Ask> Verbs<A> {
+    /// What does not change.
+    ///
+    /// # Errors
+    ///
+    /// There is no answer, or none that makes sense.
+    pub fn shape(&self) -> Result<Shape, Trouble> {
+        let said = self.asked_for_status()?;
+        let address = |of: &Value| of["address"].as_str()?.parse().ok();
+        let tick = said["tick"].as_str().and_then(|tick| parse_duration(tick).ok());
+        let addresses = said["servers"].as_array().and_then(|all| all.iter().map(address).collect());
+        tick.zip(addresses).map(|(tick, addresses)| Shape { tick, addresses }).ok_or_else(nonsense)
+    }
+
+    fn asked_for_status(&self) -> Result<Value, Trouble> {
+        self.0.ask("status", json!({})).map_err(Trouble)
+    }
+
     fn perform(&self, verb: &str, fields: Value) -> Result<(), Trouble> {
-        self.0.ask(verb, fields).map(drop).map_err(|why| Trouble(format!("{verb}: {why}")))
+        self.0.ask(verb, fields).map(drop).map_err(Trouble)
     }
 }
 
 impl<A: Ask> ControlOfServed for Verbs<A> {
     fn status(&self) -> Result<Status, Trouble> {
-        let said = self.0.ask("status", json!({})).map_err(|why| Trouble(format!("status: {why}")))?;
-        status(&said).ok_or_else(|| Trouble("the control API tells no state of the servers".to_owned()))
+        status(&self.asked_for_status()?).ok_or_else(nonsense)
     }
 
     fn begin(&self, fault: LastingFault) -> Result<(), Trouble> {
@@ -67,6 +94,10 @@ impl<A: Ask> ControlOfServed for Verbs<A> {
             ended => ended,
         }
     }
+}
+
+fn nonsense() -> Trouble {
+    Trouble("the control API tells no state of the servers".to_owned())
 }
 
 fn ends(Link { from, to }: Link) -> Value {

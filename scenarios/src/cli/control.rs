@@ -3,6 +3,7 @@
 mod answers;
 
 use super::Output;
+use crate::served::Ask;
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use serde_json::{Map, Value};
@@ -113,6 +114,26 @@ impl Control {
         }
         let status = said["exit_status"].as_u64().and_then(|status| u8::try_from(status).ok());
         Ok(ExitCode::from(status.ok_or_else(|| no_control(&base))?))
+    }
+}
+
+/// A control API at an address, for others than people.
+pub(super) struct Http {
+    base: String,
+}
+
+impl Http {
+    /// The control API at the address that `zksim serve` prints.
+    pub(super) fn at(url: &str) -> anyhow::Result<Http> {
+        Ok(Http { base: base(url)? })
+    }
+}
+
+impl Ask for Http {
+    fn ask(&self, verb: &str, fields: Value) -> Result<Value, String> {
+        let Value::Object(fields) = fields else { unreachable!("fields are those of an object") };
+        let body = ask(&self.base, verb, fields).map_err(|why| why.to_string())?;
+        serde_json::from_str(&body).map_err(|_| no_control(&self.base).to_string())
     }
 }
 

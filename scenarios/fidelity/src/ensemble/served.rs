@@ -21,6 +21,8 @@ use rustix::event::{PollFd, Timespec, poll};
 use socket::Socket;
 use std::cell::{Cell, RefCell};
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// How long a wait for sockets may be, in microseconds, before the state of the ensemble is looked at again.
@@ -111,6 +113,7 @@ pub struct Served<C> {
     /// The sessions that were opened.
     sessions: RefCell<Vec<i64>>,
     trouble: RefCell<Option<Trouble>>,
+    interrupted: Arc<AtomicBool>,
 }
 
 /// What of a scenario a served ensemble cannot do: none, if it can be played.
@@ -148,7 +151,14 @@ impl<C: ControlOfServed> Served<C> {
             lasting: RefCell::default(),
             sessions: RefCell::default(),
             trouble: RefCell::default(),
+            interrupted: Arc::default(),
         }
+    }
+
+    /// The same ensemble, with a flag that gives the scenario up once it is set: that is its trouble then.
+    #[must_use]
+    pub fn interrupted_by(self, interrupted: Arc<AtomicBool>) -> Self {
+        Served { interrupted, ..self }
     }
 
     /// Why the ensemble is not at the scenario's disposal any more, so that its results say nothing.
@@ -220,6 +230,9 @@ impl<C: ControlOfServed> Cluster for &Served<C> {
 
     fn advance(&mut self, limit: Micros) {
         let left = limit.saturating_sub(self.now());
+        if self.interrupted.load(Ordering::Relaxed) {
+            self.try_to::<()>(Err(Trouble("it was interrupted".to_owned())));
+        }
         if self.is_in_trouble() {
             self.skipped.set(self.skipped.get() + left);
             return;

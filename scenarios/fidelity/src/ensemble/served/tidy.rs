@@ -8,6 +8,7 @@ use crate::exchange::Arrival;
 use crate::exchange::form::{Expect, Step as Request};
 use crate::exchange::reply::{self, Terms};
 use crate::exchange::wire::{self, Hello};
+use std::sync::atomic::Ordering;
 
 /// How long the ensemble may take to serve and to answer, in ticks.
 const PATIENCE: f64 = 200.0;
@@ -32,7 +33,7 @@ impl<C: ControlOfServed> Served<C> {
         let found = janitor.ask("exists", answer::PARENT)?;
         janitor.close()?;
         match found.err.as_deref() {
-            Some("NONODE") => Ok(()),
+            Some("NoNode") => Ok(()),
             _ => Err(Trouble(format!(
                 "there is a znode {} on the ensemble, which a scenario makes and deletes: delete it first",
                 answer::PARENT
@@ -52,14 +53,16 @@ impl<C: ControlOfServed> Served<C> {
         // Each of them, even if one of them cannot be ended.
         let ended: Vec<Result<(), Trouble>> = faults.map(|fault| self.control.end(fault)).collect();
         let sessions = self.sessions.take();
-        if let Some(trouble) = self.trouble.take() {
-            return Err(trouble);
-        }
-        ended.into_iter().collect::<Result<(), Trouble>>()?;
-        let mut janitor = self.janitor(meta)?;
-        sessions.into_iter().try_for_each(|session| self.control.end_session(session))?;
-        janitor.delete(answer::PARENT)?;
-        janitor.close()
+        let before = self.trouble.take();
+        // An interruption interrupts the scenario, and another one what follows.
+        self.interrupted.store(false, Ordering::Relaxed);
+        let done = ended.into_iter().collect::<Result<(), Trouble>>().and_then(|()| {
+            let mut janitor = self.janitor(meta)?;
+            sessions.into_iter().try_for_each(|session| self.control.end_session(session))?;
+            janitor.delete(answer::PARENT)?;
+            janitor.close()
+        });
+        before.map_or(done, Err).inspect_err(|trouble| *self.trouble.borrow_mut() = Some(trouble.clone()))
     }
 
     /// Waits until all members serve, and opens a session.
@@ -70,7 +73,7 @@ impl<C: ControlOfServed> Served<C> {
             if let Some(leader) = cluster.leader().filter(|_| cluster.serving().len() == cluster.members()) {
                 break leader;
             }
-            if let Some(trouble) = self.trouble.take() {
+            if let Some(trouble) = self.trouble() {
                 return Err(trouble);
             }
             if cluster.now() >= end {
@@ -119,7 +122,7 @@ impl<C: ControlOfServed> Janitor<'_, C> {
             self.delete(&format!("{path}/{child}"))?;
         }
         match self.ask("delete", path)?.err.as_deref() {
-            None | Some("OK" | "NONODE") => Ok(()),
+            None | Some("OK" | "NoNode") => Ok(()),
             Some(why) => {
                 Err(Trouble(format!("{path} remains on the ensemble: its deletion is refused with {why}")))
             }
