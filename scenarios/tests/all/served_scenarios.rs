@@ -150,6 +150,19 @@ fn a_scenario_has_an_ensemble_of_its_own() {
 }
 
 #[test]
+fn the_scenario_of_the_page_is_played() {
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/serve/CONTROL.md")).unwrap();
+    let of_file = |line: &&str| line.starts_with("{\"meta\"") || line.starts_with("{\"id\"");
+    let lines: Vec<&str> = page.lines().map(str::trim).filter(of_file).collect();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("scenarios.jsonl");
+    std::fs::write(&file, lines.join("\n")).unwrap();
+    let output = zksim().args(["conformance", "--served"]).arg(&file).output().unwrap();
+    assert!(said(&output).contains("allowed  from seed 0      c ok, r OK:kept, w OK\n"), "{}", said(&output));
+    assert_eq!((lines.len(), output.status.code()), (2, Some(0)), "{}", said(&output));
+}
+
+#[test]
 fn an_ensemble_on_which_no_scenario_can_be_played_gets_one_sentence() {
     let program = Program::start(&["--servers", "3"]);
     let addresses = program.addresses.join(",");
