@@ -5,4 +5,5 @@
 
 pub mod cli;
 pub mod mutation_score;
+pub mod served;
 mod text_table;

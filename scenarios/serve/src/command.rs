@@ -1,7 +1,7 @@
 //! The verbs of the control API. `CONTROL.md` describes them for users.
 
 use crate::duration::parse_duration;
-use crate::fields::{self, count, duration, maybe_duration, maybe_server, server};
+use crate::fields::{self, count, duration, flag, maybe_duration, maybe_server, server};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 use sim_zk::fault::{Fault, Victim};
@@ -133,13 +133,16 @@ pub struct OfServer {
     pub lasts: Option<Duration>,
 }
 
-/// One server.
+/// One server that comes back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OneServer {
     /// Its number, from 0.
     #[serde(deserialize_with = "server")]
     pub server: u8,
+    /// Whether the answer waits until the server serves.
+    #[serde(default = "fields::yes", deserialize_with = "flag")]
+    pub wait: bool,
 }
 
 /// A fault between servers: of one and all others, or of two.
@@ -167,6 +170,9 @@ pub struct Released {
     /// The server.
     #[serde(default, deserialize_with = "maybe_server")]
     pub server: Option<u8>,
+    /// The stalled part of that server; absent: its cut and all its stalls.
+    #[serde(default)]
+    pub what: Option<Stage>,
     /// The sender.
     #[serde(default, deserialize_with = "maybe_server")]
     pub from: Option<u8>,
@@ -470,9 +476,9 @@ impl Command {
             }
             Command::Crash(OfServer { server, .. })
             | Command::Pause(OfServer { server, .. })
-            | Command::Start(OneServer { server })
-            | Command::Restart(OneServer { server })
-            | Command::Resume(OneServer { server })
+            | Command::Start(OneServer { server, .. })
+            | Command::Restart(OneServer { server, .. })
+            | Command::Resume(OneServer { server, .. })
             | Command::Stall { server, .. } => one_of(servers, *server),
             Command::Cut(between) => match between.victim("cut", servers)? {
                 Victim::Server(_) => several("cut", servers),
@@ -482,7 +488,7 @@ impl Command {
                 Victim::Server(_) => Err(Refused::new(400, "hold needs `from` and `to`")),
                 _ => Ok(()),
             },
-            Command::Release(between) => between.between().victim("release", servers).map(drop),
+            Command::Release(released) => released.victim(servers).map(drop),
             Command::Elect {} => several("elect", servers),
             Command::Tree { path } => path.as_deref().map_or(Ok(()), absolute),
             _ => Ok(()),
@@ -497,9 +503,27 @@ impl Command {
 }
 
 impl Released {
-    /// The place whose fault ends.
-    pub(crate) fn between(self) -> Between {
-        Between { server: self.server, from: self.from, to: self.to, lasts: None }
+    /// The server, or the link, whose fault ends.
+    pub(crate) fn victim(self, servers: u8) -> Result<Victim, Refused> {
+        let between = Between { server: self.server, from: self.from, to: self.to, lasts: None };
+        match (between.victim("release", servers)?, self.what) {
+            (Victim::Link(..), Some(_)) => Err(Refused::new(400, "release of a stage needs `server`")),
+            (victim, _) => Ok(victim),
+        }
+    }
+
+    /// Whether the release of that place ends a fault of another one.
+    pub(crate) fn ends(self, place: Victim, fault: Fault, of: Victim) -> bool {
+        match (fault, place) {
+            (Fault::DiskStall | Fault::ApplyStall | Fault::CommitStall, _) => {
+                of == place && self.what.is_none_or(|what| what.fault() == fault)
+            }
+            _ if self.what.is_some() => false,
+            (Fault::LinkHeld | Fault::ServerPartition, _) => of == place,
+            // A cut goes both ways: its two servers have no order.
+            (Fault::LinkCut, Victim::Link(from, to)) => of == place || of == Victim::Link(to, from),
+            _ => false,
+        }
     }
 }
 
@@ -600,6 +624,7 @@ mod tests {
             ("cut", json!({"server": 0}), 1, "cut needs an ensemble of more than one server"),
             ("hold", json!({"server": 0}), 3, "hold needs `from` and `to`"),
             ("release", json!({}), 3, "release needs `server`, or two different servers as `from` and `to`"),
+            ("release", json!({"from": 0, "to": 1, "what": "disk"}), 3, "release of a stage needs `server`"),
             ("elect", json!({}), 1, "elect needs an ensemble of more than one server"),
         ] {
             assert_eq!(check(verb, fields, servers), Err(why.to_owned()));
@@ -633,11 +658,15 @@ mod tests {
         let crash = OfServer { server: 2, lasts: Some(Duration::from_secs(2)) };
         assert_eq!(read("crash", json!({"server": 2, "for": "2s"})), Ok(Command::Crash(crash)));
         assert_eq!(read("heal", json!({})), Ok(Command::Heal {}));
+        for (fields, wait) in [(json!({"server": 2}), true), (json!({"server": 2, "wait": false}), false)] {
+            assert_eq!(read("start", fields), Ok(Command::Start(OneServer { server: 2, wait })));
+        }
         for (verb, fields, why) in [
             ("crash", json!({}), "crash: missing field `server`"),
             ("crash", json!({"server": 1, "four": "2s"}), "crash: unknown field `four`"),
             ("crash", json!({"server": 1, "for": "2 s"}), "crash: \"2 s\" is not a duration"),
             ("heal", json!({"server": 1}), "heal: unknown field `server`"),
+            ("start", json!({"server": 1, "wait": "no"}), "start: \"no\" is neither true nor false"),
             (
                 "lose-reply",
                 json!({"op": "creat"}),

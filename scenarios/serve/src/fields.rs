@@ -45,3 +45,14 @@ pub(crate) fn count<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D
         _ => Err(Error::custom(format!("{value} is not a count, such as 2"))),
     }
 }
+
+/// Reads a yes or no.
+pub(crate) fn flag<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
+    let value = Value::deserialize(from)?;
+    value.as_bool().ok_or_else(|| Error::custom(format!("{value} is neither true nor false")))
+}
+
+/// The value of a flag that is absent.
+pub(crate) fn yes() -> bool {
+    true
+}

@@ -7,6 +7,8 @@ use indicatif::ProgressBar;
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use zk_fidelity::conformance::case::{self, Content, Placed};
 use zk_fidelity::conformance::run::{self, CaseVerdict, Left, RunError};
 use zk_fidelity::conformance::supply::{InSimulation, OfOthers, OurOwn, configurations};
@@ -19,18 +21,24 @@ pub(super) struct Conformance {
     /// Start Apache ZooKeeper servers, one for each configuration, and play the cases against them
     #[arg(long, conflicts_with = "connect")]
     real: bool,
-    /// Play the cases against this running, empty server
-    #[arg(long, value_name = "HOST:PORT")]
+    /// Play the cases against this running, empty server; or scenarios on this served ensemble, with `--control`
+    #[arg(long, value_name = "HOST:PORT,...")]
     connect: Option<String>,
+    /// The control API of the served ensemble on which scenarios are played, such as http://127.0.0.1:40004
+    #[arg(long, value_name = "URL", requires = "connect")]
+    control: Option<String>,
+    /// Play scenarios over sockets, in real time, each on a served ensemble of its own
+    #[arg(long, conflicts_with_all = ["real", "connect"])]
+    served: bool,
     /// Only the cases of this server configuration
     #[arg(long, value_name = "NAME")]
     config: Option<String>,
     /// Only the case of this id; can be repeated
     #[arg(long = "case", value_name = "ID")]
     ids: Vec<String>,
-    /// Number of seeds of each scenario
-    #[arg(long, value_name = "N", default_value_t = 1000)]
-    seeds: u64,
+    /// Number of seeds of each scenario: 1000, unless an ensemble that is served plays them, then 1
+    #[arg(long, value_name = "N")]
+    seeds: Option<u64>,
     #[command(flatten)]
     output: Output,
 }
@@ -52,6 +60,12 @@ impl Conformance {
                 Content::Cases => cases.extend(case::read(file)?),
                 Content::Scenarios => scenarios.push(file),
             }
+        }
+        if let (Some(Placed { file, .. }), true) = (cases.first(), self.served || self.control.is_some()) {
+            anyhow::bail!(
+                "{} has cases of one server without faults: leave out --served and --control",
+                file.display()
+            );
         }
         let mut tally = Tally::default();
         if !scenarios.is_empty() {
@@ -106,17 +120,31 @@ impl Conformance {
 
     /// Plays scenarios, which need an ensemble with faults.
     fn play_scenarios(&self, files: &[&PathBuf], tally: &mut Tally) -> anyhow::Result<()> {
-        if self.real || self.connect.is_some() {
-            anyhow::bail!(
-                "{} has scenarios with faults, which only a simulated ensemble can play: leave out --real and --connect",
+        let target = match (&self.connect, &self.control) {
+            _ if self.real => anyhow::bail!(
+                "{} has scenarios with faults, which only a simulated ensemble can play: leave out --real",
                 files[0].display()
-            );
-        }
+            ),
+            (Some(addresses), Some(control)) => {
+                let interrupted = Arc::new(AtomicBool::new(false));
+                let interrupt = interrupted.clone();
+                ctrlc::set_handler(move || interrupt.store(true, Ordering::Relaxed))?;
+                scenarios::Target::Running(scenarios::Running { addresses, control, interrupted })
+            }
+            (Some(_), None) => anyhow::bail!(
+                "{} has scenarios with faults, which need the control API of the ensemble: add --control with the \
+                 address on the second line of `zksim serve`",
+                files[0].display()
+            ),
+            _ if self.served => scenarios::Target::Served,
+            _ => scenarios::Target::Simulated,
+        };
         for file in files {
             let wanted = |id: &str| self.ids.is_empty() || self.ids.iter().any(|of| of == id);
-            let played = scenarios::play(file, self.seeds, self.output, wanted)?;
+            let played = scenarios::play(file, &target, self.seeds, self.output, wanted)?;
             tally.pass += played.pass;
             tally.differ += played.fail;
+            tally.skip += played.skip;
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 mod answers;
 
 use super::Output;
+use crate::served::Ask;
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use serde_json::{Map, Value};
@@ -36,14 +37,14 @@ Faults between a client and its server; the first five wait for a request that f
 
 Faults of servers:
   crash         server for             the process dies, until `start`
-  start         server
-  restart       server                 the process dies and starts again
+  start         server wait            a crashed server starts
+  restart       server wait            the process dies and starts again
   pause         server for             the process stops, until `resume`
-  resume        server
+  resume        server wait            a paused server goes on
   cut           server for, from to for  one from all others, or two from each other
   hold          from to for            packets are held until `release`
   stall         server what for        a part of the server does nothing
-  release       server, from to        ends a cut, a hold or a stall
+  release       server what, from to   ends a cut, a hold or a stall
   elect                                the leader crashes, another one is elected
   heal                                 ends all faults
 
@@ -63,7 +64,8 @@ Fields:
   for           500ms, 2s, 5m
   server        a number from 0, in the order of the connect string; so are `from` and `to`
   code          throttled, quota-exceeded, access-denied, server-error
-  what          disk, apply, commit
+  what          disk, apply, commit; absent in `release`: all of that server
+  wait          false: the answer comes at once, and not when the server serves
 
 Examples:
   zksim control http://127.0.0.1:40004 lose-reply op=create path=/locks
@@ -112,6 +114,26 @@ impl Control {
         }
         let status = said["exit_status"].as_u64().and_then(|status| u8::try_from(status).ok());
         Ok(ExitCode::from(status.ok_or_else(|| no_control(&base))?))
+    }
+}
+
+/// A control API at an address, for others than people.
+pub(super) struct Http {
+    base: String,
+}
+
+impl Http {
+    /// The control API at the address that `zksim serve` prints.
+    pub(super) fn at(url: &str) -> anyhow::Result<Http> {
+        Ok(Http { base: base(url)? })
+    }
+}
+
+impl Ask for Http {
+    fn ask(&self, verb: &str, fields: Value) -> Result<Value, String> {
+        let Value::Object(fields) = fields else { unreachable!("fields are those of an object") };
+        let body = ask(&self.base, verb, fields).map_err(|why| why.to_string())?;
+        serde_json::from_str(&body).map_err(|_| no_control(&self.base).to_string())
     }
 }
 
@@ -190,10 +212,13 @@ fn fields(pairs: &[String]) -> anyhow::Result<Map<String, Value>> {
         }
         let (key, value) =
             pair.split_once('=').with_context(|| format!("{pair:?} is not a field such as path=/locks"))?;
-        // Only these are numbers; the name of a client may look like one.
-        let is_number = matches!(key, "server" | "from" | "to" | "count");
-        let number = value.parse::<i64>().ok().filter(|_| is_number);
-        if fields.insert(key.to_owned(), number.map_or_else(|| value.into(), Value::from)).is_some() {
+        // Only these are no texts; the name of a client may look like a number.
+        let read = match key {
+            "server" | "from" | "to" | "count" => value.parse::<i64>().ok().map(Value::from),
+            "wait" => value.parse::<bool>().ok().map(Value::from),
+            _ => None,
+        };
+        if fields.insert(key.to_owned(), read.unwrap_or_else(|| value.into())).is_some() {
             bail!("{key} is given twice");
         }
     }

@@ -1,24 +1,60 @@
-//! `conformance` of scenarios: each under many seeds, on simulated ensembles.
+//! `conformance` of scenarios: each under many seeds on simulated ensembles, or over sockets on one that is served.
 
+use super::control::Http;
 use super::{Output, progress};
+use crate::served::{Ask, Shape, Verbs};
+use anyhow::{Context, bail};
+use indicatif::ProgressBar;
 use serde_json::json;
+use std::cell::Cell;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::Path;
-use zk_fidelity::ensemble::case::{self, Placed, Suite};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use zk_fidelity::ensemble::case::{self, Meta, Placed, Scenario, Suite};
 use zk_fidelity::ensemble::report::Report;
 use zk_fidelity::ensemble::run;
+use zk_fidelity::ensemble::served::{Served, cannot};
 use zk_fidelity::ensemble::sim::Simulated;
+use zk_serve::{Options, Server};
+
+/// The number of seeds of each scenario in a simulation, unless another one is asked for.
+const SEEDS: u64 = 1000;
+
+/// The ensemble that plays scenarios.
+pub(super) enum Target<'a> {
+    /// A simulated one for each seed.
+    Simulated,
+    /// A served one for each scenario.
+    Served,
+    /// A served one that runs.
+    Running(Running<'a>),
+}
+
+/// A served ensemble that runs.
+pub(super) struct Running<'a> {
+    /// Its connect string.
+    pub addresses: &'a str,
+    /// The address of its control API.
+    pub control: &'a str,
+    /// Whether to give up, and to undo what was done to the ensemble.
+    pub interrupted: Arc<AtomicBool>,
+}
 
 /// The numbers of scenarios by result.
 #[derive(Default)]
 pub(super) struct Tally {
     pub pass: u32,
     pub fail: u32,
+    pub skip: u32,
 }
 
-/// Plays the scenarios of a file that `wanted` names, each under the seeds from 0 to `seeds`.
+/// Plays the scenarios of a file that `wanted` names, each under so many seeds from 0 on.
 pub(super) fn play(
     file: &Path,
-    seeds: u64,
+    target: &Target<'_>,
+    seeds: Option<u64>,
     output: Output,
     wanted: impl Fn(&str) -> bool,
 ) -> anyhow::Result<Tally> {
@@ -26,32 +62,147 @@ pub(super) fn play(
     if let Some(bad) = bad.into_iter().next() {
         return Err(bad.into());
     }
-    let chosen: Vec<&Placed> = scenarios.iter().filter(|placed| wanted(&placed.scenario.id)).collect();
+    let chosen = scenarios.iter().filter(|Placed { scenario, .. }| wanted(&scenario.id));
+    let chosen: Vec<&Scenario> = chosen.map(|placed| &placed.scenario).collect();
     let bar = progress::bar_of(chosen.len() as u64, "conformance", "scenarios");
-    let mut tally = Tally::default();
-    for Placed { scenario, .. } in chosen {
-        let report = run::run(scenario, &meta, 0..seeds, Simulated::new);
-        tally.count(&report);
-        bar.inc(1);
-        bar.suspend(|| tell(&report, output));
-    }
-    bar.finish_and_clear();
-    Ok(tally)
+    let mut told = Told { tally: Tally::default(), bar, output };
+    let played = match target {
+        Target::Simulated => {
+            let seeds = seeds.unwrap_or(SEEDS);
+            chosen.into_iter().for_each(|of| told.report(&run::run(of, &meta, 0..seeds, Simulated::new)));
+            Ok(())
+        }
+        Target::Served => in_turn(&chosen, &mut told, |of| of_its_own(of, &meta, seeds.unwrap_or(1))),
+        Target::Running(at) => running(&chosen, &meta, seeds.unwrap_or(1), at, &mut told),
+    };
+    told.bar.finish_and_clear();
+    played.map(|()| told.tally)
 }
 
-impl Tally {
-    fn count(&mut self, report: &Report) {
-        match report.passes() {
-            true => self.pass += 1,
-            false => self.fail += 1,
+/// Plays scenarios one after the other on ensembles that are served, except those that need what these cannot do.
+fn in_turn(
+    chosen: &[&Scenario],
+    told: &mut Told,
+    play: impl Fn(&Scenario) -> anyhow::Result<Report>,
+) -> anyhow::Result<()> {
+    for scenario in chosen {
+        match cannot(scenario) {
+            Some(why) => told.skip(scenario, why),
+            None => told.report(&play(scenario)?),
         }
     }
+    Ok(())
 }
 
-fn tell(report: &Report, output: Output) {
-    if output.is_json() {
-        println!("{}", json!(report));
-    } else {
-        println!("{report}");
+/// Plays a scenario on an ensemble that is served for it.
+fn of_its_own(scenario: &Scenario, meta: &Meta, seeds: u64) -> anyhow::Result<Report> {
+    let servers = u8::try_from(meta.members).unwrap_or(u8::MAX);
+    let tick = Duration::from_millis(meta.tick_ms);
+    let server = Server::start(&Options { servers, tick, ..Options::default() })?;
+    let served = Served::new(server.addresses().to_vec(), Verbs(server.control().clone()));
+    play_on(&served, scenario, meta, seeds)
+}
+
+/// Plays scenarios on an ensemble that runs, with its ticks.
+fn running(
+    chosen: &[&Scenario],
+    meta: &Meta,
+    seeds: u64,
+    at: &Running<'_>,
+    told: &mut Told,
+) -> anyhow::Result<()> {
+    let verbs = Verbs(Http::at(at.control)?);
+    let shape = verbs.shape()?;
+    let addresses = in_order(resolved(at.addresses)?, &shape);
+    for (what, servers) in [("the ensemble has", shape.addresses.len()), ("--connect names", addresses.len())]
+    {
+        if servers != meta.members {
+            bail!("the scenarios need {} servers, and {what} {servers}", meta.members);
+        }
+    }
+    let meta = Meta { tick_ms: u64::try_from(shape.tick.as_millis())?.max(1), ..meta.clone() };
+    let served = Served::new(addresses, verbs).interrupted_by(at.interrupted.clone());
+    served.prepare(&meta)?;
+    in_turn(chosen, told, |scenario| {
+        let report = play_on(&served, scenario, &meta, seeds)?;
+        served.tidy(&meta)?;
+        Ok(report)
+    })
+}
+
+/// Plays a scenario on an ensemble, which is tidied up between the seeds.
+fn play_on<A: Ask>(
+    served: &Served<Verbs<A>>,
+    scenario: &Scenario,
+    meta: &Meta,
+    seeds: u64,
+) -> anyhow::Result<Report> {
+    let is_first = Cell::new(true);
+    let mut report = run::run(scenario, meta, 0..seeds, |_, _| {
+        if !is_first.replace(false) {
+            // Its trouble is looked at in the end, and nothing takes time until then.
+            let _ = served.tidy(meta);
+        }
+        served
+    });
+    if let Some(trouble) = served.trouble() {
+        // Ends its faults.
+        let _ = served.tidy(meta);
+        return Err(trouble).with_context(|| format!("{} was not played to its end", scenario.id));
+    }
+    // A few runs in real time show a few of the outcomes.
+    report.unreached.clear();
+    Ok(report)
+}
+
+/// The addresses of a connect string.
+fn resolved(connect: &str) -> anyhow::Result<Vec<SocketAddr>> {
+    let one = |address: &str| {
+        let wrong = || format!("{address:?} is not the address of a server, such as 127.0.0.1:40001");
+        address.to_socket_addrs().ok().and_then(|mut all| all.next()).with_context(wrong)
+    };
+    connect.split(',').map(|address| one(address.trim())).collect()
+}
+
+/// The addresses in the order of the servers' numbers, if that can be told: behind a proxy they are other ones.
+fn in_order(addresses: Vec<SocketAddr>, shape: &Shape) -> Vec<SocketAddr> {
+    let is_same = addresses.len() == shape.addresses.len()
+        && shape.addresses.iter().all(|address| addresses.contains(address));
+    if is_same { shape.addresses.clone() } else { addresses }
+}
+
+/// What is told of scenarios, and their numbers.
+struct Told {
+    tally: Tally,
+    bar: ProgressBar,
+    output: Output,
+}
+
+impl Told {
+    fn report(&mut self, report: &Report) {
+        match report.passes() {
+            true => self.tally.pass += 1,
+            false => self.tally.fail += 1,
+        }
+        let text = if self.output.is_json() { json!(report).to_string() } else { report.to_string() };
+        self.line(&text);
+    }
+
+    fn skip(&mut self, scenario: &Scenario, why: &str) {
+        self.tally.skip += 1;
+        let Scenario { n, id, about, .. } = scenario;
+        let text = match self.output.is_json() {
+            true => {
+                json!({"kind": "scenario", "n": n, "id": id, "about": about, "verdict": "skip", "why": why})
+                    .to_string()
+            }
+            false => format!("skip    {id}: {why}\n"),
+        };
+        self.line(&text);
+    }
+
+    fn line(&self, text: &str) {
+        self.bar.inc(1);
+        self.bar.suspend(|| println!("{text}"));
     }
 }

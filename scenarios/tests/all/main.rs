@@ -27,6 +27,7 @@ mod searching;
 mod serve;
 mod served;
 mod served_faults;
+mod served_scenarios;
 mod shrinking;
 mod stories;
 mod strategies;

@@ -233,6 +233,67 @@ fn a_seed_draws_faults() {
     });
 }
 
+fn states(server: &Server) -> (Value, Vec<Value>) {
+    let mut status = server.perform("status", json!({})).unwrap();
+    let servers = status["servers"].as_array().unwrap();
+    let states = servers.iter().map(|server| server["state"].clone()).collect();
+    (status["leader"].take(), states)
+}
+
+#[test]
+fn the_status_names_the_leader_also_while_it_is_paused() {
+    let server = ensemble(3);
+    server.perform("heal", json!({})).unwrap();
+    let leader = states(&server).0;
+    server.perform("pause", json!({"server": leader})).unwrap();
+    let (led_by, states_then) = states(&server);
+    assert_eq!((&led_by, &states_then[leader.as_u64().unwrap() as usize]), (&leader, &json!("paused")));
+    let other = (leader.as_u64().unwrap() + 1) % 3;
+    for number in [leader, json!(other)] {
+        server.perform("crash", json!({"server": number})).unwrap();
+    }
+    assert_eq!(states(&server).0, Value::Null, "one of three leads nobody");
+}
+
+#[test]
+fn a_start_that_does_not_wait_answers_before_the_server_serves() {
+    let server = ensemble(3);
+    server.perform("heal", json!({})).unwrap();
+    for verb in ["start", "resume"] {
+        for number in [0, 1] {
+            let fault = if verb == "start" { "crash" } else { "pause" };
+            server.perform(fault, json!({"server": number})).unwrap();
+        }
+        // Two of three are away, so that no server serves: an answer that waits would need an election.
+        let back = json!({"server": 0, "wait": false});
+        assert_eq!(server.perform(verb, back).unwrap(), json!({}), "there is nothing about an effect");
+        assert_eq!(server.perform("heal", json!({})).unwrap(), json!({"settled": true}));
+    }
+    let restarted = server.perform("restart", json!({"server": 0, "wait": false})).unwrap();
+    assert_eq!(restarted.get("settled"), None);
+    assert_eq!(server.perform("restart", json!({"server": 0})).unwrap()["settled"], true);
+}
+
+#[test]
+fn a_release_ends_what_it_names_and_nothing_else() {
+    let server = ensemble(3);
+    let released = |fields: Value| server.perform("release", fields).unwrap()["released"].clone();
+    for (one, other) in [(0, 2), (2, 0)] {
+        server.perform("cut", json!({"from": 2, "to": 0})).unwrap();
+        assert_eq!(released(json!({"from": one, "to": other})), 1, "a cut has no direction");
+    }
+    server.perform("hold", json!({"from": 2, "to": 0})).unwrap();
+    assert_eq!(released(json!({"from": 0, "to": 2})), 0, "a hold has one");
+    assert_eq!(released(json!({"from": 2, "to": 0})), 1);
+    for what in ["disk", "apply"] {
+        server.perform("stall", json!({"server": 1, "what": what})).unwrap();
+    }
+    server.perform("cut", json!({"server": 1})).unwrap();
+    assert_eq!(released(json!({"server": 1, "what": "apply"})), 1);
+    assert_eq!(released(json!({"server": 1, "what": "apply"})), 0);
+    assert_eq!(released(json!({"server": 1})), 2);
+}
+
 /// What two programs report of a lock, and the verdict.
 async fn two_report(server: &Server, events: &[(&str, &str)]) -> Verdict {
     let (a, b) = (client(server).await, client(server).await);

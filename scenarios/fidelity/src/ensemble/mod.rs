@@ -8,6 +8,7 @@
 //! | [`play`] | plays one scenario, and notes what came of each labelled step |
 //! | [`judge`] | those results, against what is allowed and what must never be |
 //! | [`sim`] | the simulation as such an ensemble |
+//! | [`served`] | an ensemble behind sockets, in real time, whose faults are asked for |
 //! | [`run`] | the same scenario under many seeds; [`report`], which outcomes came how often |
 //!
 //! A scenario does not know ensembles, a [`cluster::Cluster`] does not know scenarios.
@@ -27,6 +28,7 @@ pub mod play;
 mod play_tests;
 pub mod report;
 pub mod run;
+pub mod served;
 mod session;
 pub mod sim;
 pub mod step;

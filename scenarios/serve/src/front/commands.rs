@@ -2,7 +2,7 @@
 
 use super::{Front, reply};
 use crate::clients::ClientId;
-use crate::command::{Command, ForAWhile, Refused, Which};
+use crate::command::{Command, ForAWhile, OneServer, Refused, Which};
 use crate::control::Answer;
 use crate::micros;
 use serde_json::{Value, json};
@@ -41,6 +41,11 @@ enum Effect {
 
 /// What a command did: its answer, and the effect to wait for.
 pub(crate) struct Done(Value, Option<Effect>);
+
+/// What the answer to the return of a server waits for.
+fn serves(what: OneServer) -> Option<Effect> {
+    what.wait.then_some(Effect::Serves(what.server))
+}
 
 impl From<Value> for Done {
     fn from(answer: Value) -> Self {
@@ -136,18 +141,16 @@ impl Front {
             }
             Command::Start(what) => {
                 self.end_crash(what.server);
-                Done(json!({}), Some(Effect::Serves(what.server)))
+                Done(json!({}), serves(*what))
             }
-            Command::Restart(what) => {
-                self.restart(Fault::ServerCrash, what.server, Effect::Serves(what.server))
-            }
+            Command::Restart(what) => self.restart(Fault::ServerCrash, what.server, serves(*what)),
             Command::Pause(what) => {
                 self.strike(Fault::ServerPause, Victim::Server(what.server), what.lasts).into()
             }
             Command::Resume(what) => {
                 let victim = Victim::Server(what.server);
                 self.raw.mend(|fault, of| fault == Fault::ServerPause && of == victim);
-                Done(json!({}), Some(Effect::Serves(what.server)))
+                Done(json!({}), serves(*what))
             }
             Command::Cut(what) => {
                 let (fault, victim) = match what.victim("cut", servers)? {
@@ -160,19 +163,8 @@ impl Front {
                 self.strike(Fault::LinkHeld, what.victim("hold", servers)?, what.lasts).into()
             }
             Command::Release(what) => {
-                let victim = what.between().victim("release", servers)?;
-                let holds = |fault| {
-                    matches!(
-                        fault,
-                        Fault::LinkCut
-                            | Fault::LinkHeld
-                            | Fault::ServerPartition
-                            | Fault::DiskStall
-                            | Fault::ApplyStall
-                            | Fault::CommitStall
-                    )
-                };
-                let released = self.raw.mend(|fault, of| holds(fault) && of == victim);
+                let place = what.victim(servers)?;
+                let released = self.raw.mend(|fault, of| what.ends(place, fault, of));
                 json!({ "released": released }).into()
             }
             Command::Stall { server, what, lasts } => {
@@ -187,7 +179,7 @@ impl Front {
                     Done(answer, Some(Effect::Elected(leader)))
                 } else {
                     // The others cannot elect without it.
-                    self.restart(Fault::LeaderCrash, leader, Effect::Settled)
+                    self.restart(Fault::LeaderCrash, leader, Some(Effect::Settled))
                 }
             }
             Command::Heal {} => {
@@ -279,11 +271,11 @@ impl Front {
         json!({ "fault": self.network.number() })
     }
 
-    fn restart(&mut self, fault: Fault, server: u8, effect: Effect) -> Done {
+    fn restart(&mut self, fault: Fault, server: u8, effect: Option<Effect>) -> Done {
         let victim = Victim::Server(server);
         let answer = self.strike(fault, victim, None);
         self.raw.mend(|of, whom| of == fault && whom == victim);
-        Done(answer, Some(effect))
+        Done(answer, effect)
     }
 
     fn end_crash(&mut self, server: u8) {

@@ -24,6 +24,9 @@ impl Front {
             .collect();
         json!({
             "servers": servers,
+            // Also while a pause keeps it from telling so itself.
+            "leader": world.leader_of_quorum(),
+            "tick": format!("{}ms", world.config().tick / 1000),
             "sessions": self.clients.alive().filter(|(_, client)| world.lives(client.session)).count(),
             "znodes": world.znodes().count(),
             "watches": world.watches().count(),

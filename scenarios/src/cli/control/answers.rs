@@ -24,6 +24,11 @@ fn status(said: &Value) -> String {
     let mut text = table(&["server", "address", "state", "zxid", "connections"], &said["servers"]);
     let count = |name: &str| format!("{} {name}", said[name]);
     text += &line(&["sessions", "znodes", "watches", "events"].map(count).join(", "));
+    for paused in said["servers"].as_array().into_iter().flatten().filter(|of| of["state"] == "paused") {
+        if paused["server"] == said["leader"] {
+            text += &line(&format!("server {} leads, and is paused", said["leader"]));
+        }
+    }
     if said["recording"] == false {
         text += &line("the history is full: it has ended, and so has the evidence for a verdict");
     }

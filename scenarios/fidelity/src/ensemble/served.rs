@@ -1,0 +1,341 @@
+//! An ensemble behind sockets, in real time: whoever runs it tells its state and has its faults done, and other clients may be
+//! connected to it.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `socket` | one connection of a scenario's session |
+//! | `tidy` | what a scenario leaves behind, undone |
+
+mod socket;
+#[cfg(test)]
+mod tests;
+mod tidy;
+
+use super::case::Scenario;
+use super::cluster::{Cluster, Link, Member, Micros, PipelineStage};
+use super::step::{Fault, LinkFault, Step};
+use crate::exchange::Arrival;
+use crate::exchange::reply;
+use crate::exchange::wire::{self, Hello};
+use rustix::event::{PollFd, Timespec, poll};
+use socket::Socket;
+use std::cell::{Cell, RefCell};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long a wait for sockets may be, in microseconds, before the state of the ensemble is looked at again.
+const SLICE: u64 = 2_000;
+
+/// A fault that lasts until it is ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LastingFault {
+    /// The packets of a link are held, and go on in order when it ends.
+    Hold(Link),
+    /// The process of a member is dead.
+    Kill(Member),
+    /// The process of a member stands still.
+    Pause(Member),
+    /// One stage of a member stalls.
+    Stall(Member, PipelineStage),
+}
+
+/// The state of a member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemberStatus {
+    /// Whether it serves clients under the leader.
+    pub serves: bool,
+    /// The last zxid that it has applied; none while its process does not run.
+    pub applied: Option<i64>,
+}
+
+/// The state of an ensemble.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Status {
+    /// The leader that a quorum follows, even while it is paused.
+    pub leader: Option<Member>,
+    /// The members, by their places.
+    pub members: Vec<MemberStatus>,
+}
+
+/// Why an ensemble is not at a scenario's disposal, in one sentence.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Trouble(pub String);
+
+/// The control of an ensemble that is served: its faults, and what it says of itself.
+pub trait ControlOfServed {
+    /// The state at present.
+    ///
+    /// # Errors
+    ///
+    /// There is no answer, or none that makes sense.
+    fn status(&self) -> Result<Status, Trouble>;
+
+    /// Begins a fault. Does not wait for what follows from it.
+    ///
+    /// # Errors
+    ///
+    /// There is no answer, or it is refused.
+    fn begin(&self, fault: LastingFault) -> Result<(), Trouble>;
+
+    /// Ends a fault that [`begin`](Self::begin) began. Does not wait for what follows from it.
+    ///
+    /// # Errors
+    ///
+    /// There is no answer, or it is refused.
+    fn end(&self, fault: LastingFault) -> Result<(), Trouble>;
+
+    /// Ends a session as if it had expired; nothing, if it has ended.
+    ///
+    /// # Errors
+    ///
+    /// There is no answer, or it is refused.
+    fn end_session(&self, session: i64) -> Result<(), Trouble>;
+}
+
+/// An ensemble behind sockets. A reference to it is a [`Cluster`].
+///
+/// When the ensemble is not at the scenario's disposal any more, such as after its end, no time passes from then on but that which
+/// is waited for in vain, and every connection is over; [`trouble`](Self::trouble) tells why.
+pub struct Served<C> {
+    addresses: Vec<SocketAddr>,
+    control: C,
+    begun: Instant,
+    /// The time that was waited for in vain, in microseconds.
+    skipped: Cell<Micros>,
+    sockets: RefCell<Vec<Socket>>,
+    /// The state, until something may have changed.
+    known: RefCell<Option<Status>>,
+    /// The faults that were begun and not ended.
+    lasting: RefCell<Vec<LastingFault>>,
+    /// The sessions that were opened.
+    sessions: RefCell<Vec<i64>>,
+    trouble: RefCell<Option<Trouble>>,
+    interrupted: Arc<AtomicBool>,
+}
+
+/// What of a scenario a served ensemble cannot do: none, if it can be played.
+pub fn cannot(scenario: &Scenario) -> Option<&'static str> {
+    let loses = |step: &Step| matches!(step, Step::Fault(Fault::Link(LinkFault::Lose, _)));
+    scenario
+        .steps
+        .iter()
+        .any(|step| any(step, &loses))
+        .then_some("it loses packets between servers, and a served ensemble delays them")
+}
+
+/// Whether that is so of a step, or of one in it.
+fn any(step: &Step, is_so: &impl Fn(&Step) -> bool) -> bool {
+    let of = |steps: &[Step]| steps.iter().any(|step| any(step, is_so));
+    is_so(step)
+        || match step {
+            Step::Until(until) => any(&until.step, is_so) || of(&until.also),
+            Step::Spin(spin) => any(&spin.step, is_so) || of(&spin.also),
+            Step::If(choice) => of(&choice.then) || of(&choice.otherwise),
+            _ => false,
+        }
+}
+
+impl<C: ControlOfServed> Served<C> {
+    /// An ensemble whose members have these addresses.
+    pub fn new(addresses: Vec<SocketAddr>, control: C) -> Self {
+        Served {
+            addresses,
+            control,
+            begun: clock(),
+            skipped: Cell::new(0),
+            sockets: RefCell::default(),
+            known: RefCell::default(),
+            lasting: RefCell::default(),
+            sessions: RefCell::default(),
+            trouble: RefCell::default(),
+            interrupted: Arc::default(),
+        }
+    }
+
+    /// The same ensemble, with a flag that gives the scenario up once it is set: that is its trouble then.
+    #[must_use]
+    pub fn interrupted_by(self, interrupted: Arc<AtomicBool>) -> Self {
+        Served { interrupted, ..self }
+    }
+
+    /// Why the ensemble is not at the scenario's disposal any more, so that its results say nothing.
+    pub fn trouble(&self) -> Option<Trouble> {
+        self.trouble.borrow().clone()
+    }
+
+    fn is_in_trouble(&self) -> bool {
+        self.trouble.borrow().is_some()
+    }
+
+    fn try_to<T>(&self, done: Result<T, Trouble>) -> Option<T> {
+        done.map_err(|trouble| self.trouble.borrow_mut().get_or_insert(trouble).clone()).ok()
+    }
+
+    fn status(&self) -> Option<Status> {
+        if self.is_in_trouble() {
+            return None;
+        }
+        let known = self.known.borrow().clone();
+        if known.is_some() {
+            return known;
+        }
+        let status = self.try_to(self.control.status())?;
+        *self.known.borrow_mut() = Some(status.clone());
+        Some(status)
+    }
+
+    fn begin(&self, fault: LastingFault) {
+        *self.known.borrow_mut() = None;
+        if !self.is_in_trouble() && self.try_to(self.control.begin(fault)).is_some() {
+            self.lasting.borrow_mut().push(fault);
+        }
+    }
+
+    /// Ends a fault, but none that somebody else began.
+    fn end(&self, fault: LastingFault) {
+        *self.known.borrow_mut() = None;
+        if self.lasting.borrow().contains(&fault)
+            && !self.is_in_trouble()
+            && self.try_to(self.control.end(fault)).is_some()
+        {
+            self.lasting.borrow_mut().retain(|lasting| *lasting != fault);
+        }
+    }
+
+    /// Reads and writes what can be read and written by then; if nothing can, waits for it.
+    fn exchange(&self, wait: Duration) {
+        let mut sockets = self.sockets.borrow_mut();
+        let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(wait.subsec_nanos()) };
+        let mut watched: Vec<PollFd<'_>> = sockets.iter().filter_map(Socket::watched).collect();
+        // An interrupted wait is a short one.
+        let _ = poll(&mut watched, Some(&timeout));
+        drop(watched);
+        for socket in sockets.iter_mut() {
+            socket.write();
+            socket.read();
+        }
+    }
+}
+
+impl<C: ControlOfServed> Cluster for &Served<C> {
+    /// An index into the connections.
+    type Connection = usize;
+
+    fn now(&self) -> Micros {
+        u64::try_from(self.begun.elapsed().as_micros()).unwrap_or(u64::MAX) + self.skipped.get()
+    }
+
+    fn advance(&mut self, limit: Micros) {
+        let left = limit.saturating_sub(self.now());
+        if self.interrupted.load(Ordering::Relaxed) {
+            self.try_to::<()>(Err(Trouble("it was interrupted".to_owned())));
+        }
+        if self.is_in_trouble() {
+            self.skipped.set(self.skipped.get() + left);
+            return;
+        }
+        self.exchange(Duration::from_micros(left.min(SLICE)));
+        *self.known.borrow_mut() = None;
+    }
+
+    fn members(&self) -> usize {
+        self.addresses.len()
+    }
+
+    fn leader(&self) -> Option<Member> {
+        self.status()?.leader
+    }
+
+    fn serving(&self) -> Vec<Member> {
+        let Some(status) = self.status().filter(|status| status.leader.is_some()) else { return Vec::new() };
+        let all = (0..).map(Member).zip(status.members);
+        all.filter(|(member, of)| of.serves || Some(*member) == status.leader)
+            .map(|(member, _)| member)
+            .collect()
+    }
+
+    fn last_applied(&self, member: Member) -> Option<i64> {
+        self.status()?.members.get(member.0)?.applied
+    }
+
+    fn open(&mut self, member: Member, hello: &Hello) -> usize {
+        let mut socket = Socket::open(self.addresses[member.0]);
+        socket.send(&wire::hello(hello));
+        self.sockets.borrow_mut().push(socket);
+        self.sockets.borrow().len() - 1
+    }
+
+    fn send(&mut self, connection: &usize, frame: Vec<u8>) {
+        self.sockets.borrow_mut()[*connection].send(&frame);
+    }
+
+    fn receive(&mut self, connection: &usize) -> Arrival {
+        if self.is_in_trouble() {
+            return Arrival::Closed;
+        }
+        let mut sockets = self.sockets.borrow_mut();
+        let socket = &mut sockets[*connection];
+        let is_first = socket.frames == 0;
+        let arrival = socket.take();
+        if let Arrival::Frame(frame) = &arrival
+            && is_first
+            && let Ok(welcome) = reply::welcome(frame)
+            && welcome.timeout > 0
+            && !self.sessions.borrow().contains(&welcome.session)
+        {
+            self.sessions.borrow_mut().push(welcome.session);
+        }
+        arrival
+    }
+
+    fn cut(&mut self, connection: &usize) {
+        self.sockets.borrow_mut()[*connection].reset();
+    }
+
+    fn hold(&mut self, link: Link) {
+        self.begin(LastingFault::Hold(link));
+    }
+
+    fn release(&mut self, link: Link) {
+        self.end(LastingFault::Hold(link));
+    }
+
+    fn lose(&mut self, _: Link) {
+        let why = "a served ensemble delays packets between servers, and loses none";
+        self.try_to::<()>(Err(Trouble(why.to_owned())));
+    }
+
+    fn heal(&mut self, _: Link) {}
+
+    fn kill(&mut self, member: Member) {
+        self.begin(LastingFault::Kill(member));
+    }
+
+    fn start(&mut self, member: Member) {
+        self.end(LastingFault::Kill(member));
+    }
+
+    fn pause(&mut self, member: Member) {
+        self.begin(LastingFault::Pause(member));
+    }
+
+    fn resume(&mut self, member: Member) {
+        self.end(LastingFault::Pause(member));
+    }
+
+    fn stall(&mut self, member: Member, stage: PipelineStage) {
+        self.begin(LastingFault::Stall(member, stage));
+    }
+
+    fn unstall(&mut self, member: Member, stage: PipelineStage) {
+        self.end(LastingFault::Stall(member, stage));
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "an ensemble behind sockets lives in real time")]
+fn clock() -> Instant {
+    Instant::now()
+}

@@ -1,0 +1,130 @@
+//! The control API of a served ensemble, as scenarios of faults ask for it: from the same process, or by a request each.
+
+use serde_json::{Value, json};
+use std::net::SocketAddr;
+use std::time::Duration;
+use zk_fidelity::ensemble::cluster::{Link, Member, PipelineStage};
+use zk_fidelity::ensemble::served::{ControlOfServed, LastingFault, MemberStatus, Status, Trouble};
+use zk_serve::command::Command;
+use zk_serve::{Control, parse_duration};
+
+/// A way to the control API.
+pub trait Ask {
+    /// Carries out a verb, and returns the answer.
+    ///
+    /// # Errors
+    ///
+    /// One sentence: the verb is refused, or there is no answer.
+    fn ask(&self, verb: &str, fields: Value) -> Result<Value, String>;
+}
+
+impl Ask for Control {
+    fn ask(&self, verb: &str, fields: Value) -> Result<Value, String> {
+        Command::read(verb, fields).and_then(|command| self.perform(command)).map_err(|refused| refused.why)
+    }
+}
+
+/// The control API on that way, as a scenario's ensemble needs it.
+pub struct Verbs<A>(pub A);
+
+/// What does not change while an ensemble is served.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// The length of a tick.
+    pub tick: Duration,
+    /// The addresses at which the servers listen, as they know them.
+    pub addresses: Vec<SocketAddr>,
+}
+
+impl<A: Ask> Verbs<A> {
+    /// What does not change.
+    ///
+    /// # Errors
+    ///
+    /// There is no answer, or none that makes sense.
+    pub fn shape(&self) -> Result<Shape, Trouble> {
+        let said = self.asked_for_status()?;
+        let address = |of: &Value| of["address"].as_str()?.parse().ok();
+        let tick = said["tick"].as_str().and_then(|tick| parse_duration(tick).ok());
+        let addresses = said["servers"].as_array().and_then(|all| all.iter().map(address).collect());
+        tick.zip(addresses).map(|(tick, addresses)| Shape { tick, addresses }).ok_or_else(nonsense)
+    }
+
+    fn asked_for_status(&self) -> Result<Value, Trouble> {
+        self.0.ask("status", json!({})).map_err(Trouble)
+    }
+
+    fn perform(&self, verb: &str, fields: Value) -> Result<(), Trouble> {
+        self.0.ask(verb, fields).map(drop).map_err(Trouble)
+    }
+}
+
+impl<A: Ask> ControlOfServed for Verbs<A> {
+    fn status(&self) -> Result<Status, Trouble> {
+        status(&self.asked_for_status()?).ok_or_else(nonsense)
+    }
+
+    fn begin(&self, fault: LastingFault) -> Result<(), Trouble> {
+        match fault {
+            LastingFault::Hold(link) => self.perform("hold", ends(link)),
+            LastingFault::Kill(Member(server)) => self.perform("crash", json!({ "server": server })),
+            LastingFault::Pause(Member(server)) => self.perform("pause", json!({ "server": server })),
+            LastingFault::Stall(member, stage) => self.perform("stall", stalled(member, stage)),
+        }
+    }
+
+    fn end(&self, fault: LastingFault) -> Result<(), Trouble> {
+        match fault {
+            LastingFault::Hold(link) => self.perform("release", ends(link)),
+            LastingFault::Kill(Member(server)) => {
+                self.perform("start", json!({ "server": server, "wait": false }))
+            }
+            LastingFault::Pause(Member(server)) => {
+                self.perform("resume", json!({ "server": server, "wait": false }))
+            }
+            LastingFault::Stall(member, stage) => self.perform("release", stalled(member, stage)),
+        }
+    }
+
+    fn end_session(&self, session: i64) -> Result<(), Trouble> {
+        let id = format!("{session:#x}");
+        match self.perform("expire", json!({ "client": id })) {
+            // It has ended so long ago that nobody remembers it.
+            Err(Trouble(why)) if why.contains("there is no client") => Ok(()),
+            ended => ended,
+        }
+    }
+}
+
+fn nonsense() -> Trouble {
+    Trouble("the control API tells no state of the servers".to_owned())
+}
+
+fn ends(Link { from, to }: Link) -> Value {
+    json!({ "from": from.0, "to": to.0 })
+}
+
+fn stalled(Member(server): Member, stage: PipelineStage) -> Value {
+    let what = match stage {
+        PipelineStage::Disk => "disk",
+        PipelineStage::Apply => "apply",
+        PipelineStage::Commit => "commit",
+    };
+    json!({ "server": server, "what": what })
+}
+
+/// Reads the answer to `status`.
+fn status(said: &Value) -> Option<Status> {
+    let leader = match said.get("leader")? {
+        Value::Null => None,
+        number => Some(Member(usize::try_from(number.as_u64()?).ok()?)),
+    };
+    let member = |of: &Value| {
+        let state = of["state"].as_str()?;
+        let zxid = i64::from_str_radix(of["zxid"].as_str()?.strip_prefix("0x")?, 16).ok()?;
+        let serves = ["leader", "follower", "standalone"].contains(&state);
+        Some(MemberStatus { serves, applied: (state != "down").then_some(zxid) })
+    };
+    let members = said["servers"].as_array()?.iter().map(member).collect::<Option<_>>()?;
+    Some(Status { leader, members })
+}
