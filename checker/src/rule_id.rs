@@ -272,7 +272,7 @@ rules! {
     Ns5 = "NS-5", Safety, false, "lookups",
         "a lookup returns a value that the name had during the call";
     An1 = "AN-1", Safety, true, "done is done",
-        "an operation that returns done has brought about what it says, and one that hands out a value has read it";
+        "an operation that returns done has brought about what it says";
     An2 = "AN-2", Safety, true, "a failure has its reason",
         "an operation that fails for a reason has met that reason";
     An3 = "AN-3", Safety, true, "nothing is nothing",

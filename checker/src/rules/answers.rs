@@ -16,6 +16,7 @@ mod znodes;
 
 use crate::rules::prelude::*;
 use doing::{Act, Doing, Effect};
+use std::collections::BTreeSet;
 use znodes::{Part, Znodes};
 
 /// AN-1 to AN-3.
@@ -26,16 +27,22 @@ pub(crate) struct Answers {
     /// Operations that said that nothing was done, while requests of them were in flight.
     refused: Vec<Doing>,
     znodes: Znodes,
+    /// The clients that have got a reply: of the others the history may not tell what they read.
+    heard: BTreeSet<u16>,
     /// The effect whose data come with the next event: the operation, and the number of the effect.
     written: Option<(OpId, usize)>,
 }
 
 impl Answers {
-    fn doing(&mut self, op: OpId) -> Option<&mut Doing> {
+    fn at(&self, op: OpId) -> Option<usize> {
         match op {
             OpId(0) => None,
-            op => self.open.iter_mut().rev().find(|doing| doing.id == op),
+            op => self.open.iter().rposition(|doing| doing.id == op),
         }
+    }
+
+    fn doing(&mut self, op: OpId) -> Option<&mut Doing> {
+        self.at(op).map(|at| &mut self.open[at])
     }
 
     /// A client's operations notice that its connection was lost.
@@ -114,8 +121,9 @@ impl Rule for Answers {
                 }
             }
             What::Observed { seen, text, .. } => {
-                if let Some(doing) = self.doing(event.op) {
-                    if scene.view.is_sim() {
+                if let Some(at) = self.at(event.op) {
+                    let doing = &mut self.open[at];
+                    if scene.view.is_sim() && self.heard.contains(&doing.client) {
                         seen::judge(scene, doing, seen, out);
                     }
                     doing.hands_out(seen, text);
@@ -123,6 +131,9 @@ impl Rule for Answers {
             }
             What::Return { outcome, failure } => self.returned(scene, event.op, (outcome, failure), out),
             What::Reply { code, .. } => {
+                if let Who::Client(client) = event.who {
+                    self.heard.insert(client);
+                }
                 if let Some(doing) = self.doing(event.op) {
                     doing.hears(code);
                 }

@@ -55,6 +55,7 @@ fn every_operation_of_every_recipe_has_mutants_that_lie() {
 /// Rules of their own say whether a hold, a passage, an item or a decision was granted by right.
 const GRANTED: &[&str] = &[
     "names-register-pretends",
+    "names-resolve-pretends",
     "group-join-pretends",
     "barrier-wait-pretends",
     "barrier-wait-down-pretends",
@@ -76,6 +77,13 @@ const GRANTED: &[&str] = &[
 /// Rules of their own find what a call leaves behind that stands for its client.
 const LEFT_BEHIND: &[&str] = &[
     "names-register-denies",
+    "lock-release-pretends",
+    "shared-lock-release-pretends",
+    "shared-lock-downgrade-pretends",
+    "revocable-lock-release-pretends",
+    "revocable-lock-downgrade-pretends",
+    "priority-lock-release-pretends",
+    "election-release-pretends",
     "group-join-denies",
     "group-join-repeats",
     "double-barrier-enter-denies",

@@ -45,7 +45,7 @@ fn check(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<Result<(),
             }
             is_absent(scene, doing, znodes, path)
         }
-        (_, Verb::Release) | (Kind::DoubleBarrier, Verb::Leave) => {
+        (Kind::Group, Verb::Release) | (Kind::DoubleBarrier, Verb::Leave) => {
             match doing.gives_up[..] {
                 // Of several it is not known which was meant.
                 [_, _, ..] => return None,

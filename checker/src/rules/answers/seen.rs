@@ -34,12 +34,10 @@ enum Answers {
 /// What must have been answered before a value is handed out; `None` if it may have been read by an earlier operation.
 fn answers(kind: Kind, verb: Verb, seen: Seen) -> Option<Answers> {
     match (kind, verb, seen) {
-        (Kind::Config, Verb::Follow | Verb::Snapshot, Seen::Missing)
-        | (Kind::Names, Verb::Resolve, Seen::Missing) => Some(Answers::NoNode),
-        (Kind::Config, Verb::Follow | Verb::Snapshot, Seen::Value)
-        | (Kind::Names, Verb::Resolve, Seen::Value)
-        | (Kind::Group, Verb::Watch, Seen::View)
-        | (Kind::Election, Verb::Observe, Seen::Leader | Seen::Vacant) => Some(Answers::Any),
+        // The values of a look-up or a follower have rules of their own; that there is none has not.
+        (Kind::Config, Verb::Follow | Verb::Snapshot, Seen::Missing) => Some(Answers::NoNode),
+        (Kind::Group, Verb::Watch, Seen::View) => Some(Answers::Any),
+        (Kind::Election, Verb::Observe, Seen::Leader | Seen::Vacant) => Some(Answers::Any),
         _ => None,
     }
 }

@@ -94,12 +94,17 @@ static FORCE_PRETENDS: Workload = mutant(
 );
 
 /// A contender that is said to stand, and was deleted by force.
-static FORCE_DENIES: Workload = mutant(
-    "revocable-lock-force-denies",
-    "a contender is deleted by force, and the call fails",
-    Caught::by(An3),
-    |task| run(task, &Lie { verb: Verb::Force, how: How::Denies(&[Failure::Other]) }),
-);
+///
+/// Most contenders go within the grace period: it takes many rounds.
+static FORCE_DENIES: Workload = Workload {
+    plan: |_| Plan { clients: 4, rounds: 24, ..Plan::calm() },
+    ..mutant(
+        "revocable-lock-force-denies",
+        "a contender is deleted by force, and the call fails",
+        Caught::by(An3),
+        |task| run(task, &Lie { verb: Verb::Force, how: How::Denies(&[Failure::Other]) }),
+    )
+};
 
 /// A contender is not forced out, for a reason that never occurred.
 static FORCE_REFUSES: Workload = mutant(
