@@ -37,9 +37,9 @@ pub fn rows() -> Vec<Row> {
             "a barrier that was raised never stood",
             BARRIER,
             &[Cut("created 0x3"), Cut("deleted 0x4"), Cut("txn 0x4")],
-            "AN-1 after ZK-11",
+            "AN-1 (ZK-11)",
         ),
-        row("a barrier that was lowered stands", BARRIER, &[Cut("deleted 0x4")], "AN-1 after ZK-11"),
+        row("a barrier that was lowered stands", BARRIER, &[Cut("deleted 0x4")], "AN-1 (ZK-11)"),
         row("nothing was denied", BARRIER, &[Put("b #3 reply r3 no_auth", "b #3 reply r3 ok")], "AN-2"),
         row(
             "another reason than the one that was met",
