@@ -166,7 +166,8 @@ impl<Z: ZooKeeper> Term<Z> {
                 }
                 // The stale record is gone, or another client has written to the directory.
                 Err(Error::Multi { cause, .. }) if matches!(*cause, Error::NoNode | Error::BadVersion) => {}
-                Err(e) => return Err(e),
+                // An earlier attempt may have been applied.
+                Err(e) => return Err(if in_doubt { e.while_in_doubt() } else { e }),
             }
         }
     }

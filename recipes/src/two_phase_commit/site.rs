@@ -415,7 +415,8 @@ impl<Z: ZooKeeper> Voted<Z> {
         let last = zk.arm(Duty::Multi(rest.clone()));
         let alive = (record.form == Form::SiteEphemerals).then(|| delete(record.alive(site)));
         let mut own: Vec<Op> = alive.into_iter().chain([delete(record.site(site))]).collect();
-        let mut is_again = false;
+        // Once the own znode is deleted no refusal says that nothing was done.
+        let (mut is_again, mut has_left) = (false, false);
         loop {
             let status = connected(zk).await?;
             if is_again && !self.is_unfinished().await? {
@@ -428,7 +429,10 @@ impl<Z: ZooKeeper> Voted<Z> {
                 None => Ok(Vec::new()),
             };
             let left = match gone {
-                Ok(_) => stat.await.map(|stat| stat.map_or(0, |stat| stat.num_children)),
+                Ok(_) => {
+                    has_left = true;
+                    stat.await.map(|stat| stat.map_or(0, |stat| stat.num_children))
+                }
                 // Gone already, after a lost reply, by an earlier session, or with it: then the rest.
                 Err(Error::Multi { index, cause }) if *cause == Error::NoNode => {
                     own.remove(index);
@@ -449,7 +453,7 @@ impl<Z: ZooKeeper> Voted<Z> {
                 }
                 Err(e) if e.says_nothing_of_the_tree() => {
                     let refused = without_index(e);
-                    return Err(if is_again { refused.while_in_doubt() } else { refused });
+                    return Err(if is_again || has_left { refused.while_in_doubt() } else { refused });
                 }
                 // Another site was the last.
                 Ok(_) | Err(Error::Multi { .. }) => break,
