@@ -141,6 +141,8 @@ fn table() -> Table {
                 for Call { name: call, came_to } in calls {
                     let is_allowed = match came_to {
                         "ok" | "timed out" | "claim lost" => true,
+                        // Its first step was applied when its second one was refused.
+                        "unknown" if call == "finish" => true,
                         came_to if came_to == *refusal => {
                             *fault != Fault::Throttled || ONE_REQUEST.contains(&call)
                         }
