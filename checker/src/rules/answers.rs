@@ -72,7 +72,7 @@ impl Answers {
     }
 
     fn returned(&mut self, scene: &Scene<'_>, id: OpId, answer: (Outcome, Failure), out: &mut Findings) {
-        let Some(at) = self.open.iter().rposition(|doing| doing.id == id) else { return };
+        let Some(at) = self.at(id) else { return };
         let mut doing = self.open.remove(at);
         doing.is_late = answer.1 == Failure::TimedOut;
         match answer {

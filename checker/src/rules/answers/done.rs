@@ -154,15 +154,9 @@ fn all_items(scene: &Scene<'_>, doing: &Doing) -> Result<(), Wrong> {
 /// After a claim was given back, the client has no claim on that item.
 fn is_given_back(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Result<(), Wrong> {
     let Some(text) = doing.given.first() else { return Ok(()) };
-    let data = Some(digest::data(Some(scene.text(*text).as_bytes())));
-    let queue = scene.text(scene.object(doing.object).path);
-    let is_of_item = |claim: &&Sym| {
-        let item = format!("{queue}/{}", scene.name(**claim));
-        znodes.named(scene, &item).is_some_and(|(_, item)| item.is_alive && item.data == data)
-    };
-    match znodes.own(doing.client, doing.object).iter().find(is_of_item) {
+    match znodes.claims_on(scene, doing, *text).next() {
         None => Ok(()),
-        Some(claim) => is_absent(scene, doing, znodes, *claim),
+        Some(claim) => is_absent(scene, doing, znodes, claim),
     }
 }
 

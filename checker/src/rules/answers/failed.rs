@@ -2,7 +2,6 @@
 
 use super::doing::Doing;
 use super::znodes::{Part, Znodes};
-use crate::digest;
 use crate::rules::prelude::*;
 
 /// Judges the reason that an operation gave.
@@ -141,17 +140,10 @@ fn still_claimed(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<St
     if !scene.view.is_sim() || scene.is_interfered_with(doing.object) {
         return None;
     }
-    let text = scene.text(*doing.given.first()?);
-    let data = Some(digest::data(Some(text.as_bytes())));
-    let queue = scene.text(scene.object(doing.object).path);
-    let is_of_item = |claim: &&Sym| {
-        let item = format!("{queue}/{}", scene.name(**claim));
-        let claim = znodes.at(**claim);
-        let item = znodes.named(scene, &item).map(|(_, item)| item);
-        claim.is_alive
-            && claim.created.index < doing.called.index
-            && item.is_some_and(|item| item.is_alive && item.data == data)
-    };
-    let stands = znodes.own(doing.client, doing.object).iter().find(is_of_item)?;
-    Some(format!("its claim {} stands, and has stood all through the call", scene.znode(*stands)))
+    let mut claims = znodes.claims_on(scene, doing, *doing.given.first()?);
+    let stands = claims.find(|claim| {
+        let claim = znodes.at(*claim);
+        claim.is_alive && claim.created.index < doing.called.index
+    })?;
+    Some(format!("its claim {} stands, and has stood all through the call", scene.znode(stands)))
 }

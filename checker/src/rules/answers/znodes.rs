@@ -1,6 +1,7 @@
 //! The znodes of objects: what each is to its recipe, and whether it exists.
 
 use super::doing::Doing;
+use crate::digest;
 use crate::recent::{Aged, Recent};
 use crate::rules::prelude::*;
 use crate::view::Moment;
@@ -129,6 +130,16 @@ impl Znodes {
     /// The znodes that stand for a client, of operations that returned done.
     pub(super) fn own(&self, client: u16, object: ObjectId) -> &[Sym] {
         self.own.get(&(client, object)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Of these, the claims of an operation's client on the item with that text, while the item is in the queue.
+    pub(super) fn claims_on(&self, scene: &Scene<'_>, doing: &Doing, text: Sym) -> impl Iterator<Item = Sym> {
+        let data = Some(digest::data(Some(scene.text(text).as_bytes())));
+        let queue = scene.text(scene.object(doing.object).path);
+        self.own(doing.client, doing.object).iter().copied().filter(move |claim| {
+            let item = format!("{queue}/{}", scene.name(*claim));
+            self.named(scene, &item).is_some_and(|(_, item)| item.is_alive && item.data == data)
+        })
     }
 
     /// The same, which stand for it no more: it gives them up.
