@@ -171,6 +171,14 @@ fn error(reason: Failure) -> Error {
     }
 }
 
+/// Reasons that deny a hold that was granted.
+pub(crate) const NOT_HELD: &[Failure] =
+    &[Failure::TimedOut, Failure::Removed, Failure::Denied, Failure::Other];
+
+/// Reasons for which a call about a hold may fail, none of which has occurred.
+pub(crate) const UNMET_OF_HOLDS: &[Failure] =
+    &[Failure::TimedOut, Failure::Removed, Failure::Denied, Failure::ConnectionLoss];
+
 /// A hold of a recipe that lies: of the right recipe, or a feigned one.
 pub(crate) struct Hold<C, H> {
     pub liar: Liar<C>,

@@ -1,7 +1,7 @@
 //! The right election, one operation of which [lies](crate::lies).
 
 use crate::election::workload::{Electing, Follower, Office, WORKLOAD, client, new};
-use crate::lies::{Hold, How, Liar, Lie};
+use crate::lies::{Hold, How, Liar, Lie, UNMET_OF_HOLDS};
 use crate::prelude::*;
 use std::time::Duration;
 use zk_checker::history::Failure;
@@ -108,7 +108,7 @@ static STAND_REFUSES: Workload = mutant(
     "election-stand-refuses",
     "a candidacy fails for a reason that never occurred",
     Caught::by(An2),
-    |task| run(task, &Lie { verb: Verb::Stand, how: How::Refuses(UNMET) }),
+    |task| run(task, &Lie { verb: Verb::Stand, how: How::Refuses(UNMET_OF_HOLDS) }),
 );
 
 /// A leader that is said to be on record, and is not: followers never hear of it.
@@ -132,7 +132,7 @@ static ACKNOWLEDGE_REFUSES: Workload = mutant(
     "election-acknowledge-refuses",
     "acknowledge fails for a reason that never occurred",
     Caught::by(An2),
-    |task| run(task, &Lie { verb: Verb::Acknowledge, how: How::Refuses(UNMET) }),
+    |task| run(task, &Lie { verb: Verb::Acknowledge, how: How::Refuses(UNMET_OF_HOLDS) }),
 );
 
 /// A leader that finds the record of its predecessor, and takes that for its own.
@@ -160,7 +160,7 @@ static RELEASE_REFUSES: Workload = mutant(
     "election-release-refuses",
     "resign fails for a reason that never occurred",
     Caught::by(An2),
-    |task| run(task, &Lie { verb: Verb::Release, how: How::Refuses(UNMET) }),
+    |task| run(task, &Lie { verb: Verb::Release, how: How::Refuses(UNMET_OF_HOLDS) }),
 );
 
 /// A follower is told that nobody leads while somebody does.
@@ -181,6 +181,3 @@ static OBSERVE_REFUSES: Workload = mutant(
         run(task, &Lie { verb: Verb::Observe, how: How::Refuses(REASONS) })
     },
 );
-
-/// Reasons for which a call may fail, none of which has occurred.
-const UNMET: &[Failure] = &[Failure::TimedOut, Failure::Removed, Failure::Denied, Failure::ConnectionLoss];

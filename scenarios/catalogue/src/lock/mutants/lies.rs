@@ -1,6 +1,6 @@
 //! The right lock, one operation of which [lies](crate::lies).
 
-use crate::lies::{Hold, How, Liar, Lie};
+use crate::lies::{Hold, How, Liar, Lie, NOT_HELD, UNMET_OF_HOLDS};
 use crate::lock::workload::{Exclusive, WORKLOAD, client, new};
 use crate::prelude::*;
 use zk_checker::history::Failure;
@@ -75,7 +75,7 @@ static ACQUIRE_REFUSES: Workload = mutant(
     "lock-acquire-refuses",
     "acquire fails for a reason that never occurred",
     Caught::by(An2),
-    |task| run(task, &Lie { verb: Verb::Acquire, how: How::Refuses(UNMET) }),
+    |task| run(task, &Lie { verb: Verb::Acquire, how: How::Refuses(UNMET_OF_HOLDS) }),
 );
 
 /// A lock that is said to be free, and is held.
@@ -99,7 +99,7 @@ static TRY_ACQUIRE_REFUSES: Workload = mutant(
     "lock-try-acquire-refuses",
     "an attempt fails for a reason that never occurred",
     Caught::by(An2),
-    |task| run(task, &Lie { verb: Verb::TryAcquire, how: How::Refuses(UNMET) }),
+    |task| run(task, &Lie { verb: Verb::TryAcquire, how: How::Refuses(UNMET_OF_HOLDS) }),
 );
 
 /// A hold that is said to be given back, and stands: the next waiter waits for as long as the session lives.
@@ -119,11 +119,5 @@ static RELEASE_REFUSES: Workload = mutant(
     "lock-release-refuses",
     "release fails for a reason that never occurred",
     Caught::by(An2),
-    |task| run(task, &Lie { verb: Verb::Release, how: How::Refuses(UNMET) }),
+    |task| run(task, &Lie { verb: Verb::Release, how: How::Refuses(UNMET_OF_HOLDS) }),
 );
-
-/// Reasons that deny a hold that was granted.
-const NOT_HELD: &[Failure] = &[Failure::TimedOut, Failure::Removed, Failure::Denied, Failure::Other];
-
-/// Reasons for which a call may fail, none of which has occurred.
-const UNMET: &[Failure] = &[Failure::TimedOut, Failure::Removed, Failure::Denied, Failure::ConnectionLoss];

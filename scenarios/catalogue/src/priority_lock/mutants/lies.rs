@@ -1,6 +1,6 @@
 //! The right priority lock, one operation of which [lies](crate::lies).
 
-use crate::lies::{Hold, How, Liar, Lie};
+use crate::lies::{Hold, How, Liar, Lie, NOT_HELD, UNMET_OF_HOLDS};
 use crate::prelude::*;
 use crate::priority_lock::workload::{HeldUrgently, Urgent, WORKLOAD, client, right};
 use std::future::pending;
@@ -86,7 +86,7 @@ static READ_REFUSES: Workload = mutant(
     "priority-lock-read-refuses",
     "a reader is turned away for a reason that never occurred",
     Caught::by(An2),
-    |task| run(task, &Lie { verb: Verb::Read, how: How::Refuses(UNMET) }),
+    |task| run(task, &Lie { verb: Verb::Read, how: How::Refuses(UNMET_OF_HOLDS) }),
 );
 
 /// A writer that is said to hold, and has no znode: others enter beside it.
@@ -110,7 +110,7 @@ static WRITE_REFUSES: Workload = mutant(
     "priority-lock-write-refuses",
     "a writer is turned away for a reason that never occurred",
     Caught::by(An2),
-    |task| run(task, &Lie { verb: Verb::Write, how: How::Refuses(UNMET) }),
+    |task| run(task, &Lie { verb: Verb::Write, how: How::Refuses(UNMET_OF_HOLDS) }),
 );
 
 /// A hold that is said to be given back, and stands: the next waiter waits for as long as the session lives.
@@ -132,11 +132,5 @@ static RELEASE_REFUSES: Workload = mutant(
     "priority-lock-release-refuses",
     "release fails for a reason that never occurred",
     Caught::by(An2),
-    |task| run(task, &Lie { verb: Verb::Release, how: How::Refuses(UNMET) }),
+    |task| run(task, &Lie { verb: Verb::Release, how: How::Refuses(UNMET_OF_HOLDS) }),
 );
-
-/// Reasons that deny a hold that was granted.
-const NOT_HELD: &[Failure] = &[Failure::TimedOut, Failure::Removed, Failure::Denied, Failure::Other];
-
-/// Reasons for which a call may fail, none of which has occurred.
-const UNMET: &[Failure] = &[Failure::TimedOut, Failure::Removed, Failure::Denied, Failure::ConnectionLoss];

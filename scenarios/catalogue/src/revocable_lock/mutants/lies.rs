@@ -1,6 +1,6 @@
 //! The right revocable lock, one operation of which [lies](crate::lies).
 
-use crate::lies::{Hold, How, Liar, Lie};
+use crate::lies::{Hold, How, Liar, Lie, UNMET_OF_HOLDS};
 use crate::prelude::*;
 use crate::revocable_lock::workload::{HeldUntilAsked, Revocable, WORKLOAD, client, new};
 use crate::shared_lock::mutants::lies::LyingLock;
@@ -82,7 +82,7 @@ static ASK_REFUSES: Workload = mutant(
     "revocable-lock-ask-refuses",
     "a request to go fails for a reason that never occurred",
     Caught::by(An2),
-    |task| run(task, &Lie { verb: Verb::Ask, how: How::Refuses(UNMET) }),
+    |task| run(task, &Lie { verb: Verb::Ask, how: How::Refuses(UNMET_OF_HOLDS) }),
 );
 
 /// A holder that is said to be gone by force, and holds still.
@@ -111,7 +111,7 @@ static FORCE_REFUSES: Workload = mutant(
     "revocable-lock-force-refuses",
     "a forced revocation fails for a reason that never occurred",
     Caught::by(An2),
-    |task| run(task, &Lie { verb: Verb::Force, how: How::Refuses(UNMET) }),
+    |task| run(task, &Lie { verb: Verb::Force, how: How::Refuses(UNMET_OF_HOLDS) }),
 );
 
 /// A contender that was asked to go, and is said to be deleted: the second step, after the grace period, is left out.
@@ -159,7 +159,7 @@ static TRY_READ_REFUSES: Workload = mutant(
     "revocable-lock-try-read-refuses",
     "a reader's attempt fails for a reason that never occurred",
     Caught::by(An2),
-    |task| run(task, &Lie { verb: Verb::TryRead, how: How::Refuses(UNMET) }),
+    |task| run(task, &Lie { verb: Verb::TryRead, how: How::Refuses(UNMET_OF_HOLDS) }),
 );
 
 /// A writer's attempt fails for a reason that never occurred.
@@ -167,7 +167,7 @@ static TRY_WRITE_REFUSES: Workload = mutant(
     "revocable-lock-try-write-refuses",
     "a writer's attempt fails for a reason that never occurred",
     Caught::by(An2),
-    |task| run(task, &Lie { verb: Verb::TryWrite, how: How::Refuses(UNMET) }),
+    |task| run(task, &Lie { verb: Verb::TryWrite, how: How::Refuses(UNMET_OF_HOLDS) }),
 );
 
 /// A writer that is said to hold as a reader, and stands in the way of all others still.
@@ -192,8 +192,5 @@ static RELEASE_DENIES: Workload =
         run(task, &Lie { verb: Verb::Release, how: How::Denies(&[Failure::Other]) })
     });
 
-/// Reasons for which a call may fail, none of which has occurred.
-const UNMET: &[Failure] = &[Failure::TimedOut, Failure::Removed, Failure::Denied, Failure::ConnectionLoss];
-
-/// The same of a contender.
+/// Reasons for which a contender may be turned away, none of which has occurred.
 const NOT_ASKED: &[Failure] = &[Failure::Revoked, Failure::Removed, Failure::Denied];

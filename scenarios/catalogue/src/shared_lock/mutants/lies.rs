@@ -1,6 +1,6 @@
 //! The right shared lock, one operation of which [lies](crate::lies).
 
-use crate::lies::{Hold, How, Liar, Lie};
+use crate::lies::{Hold, How, Liar, Lie, NOT_HELD, UNMET_OF_HOLDS};
 use crate::prelude::*;
 use crate::shared_lock::workload::{Granted, Shared, Taken, WORKLOAD, client, new};
 use zk_checker::history::Failure;
@@ -117,7 +117,7 @@ static READ_REFUSES: Workload = mutant(
     "shared-lock-read-refuses",
     "a reader is turned away for a reason that never occurred",
     Caught::by(An2),
-    |task| run(task, &Lie { verb: Verb::Read, how: How::Refuses(UNMET) }),
+    |task| run(task, &Lie { verb: Verb::Read, how: How::Refuses(UNMET_OF_HOLDS) }),
 );
 
 /// A writer that is said to hold, and has no znode: others enter beside it.
@@ -141,7 +141,7 @@ static WRITE_REFUSES: Workload = mutant(
     "shared-lock-write-refuses",
     "a writer is turned away for a reason that never occurred",
     Caught::by(An2),
-    |task| run(task, &Lie { verb: Verb::Write, how: How::Refuses(UNMET) }),
+    |task| run(task, &Lie { verb: Verb::Write, how: How::Refuses(UNMET_OF_HOLDS) }),
 );
 
 /// A reader's attempt fails for a reason that never occurred.
@@ -149,7 +149,7 @@ static TRY_READ_REFUSES: Workload = mutant(
     "shared-lock-try-read-refuses",
     "a reader's attempt fails for a reason that never occurred",
     Caught::by(An2),
-    |task| run(task, &Lie { verb: Verb::TryRead, how: How::Refuses(UNMET) }),
+    |task| run(task, &Lie { verb: Verb::TryRead, how: How::Refuses(UNMET_OF_HOLDS) }),
 );
 
 /// A lock that is said to be free, and is held.
@@ -165,7 +165,7 @@ static TRY_WRITE_REFUSES: Workload = mutant(
     "shared-lock-try-write-refuses",
     "a writer's attempt fails for a reason that never occurred",
     Caught::by(An2),
-    |task| run(task, &Lie { verb: Verb::TryWrite, how: How::Refuses(UNMET) }),
+    |task| run(task, &Lie { verb: Verb::TryWrite, how: How::Refuses(UNMET_OF_HOLDS) }),
 );
 
 /// A writer that is said to hold as a reader, and stands in the way of all others still.
@@ -201,11 +201,5 @@ static RELEASE_REFUSES: Workload = mutant(
     "shared-lock-release-refuses",
     "release fails for a reason that never occurred",
     Caught::by(An2),
-    |task| run(task, &Lie { verb: Verb::Release, how: How::Refuses(UNMET) }),
+    |task| run(task, &Lie { verb: Verb::Release, how: How::Refuses(UNMET_OF_HOLDS) }),
 );
-
-/// Reasons that deny a hold that was granted.
-const NOT_HELD: &[Failure] = &[Failure::TimedOut, Failure::Removed, Failure::Denied, Failure::Other];
-
-/// Reasons for which a call may fail, none of which has occurred.
-const UNMET: &[Failure] = &[Failure::TimedOut, Failure::Removed, Failure::Denied, Failure::ConnectionLoss];
