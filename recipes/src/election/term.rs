@@ -5,7 +5,7 @@ use super::acknowledgement::Acknowledgement;
 use crate::observe::operation;
 use crate::parts::guard::guard_methods;
 use crate::parts::locked::locked;
-use crate::parts::retry::{again, connected};
+use crate::parts::retry::{Doubt, again, connected};
 use crate::parts::tenure::{HoldState, LostReason, Released, Stop, Tenure};
 use crate::zk::{Armed, CreateMode, Duty, Error, Op, OpResult, ZooKeeper, path};
 use std::future::Future;
@@ -131,19 +131,16 @@ impl<Z: ZooKeeper> Term<Z> {
         let create =
             Op::Create { path: self.record.clone(), data: record.to_vec(), mode: CreateMode::Ephemeral };
         let directory = path::split(&self.record).0;
-        let (mut replacing, mut in_doubt) = (Vec::new(), false);
+        let (mut replacing, mut doubt) = (Vec::new(), Doubt::default());
         loop {
             let status = connected(&self.zk).await?;
             let ops = std::mem::take(&mut replacing).into_iter().chain([create.clone()]).collect();
             // The transaction checks the candidate: a deposed leader writes nothing.
             match self.tenure.transact(ops).await {
                 Ok(_) => return Ok(()),
-                Err(e) if e.is_transient() => {
-                    // The record may have been written; it must not be taken for a stale one.
-                    in_doubt |= e.is_outcome_unknown();
-                    again(&self.zk, status, e).await?;
-                }
-                Err(Error::Removed(_)) if in_doubt => return Err(Error::ConnectionLoss),
+                // The record may have been written; it must not be taken for a stale one.
+                Err(e) if e.is_transient() => doubt.again(&self.zk, status, e).await?,
+                Err(Error::Removed(_)) if doubt.is_there() => return Err(Error::ConnectionLoss),
                 // While our candidate exists no other client leads: the record is either ours, or a stale one.
                 Err(Error::Multi { cause, .. }) if *cause == Error::NodeExists => {
                     let (standing, gate) = (self.zk.get(&self.record), self.zk.get(directory));
@@ -166,8 +163,7 @@ impl<Z: ZooKeeper> Term<Z> {
                 }
                 // The stale record is gone, or another client has written to the directory.
                 Err(Error::Multi { cause, .. }) if matches!(*cause, Error::NoNode | Error::BadVersion) => {}
-                // An earlier attempt may have been applied.
-                Err(e) => return Err(if in_doubt { e.while_in_doubt() } else { e }),
+                Err(e) => return Err(doubt.about(e)),
             }
         }
     }

@@ -92,18 +92,15 @@ impl<Z: ZooKeeper> PermanentName<Z> {
     }
 
     async fn delete(&self) -> Result<bool, Error> {
-        let (mut tried, mut doubt) = (false, Doubt::default());
+        let mut doubt = Doubt::default();
         loop {
             let status = connected(&self.zk).await?;
-            let Some(found) = self.settled(tried).await? else { return Ok(tried) };
+            let Some(found) = self.settled(doubt.is_there()).await? else { return Ok(doubt.is_there()) };
             match self.zk.delete(&self.path, Some(found.stat.version)).await {
                 Ok(()) => return Ok(true),
-                Err(Error::NoNode) => return Ok(tried),
+                Err(Error::NoNode) => return Ok(doubt.is_there()),
                 Err(Error::BadVersion) => {}
-                Err(e) => {
-                    tried |= e.is_outcome_unknown();
-                    doubt.again(&self.zk, status, e).await?;
-                }
+                Err(e) => doubt.again(&self.zk, status, e).await?,
             }
         }
     }

@@ -90,6 +90,11 @@ impl Doubt {
         again(zk, status, error).await.map_err(|error| self.about(error))
     }
 
+    /// Whether a reply was lost.
+    pub(crate) fn is_there(&self) -> bool {
+        self.0
+    }
+
     /// The error that ends the call.
     pub(crate) fn about(&self, error: Error) -> Error {
         if self.0 { error.while_in_doubt() } else { error }

@@ -3,7 +3,7 @@
 use super::{Item, QueueCore};
 use crate::observe::operation;
 use crate::parts::receipt::Receipt;
-use crate::parts::retry::{again, connected};
+use crate::parts::retry::{Doubt, connected};
 use crate::zk::{Armed, Error, Op, ZooKeeper};
 use std::sync::Arc;
 
@@ -139,20 +139,17 @@ impl<Z: ZooKeeper> Claimed<Z> {
     }
 
     async fn release(self) -> Result<(), Error> {
-        let mut was_sent = false;
+        let mut doubt = Doubt::default();
         loop {
             let status = connected(&self.core.zk).await?;
             match self.core.zk.multi(self.gives_back()).await {
                 Ok(_) => break,
-                Err(e) if e.is_transient() => {
-                    was_sent |= e.is_outcome_unknown();
-                    again(&self.core.zk, status, e).await?;
-                }
+                Err(e) if e.is_transient() => doubt.again(&self.core.zk, status, e).await?,
                 // After a lost reply a lost claim means that it was given back.
-                Err(Error::Multi { cause, .. }) if was_sent && is_gone(&cause) => return Ok(()),
+                Err(Error::Multi { cause, .. }) if doubt.is_there() && is_gone(&cause) => return Ok(()),
                 // If another client has written or deleted the item, the clean-up deletes the rest of the claim.
                 Err(Error::Multi { cause, .. }) if is_gone(&cause) => return Err(Error::ClaimLost),
-                Err(e) => return Err(if was_sent { e.while_in_doubt() } else { e }),
+                Err(e) => return Err(doubt.about(e)),
             }
         }
         self.armed.done();
