@@ -54,14 +54,6 @@ pub struct TcpLink {
 }
 
 impl TcpLink {
-    fn take_frame(&mut self) -> Option<Vec<u8>> {
-        let length = u32::from_be_bytes(*self.came.first_chunk()?) as usize;
-        let end = length.checked_add(4)?;
-        let frame = self.came.get(4..end)?.to_vec();
-        self.came.drain(..end);
-        Some(frame)
-    }
-
     fn send(&mut self, frames: &[Vec<u8>]) -> std::io::Result<()> {
         let length = |frame: &Vec<u8>| (frame.len() as u32).to_be_bytes();
         let bytes: Vec<u8> =
@@ -73,7 +65,7 @@ impl TcpLink {
         let end = now() + within;
         let mut part = [0; 1 << 14];
         loop {
-            if let Some(frame) = self.take_frame() {
+            if let Some(frame) = wire::take_frame(&mut self.came) {
                 return Arrival::Frame(frame);
             }
             // A time limit of nothing would be none.

@@ -1,6 +1,7 @@
 //! One connection of a scenario's session: a socket that never blocks.
 
 use crate::exchange::Arrival;
+use crate::exchange::wire::take_frame;
 use rustix::event::{PollFd, PollFlags};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -76,21 +77,13 @@ impl Socket {
 
     /// The next thing that has come; nothing comes behind the end.
     pub(super) fn take(&mut self) -> Arrival {
-        match self.frame() {
+        match take_frame(&mut self.came) {
             Some(frame) => {
                 self.frames += 1;
                 Arrival::Frame(frame)
             }
             None => self.end.take().unwrap_or(Arrival::Nothing),
         }
-    }
-
-    fn frame(&mut self) -> Option<Vec<u8>> {
-        let length = u32::from_be_bytes(*self.came.first_chunk()?) as usize;
-        let end = length.checked_add(4)?;
-        let frame = self.came.get(4..end)?.to_vec();
-        self.came.drain(..end);
-        Some(frame)
     }
 
     /// Cuts the connection with a reset: nothing comes from it any more.
