@@ -115,6 +115,8 @@ rules! {
         "a priority lock grants the most urgent waiter that it knows, and does not take the lock from a holder";
     Mx16 = "MX-16", Safety, true, "no false loss",
         "a holder is told to stop only if its connection, its session or its znode was lost, or may have been";
+    Mx17 = "MX-17", Safety, true, "fenced writes",
+        "a write under a hold is applied only while the hold's znode exists, and at most as often as asked for";
     Rw1 = "RW-1", Safety, false, "readers and writers",
         "a writer's hold excludes all others, a reader's all writers";
     Rw2 = "RW-2", Safety, true, "shared lock, unjustified grant",

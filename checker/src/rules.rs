@@ -7,6 +7,7 @@ mod config;
 mod cost;
 mod double_barrier;
 mod election;
+mod fenced;
 mod followers;
 mod grant;
 mod group;
@@ -189,6 +190,8 @@ all_rules! {
     mx13: cost::Cost,
     mx14: in_time::InTime,
     mx16: loss::FalseLoss,
+    mx17: fenced::Fenced,
+    told: fenced::ToldState,
     rv1: revocation::Heard,
     rv2: revocation::Force,
     rv4: revocation::NoGrant,

@@ -84,6 +84,14 @@ named! {
         Join = "join",
         /// Groups: follows the members.
         Watch = "watch",
+        /// Holds: applies writes while the hold goes on. The path of the hold's znode is [given](super::What::Given).
+        Transact = "transact",
+        /// Holds: the same, exactly once.
+        TransactOnce = "transact_once",
+        /// Locks, elections: lists the contenders.
+        Contenders = "contenders",
+        /// Locks, elections: deletes the znode of a contender, whose path is [given](super::What::Given).
+        Evict = "evict",
     }
 
     /// Whether a hold excludes all others.
@@ -120,6 +128,10 @@ named! {
         Opening = "opening",
         /// A name (number: the czxid of its znode).
         Name = "name",
+        /// The state of a hold, as its guard tells it: `held`, `suspect` or `lost`.
+        State = "state",
+        /// The contenders in order: their paths, with commas between.
+        Line = "line",
     }
 
     /// The outcome of an operation.
@@ -398,6 +410,11 @@ impl Verb {
             Verb::Read | Verb::TryRead => Some(Share::Shared),
             _ => None,
         }
+    }
+
+    /// Whether it applies writes under a hold.
+    pub fn is_fenced(self) -> bool {
+        matches!(self, Verb::Transact | Verb::TransactOnce)
     }
 
     /// Whether it gives up where others wait.

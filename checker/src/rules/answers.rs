@@ -17,7 +17,7 @@ mod znodes;
 use crate::rules::prelude::*;
 use doing::{Act, Doing, Effect};
 use std::collections::BTreeSet;
-use znodes::{Part, Znodes};
+use znodes::{Part, Place, Znodes};
 
 /// AN-1 to AN-3.
 #[derive(Default)]
@@ -52,9 +52,21 @@ impl Answers {
         }
     }
 
+    /// What a znode is to the operation that changes it: whatever is written under a hold, and is not of its line, is guarded by it.
+    fn place(&mut self, scene: &Scene<'_>, op: OpId, path: Sym) -> Option<Place> {
+        let place = self.znodes.place(scene, path);
+        let fenced = self.doing(op).filter(|doing| doing.verb.is_fenced()).map(|doing| doing.object);
+        match fenced {
+            Some(object) if place.is_none_or(|place| place.object != object) => {
+                Some(Place { object, part: Part::Guarded })
+            }
+            _ => place,
+        }
+    }
+
     fn acts(&mut self, scene: &Scene<'_>, op: OpId, act: Act, path: Sym, out: &mut Findings) {
         self.written = None;
-        let Some(place) = self.znodes.place(scene, path) else { return };
+        let Some(place) = self.place(scene, op, path) else { return };
         let effect = Effect { act, path, place, at: scene.now(), data: None };
         let is_last =
             act == Act::Deletes && place.part == Part::Site && self.znodes.has_no_site(place.object);
@@ -124,7 +136,7 @@ impl Rule for Answers {
                 if let Some(at) = self.at(event.op) {
                     let doing = &mut self.open[at];
                     if scene.view.is_sim() && self.heard.contains(&doing.client) {
-                        seen::judge(scene, doing, seen, out);
+                        seen::judge(scene, doing, (seen, text), &self.znodes, out);
                     }
                     doing.hands_out(seen, text);
                 }

@@ -113,7 +113,8 @@ impl Heard {
             }
             // The reply to the arming read suffices; after a notification one more read is due.
             let patience = view.round_trip / 2 + view.settle;
-            let given = Self::could_act(scene, op, asked.given, patience);
+            // Whose request for the grant is in flight cannot know whether it still waits.
+            let given = op.in_flight == 0 && Self::could_act(scene, op, asked.given, patience);
             let quiet =
                 view.calm_since < asked.noticed.at && connected < asked.noticed.at && op.in_flight == 0;
             // A busy machine takes its time.

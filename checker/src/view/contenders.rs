@@ -80,12 +80,13 @@ impl View {
         let is_party = client.is_some_and(|client| self.is_party(client, contender.object));
         let was_none = client.is_some_and(|client| self.foreign_deletes.contains(&(number, client)));
         let announced = self.foreign_due > 0 && (!is_party || was_none);
-        let by_foreign = !is_own && (announced || self.is_foreign(by));
+        let evicts = self.op(by_op).verb == Verb::Evict && by_op != OpId(0);
+        let by_foreign = !is_own && (announced || evicts || self.is_foreign(by));
         let by_force = !is_own && !by_foreign && self.may_force(tables, contender, by_op);
-        if by_foreign {
+        if by_foreign && !evicts {
             self.foreign_due = self.foreign_due.saturating_sub(1);
         }
-        self.excusable |= by_force;
+        self.excusable |= by_force || evicts;
         let now = self.now;
         let contender = &mut self.contenders[number as usize];
         contender.gone = zxid;

@@ -19,6 +19,7 @@ mod election;
 mod ends_and_leaks;
 mod excuses;
 mod false_loss;
+mod fenced;
 mod foreign_clients;
 mod forms;
 mod group;

@@ -14,6 +14,7 @@ use crate::parts::tenure::{Grant, Tenure, margin_in};
 use crate::shared_lock::conflicts;
 use crate::zk::duty::{answered, settle};
 use crate::zk::{CreateMode, Duty, Error, Listing, Op, OpResult, Stat, Status, Time, ZooKeeper, path};
+use futures_util::FutureExt;
 use futures_util::future::{Either, try_join_all};
 use std::future::Future;
 
@@ -196,6 +197,10 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
 
     /// Step 3: returns the znode that stands for the hold, and the token. `None`: look again.
     async fn grant(&mut self, view: &View) -> Result<Option<(OwnedNode<Z>, i64)>, Error> {
+        // The answer that says that it was asked to go may have come during the look.
+        if let Some(error) = self.own.as_ref().and_then(|own| own.must_go().now_or_never()) {
+            return Err(error);
+        }
         let zk = &self.lock.zk;
         let status = connected(zk).await?;
         let making = match &view.held {

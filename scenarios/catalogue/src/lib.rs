@@ -65,8 +65,10 @@ pub mod config;
 mod copies;
 pub mod double_barrier;
 pub mod election;
+pub mod exercised;
 mod former;
 pub mod group;
+pub mod guards;
 mod lies;
 pub mod lock;
 pub mod long_holds;
@@ -109,6 +111,7 @@ pub static RECIPES: &[&Recipe] = &[
     &election::RECIPE,
     &long_holds::RECIPE,
     &many_holds::RECIPE,
+    &guards::RECIPE,
     &raw::RECIPE,
 ];
 

@@ -23,6 +23,7 @@
 pub mod caught;
 pub mod client;
 pub mod coverage;
+pub mod exercised;
 pub mod explore;
 pub mod fingerprint;
 pub mod holding;

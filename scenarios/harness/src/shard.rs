@@ -3,6 +3,7 @@
 //! A sweep over many machines is one in which each makes every n-th run. Nothing but these lines has to come back: a tally
 //! does not depend on the machines or the order of the runs.
 
+use crate::exercised::Exercised;
 use crate::fingerprint::Fingerprint;
 use crate::plan::Plan;
 use crate::run;
@@ -68,6 +69,8 @@ struct Written {
     faults: BTreeMap<FaultKind, u64>,
     probes: BTreeMap<String, u64>,
     sometimes: BTreeMap<String, u64>,
+    #[serde(default)]
+    exercised: BTreeMap<String, BTreeMap<String, u64>>,
     failures: Failures,
     shapes: Vec<Shaped>,
     events: u64,
@@ -256,6 +259,7 @@ impl Written {
             faults: tally.faults.clone(),
             probes: tally.probes.iter().map(|(probe, count)| (probe.name().to_owned(), *count)).collect(),
             sometimes: tally.sometimes.clone(),
+            exercised: tally.exercised.0.clone(),
             failures: tally.failures.clone(),
             shapes: (tally.shapes.iter())
                 .map(|((rule, shape), (seed, count))| Shaped {
@@ -291,6 +295,7 @@ impl Written {
         }
         tally.faults = self.faults.clone();
         tally.sometimes = self.sometimes.clone();
+        tally.exercised = Exercised(self.exercised.clone());
         tally.failures = self.failures.clone();
         for Shaped { rule, shape, seed, count } in &self.shapes {
             tally.shapes.insert((rule.clone(), shape.clone()), (*seed, *count));

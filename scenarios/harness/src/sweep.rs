@@ -1,6 +1,7 @@
 //! Many seeds of a workload, on as many threads as there are cores: each run alone in its world, the results counted.
 
 use crate::coverage::{self, Transition};
+use crate::exercised::Exercised;
 use crate::fingerprint::Fingerprint;
 use crate::journal::fault_kind;
 use crate::run::{self, Run};
@@ -32,7 +33,7 @@ pub struct SweepRequest {
 }
 
 /// The number of runs from which on a workload must have reached all of its probes.
-const REACHED_WITHIN: u64 = 10_000;
+pub const REACHED_WITHIN: u64 = 10_000;
 
 impl SweepRequest {
     /// The number of runs.
@@ -60,6 +61,8 @@ pub struct Tally {
     pub probes: BTreeMap<Probe, u64>,
     /// The count of each `sometimes!` condition.
     pub sometimes: BTreeMap<String, u64>,
+    /// The operations that were called, and how they ended.
+    pub exercised: Exercised,
     /// What failed.
     pub failures: Failures,
     /// The same for each rule and [`Fingerprint`]; runs that panicked have none.
@@ -95,6 +98,7 @@ impl Tally {
         for what in &run.sometimes {
             *self.sometimes.entry((*what).to_owned()).or_default() += 1;
         }
+        self.exercised.merge(Exercised::by(&run.history));
         self.longest_lull_us = self.longest_lull_us.max(run.longest_lull_us);
         if verdict >= Verdict::Unknown {
             let what = run.what_failed();
@@ -135,6 +139,7 @@ impl Tally {
         for (what, count) in other.sometimes {
             *self.sometimes.entry(what).or_default() += count;
         }
+        self.exercised.merge(other.exercised);
         self.longest_lull_us = self.longest_lull_us.max(other.longest_lull_us);
         self.transitions.extend(other.transitions);
         for (what, failures) in other.failures {

@@ -1,4 +1,4 @@
-//! `list`: workloads, stories, mutants and rules; or the promises of the recipes.
+//! `list`: workloads, stories, mutants and rules; or the promises of the recipes, or what sweeps exercise.
 
 use super::Output;
 use clap::Args;
@@ -13,13 +13,20 @@ pub(super) struct ListArgs {
     /// the mutants that break it
     #[arg(long)]
     promises: bool,
+    /// List what sweeps exercise instead: operations and how they end, options and the workloads that set them, and the methods that
+    /// no workload calls
+    #[arg(long, conflicts_with = "promises")]
+    coverage: bool,
     #[command(flatten)]
     output: Output,
 }
 
-pub(super) fn list(ListArgs { promises, output }: ListArgs) -> anyhow::Result<ExitCode> {
+pub(super) fn list(ListArgs { promises, coverage, output }: ListArgs) -> anyhow::Result<ExitCode> {
     if promises {
         return super::promises::list(output);
+    }
+    if coverage {
+        return Ok(super::exercised::print_list(output));
     }
     if output.is_json() {
         for workload in zk_catalogue::all() {

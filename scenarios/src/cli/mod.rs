@@ -7,6 +7,7 @@ mod conformance;
 mod control;
 mod determinism;
 mod differences;
+mod exercised;
 mod explore;
 mod failure;
 mod fingerprints;

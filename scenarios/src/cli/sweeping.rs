@@ -3,7 +3,7 @@
 use super::lines::{Files, InOrder, Lines, new_file};
 use super::progress::Watched;
 use super::single::{read_plan, run_line, workload};
-use super::{Output, determinism, failure, fingerprints, junit, shrinking, status};
+use super::{Output, determinism, exercised, failure, fingerprints, junit, shrinking, status};
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use serde_json::json;
@@ -15,6 +15,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use zk_checker::Verdict;
+use zk_harness::exercised::Exercised;
 use zk_harness::run::Run;
 use zk_harness::shard::Sheet;
 use zk_harness::strategy::{Search, Strategy, Variations};
@@ -322,12 +323,34 @@ impl Telling {
             parts.iter().map(|part| part.tally.verdict(&part.request)).max().unwrap_or(Verdict::Vacuous);
         let vacuous = parts.iter().any(|part| part.tally.verdict(&part.request) == Verdict::Vacuous);
         self.summary(parts, verdict, seconds)?;
+        let is_unexercised = self.coverage(parts)?;
         self.lines.finish()?;
         if let Some(file) = self.junit {
             junit::write(&junit::of_sweep(parts), file)?;
         }
         // A sweep without evidence for one workload is vacuous, unless a rule failed.
+        let vacuous = vacuous || is_unexercised;
         Ok(if vacuous && verdict < Verdict::Unknown { status(Verdict::Vacuous) } else { status(verdict) })
+    }
+
+    /// What all workloads together have not exercised, if all were swept; says whether that is missing evidence.
+    fn coverage(&mut self, parts: &[WorkloadSweep]) -> anyhow::Result<bool> {
+        let swept = |name| parts.iter().any(|part| part.request.search.workload.name == name);
+        if !zk_catalogue::workloads().all(|workload| swept(workload.name)) {
+            return Ok(false);
+        }
+        let mut exercised = Exercised::default();
+        parts.iter().for_each(|part| exercised.merge(part.tally.exercised.clone()));
+        let gaps = exercised::Gaps::of(&exercised);
+        if self.lines.are_wanted() {
+            self.lines.write(json!({"kind": "coverage", "not_exercised": gaps.missing,
+                "not_listed": gaps.unlisted}))?;
+        }
+        if !self.output.is_json() {
+            gaps.print();
+        }
+        let is_long = parts.iter().all(|part| part.tally.runs >= sweep::REACHED_WITHIN);
+        Ok(is_long && !gaps.missing.is_empty())
     }
 
     /// Repeats, stores and prints the first failure of each kind.
@@ -394,6 +417,10 @@ impl Telling {
                 for (probe, count) in &part.tally.probes {
                     self.lines.write(json!({"kind": "probe", "workload": name, "id": probe.name(),
                         "count": count}))?;
+                }
+                for (operation, endings) in &part.tally.exercised.0 {
+                    self.lines.write(json!({"kind": "operation", "workload": name, "id": operation,
+                        "endings": endings}))?;
                 }
                 for (what, count) in &part.tally.sometimes {
                     self.lines.write(json!({"kind": "sometimes", "workload": name, "id": what,
@@ -484,6 +511,10 @@ fn table(part: &WorkloadSweep) {
         println!("    {:<28} {count:>9}  {}", probe.name(), probe.about());
     }
     print!("{}", fingerprints::table(part));
+    println!("  operations, and how they ended");
+    for (operation, endings) in &tally.exercised.0 {
+        println!("    {operation:<36} {}", exercised::endings(endings));
+    }
     if !tally.sometimes.is_empty() {
         println!("  reached");
     }

@@ -75,8 +75,37 @@ fn check(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<Result<(),
         (Kind::RevocableLock | Kind::PriorityLock, Verb::Ask | Verb::Force) => {
             has_fate(scene, doing, znodes)?
         }
+        (_, Verb::Transact | Verb::TransactOnce) => is_applied(scene, doing),
+        (_, Verb::Evict) => is_evicted(scene, doing)?,
         _ => return None,
     })
+}
+
+/// A write under a hold has changed something beside the hold's own znode.
+fn is_applied(scene: &Scene<'_>, doing: &Doing) -> Result<(), Wrong> {
+    let Some(last) = doing.effects.iter().rfind(|effect| effect.place.part == Part::Guarded) else {
+        return Err(("nothing of it was applied".to_owned(), u32::MAX));
+    };
+    let data = doing.given.get(1).map(|data| digest::data(Some(scene.text(*data).as_bytes())));
+    match (data, last.data) {
+        (Some(data), Some(written)) if data != written => {
+            Err((format!("at {} it has written other data", scene.when(last.at)), last.at.index))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// An eviction has deleted the znode of its contender, and no other.
+fn is_evicted(scene: &Scene<'_>, doing: &Doing) -> Option<Result<(), Wrong>> {
+    let whom = *doing.given.first()?;
+    let deleted = || doing.effects.iter().filter(|effect| effect.act == Act::Deletes);
+    if let Some(other) = deleted().find(|effect| effect.path != whom) {
+        let why =
+            format!("it was to delete {}, and has deleted {}", scene.path(whom), scene.path(other.path));
+        return Some(Err((why, other.at.index)));
+    }
+    let told = || (format!("it has not deleted {}", scene.path(whom)), u32::MAX);
+    Some(deleted().next().map(|_| ()).ok_or_else(told))
 }
 
 fn exists(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes, path: Sym) -> Result<(), Wrong> {

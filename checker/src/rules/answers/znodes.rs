@@ -22,6 +22,8 @@ pub(super) enum Part {
     Site,
     /// The record of a decision, or of a leader.
     Record,
+    /// What a hold guards: whatever is written under it.
+    Guarded,
     /// Anything else: a directory, a receipt, a counter.
     Other,
 }
@@ -295,6 +297,8 @@ fn part(kind: Kind, name: &str) -> Part {
         },
         Kind::Election if name == "leader" => Part::Record,
         Kind::DoubleBarrier if rest.is_empty() || rest == "ready" => Part::Other,
+        // The directories of waiters and of holders.
+        Kind::PriorityLock if rest.is_empty() => Part::Other,
         Kind::DoubleBarrier | Kind::PriorityLock => Part::Member,
         Kind::Lock | Kind::SharedLock | Kind::RevocableLock | Kind::Election | Kind::Names | Kind::Group => {
             if rest.is_empty() {

@@ -198,6 +198,10 @@ pub(crate) fn called(verb: Verb) -> &'static str {
         Verb::Snapshot => "reads the whole set",
         Verb::Join => "joins",
         Verb::Watch => "watches the members",
+        Verb::Transact => "writes under its hold",
+        Verb::TransactOnce => "writes once under its hold",
+        Verb::Contenders => "lists the contenders",
+        Verb::Evict => "evicts a contender",
     }
 }
 
@@ -216,6 +220,8 @@ pub(crate) fn observed(seen: Seen, text: &str, number: u64) -> String {
         Seen::Vacant => "sees no leader".to_owned(),
         Seen::Opening => format!("is in generation {number}, with [{text}]"),
         Seen::Name => format!("has the name {text:?}"),
+        Seen::State => format!("sees its hold as {text}"),
+        Seen::Line => format!("sees the contenders [{text}]"),
     }
 }
 

@@ -1,0 +1,480 @@
+//! The holds of the workload: the recipes that give guards, with their options, and the guards themselves.
+
+use crate::prelude::*;
+use crate::{election, priority_lock, revocable_lock};
+use std::future::{Future, pending};
+use std::time::Duration;
+use zk_checker::history::{Budget, OnSuspect as Policy};
+use zk_recipes::zk::{Op, OpResult};
+use zk_recipes::{
+    Contender, Election, ElectionOptions, Fate, HoldState, Interrupt, Lock, LockGuard, LockOptions,
+    LostReason, Naming, OnSuspect, Parents, Preempt, Priority, PriorityContender, PriorityLock,
+    PriorityLockOptions, PriorityRead, PriorityWrite, ReadGuard, Released, RevocableLock,
+    RevocableLockOptions, RevocableRead, RevocableWrite, RunUntil, SharedLock, SharedLockOptions, Stop, Term,
+    WriteGuard,
+};
+
+/// A recipe that gives guards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recipe {
+    /// [`Lock`].
+    Lock,
+    /// [`SharedLock`].
+    Shared,
+    /// [`RevocableLock`].
+    Revocable,
+    /// [`PriorityLock`].
+    Priority,
+    /// [`Election`].
+    Election,
+}
+
+/// Something that clients hold in turn, and the options with which they do.
+#[derive(Clone, Copy, Debug)]
+pub struct Thing {
+    /// What gives its guards.
+    pub recipe: Recipe,
+    /// Its directory.
+    pub path: &'static str,
+    /// Names of the contenders' znodes.
+    pub naming: Naming,
+    /// How its directory is created.
+    pub parents: Parents,
+    /// What holders do while the connection is lost.
+    pub on_suspect: OnSuspect,
+    /// Their margin, as a part of the session timeout; 0 for the default.
+    pub margin: u32,
+    /// Until when a guard's `run` drives its work.
+    pub run_until: RunUntil,
+    /// The data of a contender's znode.
+    pub data: &'static [u8],
+}
+
+const PLAIN: Thing = Thing {
+    recipe: Recipe::Lock,
+    path: "/guards/lock",
+    naming: Naming::Standard,
+    parents: Parents::Container,
+    on_suspect: OnSuspect::Stop,
+    margin: 0,
+    run_until: RunUntil::Revoked,
+    data: b"",
+};
+
+/// The things of the workload, in the order of their objects: each recipe with its defaults, and with other options.
+pub static THINGS: [Thing; 10] = [
+    PLAIN,
+    Thing { recipe: Recipe::Shared, path: "/guards/shared", ..PLAIN },
+    Thing { recipe: Recipe::Election, path: "/guards/office", ..PLAIN },
+    Thing { recipe: Recipe::Revocable, path: "/guards/revocable", ..PLAIN },
+    Thing { recipe: Recipe::Priority, path: "/guards/priority", ..PLAIN },
+    Thing {
+        path: "/guards/of-curator",
+        naming: Naming::Curator,
+        parents: Parents::Persistent,
+        on_suspect: OnSuspect::UntilDeadline,
+        data: b"10.0.0.7",
+        ..PLAIN
+    },
+    Thing {
+        recipe: Recipe::Shared,
+        path: "/guards/of-kazoo",
+        naming: Naming::Kazoo,
+        parents: Parents::MustExist,
+        margin: 3,
+        ..PLAIN
+    },
+    Thing {
+        recipe: Recipe::Election,
+        path: "/guards/presidency",
+        on_suspect: OnSuspect::UntilDeadline,
+        margin: 4,
+        data: b"10.0.0.8",
+        ..PLAIN
+    },
+    Thing {
+        recipe: Recipe::Revocable,
+        path: "/guards/revocable-of-curator",
+        naming: Naming::Curator,
+        on_suspect: OnSuspect::UntilDeadline,
+        run_until: RunUntil::Lost,
+        data: b"10.0.0.9",
+        ..PLAIN
+    },
+    Thing {
+        recipe: Recipe::Priority,
+        path: "/guards/priority-to-the-end",
+        parents: Parents::Persistent,
+        on_suspect: OnSuspect::UntilDeadline,
+        margin: 5,
+        run_until: RunUntil::Lost,
+        data: b"10.0.0.10",
+        ..PLAIN
+    },
+];
+
+impl Thing {
+    /// The thing, as it is declared to the checker.
+    pub fn object(&self, names: &mut Names, setting: &Setting) -> Object {
+        let path = names.intern(self.path);
+        let declared = match self.recipe {
+            Recipe::Lock => setting.held(Kind::Lock, path),
+            Recipe::Shared => setting.held(Kind::SharedLock, path),
+            Recipe::Revocable => revocable_lock::workload::object(path, setting),
+            Recipe::Priority => priority_lock::workload::object(path, setting),
+            Recipe::Election => election::workload::object(path, setting),
+        };
+        let margin = self.margin(setting.timeout).unwrap_or(setting.timeout / 10);
+        let on_suspect = match self.on_suspect {
+            OnSuspect::Stop => Policy::Stop,
+            OnSuspect::UntilDeadline => Policy::UntilDeadline,
+        };
+        // A holder that waits for its loss, or asks for its state, watches its own znode.
+        let budget = Budget { free_acquire: declared.budget.free_acquire + 1, ..declared.budget };
+        Object { margin: margin.as_micros() as u64, on_suspect, budget, ..declared }
+    }
+
+    /// Whether its holders can be asked to go.
+    pub fn is_revocable(&self) -> bool {
+        matches!(self.recipe, Recipe::Revocable | Recipe::Priority)
+    }
+
+    /// The margin that its holders ask for.
+    pub fn margin(&self, timeout: Duration) -> Option<Duration> {
+        (self.margin > 0).then(|| timeout / self.margin)
+    }
+
+    /// The verbs of its acquires: for a writer and for a reader, and whether it is free.
+    pub fn verb(&self, reads: bool, tries: bool) -> Verb {
+        match (self.recipe, reads, tries) {
+            (Recipe::Election, ..) => Verb::Stand,
+            (Recipe::Lock, _, false) => Verb::Acquire,
+            (Recipe::Lock, _, true) => Verb::TryAcquire,
+            (Recipe::Priority, true, _) | (_, true, false) => Verb::Read,
+            (Recipe::Priority, false, _) | (_, false, false) => Verb::Write,
+            (_, true, true) => Verb::TryRead,
+            (_, false, true) => Verb::TryWrite,
+        }
+    }
+}
+
+/// The recipe of a thing, over a session.
+pub enum Line<Z: ZooKeeper> {
+    /// A lock.
+    Lock(Lock<Z>),
+    /// A shared lock.
+    Shared(SharedLock<Z>),
+    /// A revocable lock.
+    Revocable(RevocableLock<Z>),
+    /// A priority lock.
+    Priority(PriorityLock<Z>),
+    /// An election.
+    Election(Election<Z>),
+}
+
+impl<Z: ZooKeeper> Line<Z> {
+    /// The recipe of a thing, whose holders have that margin.
+    pub fn new(zk: &Z, thing: &Thing, margin: Option<Duration>) -> Result<Self, Error> {
+        let Thing { path, naming, parents, on_suspect, run_until, .. } = *thing;
+        let data = thing.data.to_vec();
+        Ok(match thing.recipe {
+            Recipe::Lock => {
+                let options = LockOptions { naming, parents, on_suspect, margin, data };
+                Line::Lock(Lock::new(zk, path, options)?)
+            }
+            Recipe::Shared => {
+                let options = SharedLockOptions { naming, parents, on_suspect, margin, data };
+                Line::Shared(SharedLock::new(zk, path, options)?)
+            }
+            Recipe::Revocable => {
+                let options = RevocableLockOptions { run_until, naming, parents, on_suspect, margin, data };
+                Line::Revocable(RevocableLock::new(zk, path, options)?)
+            }
+            Recipe::Priority => {
+                let preempt = Preempt::Never;
+                let options = PriorityLockOptions { preempt, run_until, parents, on_suspect, margin, data };
+                Line::Priority(PriorityLock::new(zk, path, options)?)
+            }
+            Recipe::Election => {
+                let options = ElectionOptions { parents, on_suspect, margin, data };
+                Line::Election(Election::new(zk, path, options)?)
+            }
+        })
+    }
+
+    /// Waits for a hold: for ever, for the limit of the call, or not at all. `None`: it was not free.
+    pub async fn take(
+        &self,
+        Call { verb, limit, .. }: Call,
+        priority: u16,
+    ) -> Result<Option<Guard<Z>>, Error> {
+        let (no_limit, priority) = (limit.is_zero(), Priority(priority));
+        Ok(Some(match (self, verb) {
+            (Line::Lock(lock), Verb::TryAcquire) => return Ok(lock.try_acquire().await?.map(Guard::Lock)),
+            (Line::Lock(lock), _) if no_limit => Guard::Lock(lock.acquire().await?),
+            (Line::Lock(lock), _) => Guard::Lock(lock.acquire_within(limit).await?),
+            (Line::Shared(lock), Verb::TryRead) => return Ok(lock.try_read().await?.map(Guard::Read)),
+            (Line::Shared(lock), Verb::TryWrite) => return Ok(lock.try_write().await?.map(Guard::Write)),
+            (Line::Shared(lock), Verb::Read) if no_limit => Guard::Read(lock.read().await?),
+            (Line::Shared(lock), Verb::Read) => Guard::Read(lock.read_within(limit).await?),
+            (Line::Shared(lock), _) if no_limit => Guard::Write(lock.write().await?),
+            (Line::Shared(lock), _) => Guard::Write(lock.write_within(limit).await?),
+            (Line::Revocable(lock), Verb::TryRead) => {
+                return Ok(lock.try_read().await?.map(Guard::RevocableRead));
+            }
+            (Line::Revocable(lock), Verb::TryWrite) => {
+                return Ok(lock.try_write().await?.map(Guard::RevocableWrite));
+            }
+            (Line::Revocable(lock), Verb::Read) if no_limit => Guard::RevocableRead(lock.read().await?),
+            (Line::Revocable(lock), Verb::Read) => Guard::RevocableRead(lock.read_within(limit).await?),
+            (Line::Revocable(lock), _) if no_limit => Guard::RevocableWrite(lock.write().await?),
+            (Line::Revocable(lock), _) => Guard::RevocableWrite(lock.write_within(limit).await?),
+            (Line::Priority(lock), Verb::Read) if no_limit => Guard::PriorityRead(lock.read(priority).await?),
+            (Line::Priority(lock), Verb::Read) => {
+                Guard::PriorityRead(lock.read_within(priority, limit).await?)
+            }
+            (Line::Priority(lock), _) if no_limit => Guard::PriorityWrite(lock.write(priority).await?),
+            (Line::Priority(lock), _) => Guard::PriorityWrite(lock.write_within(priority, limit).await?),
+            (Line::Election(election), _) if no_limit => Guard::Term(election.stand().await?),
+            (Line::Election(election), _) => Guard::Term(election.stand_within(limit).await?),
+        }))
+    }
+
+    /// Lists the contenders, in order.
+    pub async fn contenders(&self) -> Result<Vec<Listed>, Error> {
+        let all = match self {
+            Line::Lock(lock) => lock.contenders().await?,
+            Line::Shared(lock) => lock.contenders().await?,
+            Line::Revocable(lock) => lock.contenders().await?,
+            Line::Election(election) => election.candidates().await?,
+            Line::Priority(lock) => {
+                return Ok(lock.contenders().await?.into_iter().map(Listed::Urgent).collect());
+            }
+        };
+        Ok(all.into_iter().map(Listed::Contender).collect())
+    }
+
+    /// Deletes the znode of a contender; `None` if there was none any more. Locks whose holders can be asked to go have no
+    /// evictions: [`Error::Unimplemented`].
+    pub async fn evict(&self, whom: &Listed) -> Result<Option<()>, Error> {
+        let is_gone = match (self, whom) {
+            (Line::Lock(lock), Listed::Contender(whom)) => lock.evict(whom).await?,
+            (Line::Shared(lock), Listed::Contender(whom)) => lock.evict(whom).await?,
+            (Line::Election(election), Listed::Contender(whom)) => election.evict(whom).await?,
+            _ => return Err(Error::Unimplemented),
+        };
+        Ok(is_gone.then_some(()))
+    }
+
+    /// Asks a contender to go, or makes it go after the grace period. Other locks have nothing of the kind:
+    /// [`Error::Unimplemented`].
+    pub async fn revoke(&self, whom: &Listed, grace: Option<Duration>) -> Result<Fate, Error> {
+        match (self, whom, grace) {
+            (Line::Revocable(lock), Listed::Contender(whom), None) => lock.ask(whom).await,
+            (Line::Revocable(lock), Listed::Contender(whom), Some(grace)) => lock.force(whom, grace).await,
+            (Line::Priority(lock), Listed::Urgent(whom), None) => lock.ask(whom).await,
+            (Line::Priority(lock), Listed::Urgent(whom), Some(grace)) => lock.force(whom, grace).await,
+            _ => Err(Error::Unimplemented),
+        }
+    }
+}
+
+/// A contender in a list.
+#[derive(Clone, Debug)]
+pub enum Listed {
+    /// Of a lock without priorities, or of an election.
+    Contender(Contender),
+    /// Of a priority lock.
+    Urgent(PriorityContender),
+}
+
+impl Listed {
+    /// The path of its znode.
+    pub fn path(&self) -> &str {
+        match self {
+            Listed::Contender(contender) => &contender.path,
+            Listed::Urgent(contender) => &contender.path,
+        }
+    }
+}
+
+/// A guard of any recipe.
+#[allow(missing_docs, reason = "the words are those of the recipes")]
+pub enum Guard<Z: ZooKeeper> {
+    Lock(LockGuard<Z>),
+    Read(ReadGuard<Z>),
+    Write(WriteGuard<Z>),
+    RevocableRead(RevocableRead<Z>),
+    RevocableWrite(RevocableWrite<Z>),
+    PriorityRead(PriorityRead<Z>),
+    PriorityWrite(PriorityWrite<Z>),
+    Term(Term<Z>),
+}
+
+/// Calls a method of the guard, whichever it is.
+macro_rules! each {
+    ($guard:expr, $held:ident => $call:expr) => {
+        match $guard {
+            Guard::Lock($held) => $call,
+            Guard::Read($held) => $call,
+            Guard::Write($held) => $call,
+            Guard::RevocableRead($held) => $call,
+            Guard::RevocableWrite($held) => $call,
+            Guard::PriorityRead($held) => $call,
+            Guard::PriorityWrite($held) => $call,
+            Guard::Term($held) => $call,
+        }
+    };
+}
+
+impl<Z: ZooKeeper> Held for Guard<Z> {
+    fn token(&self) -> i64 {
+        each!(self, held => Held::token(held))
+    }
+
+    async fn lost(&self) -> Stop {
+        each!(self, held => held.lost().await)
+    }
+
+    async fn release(self) -> Result<Released, Error> {
+        each!(self, held => Held::release(held).await)
+    }
+}
+
+impl<Z: ZooKeeper> Guarding for Guard<Z> {
+    fn path(&self) -> &str {
+        each!(self, held => held.path())
+    }
+
+    fn state(&self) -> HoldState {
+        each!(self, held => held.state())
+    }
+
+    async fn resumed(&self) -> Result<(), LostReason> {
+        each!(self, held => held.resumed().await)
+    }
+
+    async fn revoked(&self) -> Result<(), LostReason> {
+        match self {
+            Guard::RevocableRead(held) => held.revoked().await,
+            Guard::RevocableWrite(held) => held.revoked().await,
+            Guard::PriorityRead(held) => held.revoked().await,
+            Guard::PriorityWrite(held) => held.revoked().await,
+            Guard::Lock(_) | Guard::Read(_) | Guard::Write(_) | Guard::Term(_) => pending().await,
+        }
+    }
+
+    fn check(&self) -> Op {
+        each!(self, held => held.fence())
+    }
+
+    async fn transact(&self, ops: Vec<Op>) -> Result<Vec<OpResult>, Error> {
+        each!(self, held => held.transact(ops).await)
+    }
+
+    async fn transact_once(&mut self, ops: Vec<Op>) -> Result<(), Error> {
+        match self {
+            Guard::Lock(held) => held.transact_once(ops).await,
+            Guard::Read(held) => held.transact_once(ops).await,
+            Guard::Write(held) => held.transact_once(ops).await,
+            Guard::Term(held) => held.transact_once(ops).await,
+            _ => Err(Error::Unimplemented),
+        }
+    }
+
+    fn has_receipts(&self) -> bool {
+        matches!(self, Guard::Lock(_) | Guard::Read(_) | Guard::Write(_) | Guard::Term(_))
+    }
+
+    async fn run<T: Send>(&self, work: impl Future<Output = T> + Send) -> Result<T, Interrupt> {
+        match self {
+            Guard::Lock(held) => held.run(work).await.map_err(Interrupt::Stop),
+            Guard::Read(held) => held.run(work).await.map_err(Interrupt::Stop),
+            Guard::Write(held) => held.run(work).await.map_err(Interrupt::Stop),
+            Guard::Term(held) => held.run(work).await.map_err(Interrupt::Stop),
+            Guard::RevocableRead(held) => held.run(work).await,
+            Guard::RevocableWrite(held) => held.run(work).await,
+            Guard::PriorityRead(held) => held.run(work).await,
+            Guard::PriorityWrite(held) => held.run(work).await,
+        }
+    }
+}
+
+/// The methods of guards beside those of [`Held`], which a mutant has too.
+pub trait Guarding: Held {
+    /// The path of the hold's znode.
+    fn path(&self) -> &str;
+
+    /// The state of the hold.
+    fn state(&self) -> HoldState;
+
+    /// Resolves when a hold that was suspect is confirmed.
+    fn resumed(&self) -> impl Future<Output = Result<(), LostReason>> + Send;
+
+    /// Resolves when the holder was asked to go; never, if that is not possible.
+    fn revoked(&self) -> impl Future<Output = Result<(), LostReason>> + Send;
+
+    /// The check for a transaction of the holder's own.
+    fn check(&self) -> Op;
+
+    /// Applies writes while the hold goes on.
+    fn transact(&self, ops: Vec<Op>) -> impl Future<Output = Result<Vec<OpResult>, Error>> + Send;
+
+    /// The same, exactly once.
+    fn transact_once(&mut self, ops: Vec<Op>) -> impl Future<Output = Result<(), Error>> + Send;
+
+    /// Whether it can write exactly once.
+    fn has_receipts(&self) -> bool;
+
+    /// Drives work until the holder must stop.
+    fn run<T: Send>(
+        &self,
+        work: impl Future<Output = T> + Send,
+    ) -> impl Future<Output = Result<T, Interrupt>> + Send;
+}
+
+/// The methods of the recipes, which a mutant has too.
+pub trait Grants: Send + Sync + 'static {
+    /// What a grant gives.
+    type Guard: Guarding;
+
+    /// Waits for a hold: for ever, for the limit of the call, or not at all. `None`: it was not free.
+    fn take(
+        &self,
+        call: Call,
+        priority: u16,
+    ) -> impl Future<Output = Result<Option<Self::Guard>, Error>> + Send;
+
+    /// Lists the contenders, in order.
+    fn contenders(&self) -> impl Future<Output = Result<Vec<Listed>, Error>> + Send;
+
+    /// Deletes the znode of a contender; `None` if there was none any more.
+    fn evict(&self, whom: &Listed) -> impl Future<Output = Result<Option<()>, Error>> + Send;
+
+    /// Asks a contender to go, or makes it go after the grace period.
+    fn revoke(
+        &self,
+        whom: &Listed,
+        grace: Option<Duration>,
+    ) -> impl Future<Output = Result<Fate, Error>> + Send;
+}
+
+impl<Z: ZooKeeper> Grants for Line<Z> {
+    type Guard = Guard<Z>;
+
+    async fn take(&self, call: Call, priority: u16) -> Result<Option<Guard<Z>>, Error> {
+        Line::take(self, call, priority).await
+    }
+
+    async fn contenders(&self) -> Result<Vec<Listed>, Error> {
+        Line::contenders(self).await
+    }
+
+    async fn evict(&self, whom: &Listed) -> Result<Option<()>, Error> {
+        Line::evict(self, whom).await
+    }
+
+    async fn revoke(&self, whom: &Listed, grace: Option<Duration>) -> Result<Fate, Error> {
+        Line::revoke(self, whom, grace).await
+    }
+}

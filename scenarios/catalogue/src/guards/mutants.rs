@@ -1,0 +1,438 @@
+//! Guards with one wrong step: the right recipes behind a thin wrapper.
+
+use super::holds::{Grants, Guard, Guarding, Line, Listed, THINGS};
+use super::workload::{WORKLOAD, client};
+use crate::lies::{How, Liar, Lie, UNMET_OF_HOLDS};
+use crate::prelude::*;
+use std::future::Future;
+use std::time::Duration;
+use zk_checker::RuleId;
+use zk_checker::history::Failure;
+use zk_harness::workload::TaskFn;
+use zk_recipes::zk::{Op, OpResult, path};
+use zk_recipes::{Fate, HoldState, Interrupt, LostReason, Released, Stop};
+
+/// All mutants.
+pub(super) static ALL: &[&Workload] = &[
+    &TRANSACT_UNFENCED,
+    &FENCE_OF_DIRECTORY,
+    &ONCE_RESENDS,
+    &ONCE_TAKES_LOSS_FOR_SUCCESS,
+    &STATE_ALWAYS_HELD,
+    &RESUMES_TOO_EARLY,
+    &RUN_GOES_ON,
+    &EVICTS_THE_FIRST,
+    &LISTS_BY_NAME,
+];
+
+/// One operation of which lies.
+pub(super) static LIES: &[&Workload] = &[
+    &TRANSACT_PRETENDS,
+    &TRANSACT_DENIES,
+    &TRANSACT_REFUSES,
+    &TRANSACT_REPEATS_ONCE,
+    &ONCE_PRETENDS,
+    &ONCE_DENIES,
+    &ONCE_REFUSES,
+    &EVICT_PRETENDS,
+    &EVICT_DENIES,
+    &EVICT_REFUSES,
+    &CONTENDERS_REFUSES,
+    &ASK_PRETENDS,
+    &FORCE_PRETENDS,
+];
+
+/// The step that is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wrong {
+    None,
+    TransactUnfenced,
+    FenceOfDirectory,
+    OnceResends,
+    OnceTakesLossForSuccess,
+    StateAlwaysHeld,
+    ResumesTooEarly,
+    RunGoesOn,
+    EvictsTheFirst,
+    ListsByName,
+}
+
+/// A recipe with a wrong step, or a lie.
+struct WrongLine<C, Z: ZooKeeper> {
+    wrong: Wrong,
+    liar: Liar<C>,
+    right: Line<Z>,
+    zk: Z,
+}
+
+/// Its guard.
+struct WrongGuard<C, Z: ZooKeeper> {
+    wrong: Wrong,
+    liar: Liar<C>,
+    right: Guard<Z>,
+    zk: Z,
+}
+
+impl<C: Client, Z: ZooKeeper> Grants for WrongLine<C, Z> {
+    type Guard = WrongGuard<C, Z>;
+
+    async fn take(&self, call: Call, priority: u16) -> Result<Option<Self::Guard>, Error> {
+        let taken = self.right.take(call, priority).await?;
+        let guard =
+            |right| WrongGuard { wrong: self.wrong, liar: self.liar.clone(), right, zk: self.zk.clone() };
+        Ok(taken.map(guard))
+    }
+
+    async fn contenders(&self) -> Result<Vec<Listed>, Error> {
+        let work = || self.right.contenders();
+        let mut all = self.liar.call(Verb::Contenders, work, || None).await?;
+        if self.wrong == Wrong::ListsByName {
+            all.sort_by(|one, other| one.path().cmp(other.path()));
+        }
+        Ok(all)
+    }
+
+    async fn evict(&self, whom: &Listed) -> Result<Option<()>, Error> {
+        if self.wrong == Wrong::EvictsTheFirst
+            && let Some(first) = self.right.contenders().await?.first()
+        {
+            return self.right.evict(first).await;
+        }
+        self.liar.call(Verb::Evict, || self.right.evict(whom), || Some(Some(()))).await
+    }
+
+    async fn revoke(&self, whom: &Listed, grace: Option<Duration>) -> Result<Fate, Error> {
+        let (verb, fate) = match grace {
+            None => (Verb::Ask, Fate::Asked),
+            Some(_) => (Verb::Force, Fate::Forced),
+        };
+        self.liar.call(verb, || self.right.revoke(whom, grace), || Some(fate)).await
+    }
+}
+
+impl<C: Client, Z: ZooKeeper> Held for WrongGuard<C, Z> {
+    fn token(&self) -> i64 {
+        self.right.token()
+    }
+
+    async fn lost(&self) -> Stop {
+        self.right.lost().await
+    }
+
+    async fn release(self) -> Result<Released, Error> {
+        self.right.release().await
+    }
+}
+
+impl<C: Client, Z: ZooKeeper> Guarding for WrongGuard<C, Z> {
+    fn path(&self) -> &str {
+        self.right.path()
+    }
+
+    fn state(&self) -> HoldState {
+        match self.wrong {
+            Wrong::StateAlwaysHeld => HoldState::Held,
+            _ => self.right.state(),
+        }
+    }
+
+    async fn resumed(&self) -> Result<(), LostReason> {
+        match self.wrong {
+            Wrong::ResumesTooEarly => {
+                self.zk.sleep_until(self.zk.now() + Duration::from_millis(50)).await;
+                Ok(())
+            }
+            _ => self.right.resumed().await,
+        }
+    }
+
+    async fn revoked(&self) -> Result<(), LostReason> {
+        self.right.revoked().await
+    }
+
+    fn check(&self) -> Op {
+        match self.wrong {
+            Wrong::FenceOfDirectory => {
+                Op::Check { path: path::split(self.right.path()).0.to_owned(), version: None }
+            }
+            _ => self.right.check(),
+        }
+    }
+
+    async fn transact(&self, ops: Vec<Op>) -> Result<Vec<OpResult>, Error> {
+        if self.wrong == Wrong::TransactUnfenced {
+            return self.zk.multi(ops).await;
+        }
+        let feigned = || Some(Vec::new());
+        self.liar.call(Verb::Transact, || self.right.transact(ops.clone()), feigned).await
+    }
+
+    async fn transact_once(&mut self, ops: Vec<Op>) -> Result<(), Error> {
+        if self.liar.how() == How::Repeats && self.liar.lies_in(Verb::TransactOnce) {
+            self.right.transact_once(ops.clone()).await?;
+        }
+        loop {
+            match self.wrong {
+                Wrong::OnceResends => match self.right.transact(ops.clone()).await {
+                    Err(Error::ConnectionLoss) => {
+                        let seen = self.zk.status();
+                        if !seen.is_connected() {
+                            self.zk.changed(seen).await;
+                        }
+                    }
+                    other => return other.map(drop),
+                },
+                Wrong::OnceTakesLossForSuccess => match self.right.transact(ops).await {
+                    Err(Error::ConnectionLoss) => return Ok(()),
+                    other => return other.map(drop),
+                },
+                _ => {
+                    let work = self.right.transact_once(ops);
+                    return self.liar.call_once(Verb::TransactOnce, work, || Some(())).await;
+                }
+            }
+        }
+    }
+
+    fn has_receipts(&self) -> bool {
+        self.right.has_receipts()
+    }
+
+    async fn run<T: Send>(&self, work: impl Future<Output = T> + Send) -> Result<T, Interrupt> {
+        match self.wrong {
+            Wrong::RunGoesOn => Ok(work.await),
+            _ => self.right.run(work).await,
+        }
+    }
+}
+
+fn run<C: Client>(task: Task<C>, wrong: Wrong, lie: &'static Lie) -> BoxFuture<'static, ()> {
+    let liar = Liar::new(&task.client, lie);
+    let make = move |zk: &C::Zk, thing: &_, margin| {
+        let right = Line::new(zk, thing, margin)?;
+        Ok(WrongLine { wrong, liar: liar.clone(), right, zk: zk.clone() })
+    };
+    client(task, &THINGS, Box::new(make)).boxed()
+}
+
+/// No operation of the workload, so that nothing lies.
+static HONEST: Lie = Lie { verb: Verb::Snapshot, how: How::Pretends };
+
+const fn mutant(
+    name: &'static str,
+    about: &'static str,
+    caught: Caught,
+    faults: &'static [Fault],
+    plan: fn(u64) -> Plan,
+    sim: TaskFn<SimProcess>,
+) -> Workload {
+    WORKLOAD.mutant(name, about, caught, faults, plan, sim)
+}
+
+/// Without faults, for those whose wrong step needs none.
+const fn lie(name: &'static str, about: &'static str, caught: Caught, sim: TaskFn<SimProcess>) -> Workload {
+    WORKLOAD.mutant(name, about, caught, &[], |_| crowded(), sim)
+}
+
+/// Enough clients that some wait, and enough rounds that every thing has its turn.
+fn crowded() -> Plan {
+    Plan { clients: 5, rounds: THINGS.len() as u32, ..Plan::calm() }
+}
+
+/// The same with these faults.
+fn struck(faults: &[Fault], rate: f64) -> Plan {
+    Plan { faults: 12, ..crowded().with(faults, rate) }
+}
+
+/// Ends sessions while their clients do not look.
+const ENDS: &[Fault] = &[Fault::SessionExpiry, Fault::ClientPause];
+
+/// Ends sessions, or only connections.
+const BREAKS: &[Fault] = &[Fault::SessionExpiry, Fault::Disconnect];
+
+/// The session of a holder ends, the next client is granted the lock, and the first one's write is applied beside it.
+static TRANSACT_UNFENCED: Workload = mutant(
+    "guards-transact-unfenced",
+    "transact sends the writes without the check of the hold's znode",
+    Caught::by(Mx17),
+    ENDS,
+    |_| struck(ENDS, 0.05),
+    |task| run(task, Wrong::TransactUnfenced, &HONEST),
+);
+
+/// The directory is there whoever holds: the check fences nothing.
+static FENCE_OF_DIRECTORY: Workload = mutant(
+    "guards-fence-of-directory",
+    "the fence checks the lock's directory",
+    Caught::by(Mx17),
+    ENDS,
+    |_| struck(ENDS, 0.05),
+    |task| run(task, Wrong::FenceOfDirectory, &HONEST),
+);
+
+/// The reply is lost, and the write was applied: the second attempt applies it again.
+static ONCE_RESENDS: Workload = mutant(
+    "guards-once-resends",
+    "transact_once sends the writes again after a lost reply, without a receipt",
+    Caught::by(Mx17),
+    &[Fault::ReplyLost],
+    |_| struck(&[Fault::ReplyLost], 0.05),
+    |task| run(task, Wrong::OnceResends, &HONEST),
+);
+
+/// The request is lost, and nothing was applied.
+static ONCE_TAKES_LOSS_FOR_SUCCESS: Workload = mutant(
+    "guards-once-takes-loss-for-success",
+    "transact_once returns done after a lost request",
+    Caught::by(An1),
+    &[Fault::RequestLost],
+    |_| struck(&[Fault::RequestLost], 0.05),
+    |task| run(task, Wrong::OnceTakesLossForSuccess, &HONEST),
+);
+
+/// A holder that looks before each effect goes on beside the next one.
+static STATE_ALWAYS_HELD: Workload = mutant(
+    "guards-state-always-held",
+    "the state says that the lock is held although the connection is lost, or the session is over",
+    Caught::by(Mx14).or(&[(Le9, "of an office")]),
+    BREAKS,
+    |_| struck(BREAKS, 0.05),
+    |task| run(task, Wrong::StateAlwaysHeld, &HONEST),
+);
+
+/// A holder goes on while its connection is lost.
+static RESUMES_TOO_EARLY: Workload = mutant(
+    "guards-resumes-too-early",
+    "resumed returns while the connection is lost",
+    Caught::by(Mx14).or(&[
+        (Le9, "of an office"),
+        (Mx16, "it is told to stop once more, and nothing has happened since"),
+        (Le10, "the same, of an office"),
+        (Mx12, "the hold is over by then"),
+        (Le8, "the same, of an office"),
+        (Le1, "another client leads by then"),
+    ]),
+    BREAKS,
+    |_| struck(BREAKS, 0.05),
+    |task| run(task, Wrong::ResumesTooEarly, &HONEST),
+);
+
+/// Work goes on after its hold.
+static RUN_GOES_ON: Workload = mutant(
+    "guards-run-goes-on",
+    "run drives the work to its end, whatever becomes of the hold",
+    Caught::by(Mx14).or(&[(Le9, "of an office"), (Mx1, "another client writes meanwhile")]),
+    BREAKS,
+    |_| struck(BREAKS, 0.05),
+    |task| run(task, Wrong::RunGoesOn, &HONEST),
+);
+
+/// Whoever holds is evicted in the place of a waiter.
+static EVICTS_THE_FIRST: Workload = lie(
+    "guards-evicts-the-first",
+    "evict deletes the first contender, whichever it was given",
+    Caught::by(An1),
+    |task| run(task, Wrong::EvictsTheFirst, &HONEST),
+);
+
+/// An operator takes a waiter for the holder.
+static LISTS_BY_NAME: Workload = lie(
+    "guards-lists-by-name",
+    "contenders are listed in the order of their names",
+    Caught::by(An1),
+    |task| run(task, Wrong::ListsByName, &HONEST),
+);
+
+/// A write that was never sent.
+static TRANSACT_PRETENDS: Workload =
+    lie("guards-transact-pretends", "transact returns done and writes nothing", Caught::by(An1), |task| {
+        run(task, Wrong::None, &Lie { verb: Verb::Transact, how: How::Pretends })
+    });
+
+/// A write that was applied is said not to be.
+static TRANSACT_DENIES: Workload =
+    lie("guards-transact-denies", "transact writes and fails", Caught::by(An3).or(DENIED), |task| {
+        run(task, Wrong::None, &Lie { verb: Verb::Transact, how: How::Denies(UNDONE) })
+    });
+
+/// A write fails for a reason that never occurred.
+static TRANSACT_REFUSES: Workload = lie(
+    "guards-transact-refuses",
+    "transact fails for a reason that never occurred",
+    Caught::by(An2),
+    |task| run(task, Wrong::None, &Lie { verb: Verb::Transact, how: How::Refuses(UNMET_OF_HOLDS) }),
+);
+
+/// What is to be applied once is applied twice.
+static TRANSACT_REPEATS_ONCE: Workload =
+    lie("guards-transact-once-repeats", "transact_once writes twice", Caught::by(Mx17), |task| {
+        run(task, Wrong::None, &Lie { verb: Verb::TransactOnce, how: How::Repeats })
+    });
+
+/// A write that was never sent.
+static ONCE_PRETENDS: Workload = lie(
+    "guards-transact-once-pretends",
+    "transact_once returns done and writes nothing",
+    Caught::by(An1),
+    |task| run(task, Wrong::None, &Lie { verb: Verb::TransactOnce, how: How::Pretends }),
+);
+
+/// A write that was applied is said not to be.
+static ONCE_DENIES: Workload = lie(
+    "guards-transact-once-denies",
+    "transact_once writes and fails",
+    Caught::by(An3).or(DENIED),
+    |task| run(task, Wrong::None, &Lie { verb: Verb::TransactOnce, how: How::Denies(UNDONE) }),
+);
+
+/// A write fails for a reason that never occurred.
+static ONCE_REFUSES: Workload = lie(
+    "guards-transact-once-refuses",
+    "transact_once fails for a reason that never occurred",
+    Caught::by(An2),
+    |task| run(task, Wrong::None, &Lie { verb: Verb::TransactOnce, how: How::Refuses(UNMET_OF_HOLDS) }),
+);
+
+/// A contender that is said to be gone, and stands.
+static EVICT_PRETENDS: Workload =
+    lie("guards-evict-pretends", "evict returns done and deletes nothing", Caught::by(An1), |task| {
+        run(task, Wrong::None, &Lie { verb: Verb::Evict, how: How::Pretends })
+    });
+
+/// A contender that is said to stand, and is gone.
+static EVICT_DENIES: Workload =
+    lie("guards-evict-denies", "evict deletes the contender and fails", Caught::by(An3).or(DENIED), |task| {
+        run(task, Wrong::None, &Lie { verb: Verb::Evict, how: How::Denies(UNDONE) })
+    });
+
+/// An eviction fails for a reason that never occurred.
+static EVICT_REFUSES: Workload =
+    lie("guards-evict-refuses", "evict fails for a reason that never occurred", Caught::by(An2), |task| {
+        run(task, Wrong::None, &Lie { verb: Verb::Evict, how: How::Refuses(UNMET_OF_HOLDS) })
+    });
+
+/// A list fails for a reason that never occurred.
+static CONTENDERS_REFUSES: Workload = lie(
+    "guards-contenders-refuses",
+    "contenders fails for a reason that never occurred",
+    Caught::by(An2),
+    |task| run(task, Wrong::None, &Lie { verb: Verb::Contenders, how: How::Refuses(UNMET_OF_HOLDS) }),
+);
+
+/// Nobody was asked.
+static ASK_PRETENDS: Workload =
+    lie("guards-ask-pretends", "ask returns done and writes nothing", Caught::by(An1), |task| {
+        run(task, Wrong::None, &Lie { verb: Verb::Ask, how: How::Pretends })
+    });
+
+/// Nobody was made to go.
+static FORCE_PRETENDS: Workload =
+    lie("guards-force-pretends", "force returns done and deletes nothing", Caught::by(An1), |task| {
+        run(task, Wrong::None, &Lie { verb: Verb::Force, how: How::Pretends })
+    });
+
+/// Reasons that say that nothing was done, none of which has occurred.
+const UNDONE: &[Failure] = &[Failure::Denied, Failure::BadVersion, Failure::Other];
+
+/// Whoever gives such a reason has not met it either.
+const DENIED: &[(RuleId, &str)] = &[(An2, "the reason never occurred")];
