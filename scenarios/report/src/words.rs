@@ -298,6 +298,7 @@ names! {
         Decide = "decide", Finish = "finish", Register = "register", Unregister = "unregister",
         Resolve = "resolve", Unique = "unique", Follow = "follow", CompareAndSet = "compare and set",
         Overwrite = "overwrite", Publish = "publish", Snapshot = "snapshot", Join = "join", Watch = "watch",
+        Replace = "replace", Recall = "recall", Open = "open",
     }
 }
 

@@ -198,6 +198,9 @@ pub(crate) fn called(verb: Verb) -> &'static str {
         Verb::Snapshot => "reads the whole set",
         Verb::Join => "joins",
         Verb::Watch => "watches the members",
+        Verb::Replace => "replaces its data",
+        Verb::Recall => "looks for its registration",
+        Verb::Open => "opens the transaction",
     }
 }
 
@@ -216,6 +219,8 @@ pub(crate) fn observed(seen: Seen, text: &str, number: u64) -> String {
         Seen::Vacant => "sees no leader".to_owned(),
         Seen::Opening => format!("is in generation {number}, with [{text}]"),
         Seen::Name => format!("has the name {text:?}"),
+        Seen::MemberData => format!("sees the member {text:?}"),
+        Seen::Attempts => format!("learns that {text:?} is delivered for time {number}"),
     }
 }
 
