@@ -85,6 +85,7 @@ mod session;
 pub mod shared_lock;
 pub mod stage;
 pub mod two_phase_commit;
+pub mod work_queues;
 pub mod wrong_worlds;
 
 use recipe::Recipe;
@@ -109,6 +110,7 @@ pub static RECIPES: &[&Recipe] = &[
     &election::RECIPE,
     &long_holds::RECIPE,
     &many_holds::RECIPE,
+    &work_queues::RECIPE,
     &raw::RECIPE,
 ];
 
