@@ -15,6 +15,7 @@ mod in_time;
 mod interest;
 mod leaks;
 mod loss;
+mod members_data;
 mod name_service;
 mod own_znode;
 mod progress;
@@ -205,5 +206,6 @@ all_rules! {
     ns: name_service::NameService,
     cf: config::Config,
     gm: group::Group,
+    data: members_data::MembersData,
     an: answers::Answers,
 }

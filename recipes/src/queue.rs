@@ -91,7 +91,8 @@ pub struct QueueOptions {
 /// * *No thundering herd* ([`Idle::HerdFree`]): a put wakes one idle consumer.
 ///
 /// Not promised: fairness among consumers; order among items in hand; a queue longer than one reply can list (about 50,000
-/// items).
+/// items); one delivery of each item to several consumers once the directory's counter has run out, since a server then
+/// assigns the last name again whenever it is free.
 ///
 /// # Cost
 ///

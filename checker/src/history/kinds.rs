@@ -50,7 +50,8 @@ named! {
         Take = "take",
         /// Queues: claims an item, which a confirmation deletes.
         Claim = "claim",
-        /// Queues: confirms a claimed item.
+        /// Queues: confirms claimed items. Its arguments are the items, and the paths of the znodes that it creates or writes
+        /// in the same transaction, which begin with a slash.
         Confirm = "confirm",
         /// Queues: gives a claimed item back.
         GiveBack = "give_back",
@@ -92,6 +93,13 @@ named! {
         Contenders = "contenders",
         /// Locks, elections: deletes the znode of a contender, whose path is [given](super::What::Given).
         Evict = "evict",
+        /// Names and groups: replaces the data of a registration or a membership. Its arguments are the data, as they stand in
+        /// the znode, and the path of the znode.
+        Replace = "replace",
+        /// Names: finds a permanent registration again by its guid.
+        Recall = "recall",
+        /// Two-phase commit: opens a transaction as a site, whose name is the argument.
+        Open = "open",
     }
 
     /// Whether a hold excludes all others.
@@ -132,6 +140,10 @@ named! {
         State = "state",
         /// The contenders in order: their paths, with commas between.
         Line = "line",
+        /// How often an item was delivered, this time included (text: the item; number: how often).
+        Attempts = "attempts",
+        /// The data of a member in a view (text: the id and the data, with an equals sign between).
+        MemberData = "member_data",
     }
 
     /// The outcome of an operation.

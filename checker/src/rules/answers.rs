@@ -64,10 +64,11 @@ impl Answers {
         }
     }
 
-    fn acts(&mut self, scene: &Scene<'_>, op: OpId, act: Act, path: Sym, out: &mut Findings) {
+    fn acts(&mut self, scene: &Scene<'_>, op: OpId, (act, path, zxid): (Act, Sym, u64), out: &mut Findings) {
         self.written = None;
         let Some(place) = self.place(scene, op, path) else { return };
-        let effect = Effect { act, path, place, at: scene.now(), data: None };
+        let data = self.znodes.at(path).data.filter(|_| act == Act::Deletes);
+        let effect = Effect { act, path, place, at: scene.now(), zxid, data };
         let is_last =
             act == Act::Deletes && place.part == Part::Site && self.znodes.has_no_site(place.object);
         if let Some(doing) = self.doing(op) {
@@ -127,9 +128,16 @@ impl Rule for Answers {
                 }
             }
             What::Given { text, number } => {
-                if let Some(doing) = self.doing(event.op) {
+                if let Some(at) = self.at(event.op) {
+                    let doing = &mut self.open[at];
                     doing.given.push(text);
                     doing.number = number;
+                    if let (Verb::Begin, [payload, sites]) = (doing.verb, &doing.given[..]) {
+                        self.znodes.begins(doing.object, (*payload, *sites));
+                    }
+                    if doing.verb == Verb::Confirm && znodes::is_path(scene, text) {
+                        self.znodes.belongs(text, Place { object: doing.object, part: Part::Along });
+                    }
                 }
             }
             What::Observed { seen, text, .. } => {
@@ -168,15 +176,15 @@ impl Rule for Answers {
             What::Created { path, owner, zxid } => {
                 let client = scene.view.op(event.op).client;
                 self.znodes.created(scene, path, owner, zxid, (event.op, client));
-                self.acts(scene, event.op, Act::Creates, path, out);
+                self.acts(scene, event.op, (Act::Creates, path, zxid), out);
             }
             What::Written { path, zxid } => {
                 self.znodes.written(scene, path, zxid, event.op);
-                self.acts(scene, event.op, Act::Writes, path, out);
+                self.acts(scene, event.op, (Act::Writes, path, zxid), out);
             }
-            What::Deleted { path, by, .. } => {
+            What::Deleted { path, by, zxid } => {
                 self.znodes.deleted(scene, path, by, event.op);
-                self.acts(scene, event.op, Act::Deletes, path, out);
+                self.acts(scene, event.op, (Act::Deletes, path, zxid), out);
             }
             What::Data { digest, .. } => {
                 self.znodes.data(scene, digest);

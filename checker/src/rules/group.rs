@@ -317,6 +317,20 @@ impl Group {
         loss::judge(RuleId::Gm8, scene, &Loss { object, op, session, since, znode }, out);
     }
 
+    /// GM-4: a membership knows the znode that stands for it, by its name and its czxid.
+    fn is_named(&self, scene: &Scene<'_>, at: usize, (id, czxid): (Sym, u64), out: &mut Findings) {
+        let Membership { id: op, object, .. } = self.members[at];
+        out.premise(RuleId::Gm4, object);
+        let is_it =
+            |life: &Life| life.op == op && life.czxid == czxid && scene.name(life.path) == scene.text(id);
+        if scene.view.is_sim() && !self.lives.iter().any(is_it) {
+            let who = scene.actor(op);
+            let text = explain(format!("{who} was told that it is {} (zxid {czxid:#x})", scene.text(id)))
+                .because("its join has created no such znode");
+            out.fail(RuleId::Gm4, scene, object, &[scene.view.op(op).called.index], text);
+        }
+    }
+
     /// GM-1, and GM-3 where the servers are not seen.
     fn viewed(&mut self, scene: &Scene<'_>, at: usize, (members, zxid): (Sym, u64), out: &mut Findings) {
         let watcher = &self.watchers[at];
@@ -471,6 +485,7 @@ impl Rule for Group {
                 }
             }
             What::Observed { seen, text, number, .. } => match (seen, member, watcher) {
+                (Seen::Name, Some(at), _) => self.is_named(scene, at, (text, number), out),
                 (Seen::Missing, Some(at), _) => {
                     out.premise(RuleId::Gm6, self.members[at].object);
                     self.is_out(scene, at, out);

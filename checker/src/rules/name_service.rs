@@ -1,14 +1,18 @@
 //! Names: registrations, unregistrations and lookups: NS-1 to NS-5.
 
+use super::followers::had_time;
 use crate::digest;
 use crate::rules::prelude::*;
 use crate::view::{Moment, Op, Phase};
+use std::collections::BTreeMap;
 
 /// NS-1 to NS-5.
 #[derive(Default)]
 pub(crate) struct NameService {
     ops: Vec<Doing>,
     lives: Vec<Life>,
+    /// What was written into permanent names, by digest: a guid and, behind a newline, the value.
+    contents: BTreeMap<u64, Sym>,
 }
 
 /// The freshness that a lookup asked for, by its number.
@@ -31,6 +35,8 @@ struct Doing {
     /// For a registration: whether it was given back. For an unregistration: the registration.
     is_over: bool,
     partner: Option<OpId>,
+    /// For a follower: the newest write that it was told of.
+    newest: u64,
 }
 
 /// One incarnation of a znode that bears a name.
@@ -84,10 +90,27 @@ impl NameService {
         let (name, number, seen, lost, heard) = (None, 0, None, None, false);
         let (is_over, partner) = (false, None);
         let id = event.op;
-        self.ops.push(Doing { id, object, verb, client, name, number, seen, lost, heard, is_over, partner });
+        self.ops.push(Doing {
+            id,
+            object,
+            verb,
+            client,
+            name,
+            number,
+            seen,
+            lost,
+            heard,
+            is_over,
+            partner,
+            newest: 0,
+        });
     }
 
     fn given(&mut self, scene: &Scene<'_>, at: usize, name: Sym, number: u64) {
+        if self.ops[at].verb == Verb::Replace {
+            self.contents.insert(digest::data(Some(scene.text(name).as_bytes())), name);
+            return;
+        }
         (self.ops[at].name, self.ops[at].number) = (Some(name), number);
         if self.ops[at].verb != Verb::Unregister {
             return;
@@ -111,6 +134,7 @@ impl NameService {
             (Verb::Register, Outcome::Refused) => self.is_anothers(scene, at, out),
             (Verb::Unregister, Outcome::Done) => out.premise(RuleId::Ns4, self.ops[at].object),
             (Verb::Resolve, Outcome::Done) => self.stood_there(scene, at, out),
+            (Verb::Follow, _) => self.is_late(scene, at, out),
             _ => {}
         }
     }
@@ -210,9 +234,12 @@ impl NameService {
                 Some(life) => {
                     let number = life.writes.iter().position(|write| write.zxid == mzxid).unwrap_or(0);
                     let content = digest::data(Some(scene.text(value).as_bytes()));
-                    // A permanent name has a guid in front.
-                    let other =
-                        life.owner != Session(0) && life.writes[number].data.is_some_and(|d| d != content);
+                    let other = life.writes[number].data.is_some_and(|data| match life.owner {
+                        Session(0) => {
+                            self.value_in(scene, data).is_some_and(|known| known != scene.text(value))
+                        }
+                        _ => data != content,
+                    });
                     let end = life.writes.get(number + 1).map_or(life.deleted, |next| next.at);
                     if other {
                         Some(("another value was written".to_owned(), life.writes[number].at.index))
@@ -231,6 +258,46 @@ impl NameService {
             let found = if mzxid == 0 { "nothing".to_owned() } else { format!("{:?}", scene.text(value)) };
             let text = explain(format!("the lookup of {name:?} by {who} returned {found}")).because(why);
             out.fail(RuleId::Ns5, scene, doing.object, &[called.index, seen], text);
+        }
+    }
+
+    /// The value of a permanent name, behind its guid, if an operation has written it.
+    fn value_in<'a>(&self, scene: &Scene<'a>, data: u64) -> Option<&'a str> {
+        let content = scene.text(*self.contents.get(&data)?);
+        content.split_once('\n').map(|(_, value)| value)
+    }
+
+    /// NS-5: what a follower is told was written, and comes in the order of the writes.
+    fn followed(&mut self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
+        self.stood_there(scene, at, out);
+        let Doing { id, object, seen: Some((_, _, zxid)), newest, .. } = self.ops[at] else { return };
+        if zxid != 0 && zxid < newest {
+            let who = scene.actor(id);
+            let text = explain(format!("{who} was told of the value of zxid {zxid:#x}"))
+                .because(format!("it had been told of that of zxid {newest:#x} before"));
+            out.fail(RuleId::Ns5, scene, object, &[scene.view.op(id).called.index], text);
+        }
+        self.ops[at].newest = newest.max(zxid);
+    }
+
+    /// NS-5: a follower comes to the last value.
+    fn is_late(&self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
+        let doing = &self.ops[at];
+        let last = self.lives_of(scene, doing).next_back();
+        let changed = last.and_then(|life| {
+            let written = life.writes.last().map_or(life.created, |write| write.at);
+            Some(if life.is_alive() { written } else { life.deleted }).filter(|moment| moment.came())
+        });
+        let Some(changed) = changed.filter(|changed| had_time(scene, doing.id, changed.at)) else { return };
+        out.premise(RuleId::Ns5, doing.object);
+        let stands = last.filter(|life| life.is_alive());
+        let now = stands.and_then(|life| life.writes.last()).map_or(0, |write| write.zxid);
+        let told = doing.seen.map_or(u64::MAX, |(_, _, zxid)| zxid);
+        if told != now {
+            let who = scene.actor(doing.id);
+            let text = explain(format!("{who} follows a name, and was not told of its last change"))
+                .because(format!("the name has not changed since {}", scene.when(changed)));
+            out.fail(RuleId::Ns5, scene, doing.object, &[changed.index], text);
         }
     }
 
@@ -380,8 +447,10 @@ impl Rule for NameService {
             What::Observed { seen, text, number, .. } => {
                 if let Some(at) = doing {
                     self.ops[at].seen = Some((seen, text, number));
-                    if self.ops[at].verb == Verb::Unique {
-                        self.is_unique(scene, at, out);
+                    match self.ops[at].verb {
+                        Verb::Unique => self.is_unique(scene, at, out),
+                        Verb::Follow => self.followed(scene, at, out),
+                        _ => {}
                     }
                 }
             }

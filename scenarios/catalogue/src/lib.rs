@@ -87,6 +87,7 @@ mod session;
 pub mod shared_lock;
 pub mod stage;
 pub mod two_phase_commit;
+pub mod work_queues;
 pub mod wrong_worlds;
 
 use recipe::Recipe;
@@ -112,6 +113,7 @@ pub static RECIPES: &[&Recipe] = &[
     &long_holds::RECIPE,
     &many_holds::RECIPE,
     &guards::RECIPE,
+    &work_queues::RECIPE,
     &raw::RECIPE,
 ];
 

@@ -148,12 +148,27 @@ pub async fn operation_until<C: Client, T, F: Future<Output = Result<T, Error>>>
     over: impl Future<Output = ()>,
     work: impl FnOnce() -> F,
 ) -> (OpId, Ended<T>) {
-    let op = begin(client, call, nothing);
+    observed_operation_until(client, call, nothing, over, work, |_, _, _, _: &T| {}).await
+}
+
+/// As [`observed_operation`], and the caller drops it when `over` resolves.
+pub async fn observed_operation_until<C: Client, T, F: Future<Output = Result<T, Error>>>(
+    client: &C,
+    call: Call,
+    given: impl FnOnce(&mut Journal, u64, OpId),
+    over: impl Future<Output = ()>,
+    work: impl FnOnce() -> F,
+    observed: impl FnOnce(&mut Journal, u64, OpId, &T),
+) -> (OpId, Ended<T>) {
+    let op = begin(client, call, given);
     let output = match select(pin!(over), pin!(unless_cancelled(client, work))).await {
         Either::Left(_) => None,
         Either::Right((output, _)) => output,
     };
     let ended = ended(output);
+    if let Ended::Done(value) = &ended {
+        client.journal(|journal, at| observed(journal, at, op, value));
+    }
     end(client, op, ended.answer());
     (op, ended)
 }
@@ -165,8 +180,22 @@ pub async fn attempt<C: Client, T, F: Future<Output = Result<Option<T>, Error>>>
     given: impl FnOnce(&mut Journal, u64, OpId),
     work: impl FnOnce() -> F,
 ) -> (OpId, Ended<Option<T>>) {
+    observed_attempt(client, call, given, work, |_, _, _, _: &T| {}).await
+}
+
+/// As [`attempt`], and `observed` writes down what the recipe gave, if it gave anything.
+pub async fn observed_attempt<C: Client, T, F: Future<Output = Result<Option<T>, Error>>>(
+    client: &C,
+    call: Call,
+    given: impl FnOnce(&mut Journal, u64, OpId),
+    work: impl FnOnce() -> F,
+    observed: impl FnOnce(&mut Journal, u64, OpId, &T),
+) -> (OpId, Ended<Option<T>>) {
     let op = begin(client, call, given);
     let ended = ended(unless_cancelled(client, work).await);
+    if let Ended::Done(Some(value)) = &ended {
+        client.journal(|journal, at| observed(journal, at, op, value));
+    }
     let is_nothing = matches!(ended, Ended::Done(None));
     end(client, op, if is_nothing { (Outcome::Refused, Failure::Nothing) } else { ended.answer() });
     (op, ended)

@@ -299,6 +299,7 @@ names! {
         Resolve = "resolve", Unique = "unique", Follow = "follow", CompareAndSet = "compare and set",
         Overwrite = "overwrite", Publish = "publish", Snapshot = "snapshot", Join = "join", Watch = "watch",
         Transact = "transact", TransactOnce = "transact once", Contenders = "contenders", Evict = "evict",
+        Replace = "replace", Recall = "recall", Open = "open",
     }
 }
 

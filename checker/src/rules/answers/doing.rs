@@ -19,7 +19,9 @@ pub(super) struct Effect {
     pub(super) path: Sym,
     pub(super) place: Place,
     pub(super) at: Moment,
-    /// The digest of the data.
+    /// The transaction.
+    pub(super) zxid: u64,
+    /// The digest of the data; those of a znode that is deleted are its last ones.
     pub(super) data: Option<u64>,
 }
 
@@ -28,6 +30,8 @@ pub(super) struct Effect {
 pub(super) struct Doing {
     pub(super) id: OpId,
     pub(super) client: u16,
+    /// The session in which it was called.
+    pub(super) session: Session,
     pub(super) object: ObjectId,
     pub(super) verb: Verb,
     pub(super) called: Moment,
@@ -38,6 +42,8 @@ pub(super) struct Doing {
     pub(super) gives_up: Vec<Sym>,
     /// The last value that it handed to its caller.
     pub(super) seen: Option<(Seen, Sym)>,
+    /// What it handed to its caller about the thing that it begins, opens or enters.
+    pub(super) about: Vec<(Seen, Sym)>,
     /// The codes of the replies that it got, as bits.
     codes: u32,
     /// The same of the replies since it handed out a value.
@@ -59,6 +65,7 @@ impl Doing {
         Doing {
             id,
             client,
+            session,
             object,
             verb,
             called: scene.now(),
@@ -66,6 +73,7 @@ impl Doing {
             number: 0,
             gives_up: Vec::new(),
             seen: None,
+            about: Vec::new(),
             codes: 0,
             read: 0,
             is_notified: false,
@@ -100,6 +108,9 @@ impl Doing {
     /// Hands out a value.
     pub(super) fn hands_out(&mut self, seen: Seen, text: Sym) {
         self.seen = Some((seen, text));
+        if matches!(self.verb, Verb::Begin | Verb::Open | Verb::Enter) {
+            self.about.push((seen, text));
+        }
         (self.read, self.is_notified) = (0, false);
     }
 

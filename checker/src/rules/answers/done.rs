@@ -1,7 +1,7 @@
 //! AN-1: an operation that returns done has brought about what it says.
 
 use super::doing::{Act, Doing, Effect};
-use super::znodes::{Part, Znodes, proves_nothing};
+use super::znodes::{Part, Znodes, is_path, proves_nothing};
 use crate::digest;
 use crate::rules::prelude::*;
 use crate::rules::two_phase_commit::COORDINATOR;
@@ -33,8 +33,17 @@ pub(super) fn judge(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes, out: &mut
 fn check(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<Result<(), Wrong>> {
     let object = scene.object(doing.object);
     Some(match (object.kind, doing.verb) {
-        (Kind::Barrier, Verb::Raise) | (Kind::TwoPhaseCommit, Verb::Begin) => {
-            exists(scene, doing, znodes, object.path)
+        (Kind::Barrier, Verb::Raise) => exists(scene, doing, znodes, object.path),
+        (Kind::TwoPhaseCommit, Verb::Begin) => {
+            exists(scene, doing, znodes, object.path).and_then(|()| is_about(scene, doing, znodes))
+        }
+        (Kind::TwoPhaseCommit, Verb::Open) => is_about(scene, doing, znodes),
+        (Kind::DoubleBarrier, Verb::Enter) => {
+            let (_, path) = doing.about.iter().rfind(|(seen, _)| *seen == Seen::Name)?;
+            let is_own = znodes.at(*path).op == doing.id;
+            let why =
+                || format!("it was told that {} stands for it, which it has not created", scene.path(*path));
+            if is_own { Ok(()) } else { Err((why(), u32::MAX)) }
         }
         (Kind::Barrier, Verb::Lower) => is_absent(scene, doing, znodes, object.path),
         (Kind::Names, Verb::Unregister) => {
@@ -54,11 +63,16 @@ fn check(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<Result<(),
             }
         }
         (Kind::Names, Verb::Unique) => has_created(doing),
+        (Kind::Names | Kind::Group, Verb::Replace) => is_replaced(scene, doing),
+        (Kind::Names, Verb::Recall) => {
+            let name = doing.given.first().map(|name| scene.text(*name))?;
+            let (path, _) = znodes.named(scene, &format!("{}/{name}", scene.text(object.path)))?;
+            exists(scene, doing, znodes, path)
+        }
         (Kind::Queue | Kind::PriorityQueue, Verb::Put) => all_items(scene, doing),
-        (Kind::Queue | Kind::PriorityQueue, Verb::Confirm) => {
-            let gone = |effect: &&Effect| effect.act == Act::Deletes && effect.place.part == Part::Item;
-            let told = || ("it has deleted no item".to_owned(), u32::MAX);
-            doing.effects.iter().find(gone).map(|_| ()).ok_or_else(told)
+        (Kind::Queue | Kind::PriorityQueue, Verb::Confirm) => is_confirmed(scene, doing),
+        (Kind::Queue | Kind::PriorityQueue, Verb::Claim) if doing.seen.is_none() => {
+            Err(("it has handed out no item".to_owned(), u32::MAX))
         }
         (Kind::Queue | Kind::PriorityQueue, Verb::GiveBack) => is_given_back(scene, doing, znodes),
         (Kind::TwoPhaseCommit, Verb::Vote) => has_voted(scene, doing, znodes)?,
@@ -148,11 +162,47 @@ fn has_created(doing: &Doing) -> Result<(), Wrong> {
     }
 }
 
+/// What a coordinator or a site is told of its transaction is what it was begun with.
+fn is_about(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Result<(), Wrong> {
+    let Some((payload, sites)) = znodes.begun(doing.object) else { return Ok(()) };
+    for (seen, told) in &doing.about {
+        let (what, begun) = match seen {
+            Seen::Value => ("the payload", payload),
+            Seen::View => ("the sites", sites),
+            Seen::Name => ("the path", scene.object(doing.object).path),
+            _ => continue,
+        };
+        if *told != begun {
+            let (told, begun) = (scene.path(*told), scene.path(begun));
+            return Err((
+                format!("it was told {told} as {what} of the transaction, and not {begun}"),
+                u32::MAX,
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The data of a registration are replaced by those that were given, in the znode that was given.
+fn is_replaced(scene: &Scene<'_>, doing: &Doing) -> Result<(), Wrong> {
+    let [data, path] = doing.given[..] else { return Ok(()) };
+    let digest = Some(digest::data(Some(scene.text(data).as_bytes())));
+    let written = |effect: &&Effect| effect.act == Act::Writes && effect.path == path;
+    match doing.effects.iter().rfind(written) {
+        Some(last) if last.data == digest => Ok(()),
+        Some(last) => Err((format!("at {} it has written other data", scene.when(last.at)), last.at.index)),
+        None => Err((format!("it has not written {}", scene.path(path)), u32::MAX)),
+    }
+}
+
 /// A put has created an item for each argument, in their order, and all in one transaction.
 fn all_items(scene: &Scene<'_>, doing: &Doing) -> Result<(), Wrong> {
     let made =
         doing.effects.iter().filter(|effect| effect.act == Act::Creates && effect.place.part == Part::Item);
     let made: Vec<_> = made.collect();
+    if doing.given.is_empty() {
+        return Err(("it was given nothing to put".to_owned(), u32::MAX));
+    }
     let wanted = doing.given.iter().map(|item| digest::data(Some(scene.text(*item).as_bytes())));
     let wanted: Vec<_> = wanted.map(Some).collect();
     let found: Vec<_> = made.iter().map(|effect| effect.data).collect();
@@ -164,20 +214,46 @@ fn all_items(scene: &Scene<'_>, doing: &Doing) -> Result<(), Wrong> {
         };
         return Err((why, made.first().map_or(u32::MAX, |effect| effect.at.index)));
     }
-    match made.windows(2).find(|pair| pair[0].at.at != pair[1].at.at) {
-        None => Ok(()),
-        Some(pair) => {
-            let when = |effect: &Effect| scene.when(effect.at);
-            let why = format!(
-                "its items were not created as one: {} at {}, {} at {}",
-                scene.znode(pair[0].path),
-                when(pair[0]),
-                scene.znode(pair[1].path),
-                when(pair[1])
-            );
-            Err((why, pair[1].at.index))
+    is_one_transaction(scene, &made)
+}
+
+/// A confirmation has deleted every item, and has made every further write, all in one transaction.
+fn is_confirmed(scene: &Scene<'_>, doing: &Doing) -> Result<(), Wrong> {
+    let mut made = Vec::new();
+    for given in &doing.given {
+        let text = scene.text(*given);
+        let digest = Some(digest::data(Some(text.as_bytes())));
+        let is_of = |effect: &&Effect| match effect.place.part {
+            Part::Item => effect.act == Act::Deletes && effect.data == digest,
+            Part::Along => effect.act != Act::Deletes && effect.path == *given,
+            _ => false,
+        };
+        match doing.effects.iter().find(is_of) {
+            Some(effect) => made.push(effect),
+            None if is_path(scene, *given) => {
+                return Err((format!("it has not written {}", scene.path(*given)), u32::MAX));
+            }
+            None => return Err((format!("it has not deleted the item {}", scene.path(*given)), u32::MAX)),
         }
     }
+    if made.is_empty() {
+        return Err(("it was given no item".to_owned(), u32::MAX));
+    }
+    is_one_transaction(scene, &made)
+}
+
+/// Whether several changes were made as one.
+fn is_one_transaction(scene: &Scene<'_>, made: &[&Effect]) -> Result<(), Wrong> {
+    let Some(pair) = made.windows(2).find(|pair| pair[0].zxid != pair[1].zxid) else { return Ok(()) };
+    let when = |effect: &Effect| scene.when(effect.at);
+    let why = format!(
+        "its changes were not made as one: that of {} at {}, that of {} at {}",
+        scene.znode(pair[0].path),
+        when(pair[0]),
+        scene.znode(pair[1].path),
+        when(pair[1])
+    );
+    Err((why, pair[1].at.index))
 }
 
 /// After a claim was given back, the client has no claim on that item.

@@ -1,7 +1,8 @@
 //! AN-2: an operation that fails for a reason has met that reason.
 
 use super::doing::Doing;
-use super::znodes::{Part, Znodes};
+use super::znodes::{Part, Znodes, is_path, proves_nothing};
+use crate::digest;
 use crate::rules::prelude::*;
 
 /// Judges the reason that an operation gave.
@@ -58,12 +59,16 @@ fn missing(scene: &Scene<'_>, doing: &Doing, failure: Failure, znodes: &Znodes) 
         Failure::Removed => nobody_removed(scene, doing, znodes),
         Failure::Revoked => nobody_asked(scene, doing, znodes),
         Failure::ClaimLost => still_claimed(scene, doing, znodes),
+        // A put knows it by the znode with the last number, which stands.
+        Failure::Exhausted if doing.verb == Verb::Put => unless_heard(&[Code::NodeExists]),
+        Failure::NotAParticipant if doing.verb == Verb::Open => is_named(scene, doing, znodes),
+        Failure::AlreadyVoted if doing.verb == Verb::Vote => has_not_voted(scene, doing, znodes),
         Failure::Mismatch
         | Failure::Exhausted
         | Failure::Late
         | Failure::NotAParticipant
         | Failure::AlreadyVoted => unless(doing.heard_any(), "none of its requests was answered"),
-        Failure::AlreadyJoined => None,
+        Failure::AlreadyJoined => has_not_joined(scene, doing, znodes),
     }
 }
 
@@ -79,9 +84,16 @@ fn before_the_limit(scene: &Scene<'_>, doing: &Doing) -> Option<String> {
 }
 
 /// What is not there for an attempt that does not wait.
-fn nothing(scene: &Scene<'_>, doing: &Doing, _: &Znodes) -> Option<String> {
+fn nothing(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<String> {
     let op = scene.view.op(doing.id);
     let gave_up = doing.is_disturbed || doing.is_refused();
+    if doing.verb == Verb::Recall && scene.view.is_sim() {
+        return its_registration_stands(scene, doing, znodes);
+    }
+    if doing.verb == Verb::Claim && scene.view.is_sim() && !gave_up {
+        let item = znodes.free_item(scene, doing)?;
+        return Some(format!("its session put {} before, and no consumer has claimed it", scene.znode(item)));
+    }
     if !doing.verb.is_try() || !scene.view.is_sim() || gave_up || op.nodes == 0 {
         return None;
     }
@@ -109,7 +121,9 @@ fn nobody_has_it(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<St
     if !scene.view.is_sim() || name.is_empty() {
         return None;
     }
-    let path = format!("{}/{name}", scene.text(scene.object(doing.object).path));
+    let object = scene.text(scene.object(doing.object).path);
+    let is_transaction = scene.kind(doing.object) == Kind::TwoPhaseCommit;
+    let path = if is_transaction { object.to_owned() } else { format!("{object}/{name}") };
     let znode = znodes.named(scene, &path);
     let there = znode.is_some_and(|(_, znode)| {
         znode.existed_since(doing.called) && (znode.op != doing.id || znode.deleted.came())
@@ -117,9 +131,59 @@ fn nobody_has_it(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<St
     (!there).then(|| format!("no other client had {name:?} at any time during the call"))
 }
 
+/// A client that looks for its permanent registration has made the znode of that name.
+fn its_registration_stands(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<String> {
+    let name = scene.text(*doing.given.first()?);
+    let (path, znode) =
+        znodes.named(scene, &format!("{}/{name}", scene.text(scene.object(doing.object).path)))?;
+    let stands = znode.client == doing.client && !znode.was_absent_since(doing.called);
+    let is_permanent = znode.owner == Session(0) && !scene.is_interfered_with(doing.object);
+    (stands && is_permanent)
+        .then(|| format!("{} is its own, and has stood all through the call", scene.znode(path)))
+}
+
+/// A site that is no participant stands in no list of the transaction.
+fn is_named(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<String> {
+    let (_, sites) = znodes.begun(doing.object)?;
+    let name = scene.text(*doing.given.first()?);
+    let is_named = scene.text(sites).split(',').any(|site| site == name);
+    let text = || format!("the transaction was begun with {name} as one of its sites");
+    (is_named && !scene.is_interfered_with(doing.object)).then(text)
+}
+
+/// A second vote meets another one.
+fn has_not_voted(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<String> {
+    if !scene.view.is_sim() || proves_nothing(scene, doing.object) {
+        return None;
+    }
+    let vote = digest::data(Some(scene.text(*doing.given.first()?).as_bytes()));
+    match znodes.vote_of(doing.object, doing.number) {
+        None => Some("no vote of its site was cast".to_owned()),
+        Some((_, cast)) => (cast == vote).then(|| "the vote of its site is the same".to_owned()),
+    }
+}
+
+/// A second join meets the znode of the first one.
+fn has_not_joined(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<String> {
+    if !scene.view.is_sim() || scene.is_interfered_with(doing.object) {
+        return None;
+    }
+    let id = scene.text(*doing.given.first()?);
+    let znode = znodes.named(scene, &format!("{}/{id}", scene.text(scene.object(doing.object).path)));
+    let is_own =
+        znode.is_some_and(|(_, znode)| znode.client == doing.client && znode.existed_since(doing.called));
+    (!is_own).then(|| format!("it had no znode {id:?} at any time during the call"))
+}
+
 fn nobody_removed(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<String> {
     if !scene.view.is_sim() || scene.is_interfered_with(doing.object) {
         return None;
+    }
+    if let (Verb::Replace, [_, path]) = (doing.verb, &doing.given[..]) {
+        let znode = znodes.at(*path);
+        let stands = znode.client == doing.client && !znode.was_absent_since(doing.called);
+        return stands
+            .then(|| format!("{} is its own, and has stood all through the call", scene.znode(*path)));
     }
     let text = "no other client has deleted a znode of it";
     (!znodes.lost_one(doing.client, doing.object)).then(|| text.to_owned())
@@ -135,15 +199,21 @@ fn nobody_asked(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<Str
     (!asked).then(|| "no other client has asked it to go".to_owned())
 }
 
-/// A claim is lost if it does not stand, or if the item was delivered again.
+/// A claim is lost if it does not stand, or if the item was delivered again. Of several claims one is enough.
 fn still_claimed(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<String> {
-    if !scene.view.is_sim() || scene.is_interfered_with(doing.object) {
+    // A client that has claimed an item again has a claim that stands, beside the one that was taken away.
+    let was_taken = znodes.lost_a_claim(doing.client, doing.object);
+    if !scene.view.is_sim() || scene.is_interfered_with(doing.object) || was_taken {
         return None;
     }
-    let mut claims = znodes.claims_on(scene, doing, *doing.given.first()?);
-    let stands = claims.find(|claim| {
-        let claim = znodes.at(*claim);
-        claim.is_alive && claim.created.index < doing.called.index
-    })?;
-    Some(format!("its claim {} stands, and has stood all through the call", scene.znode(stands)))
+    let stands = |text: &Sym| {
+        znodes.claims_on(scene, doing, *text).find(|claim| {
+            let claim = znodes.at(*claim);
+            claim.is_alive && claim.created.index < doing.called.index
+        })
+    };
+    let items = doing.given.iter().filter(|given| !is_path(scene, **given));
+    let standing: Vec<Sym> = items.map(stands).collect::<Option<_>>()?;
+    let first = standing.first()?;
+    Some(format!("its claim {} stands, and has stood all through the call", scene.znode(*first)))
 }

@@ -42,9 +42,10 @@ fn is_left(doing: &Doing, effect: &Effect, znodes: &Znodes) -> bool {
             znode.is_alive && znode.op == doing.id && znode.owner == Session(0)
         }
         (_, Part::Guarded) => true,
-        (Act::Writes, Part::Itself | Part::Record | Part::Site) => true,
+        (Act::Writes, Part::Itself | Part::Record | Part::Site | Part::Along) => true,
+        (Act::Writes, Part::Member) => doing.verb == Verb::Replace,
         (Act::Deletes, Part::Itself | Part::Item | Part::Record | Part::Site) => true,
-        (Act::Creates, Part::Record) => znode.is_alive && znode.op == doing.id,
+        (Act::Creates, Part::Record | Part::Along) => znode.is_alive && znode.op == doing.id,
         (Act::Deletes, Part::Claim) => doing.verb == Verb::GiveBack,
         (Act::Deletes, Part::Member) if gives_up(doing.verb) => !doing.is_late,
         (Act::Deletes, Part::Member) if doing.verb == Verb::Evict => true,

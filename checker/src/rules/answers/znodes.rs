@@ -4,7 +4,7 @@ use super::doing::Doing;
 use crate::digest;
 use crate::recent::{Aged, Recent};
 use crate::rules::prelude::*;
-use crate::view::Moment;
+use crate::view::{Moment, Phase};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a znode is to its recipe.
@@ -18,6 +18,8 @@ pub(super) enum Part {
     Item,
     /// A claim on an item.
     Claim,
+    /// A znode of the caller's own, which a confirmation creates or writes along.
+    Along,
     /// A site of a transaction, with its vote.
     Site,
     /// The record of a decision, or of a leader.
@@ -101,10 +103,16 @@ pub(super) struct Znodes {
     own: BTreeMap<(u16, ObjectId), Vec<Sym>>,
     /// By transaction and site: the znode with its vote, and the digest of the vote.
     votes: BTreeMap<(ObjectId, u64), (Sym, u64)>,
+    /// By transaction: the payload and the sites, as the begin was given them.
+    begun: BTreeMap<ObjectId, (Sym, Sym)>,
     /// The number of sites of a transaction that have not finished.
     sites: BTreeMap<ObjectId, u32>,
     /// Clients of which a znode was deleted by another one, or with its session.
     bereft: BTreeSet<(u16, ObjectId)>,
+    /// Clients of which a claim was deleted by another session, or in no operation.
+    lost_claims: BTreeSet<(u16, ObjectId)>,
+    /// By queue: the items that no consumer has ever claimed, with the session that put each.
+    free: BTreeMap<ObjectId, BTreeMap<Sym, Session>>,
     /// The znode whose data come with the next event, and the operation that wrote them.
     last: Option<(Sym, OpId)>,
 }
@@ -127,6 +135,64 @@ impl Znodes {
             (znode.place, znode.is_placed) = (place(scene, path), true);
         }
         znode.place
+    }
+
+    /// Notes what a transaction is begun with: its payload, and its sites with commas between.
+    pub(super) fn begins(&mut self, object: ObjectId, with: (Sym, Sym)) {
+        self.begun.insert(object, with);
+    }
+
+    /// What a transaction was begun with.
+    pub(super) fn begun(&self, object: ObjectId) -> Option<(Sym, Sym)> {
+        self.begun.get(&object).copied()
+    }
+
+    /// Says what a znode is that lies outside of all objects.
+    pub(super) fn belongs(&mut self, path: Sym, place: Place) {
+        let znode = self.all.slot(path.0 as usize);
+        (znode.place, znode.is_placed) = (Some(place), true);
+    }
+
+    /// An item that the session of an operation had put before the call, and that was never claimed: each list that the
+    /// session reads during the call has it.
+    pub(super) fn free_item(&self, scene: &Scene<'_>, doing: &Doing) -> Option<Sym> {
+        if scene.is_interfered_with(doing.object) {
+            return None;
+        }
+        let is_its_own = |(item, session): &(&Sym, &Session)| {
+            let item = self.at(**item);
+            let is_put = scene.view.op(item.op).phase == Phase::Over(Outcome::Done);
+            **session == doing.session && is_put && item.created.index < doing.called.index
+        };
+        self.free.get(&doing.object)?.iter().find(is_its_own).map(|(item, _)| *item)
+    }
+
+    /// Whether a claim of a client was deleted by another session, or in no operation.
+    pub(super) fn lost_a_claim(&self, client: u16, object: ObjectId) -> bool {
+        self.lost_claims.contains(&(client, object))
+    }
+
+    /// Keeps the items that are free.
+    fn keep_free(&mut self, scene: &Scene<'_>, Place { object, part }: Place, path: Sym, is_created: bool) {
+        if !matches!(part, Part::Item | Part::Claim) {
+            return;
+        }
+        let free = self.free.entry(object).or_default();
+        match part {
+            Part::Item if is_created => {
+                free.insert(path, scene.view.txn.session);
+            }
+            Part::Item => {
+                free.remove(&path);
+            }
+            Part::Claim => {
+                let queue = scene.text(scene.object(object).path);
+                if let Some(item) = scene.tables.names.find(&format!("{queue}/{}", scene.name(path))) {
+                    free.remove(&item);
+                }
+            }
+            _ => {}
+        }
     }
 
     /// The znodes that stand for a client, of operations that returned done.
@@ -173,6 +239,7 @@ impl Znodes {
         self.last = None;
         let Some(place) = self.place(scene, path) else { return };
         self.count_site(place, true);
+        self.keep_free(scene, place, path, true);
         let znode = self.all.slot(path.0 as usize);
         // The deletion of the former one still counts: it was absent then.
         let deleted = znode.deleted;
@@ -245,7 +312,11 @@ impl Znodes {
         let znode = self.all.slot(path.0 as usize);
         (znode.is_alive, znode.deleted, znode.by, znode.deleted_by) = (false, scene.now(), by, op);
         let of = (znode.client, place.object);
+        if place.part == Part::Claim && (op == OpId(0) || by != znode.owner) {
+            self.lost_claims.insert(of);
+        }
         self.count_site(place, false);
+        self.keep_free(scene, place, path, false);
         // Whoever sees that its znode is gone cannot know that its session went before.
         if op == OpId(0) || scene.view.op(op).client != of.0 {
             self.bereft.insert(of);
@@ -254,6 +325,11 @@ impl Znodes {
             own.retain(|own| *own != path);
         }
     }
+}
+
+/// Whether an argument is the path of a znode.
+pub(super) fn is_path(scene: &Scene<'_>, text: Sym) -> bool {
+    scene.text(text).starts_with('/')
 }
 
 /// Whether a foreign client has altered a transaction: another may stand in its place, and its znodes prove nothing.

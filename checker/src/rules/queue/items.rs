@@ -171,6 +171,34 @@ impl Items {
         out.fail(RuleId::Qu1, scene, object, &[op.called.index], text);
     }
 
+    /// QU-1: a client is told how often an item was delivered: its own claim is the last one.
+    fn counted(&self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
+        let What::Observed { object, text, number, .. } = event.what else { return };
+        if !scene.view.is_sim() || !is_queue(scene.tables, object) {
+            return;
+        }
+        out.premise(RuleId::Qu1, object);
+        let client = scene.view.op(event.op).client;
+        let Some(item) = self.stock.of(object, text).next_back().map(|at| &self.stock.items[at]) else {
+            return;
+        };
+        let mine = |session: &Session| scene.view.session(*session).client == Some(client);
+        let mut own = item.claimants.iter().zip(1..).filter(|(session, _)| mine(session)).map(|(_, nth)| nth);
+        if own.any(|nth: u64| nth == number) || scene.view.is_interfered_with(scene.tables, item.path) {
+            return;
+        }
+        let text = explain(format!(
+            "{} was told that {} is delivered for time {number}",
+            scene.client(client),
+            scene.path(text)
+        ))
+        .because(format!(
+            "it was claimed {} times, and no such claim is that client's",
+            item.claimants.len()
+        ));
+        out.fail(RuleId::Qu1, scene, object, &[scene.view.op(event.op).called.index], text);
+    }
+
     fn observed(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let What::Observed { object, text, number, .. } = event.what else { return };
         let op = scene.view.op(event.op);
@@ -479,7 +507,9 @@ impl Rule for Items {
     fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         match event.what {
             What::Created { .. } | What::Data { .. } | What::Deleted { .. } | What::Given { .. } => {
-                if let What::Given { text, .. } = event.what {
+                if let What::Given { text, .. } = event.what
+                    && !scene.text(text).starts_with('/')
+                {
                     self.given.entry(event.op).or_default().push(text);
                 }
                 if let What::Data { digest, .. } = event.what
@@ -497,6 +527,7 @@ impl Rule for Items {
                     self.died_with.push(at);
                 }
             }
+            What::Observed { seen: Seen::Attempts, .. } => self.counted(scene, event, out),
             What::Observed { .. } => {
                 self.batch.judge(scene, &self.stock, out);
                 self.observed(scene, event, out);

@@ -92,7 +92,7 @@ pub async fn client<C: Client, T: TwoPhases>(task: Task<C>, make: Make<Participa
 }
 
 /// For which site a process speaks: it is named after the one that it follows.
-fn seat<C: Client>(client: &C, clients: u8) -> u64 {
+pub(crate) fn seat<C: Client>(client: &C, clients: u8) -> u64 {
     let number = client.number();
     let name = client.journal(|journal, _| {
         journal.history().header.clients.get(usize::from(number)).and_then(|name| name.bytes().next())

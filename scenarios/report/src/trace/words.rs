@@ -202,6 +202,9 @@ pub(crate) fn called(verb: Verb) -> &'static str {
         Verb::TransactOnce => "writes once under its hold",
         Verb::Contenders => "lists the contenders",
         Verb::Evict => "evicts a contender",
+        Verb::Replace => "replaces its data",
+        Verb::Recall => "looks for its registration",
+        Verb::Open => "opens the transaction",
     }
 }
 
@@ -222,6 +225,8 @@ pub(crate) fn observed(seen: Seen, text: &str, number: u64) -> String {
         Seen::Name => format!("has the name {text:?}"),
         Seen::State => format!("sees its hold as {text}"),
         Seen::Line => format!("sees the contenders [{text}]"),
+        Seen::MemberData => format!("sees the member {text:?}"),
+        Seen::Attempts => format!("learns that {text:?} is delivered for time {number}"),
     }
 }
 
