@@ -173,7 +173,8 @@ impl<Z: ZooKeeper> Config<Z> {
     ///
     /// # Cancellation
     ///
-    /// The outcome of a dropped call is unknown. An unpolled future blocks no other call.
+    /// The outcome of a dropped call is unknown: it is applied once or not at all, and not after the end of the
+    /// session. An unpolled future blocks no other call.
     ///
     /// # When the connection is lost
     ///
@@ -272,7 +273,8 @@ impl<Z: ZooKeeper> Config<Z> {
     ///
     /// # Cancellation
     ///
-    /// The outcome of a dropped call is unknown.
+    /// The outcome of a dropped call is unknown: it is applied once or not at all, and not after the end of the
+    /// session.
     ///
     /// # Errors
     ///

@@ -198,7 +198,8 @@ impl<Z: ZooKeeper> Names<Z> {
     ///
     /// # Cancellation
     ///
-    /// The outcome of a dropped call is unknown.
+    /// The outcome of a dropped call is unknown: it is applied once or not at all, and not after the end of the
+    /// session.
     ///
     /// # Errors
     ///

@@ -23,7 +23,8 @@ impl<Z: ZooKeeper> Config<Z> {
     ///
     /// # Cancellation
     ///
-    /// The outcome of a dropped call is unknown.
+    /// The outcome of a dropped call is unknown: it is applied once or not at all, and not after the end of the
+    /// session.
     ///
     /// # When the connection is lost
     ///

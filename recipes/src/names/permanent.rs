@@ -33,6 +33,11 @@ impl<Z: ZooKeeper> PermanentName<Z> {
     /// Replaces the value, if the name is still this registration's. If another client, against the rules, puts a znode of
     /// the same version there between read and write, that one is overwritten, and the caller gets [`Error::is_removed`].
     ///
+    /// # Cancellation
+    ///
+    /// The outcome of a dropped call is unknown: it is applied once or not at all, and not after the end of the
+    /// session.
+    ///
     /// # Errors
     ///
     /// [`Error::is_removed`] when the name belongs to another registration;
@@ -82,7 +87,8 @@ impl<Z: ZooKeeper> PermanentName<Z> {
     ///
     /// # Cancellation
     ///
-    /// The outcome of a dropped call is unknown.
+    /// The outcome of a dropped call is unknown: it is applied once or not at all, and not after the end of the
+    /// session.
     ///
     /// # Errors
     ///

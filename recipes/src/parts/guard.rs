@@ -171,7 +171,7 @@ macro_rules! guard_methods {
             ///
             /// # Cancellation
             ///
-            /// After a drop the data may or may not be replaced.
+            /// After a drop the data may or may not be replaced, once, and not after the end of the session.
             ///
             /// # Errors
             ///

@@ -145,12 +145,21 @@ impl<Z: ZooKeeper> OwnedNode<Z> {
                 return over;
             }
             if self.is_removed() {
-                return Error::Removed(self.path.clone());
+                return self.removed().await;
             }
             if self.is_asked() {
                 return Error::Revoked;
             }
             self.news(std::future::pending()).await;
+        }
+    }
+
+    /// The error for a deleted znode. A close of the own session deletes it, too, and the notification comes before the end of
+    /// the session: then any request says that the session is over.
+    async fn removed(&self) -> Error {
+        match self.zk.exists(&self.path).await {
+            Err(over) if over.is_session_over() => over,
+            _ => Error::Removed(self.path.clone()),
         }
     }
 

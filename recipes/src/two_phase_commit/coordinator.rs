@@ -5,7 +5,7 @@ use super::record::TransactionRecord;
 
 use super::{Decision, Form, RECIPE, Vote};
 use crate::observe::{self, operation};
-use crate::parts::retry::{Doubt, again, connected, unless_again};
+use crate::parts::retry::{Doubt, again, connected, present, unless_again, until_answered};
 use crate::parts::select::first;
 use crate::zk::{Error, Event, EventKind, Op, Stat, ZooKeeper, path};
 use futures_util::future::{Either, select_all};
@@ -156,8 +156,11 @@ impl<Z: ZooKeeper> Coordinator<Z> {
                 Err(e) if e.is_transient() => doubt.again(zk, status, e).await?,
                 // A znode has come or gone in between: list again.
                 Err(Error::Multi { cause, .. }) if *cause == Error::NoNode => {}
-                Err(Error::Multi { index, cause })
-                    if *cause == Error::NotEmpty && self.may_have_grown(&all, index) => {}
+                Err(Error::Multi { index, cause }) if *cause == Error::NotEmpty => {
+                    if !self.may_have_grown(&all[index]).await.map_err(|e| doubt.about(e))? {
+                        return Err(*cause);
+                    }
+                }
                 Err(e) => return Err(doubt.about(super::without_index(e))),
             }
         }
@@ -182,12 +185,19 @@ impl<Z: ZooKeeper> Coordinator<Z> {
         Ok(Some(all))
     }
 
-    /// Whether a new child below one of those znodes may be of this recipe.
-    fn may_have_grown(&self, all: &[String], index: usize) -> bool {
-        let TransactionRecord { path, sites, .. } = &self.record;
-        let site = sites.iter().find(|site| self.record.site(site) == all[index]);
-        let is_new = |site: &String| !all.contains(&self.record.alive(site));
-        all[index] == *path || self.record.form == Form::SiteEphemerals && site.is_some_and(is_new)
+    /// Whether a child that came below that znode in between is one that the next list has.
+    async fn may_have_grown(&self, parent: &str) -> Result<bool, Error> {
+        let TransactionRecord { zk, path, sites, form, .. } = &self.record;
+        if parent == path {
+            return Ok(true);
+        }
+        let site = sites.iter().find(|site| self.record.site(site) == parent);
+        let Some(site) = site.filter(|_| *form == Form::SiteEphemerals) else { return Ok(false) };
+        // The refusal has brought this server up to date, so a foreign child is in the list.
+        let children = present(until_answered(zk, || zk.children(parent)).await)?;
+        let alive = self.record.alive(site);
+        let is_alive = |name: &String| path::join(parent, name) == alive;
+        Ok(children.is_none_or(|list| list.names.iter().all(is_alive)))
     }
 
     /// Steps 5 and 6 with a coordinator. Each watch is armed by the read that it belongs to.

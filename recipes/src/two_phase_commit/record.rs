@@ -257,7 +257,9 @@ impl<Z: ZooKeeper> TransactionRecord<Z> {
                 Err(e) if e.is_transient() => doubt.again(&self.zk, status, e).await?,
                 Err(Error::Multi { cause, .. }) => match *cause {
                     // Another decision came first, and counts.
-                    Error::NodeExists | Error::NoNode => return self.look_for_good().await.map(Some),
+                    Error::NodeExists | Error::NoNode => {
+                        return self.look_for_good().await.map(Some).map_err(|e| doubt.about(e));
+                    }
                     Error::BadVersion => return Ok(None),
                     cause => return Err(doubt.about(cause)),
                 },

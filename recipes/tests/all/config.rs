@@ -393,6 +393,37 @@ fn a_reader_of_a_set_that_is_replaced_begins_again() {
 }
 
 #[test]
+fn a_snapshot_whose_connection_is_lost_starts_again_and_is_whole() {
+    for fault in [Fault::ReplyLost, Fault::RequestLost, Fault::Disconnect] {
+        for nth in 0.. {
+            let ((), struck) = play_struck(fault, nth, move |stage, danger| async move {
+                let (a, b) = (founder(&stage).await, stage.client("b").await);
+                let (one, two) = (config(&a), config(&b));
+                let [old, new] = [set(&[("a", "0"), ("b", "0")]), set(&[("a", "1"), ("b", "1"), ("c", "1")])];
+                let mut last = one.publish(&old, None).await.expect("nothing there");
+                danger.begins();
+                let reading = b.process.spawn(async move { two.snapshot().await });
+                // The reply is on its way, or lost.
+                stage.pass(&a, Duration::from_millis(12)).await;
+                danger.ends();
+                // None of the sets that it may have read of is there when it is connected again.
+                for values in [&old, &old, &new] {
+                    last = one.publish(values, Some(&last)).await.expect("nobody else writes");
+                }
+                let read = reading.await.expect("its process lives").expect("it is read").expect("there");
+                assert!([&old, &new].contains(&&read.values), "{fault:?} at {nth}: {:?}", read.values);
+                stage.settle().await;
+                b.has_left_nothing(&stage, "after a snapshot");
+            });
+            if !struck {
+                assert!(nth > 0, "{fault:?} fits somewhere");
+                break;
+            }
+        }
+    }
+}
+
+#[test]
 fn what_is_no_set_is_a_mismatch() {
     play(|stage| async move {
         let a = founder(&stage).await;

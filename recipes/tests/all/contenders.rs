@@ -7,7 +7,9 @@ use sim_zk::fault::Fault;
 use sim_zk::observer::Kind;
 use std::time::Duration;
 use zk_recipes::zk::{CreateMode, Error, Op, ZooKeeper, path};
-use zk_recipes::{Contender, Lock, LockOptions, Naming, Parents};
+use zk_recipes::{
+    Contender, Election, ElectionOptions, Lock, LockOptions, Naming, Parents, SharedLock, SharedLockOptions,
+};
 
 fn named(naming: Naming) -> LockOptions {
     LockOptions { naming, ..LockOptions::default() }
@@ -114,6 +116,40 @@ fn contenders_are_told_in_order_and_evicted_one_by_one() {
         drop(asks_c.await.expect("it is granted"));
         assert!(asks_b.await.expect_err("it was evicted").is_removed());
     });
+}
+
+/// An eviction is one request: a caller that loses its reply looks for itself.
+#[test]
+fn an_eviction_whose_message_is_lost_has_an_unknown_outcome() {
+    for (fault, is_gone) in [(Fault::RequestLost, false), (Fault::ReplyLost, true), (Fault::Disconnect, true)]
+    {
+        play(move |stage| async move {
+            let (a, b) = (stage.founder().await, stage.client("b").await);
+            let shared =
+                SharedLock::new(&b.zk, DIRECTORY, SharedLockOptions::default()).expect("a good path");
+            let election = Election::new(&b.zk, DIRECTORY, ElectionOptions::default()).expect("a good path");
+            for kind in ["lock", "shared lock", "election"] {
+                let held = a.acquires().await;
+                let holder = b.lock().contenders().await.expect("they can be listed").remove(0);
+                b.process.order(fault);
+                let evicts = || async {
+                    match kind {
+                        "lock" => b.lock().evict(&holder).await,
+                        "shared lock" => shared.evict(&holder).await,
+                        _ => election.evict(&holder).await,
+                    }
+                };
+                let lost = evicts().await.expect_err("no answer came");
+                assert!(lost == Error::ConnectionLoss && lost.is_outcome_unknown(), "{kind}: {lost}");
+                b.is_connected_again().await;
+                stage.settle().await;
+                assert_eq!(stage.names(DIRECTORY).is_empty(), is_gone, "{kind}, {fault:?}");
+                assert_eq!(evicts().await, Ok(!is_gone), "{kind}, {fault:?}: a second one tells");
+                drop(held);
+                stage.settle().await;
+            }
+        });
+    }
 }
 
 #[test]

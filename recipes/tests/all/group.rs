@@ -309,3 +309,54 @@ fn parents_and_bad_input() {
         assert_eq!(ids(&mut group.views(WithData::No)).await, ["foreign"]);
     });
 }
+
+#[test]
+fn data_that_do_not_fit_and_those_of_a_membership_that_is_lost_are_not_written() {
+    play(|stage| async move {
+        let (a, b) = (founder(&stage).await, stage.client("b").await);
+        let member = joins(&a, "one").await;
+        let mark = stage.mark();
+        assert!(member.set(&vec![0; 1 << 20]).await.is_err_and(|e| e.is_bad_input()));
+        assert_eq!(a.sent(&stage, mark), []);
+        assert_eq!(member.set(b"uno").await, Ok(()));
+        b.zk.delete(member.path(), None).await.expect("it has no manners");
+        assert_eq!(member.set(b"una").await, Err(Error::Removed(member.path().to_owned())));
+        let theirs = joins(&b, "one").await;
+        assert_eq!(member.set(b"una").await, Err(Error::Removed(member.path().to_owned())));
+        assert_eq!(member.state(), HoldState::Lost(LostReason::Removed));
+        let found = b.zk.get(theirs.path()).await.expect("it is there");
+        assert_eq!((&found.data[..], found.stat.version), (&b"one"[..], 0), "the other's is left alone");
+    });
+}
+
+#[test]
+fn the_czxid_of_a_membership_is_its_znodes_and_grows_from_member_to_member() {
+    play(|stage| async move {
+        let (a, b) = (founder(&stage).await, stage.client("b").await);
+        let mut last = 0;
+        for client in [&a, &b, &a] {
+            let member = joins(client, "one").await;
+            let stat = b.zk.exists(member.path()).await.expect("it can be read").expect("it is there");
+            assert_eq!(member.czxid(), stat.czxid);
+            assert!(member.czxid() > last);
+            last = member.czxid();
+            assert_eq!(member.set(b"uno").await, Ok(()));
+            assert_eq!(member.czxid(), last, "data do not change it");
+            member.leave().await.expect("it leaves");
+        }
+    });
+}
+
+#[test]
+fn a_join_that_was_never_polled_has_sent_nothing() {
+    play(|stage| async move {
+        let a = founder(&stage).await;
+        let (group, mark) = (group(&a), stage.mark());
+        drop(group.join(Some("one"), b""));
+        drop(group.join(None, b""));
+        drop(group.join_within(TIMEOUT, Some("one"), b""));
+        stage.settle().await;
+        assert_eq!(a.sent(&stage, mark), []);
+        drop(group.join(Some("one"), b"").await.expect("nobody owns it"));
+    });
+}

@@ -419,3 +419,26 @@ fn a_permanent_name_that_is_somebody_elses_by_now_is_not_ours_because_we_wrote_t
         assert!(sets.await.is_err_and(|e| e.is_removed()));
     });
 }
+
+#[test]
+fn a_value_that_does_not_fit_and_one_of_a_name_that_is_lost_are_not_written() {
+    play(|stage| async move {
+        let (a, b) = (founder(&stage).await, stage.client("b").await);
+        let (registered, kept) =
+            (registers(&a).await, names(&a).register_permanent("kept", b"there").await.expect("free"));
+        let mark = stage.mark();
+        // With the path and the guid in front a permanent value has less room.
+        assert!(registered.set(&vec![0; 1 << 20]).await.is_err_and(|e| e.is_bad_input()));
+        assert!(kept.set(&vec![0; (1 << 20) - 40]).await.is_err_and(|e| e.is_bad_input()));
+        assert_eq!(a.sent(&stage, mark), []);
+        assert_eq!((registered.set(b"mine").await, kept.set(b"mine").await), (Ok(()), Ok(())));
+
+        b.zk.delete(DB, None).await.expect("it has no manners");
+        let theirs = registers(&b).await;
+        assert_eq!(registered.set(b"again").await, Err(Error::Removed(DB.into())));
+        assert_eq!(registered.state(), HoldState::Lost(LostReason::Removed));
+        let found = b.zk.get(DB).await.expect("it is there");
+        assert_eq!((&found.data[..], found.stat.version), (&b"there"[..], 0), "the other's is left alone");
+        drop(theirs);
+    });
+}

@@ -553,6 +553,29 @@ fn foreign_children_are_nobodys() {
     });
 }
 
+/// The list is one flight of two reads, which is left to the caller to repeat.
+#[test]
+fn a_list_that_fails_says_why() {
+    for fault in
+        [Fault::Throttled, Fault::RequestLost, Fault::ReplyLost, Fault::Disconnect, Fault::AccessDenied]
+    {
+        for nth in 0..2 {
+            let (listed, struck) = play_struck(fault, nth, |stage, danger| async move {
+                let (a, b) = (founder(&stage).await, stage.client("b").await);
+                let held = writes(&a, 5).await;
+                danger.begins();
+                let listed = lock(&b).contenders().await;
+                drop(held);
+                listed
+            });
+            let refused = listed.expect_err("one of its reads fails");
+            let is_said =
+                if fault == Fault::AccessDenied { refused.is_denied() } else { refused.is_transient() };
+            assert!(struck && is_said, "{fault:?} at {nth}: {refused}");
+        }
+    }
+}
+
 #[test]
 fn worn_numbers_do_not_tell_the_order_of_equals() {
     play(|stage| async move {

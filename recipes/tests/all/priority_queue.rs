@@ -162,3 +162,56 @@ fn claims_are_confirmed_together_with_other_writes() {
         again.done().await.expect("it is ours");
     });
 }
+
+#[test]
+fn a_claimed_item_does_not_keep_a_less_urgent_one_back() {
+    for order in ORDERS {
+        play(move |stage| async move {
+            let (a, b, c) = (stage.client("a").await, stage.client("b").await, stage.client("c").await);
+            let of = |on: &Client| queue(on, order, Delivery::AtLeastOnce);
+            let mut puts = of(&a).producer();
+            for (priority, item) in [(1, "urgent"), (5, "later"), (9, "last")] {
+                puts.put(Priority(priority), item.as_bytes()).await.expect("it is put");
+            }
+            let (mut one, mut two) = (of(&b).consumer(), of(&c).consumer());
+            let urgent = one.claim().await.expect("there is one");
+            let later = two.claim().await.expect("there is one that is free");
+            let texts = texts(&[urgent.item().clone(), later.item().clone()]);
+            assert_eq!(texts, ["urgent", "later"], "{order:?}");
+
+            // Given back, it counts again, and goes before the rest.
+            urgent.give_back().await.expect("it is ours");
+            let again = two.claim().await.expect("there is one");
+            assert_eq!((&again.item().data[..], again.attempts()), (&b"urgent"[..], 2), "{order:?}");
+            let last = one.claim().await.expect("there is one that is free");
+            assert_eq!(last.item().data, b"last", "{order:?}");
+            assert!(one.try_claim().await.expect("it can be tried").is_none(), "{order:?}: all are claimed");
+
+            // Confirmed in any order.
+            for claim in [last, again, later] {
+                claim.done().await.expect("it is ours");
+            }
+            assert!(two.try_claim().await.expect("it can be tried").is_none(), "{order:?}: all are done");
+        });
+    }
+}
+
+#[test]
+fn a_path_that_is_bad_is_refused_before_anything_is_sent() {
+    play(|stage| async move {
+        let a = stage.client("a").await;
+        let mark = stage.mark();
+        for path in ["", "/", "q", "/q/", "/q//a", "/q/.", "/zookeeper", "/zookeeper/q", "/q\0", "/\u{10000}"]
+        {
+            let options = PriorityQueueOptions {
+                order: Order::Strict,
+                delivery: Delivery::AtMostOnce,
+                idle: Idle::HerdFree,
+                parents: Parents::Container,
+            };
+            let refused = PriorityQueue::new(&a.zk, path, options);
+            assert!(refused.expect_err("the path is bad").is_bad_input(), "{path:?}");
+        }
+        assert_eq!(a.sent(&stage, mark), []);
+    });
+}

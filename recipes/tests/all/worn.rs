@@ -7,8 +7,11 @@ use sim_zk::fault::Fault;
 use sim_zk::observer::{Kind, SimEvent};
 use std::future::Future;
 use std::time::Duration;
-use zk_recipes::zk::{ZooKeeper, path};
-use zk_recipes::{Lock, LockGuard, LockOptions};
+use zk_recipes::zk::{Error, ZooKeeper, path};
+use zk_recipes::{
+    Delivery, Idle, Lock, LockGuard, LockOptions, Order, Parents, Prefetch, Priority, PriorityQueue,
+    PriorityQueueOptions, Queue, QueueOptions,
+};
 
 const STUCK: i32 = i32::MAX;
 
@@ -172,4 +175,58 @@ fn a_try_is_refused_behind_a_worn_name() {
         held.release().await.expect("it is released");
         assert!(lock(&a, STUCK).try_acquire().await.expect("it can be tried").is_some());
     });
+}
+
+#[test]
+fn a_queue_whose_numbers_have_run_out_takes_no_item() {
+    play(|stage| async move {
+        let a = stage.client("a").await;
+        let options = QueueOptions {
+            delivery: Delivery::AtMostOnce,
+            idle: Idle::HerdFree,
+            parents: Parents::Container,
+        };
+        let worn = Bent::counting(&a.zk, &[STUCK - 1, STUCK]);
+        let queue = Queue::new(&worn, "/q", options).expect("the path is good");
+        let mut puts = queue.producer();
+        let pair = |one: &str, two: &str| [one.as_bytes().to_vec(), two.as_bytes().to_vec()];
+        puts.put_all(&pair("1", "2")).await.expect("these are the last numbers");
+        assert_eq!(puts.put(b"3").await, Err(Error::Exhausted("/q".to_owned())));
+        assert_eq!(puts.put_all(&pair("4", "5")).await, Err(Error::Exhausted("/q".to_owned())));
+        let mut takes = queue.consumer(Prefetch(1)).expect("it takes something");
+        for item in [b"1", b"2"] {
+            assert_eq!(takes.take().await.expect("it was put").data, item);
+        }
+        assert_eq!(takes.try_take().await, Ok(None), "nothing else was put");
+        // The number is free again.
+        puts.put(b"6").await.expect("no item has the number");
+        assert_eq!(takes.take().await.expect("it was put").data, b"6");
+    });
+}
+
+#[test]
+fn a_priority_queue_whose_numbers_have_run_out_takes_no_item() {
+    for order in [Order::Fresh, Order::Strict] {
+        play(move |stage| async move {
+            let a = stage.client("a").await;
+            let options = PriorityQueueOptions {
+                order,
+                delivery: Delivery::AtMostOnce,
+                idle: Idle::HerdFree,
+                parents: Parents::Container,
+            };
+            let queue =
+                PriorityQueue::new(&Bent::counting(&a.zk, &[STUCK]), "/q", options).expect("a good path");
+            let mut puts = queue.producer();
+            puts.put(Priority(5), b"1").await.expect("it is the last number");
+            assert_eq!(
+                puts.put(Priority(5), b"2").await,
+                Err(Error::Exhausted("/q".to_owned())),
+                "{order:?}"
+            );
+            let mut takes = queue.consumer();
+            assert_eq!(takes.take().await.expect("it was put").data, b"1");
+            assert_eq!(takes.try_take().await, Ok(None), "{order:?}: nothing else was put");
+        });
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::message::Code;
-use zk_recipes::zk::{EventKind, SessionId};
+use zk_recipes::zk::{EventKind, SessionId, State, Status};
 
 fn welcome(timeout: u64) -> Down {
     Down::Connected { session: SessionId(1), timeout, password: [0; 16] }
@@ -201,4 +201,15 @@ fn a_server_that_refuses_to_register_watches_is_left() {
     let result = Err(Code::QuotaExceeded.into());
     receive(&mut session, 4, ConnId(1), Down::Reply { xid: 2, zxid: 7, result }, out);
     assert_eq!(session.conn(), None, "a connection without its watches is of no use");
+    assert!(
+        matches!(out.last(), Some(Out::Changed(Status { state: State::Suspended, .. }))),
+        "{:?}",
+        out.last()
+    );
+    // The next connection registers them again.
+    out.clear();
+    session.attempt(5, ConnId(2), out);
+    receive(&mut session, 6, ConnId(2), welcome(8_000_000), out);
+    let again: Vec<PathId> = out.iter().filter_map(believed).flat_map(|all| all.data.clone()).collect();
+    assert_eq!(again, [PathId(7)]);
 }

@@ -35,7 +35,8 @@ pub enum LostReason {
     SessionOver,
     /// The session may have expired: no answer came before the deadline.
     DeadlinePassed,
-    /// Another client deleted the znode.
+    /// Another client deleted the znode; or this client closes the session, which deletes it, too, and the notification came
+    /// before the end of the session.
     Removed,
 }
 

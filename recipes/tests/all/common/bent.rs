@@ -65,7 +65,8 @@ impl ZooKeeper for Bent {
 
     fn create(&self, path: &str, data: &[u8], mode: CreateMode) -> impl InFlight<Created> + use<> {
         self.bends.lock().unwrap().made.push((path.to_owned(), mode));
-        match self.number().filter(|_| mode == CreateMode::EphemeralSequential) {
+        let number = if mode == CreateMode::EphemeralSequential { self.number() } else { None };
+        match number {
             Some(number) => self.inner.create(&format!("{path}{number:010}"), data, CreateMode::Ephemeral),
             None => self.inner.create(path, data, mode),
         }
@@ -110,7 +111,17 @@ impl ZooKeeper for Bent {
     }
 
     fn multi(&self, ops: Vec<Op>) -> impl InFlight<Vec<OpResult>> + use<> {
-        self.inner.multi(ops)
+        let numbered = |op| match op {
+            Op::Create { path, data, mode: CreateMode::PersistentSequential } => match self.number() {
+                Some(number) => {
+                    let path = format!("{path}{number:010}");
+                    Op::Create { path, data, mode: CreateMode::Persistent }
+                }
+                None => Op::Create { path, data, mode: CreateMode::PersistentSequential },
+            },
+            op => op,
+        };
+        self.inner.multi(ops.into_iter().map(numbered).collect())
     }
 
     fn sync(&self, path: &str) -> impl InFlight<()> + use<> {

@@ -14,8 +14,26 @@ pub fn at_every_await<F>(scene: impl Fn(Stage, Danger, Drops) -> F)
 where
     F: Future<Output = bool> + Send + 'static,
 {
+    in_every_way(&[Drops::AfterPolls, Drops::Awake, |ms| Drops::Later(ms as u64 * 5)], scene);
+}
+
+/// The same without the drops between two polls: scenes whose calls wait for their own replies only.
+pub fn at_every_request<F>(scene: impl Fn(Stage, Danger, Drops) -> F)
+where
+    F: Future<Output = bool> + Send + 'static,
+{
+    in_every_way(&[Drops::AfterPolls, Drops::Awake], scene);
+}
+
+/// When the future of a moment is dropped.
+type Way = fn(usize) -> Drops;
+
+fn in_every_way<F>(ways: &[Way], scene: impl Fn(Stage, Danger, Drops) -> F)
+where
+    F: Future<Output = bool> + Send + 'static,
+{
     for fault in FAULTS {
-        for way in [Drops::AfterPolls as fn(usize) -> Drops, Drops::Awake, |ms| Drops::Later(ms as u64 * 5)] {
+        for way in ways {
             for nth in 0.. {
                 let mut struck = false;
                 for moment in 0.. {
@@ -31,6 +49,8 @@ where
                     assert!(moment < 500, "it ends one day");
                 }
                 if !struck {
+                    let is_struck = fault.is_none() || nth > 0;
+                    assert!(is_struck, "{fault:?} strikes somewhere: faults end where a scene settles");
                     break;
                 }
             }

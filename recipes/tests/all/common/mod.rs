@@ -167,7 +167,8 @@ impl Stage {
         founder
     }
 
-    /// Lets everything that is under way come to rest.
+    /// Lets everything that is under way come to rest. That ends all faults for good: a scene that waits for them lets time
+    /// [pass](Self::pass) instead.
     pub async fn settle(&self) {
         self.sim.heal();
         loop {

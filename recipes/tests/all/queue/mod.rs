@@ -3,6 +3,7 @@
 mod basics;
 mod counted;
 mod denied;
+mod done_all;
 mod ends;
 mod left_alone;
 mod strangers;

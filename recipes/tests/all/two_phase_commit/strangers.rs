@@ -251,3 +251,54 @@ fn a_begin_that_may_be_over_already_is_not_begun_again() {
         });
     }
 }
+
+/// Whether sites have opened the transaction, and so have an ephemeral below their znodes in one form.
+#[test]
+fn a_foreign_znode_below_that_of_a_site_keeps_a_transaction_from_being_forgotten() {
+    for form in FORMS {
+        for are_open in [false, true] {
+            play(move |stage| async move {
+                let (c, a, s) = (founder(&stage).await, stage.client("a").await, stage.client("s").await);
+                let coordinator = c.begins(form, &["a", "b"]).await;
+                let open = if are_open { Some((a.opens("a").await, a.opens("b").await)) } else { None };
+                s.makes("/app/tx/s_a/note").await;
+                let refused = coordinator.forget().await;
+                assert_eq!(refused, Err(Error::NotEmpty), "{form:?}, open: {are_open}");
+                let left = contents(&stage);
+                for name in ["decision", "s_a", "s_a/note", "s_b", "tally"] {
+                    assert!(left.iter().any(|left| left == name), "{form:?}: {name} is not among {left:?}");
+                }
+                // Nothing is in the way any more.
+                s.zk.delete("/app/tx/s_a/note", None).await.expect("it is there");
+                let again = TwoPhaseCommit::resume(&c.zk, TX).await.expect("it is there still");
+                again.forget().await.expect("it is forgotten");
+                assert_eq!(stage.names("/app"), Vec::<String>::new(), "{form:?}");
+                drop(open);
+            });
+        }
+    }
+}
+
+#[test]
+fn a_foreign_znode_below_its_own_keeps_a_site_from_finishing() {
+    for form in FORMS {
+        play(move |stage| async move {
+            let (c, a, s) = (founder(&stage).await, stage.client("a").await, stage.client("s").await);
+            let coordinator = c.begins(form, &["a"]).await;
+            let voted = a.votes("a", Vote::Commit).await;
+            assert_eq!(coordinator.decision().await, Ok(Decision::Commit));
+            assert_eq!(voted.decision().await, Ok(Decision::Commit));
+            s.makes("/app/tx/s_a/note").await;
+            assert_eq!(voted.finish().await, Err(Error::NotEmpty), "{form:?}");
+            stage.settle().await;
+            assert_eq!(contents(&stage), ["decision", "s_a", "s_a/note", "tally"], "{form:?}");
+            a.has_left_nothing(&stage, "after it could not finish");
+            // Nothing is in the way any more: the site opens again, and finishes.
+            s.zk.delete("/app/tx/s_a/note", None).await.expect("it is there");
+            let again = a.votes("a", Vote::Commit).await;
+            assert_eq!(again.decision().await, Ok(Decision::Commit), "{form:?}");
+            again.finish().await.expect("it finishes");
+            assert_eq!(stage.names("/app"), Vec::<String>::new(), "{form:?}");
+        });
+    }
+}

@@ -299,3 +299,16 @@ fn the_votes_of_the_others_are_seen_before_the_decision() {
         assert_eq!(plain.next_vote().now_or_never(), Some(Ok(None)), "nobody follows votes here");
     });
 }
+
+#[test]
+fn a_coordinator_knows_its_transaction() {
+    play(|stage| async move {
+        let (c, d) = (founder(&stage).await, stage.client("d").await);
+        let first = c.begins(PLAIN, &["a", "b"]).await;
+        let second = TwoPhaseCommit::resume(&d.zk, TX).await.expect("it is there");
+        for coordinator in [&first, &second] {
+            assert_eq!(coordinator.path(), TX);
+            assert_eq!(coordinator.sites(), ["a", "b"]);
+        }
+    });
+}

@@ -74,9 +74,14 @@ pub fn markdown(entries: &[Entry]) -> String {
         out += &count_row(recipe, counts(entries.iter().filter(|entry| entry.recipe == *recipe)));
     }
     out += &count_row("all", counts(entries));
-    out += "\n## What nothing judges\n\n| promise | reason |\n|---|---|\n";
-    for entry in entries {
-        not_judged(&mut out, entry);
+    out += "\n## What nothing judges\n\n";
+    if counts(entries).not_judged == 0 {
+        out += "Every promise of the list has a judge.\n";
+    } else {
+        out += "| promise | reason |\n|---|---|\n";
+        for entry in entries {
+            not_judged(&mut out, entry);
+        }
     }
     for (recipe, _) in FILES {
         out +=

@@ -1,0 +1,68 @@
+//! Calls whose requests an access list denies, all of them or all from one on.
+
+use super::{Ready, prepared, reads, tree, trees, waits, writes};
+use crate::common::{Drops, RECONNECT, dropping, play_storm};
+use sim_zk::fault::Fault;
+
+/// More than any call sends.
+const LASTING: u32 = 100_000;
+
+/// Every call says that it was denied, if its first requests are, and does not go on for ever. A call that has its watch from an
+/// earlier one sends nothing, and waits.
+#[test]
+fn every_call_that_is_denied_says_so() {
+    for row in writes::all().chain(reads::all()).chain(waits::ALL) {
+        let (ended, sent) = play_storm(Fault::AccessDenied, 0, LASTING, |stage, danger| async move {
+            let a = stage.client("a").await;
+            let Ready { call, keeps } = prepared(row, &stage, &a).await;
+            let mark = stage.mark();
+            danger.begins();
+            let ended = dropping(Drops::Later(20_000), &stage, &a, call).await;
+            danger.ends();
+            drop(keeps);
+            (ended, a.sent(&stage, mark))
+        })
+        .0;
+        match ended {
+            Some(ended) => {
+                let denied = ended.expect_err(row.name);
+                assert!(denied.is_denied(), "{}: {denied}", row.name);
+            }
+            None => assert_eq!(sent, [], "{} goes on", row.name),
+        }
+    }
+}
+
+/// A write that was denied at one of its requests, and at all later ones, was not applied; another outcome is told otherwise.
+#[test]
+fn a_write_that_is_denied_is_not_applied() {
+    for row in writes::all() {
+        let (none, whole) = trees(row);
+        for nth in 0.. {
+            let ((ended, tree), _) =
+                play_storm(Fault::AccessDenied, nth, LASTING, |stage, danger| async move {
+                    let (looks, a) = (stage.client("looks").await, stage.client("a").await);
+                    let Ready { call, keeps } = prepared(row, &stage, &a).await;
+                    danger.begins();
+                    let ended = call.await;
+                    danger.ends();
+                    stage.pass(&a, 3 * RECONNECT).await;
+                    stage.settle().await;
+                    let tree = tree(&stage, &looks).await;
+                    drop(keeps);
+                    (ended, tree)
+                });
+            match ended {
+                Ok(()) => {
+                    assert_eq!(tree, whole, "{}", row.name);
+                    break;
+                }
+                Err(e) if e.is_outcome_unknown() => {
+                    assert!([&none, &whole].contains(&&tree), "{}: {e}", row.name)
+                }
+                Err(e) => assert_eq!((tree, e.is_denied()), (none.clone(), true), "{}: {e}", row.name),
+            }
+            assert!(nth < 20, "{} ends one day", row.name);
+        }
+    }
+}
