@@ -268,6 +268,7 @@ fn rates_draw_faults_by_their_seed() {
         ("reply-lost", "\"reply-lost\" is not a fault and its rate, such as reply-lost=0.01"),
         ("reply-lostt=0.1", "there is no fault \"reply-lostt\"; did you mean \"reply-lost\"?"),
         ("reply-lost=0.5", "the rate of reply-lost is 0.5; rates are from 0 to 0.25"),
+        ("packets-lost=0.1", "packets-lost is injected by a command, and is not drawn"),
     ] {
         let output = zksim().args(["serve", "--rates", rates]).output().unwrap();
         assert_eq!(output.status.code(), Some(3));
