@@ -67,6 +67,7 @@ impl<A: Ask> ControlOfServed for Verbs<A> {
     fn begin(&self, fault: LastingFault) -> Result<(), Trouble> {
         match fault {
             LastingFault::Hold(link) => self.perform("hold", ends(link)),
+            LastingFault::Lose(link) => self.perform("lose-packets", ends(link)),
             LastingFault::Kill(Member(server)) => self.perform("crash", json!({ "server": server })),
             LastingFault::Pause(Member(server)) => self.perform("pause", json!({ "server": server })),
             LastingFault::Stall(member, stage) => self.perform("stall", stalled(member, stage)),
@@ -75,7 +76,7 @@ impl<A: Ask> ControlOfServed for Verbs<A> {
 
     fn end(&self, fault: LastingFault) -> Result<(), Trouble> {
         match fault {
-            LastingFault::Hold(link) => self.perform("release", ends(link)),
+            LastingFault::Hold(link) | LastingFault::Lose(link) => self.perform("release", ends(link)),
             LastingFault::Kill(Member(server)) => {
                 self.perform("start", json!({ "server": server, "wait": false }))
             }

@@ -15,7 +15,7 @@ use std::time::Duration;
 use zk_fidelity::ensemble::case::{self, Meta, Placed, Scenario, Suite};
 use zk_fidelity::ensemble::report::Report;
 use zk_fidelity::ensemble::run;
-use zk_fidelity::ensemble::served::{Served, cannot};
+use zk_fidelity::ensemble::served::Served;
 use zk_fidelity::ensemble::sim::Simulated;
 use zk_serve::{Options, Server};
 
@@ -47,7 +47,6 @@ pub(super) struct Running<'a> {
 pub(super) struct Tally {
     pub pass: u32,
     pub fail: u32,
-    pub skip: u32,
 }
 
 /// Plays the scenarios of a file that `wanted` names, each under so many seeds from 0 on.
@@ -79,17 +78,14 @@ pub(super) fn play(
     played.map(|()| told.tally)
 }
 
-/// Plays scenarios one after the other on ensembles that are served, except those that need what these cannot do.
+/// Plays scenarios one after the other on ensembles that are served.
 fn in_turn(
     chosen: &[&Scenario],
     told: &mut Told,
     play: impl Fn(&Scenario) -> anyhow::Result<Report>,
 ) -> anyhow::Result<()> {
     for scenario in chosen {
-        match cannot(scenario) {
-            Some(why) => told.skip(scenario, why),
-            None => told.report(&play(scenario)?),
-        }
+        told.report(&play(scenario)?);
     }
     Ok(())
 }
@@ -185,19 +181,6 @@ impl Told {
             false => self.tally.fail += 1,
         }
         let text = if self.output.is_json() { json!(report).to_string() } else { report.to_string() };
-        self.line(&text);
-    }
-
-    fn skip(&mut self, scenario: &Scenario, why: &str) {
-        self.tally.skip += 1;
-        let Scenario { n, id, about, .. } = scenario;
-        let text = match self.output.is_json() {
-            true => {
-                json!({"kind": "scenario", "n": n, "id": id, "about": about, "verdict": "skip", "why": why})
-                    .to_string()
-            }
-            false => format!("skip    {id}: {why}\n"),
-        };
         self.line(&text);
     }
 
