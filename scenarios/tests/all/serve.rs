@@ -98,6 +98,17 @@ fn nonsense_closes_its_own_connection_and_no_other() {
 }
 
 #[test]
+fn a_time_without_length_gets_one_sentence() {
+    for (option, why) in [
+        ("--tick", "a tick must be longer than 0"),
+        ("--reap-every", "the period of deleting empty containers must be longer than 0"),
+    ] {
+        let output = zksim().args(["serve", option, "0s"]).output().unwrap();
+        assert_eq!(refused(&output), why);
+    }
+}
+
+#[test]
 fn a_port_in_use_gets_one_sentence() {
     let served = Served::start(&[]);
     let (_, port) = served.addresses[0].rsplit_once(':').unwrap();
