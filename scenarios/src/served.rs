@@ -50,6 +50,19 @@ impl<A: Ask> Verbs<A> {
         tick.zip(addresses).map(|(tick, addresses)| Shape { tick, addresses }).ok_or_else(nonsense)
     }
 
+    /// Restarts a server, and waits until it serves.
+    ///
+    /// # Errors
+    ///
+    /// There is no answer, it is refused, or the server does not serve within 20 s.
+    pub fn restart(&self, Member(server): Member) -> Result<(), Trouble> {
+        let said = self.0.ask("restart", json!({ "server": server })).map_err(Trouble)?;
+        match said["settled"].as_bool() {
+            Some(true) => Ok(()),
+            _ => Err(Trouble("it does not serve again".to_owned())),
+        }
+    }
+
     fn asked_for_status(&self) -> Result<Value, Trouble> {
         self.0.ask("status", json!({})).map_err(Trouble)
     }
@@ -67,6 +80,7 @@ impl<A: Ask> ControlOfServed for Verbs<A> {
     fn begin(&self, fault: LastingFault) -> Result<(), Trouble> {
         match fault {
             LastingFault::Hold(link) => self.perform("hold", ends(link)),
+            LastingFault::Lose(link) => self.perform("lose-packets", ends(link)),
             LastingFault::Kill(Member(server)) => self.perform("crash", json!({ "server": server })),
             LastingFault::Pause(Member(server)) => self.perform("pause", json!({ "server": server })),
             LastingFault::Stall(member, stage) => self.perform("stall", stalled(member, stage)),
@@ -75,7 +89,7 @@ impl<A: Ask> ControlOfServed for Verbs<A> {
 
     fn end(&self, fault: LastingFault) -> Result<(), Trouble> {
         match fault {
-            LastingFault::Hold(link) => self.perform("release", ends(link)),
+            LastingFault::Hold(link) | LastingFault::Lose(link) => self.perform("release", ends(link)),
             LastingFault::Kill(Member(server)) => {
                 self.perform("start", json!({ "server": server, "wait": false }))
             }

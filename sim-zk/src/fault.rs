@@ -68,13 +68,21 @@ named! {
         AccessDenied = "access-denied",
         /// Internal error of a server: `SystemError`, after which the outcome of a write is unknown.
         ServerError = "server-error",
+        /// Loss of packets on one direction of a server link: what is sent meanwhile is retransmitted afterwards, if the
+        /// connection survives. Injected on command, and never drawn: a chooser decides as it did before the kind was
+        /// added.
+        PacketsLost = "packets-lost",
     }
 }
 
 impl Fault {
+    /// The kinds that injection points can draw: all but those that are injected only on command, which stand last.
+    pub const DRAWN: &'static [Fault] = Fault::ALL.split_at(Fault::PacketsLost as usize).0;
+
     /// Returns whether it affects servers or server links, and so needs more than one server.
     pub fn strikes_servers(self) -> bool {
-        InjectionPoint::Packet.faults().contains(&self)
+        self == Fault::PacketsLost
+            || InjectionPoint::Packet.faults().contains(&self)
             || InjectionPoint::LeaderPacket.faults().contains(&self)
     }
 

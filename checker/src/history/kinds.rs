@@ -374,6 +374,8 @@ named! {
         SlowServer = "slow_server",
         /// In a capture: a client process was paused, without an injected fault: it was stopped, or got no processor.
         SlowProcess = "slow_process",
+        /// For a while packets of one server to another are lost; what was sent is sent again afterwards.
+        PacketsLost = "packets_lost",
     }
 
     /// What becomes of a watch after it fires.

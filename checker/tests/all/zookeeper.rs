@@ -371,6 +371,13 @@ fn zk_13_who_is_cut_off_stops_serving() {
         "1.000 world fault link_cut link:0:2 lasts 20\n1.000 world fault link_cut link:1:2 lasts 20\n";
     says(&join(&[&held(), links, &at("4.100")]), "ZK-13 fail");
     says(&join(&[&held(), &without(&format!("\n{links}"), "link:1:2"), &at("4.100")]), "ZK-13 vacuous");
+    // A link that loses all packets is as good as cut, one way.
+    let lost = links.replace("link_cut", "packets_lost");
+    says(&join(&[&held(), &lost, &at("4.100")]), "ZK-13 fail");
+    let back = lost.replace("link:0:2", "link:2:0");
+    says(&join(&[&held(), &back, &at("4.100")]), "ZK-13 vacuous");
+    let mended = "4.000 world mended packets_lost link:1:2\n";
+    says(&join(&[&held(), &lost, mended, &at("4.100")]), "ZK-13 vacuous");
 }
 
 const PERSISTENT: &str = "

@@ -127,7 +127,7 @@ impl Workload {
             name,
             about: "",
             caught_by: None,
-            faults: &Fault::ALL,
+            faults: Fault::DRAWN,
             plan: Plan::drawn,
             objects,
             sim,

@@ -66,7 +66,8 @@ pub enum Command {
     Pause(OfServer),
     Resume(OneServer),
     Cut(Between),
-    Hold(Between),
+    Hold(OneWay),
+    LosePackets(OneWay),
     Release(Released),
     Stall {
         #[serde(deserialize_with = "server")]
@@ -158,6 +159,21 @@ pub struct Between {
     /// The receiver.
     #[serde(default, deserialize_with = "maybe_server")]
     pub to: Option<u8>,
+    /// How long; absent: until it is ended.
+    #[serde(default, rename = "for", deserialize_with = "maybe_duration")]
+    pub lasts: Option<Duration>,
+}
+
+/// A fault of what one server sends to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OneWay {
+    /// The sender.
+    #[serde(deserialize_with = "server")]
+    pub from: u8,
+    /// The receiver.
+    #[serde(deserialize_with = "server")]
+    pub to: u8,
     /// How long; absent: until it is ended.
     #[serde(default, rename = "for", deserialize_with = "maybe_duration")]
     pub lasts: Option<Duration>,
@@ -337,7 +353,7 @@ impl Stage {
 pub const QUESTIONS: [&str; 6] = ["status", "tree", "sessions", "watches", "history", "verdict"];
 
 /// The verbs that do something.
-pub const ACTIONS: [&str; 24] = [
+pub const ACTIONS: [&str; 25] = [
     "lose-reply",
     "lose-request",
     "delay-reply",
@@ -355,6 +371,7 @@ pub const ACTIONS: [&str; 24] = [
     "resume",
     "cut",
     "hold",
+    "lose-packets",
     "release",
     "stall",
     "elect",
@@ -484,10 +501,8 @@ impl Command {
                 Victim::Server(_) => several("cut", servers),
                 _ => Ok(()),
             },
-            Command::Hold(between) => match between.victim("hold", servers)? {
-                Victim::Server(_) => Err(Refused::new(400, "hold needs `from` and `to`")),
-                _ => Ok(()),
-            },
+            Command::Hold(between) => between.link("hold", servers).map(drop),
+            Command::LosePackets(between) => between.link("lose-packets", servers).map(drop),
             Command::Release(released) => released.victim(servers).map(drop),
             Command::Elect {} => several("elect", servers),
             Command::Tree { path } => path.as_deref().map_or(Ok(()), absolute),
@@ -519,7 +534,7 @@ impl Released {
                 of == place && self.what.is_none_or(|what| what.fault() == fault)
             }
             _ if self.what.is_some() => false,
-            (Fault::LinkHeld | Fault::ServerPartition, _) => of == place,
+            (Fault::LinkHeld | Fault::PacketsLost | Fault::ServerPartition, _) => of == place,
             // A cut goes both ways: its two servers have no order.
             (Fault::LinkCut, Victim::Link(from, to)) => of == place || of == Victim::Link(to, from),
             _ => false,
@@ -537,14 +552,24 @@ impl Between {
                 one_of(servers, to)?;
                 Ok(Victim::Link(from, to))
             }
-            _ if verb == "hold" => {
-                Err(Refused::new(400, "hold needs two different servers as `from` and `to`"))
-            }
             _ => {
                 let why = format!("{verb} needs `server`, or two different servers as `from` and `to`");
                 Err(Refused::new(400, why))
             }
         }
+    }
+}
+
+impl OneWay {
+    /// The link, in an ensemble of so many servers.
+    pub(crate) fn link(&self, verb: &str, servers: u8) -> Result<Victim, Refused> {
+        if self.from == self.to {
+            let why = format!("{verb} needs two different servers as `from` and `to`");
+            return Err(Refused::new(400, why));
+        }
+        one_of(servers, self.from)?;
+        one_of(servers, self.to)?;
+        Ok(Victim::Link(self.from, self.to))
     }
 }
 
@@ -622,7 +647,19 @@ mod tests {
                 "there is no server 1: the only one has the number 0",
             ),
             ("cut", json!({"server": 0}), 1, "cut needs an ensemble of more than one server"),
-            ("hold", json!({"server": 0}), 3, "hold needs `from` and `to`"),
+            ("hold", json!({"from": 0, "to": 0}), 3, "hold needs two different servers as `from` and `to`"),
+            (
+                "lose-packets",
+                json!({"from": 1, "to": 1}),
+                3,
+                "lose-packets needs two different servers as `from` and `to`",
+            ),
+            (
+                "lose-packets",
+                json!({"from": 0, "to": 1}),
+                1,
+                "there is no server 1: the only one has the number 0",
+            ),
             ("release", json!({}), 3, "release needs `server`, or two different servers as `from` and `to`"),
             ("release", json!({"from": 0, "to": 1, "what": "disk"}), 3, "release of a stage needs `server`"),
             ("elect", json!({}), 1, "elect needs an ensemble of more than one server"),
@@ -674,6 +711,8 @@ mod tests {
             ),
             ("crash", json!({"server": "one"}), "crash: \"one\" is not the number of a server, such as 0"),
             ("crash", json!({"server": 300}), "crash: there is no server 300"),
+            ("hold", json!({"server": 1}), "hold: unknown field `server`"),
+            ("hold", json!({"from": 1}), "hold: missing field `to`"),
             ("cut", json!({"from": -1, "to": 1}), "cut: -1 is not the number of a server, such as 0"),
             ("lose-reply", json!({"count": "2"}), "lose-reply: \"2\" is not a count, such as 2"),
             ("crash", json!({"server": 1, "for": 2}), "crash: 2 is not a duration such as 500ms, 60s or 5m"),

@@ -8,13 +8,17 @@ use serde_json::{Map, Value, json};
 use std::io::{self, Read, Write};
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::mpsc::{self, Sender};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::JoinHandle;
+use std::time::Duration;
 use tiny_http::{Header, Method, Request, Response, Server};
 use zk_checker::history::History;
 
 /// What comes of a command.
 pub(crate) type Answer = Result<Value, Refused>;
+
+/// How long the end of the ensemble waits for answers that are being written: a client that reads none is not waited for.
+const LAST_ANSWERS: Duration = Duration::from_secs(1);
 
 /// The longest body of a request, in bytes.
 const LONGEST_BODY: u64 = 1 << 20;
@@ -86,23 +90,27 @@ impl Control {
     }
 }
 
-/// The control API over HTTP, on a thread of its own. Dropping it ends it.
+/// The control API over HTTP. Each request has a thread of its own, since an answer may wait for an election that only another
+/// request makes possible. Dropping it ends it.
 pub(crate) struct Http {
     server: Arc<Server>,
     thread: Option<JoinHandle<()>>,
+    /// Ends when no request is being answered any more.
+    answered: Receiver<()>,
 }
 
 impl Http {
     pub fn listen(address: SocketAddr, control: Control) -> io::Result<Http> {
         let server = Arc::new(Server::http(address).map_err(io::Error::other)?);
         let serving = server.clone();
+        let (answering, answered) = mpsc::channel();
         let serve = move || {
             for request in serving.incoming_requests() {
-                answer(request, &control);
+                answer_beside(request, control.clone(), answering.clone());
             }
         };
         let thread = std::thread::Builder::new().name("zk-serve-control".to_owned()).spawn(serve)?;
-        Ok(Http { server, thread: Some(thread) })
+        Ok(Http { server, thread: Some(thread), answered })
     }
 
     pub fn address(&self) -> Option<SocketAddr> {
@@ -117,7 +125,19 @@ impl Drop for Http {
             // A thread that panicked has said so.
             let _ = thread.join();
         }
+        // It ends with the last of the requests; nothing is ever sent.
+        let _ = self.answered.recv_timeout(LAST_ANSWERS);
     }
+}
+
+/// Answers a request on a thread of its own. `answering` is dropped with the answer.
+fn answer_beside(request: Request, control: Control, answering: Sender<()>) {
+    let beside = move || {
+        answer(request, &control);
+        drop(answering);
+    };
+    // Without a thread the request is dropped, which answers it with status 500.
+    let _ = std::thread::Builder::new().name("zk-serve-answer".to_owned()).spawn(beside);
 }
 
 /// The body of an answer, and its type.

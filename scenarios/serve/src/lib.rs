@@ -119,6 +119,9 @@ pub enum ServeError {
     /// The number of members is not possible.
     #[error("an ensemble has from 1 to 9 servers, not {0}")]
     Servers(u8),
+    /// A period has no length: the ensemble would do nothing else for ever.
+    #[error("{0} must be longer than 0")]
+    NoLength(&'static str),
     /// The ports of the members go past the last one.
     #[error("the members need {servers} ports from {port}, and the last port is 65535")]
     Ports {
@@ -155,11 +158,17 @@ impl Ensemble {
     ///
     /// # Errors
     ///
-    /// A number of members that is not possible, or a port that is in use.
+    /// A number of members that is not possible, a period without length, or a port that is in use.
     pub fn listen(options: &Options) -> Result<Ensemble, ServeError> {
         let servers = options.servers;
         if !(1..=9).contains(&servers) {
             return Err(ServeError::Servers(servers));
+        }
+        if micros(options.tick) == 0 {
+            return Err(ServeError::NoLength("a tick"));
+        }
+        if options.reap_every.is_some_and(|every| micros(every) == 0) {
+            return Err(ServeError::NoLength("the period of deleting empty containers"));
         }
         if options.port != 0 && options.port.checked_add(u16::from(servers) - 1).is_none() {
             return Err(ServeError::Ports { port: options.port, servers });

@@ -43,8 +43,9 @@ Faults of servers:
   resume        server wait            a paused server goes on
   cut           server for, from to for  one from all others, or two from each other
   hold          from to for            packets are held until `release`
+  lose-packets  from to for            packets are lost until `release`
   stall         server what for        a part of the server does nothing
-  release       server what, from to   ends a cut, a hold or a stall
+  release       server what, from to   ends a cut, a hold, a loss or a stall
   elect                                the leader crashes, another one is elected
   heal                                 ends all faults
 

@@ -12,10 +12,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+use zk_fidelity::conformance::tcp::Restart;
 use zk_fidelity::ensemble::case::{self, Meta, Placed, Scenario, Suite};
+use zk_fidelity::ensemble::cluster::Member;
 use zk_fidelity::ensemble::report::Report;
 use zk_fidelity::ensemble::run;
-use zk_fidelity::ensemble::served::{Served, cannot};
+use zk_fidelity::ensemble::served::{Served, Trouble};
 use zk_fidelity::ensemble::sim::Simulated;
 use zk_serve::{Options, Server};
 
@@ -47,7 +49,6 @@ pub(super) struct Running<'a> {
 pub(super) struct Tally {
     pub pass: u32,
     pub fail: u32,
-    pub skip: u32,
 }
 
 /// Plays the scenarios of a file that `wanted` names, each under so many seeds from 0 on.
@@ -79,17 +80,14 @@ pub(super) fn play(
     played.map(|()| told.tally)
 }
 
-/// Plays scenarios one after the other on ensembles that are served, except those that need what these cannot do.
+/// Plays scenarios one after the other on ensembles that are served.
 fn in_turn(
     chosen: &[&Scenario],
     told: &mut Told,
     play: impl Fn(&Scenario) -> anyhow::Result<Report>,
 ) -> anyhow::Result<()> {
     for scenario in chosen {
-        match cannot(scenario) {
-            Some(why) => told.skip(scenario, why),
-            None => told.report(&play(scenario)?),
-        }
+        told.report(&play(scenario)?);
     }
     Ok(())
 }
@@ -155,6 +153,17 @@ fn play_on<A: Ask>(
     Ok(report)
 }
 
+/// The way to restart one server of a served ensemble.
+pub(super) fn restart(address: &str, control: &str) -> anyhow::Result<Restart> {
+    let verbs = Verbs(Http::at(control)?);
+    let [wanted] = resolved(address)?[..] else {
+        bail!("cases are played on one server: name one in --connect")
+    };
+    let server = verbs.shape()?.addresses.iter().position(|of| *of == wanted).map(Member);
+    let server = server.with_context(|| format!("the ensemble of {control} has no server at {address}"))?;
+    Ok(Restart::by(move || verbs.restart(server).map_err(|Trouble(why)| why)))
+}
+
 /// The addresses of a connect string.
 fn resolved(connect: &str) -> anyhow::Result<Vec<SocketAddr>> {
     let one = |address: &str| {
@@ -185,19 +194,6 @@ impl Told {
             false => self.tally.fail += 1,
         }
         let text = if self.output.is_json() { json!(report).to_string() } else { report.to_string() };
-        self.line(&text);
-    }
-
-    fn skip(&mut self, scenario: &Scenario, why: &str) {
-        self.tally.skip += 1;
-        let Scenario { n, id, about, .. } = scenario;
-        let text = match self.output.is_json() {
-            true => {
-                json!({"kind": "scenario", "n": n, "id": id, "about": about, "verdict": "skip", "why": why})
-                    .to_string()
-            }
-            false => format!("skip    {id}: {why}\n"),
-        };
         self.line(&text);
     }
 

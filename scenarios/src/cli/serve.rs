@@ -136,12 +136,15 @@ fn parse_rates(text: &str) -> Result<Rates, String> {
             return Err(format!("the rate of {name} is {rate}; rates are from 0 to 0.25"));
         }
         let fault = Fault::from_name(name).ok_or_else(|| {
-            let names = Fault::ALL.map(Fault::name);
-            match super::nearest(name, names.into_iter()) {
+            let names: Vec<&str> = Fault::DRAWN.iter().map(|fault| fault.name()).collect();
+            match super::nearest(name, names.iter().copied()) {
                 Some(near) => format!("there is no fault {name:?}; did you mean {near:?}?"),
                 None => format!("there is no fault {name:?}; there are {}", names.join(", ")),
             }
         })?;
+        if !Fault::DRAWN.contains(&fault) {
+            return Err(format!("{name} is injected by a command, and is not drawn"));
+        }
         Ok(rates.with(fault, rate))
     })
 }

@@ -1,8 +1,10 @@
 //! `zksim control`, as it is typed: every verb, what people get wrong, and what scripts read.
 
-use crate::command::{refused, said};
+use crate::command::{refused, said, wait_until};
 use crate::served::{Served, zksim};
-use serde_json::Value;
+use serde_json::{Value, json};
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use zk_recipes::zk::{CreateMode, ZooKeeper};
 use zk_serve::command::{ACTIONS, QUESTIONS};
 
@@ -71,25 +73,91 @@ fn every_verb_about_servers_works_as_it_is_typed() {
         (&["resume", "server=1"], "done, settled"),
         (&["cut", "server=0", "for=1h"], "fault 4"),
         (&["release", "server=0"], "released 1"),
-        (&["release", "server=0"], "nothing was cut, held or stalled there"),
+        (&["release", "server=0"], "nothing was cut, held, lost or stalled there"),
         (&["cut", "from=2", "to=0"], "fault 5"),
         (&["release", "from=0", "to=2"], "released 1"),
         (&["hold", "from=1", "to=0", "for=1h"], "fault 6"),
         (&["release", "from=1", "to=0"], "released 1"),
-        (&["stall", "server=2", "what=disk"], "fault 7"),
-        (&["stall", "server=2", "what=apply"], "fault 8"),
+        (&["lose-packets", "from=1", "to=0"], "fault 7"),
+        (&["release", "from=0", "to=1"], "nothing was cut, held, lost or stalled there"),
+        (&["release", "from=1", "to=0"], "released 1"),
+        (&["stall", "server=2", "what=disk"], "fault 8"),
+        (&["stall", "server=2", "what=apply"], "fault 9"),
         (&["release", "server=2", "what=disk"], "released 1"),
-        (&["release", "server=2", "what=commit"], "nothing was cut, held or stalled there"),
+        (&["release", "server=2", "what=commit"], "nothing was cut, held, lost or stalled there"),
         (&["release", "server=2"], "released 1"),
-        (&["crash", "server=1"], "fault 9"),
+        (&["crash", "server=1"], "fault 10"),
         (&["start", "server=1", "wait=false"], "done"),
-        (&["restart", "server=1", "wait=false"], "fault 10"),
+        (&["restart", "server=1", "wait=false"], "fault 11"),
         (&["resume", "server=1", "wait=false"], "done"),
         (&["heal"], "done, settled"),
-        (&["elect"], "fault 11, settled"),
+        (&["elect"], "fault 12, settled"),
         (&["shutdown"], "done"),
     ] {
         assert_eq!(served.told(line), format!("{answer}\n"), "{line:?}");
+    }
+}
+
+/// Sends a request to the control API, whose answer is read later.
+fn asked(served: &Served, verb: &str, fields: &Value) -> TcpStream {
+    let address = served.control.strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(address).unwrap();
+    let body = fields.to_string();
+    let length = body.len();
+    write!(
+        stream,
+        "POST /{verb} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}"
+    )
+    .unwrap();
+    stream
+}
+
+/// The status and the body of the answer.
+fn answered(mut stream: TcpStream) -> (u16, Value) {
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{answer:?}"));
+    (head[9..12].parse().unwrap(), serde_json::from_str(body).unwrap())
+}
+
+/// Requests whose answers wait for a server that cannot serve: it is the only one of three that runs.
+fn waiting(served: &Served) -> Vec<TcpStream> {
+    for server in ["server=0", "server=1", "server=2"] {
+        served.told(&["crash", server]);
+    }
+    let waiting = (0..20).map(|_| asked(served, "start", &json!({"server": 0}))).collect();
+    wait_until(|| served.told(&["status"]).contains(" looking "));
+    waiting
+}
+
+#[test]
+fn requests_that_wait_keep_no_other_from_its_answer() {
+    let served = Served::start(&["--servers", "3"]);
+    let waiting = waiting(&served);
+    assert_eq!(served.told(&["release", "server=0"]), "nothing was cut, held, lost or stalled there\n");
+    assert_eq!(served.told(&["heal"]), "done, settled\n");
+    for stream in waiting {
+        assert_eq!(answered(stream), (200, json!({"settled": true})));
+    }
+    // Nobody can be elected while a second server is away, and every server is to serve in the end.
+    served.told(&["crash", "server=0"]);
+    wait_until(|| served.told(&["status"]).contains(" leader "));
+    let elects = asked(&served, "elect", &json!({}));
+    wait_until(|| served.told(&["history"]).contains("leader_crash"));
+    assert!(served.told(&["status"]).contains(" down "));
+    assert_eq!(served.told(&["heal"]), "done, settled\n");
+    let (status, answer) = answered(elects);
+    assert_eq!((status, &answer["settled"]), (200, &json!(true)), "{answer}");
+}
+
+#[test]
+fn requests_that_wait_are_answered_at_the_end() {
+    let served = Served::start(&["--servers", "3"]);
+    let waiting = waiting(&served);
+    assert_eq!(served.told(&["shutdown"]), "done\n");
+    for stream in waiting {
+        let why = "the ensemble does not run any more";
+        assert_eq!(answered(stream), (503, json!({"error": why})));
     }
 }
 

@@ -23,7 +23,7 @@ const fn of(name: &'static str, sim: TaskFn<zk_harness::client::SimProcess>) -> 
         name,
         about: "clients that come to no end",
         caught_by: None,
-        faults: &Fault::ALL,
+        faults: Fault::DRAWN,
         plan: Plan::drawn,
         objects: lock::objects,
         sim,

@@ -9,6 +9,7 @@ mod command;
 mod command_line;
 mod conformance;
 mod control;
+mod control_verbs;
 mod determinism;
 mod downstream;
 mod ensemble_scenarios;

@@ -98,6 +98,17 @@ fn nonsense_closes_its_own_connection_and_no_other() {
 }
 
 #[test]
+fn a_time_without_length_gets_one_sentence() {
+    for (option, why) in [
+        ("--tick", "a tick must be longer than 0"),
+        ("--reap-every", "the period of deleting empty containers must be longer than 0"),
+    ] {
+        let output = zksim().args(["serve", option, "0s"]).output().unwrap();
+        assert_eq!(refused(&output), why);
+    }
+}
+
+#[test]
 fn a_port_in_use_gets_one_sentence() {
     let served = Served::start(&[]);
     let (_, port) = served.addresses[0].rsplit_once(':').unwrap();
@@ -268,6 +279,7 @@ fn rates_draw_faults_by_their_seed() {
         ("reply-lost", "\"reply-lost\" is not a fault and its rate, such as reply-lost=0.01"),
         ("reply-lostt=0.1", "there is no fault \"reply-lostt\"; did you mean \"reply-lost\"?"),
         ("reply-lost=0.5", "the rate of reply-lost is 0.5; rates are from 0 to 0.25"),
+        ("packets-lost=0.1", "packets-lost is injected by a command, and is not drawn"),
     ] {
         let output = zksim().args(["serve", "--rates", rates]).output().unwrap();
         assert_eq!(output.status.code(), Some(3));

@@ -215,6 +215,35 @@ fn servers_crash_and_are_elected() {
 }
 
 #[test]
+fn a_follower_whose_packets_are_lost_is_given_up_and_comes_back() {
+    play(3, |server| async move {
+        server.perform("heal", json!({})).unwrap();
+        let (leader, others) = states(&server);
+        let leader = leader.as_u64().unwrap();
+        let follower = (leader + 1) % 3;
+        assert_eq!(others[follower as usize], "follower");
+        let pair = json!({"from": leader, "to": follower});
+        let answer = server.perform("lose-packets", pair.clone()).unwrap();
+        assert!(answer["fault"].is_u64(), "{answer}");
+        let zk = Client::open(&server.addresses()[leader as usize].to_string(), Options::new(20 * TICK))
+            .await
+            .unwrap();
+        let given_up = async {
+            while states(&server).1[follower as usize] == "follower" {
+                zk.create("/a", b"", CreateMode::EphemeralSequential).await.unwrap();
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(60), given_up).await.expect("the follower hears nothing");
+        assert_eq!(states(&server).0, json!(leader), "the others go on");
+        assert_eq!(server.perform("release", pair).unwrap()["released"], 1);
+        assert_eq!(told(&server, "heal", json!({})).await["settled"], true);
+        assert_eq!(states(&server).1[follower as usize], "follower");
+        assert_eq!(faults(&server.history()), [FaultKind::PacketsLost]);
+        holds(&server);
+    });
+}
+
+#[test]
 fn a_seed_draws_faults() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
@@ -285,6 +314,9 @@ fn a_release_ends_what_it_names_and_nothing_else() {
     server.perform("hold", json!({"from": 2, "to": 0})).unwrap();
     assert_eq!(released(json!({"from": 0, "to": 2})), 0, "a hold has one");
     assert_eq!(released(json!({"from": 2, "to": 0})), 1);
+    server.perform("lose-packets", json!({"from": 1, "to": 2})).unwrap();
+    assert_eq!(released(json!({"from": 2, "to": 1})), 0, "a loss has one");
+    assert_eq!(released(json!({"from": 1, "to": 2})), 1);
     for what in ["disk", "apply"] {
         server.perform("stall", json!({"server": 1, "what": what})).unwrap();
     }

@@ -173,6 +173,7 @@ impl World {
     fn held_by(&self, fault: Fault, victim: Victim) -> Vec<Hold> {
         match (fault, victim) {
             (Fault::LinkHeld, Victim::Link(from, to)) => vec![Hold::Link(from, to)],
+            (Fault::PacketsLost, Victim::Link(from, to)) => vec![Hold::Loss(from, to)],
             (Fault::LinkCut, Victim::Link(from, to)) => Self::both_ways(from, to).to_vec(),
             (Fault::ServerPartition, Victim::Server(id)) => self.all_links(id),
             (Fault::ServerPause, Victim::Server(id)) => vec![Hold::Server(id)],

@@ -223,14 +223,16 @@ impl CutOff {
 
     fn fault(&mut self, scene: &Scene<'_>, kind: FaultKind, victim: Victim, begins: bool) {
         use Victim;
-        if !begins && matches!(kind, FaultKind::ServerPartition | FaultKind::LinkCut | FaultKind::LinkHeld) {
+        let between =
+            [FaultKind::ServerPartition, FaultKind::LinkCut, FaultKind::PacketsLost, FaultKind::LinkHeld];
+        if !begins && between.contains(&kind) {
             self.rejoined = scene.at;
         }
         match (kind, victim) {
             (FaultKind::ServerPartition, Victim::Server { server }) => {
                 *slot(&mut self.cut, usize::from(server)) = begins.then_some((scene.at, scene.index));
             }
-            (FaultKind::LinkCut, Victim::Link { from, to }) => {
+            (FaultKind::LinkCut | FaultKind::PacketsLost, Victim::Link { from, to }) => {
                 self.links.retain(|(a, b, _)| (*a, *b) != (from, to));
                 if begins {
                     self.links.push((from, to, scene.at));

@@ -11,9 +11,7 @@ mod socket;
 mod tests;
 mod tidy;
 
-use super::case::Scenario;
 use super::cluster::{Cluster, Link, Member, Micros, PipelineStage};
-use super::step::{Fault, LinkFault, Step};
 use crate::exchange::Arrival;
 use crate::exchange::reply;
 use crate::exchange::wire::{self, Hello};
@@ -33,6 +31,8 @@ const SLICE: u64 = 2_000;
 pub enum LastingFault {
     /// The packets of a link are held, and go on in order when it ends.
     Hold(Link),
+    /// The packets of a link are lost, and sent again when it ends if their connection still stands.
+    Lose(Link),
     /// The process of a member is dead.
     Kill(Member),
     /// The process of a member stands still.
@@ -116,28 +116,6 @@ pub struct Served<C> {
     interrupted: Arc<AtomicBool>,
 }
 
-/// What of a scenario a served ensemble cannot do: none, if it can be played.
-pub fn cannot(scenario: &Scenario) -> Option<&'static str> {
-    let loses = |step: &Step| matches!(step, Step::Fault(Fault::Link(LinkFault::Lose, _)));
-    scenario
-        .steps
-        .iter()
-        .any(|step| any(step, &loses))
-        .then_some("it loses packets between servers, and a served ensemble delays them")
-}
-
-/// Whether that is so of a step, or of one in it.
-fn any(step: &Step, is_so: &impl Fn(&Step) -> bool) -> bool {
-    let of = |steps: &[Step]| steps.iter().any(|step| any(step, is_so));
-    is_so(step)
-        || match step {
-            Step::Until(until) => any(&until.step, is_so) || of(&until.also),
-            Step::Spin(spin) => any(&spin.step, is_so) || of(&spin.also),
-            Step::If(choice) => of(&choice.then) || of(&choice.otherwise),
-            _ => false,
-        }
-}
-
 impl<C: ControlOfServed> Served<C> {
     /// An ensemble whose members have these addresses.
     pub fn new(addresses: Vec<SocketAddr>, control: C) -> Self {
@@ -192,6 +170,15 @@ impl<C: ControlOfServed> Served<C> {
         if !self.is_in_trouble() && self.try_to(self.control.begin(fault)).is_some() {
             self.lasting.borrow_mut().push(fault);
         }
+    }
+
+    /// Begins a fault of a link, unless the other one lasts there: the verb that ends one of them ends both.
+    fn begin_on_link(&self, fault: LastingFault, other: LastingFault) {
+        if self.lasting.borrow().contains(&other) {
+            let why = "a link of a served ensemble holds packets or loses them, and not both at a time";
+            self.try_to::<()>(Err(Trouble(why.to_owned())));
+        }
+        self.begin(fault);
     }
 
     /// Ends a fault, but none that somebody else began.
@@ -296,19 +283,20 @@ impl<C: ControlOfServed> Cluster for &Served<C> {
     }
 
     fn hold(&mut self, link: Link) {
-        self.begin(LastingFault::Hold(link));
+        self.begin_on_link(LastingFault::Hold(link), LastingFault::Lose(link));
     }
 
     fn release(&mut self, link: Link) {
         self.end(LastingFault::Hold(link));
     }
 
-    fn lose(&mut self, _: Link) {
-        let why = "a served ensemble delays packets between servers, and loses none";
-        self.try_to::<()>(Err(Trouble(why.to_owned())));
+    fn lose(&mut self, link: Link) {
+        self.begin_on_link(LastingFault::Lose(link), LastingFault::Hold(link));
     }
 
-    fn heal(&mut self, _: Link) {}
+    fn heal(&mut self, link: Link) {
+        self.end(LastingFault::Lose(link));
+    }
 
     fn kill(&mut self, member: Member) {
         self.begin(LastingFault::Kill(member));

@@ -109,6 +109,7 @@ impl Words<'_> {
             FaultKind::ServerPause => format!("⚡ {name} is paused for {ms} ms"),
             FaultKind::LinkHeld => format!("⚡ {name} is delayed for {ms} ms"),
             FaultKind::LinkCut => format!("⚡ {name} is cut both ways for {ms} ms"),
+            FaultKind::PacketsLost => format!("⚡ {name} loses packets for {ms} ms"),
             FaultKind::ServerPartition => {
                 format!("⚡ {name} is partitioned from the other servers for {ms} ms")
             }

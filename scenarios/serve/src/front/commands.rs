@@ -160,7 +160,10 @@ impl Front {
                 self.strike(fault, victim, what.lasts).into()
             }
             Command::Hold(what) => {
-                self.strike(Fault::LinkHeld, what.victim("hold", servers)?, what.lasts).into()
+                self.strike(Fault::LinkHeld, what.link("hold", servers)?, what.lasts).into()
+            }
+            Command::LosePackets(what) => {
+                self.strike(Fault::PacketsLost, what.link("lose-packets", servers)?, what.lasts).into()
             }
             Command::Release(what) => {
                 let place = what.victim(servers)?;

@@ -14,7 +14,7 @@ pub(super) fn text(verb: &str, said: &Value) -> String {
         ),
         "watches" => table(&["path", "session"], &said["watches"]),
         "verdict" => said["text"].as_str().unwrap_or_default().to_owned(),
-        "release" if said["released"] == 0 => line("nothing was cut, held or stalled there"),
+        "release" if said["released"] == 0 => line("nothing was cut, held, lost or stalled there"),
         "release" => line(&format!("released {}", said["released"])),
         _ => done(said),
     }

@@ -217,6 +217,16 @@ impl Hand {
         self.raw.start(server);
     }
 
+    /// Injects a fault into a server link now, for so many milliseconds.
+    pub fn inject(&mut self, fault: Fault, victim: Victim, ms: u64) {
+        self.raw.inject(fault, victim, ms * 1000);
+    }
+
+    /// Ends the faults of a server link before their time.
+    pub fn mend(&mut self, victim: Victim) -> usize {
+        self.raw.mend(|_, of| of == victim)
+    }
+
     /// Orders a fault to be drawn at such a place, behind so many others, for so long on its own scale.
     pub fn order(&mut self, place: InjectionPoint, fault: Fault, passed_by: u32, duration: u32) {
         self.orders.fault(place, fault, passed_by, 1, duration);

@@ -67,6 +67,42 @@ fn behind_a_cut_link_a_follower_gives_its_leader_up() {
 }
 
 #[test]
+fn packets_that_were_lost_arrive_when_their_host_sends_them_again() {
+    let (mut hand, mut writer, mut reader) = prepared(F2, LONG);
+    let begin = hand.now();
+    hand.inject(Fault::PacketsLost, Victim::Link(L, F2), 4_000);
+    hand.set(&mut writer, "/a", "new");
+    assert_eq!(hand.struck(), [(Fault::PacketsLost, Victim::Link(L, F2), 4_000)]);
+    let create = hand.creation("/b", CreateMode::Persistent);
+    let xid = hand.send(&mut reader, create);
+    assert_eq!(hand.heard(&mut reader, xid, 1_000), Heard::Silence);
+    assert!(hand.sees(&mut writer, "/b"), "the other direction is free");
+    let since = |hand: &Hand| (hand.now() - begin) / 1000;
+    hand.pass(4_200 - since(&hand));
+    let applied = |id| hand.raw().world().applied(id);
+    assert!(applied(F2) < applied(F1), "a held link would have delivered the commit by now");
+    assert!(matches!(hand.heard(&mut reader, xid, 4_000), Heard::Ok(_)), "nothing is lost for good");
+    let after = since(&hand);
+    assert!((6_000..7_000).contains(&after), "200 ms, and twice as much each time: {after}");
+    assert_eq!(hand.get(&mut reader, "/a"), text("new"));
+}
+
+#[test]
+fn packets_that_were_lost_go_with_their_connection() {
+    let (mut hand, mut writer, mut reader) = prepared(F2, LONG);
+    hand.inject(Fault::PacketsLost, Victim::Link(F2, L), 60_000);
+    let create = hand.creation("/b", CreateMode::Persistent);
+    let xid = hand.send(&mut reader, create);
+    assert_eq!(hand.heard(&mut reader, xid, 14_000), Heard::Closed, "the leader has given the follower up");
+    hand.set(&mut writer, "/a", "new");
+    assert_eq!(hand.mend(Victim::Link(F2, L)), 1);
+    hand.pass(8_000);
+    assert_eq!(hand.attach(&mut reader, F2), Greeting::Welcome);
+    assert_eq!(hand.get(&mut reader, "/a"), text("new"));
+    assert!(!hand.sees(&mut writer, "/b"), "no host sends the packets of a former connection again");
+}
+
+#[test]
 fn on_a_partitioned_follower_a_client_is_connected_and_answered_and_already_expired() {
     let (mut hand, mut writer, mut reader) = prepared(F2, SHORT);
     hand.make(&mut reader, "/e", CreateMode::Ephemeral);

@@ -1,8 +1,8 @@
 //! Ensembles whose control does not answer, and faults of others.
 
-use super::{ControlOfServed, LastingFault, MemberStatus, Served, Status, Trouble, cannot};
+use super::{ControlOfServed, LastingFault, MemberStatus, Served, Status, Trouble};
 use crate::ensemble::case::{Meta, Scenario, parse};
-use crate::ensemble::cluster::{Cluster, Member, PipelineStage};
+use crate::ensemble::cluster::{Cluster, Link, Member, PipelineStage};
 use crate::ensemble::play::{Stuck, play};
 use std::cell::RefCell;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -113,11 +113,33 @@ fn the_faults_that_a_scenario_began_are_ended_and_no_others() {
 }
 
 #[test]
-fn a_scenario_that_loses_packets_is_left_out_wherever_it_does() {
-    let cut = r#"{"fault": "drop", "frm": "L", "to": "F1"}"#;
-    let held = r#"{"fault": "hold", "frm": "L", "to": "F1"}"#;
-    let within = |fault: &str| format!(r#"[{READ}, {{"if_": "r", "equals": "OK", "then": [{fault}]}}]"#);
-    assert!(cannot(&scenario(&within(cut))).is_some());
-    assert!(cannot(&scenario(&format!("[{READ}, {cut}]"))).is_some());
-    assert_eq!(cannot(&scenario(&within(held))), None);
+fn packets_of_a_link_are_lost_until_it_heals() {
+    let fake = Fake { answers: 9, ..Fake::default() };
+    let served = Served::new(addresses(), &fake);
+    let (mut cluster, link) = (&served, Link { from: Member(0), to: Member(1) });
+    cluster.lose(link);
+    cluster.release(link);
+    cluster.heal(link);
+    let asked = [
+        "begin Lose(Link { from: Member(0), to: Member(1) })",
+        "end Lose(Link { from: Member(0), to: Member(1) })",
+    ];
+    assert_eq!(*fake.asked.borrow(), asked, "a release ends no loss");
+    assert_eq!(served.trouble(), None);
+}
+
+#[test]
+fn a_link_does_not_hold_packets_and_lose_them_at_a_time() {
+    let link = Link { from: Member(0), to: Member(1) };
+    for is_held_first in [true, false] {
+        let fake = Fake { answers: 9, ..Fake::default() };
+        let served = Served::new(addresses(), &fake);
+        let mut cluster = &served;
+        for is_hold in [is_held_first, !is_held_first] {
+            if is_hold { cluster.hold(link) } else { cluster.lose(link) }
+        }
+        let why = "a link of a served ensemble holds packets or loses them, and not both at a time";
+        assert_eq!(served.trouble(), Some(Trouble(why.to_owned())));
+        assert_eq!(fake.asked.borrow().len(), 1);
+    }
 }
