@@ -2,6 +2,7 @@
 
 use crate::history::{Kind, Notify, Object, ObjectId, OpId, Session, Sym, Tables};
 use crate::rule_id::RuleId;
+use crate::text::abbreviated;
 use crate::view::{Moment, View, is_child};
 
 /// What a rule looks at.
@@ -135,9 +136,16 @@ pub(crate) fn ms(micros: u64) -> String {
     }
 }
 
-fn shorten(text: &str) -> String {
-    match text.char_indices().nth_back(39) {
-        Some((at, _)) if at > 0 => format!("…{}", &text[at..]),
-        _ => text.to_owned(),
+/// The longest path in the text of a finding, in characters.
+const LONGEST: usize = 60;
+
+/// A path with short guids; of a long one only its last parts.
+fn shorten(path: &str) -> String {
+    let mut short = abbreviated(path);
+    while short.chars().count() > LONGEST {
+        let parts = short.trim_start_matches("…/").trim_start_matches('/');
+        let Some((_, rest)) = parts.split_once('/') else { break };
+        short = format!("…/{rest}");
     }
+    short
 }

@@ -12,6 +12,7 @@
 //! The word before a `#` is a comment, except in `call`. A word with blanks stands in quotes, as in JSON. In the
 //! first lines everything has a default, and clients may be left out: then they are numbered as they appear.
 
+mod abbreviated;
 mod event;
 mod parse;
 mod tokens;
@@ -19,6 +20,7 @@ mod write;
 
 use crate::history::{Header, Kind, Manner};
 
+pub use abbreviated::abbreviated;
 pub use parse::parse;
 pub use write::write;
 

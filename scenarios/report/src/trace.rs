@@ -5,6 +5,7 @@ pub(crate) mod words;
 use std::fmt::Write;
 use words::{Words, because, called, notice, observed};
 use zk_checker::history::{History, ReqId, Request, Session, SessionState, Sym, What, Who, Why};
+use zk_checker::text::abbreviated;
 
 /// Prints a run; `steps` are what a script said, and before which event.
 pub fn print(history: &History, steps: &[(usize, String)]) -> String {
@@ -59,7 +60,7 @@ impl Printer<'_> {
                 self.line(at, who, &text);
             }
             What::Observed { seen, text, number, .. } => {
-                let text = format!("▷ {}", observed(seen, self.text(text), number));
+                let text = format!("▷ {}", observed(seen, &self.text(text), number));
                 self.line(at, who, &text);
             }
             What::Believe { token, .. } => {
@@ -147,8 +148,8 @@ impl Printer<'_> {
         let _ = writeln!(self.out, "{:>9.3}  {who:<7} {text}", at as f64 / 1e6);
     }
 
-    fn text(&self, sym: Sym) -> &str {
-        self.history.names.get(sym).unwrap_or("?")
+    fn text(&self, sym: Sym) -> String {
+        abbreviated(self.history.names.get(sym).unwrap_or("?"))
     }
 
     fn asked(&mut self, req: ReqId, kind: Request, path: Sym) {

@@ -7,6 +7,7 @@ use zk_checker::history::{
     Code, History, Kind, ObjectId, OpId, Outcome, ReqId, Request, Session, SessionState, Sym, Table, Verb,
     WatchMode, What, Who, Why,
 };
+use zk_checker::text::abbreviated;
 
 /// Tells the events of one history.
 pub(super) struct Sentences<'a> {
@@ -126,11 +127,13 @@ impl<'a> Sentences<'a> {
             }
             What::Given { text, number } => match number {
                 0 if self.text(text).is_empty() => "gives nothing".to_owned(),
-                0 => format!("gives {:?}", self.history.names.get(text).unwrap_or("?")),
-                _ => format!("gives {:?}, {number}", self.history.names.get(text).unwrap_or("?")),
+                0 => format!("gives {:?}", abbreviated(self.history.names.get(text).unwrap_or("?"))),
+                _ => {
+                    format!("gives {:?}, {number}", abbreviated(self.history.names.get(text).unwrap_or("?")))
+                }
             },
             What::Observed { seen, text, number, .. } => {
-                observed(seen, self.history.names.get(text).unwrap_or("?"), number)
+                observed(seen, &abbreviated(self.history.names.get(text).unwrap_or("?")), number)
             }
             What::Sleep { until, deadline: true } => {
                 format!("waits until {:.3} s, its time limit", until as f64 / 1e6)

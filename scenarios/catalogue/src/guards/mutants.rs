@@ -274,7 +274,7 @@ static FENCE_OF_DIRECTORY: Workload = mutant(
 static ONCE_RESENDS: Workload = mutant(
     "guards-once-resends",
     "transact_once sends the writes again after a lost reply, without a receipt",
-    Caught::by(Mx17),
+    Caught::by(Mx17).or(&[(An3, "the second attempt is refused, and the first was applied")]),
     &[Fault::ReplyLost],
     |_| struck(&[Fault::ReplyLost], 0.05),
     |task| run(task, Wrong::OnceResends, &HONEST),

@@ -2,6 +2,7 @@
 
 mod evidence;
 mod macros;
+mod options;
 mod sentences;
 mod sources;
 

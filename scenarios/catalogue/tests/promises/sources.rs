@@ -18,18 +18,31 @@ pub(crate) struct Promised {
 /// the judges of the trait.
 const APART: [&str; 5] = ["client", "session", "wire", "observe", "suite"];
 
-/// Reads the sources and the page of costs.
-pub(crate) fn read() -> Vec<Promised> {
+/// The text of each source.
+fn texts() -> Vec<(PathBuf, String)> {
     let recipes = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../recipes");
     let mut files = Vec::new();
     collect(&recipes.join("src"), &mut files);
-    let texts: Vec<(PathBuf, String)> = files
-        .into_iter()
-        .map(|path| {
-            let text = std::fs::read_to_string(&path).expect("a source can be read");
-            (path, text)
-        })
-        .collect();
+    let read = |path: PathBuf| {
+        let text = std::fs::read_to_string(&path).expect("a source can be read");
+        (path, text)
+    };
+    files.into_iter().map(read).collect()
+}
+
+/// Each source, read.
+pub(crate) fn files() -> Vec<(PathBuf, syn::File)> {
+    let parsed = |(path, text): (PathBuf, String)| {
+        let file = syn::parse_file(&text).expect("the sources are Rust");
+        (path, file)
+    };
+    texts().into_iter().map(parsed).collect()
+}
+
+/// Reads the sources and the page of costs.
+pub(crate) fn read() -> Vec<Promised> {
+    let recipes = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../recipes");
+    let texts = texts();
     let mut promised = of_texts(texts.iter().map(|(path, text)| (path.as_path(), text.as_str())));
     let costs = std::fs::read_to_string(recipes.join("COST.md")).expect("the page of costs can be read");
     promised.extend(of_costs(&costs));

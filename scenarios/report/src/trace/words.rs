@@ -1,6 +1,7 @@
 //! The words of a trace: parties, requests, faults and what is handed out, as they are called in print.
 
 use zk_checker::history::{Code, Failure, FaultKind, History, Notify, Request, Seen, Sym, Verb, Victim};
+use zk_checker::text::abbreviated;
 
 /// Calls the things of a history by their names.
 #[derive(Clone, Copy)]
@@ -44,24 +45,9 @@ impl Words<'_> {
         format!("{verb} {}", self.short(path))
     }
 
-    /// A path with its guid cut to four digits, enough for a reader to compare.
+    /// A path with short guids.
     pub(crate) fn short(&self, path: Sym) -> String {
-        let text = self.history.names.text(path);
-        let mut short = String::with_capacity(text.len());
-        for (index, part) in text.split('/').enumerate() {
-            if index > 0 {
-                short.push('/');
-            }
-            let hex = part.bytes().take_while(|b| b.is_ascii_hexdigit()).count();
-            if hex >= 32 {
-                short.push_str(&part[..4]);
-                short.push('…');
-                short.push_str(&part[hex..]);
-            } else {
-                short.push_str(part);
-            }
-        }
-        short
+        abbreviated(self.history.names.text(path))
     }
 
     pub(crate) fn victim(&self, victim: Victim) -> String {

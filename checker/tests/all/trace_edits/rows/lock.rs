@@ -1,4 +1,4 @@
-//! Locks: MX-1 to MX-16.
+//! Locks: MX-1 to MX-17.
 
 use super::{Edit::*, Row, row};
 use crate::common::*;
@@ -295,6 +295,18 @@ fn waiting() -> Vec<Row> {
             &[HEAD, A_HOLDS, "0.030 a state s1 suspended\n0.030 a #1 unbelieve suspect\n"].concat(),
             &[Cut("suspended")],
             "MX-16",
+        ),
+        row(
+            "a write under a hold is applied when the hold is over",
+            &crate::fenced::written("transact"),
+            &[
+                After(
+                    "given x",
+                    "0.0105 server:0 txn 0x7 s1 delete ok\n0.0105 server:0 deleted 0x7 /lock/a-0 by s1",
+                ),
+                Cut("deleted 0x90"),
+            ],
+            "MX-17",
         ),
     ]
 }
