@@ -61,8 +61,17 @@ impl Handshake {
         shared: &Shared,
     ) -> Result<(Box<dyn Stream>, Incoming<Real>), Failed> {
         let hello = shared.lock().hello.take().ok_or(Failed::Lost)?;
-        let mut stream = self.connect(&self.servers[usize::from(server)]).await?;
-        let welcome = ask_for_session(&mut stream, &hello).await?;
+        let stream = self.connect(&self.servers[usize::from(server)]).await?;
+        self.greet(stream, &hello).await
+    }
+
+    /// Steps 2 to 4, on an open connection.
+    pub(super) async fn greet(
+        &self,
+        mut stream: Box<dyn Stream>,
+        hello: &Hello,
+    ) -> Result<(Box<dyn Stream>, Incoming<Real>), Failed> {
+        let welcome = ask_for_session(&mut stream, hello).await?;
         // The rest needs an accepted session.
         if !matches!(welcome, Incoming::Connected { timeout: 0, .. }) {
             #[cfg(feature = "client-sasl")]

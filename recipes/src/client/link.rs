@@ -52,18 +52,27 @@ pub(super) fn drive(shared: Arc<Shared>, handshake: Handshake) -> impl Future<Ou
                 Either::Left((opened, _)) => opened,
                 Either::Right(_) => continue,
             };
-            match opened {
-                Ok((stream, welcome)) => {
-                    shared.receive(conn, welcome);
-                    pump(&shared, conn, stream).await;
-                }
-                Err(Failed::Refused) => shared.end(Over::AuthFailed),
-                Err(Failed::Lost) => {}
-            }
-            shared.receive(conn, Incoming::Fin);
+            carry(&shared, conn, opened).await;
         }
         drop(abandoned);
     }
+}
+
+/// Steps 3 and 4, with the result of step 2.
+pub(super) async fn carry(
+    shared: &Shared,
+    conn: u32,
+    opened: Result<(Box<dyn Stream>, Incoming<Real>), Failed>,
+) {
+    match opened {
+        Ok((stream, welcome)) => {
+            shared.receive(conn, welcome);
+            pump(shared, conn, stream).await;
+        }
+        Err(Failed::Refused) => shared.end(Over::AuthFailed),
+        Err(Failed::Lost) => {}
+    }
+    shared.receive(conn, Incoming::Fin);
 }
 
 struct Abandoned(Arc<Shared>);
@@ -76,7 +85,7 @@ impl Drop for Abandoned {
 }
 
 /// Step 1: the server of the next attempt; none when the session is over.
-async fn next_attempt(shared: &Shared) -> Option<u8> {
+pub(super) async fn next_attempt(shared: &Shared) -> Option<u8> {
     let mut timer = Timer::new();
     poll_fn(|context| {
         loop {
@@ -97,7 +106,7 @@ async fn next_attempt(shared: &Shared) -> Option<u8> {
 }
 
 /// Step 2 begins. The lease counts from this instant, before any byte is sent.
-fn begin(shared: &Shared) -> u32 {
+pub(super) fn begin(shared: &Shared) -> u32 {
     shared.act(|core, now, out| {
         core.conn += 1;
         core.frames.clear();

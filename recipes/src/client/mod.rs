@@ -14,6 +14,7 @@
 //! | `handshake`, `tls`, `sasl` | how a connection begins |
 //! | `clock` | the handle's clock, which goes on while the machine sleeps |
 //! | `duties` | promises to clean up, on the runtime in which the handle was opened |
+//! | `fuzz` | what a fuzz target does with its bytes, behind the feature `fuzzing` |
 //!
 //! # What a session does
 //!
@@ -61,6 +62,8 @@ mod address;
 mod clock;
 mod core;
 mod duties;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzz;
 mod handshake;
 mod link;
 mod options;
