@@ -50,6 +50,19 @@ impl<A: Ask> Verbs<A> {
         tick.zip(addresses).map(|(tick, addresses)| Shape { tick, addresses }).ok_or_else(nonsense)
     }
 
+    /// Restarts a server, and waits until it serves.
+    ///
+    /// # Errors
+    ///
+    /// There is no answer, it is refused, or the server does not serve within 20 s.
+    pub fn restart(&self, Member(server): Member) -> Result<(), Trouble> {
+        let said = self.0.ask("restart", json!({ "server": server })).map_err(Trouble)?;
+        match said["settled"].as_bool() {
+            Some(true) => Ok(()),
+            _ => Err(Trouble("it does not serve again".to_owned())),
+        }
+    }
+
     fn asked_for_status(&self) -> Result<Value, Trouble> {
         self.0.ask("status", json!({})).map_err(Trouble)
     }

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use zk_fidelity::conformance::case::{self, Content, Placed};
-use zk_fidelity::conformance::run::{self, CaseVerdict, Left, RunError};
+use zk_fidelity::conformance::run::{self, CaseVerdict, Left};
 use zk_fidelity::conformance::supply::{InSimulation, OfOthers, OurOwn, configurations};
 
 #[derive(Args)]
@@ -24,7 +24,8 @@ pub(super) struct Conformance {
     /// Play the cases against this running, empty server; or scenarios on this served ensemble, with `--control`
     #[arg(long, value_name = "HOST:PORT,...")]
     connect: Option<String>,
-    /// The control API of the served ensemble on which scenarios are played, such as http://127.0.0.1:40004
+    /// The control API of the served ensemble on which scenarios are played, such as http://127.0.0.1:40004; with it, cases
+    /// that restart their server are played on a served one, too
     #[arg(long, value_name = "URL", requires = "connect")]
     control: Option<String>,
     /// Play scenarios over sockets, in real time, each on a served ensemble of its own
@@ -61,11 +62,8 @@ impl Conformance {
                 Content::Scenarios => scenarios.push(file),
             }
         }
-        if let (Some(Placed { file, .. }), true) = (cases.first(), self.served || self.control.is_some()) {
-            anyhow::bail!(
-                "{} has cases of one server without faults: leave out --served and --control",
-                file.display()
-            );
+        if let (Some(Placed { file, .. }), true) = (cases.first(), self.served) {
+            anyhow::bail!("{} has cases of one server without faults: leave out --served", file.display());
         }
         let mut tally = Tally::default();
         if !scenarios.is_empty() {
@@ -110,12 +108,17 @@ impl Conformance {
         &self,
         cases: &[Placed],
         each: impl FnMut(&Placed, &CaseVerdict),
-    ) -> Result<Vec<Left>, RunError> {
-        match &self.connect {
+    ) -> anyhow::Result<Vec<Left>> {
+        let left = match (&self.connect, &self.control) {
             _ if self.real => run::run(cases, &mut OurOwn, each),
-            Some(address) => run::run(cases, &mut OfOthers::at(address), each),
-            None => run::run(cases, &mut InSimulation, each),
-        }
+            (Some(address), None) => run::run(cases, &mut OfOthers::at(address), each),
+            (Some(address), Some(control)) => {
+                let restart = scenarios::restart(address, control)?;
+                run::run(cases, &mut OfOthers::at(address).restarted_by(restart), each)
+            }
+            (None, _) => run::run(cases, &mut InSimulation, each),
+        };
+        Ok(left?)
     }
 
     /// Plays scenarios, which need an ensemble with faults.

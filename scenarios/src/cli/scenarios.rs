@@ -12,10 +12,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+use zk_fidelity::conformance::tcp::Restart;
 use zk_fidelity::ensemble::case::{self, Meta, Placed, Scenario, Suite};
+use zk_fidelity::ensemble::cluster::Member;
 use zk_fidelity::ensemble::report::Report;
 use zk_fidelity::ensemble::run;
-use zk_fidelity::ensemble::served::Served;
+use zk_fidelity::ensemble::served::{Served, Trouble};
 use zk_fidelity::ensemble::sim::Simulated;
 use zk_serve::{Options, Server};
 
@@ -149,6 +151,17 @@ fn play_on<A: Ask>(
     // A few runs in real time show a few of the outcomes.
     report.unreached.clear();
     Ok(report)
+}
+
+/// The way to restart one server of a served ensemble.
+pub(super) fn restart(address: &str, control: &str) -> anyhow::Result<Restart> {
+    let verbs = Verbs(Http::at(control)?);
+    let [wanted] = resolved(address)?[..] else {
+        bail!("cases are played on one server: name one in --connect")
+    };
+    let server = verbs.shape()?.addresses.iter().position(|of| *of == wanted).map(Member);
+    let server = server.with_context(|| format!("the ensemble of {control} has no server at {address}"))?;
+    Ok(Restart::by(move || verbs.restart(server).map_err(|Trouble(why)| why)))
 }
 
 /// The addresses of a connect string.

@@ -1,7 +1,8 @@
 //! `cargo sim conformance`, as it is called: recorded cases of a real server on the simulation.
 
 use crate::cases::{MOVES, PIPELINE, WATCH, conformance, file};
-use crate::command::said;
+use crate::command::{refused, said};
+use crate::served::Served;
 use serde_json::Value;
 
 #[test]
@@ -38,6 +39,22 @@ fn every_case_is_a_line_for_scripts() {
     assert_eq!(told(1, ["kind", "id", "verdict"]), ["case", "pipeline", "differ"]);
     assert_eq!(told(2, ["kind", "verdict", "runs"]), [Value::from("summary"), "fail".into(), 2.into()]);
     assert_eq!(lines.len(), 3, "{lines:?}");
+}
+
+#[test]
+fn a_case_that_restarts_its_server_is_played_on_a_served_one_by_its_control_api() {
+    let (served, other) = (Served::start(&[]), Served::start(&[]));
+    let (_folder, path) = file(&[MOVES]);
+    let on =
+        |more: &[&str]| conformance(&[&[path.as_str(), "--connect", &served.addresses[0]], more].concat());
+    assert!(said(&on(&[])).contains("it restarts the server, which is not ours"));
+    let output = on(&["--control", &served.control]);
+    assert!(said(&output).contains("1 of 1 cases pass"), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(served.told(&["history"]).matches("server_crash").count(), 2, "its begin and its end");
+    let address = &served.addresses[0];
+    let why = format!("the ensemble of {} has no server at {address}", other.control);
+    assert_eq!(refused(&on(&["--control", &other.control])), why);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::sim::Simulated;
 use super::target::{Target, Trouble};
-use super::tcp::Tcp;
+use super::tcp::{Restart, Tcp};
 use std::time::Duration;
 use zk_real::{Server, ServerOptions, Settings};
 
@@ -119,12 +119,19 @@ impl Supply for OurOwn {
 #[derive(Debug)]
 pub struct OfOthers {
     address: Option<String>,
+    restart: Option<Restart>,
 }
 
 impl OfOthers {
     /// The server at that address.
     pub fn at(address: &str) -> Self {
-        OfOthers { address: Some(address.to_owned()) }
+        OfOthers { address: Some(address.to_owned()), restart: None }
+    }
+
+    /// The same server, which can be restarted so.
+    #[must_use]
+    pub fn restarted_by(self, restart: Restart) -> Self {
+        OfOthers { restart: Some(restart), ..self }
     }
 }
 
@@ -132,6 +139,6 @@ impl Supply for OfOthers {
     type Target = Tcp;
 
     fn target(&mut self, _config: &str) -> Result<Option<Tcp>, Trouble> {
-        Ok(self.address.take().map(|address| Tcp::of_others(&address)))
+        Ok(self.address.take().map(|address| Tcp::of_others(&address, self.restart.take())))
     }
 }

@@ -120,6 +120,9 @@ pub enum Trouble {
     /// A server of our own does not start.
     #[error(transparent)]
     Start(#[from] zk_real::StartError),
+    /// A server of others does not start again.
+    #[error("the server was not restarted: {0}")]
+    Restart(String),
     /// There is no configuration of that name.
     #[error("there is no server configuration {0:?}; there are {1}")]
     NoConfiguration(String, String),

@@ -3,6 +3,7 @@
 use super::target::{Greeting, Target, Trouble};
 use crate::exchange::Arrival;
 use crate::exchange::wire::{self, Hello};
+use std::fmt;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
@@ -16,18 +17,35 @@ const HELLO_LIMIT: Duration = Duration::from_secs(10);
 pub struct Tcp {
     address: String,
     server: Option<Server>,
+    restart: Option<Restart>,
     begun: Instant,
 }
 
+/// A way to stop a server that is not ours, and to start it again with the same data.
+pub struct Restart(Box<dyn FnMut() -> Result<(), String>>);
+
+impl Restart {
+    /// `restart` returns when the server serves again, or one sentence why it does not.
+    pub fn by(restart: impl FnMut() -> Result<(), String> + 'static) -> Self {
+        Restart(Box::new(restart))
+    }
+}
+
+impl fmt::Debug for Restart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Restart").finish_non_exhaustive()
+    }
+}
+
 impl Tcp {
-    /// A server that runs already.
-    pub fn of_others(address: &str) -> Self {
-        Tcp { address: address.to_owned(), server: None, begun: now() }
+    /// A server that runs already; with `restart` it can be restarted.
+    pub fn of_others(address: &str, restart: Option<Restart>) -> Self {
+        Tcp { address: address.to_owned(), server: None, restart, begun: now() }
     }
 
     /// A server of our own. It stops when this value is dropped.
     pub fn of_our_own(server: Server) -> Self {
-        Tcp { address: server.address(), server: Some(server), begun: now() }
+        Tcp { address: server.address(), server: Some(server), restart: None, begun: now() }
     }
 
     fn open(&self) -> Result<TcpStream, std::io::Error> {
@@ -128,13 +146,14 @@ impl Target for Tcp {
     }
 
     fn can_restart(&self) -> bool {
-        self.server.is_some()
+        self.server.is_some() || self.restart.is_some()
     }
 
     fn restart(&mut self) -> Result<(), Trouble> {
-        match &mut self.server {
-            Some(server) => Ok(server.start_again()?),
-            None => Ok(()),
+        match (&mut self.server, &mut self.restart) {
+            (Some(server), _) => Ok(server.start_again()?),
+            (None, Some(Restart(restart))) => restart().map_err(Trouble::Restart),
+            (None, None) => Ok(()),
         }
     }
 }
