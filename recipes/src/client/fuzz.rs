@@ -4,9 +4,9 @@
 //! no time passes: the next attempt follows at once.
 //!
 //! 1. Calls of several kinds wait for the first connection.
-//! 2. The server answers as the bytes say, and hangs up.
-//! 3. Every call has ended, with an answer or an error.
-//! 4. A well-behaved server answers on the next connection, unless the session is over.
+//! 2. The server sends what the bytes say; meanwhile the client calls, and drops calls and watches.
+//! 3. The server hangs up: every call has ended, with an answer or an error. Further connections follow while there are bytes.
+//! 4. A well-behaved server answers on the last connection, unless the session is over.
 
 mod server;
 #[cfg(test)]
@@ -35,38 +35,45 @@ use crate::zk::{CreateMode, Error, Op, Over, ZooKeeper};
 /// The timeout that is asked for: longer than a run, so that no timer is due in it.
 const TIMEOUT: Duration = Duration::from_secs(600);
 
-/// The most polls until a well-behaved server has answered; four are needed.
+/// The most polls until a well-behaved server has answered: each of its answers takes one or two.
 const PATIENCE: u32 = 20;
+
+/// The most bytes that are read of one input: a run is to take microseconds.
+const MOST_BYTES: usize = 4096;
 
 /// Something that a caller waits for.
 type Call = Pin<Box<dyn Future<Output = ()>>>;
 
 /// Hands arbitrary bytes to a client, as the header of this module says.
 ///
-/// The first byte chooses options of the session; the next two bytes choose the calls, and the others are what the server sends, step
-/// by step.
+/// The first byte chooses options of the session; the next two bytes choose the calls that wait for the first connection, and the
+/// others are what the server and the client do, step by step.
 ///
 /// # Panics
 ///
-/// When a call does not end, or when the well-behaved server's answer does not arrive: that is a finding.
+/// When a call does not end with its connection, or when the well-behaved server's answer does not arrive: that is a finding.
 pub fn client(bytes: &[u8]) {
     let _entered = runtime().enter();
-    let mut input = Input::new(bytes);
+    let mut input = Input::new(&bytes[..bytes.len().min(MOST_BYTES)]);
     let options = input.byte();
-    let bench = Bench::new(options);
+    let mut bench = Bench::new(options);
     let chosen = u16::from_be_bytes([input.byte(), input.byte()]);
-    let (mut calls, requests) = bench.calls(chosen);
+    (0..16).filter(|kind| chosen >> kind & 1 == 1).for_each(|kind| bench.asks(kind));
     if options & 4 != 0 {
         // Callers lose their patience before the answers come.
         let mut number = 0;
-        calls.retain(|_| {
+        bench.calls.retain(|_| {
             number += 1;
             number % 2 == 0
         });
     }
-    bench.meets(Wire::arbitrary(&mut input, options, requests));
-    for (number, call) in calls.iter_mut().enumerate() {
-        assert!(poll(call.as_mut()).is_ready(), "call {number} has not ended with its connection");
+    loop {
+        input = bench.meets(Wire::arbitrary(input, options));
+        if input.is_empty() || bench.shared.status().over().is_some() {
+            break;
+        }
+        // A call waits for the next connection; and each connection takes a byte at least.
+        bench.asks(input.byte() & 15);
     }
     let over = bench.shared.status().over();
     let answer = bench.is_answered();
@@ -86,11 +93,26 @@ fn poll<F: Future + ?Sized>(future: Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(noop_waker_ref()))
 }
 
-/// A client and what it has armed.
+/// Opens the connection that the machine wants next, to this server, and lives through it.
+async fn connection(shared: Arc<Shared>, handshake: Arc<Handshake>, wire: Wire) {
+    if next_attempt(&shared).await.is_none() {
+        return;
+    }
+    let conn = begin(&shared);
+    let hello = shared.lock().hello.take();
+    let opened = match hello {
+        Some(hello) => handshake.greet(Box::new(wire), &hello).await,
+        None => Err(Failed::Lost),
+    };
+    carry(&shared, conn, opened).await;
+}
+
+/// A client, its calls, and what it has armed.
 struct Bench {
     shared: Arc<Shared>,
-    handshake: Handshake,
+    handshake: Arc<Handshake>,
     client: Client,
+    calls: Vec<Call>,
     /// Watches stay armed, so that they are registered again.
     armed: Rc<RefCell<Vec<Box<dyn std::any::Any>>>>,
 }
@@ -103,23 +125,41 @@ impl Bench {
             0 => Vec::new(),
             _ => vec![Credentials { scheme: "digest".to_owned(), secret: b"user:password".to_vec() }],
         };
-        let handshake = Handshake {
+        let handshake = Arc::new(Handshake {
             servers: Vec::new(),
             credentials,
             #[cfg(feature = "client-tls")]
             tls: None,
             #[cfg(feature = "client-sasl")]
             sasl: None,
-        };
+        });
         let (acl, runtime) = (Acl::anyone(), runtime().handle().clone());
         let client = Client { session: Arc::new(Session { shared: shared.clone(), acl, runtime }) };
-        Bench { shared, handshake, client, armed: Rc::default() }
+        Bench { shared, handshake, client, calls: Vec::new(), armed: Rc::default() }
     }
 
-    /// Calls of the chosen kinds, and the kinds of their requests in order.
-    fn calls(&self, chosen: u16) -> (Vec<Call>, Vec<u8>) {
-        let kinds: Vec<u8> = (0..16).filter(|kind| chosen >> kind & 1 == 1).collect();
-        (kinds.iter().map(|kind| self.call(*kind)).collect(), kinds)
+    /// Makes a call of that kind.
+    fn asks(&mut self, kind: u8) {
+        let call = self.call(kind);
+        self.calls.push(call);
+    }
+
+    /// Lets callers read what has come.
+    fn reads(&mut self) {
+        self.calls.retain_mut(|call| poll(call.as_mut()).is_pending());
+    }
+
+    /// What the client does by itself in a step: a call, and a call and a watch that it drops.
+    fn acts(&mut self, what: u8) {
+        self.reads();
+        self.asks(what & 15);
+        if what & 16 != 0 {
+            drop(self.calls.remove(0));
+        }
+        if what & 32 != 0 {
+            let dropped = self.armed.borrow_mut().pop();
+            drop(dropped);
+        }
     }
 
     /// A call. What it returns is dropped, but for a watch.
@@ -161,33 +201,30 @@ impl Bench {
         })
     }
 
-    /// Opens the connection that the machine wants next, to this server.
-    async fn connection(&self, wire: Wire) {
-        if next_attempt(&self.shared).await.is_none() {
-            return;
+    /// Lives through a connection to its end. Returns the bytes that are left.
+    fn meets(&mut self, wire: Wire) -> Input {
+        let (shared, handshake) = (self.shared.clone(), self.handshake.clone());
+        let mut connection = pin!(connection(shared, handshake, wire.clone()));
+        while poll(connection.as_mut()).is_pending() {
+            assert!(!wire.is_over(), "a connection outlives its server");
+            match wire.take_act() {
+                Some(what) => self.acts(what),
+                None => self.reads(),
+            }
         }
-        let conn = begin(&self.shared);
-        let hello = self.shared.lock().hello.take();
-        let opened = match hello {
-            Some(hello) => self.handshake.greet(Box::new(wire), &hello).await,
-            None => Err(Failed::Lost),
-        };
-        carry(&self.shared, conn, opened).await;
-    }
-
-    /// Lives through a connection to its end.
-    fn meets(&self, wire: Wire) {
-        let mut connection = pin!(self.connection(wire));
-        assert!(poll(connection.as_mut()).is_ready(), "a connection outlives its server");
+        self.reads();
+        let left = self.calls.len();
+        assert_eq!(left, 0, "calls have not ended with their connection");
         // The pause before the next attempt is left out.
         self.shared.act(|core, now, _| core.machine.retry_at(now));
+        wire.into_input()
     }
 
     /// Asks for a znode that is not there, of a server that is well-behaved.
     fn is_answered(&self) -> Result<Option<crate::zk::Stat>, Error> {
         let wire = Wire::default();
         let mut server = wire.well_behaved();
-        let mut connection = pin!(self.connection(wire));
+        let mut connection = pin!(connection(self.shared.clone(), self.handshake.clone(), wire));
         let mut asked = pin!(self.client.exists("/good"));
         for _ in 0..PATIENCE {
             let ended = poll(connection.as_mut()).is_ready();

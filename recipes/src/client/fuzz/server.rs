@@ -12,29 +12,27 @@ use crate::wire::jute::{In, Out};
 use crate::wire::number;
 use crate::zk::{Code, Stat};
 
-/// How many steps are read of one input: a run is to take microseconds.
-const MOST_STEPS: usize = 200;
-
 /// Decisions, read from the bytes of a fuzzer. After the end every decision is zero.
-pub(super) struct Input<'a>(&'a [u8]);
+#[derive(Debug, Default)]
+pub(super) struct Input(VecDeque<u8>);
 
-impl<'a> Input<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Input(bytes)
+impl Input {
+    pub(super) fn new(bytes: &[u8]) -> Self {
+        Input(bytes.iter().copied().collect())
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     pub(super) fn byte(&mut self) -> u8 {
-        let Some((byte, rest)) = self.0.split_first() else { return 0 };
-        self.0 = rest;
-        *byte
+        self.0.pop_front().unwrap_or_default()
     }
 
     /// A slice with its length in front.
-    fn sized(&mut self) -> &'a [u8] {
-        let length = usize::from(self.byte());
-        let (taken, rest) = self.0.split_at(length.min(self.0.len()));
-        self.0 = rest;
-        taken
+    fn sized(&mut self) -> Vec<u8> {
+        let length = usize::from(self.byte()).min(self.0.len());
+        self.0.drain(..length).collect()
     }
 }
 
@@ -46,32 +44,42 @@ pub(super) struct Wire(Arc<Mutex<Ends>>);
 struct Ends {
     to_client: VecDeque<u8>,
     from_client: Vec<u8>,
+    /// What a server that is not well-behaved does next.
+    script: Option<Script>,
     /// The most bytes of a read; 0 for any number.
     at_once: usize,
     /// Whether the server has hung up behind what it sent.
     is_over: bool,
 }
 
+/// A server that does what a fuzzer says.
+#[derive(Debug)]
+struct Script {
+    input: Input,
+    /// Whether the client has said hello.
+    greeted: bool,
+    /// Xid and operation of requests that are not answered.
+    requests: VecDeque<(i32, i32)>,
+    /// What the client is to do before the next step; with nothing it only writes.
+    pause: Option<Option<u8>>,
+}
+
 impl Wire {
-    /// A server that has sent what the bytes say, and has hung up. `requests` are the kinds of the client's requests.
-    pub(super) fn arbitrary(input: &mut Input<'_>, options: u8, requests: Vec<u8>) -> Wire {
+    /// A server that does what the bytes say, up to their end or to a step that hangs up.
+    pub(super) fn arbitrary(input: Input, options: u8) -> Wire {
         let mut sent = Vec::new();
-        if options & 8 == 0 {
+        let is_welcome = options & 8 == 0;
+        if is_welcome {
             framed(&mut sent, &welcome(7));
             if options & 2 != 0 {
                 framed(&mut sent, &reply(number::AUTH_XID, 0, 0, &[]));
             }
         }
-        let mut requests = (1..).zip(requests);
-        for _ in 0..MOST_STEPS {
-            if input.0.is_empty() {
-                break;
-            }
-            step(input, &mut requests, &mut sent);
-        }
-        let at_once = usize::from(options >> 4);
-        let ends = Ends { to_client: sent.into(), at_once, is_over: true, ..Ends::default() };
-        Wire(Arc::new(Mutex::new(ends)))
+        // What the client has to say is read before the first step.
+        let pause = is_welcome.then_some(None);
+        let script = Script { input, greeted: false, requests: VecDeque::new(), pause };
+        let (to_client, at_once) = (sent.into(), usize::from(options >> 4));
+        Wire(Arc::new(Mutex::new(Ends { to_client, at_once, script: Some(script), ..Ends::default() })))
     }
 
     /// The server's end.
@@ -79,59 +87,118 @@ impl Wire {
         WellBehaved { wire: self.clone(), greeted: false }
     }
 
+    /// Whether the server has hung up.
+    pub(super) fn is_over(&self) -> bool {
+        self.ends().is_over
+    }
+
+    /// Takes what the client is to do, and lets the server go on.
+    pub(super) fn take_act(&self) -> Option<u8> {
+        self.ends().script.as_mut()?.pause.take()?
+    }
+
+    /// The bytes that are left.
+    pub(super) fn into_input(self) -> Input {
+        self.ends().script.take().map(|script| script.input).unwrap_or_default()
+    }
+
     fn ends(&self) -> MutexGuard<'_, Ends> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What a server sends next.
-fn step(input: &mut Input<'_>, requests: &mut impl Iterator<Item = (i32, u8)>, sent: &mut Vec<u8>) {
-    match input.byte() % 8 {
-        // Bytes as they are, and a frame around any bytes.
-        0 => sent.extend(input.sized()),
-        1 => framed(sent, input.sized()),
-        // Answers to the next request: any body, an error, the body that belongs to it.
-        2 => {
-            let (xid, _) = requests.next().unwrap_or_default();
-            let zxid = i64::from(input.byte());
-            framed(sent, &reply(xid, zxid, 0, input.sized()));
-        }
-        3 => {
-            let (xid, _) = requests.next().unwrap_or_default();
-            framed(sent, &reply(xid, 1, -i32::from(input.byte()), &[]));
-        }
-        4 => {
-            let (xid, kind) = requests.next().unwrap_or_default();
-            framed(sent, &reply(xid, 1, 0, &body(kind)));
-        }
-        5 => {
-            let mut out = Out::default();
-            out.int(i32::from(input.byte() as i8)).int(3).buffer(Some(input.sized()));
-            framed(sent, &reply(number::NOTIFICATION_XID, -1, 0, out.as_bytes()));
-        }
-        6 => framed(sent, &reply(number::PING_XID, i64::MAX, 0, &[])),
-        // An answer to any request, or to none.
-        _ => {
-            let xid = i32::from(input.byte() as i8);
-            framed(sent, &reply(xid, i64::MIN, i32::from(input.byte() as i8), input.sized()));
+impl Ends {
+    /// Lets the server go on until it has sent something, waits for the client, or hangs up.
+    fn go_on(&mut self) {
+        let Some(script) = &mut self.script else { return };
+        script.reads(&mut self.from_client);
+        while self.to_client.is_empty() && script.pause.is_none() && !self.is_over {
+            let mut sent = Vec::new();
+            self.is_over = script.input.is_empty() || script.step(&mut sent);
+            self.to_client.extend(sent);
         }
     }
 }
 
-/// The body of the answer to a call of that kind.
-fn body(kind: u8) -> Vec<u8> {
+impl Script {
+    /// Takes whole frames of the client: its hello, and requests.
+    fn reads(&mut self, from_client: &mut Vec<u8>) {
+        for frame in frames(from_client) {
+            let mut from = In::new(&frame);
+            if std::mem::replace(&mut self.greeted, true)
+                && let (Some(xid), Some(op)) = (from.int(), from.int())
+            {
+                self.requests.push_back((xid, op));
+            }
+        }
+    }
+
+    /// One step. Returns whether the server hangs up.
+    fn step(&mut self, sent: &mut Vec<u8>) -> bool {
+        let input = &mut self.input;
+        let what = input.byte() % 10;
+        // Answers to the next request: any body, an error, the body that belongs to it.
+        if let 2..=4 = what {
+            let (xid, op) = self.requests.pop_front().unwrap_or_default();
+            let answer = match what {
+                2 => reply(xid, i64::from(input.byte()), 0, &input.sized()),
+                3 => reply(xid, 1, -i32::from(input.byte()), &[]),
+                _ => reply(xid, 1, 0, &body(op)),
+            };
+            framed(sent, &answer);
+            return false;
+        }
+        match what {
+            // Bytes as they are, and a frame around any bytes.
+            0 => sent.extend(input.sized()),
+            1 => framed(sent, &input.sized()),
+            5 => {
+                let mut out = Out::default();
+                out.int(i32::from(input.byte() as i8)).int(3).buffer(Some(&input.sized()));
+                framed(sent, &reply(number::NOTIFICATION_XID, -1, 0, out.as_bytes()));
+            }
+            6 => framed(sent, &reply(number::PING_XID, i64::MAX, 0, &[])),
+            // An answer to any request, or to none.
+            7 => {
+                let (xid, error) = (i32::from(input.byte() as i8), i32::from(input.byte() as i8));
+                framed(sent, &reply(xid, i64::MIN, error, &input.sized()));
+            }
+            8 => self.pause = Some(Some(input.byte())),
+            _ => return true,
+        }
+        false
+    }
+}
+
+/// Takes whole frames out of what has come.
+fn frames(came: &mut Vec<u8>) -> Vec<Vec<u8>> {
+    let (mut rest, mut frames) = (&came[..], Vec::new());
+    while let Some((length, behind)) = rest.split_first_chunk() {
+        let length = usize::try_from(i32::from_be_bytes(*length)).expect("a client knows its lengths");
+        let Some((frame, behind)) = behind.split_at_checked(length) else { break };
+        frames.push(frame.to_vec());
+        rest = behind;
+    }
+    *came = rest.to_vec();
+    frames
+}
+
+/// The body of the answer to a request.
+fn body(op: i32) -> Vec<u8> {
     let (mut out, stat) = (Out::default(), Stat::default());
-    match kind {
-        0 => _ = out.text("/a0000000001").stat(&stat),
-        2..=4 | 15 => _ = out.stat(&stat),
-        5 | 6 | 13 => _ = out.buffer(Some(b"data")).stat(&stat),
-        7 | 8 | 14 => _ = out.list(&["a", "b"], |out, name| _ = out.text(name)).stat(&stat),
-        9 => {
+    match op {
+        number::CREATE_2 => _ = out.text("/a0000000001").stat(&stat),
+        number::SET_DATA | number::EXISTS => _ = out.stat(&stat),
+        number::GET_DATA => _ = out.buffer(Some(b"data")).stat(&stat),
+        number::GET_CHILDREN_2 => {
+            out.list(&["a", "b"], |out, name| _ = out.text(name)).stat(&stat);
+        }
+        number::MULTI_READ => {
             out.int(number::GET_DATA).bool(false).int(0).buffer(None).stat(&stat);
             let no_node = Code::NoNode.number();
             out.int(number::ERROR).bool(false).int(no_node).int(no_node).int(-1).bool(true).int(-1);
         }
-        10 => {
+        number::MULTI => {
             out.int(number::CHECK).bool(false).int(0);
             out.int(number::SET_DATA).bool(false).int(0).stat(&stat).int(-1).bool(true).int(-1);
         }
@@ -168,13 +235,9 @@ impl WellBehaved {
     /// Answers the requests that have come.
     pub(super) fn answers(&mut self) {
         let mut ends = self.wire.ends();
-        let asked = std::mem::take(&mut ends.from_client);
-        let (mut rest, mut sent) = (&asked[..], Vec::new());
-        while let Some((length, behind)) = rest.split_first_chunk() {
-            let length = usize::try_from(i32::from_be_bytes(*length)).expect("a client writes whole frames");
-            let (frame, behind) = behind.split_at(length);
-            rest = behind;
-            let mut from = In::new(frame);
+        let mut sent = Vec::new();
+        for frame in frames(&mut ends.from_client) {
+            let mut from = In::new(&frame);
             if std::mem::replace(&mut self.greeted, true) {
                 let (xid, op) = (from.int().unwrap_or_default(), from.int().unwrap_or_default());
                 let error = if op == number::EXISTS { Code::NoNode.number() } else { 0 };
@@ -195,6 +258,7 @@ impl AsyncRead for Wire {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let mut ends = self.ends();
+        ends.go_on();
         if ends.to_client.is_empty() && !ends.is_over {
             return Poll::Pending;
         }

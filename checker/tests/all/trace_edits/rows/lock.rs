@@ -301,7 +301,7 @@ fn waiting() -> Vec<Row> {
             &crate::fenced::written("transact"),
             &[
                 After(
-                    "given x",
+                    "send r3",
                     "0.0105 server:0 txn 0x7 s1 delete ok\n0.0105 server:0 deleted 0x7 /lock/a-0 by s1",
                 ),
                 Cut("deleted 0x90"),
