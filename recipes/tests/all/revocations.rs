@@ -10,8 +10,8 @@ use std::future::Future;
 use std::time::Duration;
 use zk_recipes::zk::{Error, ZooKeeper};
 use zk_recipes::{
-    Fate, HoldState, LostReason, OnSuspect, Priority, PriorityLock, PriorityLockOptions, PriorityWrite,
-    RevocableLock, RevocableLockOptions, RevocableWrite, Stop,
+    Contender, Fate, HoldState, LostReason, OnSuspect, Priority, PriorityContender, PriorityLock,
+    PriorityLockOptions, PriorityWrite, RevocableLock, RevocableLockOptions, RevocableWrite, Stop,
 };
 
 const GRACE: Duration = Duration::from_millis(300);
@@ -23,17 +23,21 @@ type Revoking = BoxFuture<'static, Result<Fate, Error>>;
 /// A lock whose holder is revoked: the two kinds.
 trait Lock: Send + Sync + 'static {
     type Held: Held;
+    type Holder: Send + 'static;
 
     fn of(client: &Client) -> Self;
 
     /// Takes it as a holder that goes on while the connection is lost.
     fn holds(client: &Client) -> impl Future<Output = Self::Held> + Send;
 
-    /// A question to the holder, not polled yet.
-    fn asks(&self) -> BoxFuture<'static, Revoking>;
+    /// The first of the list.
+    fn holder(&self) -> impl Future<Output = Self::Holder> + Send;
 
-    /// The same by force.
-    fn forces(&self, grace: Duration) -> BoxFuture<'static, Revoking>;
+    /// Asks it.
+    fn asks(&self, holder: Self::Holder) -> Revoking;
+
+    /// Forces it.
+    fn forces(&self, holder: Self::Holder, grace: Duration) -> Revoking;
 }
 
 trait Held: Send + Sync + 'static {
@@ -44,9 +48,10 @@ trait Held: Send + Sync + 'static {
 }
 
 macro_rules! lock {
-    ($lock:ident, $held:ident, $options:ident, ($($priority:expr)?)) => {
+    ($lock:ident, $held:ident, $options:ident, $contender:ident, ($($priority:expr)?)) => {
         impl Lock for $lock<SimClient> {
             type Held = $held<SimClient>;
+            type Holder = $contender;
 
             fn of(client: &Client) -> Self {
                 $lock::new(&client.zk, DIRECTORY, $options::default()).expect("the path is good")
@@ -58,22 +63,18 @@ macro_rules! lock {
                 lock.write($($priority)?).await.expect("it is granted")
             }
 
-            fn asks(&self) -> BoxFuture<'static, Revoking> {
-                let lock = self.clone();
-                async move {
-                    let holder = lock.contenders().await.expect("they can be listed").remove(0);
-                    async move { lock.ask(&holder).await }.boxed()
-                }
-                .boxed()
+            async fn holder(&self) -> $contender {
+                self.contenders().await.expect("they can be listed").remove(0)
             }
 
-            fn forces(&self, grace: Duration) -> BoxFuture<'static, Revoking> {
+            fn asks(&self, holder: $contender) -> Revoking {
                 let lock = self.clone();
-                async move {
-                    let holder = lock.contenders().await.expect("they can be listed").remove(0);
-                    async move { lock.force(&holder, grace).await }.boxed()
-                }
-                .boxed()
+                async move { lock.ask(&holder).await }.boxed()
+            }
+
+            fn forces(&self, holder: $contender, grace: Duration) -> Revoking {
+                let lock = self.clone();
+                async move { lock.force(&holder, grace).await }.boxed()
             }
         }
 
@@ -97,8 +98,8 @@ macro_rules! lock {
     };
 }
 
-lock!(RevocableLock, RevocableWrite, RevocableLockOptions, ());
-lock!(PriorityLock, PriorityWrite, PriorityLockOptions, (Priority(5)));
+lock!(RevocableLock, RevocableWrite, RevocableLockOptions, Contender, ());
+lock!(PriorityLock, PriorityWrite, PriorityLockOptions, PriorityContender, (Priority(5)));
 
 async fn founder(stage: &Stage) -> Client {
     let founder = stage.founder().await;
@@ -117,7 +118,8 @@ fn a_dropped_ask_stands<L: Lock>() {
         play(move |stage| async move {
             let (a, b) = (founder(&stage).await, stage.client("b").await);
             let held = L::holds(&a).await;
-            let asks = L::of(&b).asks().await;
+            let lock = L::of(&b);
+            let asks = lock.asks(lock.holder().await);
             let asked = dropping(Drops::AfterPolls(polls), &stage, &b, asks).await;
             stage.settle().await;
             let is_asked = word_of(&a, held.path()).await == WORD;
@@ -135,7 +137,8 @@ fn a_dropped_ask_stands<L: Lock>() {
     at_every_await(|stage, danger, drops| async move {
         let (a, b) = (founder(&stage).await, stage.client("b").await);
         let held = L::holds(&a).await;
-        let asks = L::of(&b).asks().await;
+        let lock = L::of(&b);
+        let asks = lock.asks(lock.holder().await);
         danger.begins();
         let ended = dropping(drops, &stage, &b, asks).await;
         stage.pass(&b, 3 * RECONNECT).await;
@@ -158,16 +161,19 @@ fn a_forced_revocation_ends_with_its_session<L: Lock>() {
         let outcome = play(move |stage| async move {
             let (a, b) = (founder(&stage).await, stage.client("b").await);
             let held = L::holds(&a).await;
-            let forces = L::of(&b).forces(GRACE).await;
+            let lock = L::of(&b);
+            let forces = lock.forces(lock.holder().await, GRACE);
             let forcing = b.process.spawn(forces);
             stage.pass(&a, Duration::from_micros(after_ms * 1000 + 500)).await;
             b.process.inflict(Fault::SessionExpiry, 3 * TIMEOUT);
             let ended = forcing.await.expect("its process lives");
+            let then = word_of_any(&a, held.path()).await;
             match ended {
-                Ok(fate) => assert_eq!(fate, Fate::Forced, "after {after_ms} ms"),
+                Ok(fate) => {
+                    assert_eq!((fate, &then), (Fate::Forced, &None), "after {after_ms} ms");
+                }
                 Err(e) => assert!(e.is_session_over() && e.is_outcome_unknown(), "after {after_ms} ms: {e}"),
             }
-            let then = word_of_any(&a, held.path()).await;
             stage.pass(&a, 4 * TIMEOUT).await;
             assert_eq!(word_of_any(&a, held.path()).await, then, "nothing comes after the session's end");
             if then.is_none() {

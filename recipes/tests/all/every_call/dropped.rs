@@ -1,6 +1,6 @@
 //! Writes whose futures are dropped: applied once or not at all, and not after the end of their sessions.
 
-use super::{EPHEMERAL, Ready, Row, prepared, tree, trees, writes};
+use super::{EPHEMERAL, Ready, Row, prepared, reads, tree, trees, writes};
 use crate::common::every_await::at_every_request;
 use crate::common::{Client, Drops, RECONNECT, Stage, TIMEOUT, dropping, play};
 use sim_zk::fault::Fault;
@@ -110,6 +110,25 @@ fn nothing_comes_after_the_end_of_the_session() {
                 assert!(moment < 100, "{} ends one day", row.name);
             }
         }
+    }
+}
+
+/// However a call ends that reads, or takes something that is free: when its result is dropped, too, the session has left no
+/// znode and no watch.
+#[test]
+fn a_call_that_is_dropped_leaves_nothing() {
+    for row in reads::all() {
+        at_every_request(|stage, danger, drops| async move {
+            let a = stage.client("a").await;
+            let Ready { call, keeps } = prepared(row, &stage, &a).await;
+            danger.begins();
+            let ended = dropping(drops, &stage, &a, call).await.is_some();
+            drop(keeps);
+            stage.pass(&a, 3 * RECONNECT).await;
+            stage.settle().await;
+            a.has_left_nothing(&stage, &format!("{}, dropped {drops:?}", row.name));
+            ended
+        });
     }
 }
 

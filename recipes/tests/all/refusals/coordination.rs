@@ -21,7 +21,7 @@ pub async fn barrier(mut script: Script) -> Vec<Call> {
     of(&a).lower().await.expect("it is lowered");
     let late = script.stage.client("late").await;
     of(&late).wait_within(PATIENCE).await.expect("another client gets through");
-    script.ends(&[&a, &b, &late]).await
+    script.ends(&[&a, &b, &late], &[]).await
 }
 
 pub async fn double_barrier(mut script: Script) -> Vec<Call> {
@@ -59,7 +59,9 @@ pub async fn double_barrier(mut script: Script) -> Vec<Call> {
     let (one, two) = (both.0.expect("others get through"), both.1.expect("others get through"));
     let both = futures_util::future::join(one.leave(), two.leave()).await;
     assert_eq!(both, (Ok(()), Ok(())));
-    script.ends(&[&a, &b, &late, &later]).await
+    // A generation is a container, made when the one before it opens.
+    let stays = ["/step", "/step/0", "/step/1", "/step/2"];
+    script.ends(&[&a, &b, &late, &later], &stays).await
 }
 
 pub async fn two_phase_commit(mut script: Script) -> Vec<Call> {
@@ -101,5 +103,7 @@ pub async fn two_phase_commit(mut script: Script) -> Vec<Call> {
     let begun =
         TwoPhaseCommit::begin(&late.zk, "/app/late", transaction()).await.expect("others get through");
     begun.forget().await.expect("it is forgotten");
-    script.ends(&[&a, &b, &c, &late]).await
+    // A participant whose call failed has not finished, and would open the transaction again.
+    let stays: &[&str] = if script.all_is_well() { &["/app"] } else { &["/app", "/app/tx*"] };
+    script.ends(&[&a, &b, &c, &late], stays).await
 }

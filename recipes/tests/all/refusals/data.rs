@@ -35,7 +35,7 @@ pub async fn queue(mut script: Script) -> Vec<Call> {
     let mut consumer = open(&late, Delivery::AtMostOnce).consumer(Prefetch(1)).expect("it takes something");
     while consumer.take().await.expect("another client gets through").data != b"late" {}
     drop((producer, consumer));
-    script.ends(&[&a, &b, &late]).await
+    script.ends(&[&a, &b, &late], &["/q", "/q/receipts", "/q/takers"]).await
 }
 
 pub async fn claims(mut script: Script) -> Vec<Call> {
@@ -64,7 +64,10 @@ pub async fn claims(mut script: Script) -> Vec<Call> {
         claimed.done().await.expect("it is ours");
     }
     drop(consumer);
-    script.ends(&[&a, &b, &late]).await
+    // An item that was not confirmed stays.
+    let mut stays = vec!["/q", "/q/receipts", "/q/takers", "/q/claims"];
+    stays.extend((!script.all_is_well()).then_some("/q/queue-*"));
+    script.ends(&[&a, &b, &late], &stays).await
 }
 
 pub async fn priority_queue(mut script: Script) -> Vec<Call> {
@@ -81,7 +84,7 @@ pub async fn priority_queue(mut script: Script) -> Vec<Call> {
     let (mut producer, mut consumer) = (of(&a).producer(), of(&b).consumer());
     script.danger.begins();
     script.tell(&a, "put", producer.put(Priority(5), b"one")).await;
-    script.tell(&b, "try_take", consumer.try_take()).await;
+    let taken = script.tell(&b, "try_take", consumer.try_take()).await.flatten();
     drop((producer, consumer));
     script.stage.pass(&a, PATIENCE).await;
     script.danger.ends();
@@ -90,7 +93,10 @@ pub async fn priority_queue(mut script: Script) -> Vec<Call> {
     producer.put(Priority(1), b"late").await.expect("another client gets through");
     consumer.take().await.expect("another client gets through");
     drop((producer, consumer));
-    script.ends(&[&a, &b, &late]).await
+    // An item that was not taken stays: the late one comes before it.
+    let mut stays = vec!["/jobs", "/jobs/receipts", "/jobs/takers"];
+    stays.extend(taken.is_none().then_some("/jobs/queue-*"));
+    script.ends(&[&a, &b, &late], &stays).await
 }
 
 pub async fn names(mut script: Script) -> Vec<Call> {
@@ -116,7 +122,12 @@ pub async fn names(mut script: Script) -> Vec<Call> {
     let late = script.stage.client("late").await;
     let registered = of(&late).register("db", b"late").await.expect("another client gets through");
     registered.release().await.expect("it is released");
-    script.ends(&[&a, &b, &late]).await
+    let made = script.stage.names("/names").iter().filter(|name| name.contains("-job-")).count();
+    assert!(made <= 1, "a call for a unique name made {made}");
+    // What was not unregistered stays.
+    let mut stays = vec!["/names", "/names/*-job-"];
+    stays.extend((!script.all_is_well()).then_some("/names/stays"));
+    script.ends(&[&a, &b, &late], &stays).await
 }
 
 pub async fn config(mut script: Script) -> Vec<Call> {
@@ -138,7 +149,9 @@ pub async fn config(mut script: Script) -> Vec<Call> {
     script.danger.ends();
     let late = script.stage.client("late").await;
     of(&late, "/config/value").put(b"late").await.expect("another client gets through");
-    script.ends(&[&a, &b, &late]).await
+    let sets = script.stage.names("/config/set").iter().filter(|name| !name.contains('/')).count();
+    assert!(sets <= 1, "one call published {sets} sets");
+    script.ends(&[&a, &b, &late], &["/config", "/config/value", "/config/set*"]).await
 }
 
 pub async fn group(mut script: Script) -> Vec<Call> {
@@ -163,5 +176,5 @@ pub async fn group(mut script: Script) -> Vec<Call> {
             of(&late).join_within(PATIENCE, Some(id), b"").await.expect("another client gets through");
         member.leave().await.expect("it leaves");
     }
-    script.ends(&[&a, &b, &late]).await
+    script.ends(&[&a, &b, &late], &["/group"]).await
 }

@@ -46,7 +46,7 @@ pub async fn lock(mut script: Script) -> Vec<Call> {
     let late = script.stage.client("late").await;
     let held = late.lock().acquire_within(PATIENCE).await.expect("another client gets through");
     held.release().await.expect("it is released");
-    script.ends(&[&a, &b, &c, &late]).await
+    script.ends(&[&a, &b, &c, &late], &["/locks", DIRECTORY, "/one", "/two"]).await
 }
 
 pub async fn shared(mut script: Script) -> Vec<Call> {
@@ -75,7 +75,7 @@ pub async fn shared(mut script: Script) -> Vec<Call> {
     let late = script.stage.client("late").await;
     let held = of(&late).write_within(PATIENCE).await.expect("another client gets through");
     held.release().await.expect("it is released");
-    script.ends(&[&a, &b, &c, &late]).await
+    script.ends(&[&a, &b, &c, &late], &["/locks", DIRECTORY]).await
 }
 
 pub async fn revocable(mut script: Script) -> Vec<Call> {
@@ -108,7 +108,7 @@ pub async fn revocable(mut script: Script) -> Vec<Call> {
     let late = script.stage.client("late").await;
     let held = of(&late).write_within(PATIENCE).await.expect("another client gets through");
     held.release().await.expect("it is released");
-    script.ends(&[&a, &b, &c, &late]).await
+    script.ends(&[&a, &b, &c, &late], &["/locks", DIRECTORY]).await
 }
 
 pub async fn priority(mut script: Script) -> Vec<Call> {
@@ -136,7 +136,7 @@ pub async fn priority(mut script: Script) -> Vec<Call> {
     let late = script.stage.client("late").await;
     let held = of(&late).write_within(Priority(9), PATIENCE).await.expect("another client gets through");
     held.release().await.expect("it is released");
-    script.ends(&[&a, &b, &c, &late]).await
+    script.ends(&[&a, &b, &c, &late], &["/locks", DIRECTORY, "/locks/a/line", "/locks/a/held"]).await
 }
 
 pub async fn election(mut script: Script) -> Vec<Call> {
@@ -168,5 +168,5 @@ pub async fn election(mut script: Script) -> Vec<Call> {
     let term = of(&late).stand_within(PATIENCE).await.expect("another client gets through");
     term.acknowledge(b"late").await.expect("it leads");
     term.resign().await.expect("it resigns");
-    script.ends(&[&a, &b, &c, &late]).await
+    script.ends(&[&a, &b, &c, &late], &["/locks", DIRECTORY]).await
 }

@@ -103,14 +103,32 @@ impl Script {
         output
     }
 
-    /// Whoever took part has left: nothing is there any more after a while.
-    pub async fn ends(self, clients: &[&Client]) -> Vec<Call> {
+    /// Whoever took part has left: nothing is there any more after a while, but the znodes that stay for good. In `/q/*-job-`
+    /// the star stands for anything, and anything may follow.
+    pub async fn ends(self, clients: &[&Client], stays: &[&str]) -> Vec<Call> {
         self.danger.ends();
         self.stage.pass(clients[0], PATIENCE).await;
         for client in clients {
             client.has_left_nothing(&self.stage, "after all have left");
         }
+        let may_stay = |path: &str| {
+            stays.iter().any(|stays| match stays.split_once('*') {
+                Some((prefix, infix)) => path.strip_prefix(prefix).is_some_and(|rest| rest.contains(infix)),
+                None => path == *stays,
+            })
+        };
+        let left: Vec<String> = self.stage.sim.look(|world| {
+            let all = world.znodes().map(|(path, _)| path);
+            let all = all.filter(|path| *path != "/" && !path.starts_with("/zookeeper"));
+            all.filter(|path| !may_stay(path)).map(str::to_owned).collect()
+        });
+        assert_eq!(left, [""; 0], "left behind, after {:?}", self.calls);
         self.calls
+    }
+
+    /// Whether every call up to now came to success.
+    pub fn all_is_well(&self) -> bool {
+        self.calls.iter().all(|call| call.came_to == "ok")
     }
 }
 
