@@ -81,6 +81,7 @@ pub mod queue;
 pub mod raw;
 pub mod recipe;
 pub mod revocable_lock;
+pub mod services;
 mod session;
 pub mod shared_lock;
 pub mod stage;
@@ -111,6 +112,7 @@ pub static RECIPES: &[&Recipe] = &[
     &long_holds::RECIPE,
     &many_holds::RECIPE,
     &work_queues::RECIPE,
+    &services::RECIPE,
     &raw::RECIPE,
 ];
 
