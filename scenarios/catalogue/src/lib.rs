@@ -59,6 +59,7 @@
 //! They show that the rules about answers, AN-1 to AN-3, see every operation. A new operation gets its own; a test finds the ones
 //! that have none.
 
+pub mod ballots;
 pub mod barrier;
 mod claims;
 pub mod config;
@@ -66,6 +67,7 @@ mod copies;
 pub mod double_barrier;
 pub mod election;
 mod former;
+pub mod gates;
 pub mod group;
 mod lies;
 pub mod lock;
@@ -83,6 +85,7 @@ pub mod recipe;
 pub mod revocable_lock;
 pub mod services;
 mod session;
+pub mod settings;
 pub mod shared_lock;
 pub mod stage;
 pub mod two_phase_commit;
@@ -113,6 +116,9 @@ pub static RECIPES: &[&Recipe] = &[
     &many_holds::RECIPE,
     &work_queues::RECIPE,
     &services::RECIPE,
+    &gates::RECIPE,
+    &ballots::RECIPE,
+    &settings::RECIPE,
     &raw::RECIPE,
 ];
 
