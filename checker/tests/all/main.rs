@@ -1,6 +1,7 @@
 //! All tests of the checker in one binary: it is linked once. Each module says what it tries.
 
 mod answers;
+mod answers_of_batches;
 mod answers_of_every_verb;
 mod barrier;
 mod beliefs;

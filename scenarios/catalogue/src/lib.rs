@@ -59,6 +59,7 @@
 //! They show that the rules about answers, AN-1 to AN-3, see every operation. A new operation gets its own; a test finds the ones
 //! that have none.
 
+pub mod ballots;
 pub mod barrier;
 mod claims;
 pub mod config;
@@ -67,6 +68,7 @@ pub mod double_barrier;
 pub mod election;
 pub mod exercised;
 mod former;
+pub mod gates;
 pub mod group;
 pub mod guards;
 mod lies;
@@ -83,7 +85,9 @@ pub mod queue;
 pub mod raw;
 pub mod recipe;
 pub mod revocable_lock;
+pub mod services;
 mod session;
+pub mod settings;
 pub mod shared_lock;
 pub mod stage;
 pub mod two_phase_commit;
@@ -114,6 +118,10 @@ pub static RECIPES: &[&Recipe] = &[
     &many_holds::RECIPE,
     &guards::RECIPE,
     &work_queues::RECIPE,
+    &services::RECIPE,
+    &gates::RECIPE,
+    &ballots::RECIPE,
+    &settings::RECIPE,
     &raw::RECIPE,
 ];
 

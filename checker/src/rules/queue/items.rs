@@ -25,6 +25,8 @@ pub(crate) struct Items {
     given: BTreeMap<OpId, Vec<Sym>>,
     /// Items that a dead client had, or that a foreign client deleted or overwrote.
     died_with: Vec<usize>,
+    /// Items, each with a session whose claim on it another client has deleted.
+    taken_away: BTreeSet<(usize, Session)>,
     /// Foreign deletes that were announced and have not been seen yet.
     foreign: u32,
     /// Digests of data that foreign clients have written, which may come out of a queue in the place of an item.
@@ -153,7 +155,12 @@ impl Items {
         let What::Deleted { by, .. } = event.what else { return };
         let object = self.stock.items[at].object;
         out.premise(RuleId::Qu1, object);
-        if by == owner || self.is_foreign(scene, event.op, object) {
+        // A client that gives its claim back looks first, and another one may take its place before the delete.
+        let had_one = self.taken_away.contains(&(at, by));
+        if by != owner || event.op == OpId(0) {
+            self.taken_away.insert((at, owner));
+        }
+        if by == owner || had_one || self.is_foreign(scene, event.op, object) {
             return;
         }
         let op = scene.view.op(event.op);

@@ -169,7 +169,7 @@ pub async fn client<C: Client, F: Configuration>(task: Task<C>, make: MakeConfig
 const LONG: u32 = 2000;
 
 /// What comes after an operation that did not end as asked.
-fn over<T>(ended: &Ended<T>) -> Round {
+pub(crate) fn over<T>(ended: &Ended<T>) -> Round {
     if ended.is_session_over() { Round::Again } else { Round::Over }
 }
 
@@ -204,7 +204,7 @@ pub async fn follow<C: Client, F: Configuration>(client: &C, config: &F, time: D
 }
 
 /// Reads the value, and writes another if nobody else has.
-async fn write<C: Client, F: Configuration>(client: &C, config: &F, value: &str) -> Round {
+pub(crate) async fn write<C: Client, F: Configuration>(client: &C, config: &F, value: &str) -> Round {
     let Ok(expected) = config.get().await else { return Round::Again };
     let number = expected.as_ref().map_or(0, |expected| expected.mzxid as u64);
     let (_, ended) = operation(
@@ -219,7 +219,7 @@ async fn write<C: Client, F: Configuration>(client: &C, config: &F, value: &str)
 }
 
 /// Writes, whatever stands there.
-async fn overwrite<C: Client, F: Configuration>(client: &C, config: &F, value: &str) -> Round {
+pub(crate) async fn overwrite<C: Client, F: Configuration>(client: &C, config: &F, value: &str) -> Round {
     let (_, ended) = operation(
         client,
         Call::new(VALUE, Verb::Overwrite),
@@ -241,7 +241,7 @@ fn listed(values: &BTreeMap<String, Vec<u8>>) -> String {
 }
 
 /// Reads the set, and publishes another if nobody else has.
-async fn publish<C: Client, F: Configuration>(client: &C, config: &F, value: &str) -> Round {
+pub(crate) async fn publish<C: Client, F: Configuration>(client: &C, config: &F, value: &str) -> Round {
     let (_, ended) = observed_operation(
         client,
         Call::new(SET, Verb::Snapshot),

@@ -27,6 +27,20 @@ impl<C: Client> Worker<C> {
         }
     }
 
+    /// Drops all that is kept: its session was given up for another.
+    pub(super) fn drops_all(&self, hands: &mut Hands<Zk<C>>) {
+        for (number, _, claim) in std::mem::take(&mut hands.kept) {
+            self.drops(number, claim);
+        }
+    }
+
+    /// A claim is simply dropped: its duty gives the item back.
+    fn drops(&self, number: usize, claim: Claimed<Zk<C>>) {
+        let text = text_of(claim.item());
+        let given = |journal: &mut Journal, at, op| journal.given(at, self.client.number(), op, &text, 0);
+        give_up(&self.client, Call::new(object(number), Verb::GiveBack), given, claim);
+    }
+
     /// Ends the claims of a batch in one of several ways. Returns whether the last of its confirmations was done.
     async fn ends(&self, zk: &Zk<C>, number: usize, mut batch: Batch<C>) -> bool {
         match self.client.choose(6) {
@@ -38,15 +52,7 @@ impl<C: Client> Worker<C> {
                 return is_done;
             }
             4 => self.gives_back(number, batch.swap_remove(0)).await,
-            5 => {
-                let claim = batch.swap_remove(0);
-                let text = text_of(claim.item());
-                let given = |journal: &mut Journal, at, op| {
-                    journal.given(at, self.client.number(), op, &text, 0);
-                };
-                // Simply dropped: its duty gives the item back.
-                give_up(&self.client, Call::new(object(number), Verb::GiveBack), given, claim);
-            }
+            5 => self.drops(number, batch.swap_remove(0)),
             _ => {}
         }
         !batch.is_empty() && self.confirms(zk, number, batch).await

@@ -146,9 +146,13 @@ pub(super) async fn client<C: Client>(task: Task<C>, calls: Make<C>) {
         worker.client.sleep(worker.pace.think * worker.client.choose(8)).await;
         worker.round = round;
         loop {
+            if let Some(hands) = hands.as_mut().filter(|hands| hands.zk.status().over().is_some()) {
+                worker.confirms_all(hands).await;
+            }
             let zk = sessions.live(&worker.client).await;
             if hands.as_ref().is_none_or(|hands| hands.session != zk.session()) {
-                if let Some(old) = hands.take() {
+                if let Some(mut old) = hands.take() {
+                    worker.drops_all(&mut old);
                     worker.empties(old).await;
                 }
                 let prefetch = 1 + worker.client.choose(4) as usize;
@@ -162,7 +166,8 @@ pub(super) async fn client<C: Client>(task: Task<C>, calls: Make<C>) {
         }
         done(round + 1);
     }
-    if let Some(hands) = hands {
+    if let Some(mut hands) = hands {
+        worker.confirms_all(&mut hands).await;
         worker.empties(hands).await;
     }
 }
@@ -320,9 +325,8 @@ impl<C: Client> Worker<C> {
         hands.kept.extend(claims.into_iter().map(|claim| (number, self.round, claim)));
     }
 
-    /// What was taken and not handed out is handed out now, and claims are confirmed, whatever has become of the session.
+    /// What was taken and not handed out is handed out now, whatever has become of the session.
     async fn empties(&self, mut hands: Hands<Zk<C>>) {
-        self.confirms_all(&mut hands).await;
         let consumer = &mut hands.queues[WORN].1;
         // Of a session that is over nothing more is learned.
         let in_hand = match consumer.settle().await {

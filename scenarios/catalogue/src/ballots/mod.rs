@@ -1,0 +1,18 @@
+//! Two-phase commit by sites that ask too much: what they vote on, who votes with them, and for a second vote.
+
+mod calls;
+mod mutants;
+mod round;
+pub mod workload;
+
+use crate::recipe::Recipe;
+
+/// Ballots, as the catalogue lists them.
+pub static RECIPE: Recipe = Recipe {
+    workload: &workload::WORKLOAD,
+    real: None,
+    stories: &[],
+    mutants: mutants::ALL,
+    lies: &[],
+    real_mutants: &[],
+};

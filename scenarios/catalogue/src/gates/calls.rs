@@ -1,0 +1,30 @@
+//! The calls of a client that waits, of which a mutant replaces one.
+
+use crate::prelude::*;
+use zk_recipes::{Barrier, Inside};
+
+/// A wait that goes on. Nothing is sent before it is polled.
+pub(super) type Pending<'a> = BoxFuture<'a, Result<(), Error>>;
+
+/// The calls. Each method has the right one as default.
+pub(super) trait Calls<Z: ZooKeeper>: Send + Sync {
+    /// Waits until the barrier that stands has gone.
+    fn wait<'a>(&'a self, barrier: &'a Barrier<Z>) -> Pending<'a> {
+        barrier.wait().boxed()
+    }
+
+    /// Waits until no barrier stands.
+    fn wait_until_down<'a>(&'a self, barrier: &'a Barrier<Z>) -> Pending<'a> {
+        barrier.wait_until_down().boxed()
+    }
+
+    /// The znode of a place inside a double barrier.
+    fn path(&self, place: &Inside<Z>) -> String {
+        place.path().to_owned()
+    }
+}
+
+/// The right calls.
+pub(super) struct Right;
+
+impl<Z: ZooKeeper> Calls<Z> for Right {}

@@ -1,0 +1,17 @@
+//! Barriers and double barriers at which clients wait without a time limit.
+
+mod calls;
+mod mutants;
+pub mod workload;
+
+use crate::recipe::Recipe;
+
+/// Waits without a time limit, as the catalogue lists them.
+pub static RECIPE: Recipe = Recipe {
+    workload: &workload::WORKLOAD,
+    real: None,
+    stories: &[],
+    mutants: mutants::ALL,
+    lies: &[],
+    real_mutants: &[],
+};

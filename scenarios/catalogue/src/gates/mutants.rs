@@ -1,0 +1,87 @@
+//! Clients that wait in a wrong way, or take another's place for theirs.
+
+use super::calls::{Calls, Pending};
+use super::workload::{WORKLOAD, client};
+use crate::prelude::*;
+use std::sync::Arc;
+use zk_harness::workload::TaskFn;
+use zk_recipes::{Barrier, Inside};
+
+/// All mutants.
+pub(super) static ALL: &[&Workload] =
+    &[&WAIT_PRETENDS, &WAIT_DOWN_PRETENDS, &WAITS_FOR_EVER, &PATH_OF_ANOTHER];
+
+const fn mutant(
+    name: &'static str,
+    about: &'static str,
+    caught: Caught,
+    sim: TaskFn<SimProcess>,
+) -> Workload {
+    WORKLOAD.mutant(name, about, caught, &[], |_| Plan { rounds: 8, ..Plan::calm() }, sim)
+}
+
+/// A client passes while the barrier stands.
+static WAIT_PRETENDS: Workload =
+    mutant("gates-wait-pretends", "a wait without a limit returns at once", Caught::by(Ba1), |task| {
+        client(task, Arc::new(WaitPretends)).boxed()
+    });
+
+struct WaitPretends;
+
+impl<Z: ZooKeeper> Calls<Z> for WaitPretends {
+    fn wait<'a>(&'a self, _: &'a Barrier<Z>) -> Pending<'a> {
+        async { Ok(()) }.boxed()
+    }
+}
+
+/// A client passes while a barrier stands.
+static WAIT_DOWN_PRETENDS: Workload = mutant(
+    "gates-wait-down-pretends",
+    "a wait without a limit until no barrier stands returns at once",
+    Caught::by(Ba1),
+    |task| client(task, Arc::new(WaitDownPretends)).boxed(),
+);
+
+struct WaitDownPretends;
+
+impl<Z: ZooKeeper> Calls<Z> for WaitDownPretends {
+    fn wait_until_down<'a>(&'a self, _: &'a Barrier<Z>) -> Pending<'a> {
+        async { Ok(()) }.boxed()
+    }
+}
+
+/// Nobody tells a client that the barrier is gone.
+static WAITS_FOR_EVER: Workload = mutant(
+    "gates-waits-for-ever",
+    "a wait without a limit looks once, and does not end when the barrier is lowered",
+    Caught::by(Ba2),
+    |task| client(task, Arc::new(WaitsForEver)).boxed(),
+);
+
+struct WaitsForEver;
+
+impl<Z: ZooKeeper> Calls<Z> for WaitsForEver {
+    fn wait<'a>(&'a self, barrier: &'a Barrier<Z>) -> Pending<'a> {
+        async move {
+            barrier.wait().await?;
+            std::future::pending().await
+        }
+        .boxed()
+    }
+}
+
+/// A participant takes another's znode for its own: who watches it watches the wrong one.
+static PATH_OF_ANOTHER: Workload = mutant(
+    "gates-path-of-another",
+    "the path of a place inside is that of no znode of the participant",
+    Caught::by(An1),
+    |task| client(task, Arc::new(PathOfAnother)).boxed(),
+);
+
+struct PathOfAnother;
+
+impl<Z: ZooKeeper> Calls<Z> for PathOfAnother {
+    fn path(&self, place: &Inside<Z>) -> String {
+        format!("{}0", place.path())
+    }
+}

@@ -1,0 +1,235 @@
+//! Clients that wait at a barrier and at double barriers without a time limit.
+//!
+//! By turns all are at a barrier or at one of two double barriers. At the barrier some raise and lower it, and the others wait, for
+//! the one that stands or until none does, until it opens or they have enough and drop the wait. At a double barrier they enter, work
+//! inside, go on after a suspicion, and leave; who finds nobody to begin with drops the call in the end. Missing parents are created
+//! as containers or as persistent znodes, or must exist.
+
+use super::calls::{Calls, Right};
+use crate::double_barrier::workload as double;
+use crate::prelude::*;
+use futures_util::future::{Either, select};
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use zk_harness::operation::{observed_operation_until, operation_until};
+use zk_recipes::{
+    Barrier, BarrierOptions, DoubleBarrier, DoubleBarrierOptions, HoldState, Inside, Leave, Parents, Reuse,
+    Stop, While,
+};
+
+/// Waits without a time limit.
+pub static WORKLOAD: Workload = Workload {
+    about: "clients wait at a barrier and at double barriers without a time limit",
+    plan: |seed| Plan { rounds: 6, ..Plan::drawn(seed) },
+    required: &[Ba1, Ba2, Ba3, Ba4, Ba5, Db1, Db2, Db3, Db6, Db7, Db10, An1, An2],
+    ..Workload::own("gates", objects, |task| client(task, Arc::new(Right)).boxed(), &STATED)
+};
+
+/// What its runs owe.
+pub static STATED: Stated = Stated {
+    finishes_within: Duration::from_secs(120),
+    rules: None,
+    sometimes: &[
+        SESSIONS[0],
+        SESSIONS[1],
+        "a wait without a limit is dropped",
+        "a wait without a limit ends with the barrier",
+        "an entrant without a limit drops its call",
+        "a directory that must exist is missing",
+        "a place inside is confirmed after a suspicion",
+        "a place inside is lost",
+    ],
+};
+
+/// The barrier's znode.
+const PATH: &str = "/open/gate";
+
+/// The barrier, among the objects of its run.
+const GATE: ObjectId = ObjectId(0);
+
+/// How long a patient client waits: longer than anything takes.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How long a patient client waits for others at a double barrier, which may be done.
+const COMPANY: Duration = Duration::from_secs(25);
+
+/// The two double barriers: for all clients, who leave together, and for two of them, who leave one after the other.
+fn setups(setting: &Setting) -> [double::Setup; 2] {
+    let setup = |number, path, participants: u8, leave| double::Setup {
+        path,
+        object: ObjectId(number),
+        participants: usize::from(participants),
+        reuse: Reuse::Generations,
+        leave,
+    };
+    [
+        setup(1, "/open/all", setting.clients, Leave::Keeper),
+        setup(2, "/open/chain", setting.clients.min(2), Leave::Chain),
+    ]
+}
+
+/// The barrier and the double barriers, as they are declared to the checker.
+pub fn objects(names: &mut Names, setting: &Setting) -> Vec<Object> {
+    let gate = Object::plain(Kind::Barrier, names.intern(PATH));
+    let doubles = setups(setting).map(|setup| double::object(names, &setup));
+    [gate].into_iter().chain(doubles).collect()
+}
+
+/// The calls of a client: the right ones, or those of a mutant.
+pub(super) type Make<C> = Arc<dyn Calls<<C as Client>::Zk>>;
+
+/// One client's part.
+pub(super) async fn client<C: Client>(task: Task<C>, calls: Make<C>) {
+    let (client, setting, calls) = (&task.client, task.setting, &*calls);
+    // An earlier life may have left it standing.
+    let may_stand = &AtomicBool::new(true);
+    let round = |zk: C::Zk, number: u32| async move {
+        let visitor = Visitor { client, calls, zk, setting, may_stand };
+        match number % 2 {
+            0 => visitor.at_the_gate().await,
+            _ => visitor.inside(&setups(&setting)[number as usize / 2 % 2]).await,
+        }
+    };
+    rounds(&task, round).await;
+}
+
+/// A client in one round.
+struct Visitor<'a, C: Client> {
+    client: &'a C,
+    calls: &'a dyn Calls<C::Zk>,
+    zk: C::Zk,
+    setting: Setting,
+    may_stand: &'a AtomicBool,
+}
+
+/// What comes after an operation that did not end as asked.
+fn over<T>(ended: &Ended<T>) -> Round {
+    if ended.is_session_over() { Round::Again } else { Round::Over }
+}
+
+impl<C: Client> Visitor<'_, C> {
+    fn parents(&self) -> Parents {
+        [Parents::Container, Parents::Persistent, Parents::MustExist][self.client.choose(3) as usize]
+    }
+
+    async fn at_the_gate(&self) -> Round {
+        let lives = if self.client.choose(4) == 3 { While::SessionLives } else { While::Permanent };
+        let options = BarrierOptions { parents: self.parents(), lives };
+        let gate = Barrier::new(&self.zk, PATH, options).expect("the path is good");
+        if self.may_stand.load(Ordering::Relaxed) && self.lowers(&gate).await == Round::Again {
+            return Round::Again;
+        }
+        match self.client.choose(3) {
+            2 => self.raises(&gate, lives).await,
+            _ => self.waits(&gate).await,
+        }
+    }
+
+    /// Lowers it until that is certain.
+    async fn lowers(&self, gate: &Barrier<C::Zk>) -> Round {
+        loop {
+            let call = Call::new(GATE, Verb::Lower);
+            match operation(self.client, call, nothing, || gate.lower()).await.1 {
+                Ended::Done(()) => {
+                    self.may_stand.store(false, Ordering::Relaxed);
+                    return Round::Over;
+                }
+                ended if ended.is_session_over() => return Round::Again,
+                _ => {}
+            }
+        }
+    }
+
+    /// Raises it, and lowers it before long.
+    async fn raises(&self, gate: &Barrier<C::Zk>, lives: While) -> Round {
+        self.may_stand.store(true, Ordering::Relaxed);
+        let word = if lives == While::SessionLives { "session" } else { "permanent" };
+        let given = |journal: &mut Journal, at, op| journal.given(at, self.client.number(), op, word, 0);
+        let call = Call::new(GATE, Verb::Raise);
+        let ended = operation(self.client, call, given, || gate.raise()).await.1;
+        if ended.is_session_over() {
+            return Round::Again;
+        }
+        let is_missing = matches!(ended, Ended::Failed(Error::NoNode));
+        sometimes!(self.client, "a directory that must exist is missing", is_missing);
+        self.client.sleep(self.setting.pace.work * (1 + self.client.choose(16))).await;
+        self.lowers(gate).await
+    }
+
+    /// Waits until it opens, or until it is enough.
+    async fn waits(&self, gate: &Barrier<C::Zk>) -> Round {
+        let patience = match self.client.choose(4) {
+            3 => self.setting.pace.limit / 4,
+            _ => PATIENCE,
+        };
+        let enough = self.client.sleep(patience);
+        let (_, ended) = match self.client.choose(2) {
+            1 => {
+                let call = Call::new(GATE, Verb::WaitDown);
+                operation_until(self.client, call, enough, || self.calls.wait_until_down(gate)).await
+            }
+            _ => {
+                let call = Call::new(GATE, Verb::Wait);
+                operation_until(self.client, call, enough, || self.calls.wait(gate)).await
+            }
+        };
+        sometimes!(self.client, "a wait without a limit is dropped", matches!(ended, Ended::Cancelled));
+        let is_passed = matches!(ended, Ended::Done(()));
+        sometimes!(self.client, "a wait without a limit ends with the barrier", is_passed);
+        over(&ended)
+    }
+
+    /// Enters together with others, works for a while, and leaves.
+    async fn inside(&self, setup: &double::Setup) -> Round {
+        let client = self.client;
+        let id = (client.choose(4) < 3).then(|| format!("p{}", client.number()));
+        let double::Setup { participants, reuse, leave, .. } = *setup;
+        let parents = if client.choose(2) == 1 { Parents::Persistent } else { Parents::Container };
+        let options = DoubleBarrierOptions { participants, id: id.clone(), reuse, leave, parents };
+        let barrier = DoubleBarrier::new(&self.zk, setup.path, options).expect("the input is good");
+        let call = Call::new(setup.object, Verb::Enter);
+        let given = |journal: &mut Journal, at, op| {
+            if let Some(id) = &id {
+                journal.given(at, client.number(), op, id, 0);
+            }
+        };
+        let observed = |journal: &mut Journal, at, op, place: &Inside<C::Zk>| {
+            let (me, object) = (client.number(), setup.object);
+            let (roster, generation) = (place.roster().join(","), place.generation() as u64);
+            journal.observed(at, me, op, object, Seen::Opening, &roster, generation);
+            journal.observed(at, me, op, object, Seen::Name, &self.calls.path(place), 0);
+        };
+        let patience = if client.choose(8) == 7 { self.setting.pace.limit } else { COMPANY };
+        let enough = client.sleep(patience);
+        let entering = || barrier.enter();
+        let (_, ended) = observed_operation_until(client, call, given, enough, entering, observed).await;
+        sometimes!(client, "an entrant without a limit drops its call", matches!(ended, Ended::Cancelled));
+        let place = match ended {
+            Ended::Done(place) => place,
+            ended => return over(&ended),
+        };
+        self.works(&place).await;
+        let call = Call::new(setup.object, Verb::Leave);
+        let _ = operation(client, call, nothing, || place.leave()).await;
+        Round::Over
+    }
+
+    /// Works inside until it is enough or the place is lost.
+    async fn works(&self, place: &Inside<C::Zk>) {
+        let mut working = pin!(self.client.sleep(self.setting.pace.work * self.client.choose(16)));
+        while let Either::Left((stop, _)) = select(pin!(place.lost()), working.as_mut()).await {
+            if let Stop::Suspect { .. } = stop
+                && place.resumed().await.is_ok()
+            {
+                let is_held = place.state() == HoldState::Held;
+                sometimes!(self.client, "a place inside is confirmed after a suspicion", is_held);
+                continue;
+            }
+            let is_lost = matches!(place.state(), HoldState::Lost(_));
+            sometimes!(self.client, "a place inside is lost", is_lost);
+            return;
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! Services that register under names and as members of a group, with data that change while they run.
+
+mod calls;
+mod followers;
+mod members;
+mod mutants;
+mod owners;
+pub mod workload;
+
+use crate::recipe::Recipe;
+
+/// Services, as the catalogue lists them.
+pub static RECIPE: Recipe = Recipe {
+    workload: &workload::WORKLOAD,
+    real: None,
+    stories: &[],
+    mutants: mutants::ALL,
+    lies: &[],
+    real_mutants: &[],
+};

@@ -1,0 +1,172 @@
+//! Owners of names: as long as their session lives, and for good.
+
+use super::workload::{NAMES, SERVICES, Service, over};
+use crate::prelude::*;
+use zk_recipes::names::{Freshness, Names, NamesOptions, PermanentName, Registration};
+use zk_recipes::{HoldState, Stop};
+
+impl<C: Client> Service<'_, C> {
+    /// Registers a name for the session, and replaces its data while it has it.
+    pub(super) async fn serves_for_a_while(&self) -> Round {
+        let (client, name, first) = (self.client, self.name(), self.data(0));
+        let limit = self.pace.limit * (1 + client.choose(8));
+        let call = Call::new(NAMES, Verb::Register).within(limit);
+        let register = || self.names.register_within(limit, name, first.as_bytes());
+        let observed = |journal: &mut Journal, at, op, registered: &Registration<C::Zk>| {
+            let czxid = registered.czxid().cast_unsigned();
+            journal.observed(at, client.number(), op, NAMES, Seen::Name, name, czxid);
+        };
+        let (_, ended) = observed_operation(client, call, self.gives([name]), register, observed).await;
+        sometimes!(client, "a registration times out", ended.is_timed_out());
+        let is_missing = matches!(ended, Ended::Failed(Error::NoNode));
+        sometimes!(client, "a directory that must exist is missing", is_missing);
+        let registered = match ended {
+            Ended::Done(registered) => registered,
+            ended => return over(&ended),
+        };
+        for number in 1..=client.choose(4) {
+            if !self.keeps(&registered).await {
+                break;
+            }
+            let data = self.data(number);
+            let call = Call::new(NAMES, Verb::Replace);
+            let set = || self.calls.set(&self.zk, &registered, data.as_bytes());
+            let gives = self.gives([&data, registered.path()]);
+            let ended = operation(client, call, gives, set).await.1;
+            sometimes!(client, "data are replaced", matches!(ended, Ended::Done(())));
+        }
+        let is_lost = matches!(registered.state(), HoldState::Lost(_));
+        sometimes!(client, "the state of a registration is lost", is_lost);
+        let call = Call::new(NAMES, Verb::Unregister);
+        if client.choose(8) == 7 {
+            // Its duty gives it back.
+            give_up(client, call, self.gives([name]), registered);
+        } else {
+            let _ = operation(client, call, self.gives([name]), || registered.release()).await;
+        }
+        Round::Over
+    }
+
+    /// Has a name for a while. Returns whether the name is still its own, as far as one knows.
+    async fn keeps(&self, registered: &Registration<C::Zk>) -> bool {
+        match registered.run(self.client.sleep(self.time())).await {
+            Ok(()) => true,
+            Err(Stop::Suspect { .. }) => registered.resumed().await.is_ok(),
+            Err(Stop::Lost(_)) => false,
+        }
+    }
+
+    /// Registers a name for good, replaces its value, finds the registration again and takes it back.
+    pub(super) async fn serves_for_good(&self) -> Round {
+        let (client, name) = (self.client, self.name());
+        // It waits for nobody: a name for good may never be free again.
+        let names = Names::new(&self.zk, SERVICES, NamesOptions::default()).expect("a good path");
+        let Some((mut registered, round)) = self.registers_for_good(&names, name).await else {
+            return Round::Over;
+        };
+        if round == Round::Again {
+            return round;
+        }
+        for number in 1..=client.choose(3) {
+            client.sleep(self.pace.work * client.choose(4)).await;
+            self.replaces(&registered, &self.data(number)).await;
+            if client.choose(2) == 1 {
+                registered = self.recalls(&names, name, registered).await;
+            }
+        }
+        let call = Call::new(NAMES, Verb::Unregister);
+        let ended = operation(client, call, self.gives([name]), || registered.unregister()).await.1;
+        if matches!(ended, Ended::Done(_)) && client.choose(2) == 1 {
+            // It forgets that it has none any more.
+            self.replaces(&registered, &self.data(9)).await;
+            self.recalls(&names, name, registered).await;
+        }
+        over(&ended)
+    }
+
+    /// Registers a name for good. `None` if it came to nothing.
+    async fn registers_for_good(
+        &self,
+        names: &Names<C::Zk>,
+        name: &str,
+    ) -> Option<(PermanentName<C::Zk>, Round)> {
+        let (client, first) = (self.client, self.data(0));
+        let register = || async {
+            let registered = names.register_permanent(name, first.as_bytes()).await?;
+            // By the guid in front: it may have been taken away, and another's stand there.
+            let own = registered.guid().to_string();
+            let czxid = loop {
+                match self.zk.get(registered.path()).await {
+                    Ok(found) if found.data.starts_with(own.as_bytes()) => break found.stat.czxid,
+                    Ok(_) | Err(Error::NoNode) => break 0,
+                    Err(e) if e.is_outcome_unknown() => return Err(e),
+                    // It has the name: a server that refuses this look says nothing about that.
+                    Err(_) => client.sleep(self.pace.work).await,
+                }
+            };
+            Ok((registered, czxid))
+        };
+        let observed = |journal: &mut Journal, at, op, done: &(PermanentName<C::Zk>, i64)| {
+            journal.observed(at, client.number(), op, NAMES, Seen::Name, name, done.1.cast_unsigned());
+        };
+        let call = Call::new(NAMES, Verb::Register);
+        let (_, ended) = observed_operation(client, call, self.gives([name]), register, observed).await;
+        let round = over(&ended);
+        ended.done().map(|(registered, _)| (registered, round))
+    }
+
+    /// Replaces the value of a permanent name.
+    async fn replaces(&self, registered: &PermanentName<C::Zk>, value: &str) {
+        let content = format!("{}\n{value}", registered.guid());
+        let set = || self.calls.set_permanent(&self.zk, registered, value.as_bytes());
+        let gives = self.gives([&content, registered.path()]);
+        let ended = operation(self.client, Call::new(NAMES, Verb::Replace), gives, set).await.1;
+        let is_gone = matches!(ended, Ended::Failed(Error::Removed(_)));
+        sometimes!(self.client, "the znode whose data are to be replaced is gone", is_gone);
+    }
+
+    /// A restarted owner knows the name and the guid.
+    async fn recalls(
+        &self,
+        names: &Names<C::Zk>,
+        name: &str,
+        registered: PermanentName<C::Zk>,
+    ) -> PermanentName<C::Zk> {
+        let call = Call::new(NAMES, Verb::Recall);
+        let recall = || self.calls.registered(names, name, registered.guid());
+        let (_, ended) = attempt(self.client, call, self.gives([name]), recall).await;
+        match ended {
+            Ended::Done(Some(found)) => {
+                sometimes!(self.client, "a permanent registration is found again", true);
+                found
+            }
+            ended => {
+                let is_gone = matches!(ended, Ended::Done(None));
+                sometimes!(self.client, "a permanent registration is not found again", is_gone);
+                registered
+            }
+        }
+    }
+
+    /// Looks a name up, by the newest state.
+    pub(super) async fn looks_up(&self) -> Round {
+        self.client.sleep(self.pace.work * self.client.choose(8)).await;
+        let (client, name) = (self.client, self.name());
+        let (freshness, number) = [(Freshness::Latest, 2), (Freshness::Synced, 1), (Freshness::Local, 0)]
+            [client.choose(3) as usize];
+        let given = |journal: &mut Journal, at, op| journal.given(at, client.number(), op, name, number);
+        let call = Call::new(NAMES, Verb::Resolve);
+        let resolve = || self.names.resolve(name, freshness);
+        let (_, ended) = observed_operation(client, call, given, resolve, |journal, at, op, found| {
+            let (seen, text, mzxid) = match found {
+                Some(found) => {
+                    (Seen::Value, String::from_utf8_lossy(&found.data), found.mzxid.cast_unsigned())
+                }
+                None => (Seen::Missing, name.into(), 0),
+            };
+            journal.observed(at, client.number(), op, NAMES, seen, &text, mzxid);
+        })
+        .await;
+        over(&ended)
+    }
+}

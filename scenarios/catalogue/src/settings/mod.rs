@@ -1,0 +1,15 @@
+//! Configurations with other options than the usual ones, and bad input.
+
+pub mod workload;
+
+use crate::recipe::Recipe;
+
+/// Configurations with other options, as the catalogue lists them.
+pub static RECIPE: Recipe = Recipe {
+    workload: &workload::WORKLOAD,
+    real: None,
+    stories: &[],
+    mutants: &[],
+    lies: &[],
+    real_mutants: &[],
+};
