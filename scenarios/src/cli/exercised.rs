@@ -51,9 +51,12 @@ pub(super) fn print_list(output: Output) -> ExitCode {
     let list = list();
     let uncalled: Vec<String> = uncalled().collect();
     if output.is_json() {
-        for Operation { name, endings, never } in &list.operations {
+        for Operation { name, endings, rarely, never } in &list.operations {
             let never: BTreeMap<&String, &String> = never.iter().map(|(ending, why)| (ending, why)).collect();
-            println!("{}", json!({"kind": "operation", "id": name, "endings": endings, "never": never}));
+            println!(
+                "{}",
+                json!({"kind": "operation", "id": name, "endings": endings, "rarely": rarely, "never": never})
+            );
         }
         for OptionValue { value, set_by } in &list.options {
             let (workloads, why) = (set_by.as_ref().ok(), set_by.as_ref().err());
@@ -65,8 +68,11 @@ pub(super) fn print_list(output: Output) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     println!("Operations, and how their calls end in a sweep of all workloads");
-    for Operation { name, endings, never } in &list.operations {
+    for Operation { name, endings, rarely, never } in &list.operations {
         println!("  {name:<38} {}", endings.join(", "));
+        if !rarely.is_empty() {
+            println!("    rarely {}", rarely.join(", "));
+        }
         for (ending, why) in never {
             println!("    never {ending}: {why}");
         }

@@ -3,6 +3,7 @@
 //! ```text
 //! # A comment.
 //! lock acquire: done, dropped, session_over      how calls of an operation end in some run
+//!   rarely: removed                              and how they end in so few that a sweep may miss it
 //!   never exhausted: the reason                  and how it may end, but does in no run
 //! option Naming::Curator: guards                 the workloads that set an option to that value
 //! option Naming::Kazoo: never, the reason
@@ -20,6 +21,8 @@ pub struct Operation {
     pub name: String,
     /// Its ends in some runs.
     pub endings: Vec<String>,
+    /// Its ends in a few runs.
+    pub rarely: Vec<String>,
     /// Its ends in no run, each with the reason.
     pub never: Vec<(String, String)>,
 }
@@ -62,7 +65,9 @@ pub fn parse(text: &str) -> Result<List, String> {
         let wrong = || format!("{line:?} is none of the lines that a list of what is exercised has");
         let (head, rest) = line.split_once(": ").ok_or_else(wrong)?;
         let names = || rest.split(", ").map(str::to_owned).collect::<Vec<_>>();
-        if let Some(ending) = head.strip_prefix("  never ") {
+        if head == "  rarely" {
+            list.operations.last_mut().ok_or_else(wrong)?.rarely = names();
+        } else if let Some(ending) = head.strip_prefix("  never ") {
             let last = list.operations.last_mut().ok_or_else(wrong)?;
             last.never.push((ending.to_owned(), rest.to_owned()));
         } else if let Some(value) = head.strip_prefix("option ") {
@@ -72,7 +77,12 @@ pub fn parse(text: &str) -> Result<List, String> {
         } else if head.starts_with(' ') {
             return Err(wrong());
         } else {
-            list.operations.push(Operation { name: head.to_owned(), endings: names(), never: Vec::new() });
+            list.operations.push(Operation {
+                name: head.to_owned(),
+                endings: names(),
+                rarely: Vec::new(),
+                never: Vec::new(),
+            });
         }
     }
     Ok(list)
@@ -84,7 +94,7 @@ pub fn differences(list: &List, exercised: &Exercised) -> (Vec<String>, Vec<Stri
         |name: &str, ending: &str| exercised.0.get(name).is_some_and(|endings| endings.contains_key(ending));
     let listed = |name: &str, ending: &str| {
         let operation = list.operations.iter().find(|operation| operation.name == name);
-        operation.is_some_and(|operation| operation.endings.iter().any(|known| known == ending))
+        operation.is_some_and(|one| one.endings.iter().chain(&one.rarely).any(|known| known == ending))
     };
     let of = |name: &str, ending: &str| format!("{name}: {ending}");
     let wanted = list.operations.iter().flat_map(|one| one.endings.iter().map(move |ending| (one, ending)));
@@ -116,7 +126,8 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_told_from_what_is_new() {
-        let list = parse("lock acquire: done, removed\n  never exhausted: it takes years\n").expect("good");
+        let text = "lock acquire: done, removed\n  rarely: revoked\n  never exhausted: it takes years\n";
+        let list = parse(text).expect("good");
         let endings = [("done".to_owned(), 3), ("dropped".to_owned(), 1)].into();
         let exercised = Exercised([("lock acquire".to_owned(), endings)].into());
         let (missing, new) = differences(&list, &exercised);
