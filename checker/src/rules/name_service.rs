@@ -381,7 +381,7 @@ impl NameService {
         let had_one =
             self.lives.iter().any(|own| own.path == path && own.owner == by && own.czxid != life.czxid);
         // The data of a permanent name may have been written into a znode that a foreign client has put in its place.
-        let is_permanent = life.owner == Session(0);
+        let is_permanent = other.is_some_and(|own| own.owner == Session(0));
         let is_excused = is_excused || ((had_one || is_permanent) && scene.view.is_touched(path));
         if wrong && !is_excused {
             let who = match doing {

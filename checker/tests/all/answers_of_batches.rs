@@ -3,6 +3,11 @@
 use crate::answers::{END, data, head};
 use crate::common::*;
 
+/// Without all lines that hold this.
+fn without_all(text: &str, part: &str) -> String {
+    text.lines().filter(|line| !line.contains(part)).map(|line| format!("{line}\n")).collect()
+}
+
 /// Two items are put, claimed by one client and confirmed together with a write of the caller.
 fn confirmed() -> String {
     let (one, two, result) = (data("one"), data("two"), data("done"));
@@ -66,13 +71,13 @@ fn a_batch_is_confirmed_as_one_together_with_the_writes_of_its_caller() {
 
 #[test]
 fn a_confirmation_that_failed_has_left_no_write_of_its_caller() {
-    let nothing_confirmed = without(&confirmed(), "deleted 0x5");
+    let nothing_confirmed = without_all(&confirmed(), "deleted 0x5");
     says(&edit(&nothing_confirmed, "a #3 return done", "a #3 return refused claim_lost"), "AN-3 fail");
 }
 
 #[test]
 fn one_lost_claim_of_several_is_enough() {
-    let nothing = without(&without(&without(&confirmed(), "deleted 0x5"), "created 0x5"), &data("done"));
+    let nothing = without(&without(&without_all(&confirmed(), "deleted 0x5"), "created 0x5"), &data("done"));
     let lost = edit(&nothing, "a #3 return done", "a #3 return refused claim_lost");
     says(&lost, "AN-2 fail");
     let taken_away = edit(
@@ -85,7 +90,7 @@ fn one_lost_claim_of_several_is_enough() {
 
 #[test]
 fn what_is_put_or_confirmed_is_something() {
-    says(&without(&confirmed(), "#3 given"), "AN-1 fail");
+    says(&without_all(&confirmed(), "#3 given"), "AN-1 fail");
     let nothing_put =
         head("queue /q at_least_once") + "\n0.001 a put#1 call /q\n0.001 a #1 return done\n" + END;
     says(&nothing_put, "AN-1 fail");
@@ -258,13 +263,13 @@ fn a_site_and_a_coordinator_are_told_what_the_transaction_was_begun_with() {
 #[test]
 fn a_second_vote_is_the_other_one() {
     says(&edit(&opened(), "a #4 given abort", "a #4 given commit"), "AN-2 fail");
-    let first = without(&without(&without(&opened(), "a vote#3"), "a #3"), "#3");
+    let first = without(&without_all(&without_all(&opened(), "vote#3"), "#3"), &data("commit"));
     says(&first, "AN-2 fail");
 }
 
 #[test]
 fn a_site_that_is_no_participant_is_not_named() {
-    let refused = without(&opened(), "a #2 observed")
+    let refused = without_all(&opened(), "a #2 observed")
         .replace("a #2 return done", "a #2 return refused not_a_participant");
     says(&refused, "AN-2 fail");
     says(&refused.replace("a #2 given a", "a #2 given z"), "AN-2 pass");

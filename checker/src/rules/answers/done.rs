@@ -214,7 +214,7 @@ fn all_items(scene: &Scene<'_>, doing: &Doing) -> Result<(), Wrong> {
         };
         return Err((why, made.first().map_or(u32::MAX, |effect| effect.at.index)));
     }
-    is_one_transaction(scene, &made)
+    is_one_transaction(scene, &made, "its items were not created as one")
 }
 
 /// A confirmation has deleted every item, and has made every further write, all in one transaction.
@@ -239,15 +239,15 @@ fn is_confirmed(scene: &Scene<'_>, doing: &Doing) -> Result<(), Wrong> {
     if made.is_empty() {
         return Err(("it was given no item".to_owned(), u32::MAX));
     }
-    is_one_transaction(scene, &made)
+    is_one_transaction(scene, &made, "its changes were not made as one")
 }
 
 /// Whether several changes were made as one.
-fn is_one_transaction(scene: &Scene<'_>, made: &[&Effect]) -> Result<(), Wrong> {
+fn is_one_transaction(scene: &Scene<'_>, made: &[&Effect], else_why: &str) -> Result<(), Wrong> {
     let Some(pair) = made.windows(2).find(|pair| pair[0].zxid != pair[1].zxid) else { return Ok(()) };
     let when = |effect: &Effect| scene.when(effect.at);
     let why = format!(
-        "its changes were not made as one: that of {} at {}, that of {} at {}",
+        "{else_why}: {} at {}, {} at {}",
         scene.znode(pair[0].path),
         when(pair[0]),
         scene.znode(pair[1].path),

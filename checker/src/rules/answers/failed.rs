@@ -63,6 +63,8 @@ fn missing(scene: &Scene<'_>, doing: &Doing, failure: Failure, znodes: &Znodes) 
         Failure::Exhausted if doing.verb == Verb::Put => unless_heard(&[Code::NodeExists]),
         Failure::NotAParticipant if doing.verb == Verb::Open => is_named(scene, doing, znodes),
         Failure::AlreadyVoted if doing.verb == Verb::Vote => has_not_voted(scene, doing, znodes),
+        // An open handle is notified of what a foreign client does.
+        Failure::Mismatch if scene.is_interfered_with(doing.object) => None,
         Failure::Mismatch
         | Failure::Exhausted
         | Failure::Late

@@ -6,11 +6,11 @@ use crate::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use zk_harness::workload::TaskFn;
+use zk_recipes::HoldState;
 use zk_recipes::config::{Update, Updates};
 use zk_recipes::group::{Group, GroupView, Membership, Views};
 use zk_recipes::names::{Names, PermanentName, Registration};
 use zk_recipes::zk::Guid;
-use zk_recipes::{HoldState, Stop};
 
 /// All mutants.
 pub(super) static ALL: &[&Workload] = &[
@@ -23,7 +23,6 @@ pub(super) static ALL: &[&Workload] = &[
     &JOINED_ALREADY,
     &CZXID_OF_ANOTHER,
     &NEVER_LOST,
-    &WORKS_ON,
     &SHOWS_OLD_DATA,
 ];
 
@@ -211,26 +210,6 @@ struct NeverLost;
 impl<Z: ZooKeeper> Calls<Z> for NeverLost {
     fn state(&self, _: &Membership<Z>) -> HoldState {
         HoldState::Held
-    }
-}
-
-/// The work of a member goes on when its session is over: two members of one id do the same work.
-static WORKS_ON: Workload = Workload {
-    plan: |_| Plan { clients: 4, rounds: 6, ..Plan::calm() }.with(LOSSES, 0.05),
-    ..mutant(
-        "services-works-on",
-        "the work of a member is not dropped when the membership is lost",
-        Caught::by(Gm6),
-        LOSSES,
-        |task| client(task, Arc::new(WorksOn)).boxed(),
-    )
-};
-
-struct WorksOn;
-
-impl<Z: ZooKeeper> Calls<Z> for WorksOn {
-    fn run<'a>(&'a self, _: &'a Membership<Z>, work: BoxFuture<'a, ()>) -> BoxFuture<'a, Result<(), Stop>> {
-        work.map(Ok).boxed()
     }
 }
 
