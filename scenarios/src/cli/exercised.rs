@@ -84,7 +84,7 @@ pub(super) fn print_list(output: Output) -> ExitCode {
             Err(why) => println!("  {value:<38} none: {why}"),
         }
     }
-    println!("\nPublic methods that no workload calls");
+    println!("\nPublic methods that no workload calls by itself; the recipes do");
     for method in &uncalled {
         println!("  {method}");
     }
