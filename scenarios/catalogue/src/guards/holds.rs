@@ -235,8 +235,8 @@ impl<Z: ZooKeeper> Line<Z> {
             }
             (Line::Priority(lock), _) if no_limit => Guard::PriorityWrite(lock.write(priority).await?),
             (Line::Priority(lock), _) => Guard::PriorityWrite(lock.write_within(priority, limit).await?),
-            (Line::Election(election), _) if no_limit => Guard::Term(election.stand().await?),
-            (Line::Election(election), _) => Guard::Term(election.stand_within(limit).await?),
+            (Line::Election(election), _) if no_limit => Guard::Term(Box::new(election.stand().await?)),
+            (Line::Election(election), _) => Guard::Term(Box::new(election.stand_within(limit).await?)),
         }))
     }
 
@@ -308,7 +308,7 @@ pub enum Guard<Z: ZooKeeper> {
     RevocableWrite(RevocableWrite<Z>),
     PriorityRead(PriorityRead<Z>),
     PriorityWrite(PriorityWrite<Z>),
-    Term(Term<Z>),
+    Term(Box<Term<Z>>),
 }
 
 /// Calls a method of the guard, whichever it is.
@@ -329,7 +329,7 @@ macro_rules! each {
 
 impl<Z: ZooKeeper> Held for Guard<Z> {
     fn token(&self) -> i64 {
-        each!(self, held => Held::token(held))
+        each!(self, held => held.token())
     }
 
     async fn lost(&self) -> Stop {
@@ -337,7 +337,16 @@ impl<Z: ZooKeeper> Held for Guard<Z> {
     }
 
     async fn release(self) -> Result<Released, Error> {
-        each!(self, held => Held::release(held).await)
+        match self {
+            Guard::Lock(held) => held.release().await,
+            Guard::Read(held) => held.release().await,
+            Guard::Write(held) => held.release().await,
+            Guard::RevocableRead(held) => held.release().await,
+            Guard::RevocableWrite(held) => held.release().await,
+            Guard::PriorityRead(held) => held.release().await,
+            Guard::PriorityWrite(held) => held.release().await,
+            Guard::Term(held) => held.resign().await,
+        }
     }
 }
 
