@@ -97,11 +97,25 @@ fn the_exit_status_is_the_verdict() {
 }
 
 #[test]
+fn list_says_what_sweeps_exercise() {
+    let text = String::from_utf8(zksim(&["list", "--coverage"]).stdout).expect("text");
+    for line in ["  lock acquire ", "  Naming::Curator  ", "  ZooKeeper::guid"] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+    let json = String::from_utf8(zksim(&["list", "--coverage", "--format", "json"]).stdout).expect("text");
+    let lines: Vec<serde_json::Value> =
+        json.lines().map(|line| serde_json::from_str(line).expect("an object a line")).collect();
+    let acquire = lines.iter().find(|line| line["id"] == "lock acquire").expect("the acquire of the lock");
+    assert_eq!((&acquire["kind"], &acquire["endings"][0]), (&"operation".into(), &"done".into()));
+    assert_eq!(zksim(&["list", "--coverage", "--promises"]).status.code(), Some(3));
+}
+
+#[test]
 fn list_says_what_judges_each_promise() {
     let text = String::from_utf8(zksim(&["list", "--promises"]).stdout).expect("text");
     let acquire = "Lock::acquire\n  called by  lock, many-holds\n    judged by  MX-4,";
     assert!(text.contains(acquire), "{text}");
-    assert!(text.contains("    not judged: "), "{text}");
+    assert!(text.contains(" Judged by nothing, methods and sentences: 0."), "{text}");
     let json = String::from_utf8(zksim(&["list", "--promises", "--format", "json"]).stdout).expect("text");
     let promises: Vec<serde_json::Value> =
         json.lines().map(|line| serde_json::from_str(line).expect("an object a line")).collect();
