@@ -113,8 +113,10 @@ impl Heard {
             }
             // The reply to the arming read suffices; after a notification one more read is due.
             let patience = view.round_trip / 2 + view.settle;
-            // Whose request for the grant is in flight cannot know whether it still waits.
-            let given = op.in_flight == 0 && Self::could_act(scene, op, asked.given, patience);
+            // A waiter of a priority lock whose request for the grant is in flight cannot know whether it still waits.
+            let may_be_granted =
+                scene.is_of(Kind::PriorityLock, op.object) && op.is_waiting() && op.in_flight > 0;
+            let given = !may_be_granted && Self::could_act(scene, op, asked.given, patience);
             let quiet =
                 view.calm_since < asked.noticed.at && connected < asked.noticed.at && op.in_flight == 0;
             // A busy machine takes its time.

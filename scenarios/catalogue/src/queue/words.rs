@@ -7,6 +7,7 @@ use futures_util::lock::Mutex;
 use sim_zk::SimClient;
 use std::future::Future;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use zk_harness::stage;
 use zk_recipes::{Claimed, Consumer, Item, Parents, Prefetch, Producer, Queue, QueueOptions};
 
@@ -111,16 +112,19 @@ impl Getting {
     /// Begins to wait for an item to claim.
     pub fn asks(&self) -> impl Future<Output = Option<Claimed<SimClient>>> + Send + use<> {
         let (object, gets) = (self.object, self.gets.clone());
-        let claim = move |_| async move { gets.lock().await.claim().await };
-        let claiming = self.actor.does_and_then(
-            Call::new(object, Verb::Claim),
-            nothing,
-            claim,
-            move |actor, op, claim: Claimed<SimClient>| {
-                observes(actor, op, object, claim.item());
-                claim
-            },
-        );
+        // What was claimed is handed out before the call returns.
+        let (actor, number) = (self.actor.clone(), Arc::new(AtomicU32::new(0)));
+        let given = {
+            let number = number.clone();
+            move |_: &mut Journal, _, op: OpId| number.store(op.0, Ordering::Relaxed)
+        };
+        let claim = move |_| async move {
+            let claim = gets.lock().await.claim().await?;
+            observes(&actor, OpId(number.load(Ordering::Relaxed)), object, claim.item());
+            Ok(claim)
+        };
+        let claiming =
+            self.actor.does_and_then(Call::new(object, Verb::Claim), given, claim, |_, _, claim| claim);
         async move { claiming.await.done() }
     }
 
