@@ -1,7 +1,7 @@
 //! AN-2: an operation that fails for a reason has met that reason.
 
 use super::doing::Doing;
-use super::znodes::{Part, Znodes, is_path, proves_nothing};
+use super::znodes::{Part, Znode, Znodes, is_path, proves_nothing};
 use crate::digest;
 use crate::rules::prelude::*;
 
@@ -174,8 +174,15 @@ fn has_not_joined(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<S
     }
     let id = scene.text(*doing.given.first()?);
     let znode = znodes.named(scene, &format!("{}/{id}", scene.text(scene.object(doing.object).path)));
-    let is_own =
-        znode.is_some_and(|(_, znode)| znode.client == doing.client && znode.existed_since(doing.called));
+    // What went with the session counts until the client learns of that: the calls of an ended session say that it is over.
+    let session = scene.view.session(doing.session);
+    let went_unheard = |znode: &Znode| {
+        let with_it = session.ended.came() && znode.deleted.at == session.ended.at;
+        znode.owner == doing.session && with_it && !session.known_over.came()
+    };
+    let is_own = znode.is_some_and(|(_, znode)| {
+        znode.client == doing.client && (znode.existed_since(doing.called) || went_unheard(znode))
+    });
     (!is_own).then(|| format!("it had no znode {id:?} at any time during the call"))
 }
 
