@@ -6,12 +6,13 @@
 //!
 //! *Enter* (`enter.rs`, `join.rs`, `open.rs`)
 //!
-//! 1. Find the generation that is open for joining, with a watch for the next one.
+//! 1. Find the generation that is open for joining. In later rounds it is expected to be the next one.
 //! 2. Join in one transaction: check the generation, create an ephemeral sequential znode, count the join. The reply says
 //!    how many are registered.
-//! 3. Enough: open it in one transaction: check that no participant joined since the list and that all listed are there,
-//!    create `ready`, begin the next generation.
-//! 4. Not enough: wait for the next generation.
+//! 3. Enough: open it in one transaction: check that no participant joined since the list, write to all listed, which are
+//!    there then, create `ready`, begin the next generation.
+//! 4. Not enough: watch the own znode, which the opening writes. The same watch notices that another client deletes it. If
+//!    another client has moved the generation on, the first participant of the next one writes to those left behind.
 //! 5. Check that the roster of the opening has the own znode.
 //! 6. Time limit over: leave in one transaction that checks that the generation has not opened; if it has, the enter
 //!    succeeds.
@@ -19,7 +20,8 @@
 //! *Leave* (`leave.rs`)
 //!
 //! 1. Delete the own znode while `ready` exists, and wait for the end of `ready`.
-//! 2. The opener is the keeper: it waits for the others, one by one from the highest, and goes last, with `ready`.
+//! 2. The opener is the keeper: it waits for the others, one by one from the highest, and goes last, with `ready`. When one
+//!    other was left, the transaction also deletes the directory, which proves that nobody is in it.
 //! 3. If `ready` goes too early, the keeper remains the last one if it is there, otherwise the lowest member does.
 //!
 //! After "Double Barriers" of ZooKeeper's recipes page, where each participant counts the children and watches for `ready`:
@@ -98,12 +100,13 @@ pub struct DoubleBarrierOptions {
 /// * *No special process*: whichever participant dies, the others continue.
 ///
 /// Not promised: that the roster stays alive after the opening; liveness while a registered participant is disconnected,
-/// until its session ends.
+/// until its session ends, or after another client has written to the barrier's znode, which ends the generation: those
+/// registered get [`Error::is_mismatch`] when the next participant enters.
 ///
 /// # Cost
 ///
-/// Enter: four requests; a waiter is woken once. Leave: two requests and one notification; the keeper is woken at most once
-/// for each of the others.
+/// Enter: three requests, and one more in the first round; a waiter is woken once. Leave: two requests and one notification;
+/// the keeper is woken at most once for each of the others.
 ///
 /// # Examples
 ///
@@ -193,7 +196,7 @@ impl<Z: ZooKeeper> DoubleBarrier<Z> {
     /// # When the connection is lost
     ///
     /// The registration lasts as long as the session. After a lost reply it is looked for by its guid. An opening cannot be
-    /// missed, since it changes the barrier's version.
+    /// missed, since it changes the version of the own znode.
     ///
     /// # Errors
     ///

@@ -8,11 +8,11 @@ use super::open::Opened;
 use super::roster::{Roster, name_of};
 use super::{DoubleBarrier, Inside, Leave, Reuse};
 use crate::observe;
-use crate::parts::retry::{again, connected, present, unless_again, unless_refused};
+use crate::parts::retry::{again, connected, present, unless_again, unless_refused, until_answered};
 use crate::parts::select::first;
 use crate::parts::tenure::{Grant, OnSuspect, Tenure};
-use crate::zk::{Armed, Data, Error, Guid, Op, ZooKeeper};
-use futures_util::future::{Either, Shared};
+use crate::zk::{Armed, Data, Error, EventKind, Guid, Op, ZooKeeper, path};
+use futures_util::future::Either;
 use futures_util::{FutureExt, TryFutureExt};
 use std::future::Future;
 
@@ -22,12 +22,14 @@ pub(super) struct Entering<'a, Z: ZooKeeper> {
     pub(super) guid: Guid,
     /// The generation that it joins or has joined.
     pub(super) generation: i32,
-    /// Fires when a later generation begins; `None` if one may have begun.
-    pub(super) next: Option<Z::Watch>,
     /// The own znode and its czxid, once known.
     pub(super) own: Option<(String, i64)>,
-    /// Fires when the own znode is deleted.
-    pub(super) own_watch: Option<Shared<Z::Watch>>,
+    /// Fires when the own znode is written, as the opening does, or deleted.
+    watch: Option<Z::Watch>,
+    /// The data version of the own znode when it was last read.
+    written: i32,
+    /// Whether we are the first of the generation, and have not looked at the one before.
+    pub(super) is_first: bool,
     /// Deletes the own znode unless its deletion is confirmed.
     pub(super) armed: Option<Armed>,
     /// Deletes `ready`, if it may be ours.
@@ -42,9 +44,10 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
             barrier,
             guid: barrier.zk.guid(),
             generation: -1,
-            next: None,
             own: None,
-            own_watch: None,
+            watch: None,
+            written: 0,
+            is_first: false,
             armed: None,
             keeper: None,
             opener: String::new(),
@@ -85,41 +88,37 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
         Err(Error::Removed(self.own()))
     }
 
-    /// Step 4.
+    /// Step 4. Returns when the own znode was written.
     async fn wait(&mut self) -> Result<(), Error> {
         let zk = &self.barrier.zk;
         loop {
+            if let Some(watch) = self.watch.as_mut().filter(|_| !self.is_first) {
+                observe::waits(&self.barrier.path);
+                let event = watch.await;
+                self.watch = None;
+                if event?.kind != EventKind::NodeDeleted {
+                    return Ok(());
+                }
+                // Only a read may decide that.
+            }
             let status = connected(zk).await?;
-            // Pipelined: the watches that are missing. The own znode is watched, so that its deletion is noticed before the
-            // opening.
-            let reading = self.next.is_none().then(|| zk.get_watch(&self.barrier.path));
-            let own = self.own_watch.is_none().then(|| zk.children_watch(&self.own()));
-            if let Some(reading) = reading {
-                match reading.await {
-                    Err(e) if e.is_transient() => {
-                        again(zk, status, e).await?;
-                        continue;
-                    }
-                    read => self.took(read)?,
+            // Pipelined: the own znode, and by the first of a generation the record of the one before.
+            let own = zk.get_watch(&self.own());
+            let before =
+                self.is_first.then(|| zk.get(&self.barrier.directory(self.generation.wrapping_sub(1))));
+            let Some(own) = unless_again(zk, status, present(own.await)).await? else { continue };
+            let Some((found, watch)) = own else { return self.removed() };
+            self.watch = Some(watch);
+            if let Some(before) = before {
+                let Some(before) = unless_again(zk, status, present(before.await)).await? else { continue };
+                self.is_first = false;
+                if before.is_some_and(|record| Roster::read(&record.data).is_none()) {
+                    wake_those_left_behind(self.barrier, self.generation.wrapping_sub(1)).await?;
                 }
             }
-            if let Some(own) = own {
-                let Some(own) = unless_again(zk, status, present(own.await)).await? else { continue };
-                let Some((_, watch)) = own else { return self.removed() };
-                self.own_watch = Some(watch.shared());
-            }
-            let (Some(next), Some(own)) = (&mut self.next, self.own_watch.clone()) else { return Ok(()) };
-            observe::waits(&self.barrier.path);
-            match first(own, next).await {
-                Either::Left(event) => {
-                    self.own_watch = None;
-                    // An ephemeral has no children, so it was deleted. Only a read may decide that, though.
-                    event?;
-                }
-                Either::Right(event) => {
-                    self.next = None;
-                    return event.map(drop);
-                }
+            if found.stat.version != self.written {
+                self.written = found.stat.version;
+                return Ok(());
             }
         }
     }
@@ -139,20 +138,23 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
             }
             // Pipelined. The generation is read first: if it has changed and `ready` is absent afterwards, `ready` went
             // with its owner.
-            let (generation, ready) = (zk.get_watch(&self.barrier.path), self.read_ready(&ready));
+            let (generation, ready) = (zk.get(&self.barrier.path), self.read_ready(&ready));
             let (record, members) = (zk.get(&directory), zk.children(&directory));
-            self.next = None;
-            match generation.await {
-                Err(e) if e.is_transient() => {
+            let is_open_for_joining = match generation.await {
+                Ok(found) => {
+                    self.is_for_as_many(&found)?;
+                    found.stat.version == self.generation
+                }
+                Err(Error::NoNode) => false,
+                Err(e) => {
                     again(zk, status, e).await?;
                     continue;
                 }
-                read => self.took(read)?,
-            }
+            };
             let Some(found) = unless_again(zk, status, present(ready.await)).await? else { continue };
             match found {
                 Some((found, watch)) => return self.opened(&found.data, true, watch).map(Some),
-                None if self.next.is_some() => return Ok(None),
+                None if is_open_for_joining => return Ok(None),
                 None => {}
             }
             let (record, members) = match (record.await, members.await) {
@@ -198,6 +200,14 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
         if !roster.has(name_of(&self.own())) {
             return self.removed();
         }
+        // The barrier was made anew for fewer since we have read it.
+        let (of, wanted) = (roster.ids().len(), self.barrier.options.participants);
+        if of < wanted {
+            return Err(Error::Mismatch(format!(
+                "{} has opened for {of}, not for {wanted}",
+                self.barrier.path
+            )));
+        }
         self.opener = opener;
         // Our own opening, whose reply was lost: we keep `ready`, and need not watch it.
         let is_ours = self.opener == self.guid.to_string() && is_ready_there;
@@ -229,8 +239,9 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
             margin: zk.timeout() / 10,
         };
         let tenure = Tenure::new(zk, grant);
-        if let Some(watch) = self.own_watch.take() {
-            tenure.is_watched_by(watch);
+        // Armed after the opening has written the own znode.
+        if let Some(watch) = self.watch.take() {
+            tenure.is_watched_by(watch.shared());
         }
         Ok(Inside {
             barrier: self.barrier.clone(),
@@ -294,4 +305,21 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
             Err(e) => Err(e),
         }
     }
+}
+
+/// Another client has written to the barrier's znode, so a generation has ended without opening. Its participants watch
+/// their own znodes alone.
+async fn wake_those_left_behind<Z: ZooKeeper>(
+    barrier: &DoubleBarrier<Z>,
+    generation: i32,
+) -> Result<(), Error> {
+    let zk = &barrier.zk;
+    let directory = barrier.directory(generation);
+    let list = until_answered(zk, || async { present(zk.children(&directory).await) }).await?;
+    let members = list.map(|list| Roster::of(list.names)).unwrap_or_default();
+    for name in members.names() {
+        let path = path::join(&directory, name);
+        until_answered(zk, || async { present(zk.set(&path, &[], None).await) }).await?;
+    }
+    Ok(())
 }

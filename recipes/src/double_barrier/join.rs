@@ -15,10 +15,10 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
         let mut is_parent_missing = false;
         loop {
             let status = connected(zk).await?;
-            let found = present(zk.get_watch(barrier).await);
+            let found = present(zk.get(barrier).await);
             let Some(found) = unless_again(zk, status, found).await? else { continue };
-            if let Some((found, watch)) = found {
-                return self.found_generation(&found, watch);
+            if let Some(found) = found {
+                return self.found_generation(&found);
             }
             let making = match is_parent_missing {
                 true => Some(options.parents.make_for(zk, barrier)?),
@@ -42,17 +42,16 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
         }
     }
 
-    fn found_generation(&mut self, found: &Data, watch: Z::Watch) -> Result<(), Error> {
+    fn found_generation(&mut self, found: &Data) -> Result<(), Error> {
         self.is_for_as_many(found)?;
         if self.barrier.options.reuse == Reuse::Once && found.stat.version > 0 {
             return Err(Error::Late);
         }
         self.generation = found.stat.version;
-        self.next = Some(watch);
         Ok(())
     }
 
-    fn is_for_as_many(&self, found: &Data) -> Result<(), Error> {
+    pub(super) fn is_for_as_many(&self, found: &Data) -> Result<(), Error> {
         if found.data == self.barrier.data() {
             return Ok(());
         }
@@ -77,32 +76,14 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
                 Some(armed) => armed.narrow(duty),
                 None => self.armed = Some(zk.arm(duty)),
             }
-            // Pipelined: the join, and the read of the open generation if it is not known.
-            let join = zk.multi(self.joining(&directory));
-            let reading = self.next.is_none().then(|| zk.get_watch(&self.barrier.path));
-            match join.await {
-                Ok(results) => {
-                    let registered = self.joined(results)?;
-                    if let Some(reading) = reading {
-                        self.took(reading.await)?;
-                    }
-                    return Ok(registered);
-                }
+            match zk.multi(self.joining(&directory)).await {
+                Ok(results) => return self.joined(results),
                 Err(Error::Multi { index: 0, cause }) if !cause.says_nothing_of_the_tree() => {
-                    self.next = None;
                     if self.barrier.options.reuse == Reuse::Once {
                         self.give_up_duty();
                         return Err(Error::Late);
                     }
-                    match reading {
-                        Some(reading) => match reading.await {
-                            Ok((found, watch)) => self.found_generation(&found, watch)?,
-                            Err(Error::NoNode) => self.find_generation().await?,
-                            Err(e) if e.is_transient() => self.find_generation().await?,
-                            Err(e) => return Err(e),
-                        },
-                        None => self.find_generation().await?,
-                    }
+                    self.find_generation().await?;
                 }
                 Err(Error::Multi { index: 1, cause }) if *cause == Error::NoNode => {
                     match zk.create(&directory, &[], CreateMode::Container).await {
@@ -113,7 +94,6 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
                 Err(e) if e.is_retryable_refusal() => again(zk, status, e).await?,
                 // The join may have been applied, so look before retrying.
                 Err(Error::ConnectionLoss) => {
-                    self.next = None;
                     reconnected(zk, status).await?;
                     if let Some(registered) = self.find_own().await? {
                         return Ok(registered);
@@ -150,7 +130,11 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
             return Err(Error::Unexpected("a transaction of three has other results".into()));
         };
         self.owns(own, stat.mzxid);
-        Ok(usize::try_from(stat.num_children).unwrap_or(0))
+        let registered = usize::try_from(stat.num_children).unwrap_or(0);
+        // The generation before a remembered one has opened.
+        let is_known = self.barrier.remembered() == Some(self.generation);
+        self.is_first = registered == 1 && self.generation > 0 && !is_known;
+        Ok(registered)
     }
 
     fn owns(&mut self, own: String, czxid: i64) {
@@ -163,20 +147,6 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
     pub(super) fn give_up_duty(&mut self) {
         if let Some(armed) = self.armed.take() {
             armed.done();
-        }
-    }
-
-    /// Keeps the watch on the barrier, if the joined generation is still open for joining.
-    pub(super) fn took(&mut self, read: Result<(Data, Z::Watch), Error>) -> Result<(), Error> {
-        match read {
-            Ok((found, watch)) => {
-                self.is_for_as_many(&found)?;
-                self.next = (found.stat.version == self.generation).then_some(watch);
-                Ok(())
-            }
-            Err(Error::NoNode) => Ok(()),
-            Err(e) if e.is_transient() => Ok(()),
-            Err(e) => Err(e),
         }
     }
 

@@ -9,7 +9,7 @@
 use super::roster::{Roster, name_of};
 use super::{Inside, Leave};
 use crate::observe;
-use crate::parts::retry::{again, connected, present, until_answered};
+use crate::parts::retry::{again, connected, present, unless_again, until_answered};
 use crate::parts::tenure::Tenure;
 use crate::zk::{Armed, Error, EventKind, Op, ZooKeeper, path};
 use futures_util::FutureExt;
@@ -155,14 +155,59 @@ impl<Z: ZooKeeper> Leaving<Z> {
 
     /// Step 2.
     async fn as_keeper(&mut self) -> Result<(), Error> {
+        let own = name_of(&self.own).to_owned();
+        // The member that is expected to be the highest of those left.
+        let mut expected = self.roster.clone().without(&own).names().last().cloned();
         loop {
-            let others = self.members().await?.without(name_of(&self.own));
-            match others.names().last() {
-                Some(highest) => self.end_of(highest).await?,
-                None => break,
+            let status = connected(&self.zk).await?;
+            // Pipelined: the list, and a watch on the member that will be the highest.
+            let listing = self.zk.children(&self.directory);
+            let watching = expected.map(|name| self.zk.children_watch(&path::join(&self.directory, &name)));
+            let listed = present(listing.await);
+            let watched = match watching {
+                Some(watching) => present(watching.await),
+                None => Ok(None),
+            };
+            let Some(list) = unless_again(&self.zk, status, listed).await? else {
+                expected = None;
+                continue;
+            };
+            let Some(watched) = unless_again(&self.zk, status, watched).await? else {
+                expected = None;
+                continue;
+            };
+            let others = list.map(|list| self.those_of(list.names)).unwrap_or_default().without(&own);
+            let Some(highest) = others.names().last() else { break };
+            match watched {
+                Some((_, watch)) => {
+                    observe::waits(&self.directory);
+                    watch.await?;
+                }
+                None => self.end_of(highest).await?,
             }
+            if others.names().len() == 1 && self.go_last().await? {
+                return Ok(());
+            }
+            expected = others.names().iter().nth_back(1).cloned();
         }
         self.go(Then::Out).await.map(drop)
+    }
+
+    /// Deletes the own znode, `ready`, and the directory, which is refused while a member is left. Returns whether that is
+    /// done; if not, a list has to tell what is left.
+    async fn go_last(&mut self) -> Result<bool, Error> {
+        let delete = |path: &String| Op::Delete { path: path.clone(), version: None };
+        let status = connected(&self.zk).await?;
+        match self.zk.multi(vec![self.delete_own(), delete(&self.ready), delete(&self.directory)]).await {
+            Ok(_) => {}
+            Err(Error::Multi { .. }) => return Ok(false),
+            Err(e) => return again(&self.zk, status, e).await.map(|()| false),
+        }
+        self.gone();
+        if let Some(armed) = self.keeper.take() {
+            armed.done();
+        }
+        Ok(true)
     }
 
     /// Deletes the own znode, and `ready` if we are the keeper: together while both exist. With [`Then::Look`] returns the

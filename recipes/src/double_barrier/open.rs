@@ -65,7 +65,7 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
     }
 
     /// The transaction of step 3: begins the next generation if this one is still open for joining, no participant has
-    /// joined since the list, and all listed are there. The roster is written to `ready`, and to the directory in case
+    /// joined since the list, and all listed are there. It writes to each of them, which notifies it. The roster is written to `ready`, and to the directory in case
     /// `ready` goes with its owner before all have read it.
     fn opening(&self, roster: &Roster, joins: i32, make_next: bool) -> Result<Vec<Op>, Error> {
         let directory = self.barrier.directory(self.generation);
@@ -75,8 +75,9 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
             Op::Set { path: barrier, data, version: Some(self.generation) },
             Op::Set { path: directory.clone(), data: record.clone(), version: Some(joins) },
         ];
-        let check = |name: &String| Op::Check { path: path::join(&directory, name), version: None };
-        ops.extend(roster.names().iter().map(check));
+        let wake =
+            |name: &String| Op::Set { path: path::join(&directory, name), data: vec![], version: None };
+        ops.extend(roster.names().iter().map(wake));
         let ready = self.barrier.ready(self.generation);
         let bytes = ops.iter().map(size).sum::<usize>() + record.len();
         if bytes > path::MAX_REQUEST_BYTES {

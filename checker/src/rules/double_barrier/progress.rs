@@ -29,6 +29,8 @@ fn waker(all: &Participants, scene: &Scene<'_>, op: OpId) -> Source {
             let is_ready = scene.tables.names.get(watch.path).is_some_and(|path| path.ends_with("/ready"));
             let unmade = ready.is_none_or(|ready| ready.gone != NEVER || to_come(watch, ready.czxid));
             return watch.path == root
+                // An opening may write to its participants.
+                || (watch.table == Table::Data && watch.path == own.path)
                 || (watch.table == Table::Child && Some(watch.path) == dir)
                 || (is_ready && unmade);
         }
@@ -181,6 +183,10 @@ fn counts(all: &Participants, scene: &Scene<'_>, at: usize, entered: &Participat
 
 /// The time since which enough participants wait to enter, with nothing in their way.
 fn enough(all: &Participants, scene: &Scene<'_>, object: ObjectId) -> Option<u64> {
+    // Its data version is the generation: a foreign client that writes to it leaves those behind that have registered.
+    if scene.view.is_touched(scene.object(object).path) {
+        return None;
+    }
     let wanted = scene.object(object).size as usize;
     let mut since: Vec<(u64, Id)> = Vec::new();
     let mut free = 0;

@@ -88,13 +88,13 @@ fn double(how: Leave) -> Vec<Row> {
     };
     let mut rows = Vec::new();
     if how == Leave::Keeper {
-        rows.push(row(DOUBLE, "enter, until it waits", waits, cost(3, 3, 0, 2)));
-        rows.push(row(DOUBLE, "it has opened", told, cost(1, 1, 1, 2)));
-        rows.push(row(DOUBLE, "enter, the opener", opens, cost(4, 4, 1, 0)));
+        rows.push(row(DOUBLE, "enter, the first of its round, until it waits", waits, cost(4, 3, 0, 1)));
+        rows.push(row(DOUBLE, "it has opened", told, cost(1, 1, 1, 1)));
+        rows.push(row(DOUBLE, "enter, the opener", opens, cost(4, 4, 0, 0)));
     }
-    let budget = if how == Leave::Keeper { cost(2, 2, 2, 0) } else { cost(7, 4, 2, 0) };
+    let budget = if how == Leave::Keeper { cost(2, 2, 1, 0) } else { cost(7, 4, 1, 0) };
     rows.push(row(DOUBLE, format!("leave{what}, the first of three"), waiter_leaves, budget));
-    let budget = if how == Leave::Keeper { cost(2 + 2 * 2, 6, 2, 0) } else { cost(7, 4, 2, 0) };
+    let budget = if how == Leave::Keeper { cost(2 * 2 + 1, 3, 2, 0) } else { cost(7, 4, 2, 0) };
     rows.push(row(DOUBLE, format!("leave{what}, {of}"), keeper_leaves, budget));
     rows
 }

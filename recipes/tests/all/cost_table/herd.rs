@@ -62,10 +62,10 @@ pub fn herds() -> Vec<Herd> {
         herd("priority lock", "all in turn", in_turn(n, urgent), told(2 * (n - 1), 1, 2 * n, 2 * n - 1));
         herd("barrier", "it is lowered", lowered(n), told(n, n, 0, n));
         let [entered, left] = together(n, Leave::Keeper);
-        herd("double barrier", "it opens", entered, told(n - 1, n - 1, 1, 2 * n - 1));
-        herd("double barrier", "all leave", left, told(2 * (n - 1), n - 1, n, 2 * n));
+        herd("double barrier", "it opens", entered, told(n - 1, n - 1, 0, n - 1));
+        herd("double barrier", "all leave", left, told(2 * (n - 1), n - 1, 0, n));
         let [_, left] = together(n, Leave::Chain);
-        herd("double barrier", "all leave in a chain", left, told(2 * (n - 1), n - 1, n, 2 * n));
+        herd("double barrier", "all leave in a chain", left, told(2 * (n - 1), n - 1, 0, n));
         herd("queue", "an item for the idle, in line", item(n, Idle::HerdFree), told(2, 1, 0, n));
         herd("queue", "an item for the idle, all watching", item(n, Idle::Textbook), told(n, n, 0, n));
         herd("two-phase commit", "the last vote decides", decided(n), told(n - 1, n - 1, 1, n));

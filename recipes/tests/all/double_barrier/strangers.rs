@@ -83,13 +83,14 @@ fn strangers_in_the_directory_do_not_count() {
 #[test]
 fn what_is_set_up_otherwise_is_a_mismatch_and_no_hang() {
     play(|stage| async move {
-        let [a, b, c] = clients(&stage).await;
+        let [a, b, c, d] = clients(&stage).await;
         let waiting = enters(&a, options(3));
         stage.settle().await;
         let other = step(&b, options(2)).enter().await;
         assert!(other.expect_err("it is for three").is_mismatch());
-        // A stranger moves the generation on.
+        // A stranger moves the generation on, which the next participant tells those who wait.
         c.zk.set(STEP, b"3", None).await.expect("it is written");
+        let _next = enters(&d, options(3));
         assert!(waiting.await.expect_err("nobody opened it").is_mismatch());
         c.zk.set(STEP, b"three", None).await.expect("it is written");
         assert!(step(&b, options(3)).enter().await.expect_err("not a number").is_mismatch());
