@@ -207,12 +207,13 @@ fn whoever_has_joined_already_has_a_znode() {
     says(&again("m2"), "AN-2 fail");
 
     // Its session has ended, and it has not heard of that.
-    let ends = "0.024 server:0 txn 0x6 s1 close_session ok\n0.024 server:0 deleted 0x6 /g/m1 by s1\n0.024 server:0 ended s1\n";
+    let ends = "0.024 server:0 txn 0x6 s1 close_session ok\n0.024 server:0 deleted 0x6 /g/m1 by s1\n0.024 server:0 ended s1 0x6\n";
     let unheard = |heard: &str| edit(&again("m1"), "0.025 a join#4", &format!("{ends}{heard}0.025 a join#4"));
     says(&unheard(""), "AN-2 pass");
     says(&unheard("0.024 a state s1 expired\n"), "AN-2 fail");
     // Its clean-up has deleted the znode before.
-    says(&edit(&unheard(""), "0.024 server:0 deleted 0x6", "0.023 server:0 deleted 0x6"), "AN-2 fail");
+    let cleaned = "0.023 server:0 txn 0x6 s1 delete ok\n0.023 server:0 deleted 0x6 /g/m1 by s1\n0.024 server:0 txn 0x7 s1 close_session ok\n0.024 server:0 ended s1 0x7\n";
+    says(&edit(&unheard(""), ends, cleaned), "AN-2 fail");
 }
 
 /// A transaction of two sites is begun, and one of them opens it and votes.

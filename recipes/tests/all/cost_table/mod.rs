@@ -148,10 +148,10 @@ fn table(rows: &[Row], herds: &[Herd]) -> String {
 
 /// Where a budget is more than the fewest requests that one could think of, and why.
 const NOTES: &str = "\n\
-    An enter that waits also watches its own znode: one request and one watch more than entering needs. Without them \
-    a participant would not notice that another client has deleted its znode: it would not be counted, the barrier \
-    would not open, and it would wait until another participant joins. Inside the barrier the same watch reports \
-    that the others may leave without it.\n";
+    A participant that waits in a double barrier watches its own znode, which the opening writes; the same watch tells it \
+    that another client has deleted its znode. The first of a round, through a handle that was not in the round before, also \
+    reads the record of that one, in the round trip of the watch: it may have ended without opening, by another client's \
+    write, and those who wait in it are told then.\n";
 
 #[test]
 fn every_case_keeps_to_its_budget() {
