@@ -90,6 +90,7 @@ mod session;
 pub mod settings;
 pub mod shared_lock;
 pub mod stage;
+mod told;
 pub mod two_phase_commit;
 pub mod work_queues;
 pub mod wrong_worlds;
