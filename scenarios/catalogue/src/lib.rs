@@ -93,6 +93,7 @@ pub mod stage;
 mod told;
 pub mod two_phase_commit;
 pub mod work_queues;
+pub mod worn_lines;
 pub mod worn_queues;
 pub mod wrong_worlds;
 
@@ -124,6 +125,7 @@ pub static RECIPES: &[&Recipe] = &[
     &gates::RECIPE,
     &ballots::RECIPE,
     &settings::RECIPE,
+    &worn_lines::RECIPE,
     &worn_queues::RECIPE,
     &raw::RECIPE,
 ];
