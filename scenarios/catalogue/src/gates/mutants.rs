@@ -108,7 +108,7 @@ const fn struck(
         about,
         caught,
         BREAKS,
-        |_| Plan { rounds: 8, faults: 12, ..Plan::calm() }.with(BREAKS, 0.05),
+        |_| Plan { rounds: 16, faults: 40, ..Plan::calm().with(BREAKS, 0.1) },
         sim,
     )
 }

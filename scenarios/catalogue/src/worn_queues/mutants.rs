@@ -1,6 +1,6 @@
 //! Queues that do not know how many numbers are left.
 
-use super::WORKLOAD;
+use super::{END, WORKLOAD};
 use crate::prelude::*;
 use crate::queue::workload::{QUEUES, client, open};
 use crate::session::{Intercepted, Interceptor, Reply};
@@ -15,10 +15,19 @@ pub(super) static ALL: &[&Workload] = &[&PUTS_TO_THE_END];
 static PUTS_TO_THE_END: Workload = WORKLOAD.mutant(
     "worn-queues-puts-to-the-end",
     "a queue that puts items for as long as a server gives a number",
-    Caught::by(Qu1)
-        .or(&[(Qu2, "the item with the same name is lost"), (Qu4, "it came in the place of the former")]),
+    Caught::by(Qu1).or(&[
+        (Qu2, "the item with the same name is lost"),
+        (Qu4, "the item with the same name came in the place of the former"),
+        (Qu10, "the item with the same name is younger, and its number says nothing of that"),
+    ]),
     &[],
-    |_| Plan { clients: 8, rounds: 12, first_number: i32::MAX - 1, ..Plan::calm() },
+    // In every second run there are numbers, so that the right queue shows that it puts.
+    |seed| Plan {
+        clients: 8,
+        rounds: 12,
+        first_number: if seed % 2 == 0 { i32::MAX - 1 } else { END - 40 },
+        ..Plan::calm()
+    },
     |task| {
         let make = |zk: &_, way: &_, prefetch| open(&Intercepted::new(zk, Arc::new(Blind)), way, prefetch);
         client(task, &QUEUES, Box::new(make)).boxed()

@@ -207,7 +207,7 @@ static NEVER_LOST: Workload = Workload {
     ..mutant(
         "services-never-lost",
         "the state of a membership is held, whatever has become of it",
-        Caught::by(An1).harm(&[Gm6]),
+        Caught::by(Gm6).or(&[(An1, "the state that it tells is not so")]),
         LOSSES,
         |task| client(task, Arc::new(NeverLost)).boxed(),
     )

@@ -19,7 +19,7 @@ const fn struck(
     sim: TaskFn<SimProcess>,
 ) -> Workload {
     Workload {
-        plan: |_| Plan { faults: 12, clients: 4, rounds: 6, ..Plan::calm() }.with(BREAKS, 0.05),
+        plan: |_| Plan { clients: 5, rounds: 12, faults: 40, ..Plan::calm().with(BREAKS, 0.1) },
         ..mutant(name, about, caught, BREAKS, sim)
     }
 }
