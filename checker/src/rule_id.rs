@@ -320,6 +320,10 @@ impl RuleId {
             (RuleId::Mx12, Kind::Election) => RuleId::Le8,
             (RuleId::Mx14, Kind::Election) => RuleId::Le9,
             (RuleId::Mx16, Kind::Election) => RuleId::Le10,
+            // What a registration, a membership or a place tells of itself is an answer.
+            (RuleId::Mx14, Kind::Names | Kind::Group | Kind::DoubleBarrier) => RuleId::An1,
+            (RuleId::Mx16, Kind::Group) => RuleId::Gm8,
+            (RuleId::Mx16, Kind::Names | Kind::DoubleBarrier) => RuleId::An2,
             _ => self,
         }
     }

@@ -22,6 +22,7 @@ mod progress;
 mod queue;
 mod resource;
 mod revocation;
+mod told_state;
 mod two_phase_commit;
 mod wake;
 mod wake_sources;
@@ -192,7 +193,7 @@ all_rules! {
     mx14: in_time::InTime,
     mx16: loss::FalseLoss,
     mx17: fenced::Fenced,
-    told: fenced::ToldState,
+    told: told_state::ToldState,
     rv1: revocation::Heard,
     rv2: revocation::Force,
     rv4: revocation::NoGrant,

@@ -57,6 +57,14 @@ impl<'a> Scene<'a> {
         self.text(path).rsplit('/').next().unwrap_or_default()
     }
 
+    /// Whether the number at the end of a path does not tell the order of creation, since the counter of its directory had run out.
+    pub(crate) fn is_worn(&self, path: Sym) -> bool {
+        let text = self.text(path);
+        let digits = text.len() - text.bytes().rev().take_while(u8::is_ascii_digit).count();
+        let (name, number) = text.split_at(digits);
+        number == "2147483647" || number.len() == 10 && (name.ends_with("--") || name.ends_with("_-"))
+    }
+
     /// Whether foreign clients have modified the znode of an object, or one below.
     pub(crate) fn is_interfered_with(&self, object: ObjectId) -> bool {
         self.view.is_interfered_with(self.tables, self.object(object).path)
@@ -82,6 +90,19 @@ impl Scene<'_> {
     /// The client of an operation.
     pub(crate) fn actor(&self, op: OpId) -> String {
         self.client(self.view.op(op).client)
+    }
+
+    /// The words for what clients contend for, by the kind of the object.
+    pub(crate) fn roles(&self, object: ObjectId) -> Roles {
+        match self.kind(object) {
+            Kind::Election => Roles { holder: "leader", contender: "candidate", holds: "lead" },
+            _ => Roles { holder: "holder", contender: "contender", holds: "hold" },
+        }
+    }
+
+    /// The path of an object.
+    pub(crate) fn place(&self, object: ObjectId) -> String {
+        self.path(self.object(object).path)
     }
 
     /// A time and its event: `e12 (0.550)`.
@@ -113,6 +134,14 @@ impl Scene<'_> {
             Session(number) => format!("session s{number}"),
         }
     }
+}
+
+/// The words for what clients contend for.
+pub(crate) struct Roles {
+    pub(crate) holder: &'static str,
+    pub(crate) contender: &'static str,
+    /// What a client does when it is its turn.
+    pub(crate) holds: &'static str,
 }
 
 /// ZooKeeper's name of the notification of a deletion.

@@ -232,4 +232,12 @@ impl View {
         let open = self.contest(object).waiting.len() as u64;
         self.timeout + self.tick + self.election + (open + 1) * 4 * self.round_trip + self.settle
     }
+
+    /// Whether an operation may wait for longer than the bound after the last fault. Otherwise its caller's time limit ends it
+    /// before, and a rule about the bound cannot fail by it: it is no evidence.
+    pub(crate) fn can_be_overdue(&self, id: OpId) -> bool {
+        let op = self.op(id);
+        let ends = op.called.at.saturating_add(op.limit.into());
+        op.limit == 0 || ends > self.calm_since.max(op.called.at).saturating_add(self.bound(op.object))
+    }
 }

@@ -27,12 +27,12 @@ pub use producer::Producer;
 pub(crate) use producer::Urgency;
 
 use crate::parts::parents::Parents;
-use crate::parts::receipt::Receipt;
+use crate::parts::receipt::{Applied, Receipt};
 use crate::parts::retry::connected;
 use crate::zk::{Error, Op, ZooKeeper, path};
 use layout::Layout;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 const RECIPE: &str = "queue";
 
@@ -89,10 +89,12 @@ pub struct QueueOptions {
 /// * *[`Delivery::AtLeastOnce`]*: no item is lost; it is delivered again only after its consumer's session has ended or it
 ///   was given back. Done takes effect exactly once, together with further writes if wished.
 /// * *No thundering herd* ([`Idle::HerdFree`]): a put wakes one idle consumer.
+/// * *No name twice*: a put that would make more than 2,130,706,431 items of the directory is refused as
+///   [`Exhausted`](Error::Exhausted). That is 16,777,216 before the end of ZooKeeper's counter, from which on a server assigns
+///   the last name again whenever it is free.
 ///
 /// Not promised: fairness among consumers; order among items in hand; a queue longer than one reply can list (about 50,000
-/// items); one delivery of each item to several consumers once the directory's counter has run out, since a server then
-/// assigns the last name again whenever it is free.
+/// items).
 ///
 /// # Cost
 ///
@@ -164,7 +166,13 @@ pub(crate) struct QueueCore<Z: ZooKeeper> {
     idle: Idle,
     /// Whether the queue's mode was checked.
     is_checked: Arc<AtomicBool>,
+    /// The next number of the directory, as far as this handle knows. It may be greater by now.
+    next_number: Arc<AtomicU32>,
 }
+
+/// The number from which on no item is put, 16,777,216 numbers before the end. A handle learns the next number by its own puts
+/// alone: the distance is for those of others since.
+const LAST_NUMBER: u32 = i32::MAX as u32 - (1 << 24);
 
 /// The longest path below the queue.
 const LONGEST_NAME: &str = "receipts/0123456789abcdef0123456789abcdef-taker-0000000000";
@@ -190,7 +198,8 @@ impl<Z: ZooKeeper> QueueCore<Z> {
     fn new(zk: &Z, layout: Layout, idle: Idle) -> Result<Self, Error> {
         path::validate_directory(&layout.root)?;
         path::validate_size(&layout.item(LONGEST_NAME), &[])?;
-        Ok(QueueCore { zk: zk.clone(), layout, idle, is_checked: Arc::default() })
+        let (is_checked, next_number) = Default::default();
+        Ok(QueueCore { zk: zk.clone(), layout, idle, is_checked, next_number })
     }
 
     /// The recipe's name in spans and metrics.
@@ -226,9 +235,9 @@ impl<Z: ZooKeeper> QueueCore<Z> {
             connected(&self.zk).await?;
             let (made, checked) =
                 futures_util::future::join(receipt.make(), self.layout.check(&self.zk)).await;
-            match checked.and(made) {
+            match checked.and_then(|next| made.map(|()| next)) {
                 Err(Error::NoNode) => self.make().await?,
-                done => done?,
+                checked => self.learns(checked?),
             }
             self.is_checked.store(true, Ordering::Relaxed);
         }
@@ -242,11 +251,33 @@ impl<Z: ZooKeeper> QueueCore<Z> {
 
     /// Creates all missing directories.
     async fn make(&self) -> Result<(), Error> {
-        self.layout.make(&self.zk).await
+        self.learns(self.layout.make(&self.zk).await?);
+        Ok(())
+    }
+
+    /// Notes the next number. It may be smaller than before: the queue was made anew.
+    fn learns(&self, next: u32) {
+        self.next_number.store(next, Ordering::Relaxed);
+    }
+
+    /// Refuses to put so many items at the end of the numbers. Of a queue that was made anew it learns that by a read.
+    async fn has_numbers_for(&self, receipt: &Receipt<Z>, items: usize) -> Result<(), Error> {
+        self.ready(receipt).await?;
+        let is_enough = || {
+            let next = self.next_number.load(Ordering::Relaxed);
+            u32::try_from(items).is_ok_and(|items| next.saturating_add(items) <= LAST_NUMBER)
+        };
+        if !is_enough() {
+            match self.layout.check(&self.zk).await {
+                Err(Error::NoNode) => self.make().await?,
+                checked => self.learns(checked?),
+            }
+        }
+        if is_enough() { Ok(()) } else { Err(Error::Exhausted(self.layout.root.clone())) }
     }
 
     /// Writes a transaction exactly once, with the receipt in front.
-    async fn write(&self, receipt: &Receipt<Z>, ops: &[Op]) -> Result<(), Error> {
+    async fn write(&self, receipt: &Receipt<Z>, ops: &[Op]) -> Result<Applied, Error> {
         loop {
             self.ready(receipt).await?;
             match receipt.write(ops).await {

@@ -266,6 +266,11 @@ impl Tree {
         stat
     }
 
+    /// Presets the number of children that a new znode has had.
+    pub(crate) fn has_had(&mut self, path: PathId, children: i32) {
+        self.node_mut(path).creations = children;
+    }
+
     /// Applies a deletion; the znode that is gone.
     pub(crate) fn delete(&mut self, path: PathId, zxid: i64, paths: &Paths) -> Znode {
         let node = self.nodes[path.0 as usize]

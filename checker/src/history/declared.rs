@@ -33,6 +33,9 @@ pub struct Header {
     /// Whether the clients are foreign programs: what their libraries do with sessions and watches is not judged.
     #[serde(default, skip_serializing_if = "is_default")]
     pub foreign_clients: bool,
+    /// The number of children that every new znode has had before its first one: 0 but where sequence numbers are to run out.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub first_number: i32,
     /// The origin of the run: a seed, choices, a command. Opaque.
     pub source: String,
 }

@@ -3,6 +3,9 @@
 use crate::named::named;
 use serde::{Deserialize, Serialize};
 
+/// The second argument of an operation that may not create the parents of its znode.
+pub const PARENTS_MUST_EXIST: &str = "the parents must exist";
+
 named! {
     /// The operations of recipes.
     pub enum Verb = "a verb" {
@@ -75,7 +78,8 @@ named! {
         Follow = "follow",
         /// Configuration: writes a value if it has the expected version.
         CompareAndSet = "compare_and_set",
-        /// Configuration: writes a value.
+        /// Configuration: writes a value. Its arguments are the value and, where no parent may be created,
+        /// [`PARENTS_MUST_EXIST`].
         Overwrite = "overwrite",
         /// Configuration: writes a set of values as one.
         Publish = "publish",
@@ -136,7 +140,8 @@ named! {
         Opening = "opening",
         /// A name (number: the czxid of its znode).
         Name = "name",
-        /// The state of a hold, as its guard tells it: `held`, `suspect` or `lost`.
+        /// The state of a hold, a registration, a membership or a place inside a double barrier, as it tells it itself, or by
+        /// the end of its `run` or `resumed`: `held`, `suspect` or `lost`. Its op is that of the call that gave it.
         State = "state",
         /// The contenders in order: their paths, with commas between.
         Line = "line",

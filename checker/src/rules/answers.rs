@@ -109,6 +109,11 @@ impl Answers {
     }
 }
 
+/// Whether one path is a proper ancestor of another.
+fn is_above(directory: &str, path: &str) -> bool {
+    path.strip_prefix(directory).is_some_and(|below| below.starts_with('/'))
+}
+
 impl Rule for Answers {
     const ID: RuleId = RuleId::An1;
     const ALSO: &'static [RuleId] = &[RuleId::An2, RuleId::An3];
@@ -176,6 +181,11 @@ impl Rule for Answers {
             What::Created { path, owner, zxid } => {
                 let client = scene.view.op(event.op).client;
                 self.znodes.created(scene, path, owner, zxid, (event.op, client));
+                if let Some(doing) = self.doing(event.op)
+                    && is_above(scene.text(path), scene.text(scene.object(doing.object).path))
+                {
+                    doing.directory = Some((path, scene.now()));
+                }
                 self.acts(scene, event.op, (Act::Creates, path, zxid), out);
             }
             What::Written { path, zxid } => {

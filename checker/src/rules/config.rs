@@ -265,10 +265,21 @@ impl Config {
         }
     }
 
-    /// CF-5: whether the read whose value is handed out armed the watch.
-    fn is_armed(&self, scene: &Scene<'_>, at: usize, there: bool, out: &mut Findings) {
+    /// CF-5: whether a read of the follower has answered the value that it hands out, and armed the watch. A value that was read
+    /// for an earlier one, or by another operation, may be as old as you like.
+    fn is_armed(&mut self, scene: &Scene<'_>, at: usize, there: bool, out: &mut Findings) {
+        let doing = &mut self.ops[at];
+        let answered = if there { doing.read.take() } else { doing.looked.take() };
         let doing = &self.ops[at];
-        let Some((armed, read)) = (if there { doing.read } else { doing.looked }) else { return };
+        let Some((armed, read)) = answered else {
+            if there && scene.view.is_sim() {
+                out.premise(RuleId::Cf5, doing.object);
+                let text = explain(format!("{} returns a value that it has not read", scene.actor(doing.id)))
+                    .because("no server has answered it with a value since its call, or since its last one");
+                out.fail(RuleId::Cf5, scene, doing.object, &[], text);
+            }
+            return;
+        };
         out.premise(RuleId::Cf5, doing.object);
         if !armed {
             let who = scene.actor(doing.id);
@@ -360,8 +371,9 @@ impl Rule for Config {
         }
         match event.what {
             What::Given { text, number } => {
+                // The value is the first argument.
                 if let Some(doing) = self.doing(event.op) {
-                    doing.given = Some((text, number));
+                    doing.given.get_or_insert((text, number));
                 }
             }
             What::Observed { object, seen, text, number } if scene.is_of(Kind::Config, object) => {

@@ -233,7 +233,7 @@ impl Cost {
     /// Judges the number of requests of an acquire that still waits.
     fn sent(scene: &Scene<'_>, id: OpId, out: &mut Findings) {
         let op = scene.view.op(id);
-        if !op.is_waiting() || !op.calm {
+        if !op.is_waiting() || !op.calm || Self::looks_at_worn(scene, op) {
             return;
         }
         let budget = &scene.object(op.object).budget;
@@ -244,6 +244,11 @@ impl Cost {
         }
     }
 
+    /// Whether it must look at other contenders to know their order, which no budget counts.
+    fn looks_at_worn(scene: &Scene<'_>, op: &Op) -> bool {
+        scene.view.contender(op.node).is_some_and(|own| scene.is_worn(own.path))
+    }
+
     fn granted(&self, scene: &Scene<'_>, id: OpId, out: &mut Findings) {
         let op = scene.view.op(id);
         let alone = match scene.view.is_sim() {
@@ -252,7 +257,7 @@ impl Cost {
         };
         // A less urgent contender may have become the holder of a priority lock in between.
         let alone = alone && (scene.kind(op.object) != Kind::PriorityLock || op.wakes == 0);
-        if op.granted.index != scene.index || !op.calm || !alone {
+        if op.granted.index != scene.index || !op.calm || !alone || Self::looks_at_worn(scene, op) {
             return;
         }
         out.premise(RuleId::Mx13, op.object);

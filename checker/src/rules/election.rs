@@ -257,10 +257,11 @@ impl Acknowledged {
             follower.found = true;
             let who = scene.client(op.client);
             let text = explain(format!(
-                "{who} follows since {}, and at {} it did not know of epoch {:#x}",
+                "{who} follows the leader since {}, and at {} it did not know of epoch {:#x}, in which {} leads",
                 scene.when(op.called),
                 scene.when(scene.now()),
-                record.epoch
+                record.epoch,
+                scene.actor(record.op)
             ))
             .because(format!("the record exists since {}", scene.when(record.since)))
             .not_excused(format!("the limit is {}", ms(bound)));

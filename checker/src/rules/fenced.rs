@@ -1,8 +1,7 @@
-//! What a hold's guard says and does beside the hold itself: writes under it (MX-17), the state that it tells (MX-14, MX-16).
+//! What a hold's guard does beside the hold itself: writes under it (MX-17).
 
-use super::loss::{self, Loss};
 use crate::rules::prelude::*;
-use crate::view::{Hold, Moment, Phase};
+use crate::view::{Moment, Phase};
 
 /// MX-17: a write under a hold is applied only while the hold's znode exists, and once if it is to be applied once.
 #[derive(Default)]
@@ -92,81 +91,6 @@ impl Rule for Fenced {
                 op.phase == Phase::Open || op.in_flight > 0
             }),
             _ => {}
-        }
-    }
-}
-
-/// The state that a guard tells: MX-14 where it is said to be held and must not be, MX-16 where it is said to be lost and is not.
-#[derive(Default)]
-pub(crate) struct ToldState;
-
-impl ToldState {
-    /// A holder that has stopped acts as holder again.
-    fn goes_on(scene: &Scene<'_>, id: OpId, object: ObjectId, out: &mut Findings) {
-        let op = scene.view.op(id);
-        let session = scene.view.session(op.session);
-        if !op.unbelieved.came() {
-            return;
-        }
-        let rule = scene.rule(RuleId::Mx14, object);
-        if !rule.is_about(scene.kind(object)) {
-            return;
-        }
-        out.premise(rule, object);
-        let is_over = session.known_over.came();
-        if !(is_over || session.is_suspended) || out.is_enough(rule, object) {
-            return;
-        }
-        let why = if is_over { "its session is over" } else { "its client is not connected" };
-        let text = explain(format!("{} goes on at {}", scene.actor(id), scene.when(scene.now())))
-            .because(format!("it had stopped at {}", scene.when(op.unbelieved)))
-            .not_excused(why);
-        out.fail(rule, scene, object, &[op.believed.index, op.unbelieved.index], text);
-    }
-}
-
-impl Rule for ToldState {
-    const ID: RuleId = RuleId::Mx14;
-    const ALSO: &'static [RuleId] = &[RuleId::Mx16, RuleId::Le9, RuleId::Le10];
-    const HEARS: Kinds = hears![Observed, Believe];
-
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
-        if let What::Believe { object, .. } = event.what {
-            return Self::goes_on(scene, event.op, object, out);
-        }
-        let What::Observed { object, seen: Seen::State, text, .. } = event.what else { return };
-        let (view, op) = (scene.view, scene.view.op(event.op));
-        let session = view.session(op.session);
-        if !op.believed.came() {
-            return;
-        }
-        if scene.text(text) == "held" {
-            let rule = scene.rule(RuleId::Mx14, object);
-            out.premise(rule, object);
-            let why = if session.known_over.came() {
-                "its session is over, and its client knows it"
-            } else if session.is_suspended {
-                "its client is not connected"
-            } else if op.hold == Hold::Over && op.why == Why::Lost {
-                "the client was told before that it is lost"
-            } else {
-                return;
-            };
-            if out.is_enough(rule, object) {
-                return;
-            }
-            let text = explain(format!(
-                "the guard of {} says at {} that it is held",
-                scene.actor(event.op),
-                scene.when(scene.now())
-            ))
-            .because(why);
-            out.fail(rule, scene, object, &[op.believed.index], text);
-        } else if matches!(op.hold, Hold::Believed) && view.is_sim() {
-            let Some(own) = view.contender(op.own) else { return };
-            let znode = if own.is_alive() { loss::Znode::There } else { loss::Znode::Deleted };
-            let loss = Loss { object, op: event.op, session: op.session, since: op.believed, znode };
-            loss::judge(scene.rule(RuleId::Mx16, object), scene, &loss, out);
         }
     }
 }

@@ -446,7 +446,8 @@ impl Rule for NameService {
                     self.given(scene, at, text, number);
                 }
             }
-            What::Observed { seen, text, number, .. } => {
+            // What a registration tells of its state is no name and no value.
+            What::Observed { seen, text, number, .. } if seen != Seen::State => {
                 if let Some(at) = doing {
                     self.ops[at].seen = Some((seen, text, number));
                     match self.ops[at].verb {

@@ -1,4 +1,6 @@
 //! Liveness when faults are over: MX-8 (LE-5 of elections), and RW-4 for readers among readers.
+//!
+//! An operation whose time limit ends before the bound is no evidence: no delay of it could break the rule.
 
 use crate::rules::prelude::*;
 use crate::view::Contest;
@@ -41,7 +43,7 @@ impl Progress {
                 scene.when(scene.now())
             ))
             .because(format!(
-                "for {} there was no writer; the limit is {}",
+                "for {} there was no writer that it had to wait for; the limit is {}",
                 ms(scene.at - since),
                 ms(bound)
             ));
@@ -79,16 +81,24 @@ impl Rule for Progress {
             self.reported.push((object, since));
             let first = view.op(contest.waiting[0]);
             let now = scene.when(scene.now());
+            let roles = scene.roles(object);
             let mut text = explain(format!(
-                "{} waits since {}; at {now} there had been no holder for {}, and the limit is {}",
+                "{} waits to {} since {}; at {now} there had been no {} for {}, and the limit is {}",
                 scene.client(first.client),
+                roles.holds,
                 scene.when(first.called),
+                roles.holder,
                 ms(scene.at - since),
                 ms(bound)
             ));
             if let Some(number) = contest.first() {
                 let of = view.contender(number).map_or("?".to_owned(), |first| scene.actor(first.op));
-                text = text.because(format!("{} of {of} is the first contender", scene.contender(number)));
+                text = text.because(format!(
+                    "{} of {of} is the first {}: it is {of} that should {}",
+                    scene.contender(number),
+                    roles.contender,
+                    roles.holds
+                ));
             }
             out.fail(scene.rule(Self::ID, object), scene, object, &[first.called.index], text);
         }
@@ -100,10 +110,13 @@ impl Rule for Progress {
                 for (at, contest) in scene.view.contests.iter().enumerate() {
                     let object = ObjectId(at as u16);
                     let rule = scene.rule(Self::ID, object);
-                    contest.waiting.iter().for_each(|_| out.premise(rule, object));
+                    let can_be = contest.waiting.iter().filter(|op| scene.view.can_be_overdue(**op));
+                    can_be.for_each(|_| out.premise(rule, object));
                 }
             }
-            What::Call { object, verb, .. } if verb.asks_for().is_some() && scene.view.healed => {
+            What::Call { object, verb, .. }
+                if verb.asks_for().is_some() && scene.view.healed && scene.view.can_be_overdue(event.op) =>
+            {
                 out.premise(scene.rule(Self::ID, object), object);
                 let shared = matches!(scene.kind(object), Kind::SharedLock | Kind::RevocableLock);
                 if shared && verb.asks_for() == Some(Share::Shared) {

@@ -113,15 +113,20 @@ impl Wake {
         let op = view.op(doubt.op);
         let who = scene.client(op.client);
         let mut at = doubt.since;
-        let mut text = doubt.explain(scene, &format!("waits with {}", scene.contender(op.node)));
+        let roles = scene.roles(op.object);
+        let waits = format!("waits to {} with {}", roles.holds, scene.contender(op.node));
+        let mut text = doubt.explain(scene, &waits);
         let own = view.contender(op.node);
         let first = own.and_then(|own| view.ahead_now(own));
         text = match (own.filter(|own| own.is_alive()), first) {
             (None, _) => text.because("its own znode no longer exists"),
             (_, Some(first)) => {
-                text.because(format!("{} is ahead, and {who} has no watch on it", scene.contender(first)))
+                let of = view.contender(first).map_or("?".to_owned(), |first| scene.actor(first.op));
+                let ahead = scene.contender(first);
+                text.because(format!("{ahead} of {of} is ahead, and {who} has no watch that its end fires"))
             }
-            (_, None) => text.because("no contender is ahead"),
+            (_, None) => text
+                .because(format!("no {} is ahead: it is {who} that should {}", roles.contender, roles.holds)),
         };
         if doubt.only_promised {
             at = view.session(own.map_or(Session(0), |own| own.owner)).connected;

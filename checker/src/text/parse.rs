@@ -36,6 +36,7 @@ fn empty() -> History {
             sync_limit: SYNC_LIMIT,
             faults_recorded: false,
             foreign_clients: false,
+            first_number: 0,
             source: String::new(),
         },
         objects: Vec::new(),
@@ -93,6 +94,7 @@ impl Reader {
                 "sync_limit" => header.sync_limit = tokens.decimal("ticks")?,
                 "faults_recorded" => header.faults_recorded = true,
                 "foreign_clients" => header.foreign_clients = true,
+                "first_number" => header.first_number = tokens.decimal("children")?,
                 "source" => header.source = tokens.next("a source")?,
                 "clients" => {
                     header.clients = tokens.rest().map(str::to_owned).collect();

@@ -52,6 +52,9 @@ impl Writer<'_> {
         if header.faults_recorded {
             out.push_str(" faults_recorded");
         }
+        if header.first_number != 0 {
+            write!(out, " first_number {}", header.first_number)?;
+        }
         if header.foreign_clients {
             out.push_str(" foreign_clients");
         }

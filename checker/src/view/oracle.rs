@@ -282,6 +282,11 @@ impl Oracle {
         node.versions.iter().rev().find(|version| version.zxid <= zxid).filter(|version| version.alive)
     }
 
+    /// The number of children that a znode has ever had; of one that does not exist, the last one there.
+    pub(crate) fn creations(&self, path: Sym) -> i32 {
+        self.latest(path).map_or(0, |node| node.creations)
+    }
+
     /// The last effect on a znode up to a transaction, its deletion included.
     pub(crate) fn last_change(&self, path: Sym, zxid: u64) -> u64 {
         let node = self.nodes.get(path.0 as usize);
@@ -379,7 +384,17 @@ impl Oracle {
         let (czxid, mzxid, pzxid) = (zxid, zxid, zxid);
         self.push(
             path,
-            Version { zxid, alive: true, czxid, mzxid, pzxid, owner, number, ..Version::default() },
+            Version {
+                zxid,
+                alive: true,
+                czxid,
+                mzxid,
+                pzxid,
+                owner,
+                number,
+                creations: tables.header.first_number,
+                ..Version::default()
+            },
         );
         if owner != Session(0) {
             let at = usize::from(owner.0);
@@ -394,9 +409,11 @@ impl Oracle {
         let name = self.nodes[path.0 as usize].name;
         if let Some(parent) = parent.filter(|_| number.is_some()) {
             self.change(parent, zxid, |parent| {
-                parent.creations = parent.creations.wrapping_add(1);
+                // At its end the count stays, and with it the mark of the last change (`DataTree.createNode`).
+                if let Some(more) = parent.creations.checked_add(1) {
+                    (parent.creations, parent.pzxid) = (more, zxid);
+                }
                 parent.children += 1;
-                parent.pzxid = zxid;
                 parent.names = parent.names.wrapping_add(name);
             });
         }

@@ -388,6 +388,7 @@ prop_compose! {
         sync_limit in prop_oneof![Just(SYNC_LIMIT), any::<u32>()],
         faults_recorded in any::<bool>(),
         foreign_clients in any::<bool>(),
+        first_number in prop_oneof![Just(0), any::<i32>()],
         source in name(),
         names in proptest::collection::vec(name(), 5),
         objects in proptest::collection::vec(
@@ -410,7 +411,7 @@ prop_compose! {
         let [tick, timeout, election, round_trip, settle] = times.map(u64::from);
         let mut at = 0;
         History {
-            header: Header { format: 1, mode, clients, tick, timeout, election, round_trip, settle, sync_limit, faults_recorded, foreign_clients, source },
+            header: Header { format: 1, mode, clients, tick, timeout, election, round_trip, settle, sync_limit, faults_recorded, foreign_clients, first_number, source },
             objects: objects.into_iter().map(|(kind, path, stop, fenced, [a, b, c, d, margin, size], manner)| Object {
                 on_suspect: if stop { OnSuspect::Stop } else { OnSuspect::UntilDeadline },
                 margin: margin.into(),

@@ -41,6 +41,7 @@ mod revocation_in_time;
 mod rules;
 mod rules_of_time_and_cost;
 mod shared_lock;
+mod told_state;
 mod trace_edits;
 mod two_phase_commit;
 mod wakes;

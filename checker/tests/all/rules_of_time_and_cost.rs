@@ -113,6 +113,21 @@ fn mx_8_a_free_lock_is_granted() {
 }
 
 #[test]
+fn mx_8_a_wait_that_ends_before_the_bound_is_no_evidence() {
+    let granted = |limit: &str| {
+        let head =
+            "run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.001\nlock /lock fenced\n0.050 world heal\n";
+        let called = format!("0.100 a acquire#1 call /lock{limit}\n");
+        let over = "0.200 a #1 return refused timed_out\n9.000 world quiesce\n";
+        [head, &called, over].concat()
+    };
+    // The bound: 4 s and half a second, two times four round trips of 2 ms, 1 ms to settle.
+    says(&granted(" limit 4.517"), "MX-8 vacuous");
+    says(&granted(" limit 4.518"), "MX-8 pass");
+    says(&granted(""), "MX-8 pass");
+}
+
+#[test]
 fn mx_8_a_run_that_was_stopped_with_a_waiter_and_no_holder_has_lost_it() {
     let hangs = "
 0.100 world heal

@@ -16,7 +16,7 @@
 use super::locked::locked;
 use super::retry::{again, connected, reconnected};
 use crate::zk::duty::{answered, settle};
-use crate::zk::{Armed, CreateMode, Data, Duty, Error, Op, Status, ZooKeeper, path};
+use crate::zk::{Armed, CreateMode, Data, Duty, Error, Op, OpResult, Status, ZooKeeper, path};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -67,7 +67,33 @@ struct Doubt {
 }
 
 /// The reply to a write, for any number of waiters.
-type SharedReply = Shared<BoxFuture<'static, Result<(), Error>>>;
+type SharedReply = Shared<BoxFuture<'static, Result<Results, Error>>>;
+
+/// The results of all operations of a transaction, that of the receipt first.
+type Results = Arc<[OpResult]>;
+
+/// A write that was applied.
+#[derive(Clone, Debug)]
+pub(crate) struct Applied(Option<Results>);
+
+impl Applied {
+    /// The path of the last znode that it created; none if the reply was lost, or if it created none.
+    pub(crate) fn last_created(&self) -> Option<&str> {
+        self.0.as_deref()?.iter().rev().find_map(|result| match result {
+            OpResult::Created(path) => Some(path.as_str()),
+            _ => None,
+        })
+    }
+}
+
+/// How an attempt ended.
+enum Attempt {
+    Applied(Applied),
+    /// The receipt is gone.
+    Gone,
+    /// Certainly not applied: may be sent anew.
+    NotApplied,
+}
 
 /// The outcome of a write, recorded once.
 type OutcomeCell = Arc<OnceLock<WriteOutcome>>;
@@ -166,7 +192,7 @@ impl ReceiptState {
     }
 
     /// Steps 2 and 3: records the reply, unless another caller has recorded the outcome.
-    fn take_down(&mut self, cell: &OutcomeCell, answer: &Result<(), Error>) {
+    fn take_down(&mut self, cell: &OutcomeCell, answer: &Result<Results, Error>) {
         let Some(doubt) = self.doubt_of(cell) else { return };
         let next = doubt.version.wrapping_add(1);
         let Err(error) = answer else {
@@ -322,12 +348,12 @@ impl<Z: ZooKeeper> Receipt<Z> {
     /// [`Error::Multi`] with the index of the operation of `ops` that was refused: nothing was applied. `NoNode` when the
     /// directory is missing: nothing was applied. An unknown outcome only when a reply was lost and the session is over, or
     /// another client deleted the receipt or wrote over it, or an access list denied the read of it.
-    pub(crate) async fn write(&self, ops: &[Op]) -> Result<(), Error> {
+    pub(crate) async fn write(&self, ops: &[Op]) -> Result<Applied, Error> {
         self.settled().await?;
         loop {
             self.make().await?;
-            if self.send(None, ops).await? {
-                return Ok(());
+            if let Some(applied) = self.send(None, ops).await? {
+                return Ok(applied);
             }
         }
     }
@@ -339,26 +365,26 @@ impl<Z: ZooKeeper> Receipt<Z> {
     ///
     /// As [`write`](Self::write).
     pub(crate) async fn write_under(&self, stood: &str, ops: &[Op]) -> Result<bool, Error> {
-        self.send(Some(stood), ops).await
+        self.send(Some(stood), ops).await.map(|applied| applied.is_some())
     }
 
-    /// Returns whether `ops` were applied; `false` if the receipt is gone or is not `stood`.
-    async fn send(&self, stood: Option<&str>, ops: &[Op]) -> Result<bool, Error> {
+    /// Applies `ops`; `None` if the receipt is gone or is not `stood`.
+    async fn send(&self, stood: Option<&str>, ops: &[Op]) -> Result<Option<Applied>, Error> {
         loop {
             self.settled().await?;
             let path = self.path();
             if path.is_none() || stood.is_some() && path.as_deref() != stood {
-                return Ok(false);
+                return Ok(None);
             }
             let status = connected(&self.zk).await?;
             match self.begin(status, stood, ops) {
                 Sending::Busy => {}
-                Sending::Gone => return Ok(false),
-                Sending::Sent(sent) => {
-                    if let Some(applied) = self.outcome(sent, status, ops).await? {
-                        return Ok(applied);
-                    }
-                }
+                Sending::Gone => return Ok(None),
+                Sending::Sent(sent) => match self.outcome(sent, status, ops).await? {
+                    Attempt::Applied(applied) => return Ok(Some(applied)),
+                    Attempt::Gone => return Ok(None),
+                    Attempt::NotApplied => {}
+                },
             }
         }
     }
@@ -366,7 +392,7 @@ impl<Z: ZooKeeper> Receipt<Z> {
     fn request(&self, path: &str, version: i32, ops: &[Op]) -> SharedReply {
         let receipt = Op::Set { path: path.to_owned(), data: number(version), version: Some(version) };
         let multi = self.zk.multi(std::iter::once(receipt).chain(ops.iter().cloned()).collect());
-        multi.map(|answer| answer.map(drop)).boxed().shared()
+        multi.map(|answer| answer.map(Results::from)).boxed().shared()
     }
 
     /// Step 2, if no write is pending.
@@ -404,14 +430,8 @@ impl<Z: ZooKeeper> Receipt<Z> {
         doubt.sends += 1;
     }
 
-    /// Step 3: returns whether the write was applied; `false` if the receipt is gone, `None` if it certainly was not
-    /// applied and may be sent anew.
-    async fn outcome(
-        &self,
-        mut sent: Sent<'_>,
-        mut status: Status,
-        ops: &[Op],
-    ) -> Result<Option<bool>, Error> {
+    /// Step 3: returns how the attempt ended.
+    async fn outcome(&self, mut sent: Sent<'_>, mut status: Status, ops: &[Op]) -> Result<Attempt, Error> {
         let mut is_lost = false;
         loop {
             let answer = sent.answer.clone().await;
@@ -432,10 +452,10 @@ impl<Z: ZooKeeper> Receipt<Z> {
                 }
             }
             match (sent.outcome.get(), answer) {
-                (Some(WriteOutcome::Applied), _) => return Ok(Some(true)),
+                (Some(WriteOutcome::Applied), answer) => return Ok(Attempt::Applied(Applied(answer.ok()))),
                 (Some(WriteOutcome::NotApplied), Err(Error::Multi { index: 0, cause })) => match *cause {
-                    Error::BadVersion if is_lost => return Ok(None),
-                    Error::BadVersion | Error::NoNode => return Ok(Some(false)),
+                    Error::BadVersion if is_lost => return Ok(Attempt::NotApplied),
+                    Error::BadVersion | Error::NoNode => return Ok(Attempt::Gone),
                     cause => return Err(cause),
                 },
                 (Some(WriteOutcome::NotApplied), Err(Error::Multi { index, cause })) => {
@@ -444,10 +464,12 @@ impl<Z: ZooKeeper> Receipt<Z> {
                 // An overloaded server did not process the request.
                 (Some(WriteOutcome::NotApplied), Err(e)) if e.is_retryable_refusal() => {
                     again(&self.zk, status, e).await?;
-                    return Ok(None);
+                    return Ok(Attempt::NotApplied);
                 }
                 // Another caller recorded the outcome.
-                (Some(WriteOutcome::NotApplied), Ok(()) | Err(Error::ConnectionLoss)) => return Ok(None),
+                (Some(WriteOutcome::NotApplied), Ok(_) | Err(Error::ConnectionLoss)) => {
+                    return Ok(Attempt::NotApplied);
+                }
                 (Some(WriteOutcome::NotApplied), Err(e)) => return Err(e),
                 (Some(WriteOutcome::Unknown) | None, _) => return Err(Error::ConnectionLoss),
             }

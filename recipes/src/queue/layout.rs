@@ -13,7 +13,7 @@ use crate::parts::contenders::Contenders;
 use crate::parts::naming::{Marks, number};
 use crate::parts::parents::{Parents, is_at_top};
 use crate::parts::retry::{again, connected, unless_again};
-use crate::zk::{CreateMode, Error, ZooKeeper, path};
+use crate::zk::{CreateMode, Error, Stat, ZooKeeper, path};
 
 /// Idle consumers.
 const TAKERS: Marks = Marks::standard(&["-taker-"]);
@@ -68,6 +68,11 @@ impl Layout {
             None => self.item(ITEM),
             Some(_) => self.item(&format!("{ITEM}{priority:05}-")),
         }
+    }
+
+    /// The sequence number of an item's znode. Negative ones, which follow the greatest one, are greater.
+    pub(super) fn number(&self, item: &str) -> Option<u32> {
+        self.rank(path::split(item).1).map(|(_, number)| number)
     }
 
     /// Parses the rank of an item; `None` for every other child.
@@ -127,8 +132,8 @@ impl Layout {
         format!("{order} {delivery}").into_bytes()
     }
 
-    /// Creates missing znodes, pipelined, and checks the mode.
-    pub(super) async fn make<Z: ZooKeeper>(&self, zk: &Z) -> Result<(), Error> {
+    /// Creates missing znodes, pipelined, and checks the mode. Returns the next number.
+    pub(super) async fn make<Z: ZooKeeper>(&self, zk: &Z) -> Result<u32, Error> {
         let mode = match self.parents {
             Parents::Persistent => CreateMode::Persistent,
             Parents::Container | Parents::MustExist => CreateMode::Container,
@@ -148,7 +153,7 @@ impl Layout {
                 levels.done().await?;
                 made = refused(root.await);
                 if made == Err(Error::NoNode) && is_at_top(&self.root) {
-                    return made;
+                    return Err(Error::NoNode);
                 }
             }
             for directory in below {
@@ -163,17 +168,18 @@ impl Layout {
         }
     }
 
-    /// Checks that the queue has this handle's mode. A znode without data gets ours.
+    /// Checks that the queue has this handle's mode, and returns its next number, which may be a while ago. A znode without data
+    /// gets ours.
     ///
     /// # Errors
     ///
     /// [`Error::is_mismatch`], `NoNode`.
-    pub(super) async fn check<Z: ZooKeeper>(&self, zk: &Z) -> Result<(), Error> {
+    pub(super) async fn check<Z: ZooKeeper>(&self, zk: &Z) -> Result<u32, Error> {
         loop {
             let status = connected(zk).await?;
             let Some(stands) = unless_again(zk, status, zk.get(&self.root).await).await? else { continue };
             if stands.data == self.mode() {
-                return Ok(());
+                return Ok(next_number(&stands.stat));
             }
             if !stands.data.is_empty() {
                 let (ours, theirs) = (self.mode(), stands.data);
@@ -195,6 +201,12 @@ impl Layout {
             }
         }
     }
+}
+
+/// The number of children that a directory has had, which is the number of its next sequential child. The stat counts creations
+/// and deletions, in 32 bits.
+fn next_number(stat: &Stat) -> u32 {
+    stat.cversion.wrapping_add(stat.num_children).cast_unsigned() / 2
 }
 
 /// An existing level is success.

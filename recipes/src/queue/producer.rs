@@ -55,8 +55,8 @@ impl<Z: ZooKeeper> Producer<Z> {
     /// # Errors
     ///
     /// [`Error::is_bad_input`]: no item, or more than fit into one request. [`Exhausted`](Error::Exhausted):
-    /// the directory's counter has run out. [`Error::is_mismatch`]: the queue has another mode. In these cases
-    /// nothing was put. [`Error::is_session_over`]: the outcome is unknown.
+    /// the directory's counter is about to run out, or has; see [`Queue`](crate::Queue). [`Error::is_mismatch`]: the queue has
+    /// another mode. In these cases nothing was put. [`Error::is_session_over`]: the outcome is unknown.
     pub async fn put_all(&mut self, items: &[Vec<u8>]) -> Result<(), Error> {
         let items: Vec<&[u8]> = items.iter().map(Vec::as_slice).collect();
         let operation = operation!(&self.core.zk, RECIPE, "put_all", &self.core.layout.root);
@@ -66,6 +66,7 @@ impl<Z: ZooKeeper> Producer<Z> {
     pub(crate) async fn put_at(&mut self, urgency: Urgency, items: &[&[u8]]) -> Result<(), Error> {
         let layout = &self.core.layout;
         validate(&self.core, items)?;
+        self.core.has_numbers_for(&self.receipt, items.len()).await?;
         let prefix = layout.prefix(urgency);
         // Strict: the data version of the queue's znode counts puts, which takes check.
         let mut ops: Vec<Op> = counts_puts(layout)
@@ -83,7 +84,14 @@ impl<Z: ZooKeeper> Producer<Z> {
             Err(Error::Multi { index, cause }) if index >= before && *cause == Error::NodeExists => {
                 Err(Error::Exhausted(self.core.layout.root.clone()))
             }
-            done => done,
+            Ok(applied) => {
+                // Of a put whose reply was lost the next one tells it.
+                if let Some(number) = applied.last_created().and_then(|path| layout.number(path)) {
+                    self.core.learns(number.saturating_add(1));
+                }
+                Ok(())
+            }
+            Err(e) => Err(e),
         }
     }
 }

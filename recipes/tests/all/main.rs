@@ -24,6 +24,7 @@ mod priority_dropped;
 mod priority_lock;
 mod priority_queue;
 mod queue;
+mod queue_numbers;
 mod refusals;
 mod revocable_lock;
 mod revocations;

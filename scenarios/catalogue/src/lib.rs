@@ -90,8 +90,11 @@ mod session;
 pub mod settings;
 pub mod shared_lock;
 pub mod stage;
+mod told;
 pub mod two_phase_commit;
 pub mod work_queues;
+pub mod worn_lines;
+pub mod worn_queues;
 pub mod wrong_worlds;
 
 use recipe::Recipe;
@@ -122,6 +125,8 @@ pub static RECIPES: &[&Recipe] = &[
     &gates::RECIPE,
     &ballots::RECIPE,
     &settings::RECIPE,
+    &worn_lines::RECIPE,
+    &worn_queues::RECIPE,
     &raw::RECIPE,
 ];
 

@@ -30,6 +30,12 @@ pub trait Interceptor<Z: ZooKeeper>: Send + Sync {
         true
     }
 
+    /// The answer to a read of data.
+    fn read(&self, path: &str, data: Data) -> Data {
+        let _ = path;
+        data
+    }
+
     /// The answer to a watched read of data.
     fn watched(&self, path: &str, data: Data) -> Data {
         let _ = path;
@@ -166,7 +172,8 @@ impl<Z: ZooKeeper> ZooKeeper for Intercepted<Z> {
     }
 
     fn get(&self, path: &str) -> impl Future<Output = Result<Data, Error>> + Send + use<Z> {
-        self.inner.get(path)
+        let (get, interceptor, path) = (self.inner.get(path), self.interceptor.clone(), path.to_owned());
+        async move { get.await.map(|data| interceptor.read(&path, data)) }
     }
 
     fn get_watch(&self, path: &str) -> impl Future<Output = Result<(Data, Watch), Error>> + Send + use<Z> {

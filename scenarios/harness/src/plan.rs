@@ -34,6 +34,9 @@ pub struct Plan {
     /// In which order things happen.
     #[serde(default, skip_serializing_if = "Scheduling::is_timed")]
     pub order: Scheduling,
+    /// The number of the first sequential child of every znode, if it is not 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub first_number: i32,
 }
 
 /// In which order things happen.
@@ -142,6 +145,7 @@ impl Plan {
             rates: BTreeMap::new(),
             interference: Interference::default(),
             order: Scheduling::Timed,
+            first_number: 0,
         }
     }
 
@@ -220,6 +224,11 @@ pub(crate) fn rate(logarithm: f64) -> f64 {
     (f64::exp(logarithm) * 1e4).round() / 1e4
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_zero(number: &i32) -> bool {
+    *number == 0
+}
+
 /// Plans without the field were written when there was one server.
 fn alone() -> u8 {
     1
@@ -251,6 +260,9 @@ impl fmt::Display for Plan {
         if !self.interference.is_none() {
             let Interference { acts, rates } = &self.interference;
             write!(f, "; foreign clients act at most {acts} times:{}", Listed(rates))?;
+        }
+        if self.first_number != 0 {
+            write!(f, "; sequence numbers from {}", self.first_number)?;
         }
         match self.order {
             Scheduling::Timed => Ok(()),

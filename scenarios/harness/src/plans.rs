@@ -47,6 +47,7 @@ pub fn plans() -> impl Strategy<Value = Plan> {
             rates,
             interference,
             order: Scheduling::Timed,
+            first_number: 0,
         },
     )
 }

@@ -94,16 +94,31 @@ impl Recording {
     /// The code of the run.
     pub fn code(&self) -> String {
         let Recording { format, regression: _, workload, plan, choices, hash } = self;
-        let Plan { servers, clients, rounds, timeout_ms, hostile_ms, faults, rates, interference, order } =
-            plan;
+        let Plan {
+            servers,
+            clients,
+            rounds,
+            timeout_ms,
+            hostile_ms,
+            faults,
+            rates,
+            interference,
+            order,
+            first_number,
+        } = plan;
         let drawn = (servers, clients, rounds, timeout_ms, hostile_ms, faults, rates);
         let plain = "a recorded run is plain data";
         let mut bytes = postcard::to_allocvec(&(format, workload, drawn, choices, hash)).expect(plain);
-        if !interference.is_none() || !order.is_timed() {
+        // What comes last and is as usual is left out.
+        let (is_worn, is_untimed) = (*first_number != 0, !order.is_timed());
+        if !interference.is_none() || is_untimed || is_worn {
             bytes.extend(postcard::to_allocvec(interference).expect(plain));
         }
-        if !order.is_timed() {
+        if is_untimed || is_worn {
             bytes.extend(postcard::to_allocvec(order).expect(plain));
+        }
+        if is_worn {
+            bytes.extend(postcard::to_allocvec(first_number).expect(plain));
         }
         URL_SAFE_NO_PAD.encode(bytes)
     }
@@ -125,19 +140,27 @@ impl Recording {
         text.replacen("\"choices\": []", &format!("\"choices\": [{rows}]"), 1) + "\n"
     }
 
-    /// Reads what [`Recording::code`] has made. Codes of runs without
-    /// foreign clients, or in timed order, end earlier.
+    /// Reads what [`Recording::code`] has made. Codes of runs without foreign clients, in timed order, or with numbers from 0 end
+    /// earlier.
     fn decode(bytes: &[u8]) -> Option<Recording> {
         let (run, rest) = postcard::take_from_bytes(bytes).ok()?;
         let (format, workload, drawn, choices, hash) = run;
         let (servers, clients, rounds, timeout_ms, hostile_ms, faults, rates) = drawn;
-        let (interference, rest) = match rest.is_empty() {
-            true => (Interference::default(), rest),
-            false => postcard::take_from_bytes(rest).ok()?,
+        let (interference, rest) = last::<Interference>(rest)?;
+        let (order, rest) = last::<Scheduling>(rest)?;
+        let (first_number, _) = last::<i32>(rest)?;
+        let plan = Plan {
+            servers,
+            clients,
+            rounds,
+            timeout_ms,
+            hostile_ms,
+            faults,
+            rates,
+            interference,
+            order,
+            first_number,
         };
-        let order = if rest.is_empty() { Scheduling::Timed } else { postcard::from_bytes(rest).ok()? };
-        let plan =
-            Plan { servers, clients, rounds, timeout_ms, hostile_ms, faults, rates, interference, order };
         Some(Recording { format, regression: None, workload, plan, choices, hash })
     }
 
@@ -176,6 +199,14 @@ fn shorten(text: &str) -> String {
     text.chars().take(37).chain("...".chars()).collect()
 }
 
+/// Reads the next part of a code; the usual one if the code ends before it.
+fn last<'a, T: Default + serde::Deserialize<'a>>(rest: &'a [u8]) -> Option<(T, &'a [u8])> {
+    match rest.is_empty() {
+        true => Some((T::default(), rest)),
+        false => postcard::take_from_bytes(rest).ok(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -194,7 +225,8 @@ mod tests {
         let interfered = recorded.plan.clone().with_interference(&[crate::plan::Act::Write], 0.1, 2);
         let untimed =
             Plan { order: Scheduling::Any { late_answers: false, overtaking: true }, ..Plan::calm() };
-        for plan in [interfered, untimed, recorded.plan.clone()] {
+        let worn = Plan { first_number: i32::MAX, ..recorded.plan.clone() };
+        for plan in [interfered, untimed, worn, recorded.plan.clone()] {
             let recorded = Recording { plan, ..recorded.clone() };
             let (back, workload) = Recording::read(&recorded.code(), find).expect("its own code");
             assert_eq!((&back, workload), (&recorded, &SAMPLE));

@@ -9,7 +9,7 @@ use futures_util::FutureExt;
 use futures_util::future::{Either, select, try_join_all};
 use sim_zk::choose::{Chooser, Recording, Replay, Seeded};
 use sim_zk::fault::Fault;
-use sim_zk::{Config, End, Finished, Process, Reorderings, Sim};
+use sim_zk::{Config, End, Finished, Process, Reorderings, Settings, Sim};
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
@@ -194,6 +194,7 @@ pub fn header(config: &Config, timeout: Duration) -> Header {
         sync_limit: config.sync_limit as u32,
         faults_recorded: false,
         foreign_clients: false,
+        first_number: config.settings.first_number,
         source: String::new(),
     }
 }
@@ -238,7 +239,8 @@ pub fn giving_back<C: Chooser + 'static>(workload: &'static Workload, plan: &Pla
 /// Makes a run with a chooser, without judging it.
 pub fn play<C: Chooser + 'static>(workload: &'static Workload, plan: &Plan, chooser: C) -> Played<C> {
     let (hostile_until, injected_bug) = (plan.hostile_ms * 1000, workload.injected_bug);
-    let config = Config { hostile_until, faults: plan.faults, injected_bug, ..Config::default() };
+    let settings = Settings { first_number: plan.first_number, ..Settings::default() };
+    let config = Config { hostile_until, faults: plan.faults, injected_bug, settings, ..Config::default() };
     let config = config.with_servers(plan.servers);
     let untimed = match plan.order {
         Scheduling::Timed => None,

@@ -404,6 +404,7 @@ impl Own {
             // The faults of other servers are unknown.
             faults_recorded: order.owned.is_some(),
             foreign_clients: false,
+            first_number: 0,
             source: order.source.clone(),
         };
         let (names, objects) = order.objects();

@@ -372,6 +372,7 @@ fn front_of(options: &Options, addresses: Vec<SocketAddr>, wall_clock_ms: i64) -
             super_digest: options.super_digest.clone(),
             filter_events: true,
             members: members_of(&addresses),
+            ..Settings::default()
         },
         // The network is the real one.
         latency: 0,

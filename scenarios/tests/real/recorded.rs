@@ -56,6 +56,7 @@ fn journal() -> Journal {
         sync_limit: zk_checker::history::SYNC_LIMIT,
         faults_recorded: false,
         foreign_clients: false,
+        first_number: 0,
         source: String::new(),
     };
     Journal::new(header, Names::default(), Vec::new())

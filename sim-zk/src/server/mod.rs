@@ -44,11 +44,20 @@ pub struct Settings {
     /// The data of `/zookeeper/config`, which each server of an ensemble writes when it begins to serve: a line for each member, and
     /// the version. `None`: it stays empty, as on a standalone server.
     pub members: Option<Arc<str>>,
+    /// The number of children that every new znode has had before its first one, which is the number of its first sequential child:
+    /// 0 on a real server. A greater one stands for directories that have been in use for long.
+    pub first_number: i32,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { extended_types: false, super_digest: None, filter_events: true, members: None }
+        Settings {
+            extended_types: false,
+            super_digest: None,
+            filter_events: true,
+            members: None,
+            first_number: 0,
+        }
     }
 }
 

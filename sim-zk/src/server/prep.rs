@@ -291,7 +291,14 @@ impl Check<'_> {
         let creations = parent.creations;
         self.pending.add(self.zxid, at, Some(parent));
         let (version, aversion, children) = (0, 0, 0);
-        let node = Node { version, aversion, creations: 0, children, life: pending_life, acl: acl.clone() };
+        let node = Node {
+            version,
+            aversion,
+            creations: self.settings.first_number,
+            children,
+            life: pending_life,
+            acl: acl.clone(),
+        };
         self.pending.add(self.zxid, path, Some(node));
         Ok(Change::Create { form, path, data: creation.data.clone(), acl, life, creations })
     }

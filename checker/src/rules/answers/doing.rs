@@ -57,6 +57,8 @@ pub(super) struct Doing {
     /// Whether it returned that its time limit is over.
     pub(super) is_late: bool,
     pub(super) effects: Vec<Effect>,
+    /// A directory that it has created above its object.
+    pub(super) directory: Option<(Sym, Moment)>,
 }
 
 impl Doing {
@@ -81,6 +83,7 @@ impl Doing {
             is_last: false,
             is_late: false,
             effects: Vec::new(),
+            directory: None,
         }
     }
 

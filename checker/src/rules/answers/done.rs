@@ -3,6 +3,7 @@
 use super::doing::{Act, Doing, Effect};
 use super::znodes::{Part, Znodes, is_path, proves_nothing};
 use crate::digest;
+use crate::history::PARENTS_MUST_EXIST;
 use crate::rules::prelude::*;
 use crate::rules::two_phase_commit::COORDINATOR;
 
@@ -285,8 +286,17 @@ fn has_voted(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<Result
     })
 }
 
-/// A write to a configuration has written its value.
+/// A write to a configuration has written its value, and has created no directory that had to exist.
 fn is_written(scene: &Scene<'_>, doing: &Doing) -> Result<(), Wrong> {
+    let must_exist = doing.given.get(1).is_some_and(|second| scene.text(*second) == PARENTS_MUST_EXIST);
+    if let Some((directory, created)) = doing.directory.filter(|_| must_exist) {
+        let why = format!(
+            "at {} it has created {}, which had to exist",
+            scene.when(created),
+            scene.path(directory)
+        );
+        return Err((why, created.index));
+    }
     let written = |effect: &&Effect| effect.act != Act::Deletes && effect.place.part == Part::Itself;
     let Some(last) = doing.effects.iter().rfind(written) else {
         return Err(("it has written nothing".to_owned(), u32::MAX));

@@ -59,12 +59,15 @@ fn missing(scene: &Scene<'_>, doing: &Doing, failure: Failure, znodes: &Znodes) 
         Failure::Removed => nobody_removed(scene, doing, znodes),
         Failure::Revoked => nobody_asked(scene, doing, znodes),
         Failure::ClaimLost => still_claimed(scene, doing, znodes),
-        // A put knows it by the znode with the last number, which stands.
-        Failure::Exhausted if doing.verb == Verb::Put => unless_heard(&[Code::NodeExists]),
+        // A put knows it by the znode with the last number, which stands, or by the number of items that there were.
+        Failure::Exhausted if doing.verb == Verb::Put && !doing.heard(&[Code::NodeExists]) => {
+            has_numbers_left(scene, doing)
+        }
         Failure::NotAParticipant if doing.verb == Verb::Open => is_named(scene, doing, znodes),
         Failure::AlreadyVoted if doing.verb == Verb::Vote => has_not_voted(scene, doing, znodes),
         // An open handle is notified of what a foreign client does.
         Failure::Mismatch if scene.is_interfered_with(doing.object) => None,
+        Failure::Exhausted if doing.verb == Verb::Put => None,
         Failure::Mismatch
         | Failure::Exhausted
         | Failure::Late
@@ -72,6 +75,23 @@ fn missing(scene: &Scene<'_>, doing: &Doing, failure: Failure, znodes: &Znodes) 
         | Failure::AlreadyVoted => unless(doing.heard_any(), "none of its requests was answered"),
         Failure::AlreadyJoined => has_not_joined(scene, doing, znodes),
     }
+}
+
+/// The numbers of a queue that stay free: where so few are left, a put is refused.
+const SPARE_NUMBERS: i32 = 1 << 24;
+
+/// A queue without numbers has had almost as many items as ZooKeeper can count.
+fn has_numbers_left(scene: &Scene<'_>, doing: &Doing) -> Option<String> {
+    let queue = scene.object(doing.object).path;
+    if !scene.view.is_sim() || scene.is_interfered_with(doing.object) {
+        return (!doing.heard_any()).then(|| "none of its requests was answered".to_owned());
+    }
+    let had = scene.view.oracle.creations(queue);
+    let puts = i32::try_from(doing.given.len()).unwrap_or(i32::MAX);
+    let is_at_the_end = had.saturating_add(puts) > i32::MAX - SPARE_NUMBERS;
+    (!is_at_the_end).then(|| {
+        format!("{} has had {had} children, and no znode with the last number stood", scene.path(queue))
+    })
 }
 
 /// A time limit is over by the caller's own clock, which may run fast by a tenth.

@@ -46,11 +46,12 @@ impl Barriers {
         for doubt in doubts.certain(scene.at, |op| self.source(scene, op)) {
             let op = scene.view.op(doubt.op);
             let who = scene.client(op.client);
-            let text = doubt.explain(scene, "waits").because(
+            let waits = format!("waits at {}", scene.place(op.object));
+            let text = doubt.explain(scene, &waits).because(
                 match self.waiters.iter().find(|waiter| waiter.op == doubt.op) {
                     Some(waiter) if op.verb == Verb::Wait && waiter.is_justified(op.verb) => {
                         format!(
-                            "e{}: its read showed that it may pass, and it still waits",
+                            "e{}: its read showed that the barrier is gone: it is {who} that should pass",
                             waiter.last_index
                         )
                     }
@@ -125,8 +126,9 @@ impl Barriers {
             }
             let op = scene.view.op(waiter.op);
             let text = explain(format!(
-                "{} waits since {}, and its call does not end",
+                "{} waits at {} since {}, and its call does not end",
                 scene.client(op.client),
+                scene.place(waiter.object),
                 scene.when(op.called)
             ))
             .because(format!("{why}, {} ago; the limit is {}", ms(scene.at - since), ms(bound)));

@@ -77,8 +77,14 @@ impl Progress {
             let op = scene.view.op(doubt.op);
             let who = scene.client(op.client);
             let text = doubt
-                .explain(scene, &format!("waits to {}", op.verb.name()))
-                .because(format!("{who} has no watch that a coming change will fire"));
+                .explain(scene, &format!("waits to {} {}", op.verb.name(), scene.place(op.object)))
+                .because(format!(
+                    "{who} has no watch on {}, nor on a participant whose end would be its turn",
+                    match op.verb {
+                        Verb::Enter => "the opening",
+                        _ => "the end of the barrier",
+                    }
+                ));
             out.fail(RuleId::Db6, scene, op.object, &[op.called.index, doubt.since.index], text);
         }
     }
@@ -108,8 +114,14 @@ impl Progress {
             let what = scene.view.op(*op).verb.name();
             let who = scene.client(part.client);
             let called = scene.view.op(*op).called;
-            let text = explain(format!("{who} waits to {what} since {}", scene.when(called)))
-                .because(format!("{why}, for {} so far; the limit is {}", ms(scene.at - since), ms(bound)));
+            let place = scene.place(part.object);
+            let text = explain(format!("{who} waits to {what} {place} since {}", scene.when(called)))
+                .because(why)
+                .because(format!(
+                    "nothing is in the way of {who} for {}; the limit is {}",
+                    ms(scene.at - since),
+                    ms(bound)
+                ));
             out.fail(rule, scene, part.object, &[called.index], text);
         }
     }

@@ -182,9 +182,11 @@ impl IdleConsumers {
             let from = since.at.max(view.calm_since);
             if scene.at > from.saturating_add(bound) {
                 let text = explain(format!(
-                    "the queue has an item and {} waits for one, and no consumer has taken it for {}",
+                    "the queue has an item and {} waits for one since {}, and no consumer has taken it for {}; the limit is {}",
                     scene.actor(waiting.op),
-                    ms(scene.at - from)
+                    scene.when(view.op(waiting.op).called),
+                    ms(scene.at - from),
+                    ms(bound)
                 ))
                 .because(format!("both are so since {}", scene.when(since)))
                 .not_excused("no fault is active any more");

@@ -22,7 +22,7 @@ pub(super) struct Progress {
 impl Progress {
     pub(super) fn called(&mut self, scene: &Scene<'_>, op: OpId, object: ObjectId, out: &mut Findings) {
         self.open.insert(op);
-        if scene.view.healed {
+        if scene.view.healed && scene.view.can_be_overdue(op) {
             out.premise(RuleId::Tc13, object);
         }
     }
@@ -34,7 +34,8 @@ impl Progress {
         parts: &BTreeMap<OpId, SiteOp>,
         out: &mut Findings,
     ) {
-        for _ in parts.keys().filter(|op| scene.view.op(**op).phase == Phase::Open) {
+        let can_be = |op: &&OpId| scene.view.op(**op).phase == Phase::Open && scene.view.can_be_overdue(**op);
+        for _ in parts.keys().filter(can_be) {
             out.premise(RuleId::Tc13, object);
         }
     }

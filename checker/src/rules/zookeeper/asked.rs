@@ -5,6 +5,7 @@
 //! reply, make the pairing certain or replace it. A request whose reply was lost may make no transaction, or make it
 //! late.
 
+use super::changes::is_worn;
 use super::order::is_write;
 use super::{client_of, zxid_of};
 use crate::rules::prelude::*;
@@ -83,7 +84,9 @@ fn may_make(scene: &Scene<'_>, sent: &Sent, made: Sym) -> bool {
     }
     let name = |sym| scene.text(sym);
     let number = name(made).strip_prefix(name(sent.path)).filter(|_| sent.kind == Request::Create);
-    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+    // A negative number comes where the counter of the directory has run out.
+    let digits = number.map(|number| number.strip_prefix('-').unwrap_or(number));
+    digits.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 impl Asked {
@@ -220,7 +223,7 @@ impl Asked {
         self.condition(scene, done, out);
         let Done { from, zxid, .. } = done;
         let Some(count) = scene.view.oracle.node_at(made, zxid).and_then(|node| node.number) else { return };
-        if from.kind == Request::Create && made != from.path {
+        if from.kind == Request::Create && made != from.path && !is_worn(count) {
             out.premise_of_all(RuleId::Zk8);
             let name = |sym| scene.text(sym);
             if name(made) != format!("{}{count:010}", name(from.path)) {

@@ -27,7 +27,7 @@ impl Rule for Suffix {
                 let Some(asked) = self.asked.take().filter(|asked| *asked != path) else { return };
                 let name = |sym| scene.text(sym);
                 let number = scene.view.oracle.node_at(path, czxid).and_then(|node| node.number);
-                let Some(number) = number else { return };
+                let Some(number) = number.filter(|number| !is_worn(*number)) else { return };
                 out.premise_of_all(Self::ID);
                 let wanted = format!("{}{number:010}", name(asked));
                 if name(path) != wanted {
@@ -41,6 +41,12 @@ impl Rule for Suffix {
             _ => {}
         }
     }
+}
+
+/// Whether a directory has had so many children that its count stays: a server then gives the last number again, or negative ones while
+/// creates are pipelined.
+pub(super) fn is_worn(number: i32) -> bool {
+    number == i32::MAX
 }
 
 /// ZK-9: a change finds its precondition: a parent that may have children, no children, no znode, or one.

@@ -1,7 +1,7 @@
 //! The calls of a client that waits, of which a mutant replaces one.
 
 use crate::prelude::*;
-use zk_recipes::{Barrier, Inside};
+use zk_recipes::{Barrier, HoldState, Inside, LostReason, Stop};
 
 /// A wait that goes on. Nothing is sent before it is polled.
 pub(super) type Pending<'a> = BoxFuture<'a, Result<(), Error>>;
@@ -21,6 +21,21 @@ pub(super) trait Calls<Z: ZooKeeper>: Send + Sync {
     /// The znode of a place inside a double barrier.
     fn path(&self, place: &Inside<Z>) -> String {
         place.path().to_owned()
+    }
+
+    /// The state of a place.
+    fn state(&self, place: &Inside<Z>) -> HoldState {
+        place.state()
+    }
+
+    /// Resolves when the participant must stop.
+    fn lost<'a>(&'a self, place: &'a Inside<Z>) -> BoxFuture<'a, Stop> {
+        place.lost().boxed()
+    }
+
+    /// Waits until a place that was suspect is confirmed or lost.
+    fn resumed<'a>(&'a self, _: &'a Z, place: &'a Inside<Z>) -> BoxFuture<'a, Result<(), LostReason>> {
+        place.resumed().boxed()
     }
 }
 

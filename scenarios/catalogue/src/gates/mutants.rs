@@ -4,12 +4,20 @@ use super::calls::{Calls, Pending};
 use super::workload::{WORKLOAD, client};
 use crate::prelude::*;
 use std::sync::Arc;
+use std::time::Duration;
 use zk_harness::workload::TaskFn;
-use zk_recipes::{Barrier, Inside};
+use zk_recipes::{Barrier, HoldState, Inside, LostReason};
 
 /// All mutants.
-pub(super) static ALL: &[&Workload] =
-    &[&WAIT_PRETENDS, &WAIT_DOWN_PRETENDS, &WAITS_FOR_EVER, &PATH_OF_ANOTHER];
+pub(super) static ALL: &[&Workload] = &[
+    &WAIT_PRETENDS,
+    &WAIT_DOWN_PRETENDS,
+    &WAITS_FOR_EVER,
+    &PATH_OF_ANOTHER,
+    &PLACE_ALWAYS_HELD,
+    &PLACE_NEVER_HELD,
+    &PLACE_RESUMES_TOO_EARLY,
+];
 
 const fn mutant(
     name: &'static str,
@@ -83,5 +91,76 @@ struct PathOfAnother;
 impl<Z: ZooKeeper> Calls<Z> for PathOfAnother {
     fn path(&self, place: &Inside<Z>) -> String {
         format!("{}0", place.path())
+    }
+}
+
+/// Faults that break connections, and end sessions while their clients live.
+const BREAKS: &[Fault] = &[Fault::Disconnect, Fault::SessionExpiry, Fault::ClientPartition];
+
+const fn struck(
+    name: &'static str,
+    about: &'static str,
+    caught: Caught,
+    sim: TaskFn<SimProcess>,
+) -> Workload {
+    WORKLOAD.mutant(
+        name,
+        about,
+        caught,
+        BREAKS,
+        |_| Plan { rounds: 16, faults: 40, ..Plan::calm().with(BREAKS, 0.1) },
+        sim,
+    )
+}
+
+/// A participant whose session is over takes itself for one inside, and the others leave without it.
+static PLACE_ALWAYS_HELD: Workload = struck(
+    "gates-place-always-held",
+    "the state of a place inside is held, whatever has become of it",
+    Caught::by(An1),
+    |task| client(task, Arc::new(PlaceAlwaysHeld)).boxed(),
+);
+
+struct PlaceAlwaysHeld;
+
+impl<Z: ZooKeeper> Calls<Z> for PlaceAlwaysHeld {
+    fn state(&self, _: &Inside<Z>) -> HoldState {
+        HoldState::Held
+    }
+}
+
+/// A participant stops working although it has its place.
+static PLACE_NEVER_HELD: Workload = mutant(
+    "gates-place-never-held",
+    "the state of a place inside is lost, although it stands",
+    Caught::by(An2),
+    |task| client(task, Arc::new(PlaceNeverHeld)).boxed(),
+);
+
+struct PlaceNeverHeld;
+
+impl<Z: ZooKeeper> Calls<Z> for PlaceNeverHeld {
+    fn state(&self, _: &Inside<Z>) -> HoldState {
+        HoldState::Lost(LostReason::Removed)
+    }
+}
+
+/// A participant that was cut off works again before it knows whether it has its place.
+static PLACE_RESUMES_TOO_EARLY: Workload = struck(
+    "gates-place-resumes-too-early",
+    "a place inside is said to be confirmed while the connection is lost",
+    Caught::by(An1),
+    |task| client(task, Arc::new(PlaceResumesTooEarly)).boxed(),
+);
+
+struct PlaceResumesTooEarly;
+
+impl<Z: ZooKeeper> Calls<Z> for PlaceResumesTooEarly {
+    fn resumed<'a>(&'a self, zk: &'a Z, _: &'a Inside<Z>) -> BoxFuture<'a, Result<(), LostReason>> {
+        async {
+            zk.sleep_until(zk.now() + Duration::from_millis(10)).await;
+            Ok(())
+        }
+        .boxed()
     }
 }

@@ -8,6 +8,7 @@
 use super::calls::{Calls, Right};
 use crate::double_barrier::workload as double;
 use crate::prelude::*;
+use crate::told::{State, tells};
 use futures_util::future::{Either, select};
 use std::pin::pin;
 use std::sync::Arc;
@@ -73,7 +74,8 @@ fn setups(setting: &Setting) -> [double::Setup; 2] {
 /// The barrier and the double barriers, as they are declared to the checker.
 pub fn objects(names: &mut Names, setting: &Setting) -> Vec<Object> {
     let gate = Object::plain(Kind::Barrier, names.intern(PATH));
-    let doubles = setups(setting).map(|setup| double::object(names, &setup));
+    let margin = setting.margin_us();
+    let doubles = setups(setting).map(|setup| Object { margin, ..double::object(names, &setup) });
     [gate].into_iter().chain(doubles).collect()
 }
 
@@ -204,32 +206,40 @@ impl<C: Client> Visitor<'_, C> {
         let patience = if client.choose(8) == 7 { self.setting.pace.limit } else { COMPANY };
         let enough = client.sleep(patience);
         let entering = || barrier.enter();
-        let (_, ended) = observed_operation_until(client, call, given, enough, entering, observed).await;
+        let (op, ended) = observed_operation_until(client, call, given, enough, entering, observed).await;
         sometimes!(client, "an entrant without a limit drops its call", matches!(ended, Ended::Cancelled));
         let place = match ended {
             Ended::Done(place) => place,
             ended => return over(&ended),
         };
-        self.works(&place).await;
+        self.works(setup.object, op, &place).await;
         let call = Call::new(setup.object, Verb::Leave);
         let _ = operation(client, call, nothing, || place.leave()).await;
         Round::Over
     }
 
     /// Works inside until it is enough or the place is lost.
-    async fn works(&self, place: &Inside<C::Zk>) {
+    async fn works(&self, object: ObjectId, op: OpId, place: &Inside<C::Zk>) {
+        let says = |state| tells(self.client, object, op, state);
         let mut working = pin!(self.client.sleep(self.setting.pace.work * self.client.choose(16)));
-        while let Either::Left((stop, _)) = select(pin!(place.lost()), working.as_mut()).await {
-            if let Stop::Suspect { .. } = stop
-                && place.resumed().await.is_ok()
-            {
-                let is_held = place.state() == HoldState::Held;
-                sometimes!(self.client, "a place inside is confirmed after a suspicion", is_held);
-                continue;
+        while let Either::Left((stop, _)) = select(self.calls.lost(place), working.as_mut()).await {
+            says(stop.into());
+            if let Stop::Suspect { .. } = stop {
+                let resumed = self.calls.resumed(&self.zk, place).await;
+                says(State::of(&resumed));
+                if resumed.is_ok() {
+                    let state = self.calls.state(place);
+                    says(state.into());
+                    let is_held = state == HoldState::Held;
+                    sometimes!(self.client, "a place inside is confirmed after a suspicion", is_held);
+                    continue;
+                }
             }
-            let is_lost = matches!(place.state(), HoldState::Lost(_));
-            sometimes!(self.client, "a place inside is lost", is_lost);
+            let state = self.calls.state(place);
+            says(state.into());
+            sometimes!(self.client, "a place inside is lost", matches!(state, HoldState::Lost(_)));
             return;
         }
+        says(self.calls.state(place).into());
     }
 }

@@ -4,6 +4,7 @@ use super::holds::{Grants, Guarding, Line, Listed, THINGS, Thing};
 use crate::prelude::*;
 use crate::priority_lock::workload::GRACE;
 use crate::revocable_lock::workload::name as fate_name;
+use crate::told::tells;
 use futures_util::future::{Either, select};
 use std::future::Future;
 use std::pin::pin;
@@ -12,7 +13,7 @@ use std::time::Duration;
 use zk_harness::holding::why;
 use zk_harness::operation::in_no_operation;
 use zk_recipes::zk::{CreateMode, Op};
-use zk_recipes::{HoldState, Interrupt, Parents};
+use zk_recipes::{Interrupt, Parents};
 
 /// Guards under load.
 pub static WORKLOAD: Workload = Workload {
@@ -290,13 +291,7 @@ impl<C: Client> Part<'_, C> {
 
     /// Writes down the state of a hold, as its guard tells it.
     fn tells_state<G: Guarding>(&self, guard: &G, op: OpId) {
-        let state = match guard.state() {
-            HoldState::Held => "held",
-            HoldState::Suspect { .. } => "suspect",
-            HoldState::Lost(_) => "lost",
-        };
-        let (me, object) = (self.client.number(), self.object);
-        self.client.journal(|journal, at| journal.observed(at, me, op, object, Seen::State, state, 0));
+        tells(self.client, self.object, op, guard.state().into());
     }
 
     /// Writes in ZooKeeper under the hold: through its guard, or in a transaction of its own.

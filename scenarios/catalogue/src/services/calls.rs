@@ -6,7 +6,7 @@ use zk_recipes::config::{Update, Updates};
 use zk_recipes::group::{Group, GroupView, Membership, Views};
 use zk_recipes::names::{Names, PermanentName, Registration};
 use zk_recipes::zk::Guid;
-use zk_recipes::{HoldState, Stop};
+use zk_recipes::{HoldState, LostReason, Stop};
 
 /// A call that goes on. Nothing is sent before it is polled.
 pub(super) type Pending<'a, T> = BoxFuture<'a, Result<T, Error>>;
@@ -63,9 +63,37 @@ pub(super) trait Calls<Z: ZooKeeper>: Send + Sync {
         member.czxid()
     }
 
+    /// The state of a registration.
+    fn registration_state(&self, registered: &Registration<Z>) -> HoldState {
+        registered.state()
+    }
+
+    /// Works while the name is its own.
+    fn run_registered<'a>(
+        &'a self,
+        registered: &'a Registration<Z>,
+        work: BoxFuture<'a, ()>,
+    ) -> BoxFuture<'a, Result<(), Stop>> {
+        registered.run(work).boxed()
+    }
+
+    /// Waits until a registration that was suspect is confirmed or lost.
+    fn resumed_registration<'a>(
+        &'a self,
+        _: &'a Z,
+        registered: &'a Registration<Z>,
+    ) -> BoxFuture<'a, Result<(), LostReason>> {
+        registered.resumed().boxed()
+    }
+
     /// The state of a member.
     fn state(&self, member: &Membership<Z>) -> HoldState {
         member.state()
+    }
+
+    /// Waits until a membership that was suspect is confirmed or lost.
+    fn resumed<'a>(&'a self, _: &'a Z, member: &'a Membership<Z>) -> BoxFuture<'a, Result<(), LostReason>> {
+        member.resumed().boxed()
     }
 
     /// Works while it is a member.

@@ -2,6 +2,7 @@
 
 use super::workload::{GROUP, Service, over};
 use crate::prelude::*;
+use crate::told::{State, tells};
 use futures_util::future::{Either, select};
 use std::future::{Future, pending};
 use std::pin::pin;
@@ -80,15 +81,23 @@ impl<C: Client> Service<'_, C> {
     /// Works for a while. Returns whether it is still a member; one that is out says so.
     async fn works(&self, op: OpId, member: &Membership<C::Zk>) -> bool {
         let work = self.client.sleep(self.time()).boxed();
-        let Err(stop) = self.calls.run(member, work).await else { return true };
-        sometimes!(self.client, "the work of a member is dropped", true);
-        if let Stop::Suspect { .. } = stop
-            && member.resumed().await.is_ok()
-        {
-            sometimes!(self.client, "a member works on after a suspicion", true);
+        let Err(stop) = self.calls.run(member, work).await else {
+            tells(self.client, GROUP, op, State::Held);
             return true;
+        };
+        tells(self.client, GROUP, op, stop.into());
+        sometimes!(self.client, "the work of a member is dropped", true);
+        if let Stop::Suspect { .. } = stop {
+            let resumed = self.calls.resumed(&self.zk, member).await;
+            tells(self.client, GROUP, op, State::of(&resumed));
+            if resumed.is_ok() {
+                sometimes!(self.client, "a member works on after a suspicion", true);
+                return true;
+            }
         }
-        let is_lost = self.is_lost(member);
+        let state = self.calls.state(member);
+        tells(self.client, GROUP, op, state.into());
+        let is_lost = matches!(state, HoldState::Lost(_));
         if is_lost {
             self.says_that_it_is_out(op);
         }

@@ -2,6 +2,7 @@
 
 use super::workload::{NAMES, SERVICES, Service, over};
 use crate::prelude::*;
+use crate::told::{State, tells};
 use zk_recipes::names::{Freshness, Names, NamesOptions, PermanentName, Registration};
 use zk_recipes::{HoldState, Stop};
 
@@ -16,7 +17,7 @@ impl<C: Client> Service<'_, C> {
             let czxid = registered.czxid().cast_unsigned();
             journal.observed(at, client.number(), op, NAMES, Seen::Name, name, czxid);
         };
-        let (_, ended) = observed_operation(client, call, self.gives([name]), register, observed).await;
+        let (op, ended) = observed_operation(client, call, self.gives([name]), register, observed).await;
         sometimes!(client, "a registration times out", ended.is_timed_out());
         let is_missing = matches!(ended, Ended::Failed(Error::NoNode));
         sometimes!(client, "a directory that must exist is missing", is_missing);
@@ -25,7 +26,7 @@ impl<C: Client> Service<'_, C> {
             ended => return over(&ended),
         };
         for number in 1..=client.choose(4) {
-            if !self.keeps(&registered).await {
+            if !self.keeps(op, &registered).await {
                 break;
             }
             let data = self.data(number);
@@ -35,7 +36,9 @@ impl<C: Client> Service<'_, C> {
             let ended = operation(client, call, gives, set).await.1;
             sometimes!(client, "data are replaced", matches!(ended, Ended::Done(())));
         }
-        let is_lost = matches!(registered.state(), HoldState::Lost(_));
+        let state = self.calls.registration_state(&registered);
+        tells(client, NAMES, op, state.into());
+        let is_lost = matches!(state, HoldState::Lost(_));
         sometimes!(client, "the state of a registration is lost", is_lost);
         let call = Call::new(NAMES, Verb::Unregister);
         if client.choose(8) == 7 {
@@ -48,11 +51,20 @@ impl<C: Client> Service<'_, C> {
     }
 
     /// Has a name for a while. Returns whether the name is still its own, as far as one knows.
-    async fn keeps(&self, registered: &Registration<C::Zk>) -> bool {
-        match registered.run(self.client.sleep(self.time())).await {
-            Ok(()) => true,
-            Err(Stop::Suspect { .. }) => registered.resumed().await.is_ok(),
-            Err(Stop::Lost(_)) => false,
+    async fn keeps(&self, op: OpId, registered: &Registration<C::Zk>) -> bool {
+        let work = self.client.sleep(self.time()).boxed();
+        let Err(stop) = self.calls.run_registered(registered, work).await else {
+            tells(self.client, NAMES, op, State::Held);
+            return true;
+        };
+        tells(self.client, NAMES, op, stop.into());
+        match stop {
+            Stop::Suspect { .. } => {
+                let resumed = self.calls.resumed_registration(&self.zk, registered).await;
+                tells(self.client, NAMES, op, State::of(&resumed));
+                resumed.is_ok()
+            }
+            Stop::Lost(_) => false,
         }
     }
 

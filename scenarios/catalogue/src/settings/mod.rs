@@ -1,5 +1,6 @@
 //! Configurations with other options than the usual ones, and bad input.
 
+mod mutants;
 pub mod workload;
 
 use crate::recipe::Recipe;
@@ -9,7 +10,7 @@ pub static RECIPE: Recipe = Recipe {
     workload: &workload::WORKLOAD,
     real: None,
     stories: &[],
-    mutants: &[],
+    mutants: mutants::ALL,
     lies: &[],
     real_mutants: &[],
 };

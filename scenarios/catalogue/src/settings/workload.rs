@@ -4,11 +4,11 @@
 //! missing parents are created, or that they must exist, and how many sets are kept. Now and then a key makes no sense, or the data do
 //! not fit into a request.
 
-use crate::config::workload::{SET, VALUE, follow, over, overwrite, publish, write};
+use crate::config::workload::{Configuration, SET, VALUE, follow, over, overwrite, publish, write};
 use crate::prelude::*;
 use std::collections::BTreeMap;
 use std::time::Duration;
-use zk_checker::history::Names as Texts;
+use zk_checker::history::{Names as Texts, PARENTS_MUST_EXIST};
 use zk_recipes::Parents;
 use zk_recipes::config::{Config, ConfigOptions, Versioned};
 use zk_recipes::zk::path;
@@ -18,7 +18,7 @@ pub static WORKLOAD: Workload = Workload {
     about: "clients write, publish and follow a configuration with options of their own",
     plan: |seed| Plan { rounds: 6, ..Plan::drawn(seed) },
     required: &[Cf1, Cf2, Cf3, Cf4, Cf6, Cf7, An1, An2, An3],
-    ..Workload::own("settings", objects, |task| client(task).boxed(), &STATED)
+    ..Workload::own("settings", objects, |task| client(task, Box::new(new)).boxed(), &STATED)
 };
 
 /// What its runs owe.
@@ -45,21 +45,29 @@ pub fn objects(names: &mut Texts, _: &Setting) -> Vec<Object> {
     vec![object(names.intern(VALUE_PATH)), object(names.intern(SET_PATH))]
 }
 
+/// The constructor of a configuration at a path with these options: of the right one, or of a mutant.
+pub(super) type MakeConfig<Z, F> = Box<dyn Fn(&Z, &str, ConfigOptions) -> F + Send + Sync>;
+
+/// The right configuration.
+pub(super) fn new<Z: ZooKeeper>(zk: &Z, path: &str, options: ConfigOptions) -> Config<Z> {
+    Config::new(zk, path, options).expect("a good path, and enough sets")
+}
+
 /// One client's part.
-async fn client<C: Client>(task: Task<C>) {
-    let (client, pace) = (&task.client, task.setting.pace);
+pub(super) async fn client<C: Client, F: Configuration>(task: Task<C>, make: MakeConfig<C::Zk, F>) {
+    let (client, pace, make) = (&task.client, task.setting.pace, &make);
     let mut count = 0;
     let round = |zk: C::Zk, _| {
         count += 1;
         let value = format!("{}-{count}", client.number());
         async move {
-            let (config, set) = (open(client, &zk, VALUE_PATH), open(client, &zk, SET_PATH));
+            let (config, set) = (open(client, make, &zk, VALUE_PATH), open(client, make, &zk, SET_PATH));
             match client.choose(8) {
                 1 | 2 => write(client, &config, &value).await,
                 3 => overwrite(client, &config, &value).await,
                 4 | 5 => publish(client, &set, &value).await,
                 6 => makes_a_mistake(client, &config, &set).await,
-                7 => overwrites_what_must_exist(client, &zk, &value).await,
+                7 => overwrites_what_must_exist(client, make, &zk, &value).await,
                 _ => {
                     let time = if client.choose(8) == 7 { 4000 } else { 8 };
                     follow(client, &config, pace.think * time).await
@@ -71,17 +79,24 @@ async fn client<C: Client>(task: Task<C>) {
 }
 
 /// A configuration with options of its own.
-fn open<C: Client>(client: &C, zk: &C::Zk, path: &str) -> Config<C::Zk> {
+fn open<C: Client, F>(client: &C, make: &MakeConfig<C::Zk, F>, zk: &C::Zk, path: &str) -> F {
     let parents = [Parents::Container, Parents::Persistent][client.choose(2) as usize];
     let options = ConfigOptions { parents, keep: 2 + client.choose(3) as usize };
-    Config::new(zk, path, options).expect("a good path, and enough sets")
+    make(zk, path, options)
 }
 
 /// Writes where the parents must exist.
-async fn overwrites_what_must_exist<C: Client>(client: &C, zk: &C::Zk, value: &str) -> Round {
-    let options = ConfigOptions { parents: Parents::MustExist, keep: 2 };
-    let config = Config::new(zk, VALUE_PATH, options).expect("a good path");
-    let given = |journal: &mut Journal, at, op| journal.given(at, client.number(), op, value, 0);
+async fn overwrites_what_must_exist<C: Client, F: Configuration>(
+    client: &C,
+    make: &MakeConfig<C::Zk, F>,
+    zk: &C::Zk,
+    value: &str,
+) -> Round {
+    let config = make(zk, VALUE_PATH, ConfigOptions { parents: Parents::MustExist, keep: 2 });
+    let given = |journal: &mut Journal, at, op| {
+        journal.given(at, client.number(), op, value, 0);
+        journal.given(at, client.number(), op, PARENTS_MUST_EXIST, 0);
+    };
     let call = Call::new(VALUE, Verb::Overwrite);
     let ended = operation(client, call, given, || config.put(value.as_bytes())).await.1;
     let is_missing = matches!(ended, Ended::Failed(Error::NoNode));
@@ -90,7 +105,7 @@ async fn overwrites_what_must_exist<C: Client>(client: &C, zk: &C::Zk, value: &s
 }
 
 /// A key that is no part of a path, or data that no server takes.
-async fn makes_a_mistake<C: Client>(client: &C, config: &Config<C::Zk>, set: &Config<C::Zk>) -> Round {
+async fn makes_a_mistake<C: Client, F: Configuration>(client: &C, config: &F, set: &F) -> Round {
     let large = vec![b'x'; path::MAX_REQUEST_BYTES];
     let given = |journal: &mut Journal, at, op| journal.given(at, client.number(), op, "a mistake", 0);
     let (object, verb, key, data) = [

@@ -1,5 +1,7 @@
 //! Services that make one call in a wrong way, over right recipes.
 
+mod told;
+
 use super::calls::{Calls, Pending};
 use super::workload::{MEMBERS, WORKLOAD, client};
 use crate::prelude::*;
@@ -23,6 +25,12 @@ pub(super) static ALL: &[&Workload] = &[
     &JOINED_ALREADY,
     &CZXID_OF_ANOTHER,
     &NEVER_LOST,
+    &told::REGISTRATION_ALWAYS_HELD,
+    &told::REGISTRATION_NEVER_HELD,
+    &told::REGISTRATION_RUN_GOES_ON,
+    &told::REGISTRATION_RESUMES_TOO_EARLY,
+    &told::MEMBER_RUN_GOES_ON,
+    &told::MEMBER_RESUMES_TOO_EARLY,
     &SHOWS_OLD_DATA,
 ];
 
@@ -199,7 +207,7 @@ static NEVER_LOST: Workload = Workload {
     ..mutant(
         "services-never-lost",
         "the state of a membership is held, whatever has become of it",
-        Caught::by(Gm6),
+        Caught::by(Gm6).or(&[(An1, "the state that it tells is not so")]),
         LOSSES,
         |task| client(task, Arc::new(NeverLost)).boxed(),
     )

@@ -1,0 +1,186 @@
+//! The state that a hold, a registration, a membership or a place tells of itself.
+//!
+//! It may be said to be held only while its client is connected and has not been told that it is lost: MX-14, LE-9 of an
+//! election, AN-1 of what is no contest. It may be said to be suspect or lost only for a reason: MX-16, LE-10 of an election, GM-8
+//! of a group, AN-2 of names and double barriers. What its `run` and its `resumed` return says the same as its state.
+
+use super::loss::{self, Loss, Znode};
+use crate::rules::prelude::*;
+use crate::view::{Hold, Moment, Op, Phase};
+
+/// The states that are told.
+#[derive(Default)]
+pub(crate) struct ToldState {
+    /// The znodes of registrations, memberships and places.
+    owned: Vec<Owned>,
+    /// Those that were said to be lost.
+    lost: Vec<OpId>,
+}
+
+/// A znode that stands for its client, outside of a contest.
+struct Owned {
+    op: OpId,
+    path: Sym,
+    session: Session,
+    is_alive: bool,
+}
+
+/// Whether an operation gives its caller something that tells its state, outside of a contest.
+fn gives_owned(scene: &Scene<'_>, op: &Op) -> bool {
+    let kind = || scene.kind(op.object);
+    match op.verb {
+        Verb::Register => kind() == Kind::Names,
+        Verb::Join => kind() == Kind::Group,
+        Verb::Enter => kind() == Kind::DoubleBarrier,
+        _ => false,
+    }
+}
+
+impl ToldState {
+    /// A holder that has stopped acts as holder again.
+    fn goes_on(scene: &Scene<'_>, id: OpId, object: ObjectId, out: &mut Findings) {
+        let op = scene.view.op(id);
+        let session = scene.view.session(op.session);
+        if !op.unbelieved.came() {
+            return;
+        }
+        let rule = scene.rule(RuleId::Mx14, object);
+        if !rule.is_about(scene.kind(object)) {
+            return;
+        }
+        out.premise(rule, object);
+        let is_over = session.known_over.came();
+        if !(is_over || session.is_suspended) || out.is_enough(rule, object) {
+            return;
+        }
+        let why = if is_over { "its session is over" } else { "its client is not connected" };
+        let text = explain(format!("{} goes on at {}", scene.actor(id), scene.when(scene.now())))
+            .because(format!("it had stopped at {}", scene.when(op.unbelieved)))
+            .not_excused(why);
+        out.fail(rule, scene, object, &[op.believed.index, op.unbelieved.index], text);
+    }
+
+    /// What is held by the operation that gave it; none if nothing is.
+    fn held_by(&self, scene: &Scene<'_>, id: OpId) -> Option<Told> {
+        let op = scene.view.op(id);
+        if op.believed.came() {
+            let was_lost = op.hold == Hold::Over && op.why == Why::Lost;
+            return Some(Told {
+                op: id,
+                object: op.object,
+                session: op.session,
+                since: op.believed,
+                was_lost,
+            });
+        }
+        let own = self.owned.iter().rfind(|own| own.op == id)?;
+        let was_lost = self.lost.contains(&id);
+        (op.phase == Phase::Over(Outcome::Done)).then_some(Told {
+            op: id,
+            object: op.object,
+            session: own.session,
+            since: op.over,
+            was_lost,
+        })
+    }
+
+    /// It is said to be held.
+    fn held(scene: &Scene<'_>, told: &Told, out: &mut Findings) {
+        let (object, session) = (told.object, scene.view.session(told.session));
+        let rule = scene.rule(RuleId::Mx14, object);
+        out.premise(rule, object);
+        let why = if session.known_over.came() {
+            "its session is over, and its client knows it"
+        } else if session.is_suspended {
+            "its client is not connected"
+        } else if told.was_lost {
+            "the client was told before that it is lost"
+        } else {
+            return;
+        };
+        if out.is_enough(rule, object) {
+            return;
+        }
+        let what = match scene.kind(object) {
+            Kind::Names => "registration",
+            Kind::Group => "membership",
+            Kind::DoubleBarrier => "place",
+            _ => "guard",
+        };
+        let (client, now) = (scene.actor(told.op), scene.when(scene.now()));
+        let text = explain(format!("the {what} of {client} says at {now} that it is held")).because(why);
+        out.fail(rule, scene, object, &[told.since.index], text);
+    }
+
+    /// It is said to be suspect or lost. What a holder is told when it stops is judged by its loss.
+    fn not_held(&self, scene: &Scene<'_>, told: &Told, out: &mut Findings) {
+        let op = scene.view.op(told.op);
+        let is_alive = if op.believed.came() {
+            let Some(own) = scene.view.contender(op.own).filter(|_| op.hold == Hold::Believed) else {
+                return;
+            };
+            own.is_alive()
+        } else {
+            self.owned.iter().any(|own| own.op == told.op && own.is_alive)
+        };
+        let Told { op, object, session, since, was_lost } = *told;
+        if !was_lost {
+            let znode = if is_alive { Znode::There } else { Znode::Deleted };
+            loss::judge(
+                scene.rule(RuleId::Mx16, object),
+                scene,
+                &Loss { object, op, session, since, znode },
+                out,
+            );
+        }
+    }
+}
+
+/// Whatever tells its state.
+#[derive(Clone, Copy)]
+struct Told {
+    /// The operation that gave it.
+    op: OpId,
+    object: ObjectId,
+    session: Session,
+    since: Moment,
+    /// Whether it was said to be lost before.
+    was_lost: bool,
+}
+
+impl Rule for ToldState {
+    const ID: RuleId = RuleId::Mx14;
+    const ALSO: &'static [RuleId] =
+        &[RuleId::Mx16, RuleId::Le9, RuleId::Le10, RuleId::An1, RuleId::An2, RuleId::Gm8];
+    const HEARS: Kinds = hears![Observed, Believe, Created, Deleted];
+
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
+        match event.what {
+            What::Believe { object, .. } => Self::goes_on(scene, event.op, object, out),
+            What::Created { path, owner, .. } if owner != Session(0) && event.op != OpId(0) => {
+                if gives_owned(scene, scene.view.op(event.op)) {
+                    self.owned.push(Owned { op: event.op, path, session: owner, is_alive: true });
+                }
+            }
+            What::Deleted { path, .. } => {
+                if let Some(own) = self.owned.iter_mut().rfind(|own| own.path == path) {
+                    own.is_alive = false;
+                }
+            }
+            What::Observed { seen: Seen::State, text, .. } => {
+                let Some(told) = self.held_by(scene, event.op) else { return };
+                let state = scene.text(text);
+                if state == "held" {
+                    return Self::held(scene, &told, out);
+                }
+                if scene.view.is_sim() {
+                    self.not_held(scene, &told, out);
+                }
+                if state == "lost" {
+                    self.lost.push(event.op);
+                }
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! What a registration and a place inside a double barrier tell of themselves: a history, one line of which is another.
+
+use crate::common::*;
+
+/// A client registers a name, and tells a state.
+fn registered(before: &str, state: &str) -> String {
+    format!(
+        "
+run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.001 clients a b
+name_service /names stop margin 0.4
+0.000 server:0 opened s1 timeout 4000 0x1
+0.000 a state s1 connected
+0.001 a register#1 call /names
+0.001 a #1 given db 0x0
+0.001 a #1 send r1 create /names/db
+0.002 server:0 #1 txn 0x3 s1 create ok
+0.002 server:0 #1 created 0x3 /names/db s1
+0.003 a #1 reply r1 ok 0x3
+0.003 a #1 observed /names name db 0x3
+0.003 a #1 return done
+{before}
+0.500 a #1 observed /names state {state} 0x0
+"
+    )
+}
+
+const AWAY: &str = "0.400 world fault disconnect a\n0.400 a state s1 suspended\n";
+const GONE: &str = "0.400 world txn 0x7 s0 delete ok\n0.400 world deleted 0x7 /names/db by s0\n";
+
+#[test]
+fn an_1_no_registration_says_that_it_is_held_when_it_must_not() {
+    says(&registered("", "held"), "AN-1 pass, first nothing");
+    says(&registered(AWAY, "held"), "AN-1 fail, first AN-1");
+    says(&registered(AWAY, "suspect"), "first nothing");
+    let back = format!("{AWAY}0.450 a state s1 connected\n");
+    says(&registered(&back, "held"), "AN-1 pass, first nothing");
+    let over = format!("{AWAY}0.450 a state s1 expired\n");
+    says(&registered(&over, "held"), "AN-1 fail, first AN-1");
+}
+
+#[test]
+fn an_1_what_is_lost_is_not_held_again() {
+    let lost = format!("{AWAY}0.420 a #1 observed /names state lost 0x0\n0.450 a state s1 connected\n");
+    says(&registered(&lost, "held"), "AN-1 fail, first AN-1");
+    says(&registered(&lost, "lost"), "first nothing");
+}
+
+#[test]
+fn an_2_no_registration_says_that_it_is_lost_for_nothing() {
+    for state in ["lost", "suspect"] {
+        says(&registered("", state), "AN-2 fail, first AN-2");
+        says(&registered(AWAY, state), "AN-2 pass, first nothing");
+    }
+    says(&registered(GONE, "lost"), "AN-2 pass, first nothing");
+}
+
+#[test]
+fn a_state_is_that_of_the_call_that_gave_it() {
+    // Whoever has nothing tells no state.
+    let refused = registered(AWAY, "held").replace("return done", "return refused taken");
+    says(&refused, "AN-1 vacuous");
+}
+
+/// A participant alone enters, and tells a state.
+fn inside(before: &str, state: &str) -> String {
+    format!(
+        "
+run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.001 clients a
+double_barrier /b size 1 margin 0.4
+0.000 server:0 opened s1 timeout 4000 0x1
+0.000 a state s1 connected
+0.001 a enter#1 call /b
+0.001 a #1 send r1 multi /b/g/a
+0.002 server:0 #1 txn 0x3 s1 multi ok
+0.002 server:0 #1 created 0x3 /b/g/a s1
+0.003 a #1 reply r1 ok 0x3
+0.003 a #1 observed /b opening a 0x3
+0.003 a #1 observed /b name /b/g/a 0x0
+0.003 a #1 return done
+{before}
+0.500 a #1 observed /b state {state} 0x0
+"
+    )
+}
+
+#[test]
+fn an_1_no_place_says_that_it_is_held_when_it_must_not() {
+    says(&inside("", "held"), "AN-1 pass");
+    says(&inside(AWAY, "held"), "AN-1 fail");
+    says(&inside(AWAY, "suspect"), "AN-1 pass");
+}
+
+#[test]
+fn an_2_no_place_says_that_it_is_lost_for_nothing() {
+    says(&inside("", "lost"), "AN-2 fail");
+    says(&inside(AWAY, "lost"), "AN-2 pass");
+}

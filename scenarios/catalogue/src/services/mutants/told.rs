@@ -1,0 +1,140 @@
+//! What registrations and memberships tell of themselves, and is not so.
+
+use super::{Calls, LOSSES, client, mutant};
+use crate::prelude::*;
+use std::sync::Arc;
+use std::time::Duration;
+use zk_harness::workload::TaskFn;
+use zk_recipes::group::Membership;
+use zk_recipes::names::Registration;
+use zk_recipes::{HoldState, LostReason, Stop};
+
+/// Breaks connections, and ends sessions while their clients live.
+const BREAKS: &[Fault] = &[Fault::Disconnect, Fault::SessionExpiry, Fault::ClientPartition];
+
+const fn struck(
+    name: &'static str,
+    about: &'static str,
+    caught: Caught,
+    sim: TaskFn<SimProcess>,
+) -> Workload {
+    Workload {
+        plan: |_| Plan { clients: 5, rounds: 12, faults: 40, ..Plan::calm().with(BREAKS, 0.1) },
+        ..mutant(name, about, caught, BREAKS, sim)
+    }
+}
+
+/// An owner that looks before it serves goes on beside the next one.
+pub(super) static REGISTRATION_ALWAYS_HELD: Workload = Workload {
+    plan: |_| Plan { clients: 4, rounds: 6, ..Plan::calm() }.with(LOSSES, 0.05),
+    ..mutant(
+        "services-registration-always-held",
+        "the state of a registration is held, whatever has become of it",
+        Caught::by(An1),
+        LOSSES,
+        |task| client(task, Arc::new(RegistrationAlwaysHeld)).boxed(),
+    )
+};
+
+struct RegistrationAlwaysHeld;
+
+impl<Z: ZooKeeper> Calls<Z> for RegistrationAlwaysHeld {
+    fn registration_state(&self, _: &Registration<Z>) -> HoldState {
+        HoldState::Held
+    }
+}
+
+/// An owner stops serving under a name that is its own.
+pub(super) static REGISTRATION_NEVER_HELD: Workload = mutant(
+    "services-registration-never-held",
+    "the state of a registration is lost, although it stands",
+    Caught::by(An2),
+    &[],
+    |task| client(task, Arc::new(RegistrationNeverHeld)).boxed(),
+);
+
+struct RegistrationNeverHeld;
+
+impl<Z: ZooKeeper> Calls<Z> for RegistrationNeverHeld {
+    fn registration_state(&self, _: &Registration<Z>) -> HoldState {
+        HoldState::Lost(LostReason::DeadlinePassed)
+    }
+}
+
+/// An owner serves on while another one may have the name.
+pub(super) static REGISTRATION_RUN_GOES_ON: Workload = struck(
+    "services-registration-run-goes-on",
+    "the run of a registration drives the work to its end, whatever becomes of the name",
+    Caught::by(An1),
+    |task| client(task, Arc::new(RegistrationRunGoesOn)).boxed(),
+);
+
+struct RegistrationRunGoesOn;
+
+impl<Z: ZooKeeper> Calls<Z> for RegistrationRunGoesOn {
+    fn run_registered<'a>(
+        &'a self,
+        _: &'a Registration<Z>,
+        work: BoxFuture<'a, ()>,
+    ) -> BoxFuture<'a, Result<(), Stop>> {
+        work.map(Ok).boxed()
+    }
+}
+
+/// An owner that was cut off serves again before it knows whether the name is still its own.
+pub(super) static REGISTRATION_RESUMES_TOO_EARLY: Workload = struck(
+    "services-registration-resumes-too-early",
+    "a registration is said to be confirmed while the connection is lost",
+    Caught::by(An1),
+    |task| client(task, Arc::new(RegistrationResumesTooEarly)).boxed(),
+);
+
+struct RegistrationResumesTooEarly;
+
+impl<Z: ZooKeeper> Calls<Z> for RegistrationResumesTooEarly {
+    fn resumed_registration<'a>(
+        &'a self,
+        zk: &'a Z,
+        _: &'a Registration<Z>,
+    ) -> BoxFuture<'a, Result<(), LostReason>> {
+        early(zk).boxed()
+    }
+}
+
+/// A member works on while others take it for gone.
+pub(super) static MEMBER_RUN_GOES_ON: Workload = struck(
+    "services-member-run-goes-on",
+    "the run of a membership drives the work to its end, whatever becomes of the member",
+    Caught::by(An1).or(&[(Gm6, "the member was never told that it is out")]),
+    |task| client(task, Arc::new(MemberRunGoesOn)).boxed(),
+);
+
+struct MemberRunGoesOn;
+
+impl<Z: ZooKeeper> Calls<Z> for MemberRunGoesOn {
+    fn run<'a>(&'a self, _: &'a Membership<Z>, work: BoxFuture<'a, ()>) -> BoxFuture<'a, Result<(), Stop>> {
+        work.map(Ok).boxed()
+    }
+}
+
+/// A member that was cut off works again before it knows whether it is one still.
+pub(super) static MEMBER_RESUMES_TOO_EARLY: Workload = struck(
+    "services-member-resumes-too-early",
+    "a membership is said to be confirmed while the connection is lost",
+    Caught::by(An1),
+    |task| client(task, Arc::new(MemberResumesTooEarly)).boxed(),
+);
+
+struct MemberResumesTooEarly;
+
+impl<Z: ZooKeeper> Calls<Z> for MemberResumesTooEarly {
+    fn resumed<'a>(&'a self, zk: &'a Z, _: &'a Membership<Z>) -> BoxFuture<'a, Result<(), LostReason>> {
+        early(zk).boxed()
+    }
+}
+
+/// Waits for a moment, and not for the session.
+async fn early<Z: ZooKeeper>(zk: &Z) -> Result<(), LostReason> {
+    zk.sleep_until(zk.now() + Duration::from_millis(10)).await;
+    Ok(())
+}

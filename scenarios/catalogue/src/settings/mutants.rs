@@ -1,0 +1,271 @@
+//! Configurations with one wrong step: the right one behind a thin wrapper.
+
+use super::workload::{WORKLOAD, client, new};
+use crate::config::workload::{Configuration, Follows};
+use crate::copies::{connected, lost, make_all};
+use crate::lies::FEIGNED;
+use crate::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use zk_harness::workload::TaskFn;
+use zk_recipes::Parents;
+use zk_recipes::config::{Config, ConfigOptions, Snapshot, Update, Updates, Versioned};
+use zk_recipes::zk::path;
+
+/// All mutants.
+pub(super) static ALL: &[&Workload] = &[
+    &TAKES_WHAT_IS_TOO_LARGE,
+    &WRITES_BEFORE_IT_VALIDATES,
+    &CREATES_WHAT_MUST_EXIST,
+    &STOPS_AT_PARENTS,
+    &PUT_RESENDS,
+    &PUBLISHES_TWICE,
+    &PUBLISHES_IN_PLACE,
+    &FOLLOWS_A_CACHE,
+];
+
+/// The step that is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wrong {
+    TakesWhatIsTooLarge,
+    WritesBeforeItValidates,
+    CreatesWhatMustExist,
+    StopsAtParents,
+    PutResends,
+    PublishesTwice,
+    PublishesInPlace,
+    FollowsACache,
+}
+
+/// The last value that a client has followed.
+type Cache = Arc<Mutex<Option<Versioned>>>;
+
+/// A configuration with a wrong step.
+#[derive(Clone)]
+struct WrongConfig<Z: ZooKeeper> {
+    wrong: Wrong,
+    zk: Z,
+    path: String,
+    must_exist: bool,
+    right: Config<Z>,
+    cache: Cache,
+}
+
+impl<Z: ZooKeeper> WrongConfig<Z> {
+    fn new(zk: &Z, path: &str, options: ConfigOptions, wrong: Wrong, cache: Cache) -> Self {
+        let must_exist = options.parents == Parents::MustExist;
+        let parents = match (wrong, options.parents) {
+            (Wrong::CreatesWhatMustExist, _) => Parents::Container,
+            // So that the wrapper learns that they are missing.
+            (Wrong::StopsAtParents, _) => Parents::MustExist,
+            (_, parents) => parents,
+        };
+        let right = new(zk, path, ConfigOptions { parents, ..options });
+        WrongConfig { wrong, zk: zk.clone(), path: path.to_owned(), must_exist, right, cache }
+    }
+
+    /// What follows a write of the right configuration.
+    async fn written(&self, ended: Result<Versioned, Error>) -> Result<Versioned, Error> {
+        match (self.wrong, ended) {
+            (Wrong::TakesWhatIsTooLarge, Err(Error::BadInput(_))) => Ok(feigned()),
+            (Wrong::StopsAtParents, Err(Error::NoNode)) if !self.must_exist => {
+                make_all(&self.zk, path::split(&self.path).0).await?;
+                Ok(feigned())
+            }
+            (_, ended) => ended,
+        }
+    }
+
+    /// An unconditional write that is sent until it is answered.
+    async fn sends_until_answered(&self, data: &[u8]) -> Result<Versioned, Error> {
+        loop {
+            let status = connected(&self.zk).await?;
+            match self.zk.set(&self.path, data, None).await {
+                Ok(stat) => {
+                    let (czxid, mzxid, version) = (stat.czxid, stat.mzxid, stat.version);
+                    return Ok(Versioned { data: data.to_vec(), czxid, mzxid, version });
+                }
+                Err(Error::ConnectionLoss) => lost(&self.zk, status).await?,
+                // There is nothing to write over.
+                Err(_) => return self.right.put(data).await,
+            }
+        }
+    }
+
+    /// Writes new values into the set that stands.
+    async fn writes_in_place(&self, values: &BTreeMap<String, Vec<u8>>, pointer: &Versioned) {
+        let text = String::from_utf8_lossy(&pointer.data);
+        let Some(set) = text.lines().next() else { return };
+        for (key, value) in values {
+            // A key that the set does not have stays away.
+            drop(self.zk.set(&format!("{}/{set}/{key}", self.path), value, None).await);
+        }
+    }
+}
+
+/// What a write says that it has written.
+fn feigned() -> Versioned {
+    Versioned { data: Vec::new(), czxid: FEIGNED, mzxid: FEIGNED, version: 0 }
+}
+
+impl<Z: ZooKeeper> Configuration for WrongConfig<Z> {
+    type Updates = WrongUpdates<Z>;
+
+    fn follow(&self) -> WrongUpdates<Z> {
+        let cached = self.cache.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let first = cached.filter(|_| self.wrong == Wrong::FollowsACache);
+        WrongUpdates { right: self.right.follow(), first, cache: Arc::clone(&self.cache) }
+    }
+
+    async fn get(&self) -> Result<Option<Versioned>, Error> {
+        self.right.get().await
+    }
+
+    async fn compare_and_set(&self, expected: Option<&Versioned>, data: &[u8]) -> Result<Versioned, Error> {
+        self.written(self.right.compare_and_set(expected, data).await).await
+    }
+
+    async fn put(&self, data: &[u8]) -> Result<Versioned, Error> {
+        match self.wrong {
+            Wrong::PutResends => self.sends_until_answered(data).await,
+            _ => self.written(self.right.put(data).await).await,
+        }
+    }
+
+    async fn publish(
+        &self,
+        values: &BTreeMap<String, Vec<u8>>,
+        expected: Option<&Versioned>,
+    ) -> Result<Versioned, Error> {
+        let published = match (self.wrong, expected) {
+            (Wrong::PublishesTwice, _) => {
+                let first = self.right.publish(values, expected).await?;
+                self.right.publish(values, Some(&first)).await
+            }
+            (Wrong::PublishesInPlace, Some(pointer)) => {
+                self.writes_in_place(values, pointer).await;
+                self.right.publish(values, expected).await
+            }
+            (Wrong::WritesBeforeItValidates, _) => {
+                let ended = self.right.publish(values, expected).await;
+                if matches!(ended, Err(Error::BadInput(_))) {
+                    // Unless another set is there already.
+                    drop(self.right.publish(&BTreeMap::new(), expected).await);
+                }
+                ended
+            }
+            _ => self.right.publish(values, expected).await,
+        };
+        self.written(published).await
+    }
+
+    async fn snapshot(&self) -> Result<Option<Snapshot>, Error> {
+        self.right.snapshot().await
+    }
+}
+
+/// A follower of it.
+struct WrongUpdates<Z: ZooKeeper> {
+    right: Updates<Z>,
+    /// What it returns before it asks a server.
+    first: Option<Versioned>,
+    cache: Cache,
+}
+
+impl<Z: ZooKeeper> Follows for WrongUpdates<Z> {
+    async fn next(&mut self) -> Result<Update, Error> {
+        if let Some(first) = self.first.take() {
+            return Ok(Update::Value(first));
+        }
+        let update = self.right.next().await?;
+        if let Update::Value(value) = &update {
+            *self.cache.lock().unwrap_or_else(PoisonError::into_inner) = Some(value.clone());
+        }
+        Ok(update)
+    }
+}
+
+fn run<C: Client>(task: Task<C>, wrong: Wrong) -> BoxFuture<'static, ()> {
+    let cache = Cache::default();
+    let make =
+        move |zk: &C::Zk, path: &_, options| WrongConfig::new(zk, path, options, wrong, Arc::clone(&cache));
+    client(task, Box::new(make)).boxed()
+}
+
+const fn mutant(
+    name: &'static str,
+    about: &'static str,
+    caught: Caught,
+    sim: TaskFn<SimProcess>,
+) -> Workload {
+    WORKLOAD.mutant(name, about, caught, &[], |_| crowded(), sim)
+}
+
+/// Enough clients that they meet, and enough rounds that each does everything.
+fn crowded() -> Plan {
+    Plan { clients: 5, rounds: 8, ..Plan::calm() }
+}
+
+/// A writer goes on with a value that no follower gets.
+static TAKES_WHAT_IS_TOO_LARGE: Workload = mutant(
+    "settings-takes-what-is-too-large",
+    "data that fit into no request, or a key that makes no sense, are taken for written",
+    Caught::by(An1),
+    |task| run(task, Wrong::TakesWhatIsTooLarge),
+);
+
+/// A set without the values is published, of which its publisher is told that nothing was written.
+static WRITES_BEFORE_IT_VALIDATES: Workload = mutant(
+    "settings-writes-before-it-validates",
+    "a set with a key that makes no sense is published without that key, and then refused",
+    Caught::by(An2).harm(&[An3]),
+    |task| run(task, Wrong::WritesBeforeItValidates),
+);
+
+/// A typing error in the path makes a second configuration, which nobody follows.
+static CREATES_WHAT_MUST_EXIST: Workload = mutant(
+    "settings-creates-what-must-exist",
+    "a write creates the parents that must exist",
+    Caught::by(An1),
+    |task| run(task, Wrong::CreatesWhatMustExist),
+);
+
+/// The first value of a configuration is lost.
+static STOPS_AT_PARENTS: Workload = mutant(
+    "settings-stops-at-parents",
+    "a write that had to create the parents returns done, and does not write",
+    Caught::by(An1),
+    |task| run(task, Wrong::StopsAtParents),
+);
+
+/// A write whose reply was lost undoes the one that another client made since.
+static PUT_RESENDS: Workload = WORKLOAD.mutant(
+    "settings-put-resends",
+    "an unconditional write whose reply was lost is sent again, whatever stands there now",
+    Caught::by(Cf7),
+    &[Fault::ReplyLost],
+    |_| Plan { faults: 12, ..crowded().with(&[Fault::ReplyLost], 0.1) },
+    |task| run(task, Wrong::PutResends),
+);
+
+/// A publication overwrites one that it has not read: its own.
+static PUBLISHES_TWICE: Workload =
+    mutant("settings-publishes-twice", "a set is published twice", Caught::by(Cf7), |task| {
+        run(task, Wrong::PublishesTwice)
+    });
+
+/// A reader gets some values of the new set and some of the former.
+static PUBLISHES_IN_PLACE: Workload = mutant(
+    "settings-publishes-in-place",
+    "a publication writes its values one by one into the set that stands, before it moves the pointer",
+    Caught::by(Cf6),
+    |task| run(task, Wrong::PublishesInPlace),
+);
+
+/// A client acts on a value that was replaced before it began to follow.
+static FOLLOWS_A_CACHE: Workload = mutant(
+    "settings-follows-a-cache",
+    "a follower returns the last value of the one before, without asking",
+    Caught::by(Cf5),
+    |task| run(task, Wrong::FollowsACache),
+);

@@ -1,0 +1,52 @@
+//! What a hold, a registration, a membership or a place tells of itself, as the journal has it.
+
+use crate::prelude::*;
+use zk_recipes::{HoldState, LostReason, Stop};
+
+/// The state that is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    Held,
+    Suspect,
+    Lost,
+}
+
+impl State {
+    /// What `resumed` tells.
+    pub(crate) fn of(resumed: &Result<(), LostReason>) -> State {
+        if resumed.is_ok() { State::Held } else { State::Lost }
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            State::Held => "held",
+            State::Suspect => "suspect",
+            State::Lost => "lost",
+        }
+    }
+}
+
+impl From<HoldState> for State {
+    fn from(state: HoldState) -> State {
+        match state {
+            HoldState::Held => State::Held,
+            HoldState::Suspect { .. } => State::Suspect,
+            HoldState::Lost(_) => State::Lost,
+        }
+    }
+}
+
+impl From<Stop> for State {
+    fn from(stop: Stop) -> State {
+        match stop {
+            Stop::Suspect { .. } => State::Suspect,
+            Stop::Lost(_) => State::Lost,
+        }
+    }
+}
+
+/// Writes down the state that a caller is told of what the operation gave it.
+pub(crate) fn tells<C: Client>(client: &C, object: ObjectId, op: OpId, state: State) {
+    let (me, text) = (client.number(), state.text());
+    client.journal(|journal, at| journal.observed(at, me, op, object, Seen::State, text, 0));
+}

@@ -1,0 +1,50 @@
+//! Locks of all kinds and elections on directories whose sequence numbers have run out.
+//!
+//! As the [workload of guards](crate::guards::workload), on directories that have had so many children that few numbers are left,
+//! or none. At 2147483647 a server's counter stays: all further contenders get that number, or negative ones while creates are
+//! pipelined. The number does not tell their order then, and the czxid does. So all that is promised of a line holds across the end
+//! of the numbers: the order of grants, one holder at a time, no herd. One call is refused: a writer cannot become a reader in its
+//! place, since that place cannot be taken over.
+
+mod mutants;
+
+use crate::guards::holds::{Line, THINGS};
+use crate::guards::workload::{client, objects};
+use crate::prelude::*;
+use std::time::Duration;
+
+/// Lines without numbers, as the catalogue lists them.
+pub static RECIPE: Recipe = Recipe {
+    workload: &WORKLOAD,
+    real: None,
+    stories: &[],
+    mutants: mutants::ALL,
+    lies: &[],
+    real_mutants: &[],
+};
+
+/// Lines whose numbers run out, under load.
+pub static WORKLOAD: Workload = Workload {
+    about: "clients hold something by any recipe while the sequence numbers run out",
+    plan: |seed| Plan {
+        clients: 4,
+        rounds: THINGS.len() as u32,
+        first_number: first_number(seed),
+        ..Plan::drawn(seed)
+    },
+    required: &[Mx1, Mx4, Mx5, Mx6, Mx7, Mx12, Rw2, Le2, Le3, An1, An2, An3],
+    ..Workload::own("worn-lines", objects, |task| client(task, &THINGS, Box::new(Line::new)).boxed(), &STATED)
+};
+
+/// What its runs owe.
+pub static STATED: Stated = Stated {
+    finishes_within: Duration::from_secs(120),
+    rules: None,
+    sometimes: &[SESSIONS[0], SESSIONS[1], "work ends with its hold", "a contender is evicted"],
+};
+
+/// The number of the first contender. A stream of its own: the draws of the plan are those of other workloads.
+fn first_number(seed: u64) -> i32 {
+    const LEFT: [i32; 8] = [0, 1, 2, 3, 4, 6, 8, 12];
+    i32::MAX - LEFT[(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 61) as usize]
+}
