@@ -216,7 +216,10 @@ impl Config {
             (Verb::Follow, Seen::Value) => {
                 self.goes_on(scene, at, told.1, out);
                 self.was_written(scene, at, told, out);
-                self.is_armed(scene, at, true, out);
+                // A value that goes back is found by CF-1 already.
+                if told.1 >= self.ops[at].newest.0 {
+                    self.is_armed(scene, at, true, out);
+                }
             }
             (Verb::Follow, Seen::Missing) => self.is_armed(scene, at, false, out),
             (Verb::Snapshot, Seen::Value) => self.is_whole(scene, at, told, out),
