@@ -1,0 +1,246 @@
+//! The measurement of rows: the peers of a row take turns, so that noise on the machine strikes all alike.
+//!
+//! 1. Rates: the peers connect to the server itself. Each is warm before the first turn.
+//! 2. Counts: the same through the counting proxy.
+//! 3. Round trips: once, through the delaying proxy; a latency divided by the time of a round trip counts those in turn.
+
+use crate::clock::pause;
+use crate::figures::{Cost, Entry, Memory, medians, rate};
+use crate::interrupt::Interrupt;
+use crate::library::Programs;
+use crate::peer::{Answer, Peer};
+use crate::rows::{Contestant, Row};
+use crate::stage::Stage;
+use clap::ValueEnum;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// What is measured of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Figure {
+    /// Operations a second, and latencies.
+    Rates,
+    /// Requests, notifications and bytes of an operation.
+    Counts,
+    /// Round trips in turn.
+    RoundTrips,
+}
+
+impl Figure {
+    /// All of them.
+    pub const ALL: [Figure; 3] = [Figure::Rates, Figure::Counts, Figure::RoundTrips];
+}
+
+/// How much is measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Extent {
+    /// Alternations for rates and counts.
+    pub runs: usize,
+    /// The least that shows that everything runs.
+    pub is_quick: bool,
+}
+
+/// How long the requests behind an answer, such as clean-ups in the background, are waited for.
+const TRAIL: Duration = Duration::from_millis(50);
+
+/// Round trips after which nothing of an operation is in flight any more.
+const SETTLED_ROUND_TRIPS: u32 = 6;
+
+/// One measurement of one row.
+pub struct Measurement<'a> {
+    pub stage: &'a Stage,
+    pub programs: &'a Programs,
+    pub interrupt: &'a Interrupt,
+    pub extent: Extent,
+}
+
+/// A peer that takes part, until it fails.
+struct Turn<'a> {
+    entry: &'a mut Entry,
+    peer: Option<Peer>,
+    answers: Vec<Answer>,
+    counted: Vec<(usize, crate::proxy::Counts)>,
+}
+
+impl Measurement<'_> {
+    /// Measures one figure of a row, for all entries of it.
+    ///
+    /// # Errors
+    ///
+    /// The user interrupts. A peer that fails is noted in its entry.
+    pub fn measure(&self, row: &'static Row, figure: Figure, entries: &mut [Entry]) -> anyhow::Result<()> {
+        if row.is_idle() {
+            return if figure == Figure::Counts { self.idle(row, entries) } else { Ok(()) };
+        }
+        let mut turns = Vec::new();
+        for entry in entries {
+            let started = self.start(row, figure, entry);
+            self.interrupt.check()?;
+            let peer = note(started, entry, figure);
+            turns.push(Turn { entry, peer, answers: Vec::new(), counted: Vec::new() });
+        }
+        let (operations, runs) = self.operations(row, figure);
+        for _ in 0..runs {
+            for turn in &mut turns {
+                self.run(turn, operations, figure);
+                self.interrupt.check()?;
+            }
+        }
+        for Turn { entry, answers, counted, .. } in turns {
+            entry.violations += answers.iter().map(|answer| answer.violations).sum::<usize>();
+            match figure {
+                Figure::Rates => {
+                    entry.rates = answers.iter().map(rate).collect();
+                    entry.micros = medians(&answers);
+                }
+                Figure::Counts => entry.cost = Cost::of(&counted),
+                Figure::RoundTrips => entry.round_trips = self.in_round_trips(&answers),
+            }
+        }
+        Ok(())
+    }
+
+    fn operations(&self, row: &Row, figure: Figure) -> (usize, usize) {
+        let operations = match figure {
+            _ if self.extent.is_quick => row.operations.quick,
+            Figure::Rates => row.operations.rates,
+            Figure::Counts => row.operations.counts,
+            Figure::RoundTrips => row.operations.round_trips,
+        };
+        (operations, if figure == Figure::RoundTrips { 1 } else { self.extent.runs })
+    }
+
+    /// Starts a peer, and waits until it is warm.
+    fn start(&self, row: &Row, figure: Figure, entry: &Entry) -> anyhow::Result<Peer> {
+        let warm_up = match figure {
+            // Every object was used once.
+            _ if self.extent.is_quick => row.operations.quick,
+            Figure::Counts | Figure::RoundTrips => row.operations.quick,
+            Figure::Rates if entry.library.is_on_a_jvm() => row.warm_up,
+            Figure::Rates => row.warm_up.div_ceil(10),
+        };
+        let connect = match figure {
+            Figure::Rates => self.stage.address(),
+            Figure::Counts => self.stage.counting.address(),
+            Figure::RoundTrips => self.stage.delaying.address(),
+        };
+        let settle = self.trail(figure);
+        let mut words = vec![
+            format!("connect={connect}"),
+            format!("direct={}", self.stage.address()),
+            format!("workload={}", row.workload),
+            format!("recipe={}", entry.recipe),
+            format!("root=/peers/{}", directory(row, figure, entry)),
+            format!("warm={warm_up}"),
+            format!("settle_ms={}", settle.as_millis()),
+        ];
+        words.extend(row.parameters.iter().map(|(key, value)| format!("{key}={value}")));
+        let mut peer = Peer::start(self.programs.command(entry.library)?, &words, self.interrupt)?;
+        peer.ready()?;
+        Ok(peer)
+    }
+
+    /// How long requests behind an answer may take.
+    fn trail(&self, figure: Figure) -> Duration {
+        match figure {
+            Figure::RoundTrips => {
+                TRAIL + Duration::from_secs_f64(self.stage.round_trip / 1e6) * SETTLED_ROUND_TRIPS
+            }
+            Figure::Rates | Figure::Counts => TRAIL,
+        }
+    }
+
+    fn run(&self, turn: &mut Turn<'_>, operations: usize, figure: Figure) {
+        let Some(peer) = &mut turn.peer else { return };
+        pause(self.trail(figure));
+        self.stage.counting.take();
+        let answered = peer.go(operations);
+        pause(self.trail(figure));
+        let counts = self.stage.counting.take();
+        let answered = answered.and_then(|answer| peer.counted().map(|()| answer));
+        match note(answered, turn.entry, figure) {
+            Some(answer) => {
+                turn.counted.push((answer.ops, counts));
+                turn.answers.push(answer);
+            }
+            None => turn.peer = None,
+        }
+    }
+
+    fn in_round_trips(&self, answers: &[Answer]) -> BTreeMap<String, f64> {
+        let mut steps = medians(answers);
+        if steps.is_empty() {
+            let each = answers.iter().map(|answer| ("each".to_owned(), 1e6 / rate(answer)));
+            steps.extend(each);
+        }
+        steps.into_iter().map(|(step, micros)| (step, micros / self.stage.round_trip)).collect()
+    }
+
+    /// Idle waiters: one process after the other, since their memory and their threads count.
+    fn idle(&self, row: &'static Row, entries: &mut [Entry]) -> anyhow::Result<()> {
+        let (waiters, _) = self.operations(row, Figure::Counts);
+        for entry in entries {
+            let measured = self.idle_one(row, entry, waiters);
+            self.interrupt.check()?;
+            if let Some((join, take_over, memory)) = note(measured, entry, Figure::Counts) {
+                (entry.cost, entry.hand_over, entry.memory) = (join, take_over, memory);
+                entry.waiters = waiters;
+            }
+        }
+        Ok(())
+    }
+
+    fn idle_one(
+        &self,
+        row: &'static Row,
+        entry: &Entry,
+        waiters: usize,
+    ) -> anyhow::Result<(Option<Cost>, Option<Cost>, Option<Memory>)> {
+        const REST: Duration = Duration::from_secs(1);
+        let rest = || pause(if self.extent.is_quick { TRAIL } else { REST });
+        let mut peer = self.start(row, Figure::Counts, entry)?;
+        rest();
+        let before = peer.footprint();
+        self.stage.counting.take();
+        let joined = peer.go(waiters)?;
+        rest();
+        let join = Cost::of(&[(joined.ops, self.stage.counting.take())]);
+        let waiting = peer.footprint();
+        peer.counted()?;
+        let released = peer.go(waiters)?;
+        rest();
+        let take_over = Cost::of(&[(released.ops, self.stage.counting.take())]);
+        let memory = before.zip(waiting).map(|(before, waiting)| Memory::of(before, waiting));
+        Ok((join, take_over, memory))
+    }
+}
+
+/// The entries of a row, for the libraries that take part.
+pub fn entries(row: &'static Row, takes_part: impl Fn(&Contestant) -> bool) -> Vec<Entry> {
+    let contestants = row.contestants.iter().filter(|contestant| takes_part(contestant));
+    contestants
+        .map(|Contestant { library, recipe, remark }| Entry::new(row.name, *library, recipe, remark))
+        .collect()
+}
+
+/// A directory of its own for each process.
+fn directory(row: &Row, figure: Figure, entry: &Entry) -> String {
+    let words = format!("{}-{figure:?}-{}-{}", row.name, entry.library.name(), entry.recipe);
+    words.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect()
+}
+
+/// Notes a failure in the entry.
+fn note<T>(outcome: anyhow::Result<T>, entry: &mut Entry, figure: Figure) -> Option<T> {
+    match outcome {
+        Ok(done) => Some(done),
+        Err(error) => {
+            let what = match figure {
+                Figure::Rates => "rate",
+                Figure::Counts => "counts",
+                Figure::RoundTrips => "round trips",
+            };
+            entry.failures.push(format!("{what}: {error:#}"));
+            None
+        }
+    }
+}
