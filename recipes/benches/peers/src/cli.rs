@@ -71,16 +71,22 @@ pub fn main(arguments: &Arguments) -> anyhow::Result<()> {
     }
     let figures = if arguments.figures.is_empty() { Figure::ALL.to_vec() } else { arguments.figures.clone() };
     let interrupt = Interrupt::listen()?;
-    let entries = measure(arguments, &rows, &libraries, &figures, &interrupt);
-    let (entries, conditions) = entries?;
-    match arguments.format {
-        Format::Text => print!("{conditions}\n{}", table::tables(&rows, &entries)),
-        Format::Json => {
-            for entry in &entries {
-                println!("{}", serde_json::to_string(entry)?);
+    let mut is_first = true;
+    // Each row as soon as it is measured: whoever interrupts keeps what there is.
+    let tell = |row: &'static Row, entries: &[Entry], conditions: &str| {
+        match arguments.format {
+            Format::Text if is_first => print!("{conditions}\n{}", table::tables(&[row], entries)),
+            Format::Text => print!("\n{}", table::tables(&[row], entries)),
+            Format::Json => {
+                for entry in entries {
+                    println!("{}", serde_json::to_string(entry)?);
+                }
             }
         }
-    }
+        is_first = false;
+        anyhow::Ok(())
+    };
+    let (entries, conditions) = measure(arguments, &rows, &libraries, &figures, &interrupt, tell)?;
     if arguments.write_readme {
         let path = readme::write(&format!("{conditions}\n{}", table::tables(&rows, &entries)))?;
         eprintln!("written: {}", path.display());
@@ -128,35 +134,35 @@ fn list(rows: &[&Row]) {
     }
 }
 
-/// Measures; returns the entries, and the conditions for the reader.
+/// Measures; `tell` gets each row when it is done, and the conditions for the reader. Returns all of them.
 fn measure(
     arguments: &Arguments,
     rows: &[&'static Row],
     libraries: &[Library],
     figures: &[Figure],
     interrupt: &Interrupt,
+    mut tell: impl FnMut(&'static Row, &[Entry], &str) -> anyhow::Result<()>,
 ) -> anyhow::Result<(Vec<Entry>, String)> {
     let programs = Programs::prepare(libraries)?;
     let stage = Stage::start(arguments.storage, Duration::from_millis(arguments.delay), arguments.quick)?;
+    let conditions = conditions(arguments, libraries, &stage);
     let extent = Extent { runs: usize::from(arguments.runs), is_quick: arguments.quick };
     let measurement = Measurement { stage: &stage, programs: &programs, interrupt, extent };
-    let steps: Vec<_> =
-        rows.iter().flat_map(|row| figures.iter().map(move |figure| (*row, *figure))).collect();
-    let bar = bar(steps.len() as u64);
+    let bar = bar((rows.len() * figures.len()) as u64);
     let mut all = Vec::new();
-    let mut current: Vec<Entry> = Vec::new();
-    for (row, figure) in steps {
-        bar.set_message(format!("{}: {figure:?}", row.name));
-        if current.first().is_none_or(|entry| entry.row != row.name) {
-            all.append(&mut current);
-            current = entries(row, |contestant| libraries.contains(&contestant.library));
+    for row in rows {
+        let mut entries = entries(row, |contestant| libraries.contains(&contestant.library));
+        for figure in figures {
+            bar.set_message(format!("{}: {figure:?}", row.name));
+            measurement.measure(row, *figure, &mut entries)?;
+            bar.inc(1);
         }
-        measurement.measure(row, figure, &mut current)?;
-        bar.inc(1);
+        if !entries.is_empty() {
+            bar.suspend(|| tell(row, &entries, &conditions))?;
+        }
+        all.extend(entries);
     }
-    all.append(&mut current);
     bar.finish_and_clear();
-    let conditions = conditions(arguments, libraries, &stage);
     Ok((all, conditions))
 }
 

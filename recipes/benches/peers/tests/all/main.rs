@@ -54,7 +54,7 @@ fn rates_and_round_trips_are_measured_too() {
     let peers = ["--storage", "simulated", "--peers", "ours,raw", "--only", "lock-free,queue-1x1"];
     for entry in entries(&[&QUICK[..], &peers].concat()) {
         assert!(entry["rates"][0].as_f64().is_some_and(|rate| rate > 0.0), "{entry}");
-        let slowest = entry["round_trips"].as_object().and_then(|steps| steps.values().last()?.as_f64());
+        let slowest = entry["round_trips"].as_object().and_then(|steps| steps.values().next_back()?.as_f64());
         assert!(slowest.is_some_and(|round_trips| round_trips > 1.0), "{entry}");
     }
 }
