@@ -9,6 +9,7 @@ use crate::figures::{Cost, Entry, Memory, medians, rate};
 use crate::interrupt::Interrupt;
 use crate::library::Programs;
 use crate::peer::{Answer, Peer};
+use crate::proxy::Counts;
 use crate::rows::{Contestant, Row};
 use crate::stage::Stage;
 use clap::ValueEnum;
@@ -59,7 +60,7 @@ struct Turn<'a> {
     entry: &'a mut Entry,
     peer: Option<Peer>,
     answers: Vec<Answer>,
-    counted: Vec<(usize, crate::proxy::Counts)>,
+    counted: Vec<(usize, Counts)>,
 }
 
 impl Measurement<'_> {
@@ -196,22 +197,35 @@ impl Measurement<'_> {
         entry: &Entry,
         waiters: usize,
     ) -> anyhow::Result<(Option<Cost>, Option<Cost>, Option<Memory>)> {
-        const REST: Duration = Duration::from_secs(1);
-        let rest = || pause(if self.extent.is_quick { TRAIL } else { REST });
         let mut peer = self.start(row, Figure::Counts, entry)?;
-        rest();
+        self.rest()?;
         let before = peer.footprint();
-        self.stage.counting.take();
         let joined = peer.go(waiters)?;
-        rest();
-        let join = Cost::of(&[(joined.ops, self.stage.counting.take())]);
+        let join = Cost::of(&[(joined.ops, self.rest()?)]);
         let waiting = peer.footprint();
         peer.counted()?;
         let released = peer.go(waiters)?;
-        rest();
-        let take_over = Cost::of(&[(released.ops, self.stage.counting.take())]);
+        let take_over = Cost::of(&[(released.ops, self.rest()?)]);
         let memory = before.zip(waiting).map(|(before, waiting)| Memory::of(before, waiting));
         Ok((join, take_over, memory))
+    }
+}
+
+impl Measurement<'_> {
+    /// Waits until nothing passes any more: a waiter whose znode stands there may not have asked yet who is ahead. Returns what
+    /// passed.
+    fn rest(&self) -> anyhow::Result<Counts> {
+        const REST: Duration = Duration::from_secs(1);
+        let mut all = self.stage.counting.take();
+        loop {
+            pause(if self.extent.is_quick { TRAIL } else { REST });
+            self.interrupt.check()?;
+            let more = self.stage.counting.take();
+            if more.total() == 0 {
+                return Ok(all);
+            }
+            all.add(&more);
+        }
     }
 }
 

@@ -41,6 +41,17 @@ impl Counts {
     pub fn total(&self) -> u64 {
         self.requests.values().sum()
     }
+
+    /// Adds what passed later.
+    pub fn add(&mut self, more: &Counts) {
+        for (kind, count) in &more.requests {
+            *self.requests.entry(kind).or_default() += count;
+        }
+        self.refused += more.refused;
+        self.notifications += more.notifications;
+        self.bytes_up += more.bytes_up;
+        self.bytes_down += more.bytes_down;
+    }
 }
 
 /// A running proxy. It ends with its runtime.

@@ -118,7 +118,12 @@ fn start(storage: Storage) -> anyhow::Result<Running> {
         Storage::Disk => (None, "zookeeper.forceSync=yes"),
     };
     let settings = Settings {
-        properties: &[sync, "zookeeper.extendedTypesEnabled=true"],
+        // An empty container that the server deletes between two runs would have to be made again.
+        properties: &[
+            sync,
+            "zookeeper.extendedTypesEnabled=true",
+            "znode.container.checkIntervalMs=86400000",
+        ],
         // Nothing is written beside the log, so that no row has a snapshot in it.
         lines: &["snapCount=10000000"],
     };
