@@ -75,7 +75,11 @@ impl Library {
     pub fn installed(self) -> Result<String, String> {
         match self {
             Library::Ours | Library::Raw => Ok(env!("CARGO_PKG_VERSION").to_owned()),
-            Library::ZookeeperClient => Ok("0.11".to_owned()),
+            Library::ZookeeperClient if cfg!(feature = "zookeeper-client") => Ok("0.11".to_owned()),
+            Library::ZookeeperClient => {
+                Err("this program is built without the feature zookeeper-client (cargo peers has it)"
+                    .to_owned())
+            }
             Library::Curator => curator(),
             Library::Kazoo => {
                 said_by(python(), &["-c", "from kazoo.version import __version__ as v; print(v)"]).ok_or_else(

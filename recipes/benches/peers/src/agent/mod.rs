@@ -4,6 +4,7 @@ pub mod ours;
 mod ours_queue;
 pub mod raw;
 mod shared;
+#[cfg(feature = "zookeeper-client")]
 pub mod zookeeper_client;
 
 use crate::clock::micros;
@@ -107,6 +108,7 @@ fn line() -> Option<String> {
 pub fn main(library: &str, words: &[String]) {
     let done = Task::parse(words).and_then(|task| match library {
         "ours" => in_tasks(ours::run(task)),
+        #[cfg(feature = "zookeeper-client")]
         "zookeeper-client" => in_tasks(zookeeper_client::run(task)),
         "raw" => raw::run(&task),
         other => Err(anyhow!("{other} is no peer of this program")),
