@@ -157,6 +157,16 @@ pub fn medians(answers: &[Answer]) -> BTreeMap<String, f64> {
     steps.into_iter().filter_map(median).collect()
 }
 
+/// Round trips in turn, by step: the median latency divided by the time of a read, in microseconds. Without latencies it is
+/// the time of one operation.
+pub fn in_round_trips(answers: &[Answer], read_micros: f64) -> BTreeMap<String, f64> {
+    let mut steps = medians(answers);
+    if steps.is_empty() {
+        steps.extend(answers.iter().map(|answer| ("each".to_owned(), 1e6 / rate(answer))));
+    }
+    steps.into_iter().map(|(step, micros)| (step, micros / read_micros)).collect()
+}
+
 /// The ratio of an entry's rate to a rival's, the median over the alternations in which both were measured.
 pub fn ratio(entry: &Entry, rival: &Entry) -> Option<f64> {
     Spread::of(entry.rates.iter().zip(&rival.rates).map(|(own, other)| own / other))
@@ -191,6 +201,20 @@ mod tests {
         let entries = [own, rival];
         assert_eq!(best_rival(&entries, "lock-free").map(|best| best.recipe), Some("InterProcessMutex"));
         assert!(best_rival(&entries, "lock-2").is_none());
+    }
+
+    #[test]
+    fn round_trips_are_latencies_in_reads() {
+        let answer = |micros: &[(&str, Vec<f64>)]| Answer {
+            ops: 4,
+            seconds: 0.2,
+            micros: micros.iter().map(|(step, latencies)| ((*step).to_owned(), latencies.clone())).collect(),
+            violations: 0,
+        };
+        let steps = [("acquire", vec![20e3, 90e3, 22e3]), ("whole", vec![40e3, 44e3, 95e3])];
+        let of = |steps, read| in_round_trips(&[answer(steps)], read).into_iter().collect::<Vec<_>>();
+        assert_eq!(of(&steps, 22e3), [("acquire".to_owned(), 1.0), ("whole".to_owned(), 2.0)]);
+        assert_eq!(of(&[], 25e3), [("each".to_owned(), 2.0)]);
     }
 
     #[test]

@@ -2,10 +2,11 @@
 //!
 //! 1. Rates: the peers connect to the server itself. Each is warm before the first turn.
 //! 2. Counts: the same through the counting proxy.
-//! 3. Round trips: once, through the delaying proxy; a latency divided by the time of a round trip counts those in turn.
+//! 3. Round trips: once, through the delaying proxy; a latency divided by the time of a read counts those in turn. The reads
+//!    pass the same proxy while the peer runs, so that noise slows both.
 
 use crate::clock::pause;
-use crate::figures::{Cost, Entry, Memory, medians, rate};
+use crate::figures::{Cost, Entry, Memory, in_round_trips, medians, rate};
 use crate::interrupt::Interrupt;
 use crate::library::Programs;
 use crate::peer::{Answer, Peer};
@@ -13,7 +14,6 @@ use crate::proxy::Counts;
 use crate::rows::{Contestant, Row};
 use crate::stage::Stage;
 use clap::ValueEnum;
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// What is measured of a row.
@@ -61,6 +61,8 @@ struct Turn<'a> {
     peer: Option<Peer>,
     answers: Vec<Answer>,
     counted: Vec<(usize, Counts)>,
+    /// The time of a read through the delaying proxy while the peer ran, in microseconds.
+    read_micros: Option<f64>,
 }
 
 impl Measurement<'_> {
@@ -78,7 +80,7 @@ impl Measurement<'_> {
             let started = self.start(row, figure, entry);
             self.interrupt.check()?;
             let peer = note(started, entry, figure);
-            turns.push(Turn { entry, peer, answers: Vec::new(), counted: Vec::new() });
+            turns.push(Turn { entry, peer, answers: Vec::new(), counted: Vec::new(), read_micros: None });
         }
         let (operations, runs) = self.operations(row, figure);
         for _ in 0..runs {
@@ -87,7 +89,7 @@ impl Measurement<'_> {
                 self.interrupt.check()?;
             }
         }
-        for Turn { entry, answers, counted, .. } in turns {
+        for Turn { entry, answers, counted, read_micros, .. } in turns {
             entry.violations += answers.iter().map(|answer| answer.violations).sum::<usize>();
             match figure {
                 Figure::Rates => {
@@ -95,7 +97,10 @@ impl Measurement<'_> {
                     entry.micros = medians(&answers);
                 }
                 Figure::Counts => entry.cost = Cost::of(&counted),
-                Figure::RoundTrips => entry.round_trips = self.in_round_trips(&answers),
+                Figure::RoundTrips => {
+                    entry.round_trips =
+                        read_micros.map(|read| in_round_trips(&answers, read)).unwrap_or_default();
+                }
             }
         }
         Ok(())
@@ -144,9 +149,7 @@ impl Measurement<'_> {
     /// How long requests behind an answer may take.
     fn trail(&self, figure: Figure) -> Duration {
         match figure {
-            Figure::RoundTrips => {
-                TRAIL + Duration::from_secs_f64(self.stage.round_trip / 1e6) * SETTLED_ROUND_TRIPS
-            }
+            Figure::RoundTrips => TRAIL + 2 * self.stage.delay * SETTLED_ROUND_TRIPS,
             Figure::Rates | Figure::Counts => TRAIL,
         }
     }
@@ -155,7 +158,15 @@ impl Measurement<'_> {
         let Some(peer) = &mut turn.peer else { return };
         pause(self.trail(figure));
         self.stage.counting.take();
-        let answered = peer.go(operations);
+        let answered = if figure == Figure::RoundTrips {
+            let (answered, read) = self.stage.beside_reads(|| peer.go(operations));
+            answered.and_then(|answer| {
+                turn.read_micros = Some(read?);
+                Ok(answer)
+            })
+        } else {
+            peer.go(operations)
+        };
         pause(self.trail(figure));
         let counts = self.stage.counting.take();
         let answered = answered.and_then(|answer| peer.counted().map(|()| answer));
@@ -166,15 +177,6 @@ impl Measurement<'_> {
             }
             None => turn.peer = None,
         }
-    }
-
-    fn in_round_trips(&self, answers: &[Answer]) -> BTreeMap<String, f64> {
-        let mut steps = medians(answers);
-        if steps.is_empty() {
-            let each = answers.iter().map(|answer| ("each".to_owned(), 1e6 / rate(answer)));
-            steps.extend(each);
-        }
-        steps.into_iter().map(|(step, micros)| (step, micros / self.stage.round_trip)).collect()
     }
 
     /// Idle waiters: one process after the other, since their memory and their threads count.

@@ -1,10 +1,12 @@
 //! The server that all peers share, and the proxies before it.
 
 use crate::agent::raw::Bare;
+use crate::figures::Spread;
 use crate::proxy::Proxy;
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use clap::ValueEnum;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use zk_real::{Host, Server, ServerOptions, Settings};
@@ -40,9 +42,6 @@ const TICK: Duration = Duration::from_secs(5);
 /// Enough requests for a JVM to compile what serves them.
 const WARM_UP: usize = 20_000;
 
-/// The round trips that a delaying proxy is calibrated with.
-const CALIBRATION: usize = 15;
-
 /// The server and its proxies. Dropping it stops them.
 pub struct Stage {
     server: Running,
@@ -50,8 +49,8 @@ pub struct Stage {
     _runtime: Runtime,
     pub counting: Proxy,
     pub delaying: Proxy,
-    /// The time of one round trip through the delaying proxy, in microseconds.
-    pub round_trip: f64,
+    /// The delay of the delaying proxy, each way.
+    pub delay: Duration,
 }
 
 enum Running {
@@ -75,11 +74,29 @@ impl Stage {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let counting = Proxy::start(&runtime, &address, Duration::ZERO)?;
         let delaying = Proxy::start(&runtime, &address, delay)?;
-        let mut slow = Bare::open(&delaying.address())?;
-        let mut times: Vec<f64> = (0..CALIBRATION).map(|_| slow.round_trip()).collect::<Result<_, _>>()?;
-        times.sort_by(f64::total_cmp);
-        let round_trip = times[CALIBRATION / 2];
-        Ok(Stage { server, _runtime: runtime, counting, delaying, round_trip })
+        Ok(Stage { server, _runtime: runtime, counting, delaying, delay })
+    }
+
+    /// Does the work, and reads through the delaying proxy meanwhile, one request after the other. Returns the median time of
+    /// a read in microseconds, too.
+    pub fn beside_reads<T>(&self, work: impl FnOnce() -> T) -> (T, anyhow::Result<f64>) {
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let reads = scope.spawn(|| self.read_until(&is_over));
+            let done = work();
+            is_over.store(true, Ordering::Relaxed);
+            let read = reads.join().unwrap_or_else(|_| Err(anyhow!("the reads beside the peer ended early")));
+            (done, read)
+        })
+    }
+
+    fn read_until(&self, is_over: &AtomicBool) -> anyhow::Result<f64> {
+        let mut bare = Bare::open(&self.delaying.address())?;
+        let mut times = vec![bare.round_trip()?];
+        while !is_over.load(Ordering::Relaxed) {
+            times.push(bare.round_trip()?);
+        }
+        Spread::of(times).map(|spread| spread.median).context("no read was timed")
     }
 
     /// Where the server itself listens.
@@ -130,4 +147,18 @@ fn start(storage: Storage) -> anyhow::Result<Running> {
     let host = Host { folder, flags: &["-Xms512m", "-Xmx512m", "-XX:TieredStopAtLevel=4"] };
     let options = ServerOptions { port: None, tick: TICK };
     Ok(Running::Real(Server::start_at(options, settings, host).context("there is no server")?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_read_through_the_delaying_proxy_takes_the_delay_both_ways() {
+        let delay = Duration::from_millis(5);
+        let stage = Stage::start(Storage::Simulated, delay, true).unwrap();
+        let (done, read) = stage.beside_reads(|| 7);
+        assert_eq!(done, 7);
+        assert!(read.unwrap() >= 2.0 * delay.as_secs_f64() * 1e6);
+    }
 }
