@@ -43,8 +43,8 @@ pub struct Arguments {
     /// The form of the results.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// Writes the tables into the README of `recipes/benches/peers`, too. Needs all rows and figures.
-    #[arg(long, conflicts_with_all = ["only", "figures", "quick", "peers"])]
+    /// Writes the tables into the README of `recipes/benches/peers`, too. Needs all rows.
+    #[arg(long, conflicts_with_all = ["only", "quick", "peers"])]
     write_readme: bool,
 }
 
@@ -145,7 +145,7 @@ fn measure(
 ) -> anyhow::Result<(Vec<Entry>, String)> {
     let programs = Programs::prepare(libraries)?;
     let stage = Stage::start(arguments.storage, Duration::from_millis(arguments.delay), arguments.quick)?;
-    let conditions = conditions(arguments, libraries, &stage);
+    let conditions = conditions(arguments, libraries, figures, &stage);
     let extent = Extent { runs: usize::from(arguments.runs), is_quick: arguments.quick };
     let measurement = Measurement { stage: &stage, programs: &programs, interrupt, extent };
     let bar = bar((rows.len() * figures.len()) as u64);
@@ -177,7 +177,7 @@ fn bar(total: u64) -> ProgressBar {
 }
 
 /// What a reader has to know of how the figures were made.
-fn conditions(arguments: &Arguments, libraries: &[Library], stage: &Stage) -> String {
+fn conditions(arguments: &Arguments, libraries: &[Library], figures: &[Figure], stage: &Stage) -> String {
     let version = stage.version().map(|version| format!(" {version}")).unwrap_or_default();
     let names: Vec<String> = libraries
         .iter()
@@ -187,12 +187,14 @@ fn conditions(arguments: &Arguments, libraries: &[Library], stage: &Stage) -> St
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let storage =
         arguments.storage.description().replace("ZooKeeper server", &format!("ZooKeeper{version} server"));
+    let delay = match figures.contains(&Figure::RoundTrips) {
+        true => format!("; round trips with a delay of {} ms each way", arguments.delay),
+        false => String::new(),
+    };
     format!(
-        "Made on {} with {processors} processors, server and peers together: {storage}; {} alternations; round trips \
-         with a delay of {} ms each way. Peers: {}.\n",
+        "Made on {} with {processors} processors, server and peers together: {storage}; {} alternations{delay}. Peers: {}.\n",
         std::env::consts::OS,
         arguments.runs,
-        arguments.delay,
         names.join(", "),
     )
 }

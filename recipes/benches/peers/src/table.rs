@@ -1,6 +1,6 @@
 //! The results as tables in Markdown, which are also what a terminal gets.
 
-use crate::figures::{Cost, Entry, best_rival, ratio};
+use crate::figures::{Cost, Entry, Memory, best_rival, ratio};
 use crate::rows::Row;
 use std::fmt::Write;
 
@@ -27,61 +27,83 @@ pub fn tables(rows: &[&Row], entries: &[Entry]) -> String {
     out
 }
 
-fn rates(out: &mut String, row: &Row, own: &[&Entry], entries: &[Entry]) {
-    let best = best_rival(entries, row.name);
-    out.push_str(
-        "| | a second | of the best peer | requests | notifications | requests by kind | round trips | |\n",
-    );
-    out.push_str("|---|---|---|---|---|---|---|---|\n");
-    for entry in own {
-        let rate = entry.rate().map_or_else(String::new, |rate| {
-            format!("{} ({} to {})", short(rate.median), short(rate.least), short(rate.most))
-        });
-        let of_best = best.and_then(|best| ratio(entry, best)).map_or_else(String::new, short);
-        let [requests, notifications, kinds] = entry.cost.as_ref().map(cost).unwrap_or_default();
-        let round_trips = match entry.round_trips.len() {
-            1 => entry.round_trips.values().map(|trips| format!("{trips:.1}")).collect(),
-            _ => steps(entry.round_trips.iter().map(|(step, trips)| format!("{step} {trips:.1}"))),
-        };
+/// A column: its heading, and a cell for each recipe.
+type Column = (&'static str, Vec<String>);
+
+/// Writes the columns that have a figure or a remark: what was not measured has none.
+fn columns(out: &mut String, own: &[&Entry], columns: &[Column]) {
+    let shown: Vec<&Column> =
+        columns.iter().filter(|(_, cells)| cells.iter().any(|cell| !cell.is_empty())).collect();
+    let mut line = |first: &str, cells: &mut dyn Iterator<Item = &str>| {
+        let _ = write!(out, "| {first} |");
+        for cell in cells {
+            let _ = write!(out, " {cell} |");
+        }
+        out.push('\n');
+    };
+    line("", &mut shown.iter().map(|(heading, _)| *heading));
+    line("---", &mut shown.iter().map(|_| "---"));
+    for (at, entry) in own.iter().enumerate() {
         let name = format!("{}: {}", entry.library.name(), entry.recipe);
-        let remark = remark(entry);
-        let _ = writeln!(
-            out,
-            "| {name} | {rate} | {of_best} | {requests} | {notifications} | {kinds} | {round_trips} | {remark} |"
-        );
+        line(&name, &mut shown.iter().map(|(_, cells)| cells[at].as_str()));
     }
 }
 
-fn idle(out: &mut String, own: &[&Entry]) {
-    out.push_str(
-        "| | memory before | while waiting | a waiter | threads before | while waiting | requests to join | to take over and release | |\n",
+fn rates(out: &mut String, row: &Row, own: &[&Entry], entries: &[Entry]) {
+    let best = best_rival(entries, row.name);
+    let column = |heading, cell: &dyn Fn(&Entry) -> String| -> Column {
+        (heading, own.iter().map(|entry| cell(entry)).collect())
+    };
+    let of_cost = |heading, cell: &dyn Fn(&Cost) -> String| {
+        column(heading, &|entry| entry.cost.as_ref().map(cell).unwrap_or_default())
+    };
+    columns(
+        out,
+        own,
+        &[
+            column("a second", &rate),
+            column("of the best peer", &|entry| {
+                best.and_then(|best| ratio(entry, best)).map_or_else(String::new, short)
+            }),
+            of_cost("requests", &requests),
+            of_cost("notifications", &|cost| short(cost.notifications)),
+            of_cost("requests by kind", &kinds),
+            column("round trips", &round_trips),
+            column("remarks", &remark),
+        ],
     );
-    out.push_str("|---|---|---|---|---|---|---|---|---|\n");
-    for entry in own {
-        let name = format!("{}: {}", entry.library.name(), entry.recipe);
-        let megabytes = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
-        let memory = entry.memory.map_or_else(
-            || " | | | | ".to_owned(),
-            |memory| {
+}
+
+fn idle(out: &mut String, own: &[&Entry]) {
+    let column = |heading, cell: &dyn Fn(&Entry) -> String| -> Column {
+        (heading, own.iter().map(|entry| cell(entry)).collect())
+    };
+    let of_memory = |heading, cell: &dyn Fn(&Entry, Memory) -> String| {
+        column(heading, &|entry| entry.memory.map(|memory| cell(entry, memory)).unwrap_or_default())
+    };
+    let megabytes = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
+    let costs = |cost: &Option<Cost>| {
+        cost.as_ref().map_or_else(String::new, |cost| {
+            format!("{}, {} notified", short(cost.requests), short(cost.notifications))
+        })
+    };
+    columns(
+        out,
+        own,
+        &[
+            of_memory("memory before", &|_, memory| megabytes(memory.before_bytes)),
+            of_memory("while waiting", &|_, memory| megabytes(memory.waiting_bytes)),
+            of_memory("a waiter", &|entry, memory| {
                 let grown = memory.waiting_bytes.saturating_sub(memory.before_bytes);
-                let each = grown as f64 / 1e3 / entry.waiters.max(1) as f64;
-                format!(
-                    "{} | {} | {each:.1} kB | {} | {}",
-                    megabytes(memory.before_bytes),
-                    megabytes(memory.waiting_bytes),
-                    memory.before_threads,
-                    memory.waiting_threads
-                )
-            },
-        );
-        let costs = |cost: &Option<Cost>| {
-            cost.as_ref().map_or_else(String::new, |cost| {
-                format!("{}, {} notified", short(cost.requests), short(cost.notifications))
-            })
-        };
-        let (join, take_over, remark) = (costs(&entry.cost), costs(&entry.hand_over), remark(entry));
-        let _ = writeln!(out, "| {name} | {memory} | {join} | {take_over} | {remark} |");
-    }
+                format!("{:.1} kB", grown as f64 / 1e3 / entry.waiters.max(1) as f64)
+            }),
+            of_memory("threads before", &|_, memory| memory.before_threads.to_string()),
+            of_memory("while waiting", &|_, memory| memory.waiting_threads.to_string()),
+            column("requests to join", &|entry| costs(&entry.cost)),
+            column("to take over and release", &|entry| costs(&entry.hand_over)),
+            column("remarks", &remark),
+        ],
+    );
 }
 
 fn failures(out: &mut String, own: &[&Entry]) {
@@ -94,22 +116,33 @@ fn failures(out: &mut String, own: &[&Entry]) {
     }
 }
 
-/// Requests, notifications, requests by kind.
-fn cost(cost: &Cost) -> [String; 3] {
+fn rate(entry: &Entry) -> String {
+    entry.rate().map_or_else(String::new, |rate| {
+        format!("{} ({} to {})", short(rate.median), short(rate.least), short(rate.most))
+    })
+}
+
+fn round_trips(entry: &Entry) -> String {
+    match entry.round_trips.len() {
+        1 => entry.round_trips.values().map(|trips| format!("{trips:.1}")).collect(),
+        _ => steps(entry.round_trips.iter().map(|(step, trips)| format!("{step} {trips:.1}"))),
+    }
+}
+
+/// The requests, and the range of the alternations if they differ.
+fn requests(cost: &Cost) -> String {
     let (least, most) = cost.requests_range;
-    let requests = match most - least < 0.05 * cost.requests {
+    match most - least < 0.05 * cost.requests {
         true => short(cost.requests),
         false => format!("{} ({} to {})", short(cost.requests), short(least), short(most)),
-    };
+    }
+}
+
+fn kinds(cost: &Cost) -> String {
     let mut kinds: Vec<(&&str, &f64)> = cost.kinds.iter().collect();
     kinds.sort_by(|a, b| b.1.total_cmp(a.1).then(a.0.cmp(b.0)));
-    let kinds = steps(
-        kinds
-            .into_iter()
-            .filter(|(_, each)| **each >= 0.005)
-            .map(|(kind, each)| format!("{kind} {}", short(*each))),
-    );
-    [requests, short(cost.notifications), kinds]
+    let kinds = kinds.into_iter().filter(|(_, each)| **each >= 0.005);
+    steps(kinds.map(|(kind, each)| format!("{kind} {}", short(*each))))
 }
 
 fn remark(entry: &Entry) -> String {
@@ -143,11 +176,32 @@ fn short(figure: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::library::Library;
+    use crate::rows::ROWS;
+    use std::collections::BTreeMap;
 
     #[test]
     fn figures_have_three_digits() {
         let figures = [0.0, 0.3123, 1.0, 2.004, 3.5, 12.34, 99.99, 1234.5, 65_432.1];
         let wanted = ["0", "0.31", "1", "2", "3.50", "12.3", "100", "1,234", "65,432"];
         assert_eq!(figures.map(short), wanted);
+    }
+
+    #[test]
+    fn only_what_was_measured_has_a_column() {
+        let row = ROWS.iter().find(|row| row.name == "lock-free").unwrap();
+        let mut entry = Entry::new(row.name, Library::Curator, "InterProcessMutex", "");
+        let headings = |entry: &Entry| {
+            let text = tables(&[row], std::slice::from_ref(entry));
+            text.lines().find(|line| line.starts_with("| ")).map(str::to_owned)
+        };
+        assert_eq!(headings(&entry).as_deref(), Some("|  |"));
+        entry.rates = vec![100.0];
+        assert_eq!(headings(&entry).as_deref(), Some("|  | a second | of the best peer |"));
+        entry.cost = Some(Cost { kinds: BTreeMap::from([("create", 1.0)]), ..Cost::default() });
+        entry.rates.clear();
+        entry.violations = 2;
+        let counted = "|  | requests | notifications | requests by kind | remarks |";
+        assert_eq!(headings(&entry).as_deref(), Some(counted));
     }
 }
