@@ -7,7 +7,9 @@
 //! 4. Stop when dropped: all are asked before the first is waited for.
 
 use crate::proxy::Network;
-use crate::server::{Member, PORTS_TRIED, Peer, Server, ServerOptions, Settings, StartError, io, listen};
+use crate::server::{
+    Host, Member, PORTS_TRIED, Peer, Server, ServerOptions, Settings, StartError, io, listen,
+};
 use crate::server_links::ServerLinks;
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -96,7 +98,7 @@ impl Ensemble {
                 None => peers.clone(),
             };
             let member = Member { id: number + 1, peers };
-            servers.push(Server::begin(port, options.tick, Some(&member), settings)?);
+            servers.push(Server::begin(port, options.tick, Some(&member), settings, Host::default())?);
         }
         // From here on dropping it stops all of them.
         let mut ensemble = Ensemble { servers, between };

@@ -12,13 +12,15 @@ use crate::reaper::Reaper;
 pub(super) struct Folder(PathBuf);
 
 impl Folder {
-    /// A new one, watched over by the reaper.
-    pub(super) fn make(reaper: &mut Reaper) -> std::io::Result<Folder> {
+    /// A new one in that folder, or in the one for temporary files, watched over by the reaper.
+    pub(super) fn make(reaper: &mut Reaper, within: Option<&Path>) -> std::io::Result<Folder> {
+        let temporary = std::env::temp_dir();
         // A name that is taken already is another's: then another name is tried.
-        let made = tempfile::Builder::new().prefix("zk-server-").make(|path| {
-            reaper.folder(path)?;
-            DirBuilder::new().mode(0o700).create(path)
-        })?;
+        let made =
+            tempfile::Builder::new().prefix("zk-server-").make_in(within.unwrap_or(&temporary), |path| {
+                reaper.folder(path)?;
+                DirBuilder::new().mode(0o700).create(path)
+            })?;
         Ok(Folder(made.into_temp_path().keep().map_err(|e| e.error)?))
     }
 

@@ -10,7 +10,7 @@
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
@@ -110,6 +110,15 @@ pub struct Settings<'a> {
     pub lines: &'a [&'a str],
 }
 
+/// Where and how a server's process runs; by default in a folder for temporary files, with a small heap and a simple compiler.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Host<'a> {
+    /// The folder in which the server's own folder is made, such as one in memory.
+    pub folder: Option<&'a Path>,
+    /// Flags of the Java virtual machine. They stand last, and the last of contradictory flags counts.
+    pub flags: &'a [&'a str],
+}
+
 /// Which member of an ensemble a server is.
 #[derive(Clone, Debug)]
 pub(super) struct Member {
@@ -139,7 +148,8 @@ pub struct Server {
     folder: Folder,
     reaper: Reaper,
     port: u16,
-    properties: Vec<String>,
+    /// The arguments of the Java virtual machine, for another start.
+    arguments: Vec<String>,
 }
 
 impl Server {
@@ -158,11 +168,24 @@ impl Server {
     ///
     /// As [`start`](Self::start).
     pub fn start_with(options: ServerOptions, settings: Settings<'_>) -> Result<Server, StartError> {
+        Self::start_at(options, settings, Host::default())
+    }
+
+    /// Starts a server with those settings at that place, and waits until it serves.
+    ///
+    /// # Errors
+    ///
+    /// As [`start`](Self::start).
+    pub fn start_at(
+        options: ServerOptions,
+        settings: Settings<'_>,
+        host: Host<'_>,
+    ) -> Result<Server, StartError> {
         let mut tried = 0;
         loop {
             tried += 1;
             let port = choose_port(options.port)?;
-            match Self::start_on(port, options.tick, settings) {
+            match Self::start_on(port, options.tick, settings, host) {
                 Err(error) if error.is_port_taken() => {
                     if options.port.is_some() || tried == PORTS_TRIED {
                         return Err(StartError::PortInUse(port));
@@ -173,8 +196,13 @@ impl Server {
         }
     }
 
-    fn start_on(port: u16, tick: Duration, settings: Settings<'_>) -> Result<Server, StartError> {
-        let mut server = Self::begin(port, tick, None, settings)?;
+    fn start_on(
+        port: u16,
+        tick: Duration,
+        settings: Settings<'_>,
+        host: Host<'_>,
+    ) -> Result<Server, StartError> {
+        let mut server = Self::begin(port, tick, None, settings, host)?;
         server.wait_until_it_serves()?;
         Ok(server)
     }
@@ -185,14 +213,16 @@ impl Server {
         tick: Duration,
         member: Option<&Member>,
         settings: Settings<'_>,
+        host: Host<'_>,
     ) -> Result<Server, StartError> {
         let mut reaper = Reaper::start().map_err(io("start a shell"))?;
-        let folder = Folder::make(&mut reaper).map_err(io("make a temporary folder"))?;
+        let folder = Folder::make(&mut reaper, host.folder).map_err(io("make a temporary folder"))?;
         write_configuration(&folder, port, tick, member, settings.lines)?;
         let properties = settings.properties.iter().map(|property| format!("-D{property}"));
-        let properties: Vec<String> = properties.collect();
-        let process = launch(&folder, &mut reaper, &properties)?;
-        Ok(Server { process, folder, reaper, port, properties })
+        let flags = host.flags.iter().map(|flag| (*flag).to_owned());
+        let arguments: Vec<String> = properties.chain(flags).collect();
+        let process = launch(&folder, &mut reaper, &arguments)?;
+        Ok(Server { process, folder, reaper, port, arguments })
     }
 
     /// Where it listens, as a client's connect string.
@@ -267,7 +297,7 @@ impl Server {
     /// As [`start`](Self::start).
     pub fn start_again(&mut self) -> Result<(), StartError> {
         self.kill().map_err(io("kill the server"))?;
-        self.process = launch(&self.folder, &mut self.reaper, &self.properties)?;
+        self.process = launch(&self.folder, &mut self.reaper, &self.arguments)?;
         self.wait_until_it_serves()
     }
 
@@ -420,7 +450,7 @@ const LOGBACK: &str = r#"<configuration>
 </configuration>
 "#;
 
-fn launch(folder: &Folder, reaper: &mut Reaper, properties: &[String]) -> Result<Child, StartError> {
+fn launch(folder: &Folder, reaper: &mut Reaper, arguments: &[String]) -> Result<Child, StartError> {
     let class_path = install::class_path()?;
     let log = std::fs::File::create(folder.path().join(LOG)).map_err(io("write the server's log"))?;
     let log_too = log.try_clone().map_err(io("write the server's log"))?;
@@ -433,7 +463,7 @@ fn launch(folder: &Folder, reaper: &mut Reaper, properties: &[String]) -> Result
         ])
         .arg("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn")
         .arg(format!("-Dlogback.configurationFile={}", folder.path().join("logback.xml").display()))
-        .args(properties)
+        .args(arguments)
         .arg("-cp")
         .arg(class_path)
         .arg("org.apache.zookeeper.server.quorum.QuorumPeerMain")
@@ -479,7 +509,8 @@ mod tests {
             Err(e) if e.is_not_installed() && std::env::var_os("ZK_REQUIRE_REAL").is_none() => return,
             first => first.expect("a server can be started"),
         };
-        let second = Server::start_on(first.port, tick, Settings::default()).expect_err("its port is taken");
+        let second = Server::start_on(first.port, tick, Settings::default(), Host::default())
+            .expect_err("its port is taken");
         assert!(second.is_port_taken(), "{second}");
     }
 }

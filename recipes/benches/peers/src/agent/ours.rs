@@ -1,0 +1,352 @@
+//! The recipes of this workspace on its own client, as the README shows them: one client is one session, every call is awaited,
+//! guards are released.
+
+use super::shared::{HandOvers, Rounds};
+use super::{Measured, Orders, Task, ours_queue};
+use crate::clock::{micros, now, sleep};
+use anyhow::{Context, bail};
+use futures_util::future::try_join_all;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{Barrier, mpsc};
+use tokio::task::{JoinSet, block_in_place};
+use zk_recipes::client::{Client, Options};
+use zk_recipes::zk::{CreateMode, ZooKeeper};
+use zk_recipes::{
+    DoubleBarrier, DoubleBarrierOptions, Election, ElectionOptions, Leave, Lock, LockOptions, Parents, Reuse,
+    SharedLock, SharedLockOptions,
+};
+
+const SESSION: Duration = Duration::from_secs(30);
+
+/// How often an observer looks.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// Sessions that are opened at a time.
+const AT_ONCE: usize = 32;
+
+/// Does the work of a row.
+pub async fn run(task: Task) -> anyhow::Result<()> {
+    match task.text("workload")? {
+        "requests" => requests(&task).await,
+        "lock" => lock(&task).await,
+        "hand-over" => hand_over(&task).await,
+        "shared-lock" => shared_lock(&task).await,
+        "election" => election(&task).await,
+        "barrier" => barrier(&task).await,
+        "queue" => ours_queue::queue(&task).await,
+        "idle" => idle(&task).await,
+        other => bail!("there is no workload {other}"),
+    }
+}
+
+async fn session(address: &str) -> anyhow::Result<Client> {
+    Ok(Client::open(address, Options::new(SESSION)).await?)
+}
+
+/// Sessions of the clients that are measured.
+pub async fn sessions(task: &Task, count: usize) -> anyhow::Result<Vec<Client>> {
+    let mut all = Vec::with_capacity(count);
+    while all.len() < count {
+        let more = (count - all.len()).min(AT_ONCE);
+        all.extend(try_join_all((0..more).map(|_| async { session(task.text("connect")?).await })).await?);
+    }
+    Ok(all)
+}
+
+async fn only(task: &Task) -> anyhow::Result<Client> {
+    session(task.text("connect")?).await
+}
+
+/// Waits until so many children stand there, over a session that is not measured.
+async fn until_children(observer: &Client, path: &str, count: usize) -> anyhow::Result<()> {
+    while observer.exists(path).await?.is_none_or(|stat| (stat.num_children as usize) < count) {
+        sleep(LOOK).await;
+    }
+    Ok(())
+}
+
+/// Joins tasks; the first failure is that of all.
+async fn all(mut tasks: JoinSet<anyhow::Result<()>>) -> anyhow::Result<()> {
+    while let Some(done) = tasks.join_next().await {
+        done??;
+    }
+    Ok(())
+}
+
+async fn requests(task: &Task) -> anyhow::Result<()> {
+    let zk = only(task).await?;
+    let root = task.text("root")?;
+    zk.create(root, b"", CreateMode::Persistent).await?;
+    let prefix = format!("{root}/n-");
+    let cycles = async |count: usize| {
+        for _ in 0..count {
+            let made = zk.create(&prefix, b"", CreateMode::EphemeralSequential).await?;
+            zk.children(root).await?;
+            zk.delete(&made.path, None).await?;
+        }
+        anyhow::Ok(())
+    };
+    cycles(task.number("warm")?).await?;
+    let mut orders = Orders;
+    while let Some(ops) = block_in_place(|| orders.next()) {
+        let begun = now();
+        cycles(ops).await?;
+        orders.report(Measured::between(ops, begun, now()));
+    }
+    Ok(())
+}
+
+async fn lock(task: &Task) -> anyhow::Result<()> {
+    let zk = only(task).await?;
+    let lock = Lock::new(&zk, task.text("root")?, LockOptions::default())?;
+    let is_dropped = task.text("recipe")?.ends_with("dropped");
+    let cycles = async |count: usize| {
+        let (mut acquires, mut whole) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        for _ in 0..count {
+            let begun = now();
+            let held = lock.acquire().await?;
+            acquires.push(micros(begun, now()));
+            if is_dropped {
+                drop(held);
+            } else {
+                held.release().await?;
+            }
+            whole.push(micros(begun, now()));
+        }
+        anyhow::Ok((acquires, whole))
+    };
+    cycles(task.number("warm")?).await?;
+    let mut orders = Orders;
+    while let Some(ops) = block_in_place(|| orders.next()) {
+        let begun = now();
+        let (acquires, whole) = cycles(ops).await?;
+        orders.report(Measured::between(ops, begun, now()).with("acquire", acquires).with("whole", whole));
+    }
+    Ok(())
+}
+
+async fn hand_over(task: &Task) -> anyhow::Result<()> {
+    let (clients, hold) = (task.number("clients")?, task.millis("hold_ms"));
+    let sessions = sessions(task, clients).await?;
+    let root = task.text("root")?;
+    let locks = sessions.iter().map(|zk| Lock::new(zk, root, LockOptions::default()));
+    let locks: Vec<_> = locks.collect::<Result<_, _>>()?;
+    let hand_overs = Arc::<HandOvers>::default();
+    let contend = async |each: usize| {
+        let mut tasks = JoinSet::new();
+        for lock in &locks {
+            let (lock, hand_overs) = (lock.clone(), hand_overs.clone());
+            tasks.spawn(async move {
+                for _ in 0..each {
+                    let held = lock.acquire().await?;
+                    hand_overs.entered();
+                    if !hold.is_zero() {
+                        sleep(hold).await;
+                    }
+                    hand_overs.leaving();
+                    held.release().await?;
+                }
+                Ok(())
+            });
+        }
+        all(tasks).await
+    };
+    contend(task.number("warm")?.div_ceil(clients)).await?;
+    hand_overs.take(0);
+    let mut orders = Orders;
+    while let Some(ops) = block_in_place(|| orders.next()) {
+        contend(ops.div_ceil(clients)).await?;
+        orders.report(hand_overs.take(ops.div_ceil(clients) * clients));
+    }
+    Ok(())
+}
+
+async fn shared_lock(task: &Task) -> anyhow::Result<()> {
+    let (readers, root) = (task.number("clients")?, task.text("root")?.to_owned());
+    let settle = task.millis("settle_ms");
+    let sessions = sessions(task, readers).await?;
+    let (writing, observer) = (only(task).await?, session(task.text("direct")?).await?);
+    let of = |zk: &Client| SharedLock::new(zk, &root, SharedLockOptions::default());
+    let writer = of(&writing)?;
+    let locks: Vec<_> = sessions.iter().map(of).collect::<Result<_, _>>()?;
+    let rounds = async |count: usize| {
+        let mut latencies = Vec::with_capacity(count);
+        for _ in 0..count {
+            let held = writer.write().await?;
+            let (tell, mut told) = mpsc::unbounded_channel();
+            let together = Arc::new(Barrier::new(readers));
+            let mut tasks = JoinSet::new();
+            for lock in &locks {
+                let (lock, tell, together) = (lock.clone(), tell.clone(), together.clone());
+                tasks.spawn(async move {
+                    let held = lock.read().await?;
+                    let _ = tell.send(now());
+                    together.wait().await;
+                    held.release().await?;
+                    Ok(())
+                });
+            }
+            until_children(&observer, &root, readers + 1).await?;
+            sleep(settle).await;
+            let begun = now();
+            held.release().await?;
+            all(tasks).await?;
+            drop(tell);
+            let mut last = begun;
+            while let Some(at) = told.recv().await {
+                last = last.max(at);
+            }
+            latencies.push(micros(begun, last));
+        }
+        anyhow::Ok(latencies)
+    };
+    rounds(task.number("warm")?).await?;
+    let mut orders = Orders;
+    while let Some(ops) = block_in_place(|| orders.next()) {
+        orders.report(Measured::of("readers in", rounds(ops).await?));
+    }
+    Ok(())
+}
+
+/// The leader's session is closed while its term is held: nothing of the recipe resigns.
+async fn election(task: &Task) -> anyhow::Result<()> {
+    let (candidates, root) = (task.number("clients")?, task.text("root")?.to_owned());
+    let settle = task.millis("settle_ms");
+    let acknowledges = task.text("recipe")?.ends_with("acknowledged");
+    let observer = session(task.text("direct")?).await?;
+    let (tell, mut told) = mpsc::unbounded_channel();
+    let stand = |zk: Client| {
+        let (tell, root) = (tell.clone(), root.clone());
+        tokio::spawn(async move {
+            let term = Election::new(&zk, &root, ElectionOptions::default())?.stand().await?;
+            if acknowledges {
+                term.acknowledge(b"here").await?;
+            }
+            let _ = tell.send((zk, now()));
+            term.lost().await;
+            anyhow::Ok(())
+        })
+    };
+    let mut standing = 0;
+    let mut leader = None;
+    let mut orders = Orders;
+    loop {
+        // Those that closed are replaced.
+        for zk in sessions(task, candidates - standing).await? {
+            stand(zk);
+        }
+        // The acknowledgement's record is a child as well.
+        until_children(&observer, &root, candidates).await?;
+        standing = candidates;
+        if leader.is_none() {
+            leader = told.recv().await;
+        }
+        sleep(settle).await;
+        let Some(ops) = block_in_place(|| orders.next()) else { return Ok(()) };
+        let mut latencies = Vec::with_capacity(ops);
+        for _ in 0..ops {
+            let (zk, _) = leader.take().context("nobody leads")?;
+            let begun = now();
+            tokio::spawn(async move { zk.close(SESSION).await });
+            let (next, at) = told.recv().await.context("nobody leads")?;
+            latencies.push(micros(begun, at));
+            leader = Some((next, at));
+            standing -= 1;
+            sleep(settle).await;
+        }
+        orders.report(Measured::of("fail-over", latencies));
+    }
+}
+
+async fn barrier(task: &Task) -> anyhow::Result<()> {
+    let (participants, root) = (task.number("clients")?, task.text("root")?.to_owned());
+    let recipe = task.text("recipe")?;
+    let is_reused = recipe.contains("Generations");
+    let options = DoubleBarrierOptions {
+        participants,
+        id: None,
+        reuse: if is_reused { Reuse::Generations } else { Reuse::Once },
+        leave: if recipe.contains("Chain") { Leave::Chain } else { Leave::Keeper },
+        parents: Parents::Persistent,
+    };
+    let sessions = sessions(task, participants).await?;
+    // Directories above barriers are no part of a round.
+    let made = sessions[0].create(&root, b"", CreateMode::Persistent).await;
+    made?;
+    let reused = sessions.iter().map(|zk| DoubleBarrier::new(zk, &format!("{root}/all"), options.clone()));
+    let reused: Vec<_> = reused.collect::<Result<_, _>>()?;
+    let mut next = 0;
+    let mut rounds = async |count: usize| {
+        let first = next;
+        next += count;
+        let slowest = Arc::new(Rounds::new(2, count));
+        let together = Arc::new(Barrier::new(participants));
+        let mut tasks = JoinSet::new();
+        for (zk, reused) in sessions.iter().zip(&reused) {
+            let (zk, reused, root, options) = (zk.clone(), reused.clone(), root.clone(), options.clone());
+            let (slowest, together) = (slowest.clone(), together.clone());
+            tasks.spawn(async move {
+                for round in 0..count {
+                    let barrier = match is_reused {
+                        true => reused.clone(),
+                        false => {
+                            DoubleBarrier::new(&zk, &format!("{root}/{}", first + round), options.clone())?
+                        }
+                    };
+                    together.wait().await;
+                    let begun = now();
+                    let inside = barrier.enter().await?;
+                    slowest.took(0, round, micros(begun, now()));
+                    together.wait().await;
+                    let begun = now();
+                    inside.leave().await?;
+                    slowest.took(1, round, micros(begun, now()));
+                }
+                Ok(())
+            });
+        }
+        all(tasks).await?;
+        anyhow::Ok(slowest)
+    };
+    rounds(task.number("warm")?.max(1)).await?;
+    let mut orders = Orders;
+    while let Some(ops) = block_in_place(|| orders.next()) {
+        let slowest = rounds(ops).await?;
+        let (enters, leaves) = (slowest.of(0), slowest.of(1));
+        let whole = enters.iter().zip(&leaves).map(|(enter, leave)| enter + leave).collect();
+        let measured = Measured::of("whole", whole).with("enter", enters).with("leave", leaves);
+        orders.report(measured);
+    }
+    Ok(())
+}
+
+/// The first order: so many waiters join. The second: all of them take over and release in turn.
+async fn idle(task: &Task) -> anyhow::Result<()> {
+    let root = task.text("root")?;
+    let (holding, zk) = (session(task.text("direct")?).await?, only(task).await?);
+    let of = |zk: &Client| Lock::new(zk, root, LockOptions::default());
+    let held = of(&holding)?.acquire().await?;
+    let mut orders = Orders;
+    let Some(waiters) = block_in_place(|| orders.next()) else { return Ok(()) };
+    let begun = now();
+    let mut tasks = JoinSet::new();
+    for _ in 0..waiters {
+        let lock = of(&zk)?;
+        tasks.spawn(async move {
+            lock.acquire().await?.release().await?;
+            Ok(())
+        });
+    }
+    until_children(&holding, root, waiters + 1).await?;
+    orders.report(Measured::between(waiters, begun, now()));
+    if block_in_place(|| orders.next()).is_none() {
+        return Ok(());
+    }
+    let begun = now();
+    held.release().await?;
+    all(tasks).await?;
+    orders.report(Measured::between(waiters, begun, now()));
+    block_in_place(|| orders.next());
+    Ok(())
+}

@@ -1,0 +1,123 @@
+//! The queue of this workspace: items one by one or in batches, taken, or claimed and done.
+
+use super::ours::sessions;
+use super::{Measured, Orders, Task};
+use crate::clock::now;
+use std::collections::BTreeSet;
+use tokio::sync::mpsc;
+use tokio::task::{JoinSet, block_in_place};
+use zk_recipes::client::Client;
+use zk_recipes::{Claimed, Consumer, Delivery, Idle, Parents, Prefetch, Producer, Queue, QueueOptions};
+
+/// The length of an item, in bytes.
+const ITEM_BYTES: usize = 20;
+
+/// Producers put a run's items as fast as they can, and consumers take whatever comes, also between runs.
+pub async fn queue(task: &Task) -> anyhow::Result<()> {
+    let delivery = match task.text("recipe")?.ends_with("done") {
+        true => Delivery::AtLeastOnce,
+        false => Delivery::AtMostOnce,
+    };
+    let batch = task.number("batch")?;
+    let options = QueueOptions { delivery, idle: Idle::HerdFree, parents: Parents::Persistent };
+    let of = |zk: &Client| Queue::new(zk, task.text("root")?, options.clone()).map_err(anyhow::Error::from);
+    let mut producers = Vec::new();
+    for zk in sessions(task, task.number("producers")?).await? {
+        producers.push(of(&zk)?.producer());
+    }
+    let (tell, mut told) = mpsc::unbounded_channel();
+    for zk in sessions(task, task.number("consumers")?).await? {
+        let (consumer, tell) = (of(&zk)?.consumer(Prefetch(batch))?, tell.clone());
+        tokio::spawn(async move {
+            let failed = match delivery {
+                Delivery::AtMostOnce => take(consumer, &tell).await,
+                Delivery::AtLeastOnce => claim(consumer, batch, &tell).await,
+            };
+            let _ = tell.send(failed);
+        });
+    }
+    let mut orders = Orders;
+    let mut next = 0;
+    let warm = task.number("warm")?;
+    let mut is_warm = warm == 0;
+    loop {
+        let ops = match is_warm {
+            true => block_in_place(|| orders.next()),
+            false => Some(warm),
+        };
+        let Some(ops) = ops else { return Ok(()) };
+        let begun = now();
+        let each = ops.div_ceil(producers.len());
+        let mut putting = JoinSet::new();
+        for mut producer in producers.drain(..) {
+            let first = next;
+            next += each;
+            putting.spawn(async move {
+                put(&mut producer, first, each, batch).await?;
+                anyhow::Ok(producer)
+            });
+        }
+        let ops = each * putting.len();
+        let (mut got, mut distinct) = (0, BTreeSet::new());
+        while got < ops {
+            for item in told.recv().await.unwrap_or_else(|| Ok(Vec::new()))? {
+                got += 1;
+                distinct.insert(item);
+            }
+        }
+        let measured = Measured::between(ops, begun, now()).violations(ops - distinct.len());
+        while let Some(producer) = putting.join_next().await {
+            producers.push(producer??);
+        }
+        if is_warm {
+            orders.report(measured);
+        }
+        is_warm = true;
+    }
+}
+
+fn item(number: usize) -> Vec<u8> {
+    format!("{number:<ITEM_BYTES$}").into_bytes()
+}
+
+async fn put(
+    producer: &mut Producer<Client>,
+    first: usize,
+    count: usize,
+    batch: usize,
+) -> anyhow::Result<()> {
+    let mut numbers = (first..first + count).peekable();
+    while numbers.peek().is_some() {
+        if batch == 1 {
+            let number = numbers.next().unwrap_or(first);
+            producer.put(&item(number)).await?;
+        } else {
+            let items: Vec<_> = numbers.by_ref().take(batch).map(item).collect();
+            producer.put_all(&items).await?;
+        }
+    }
+    Ok(())
+}
+
+type Got = anyhow::Result<Vec<Vec<u8>>>;
+
+/// Takes until the program ends.
+async fn take(mut consumer: Consumer<Client>, tell: &mpsc::UnboundedSender<Got>) -> Got {
+    loop {
+        let item = consumer.take().await?;
+        let _ = tell.send(Ok(vec![item.data]));
+    }
+}
+
+/// Claims and does until the program ends.
+async fn claim(mut consumer: Consumer<Client>, batch: usize, tell: &mpsc::UnboundedSender<Got>) -> Got {
+    loop {
+        let claims = match batch {
+            1 => vec![consumer.claim().await?],
+            _ => consumer.claim_up_to(batch).await?,
+        };
+        let items = claims.iter().map(|claim| claim.item().data.clone()).collect();
+        Claimed::done_all(claims, Vec::new()).await?;
+        let _ = tell.send(Ok(items));
+    }
+}
