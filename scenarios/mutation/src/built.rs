@@ -5,6 +5,7 @@ use crate::listing::Scope;
 use crate::process;
 use anyhow::{Context, bail};
 use cargo_metadata::Message;
+use cargo_metadata::diagnostic::DiagnosticLevel;
 use std::io::BufReader;
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -60,25 +61,24 @@ pub fn build(copy: &Copy, scope: Scope) -> anyhow::Result<Built> {
 /// Runs cargo in the copy, and returns the test binaries that it made.
 fn cargo(copy: &Copy, arguments: &[&str]) -> anyhow::Result<Vec<(String, PathBuf, PathBuf)>> {
     let mut command = std::process::Command::new("cargo");
-    command.args(arguments).args(["--release", "--message-format=json-render-diagnostics"]);
+    command.args(arguments).args(["--release", "--message-format=json"]);
     command.env("CARGO_TARGET_DIR", &copy.target).current_dir(&copy.root);
     let mut run = command.stdout(Stdio::piped()).spawn().context("cargo cannot be started")?;
     let output = BufReader::new(run.stdout.take().expect("the output is piped"));
     let mut tests = Vec::new();
     for message in Message::parse_stream(output) {
-        if let Message::CompilerArtifact(made) = message?
-            && let (true, Some(file)) = (made.profile.test, made.executable)
-        {
-            let folder = made.manifest_path.parent().context("a manifest lies in a folder")?.to_owned();
-            tests.push((
-                format!(
-                    "{} {}",
-                    made.package_id.repr.rsplit(['/', '#']).next().unwrap_or(""),
-                    made.target.name
-                ),
-                file.into(),
-                folder.into(),
-            ));
+        match message? {
+            Message::CompilerArtifact(made) if made.profile.test => {
+                let Some(file) = made.executable else { continue };
+                let folder = made.manifest_path.parent().context("a manifest lies in a folder")?.to_owned();
+                let title = format!("{} {}", folder.file_name().unwrap_or_default(), made.target.name);
+                tests.push((title, file.into(), folder.into()));
+            }
+            // Warnings are about switches.
+            Message::CompilerMessage(said) if said.message.level == DiagnosticLevel::Error => {
+                eprintln!("{}", said.message.rendered.unwrap_or_default());
+            }
+            _ => {}
         }
     }
     if !run.wait()?.success() {

@@ -5,6 +5,7 @@ use clap::Parser;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash as _, Hasher as _};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -12,12 +13,15 @@ use zk_mutation::built::{self, Built};
 use zk_mutation::copy::Copy;
 use zk_mutation::judge::judge;
 use zk_mutation::listing::{Scope, list};
-use zk_mutation::mutant::Mutant;
+use zk_mutation::mutant::{Genre, Mutant};
 use zk_mutation::reach::{self, Effort, Reach};
 use zk_mutation::sample::sample;
 use zk_mutation::source::Source;
-use zk_mutation::table::{Judged, markdown};
+use zk_mutation::table::{Judged, inserted, markdown};
 use zk_mutation::viable::{LeftOut, drop_unviable};
+
+/// The README with the tables.
+const README: &str = "scenarios/README.md";
 
 /// Mutation testing with all mutants in one build. Exits with 1 if a mutant survives that `--known` does not name.
 #[derive(Parser)]
@@ -41,8 +45,11 @@ struct Arguments {
     #[arg(long)]
     survivors: bool,
     /// File that names known survivors: a line each, with the reason
-    #[arg(long, value_name = "FILE")]
-    known: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", default_value = "scenarios/mutation/survivors.md")]
+    known: PathBuf,
+    /// Write the tables into scenarios/README.md
+    #[arg(long)]
+    write_readme: bool,
 }
 
 fn main() -> anyhow::Result<ExitCode> {
@@ -68,7 +75,8 @@ fn digest(sources: &BTreeMap<String, Source>) -> u64 {
     hasher.finish()
 }
 
-/// The sample, written into the copy.
+/// The sample, written into the copy. A call that repeats no request stays in the build and is not judged: most of these are
+/// idempotent.
 fn drawn(workspace: &Path, copy: &Copy, arguments: &Arguments) -> anyhow::Result<BTreeMap<u32, Mutant>> {
     let scope = arguments.scope;
     let (sources, listed) = list(workspace, scope)?;
@@ -92,7 +100,12 @@ fn drawn(workspace: &Path, copy: &Copy, arguments: &Arguments) -> anyhow::Result
     eprintln!("    {} type-check; left out: {left_out:?}", mutants.len());
     let mut sample = sample(&mutants, arguments.sample, arguments.seed);
     let again = drop_unviable(copy, scope, &sources, &mut sample)?;
-    eprintln!("    {} drawn, and {again:?} of them left out", sample.len());
+    let drawn = sample.len();
+    sample.retain(|_, mutant| {
+        let text = &sources[&mutant.file].text[Range::from(mutant.span)];
+        mutant.genre != Genre::RepeatStatement || text.contains(".await")
+    });
+    eprintln!("    {drawn} drawn, {again:?} of them left out, and {} to judge", sample.len());
     Ok(sample)
 }
 
@@ -127,8 +140,16 @@ async fn all(
     let judged: Vec<Judged> = judged.into_values().collect();
     let lines = judged.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
     std::fs::write(&results, lines.join("\n") + "\n")?;
-    println!("\n{}", markdown(&judged, scope.folder()));
-    let known = arguments.known.as_deref().map(std::fs::read_to_string).transpose()?.unwrap_or_default();
+    let text = markdown(&judged, scope.folder());
+    println!("\n{text}");
+    if arguments.write_readme {
+        let readme = std::fs::read_to_string(README)?;
+        let written =
+            inserted(&readme, text.trim_end()).with_context(|| format!("{README} lacks the marks"))?;
+        std::fs::write(README, written)?;
+    }
+    let known = std::fs::read_to_string(&arguments.known)
+        .with_context(|| format!("{} cannot be read", arguments.known.display()))?;
     let survivors = judged.iter().filter(|one| !one.outcome.is_killed());
     let unknown: Vec<_> = survivors.filter(|one| !known.contains(&one.mutant.title())).collect();
     for one in &unknown {

@@ -76,3 +76,17 @@ fn group<'a>(file: &'a str, folder: &str) -> &'a str {
     let depth = if path.starts_with("parts/") || path.starts_with("rules/") { 2 } else { 1 };
     path.match_indices('/').nth(depth - 1).map_or(path, |(at, _)| &path[..at])
 }
+
+/// Before the tables in a README.
+pub const BEGIN: &str =
+    "<!-- mutation testing: written by `cargo run --package zk-mutation -- --write-readme` -->\n";
+
+/// After them.
+pub const END: &str = "<!-- end of the mutation testing -->";
+
+/// A README with this text between its two marks; `None` if it lacks them.
+pub fn inserted(readme: &str, text: &str) -> Option<String> {
+    let (before, rest) = readme.split_once(BEGIN)?;
+    let (_, behind) = rest.split_once(END)?;
+    Some(format!("{before}{BEGIN}\n{text}\n{END}{behind}"))
+}

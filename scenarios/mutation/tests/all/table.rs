@@ -3,7 +3,7 @@
 use crate::common::{mutant, source};
 use zk_mutation::judge::Outcome;
 use zk_mutation::mutant::Genre;
-use zk_mutation::table::{Judged, markdown};
+use zk_mutation::table::{BEGIN, END, Judged, inserted, markdown};
 
 fn judged(file: &str, outcome: Outcome) -> Judged {
     let source = source("fn f() { 1 + 2 }");
@@ -40,4 +40,12 @@ fn results_are_read_as_they_were_written() {
     let text = serde_json::to_string(&one).expect("it is data");
     let read: Judged = serde_json::from_str(&text).expect("it was written as such");
     assert_eq!((read.mutant, read.outcome), (one.mutant, one.outcome));
+}
+
+#[test]
+fn the_tables_stand_between_two_marks() {
+    let readme = |text: &str| format!("# A\n\n{BEGIN}{text}{END}\n\n## B\n");
+    assert_eq!(inserted(&readme(""), "| 1 |"), Some(readme("\n| 1 |\n")));
+    assert_eq!(inserted(&readme("\n| 1 |\n"), "| 2 |"), Some(readme("\n| 2 |\n")));
+    assert_eq!(inserted("# A\n", "| 1 |"), None);
 }
