@@ -21,12 +21,12 @@ pub struct Built {
     pub folder: PathBuf,
 }
 
-/// Builds them.
+/// Builds them, the tests only on request.
 ///
 /// # Errors
 ///
 /// The build fails.
-pub fn build(copy: &Copy, scope: Scope) -> anyhow::Result<Built> {
+pub fn build(copy: &Copy, scope: Scope, with_tests: bool) -> anyhow::Result<Built> {
     cargo(copy, &["build", "--package", "zk-scenarios", "--bin", "zksim"])?;
     let wanted: &[&str] = match scope {
         Scope::Recipes => &[
@@ -53,7 +53,21 @@ pub fn build(copy: &Copy, scope: Scope) -> anyhow::Result<Built> {
         ],
         Scope::Checker => &["--package", "zk-checker", "--lib", "--test", "all"],
     };
-    let tests = cargo(copy, &[&["test", "--no-run"], wanted].concat())?;
+    // As above: less optimisation where the build takes longer than all runs.
+    let faster: &[&str] = &[
+        "--config",
+        "profile.release.package.zk-recipes.opt-level=1",
+        "--config",
+        "profile.release.package.sim-zk.opt-level=1",
+        "--config",
+        "profile.release.package.sim-zk.codegen-units=4",
+        "--config",
+        "profile.release.package.zk-recipes.codegen-units=16",
+    ];
+    let tests = match with_tests {
+        true => cargo(copy, &[&["test", "--no-run"], wanted, faster].concat())?,
+        false => Vec::new(),
+    };
     let folder = copy.root.join("scenarios");
     Ok(Built { zksim: copy.target.join("release/zksim"), tests, folder })
 }

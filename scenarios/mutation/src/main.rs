@@ -44,6 +44,9 @@ struct Arguments {
     /// Judge only those that the last run with this scope, sample and seed did not kill, and keep the other outcomes
     #[arg(long)]
     survivors: bool,
+    /// Leave out the tests: what sweeps and stories find alone, without a build of the tests
+    #[arg(long)]
+    without_tests: bool,
     /// File that names known survivors: a line each, with the reason
     #[arg(long, value_name = "FILE", default_value = "scenarios/mutation/survivors.md")]
     known: PathBuf,
@@ -59,7 +62,7 @@ fn main() -> anyhow::Result<ExitCode> {
     let copy = Copy::of(&workspace, scope)?;
     let mutants = drawn(&workspace, &copy, &arguments)?;
     eprintln!("    building the programs that judge");
-    let built = built::build(&copy, scope)?;
+    let built = built::build(&copy, scope, !arguments.without_tests)?;
     let jobs = arguments
         .jobs
         .map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), |jobs| jobs);
