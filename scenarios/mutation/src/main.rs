@@ -63,9 +63,8 @@ fn main() -> anyhow::Result<ExitCode> {
     let mutants = drawn(&workspace, &copy, &arguments)?;
     eprintln!("    building the programs that judge");
     let built = built::build(&copy, scope, !arguments.without_tests)?;
-    let jobs = arguments
-        .jobs
-        .map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), |jobs| jobs);
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let jobs = arguments.jobs.unwrap_or_else(cores);
     let limits = [60, 240, 30, 240].map(Duration::from_secs);
     let effort = Effort { seeds: [arguments.seeds[0], arguments.seeds[1]], limits, jobs };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -78,7 +77,7 @@ fn digest(sources: &BTreeMap<String, Source>) -> u64 {
     hasher.finish()
 }
 
-/// The sample, written into the copy. A call that repeats no request stays in the build and is not judged: most of these are
+/// The sample, written into the copy. A repeated call that is no request stays in the build and is not judged: most such calls are
 /// idempotent.
 fn drawn(workspace: &Path, copy: &Copy, arguments: &Arguments) -> anyhow::Result<BTreeMap<u32, Mutant>> {
     let scope = arguments.scope;
