@@ -5,6 +5,7 @@ use clap::Parser;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash as _, Hasher as _};
+use std::io::Write as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -138,10 +139,15 @@ async fn all(
             Ok((*number, Judged { mutant: mutant.clone(), outcome }))
         }
     });
-    let judged: BTreeMap<u32, Judged> = judged.buffer_unordered(effort.jobs).try_collect().await?;
+    let mut running = judged.buffer_unordered(effort.jobs);
+    let mut judged = BTreeMap::new();
+    // Written one by one: a run that is interrupted goes on with `--survivors`.
+    let mut file = std::fs::File::create(&results)?;
+    while let Some((number, one)) = running.try_next().await? {
+        writeln!(file, "{}", serde_json::to_string(&one)?)?;
+        judged.insert(number, one);
+    }
     let judged: Vec<Judged> = judged.into_values().collect();
-    let lines = judged.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
-    std::fs::write(&results, lines.join("\n") + "\n")?;
     let text = markdown(&judged, scope.folder());
     println!("\n{text}");
     if arguments.write_readme {
