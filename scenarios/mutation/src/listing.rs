@@ -1,0 +1,173 @@
+//! The list of mutants of a scope: those of cargo-mutants, and those of statements.
+
+use crate::mutant::{Genre, Mutant};
+use crate::source::Source;
+use crate::statements::statements;
+use anyhow::{Context, bail};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+/// What is mutated together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Scope {
+    /// The recipes and the trait that they stand on.
+    Recipes,
+    /// The client for a real ensemble: sockets, the wire protocol, the session machine.
+    Client,
+    /// The checker.
+    Checker,
+}
+
+/// Part of the recipes that belongs to the client.
+const CLIENT: [&str; 3] = ["recipes/src/client/", "recipes/src/session/", "recipes/src/wire/"];
+
+/// Left out: a test suite, a fuzzer's entry, and code that decides nothing (spans, events, metrics).
+const LEFT_OUT: [&str; 5] = [
+    "recipes/src/zk/suite.rs",
+    "recipes/src/zk/suite/",
+    "recipes/src/client/fuzz.rs",
+    "recipes/src/client/fuzz/",
+    "recipes/src/observe/",
+];
+
+impl Scope {
+    /// The name, as on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scope::Recipes => "recipes",
+            Scope::Client => "client",
+            Scope::Checker => "checker",
+        }
+    }
+
+    /// The package that is mutated.
+    pub fn package(self) -> &'static str {
+        match self {
+            Scope::Recipes | Scope::Client => "zk-recipes",
+            Scope::Checker => "zk-checker",
+        }
+    }
+
+    /// The folder of that package.
+    pub fn folder(self) -> &'static str {
+        match self {
+            Scope::Recipes | Scope::Client => "recipes",
+            Scope::Checker => "checker",
+        }
+    }
+
+    /// Whether a file is mutated.
+    pub fn contains(self, file: &str) -> bool {
+        let is_in = |list: &[&str]| list.iter().any(|start| file.starts_with(start));
+        file.starts_with(&format!("{}/src/", self.folder()))
+            && !is_in(&LEFT_OUT)
+            && (self == Scope::Checker || is_in(&CLIENT) == (self == Scope::Client))
+    }
+}
+
+/// The sources of a scope, by path, and all mutants of them, in order.
+///
+/// # Errors
+///
+/// cargo-mutants is not installed, or a file cannot be read.
+pub fn list(workspace: &Path, scope: Scope) -> anyhow::Result<(BTreeMap<String, Source>, Vec<Mutant>)> {
+    let listed: Vec<Listed> = cargo_mutants(workspace, scope.package())?;
+    let mut sources = BTreeMap::new();
+    for file in crate::copy::files(workspace)? {
+        if scope.contains(&file) && file.ends_with(".rs") {
+            let text = std::fs::read_to_string(workspace.join(&file))?;
+            sources.insert(file.clone(), Source::parse(&file, text)?);
+        }
+    }
+    let mut mutants = Vec::new();
+    for one in listed {
+        if let Some(source) = sources.get(&one.file)
+            && let Some(mutant) = one.mutant(source)?
+        {
+            mutants.push(mutant);
+        }
+    }
+    sources.values().for_each(|source| mutants.extend(statements(source)));
+    mutants.sort();
+    mutants.dedup();
+    Ok((sources, mutants))
+}
+
+fn cargo_mutants(workspace: &Path, package: &str) -> anyhow::Result<Vec<Listed>> {
+    let run = Command::new("cargo")
+        .args(["mutants", "--list", "--json", "--no-config", "--package", package])
+        .current_dir(workspace)
+        .output()
+        .context("cargo cannot be started")?;
+    if !run.status.success() {
+        let said = String::from_utf8_lossy(&run.stderr);
+        bail!(
+            "cargo mutants --list failed; it is installed by `cargo install cargo-mutants --locked`\n{said}"
+        );
+    }
+    serde_json::from_slice(&run.stdout).context("the list of cargo-mutants is not as it was")
+}
+
+/// A mutant, as cargo-mutants lists it.
+#[derive(Deserialize)]
+pub struct Listed {
+    file: String,
+    function: Option<Function>,
+    genre: String,
+    replacement: String,
+    name: String,
+    span: Span,
+}
+
+#[derive(Deserialize)]
+struct Function {
+    function_name: String,
+}
+
+#[derive(Deserialize)]
+struct Span {
+    start: Place,
+    end: Place,
+}
+
+#[derive(Deserialize)]
+struct Place {
+    line: usize,
+    column: usize,
+}
+
+impl Listed {
+    /// The mutant, unless it edits a text form, or is of a genre that needs more than one span.
+    ///
+    /// # Errors
+    ///
+    /// The span lies outside the source.
+    pub fn mutant(&self, source: &Source) -> anyhow::Result<Option<Mutant>> {
+        let name = self.function.as_ref().map_or("", |function| function.function_name.as_str());
+        if name.contains("impl Debug") || name.contains("impl Display") || name.contains("Debug for") {
+            return Ok(None);
+        }
+        let genre = match self.genre.as_str() {
+            "FnValue" => Genre::FnValue,
+            "BinaryOperator" => Genre::BinaryOperator,
+            "UnaryOperator" => Genre::UnaryOperator,
+            "MatchArm" => Genre::MatchArm,
+            "MatchArmGuard" => Genre::MatchArmGuard,
+            _ => return Ok(None),
+        };
+        let start = source.offset(self.span.start.line, self.span.start.column)?;
+        let end = source.offset(self.span.end.line, self.span.end.column)?;
+        // The name begins with the place.
+        let description = self.name.split_once(": ").map_or(self.name.as_str(), |(_, what)| what);
+        Ok(Some(Mutant {
+            file: self.file.clone(),
+            span: (start..end).into(),
+            genre,
+            replacement: self.replacement.clone(),
+            line: self.span.start.line,
+            description: description.to_owned(),
+        }))
+    }
+}
