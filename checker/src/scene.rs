@@ -3,7 +3,7 @@
 use crate::history::{Kind, Notify, Object, ObjectId, OpId, Session, Sym, Tables};
 use crate::rule_id::RuleId;
 use crate::text::abbreviated;
-use crate::view::{Moment, View, is_child};
+use crate::view::{Moment, Unjust, View, is_child};
 
 /// What a rule looks at.
 #[derive(Clone, Copy)]
@@ -63,6 +63,21 @@ impl<'a> Scene<'a> {
         let digits = text.len() - text.bytes().rev().take_while(u8::is_ascii_digit).count();
         let (name, number) = text.split_at(digits);
         number == "2147483647" || number.len() == 10 && (name.ends_with("--") || name.ends_with("_-"))
+    }
+
+    /// Whether a grant is right. Where numbers do not tell the order, each contender of the list is looked at, and one that is gone
+    /// by then is not ahead.
+    pub(crate) fn justify(&self, op: OpId) -> Result<(), Unjust> {
+        let justified = self.view.justify(op);
+        let own = self.view.contender(self.view.op(op).own);
+        match (&justified, own) {
+            (Err(Unjust::Ahead(_)), Some(own))
+                if self.is_worn(own.path) && self.view.ahead_now(own).is_none() =>
+            {
+                Ok(())
+            }
+            _ => justified,
+        }
     }
 
     /// Whether foreign clients have modified the znode of an object, or one below.

@@ -91,7 +91,7 @@ impl Guarded {
         let new = view.op(now);
         // What a foreign program was granted by is not known.
         let is_known = !scene.object(new.object).manner.reported;
-        if is_known && new.granted == new.believed && view.justify(now).is_err() {
+        if is_known && new.granted == new.believed && scene.justify(now).is_err() {
             if Self::is_enough(scene, pair, out) {
                 return;
             }

@@ -22,14 +22,7 @@ impl Rule for Justified {
         let Some(op) = grant(scene, event) else { return };
         let rule = scene.rule(Self::ID, op.object);
         out.premise(rule, op.object);
-        let Err(why) = scene.view.justify(event.op) else { return };
-        // Where numbers do not tell the order, each contender of the list is looked at, and one that is gone is not ahead.
-        if let (Unjust::Ahead(_), Some(own)) = (&why, scene.view.contender(op.own))
-            && scene.is_worn(own.path)
-            && scene.view.ahead_now(own).is_none()
-        {
-            return;
-        }
+        let Err(why) = scene.justify(event.op) else { return };
         if out.is_enough(rule, op.object) {
             return;
         }

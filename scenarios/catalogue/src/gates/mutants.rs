@@ -114,10 +114,12 @@ const fn struck(
 }
 
 /// A participant whose session is over takes itself for one inside, and the others leave without it.
-static PLACE_ALWAYS_HELD: Workload = struck(
+static PLACE_ALWAYS_HELD: Workload = WORKLOAD.mutant(
     "gates-place-always-held",
     "the state of a place inside is held, whatever has become of it",
     Caught::by(An1),
+    &[Fault::SessionExpiry],
+    |_| Plan { rounds: 32, faults: 80, ..Plan::calm().with(&[Fault::SessionExpiry], 0.3) },
     |task| client(task, Arc::new(PlaceAlwaysHeld)).boxed(),
 );
 
