@@ -157,10 +157,12 @@ impl Rule for ToldState {
     fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         match event.what {
             What::Believe { object, .. } => Self::goes_on(scene, event.op, object, out),
-            What::Created { path, owner, .. } if owner != Session(0) && event.op != OpId(0) => {
-                if gives_owned(scene, scene.view.op(event.op)) {
-                    self.owned.push(Owned { op: event.op, path, session: owner, is_alive: true });
-                }
+            What::Created { path, owner, .. }
+                if owner != Session(0)
+                    && event.op != OpId(0)
+                    && gives_owned(scene, scene.view.op(event.op)) =>
+            {
+                self.owned.push(Owned { op: event.op, path, session: owner, is_alive: true });
             }
             What::Deleted { path, .. } => {
                 if let Some(own) = self.owned.iter_mut().rfind(|own| own.path == path) {
