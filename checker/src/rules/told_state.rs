@@ -160,7 +160,9 @@ impl Rule for ToldState {
             What::Created { path, owner, .. }
                 if owner != Session(0)
                     && event.op != OpId(0)
-                    && gives_owned(scene, scene.view.op(event.op)) =>
+                    && gives_owned(scene, scene.view.op(event.op))
+                    // The opener of a double barrier makes this one besides.
+                    && !scene.path(path).ends_with("/ready") =>
             {
                 self.owned.push(Owned { op: event.op, path, session: owner, is_alive: true });
             }

@@ -142,6 +142,12 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
 
 /// The approximate size of an operation in a request.
 fn size(op: &Op) -> usize {
+    // The opening sets no data of members.
+    if let Op::Set { path, data, .. } = op
+        && data.is_empty()
+    {
+        return path.len() + MEMBER_OVERHEAD_BYTES;
+    }
     let (Op::Check { path, .. } | Op::Delete { path, .. }) = op else {
         let (Op::Create { path, data, .. } | Op::Set { path, data, .. }) = op else { return 0 };
         return path.len() + data.len() + 64;

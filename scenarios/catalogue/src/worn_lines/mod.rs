@@ -40,7 +40,20 @@ pub static WORKLOAD: Workload = Workload {
 pub static STATED: Stated = Stated {
     finishes_within: Duration::from_secs(120),
     rules: None,
-    sometimes: &[SESSIONS[0], SESSIONS[1], "work ends with its hold", "a contender is evicted"],
+    sometimes: &[
+        SESSIONS[0],
+        SESSIONS[1],
+        "a contender is asked to go",
+        "a contender is evicted",
+        "a contender is made to go",
+        "a hold that was suspect is confirmed",
+        "a hold that was suspect is lost",
+        "a write under a hold has an unknown outcome",
+        "a write under a hold is refused since the hold is over",
+        "an acquire has bad input",
+        "work ends since its holder is asked to go",
+        "work ends with its hold",
+    ],
 };
 
 /// The number of the first contender. A stream of its own: the draws of the plan are those of other workloads.

@@ -31,7 +31,7 @@ pub static WORKLOAD: Workload = Workload {
 pub static STATED: Stated = Stated {
     finishes_within: Duration::from_secs(60),
     rules: None,
-    sometimes: &[SESSIONS[0], SESSIONS[1], "a taker gives up"],
+    sometimes: &[SESSIONS[0], SESSIONS[1], "a taker gives up", "what was taken outlives its session"],
 };
 
 /// The number from which on a queue takes no item.
