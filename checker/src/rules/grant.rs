@@ -202,6 +202,13 @@ impl Rule for GrantOrder {
         let Some(op) = grant(scene, event) else { return };
         let Some(own) = view.contender(op.own).filter(|_| is_firm(scene, op)) else { return };
         let kind = scene.kind(object);
+        // A priority lock looks at waiters whose numbers do not tell their order one by one, and misses those that come meanwhile.
+        let stood = view.contender(op.node);
+        if kind == Kind::PriorityLock
+            && [Some(own), stood].into_iter().flatten().any(|znode| scene.is_worn(znode.path))
+        {
+            return;
+        }
         let is_reader = op.share == Share::Shared;
         let rule = match kind {
             Kind::SharedLock | Kind::RevocableLock if is_reader => RuleId::Rw3,
