@@ -202,13 +202,6 @@ impl Rule for GrantOrder {
         let Some(op) = grant(scene, event) else { return };
         let Some(own) = view.contender(op.own).filter(|_| is_firm(scene, op)) else { return };
         let kind = scene.kind(object);
-        // A priority lock looks at waiters whose numbers do not tell their order one by one, and misses those that come meanwhile.
-        let stood = view.contender(op.node);
-        if kind == Kind::PriorityLock
-            && [Some(own), stood].into_iter().flatten().any(|znode| scene.is_worn(znode.path))
-        {
-            return;
-        }
         let is_reader = op.share == Share::Shared;
         let rule = match kind {
             Kind::SharedLock | Kind::RevocableLock if is_reader => RuleId::Rw3,
@@ -229,6 +222,10 @@ impl Rule for GrantOrder {
         if kind == Kind::PriorityLock {
             if let Some((number, list)) = view.passed_over(event.op) {
                 let Some(passed) = view.contender(number) else { return };
+                // As for every grant: where numbers do not tell the order, one that is gone is not ahead.
+                if scene.is_worn(passed.path) && !passed.is_alive() {
+                    return;
+                }
                 let text = explain(what()).because(format!(
                     "in the list of e{}, {} of {} is ahead of it",
                     list.reply,
