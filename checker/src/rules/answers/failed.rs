@@ -60,14 +60,11 @@ fn missing(scene: &Scene<'_>, doing: &Doing, failure: Failure, znodes: &Znodes) 
         Failure::Revoked => nobody_asked(scene, doing, znodes),
         Failure::ClaimLost => still_claimed(scene, doing, znodes),
         // A put knows it by the znode with the last number, which stands, or by the number of items that there were.
-        Failure::Exhausted if doing.verb == Verb::Put && !doing.heard(&[Code::NodeExists]) => {
-            has_numbers_left(scene, doing)
-        }
+        Failure::Exhausted if doing.verb == Verb::Put => has_numbers_left(scene, doing),
         Failure::NotAParticipant if doing.verb == Verb::Open => is_named(scene, doing, znodes),
         Failure::AlreadyVoted if doing.verb == Verb::Vote => has_not_voted(scene, doing, znodes),
         // An open handle is notified of what a foreign client does.
         Failure::Mismatch if scene.is_interfered_with(doing.object) => None,
-        Failure::Exhausted if doing.verb == Verb::Put => None,
         Failure::Mismatch
         | Failure::Exhausted
         | Failure::Late
@@ -82,6 +79,9 @@ const SPARE_NUMBERS: i32 = 1 << 24;
 
 /// A queue without numbers has had almost as many items as ZooKeeper can count.
 fn has_numbers_left(scene: &Scene<'_>, doing: &Doing) -> Option<String> {
+    if doing.heard(&[Code::NodeExists]) {
+        return None;
+    }
     let queue = scene.object(doing.object).path;
     if !scene.view.is_sim() || scene.is_interfered_with(doing.object) {
         return (!doing.heard_any()).then(|| "none of its requests was answered".to_owned());
