@@ -104,8 +104,8 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
             let status = connected(zk).await?;
             // Pipelined: the own znode, and by the first of a generation the record of the one before.
             let own = zk.get_watch(&self.own());
-            let before =
-                self.is_first.then(|| zk.get(&self.barrier.directory(self.generation.wrapping_sub(1))));
+            let former = self.generation.wrapping_sub(1);
+            let before = self.is_first.then(|| zk.get(&self.barrier.directory(former)));
             let Some(own) = unless_again(zk, status, present(own.await)).await? else { continue };
             let Some((found, watch)) = own else { return self.removed() };
             self.watch = Some(watch);
@@ -113,7 +113,7 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
                 let Some(before) = unless_again(zk, status, present(before.await)).await? else { continue };
                 self.is_first = false;
                 if before.is_some_and(|record| Roster::read(&record.data).is_none()) {
-                    wake_those_left_behind(self.barrier, self.generation.wrapping_sub(1)).await?;
+                    wake_those_left_behind(self.barrier, former).await?;
                 }
             }
             if found.stat.version != self.written {

@@ -105,6 +105,14 @@ impl<Z: ZooKeeper> Leaving<Z> {
         }
     }
 
+    /// Confirms the deletion of the own znode, and of `ready` if we are the keeper.
+    fn all_gone(&mut self) {
+        self.gone();
+        if let Some(armed) = self.keeper.take() {
+            armed.done();
+        }
+    }
+
     fn delete_own(&self) -> Op {
         Op::Delete { path: self.own.clone(), version: None }
     }
@@ -162,20 +170,15 @@ impl<Z: ZooKeeper> Leaving<Z> {
             let status = connected(&self.zk).await?;
             // Pipelined: the list, and a watch on the member that will be the highest.
             let listing = self.zk.children(&self.directory);
-            let watching = expected.map(|name| self.zk.children_watch(&path::join(&self.directory, &name)));
+            let watching =
+                expected.take().map(|name| self.zk.children_watch(&path::join(&self.directory, &name)));
             let listed = present(listing.await);
             let watched = match watching {
                 Some(watching) => present(watching.await),
                 None => Ok(None),
             };
-            let Some(list) = unless_again(&self.zk, status, listed).await? else {
-                expected = None;
-                continue;
-            };
-            let Some(watched) = unless_again(&self.zk, status, watched).await? else {
-                expected = None;
-                continue;
-            };
+            let both = listed.and_then(|list| Ok((list, watched?)));
+            let Some((list, watched)) = unless_again(&self.zk, status, both).await? else { continue };
             let others = list.map(|list| self.those_of(list.names)).unwrap_or_default().without(&own);
             let Some(highest) = others.names().last() else { break };
             match watched {
@@ -199,15 +202,13 @@ impl<Z: ZooKeeper> Leaving<Z> {
         let delete = |path: &String| Op::Delete { path: path.clone(), version: None };
         let status = connected(&self.zk).await?;
         match self.zk.multi(vec![self.delete_own(), delete(&self.ready), delete(&self.directory)]).await {
-            Ok(_) => {}
-            Err(Error::Multi { .. }) => return Ok(false),
-            Err(e) => return again(&self.zk, status, e).await.map(|()| false),
+            Ok(_) => {
+                self.all_gone();
+                Ok(true)
+            }
+            Err(Error::Multi { .. }) => Ok(false),
+            Err(e) => again(&self.zk, status, e).await.map(|()| false),
         }
-        self.gone();
-        if let Some(armed) = self.keeper.take() {
-            armed.done();
-        }
-        Ok(true)
     }
 
     /// Deletes the own znode, and `ready` if we are the keeper: together while both exist. With [`Then::Look`] returns the
@@ -232,10 +233,7 @@ impl<Z: ZooKeeper> Leaving<Z> {
                 Err(e) => again(&self.zk, status, e).await?,
             }
         }
-        self.gone();
-        if let Some(armed) = self.keeper.take() {
-            armed.done();
-        }
+        self.all_gone();
         match left {
             Some(looking) => Ok(looking.await.ok().map(|list| self.those_of(list.names))),
             None => Ok(None),

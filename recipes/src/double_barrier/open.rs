@@ -65,8 +65,8 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
     }
 
     /// The transaction of step 3: begins the next generation if this one is still open for joining, no participant has
-    /// joined since the list, and all listed are there. It writes to each of them, which notifies it. The roster is written to `ready`, and to the directory in case
-    /// `ready` goes with its owner before all have read it.
+    /// joined since the list, and all listed are there. It writes to each of them, which notifies it. The roster is written
+    /// to `ready`, and to the directory in case `ready` goes with its owner before all have read it.
     fn opening(&self, roster: &Roster, joins: i32, make_next: bool) -> Result<Vec<Op>, Error> {
         let directory = self.barrier.directory(self.generation);
         let record = roster.record(&self.guid.to_string());
@@ -140,17 +140,12 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
     }
 }
 
-/// The approximate size of an operation in a request.
+/// The approximate size of an operation of the opening in a request.
 fn size(op: &Op) -> usize {
-    // The opening sets no data of members.
-    if let Op::Set { path, data, .. } = op
-        && data.is_empty()
-    {
-        return path.len() + MEMBER_OVERHEAD_BYTES;
+    match op {
+        // Of a member.
+        Op::Set { path, data, .. } if data.is_empty() => path.len() + MEMBER_OVERHEAD_BYTES,
+        Op::Create { path, data, .. } | Op::Set { path, data, .. } => path.len() + data.len() + 64,
+        _ => 0,
     }
-    let (Op::Check { path, .. } | Op::Delete { path, .. }) = op else {
-        let (Op::Create { path, data, .. } | Op::Set { path, data, .. }) = op else { return 0 };
-        return path.len() + data.len() + 64;
-    };
-    path.len() + MEMBER_OVERHEAD_BYTES
 }
