@@ -1,6 +1,7 @@
 //! What a hold, a registration, a membership or a place tells of itself, as the journal has it.
 
 use crate::prelude::*;
+use std::time::Duration;
 use zk_recipes::{HoldState, LostReason, Stop};
 
 /// The state that is told.
@@ -49,4 +50,13 @@ impl From<Stop> for State {
 pub(crate) fn tells<C: Client>(client: &C, object: ObjectId, op: OpId, state: State) {
     let (me, text) = (client.number(), state.text());
     client.journal(|journal, at| journal.observed(at, me, op, object, Seen::State, text, 0));
+}
+
+/// Faults that break connections, and end sessions while their clients live.
+pub(crate) const BREAKS: &[Fault] = &[Fault::Disconnect, Fault::SessionExpiry, Fault::ClientPartition];
+
+/// A `resumed` that waits for a moment, and not for the session: mutants call it.
+pub(crate) async fn early<Z: ZooKeeper>(zk: &Z) -> Result<(), LostReason> {
+    zk.sleep_until(zk.now() + Duration::from_millis(10)).await;
+    Ok(())
 }

@@ -3,8 +3,8 @@
 use super::calls::{Calls, Pending};
 use super::workload::{WORKLOAD, client};
 use crate::prelude::*;
+use crate::told::{BREAKS, early};
 use std::sync::Arc;
-use std::time::Duration;
 use zk_harness::workload::TaskFn;
 use zk_recipes::{Barrier, HoldState, Inside, LostReason};
 
@@ -94,9 +94,6 @@ impl<Z: ZooKeeper> Calls<Z> for PathOfAnother {
     }
 }
 
-/// Faults that break connections, and end sessions while their clients live.
-const BREAKS: &[Fault] = &[Fault::Disconnect, Fault::SessionExpiry, Fault::ClientPartition];
-
 const fn struck(
     name: &'static str,
     about: &'static str,
@@ -158,10 +155,6 @@ struct PlaceResumesTooEarly;
 
 impl<Z: ZooKeeper> Calls<Z> for PlaceResumesTooEarly {
     fn resumed<'a>(&'a self, zk: &'a Z, _: &'a Inside<Z>) -> BoxFuture<'a, Result<(), LostReason>> {
-        async {
-            zk.sleep_until(zk.now() + Duration::from_millis(10)).await;
-            Ok(())
-        }
-        .boxed()
+        early(zk).boxed()
     }
 }

@@ -2,15 +2,12 @@
 
 use super::{Calls, LOSSES, client, mutant};
 use crate::prelude::*;
+use crate::told::{BREAKS, early};
 use std::sync::Arc;
-use std::time::Duration;
 use zk_harness::workload::TaskFn;
 use zk_recipes::group::Membership;
 use zk_recipes::names::Registration;
 use zk_recipes::{HoldState, LostReason, Stop};
-
-/// Breaks connections, and ends sessions while their clients live.
-const BREAKS: &[Fault] = &[Fault::Disconnect, Fault::SessionExpiry, Fault::ClientPartition];
 
 const fn struck(
     name: &'static str,
@@ -131,10 +128,4 @@ impl<Z: ZooKeeper> Calls<Z> for MemberResumesTooEarly {
     fn resumed<'a>(&'a self, zk: &'a Z, _: &'a Membership<Z>) -> BoxFuture<'a, Result<(), LostReason>> {
         early(zk).boxed()
     }
-}
-
-/// Waits for a moment, and not for the session.
-async fn early<Z: ZooKeeper>(zk: &Z) -> Result<(), LostReason> {
-    zk.sleep_until(zk.now() + Duration::from_millis(10)).await;
-    Ok(())
 }
