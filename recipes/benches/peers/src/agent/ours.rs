@@ -1,11 +1,12 @@
 //! The recipes of this workspace on its own client, as the README shows them: one client is one session, every call is awaited,
 //! guards are released.
 
-use super::shared::{HandOvers, Rounds};
+use super::shared::{Rounds, all, contention, dropped, lock_cycles};
 use super::{Measured, Orders, Task, ours_queue};
 use crate::clock::{micros, now, sleep};
 use anyhow::{Context, bail};
-use futures_util::future::try_join_all;
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, try_join_all};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Barrier, mpsc};
@@ -13,8 +14,8 @@ use tokio::task::{JoinSet, block_in_place};
 use zk_recipes::client::{Client, Options};
 use zk_recipes::zk::{CreateMode, ZooKeeper};
 use zk_recipes::{
-    DoubleBarrier, DoubleBarrierOptions, Election, ElectionOptions, Leave, Lock, LockOptions, Parents, Reuse,
-    SharedLock, SharedLockOptions,
+    DoubleBarrier, DoubleBarrierOptions, Election, ElectionOptions, Leave, Lock, LockGuard, LockOptions,
+    Parents, Reuse, SharedLock, SharedLockOptions,
 };
 
 const SESSION: Duration = Duration::from_secs(30);
@@ -67,13 +68,6 @@ async fn until_children(observer: &Client, path: &str, count: usize) -> anyhow::
 }
 
 /// Joins tasks; the first failure is that of all.
-async fn all(mut tasks: JoinSet<anyhow::Result<()>>) -> anyhow::Result<()> {
-    while let Some(done) = tasks.join_next().await {
-        done??;
-    }
-    Ok(())
-}
-
 async fn requests(task: &Task) -> anyhow::Result<()> {
     let zk = only(task).await?;
     let root = task.text("root")?;
@@ -97,69 +91,27 @@ async fn requests(task: &Task) -> anyhow::Result<()> {
     Ok(())
 }
 
+fn acquire(lock: Lock<Client>) -> BoxFuture<'static, anyhow::Result<LockGuard<Client>>> {
+    async move { Ok(lock.acquire().await?) }.boxed()
+}
+
+fn release(held: LockGuard<Client>) -> BoxFuture<'static, anyhow::Result<()>> {
+    async move { Ok(held.release().await.map(drop)?) }.boxed()
+}
+
 async fn lock(task: &Task) -> anyhow::Result<()> {
     let zk = only(task).await?;
     let lock = Lock::new(&zk, task.text("root")?, LockOptions::default())?;
     let is_dropped = task.text("recipe")?.ends_with("dropped");
-    let cycles = async |count: usize| {
-        let (mut acquires, mut whole) = (Vec::with_capacity(count), Vec::with_capacity(count));
-        for _ in 0..count {
-            let begun = now();
-            let held = lock.acquire().await?;
-            acquires.push(micros(begun, now()));
-            if is_dropped {
-                drop(held);
-            } else {
-                held.release().await?;
-            }
-            whole.push(micros(begun, now()));
-        }
-        anyhow::Ok((acquires, whole))
-    };
-    cycles(task.number("warm")?).await?;
-    let mut orders = Orders;
-    while let Some(ops) = block_in_place(|| orders.next()) {
-        let begun = now();
-        let (acquires, whole) = cycles(ops).await?;
-        orders.report(Measured::between(ops, begun, now()).with("acquire", acquires).with("whole", whole));
-    }
-    Ok(())
+    lock_cycles(task, lock, acquire, if is_dropped { dropped } else { release }).await
 }
 
 async fn hand_over(task: &Task) -> anyhow::Result<()> {
-    let (clients, hold) = (task.number("clients")?, task.millis("hold_ms"));
-    let sessions = sessions(task, clients).await?;
+    let sessions = sessions(task, task.number("clients")?).await?;
     let root = task.text("root")?;
     let locks = sessions.iter().map(|zk| Lock::new(zk, root, LockOptions::default()));
     let locks: Vec<_> = locks.collect::<Result<_, _>>()?;
-    let hand_overs = Arc::<HandOvers>::default();
-    let contend = async |each: usize| {
-        let mut tasks = JoinSet::new();
-        for lock in &locks {
-            let (lock, hand_overs) = (lock.clone(), hand_overs.clone());
-            tasks.spawn(async move {
-                for _ in 0..each {
-                    let held = lock.acquire().await?;
-                    hand_overs.entered();
-                    if !hold.is_zero() {
-                        sleep(hold).await;
-                    }
-                    hand_overs.leaving();
-                    held.release().await?;
-                }
-                Ok(())
-            });
-        }
-        all(tasks).await
-    };
-    contend(task.number("warm")?.div_ceil(clients)).await?;
-    hand_overs.take(0);
-    let mut orders = Orders;
-    while let Some(ops) = block_in_place(|| orders.next()) {
-        contend(ops.div_ceil(clients)).await?;
-        orders.report(hand_overs.take(ops.div_ceil(clients) * clients));
-    }
-    Ok(())
+    contention(task, &locks, acquire, release).await
 }
 
 async fn shared_lock(task: &Task) -> anyhow::Result<()> {

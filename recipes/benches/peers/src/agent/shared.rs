@@ -1,10 +1,100 @@
 //! What the peers in Rust measure alike.
 
-use super::Measured;
-use crate::clock::{micros, now};
+use super::{Measured, Orders, Task};
+use crate::clock::{micros, now, sleep};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
+use tokio::task::{JoinSet, block_in_place};
+
+/// Waits for tasks; the first error ends it.
+pub async fn all(mut tasks: JoinSet<anyhow::Result<()>>) -> anyhow::Result<()> {
+    while let Some(done) = tasks.join_next().await {
+        done??;
+    }
+    Ok(())
+}
+
+/// Takes a lock.
+type Acquire<L, H> = fn(L) -> BoxFuture<'static, anyhow::Result<H>>;
+
+/// Releases it.
+type Release<H> = fn(H) -> BoxFuture<'static, anyhow::Result<()>>;
+
+/// Releases by dropping the guard.
+pub fn dropped<H>(held: H) -> BoxFuture<'static, anyhow::Result<()>> {
+    drop(held);
+    async { Ok(()) }.boxed()
+}
+
+/// Takes a lock and releases it, as often as each order says.
+pub async fn lock_cycles<L: Clone, H>(
+    task: &Task,
+    handle: L,
+    acquire: Acquire<L, H>,
+    release: Release<H>,
+) -> anyhow::Result<()> {
+    let cycles = async |count: usize| {
+        let (mut acquires, mut whole) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        for _ in 0..count {
+            let begun = now();
+            let held = acquire(handle.clone()).await?;
+            acquires.push(micros(begun, now()));
+            release(held).await?;
+            whole.push(micros(begun, now()));
+        }
+        anyhow::Ok((acquires, whole))
+    };
+    cycles(task.number("warm")?).await?;
+    let mut orders = Orders;
+    while let Some(ops) = block_in_place(|| orders.next()) {
+        let begun = now();
+        let (acquires, whole) = cycles(ops).await?;
+        orders.report(Measured::between(ops, begun, now()).with("acquire", acquires).with("whole", whole));
+    }
+    Ok(())
+}
+
+/// Lets clients contend for a lock, each with its handle, as often as each order says.
+pub async fn contention<L: Clone + Send + 'static, H: Send + 'static>(
+    task: &Task,
+    handles: &[L],
+    acquire: Acquire<L, H>,
+    release: Release<H>,
+) -> anyhow::Result<()> {
+    let (clients, hold) = (handles.len(), task.millis("hold_ms"));
+    let hand_overs = Arc::<HandOvers>::default();
+    let contend = async |each: usize| {
+        let mut tasks = JoinSet::new();
+        for handle in handles {
+            let (handle, hand_overs) = (handle.clone(), hand_overs.clone());
+            tasks.spawn(async move {
+                for _ in 0..each {
+                    let held = acquire(handle.clone()).await?;
+                    hand_overs.entered();
+                    if !hold.is_zero() {
+                        sleep(hold).await;
+                    }
+                    hand_overs.leaving();
+                    release(held).await?;
+                }
+                Ok(())
+            });
+        }
+        all(tasks).await
+    };
+    contend(task.number("warm")?.div_ceil(clients)).await?;
+    hand_overs.take(0);
+    let mut orders = Orders;
+    while let Some(ops) = block_in_place(|| orders.next()) {
+        contend(ops.div_ceil(clients)).await?;
+        orders.report(hand_overs.take(ops.div_ceil(clients) * clients));
+    }
+    Ok(())
+}
 
 /// The hand-overs of a lock: from the call of a release until the next holder has it.
 #[derive(Default)]

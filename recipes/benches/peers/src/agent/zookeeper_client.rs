@@ -1,10 +1,12 @@
 //! The crate zookeeper-client, whose only recipe is `Client::lock`. Dropping its guard releases in the background, and nothing
 //! says when that is done.
 
-use super::shared::HandOvers;
+use super::shared::{contention, dropped, lock_cycles};
 use super::{Measured, Orders, Task};
 use crate::clock::{micros, now, sleep};
 use anyhow::{Context, bail};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
@@ -73,67 +75,22 @@ async fn requests(task: &Task) -> anyhow::Result<()> {
 }
 
 async fn lock(task: &Task) -> anyhow::Result<()> {
-    let zk = only(task).await?;
-    let root = task.text("root")?;
-    let cycles = async |count: usize| {
-        let (mut acquires, mut whole) = (Vec::with_capacity(count), Vec::with_capacity(count));
-        for _ in 0..count {
-            let begun = now();
-            let held = acquire(&zk, root).await?;
-            acquires.push(micros(begun, now()));
-            drop(held);
-            whole.push(micros(begun, now()));
-        }
-        anyhow::Ok((acquires, whole))
-    };
-    cycles(task.number("warm")?).await?;
-    let mut orders = Orders;
-    while let Some(ops) = block_in_place(|| orders.next()) {
-        let begun = now();
-        let (acquires, whole) = cycles(ops).await?;
-        orders.report(Measured::between(ops, begun, now()).with("acquire", acquires).with("whole", whole));
-    }
-    Ok(())
+    let handle = (only(task).await?, task.text("root")?.into());
+    lock_cycles(task, handle, acquire_by, dropped).await
 }
 
 async fn hand_over(task: &Task) -> anyhow::Result<()> {
-    let (clients, hold) = (task.number("clients")?, task.millis("hold_ms"));
     let root: Arc<str> = task.text("root")?.into();
-    let mut sessions = Vec::new();
-    for _ in 0..clients {
-        sessions.push(only(task).await?);
+    let mut handles = Vec::new();
+    for _ in 0..task.number("clients")? {
+        handles.push((only(task).await?, root.clone()));
     }
-    let hand_overs = Arc::<HandOvers>::default();
-    let contend = async |each: usize| {
-        let mut tasks = JoinSet::new();
-        for zk in &sessions {
-            let (zk, root, hand_overs) = (zk.clone(), root.clone(), hand_overs.clone());
-            tasks.spawn(async move {
-                for _ in 0..each {
-                    let held = acquire(&zk, &root).await?;
-                    hand_overs.entered();
-                    if !hold.is_zero() {
-                        sleep(hold).await;
-                    }
-                    hand_overs.leaving();
-                    drop(held);
-                }
-                anyhow::Ok(())
-            });
-        }
-        while let Some(done) = tasks.join_next().await {
-            done??;
-        }
-        anyhow::Ok(())
-    };
-    contend(task.number("warm")?.div_ceil(clients)).await?;
-    hand_overs.take(0);
-    let mut orders = Orders;
-    while let Some(ops) = block_in_place(|| orders.next()) {
-        contend(ops.div_ceil(clients)).await?;
-        orders.report(hand_overs.take(ops.div_ceil(clients) * clients));
-    }
-    Ok(())
+    contention(task, &handles, acquire_by, dropped).await
+}
+
+/// As [`acquire`], by a session and a directory.
+fn acquire_by((zk, root): (Client, Arc<str>)) -> BoxFuture<'static, anyhow::Result<OwnedLockClient>> {
+    async move { acquire(&zk, &root).await }.boxed()
 }
 
 /// The leader is the holder of a lock. It ends by dropping its guard and its client.
