@@ -16,6 +16,7 @@ use crate::zk::duty::{answered, settle};
 use crate::zk::{CreateMode, Duty, Error, Listing, Op, OpResult, Stat, Status, Time, ZooKeeper, path};
 use futures_util::FutureExt;
 use futures_util::future::{Either, try_join_all};
+use std::cmp::Ordering;
 use std::future::Future;
 
 /// The reads of one look. The gates are read before the holders, so every grant to another client is either listed or
@@ -141,11 +142,12 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
         let conflicts = conflicts(self.role);
         let own = ContenderName::read(own_name).ok_or_else(|| self.removed())?;
         let own_rank = own.rank(self.contender.czxid);
-        // Worn numbers matter only among equal priorities.
-        let unclear = |other: ContenderName| {
-            let is_alike =
-                if is_good(other.number) { other.number == own.number } else { !is_good(own.number) };
-            other.priority == own.priority && is_alike
+        // Worn numbers do not tell who of the more urgent is the nearest: two that take another for it are both woken by it.
+        let unclear = |other: ContenderName| match other.priority.cmp(&own.priority) {
+            Ordering::Less => !is_good(other.number),
+            Ordering::Equal if is_good(other.number) => other.number == own.number,
+            Ordering::Equal => !is_good(own.number),
+            Ordering::Greater => false,
         };
         let mut nearest = None;
         let mut asked = Vec::new();
