@@ -11,6 +11,7 @@ mod exercised;
 mod explore;
 mod failure;
 mod fingerprints;
+mod hunt;
 mod judging;
 mod junit;
 mod lines;
@@ -72,6 +73,8 @@ enum Verb {
     Serve(serve::Serve),
     /// Do something to an ensemble that is served, or ask it something: inject a fault, show the sessions, judge the history
     Control(control::Control),
+    /// Hunt programs of other people: their clients as processes, under drawn faults, judged by what they report and send
+    Hunt(hunt::Hunt),
 }
 
 /// How results are written.
@@ -128,6 +131,7 @@ pub fn main() -> ExitCode {
         Verb::Conformance(conformance) => conformance.run(),
         Verb::Serve(serve) => serve.run(),
         Verb::Control(control) => control.run(),
+        Verb::Hunt(hunt) => hunt.run(),
     };
     result.unwrap_or_else(|error| {
         eprintln!("error: {error:#}");

@@ -1,0 +1,137 @@
+//! One try: a plan, the clients of a scenario, and the verdict on what they did.
+
+use crate::clock::now;
+use crate::draw::HOSTILE_MS;
+use crate::plan::{Plan, Step};
+use crate::process::Setting;
+use crate::program::{Prepared, Scenario};
+use crate::stage::Stage;
+use anyhow::{Context, bail};
+use std::fs::File;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use zk_checker::Verdict;
+use zk_checker::history::History;
+use zk_serve::Judged;
+
+/// How long the processes may take until they are connected.
+const READY: Duration = Duration::from_secs(40);
+
+/// How long faults strike at most: the time in which they are drawn, and another second.
+const HOSTILE: Duration = Duration::from_millis(HOSTILE_MS + 1000);
+
+/// How long clients go on after the last effect of a fault.
+const AFTERMATH: Duration = Duration::from_millis(1000);
+
+/// How long the ensemble may take until it is whole again.
+const HEALING: Duration = Duration::from_secs(20);
+
+/// How long clients may take until they rest: seven session timeouts.
+const REST: Duration = Duration::from_secs(15);
+
+/// How long clients may take until they have said what they see.
+const AUDIT: Duration = Duration::from_secs(5);
+
+/// How long processes may take to end.
+const END: Duration = Duration::from_secs(2);
+
+/// A try that came to its verdict.
+#[derive(Debug)]
+pub struct Attempt {
+    /// What the rules say.
+    pub judged: Judged,
+    /// What happened.
+    pub history: History,
+    /// The steps that were carried out.
+    pub struck: Vec<Step>,
+    /// Errors that the library gave, and processes that ended.
+    pub troubles: Vec<String>,
+    /// Lines and commands that made no sense.
+    pub refused: Vec<String>,
+    /// The clients that did not come to rest.
+    pub restless: Vec<&'static str>,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// A promise that was broken.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Broken {
+    /// The rule.
+    pub rule: String,
+    /// The object.
+    pub object: String,
+    /// The explanation.
+    pub text: String,
+}
+
+impl Attempt {
+    /// The promises that were broken.
+    pub fn broken(&self) -> Vec<Broken> {
+        let of_rules =
+            self.judged.report().findings.iter().filter(|finding| finding.verdict == Verdict::Fail);
+        let of_rules = of_rules.map(|finding| Broken {
+            rule: finding.rule.name().to_owned(),
+            object: finding.path.clone(),
+            text: finding.text.to_string(),
+        });
+        let of_wire = self.judged.wire().findings.iter().filter(|finding| !finding.possible);
+        let of_wire = of_wire.map(|finding| Broken {
+            rule: finding.rule.name().to_owned(),
+            object: finding.directory.clone(),
+            text: finding.text.clone(),
+        });
+        of_rules.chain(of_wire).collect()
+    }
+}
+
+/// Tries a plan once. What drivers write to standard error goes to `log`.
+///
+/// # Errors
+///
+/// The ensemble or a process cannot be started, a client does not connect, or the user has interrupted.
+pub fn attempt(
+    prepared: &Prepared<'_>,
+    scenario: &Scenario,
+    plan: &Plan,
+    seed: u64,
+    log: &Path,
+    stop: &AtomicBool,
+) -> anyhow::Result<Attempt> {
+    let began = now();
+    let program = prepared.program();
+    let source = format!("hunt {} {} --seeds {seed}", program.name, scenario.name);
+    let setting = |connect_string| {
+        let log = File::create(log).with_context(|| format!("cannot write {}", log.display()))?;
+        Ok(Setting { prepared, scenario, connect_string, seed, log })
+    };
+    let mut stage = Stage::start(source, setting, stop)?;
+    if !stage
+        .go_on(now() + READY, |stage| stage.is_ready() || stage.clients.values().any(|one| one.is_gone()))?
+        || !stage.is_ready()
+    {
+        let name = &program.name;
+        bail!("a client of {name} does not connect: {} has what it says", log.display());
+    }
+    stage.go(plan);
+    stage.go_on(now() + HOSTILE, |stage| stage.has_struck() && now() >= stage.over + AFTERMATH)?;
+    stage.heal();
+    if !stage.go_on(now() + HEALING, |stage| stage.is_healed)? {
+        bail!("the ensemble is not whole again after {HEALING:?}");
+    }
+    stage.rest();
+    stage.go_on(now() + REST, Stage::is_settled)?;
+    let restless = stage.clients.iter().filter(|(_, client)| !client.is_resting && !client.is_gone());
+    let restless = restless.map(|(name, _)| *name).collect();
+    stage.quiesce();
+    stage.say("audit");
+    stage.go_on(now() + AUDIT, |stage| {
+        stage.clients.values().all(|client| client.is_audited || client.is_gone() || !client.is_resting)
+    })?;
+    let (judged, history) = (stage.server.verdict(), stage.server.history());
+    stage.end(now() + END)?;
+    let notes = stage.notes;
+    let (struck, troubles, refused) = (notes.struck, notes.troubles, notes.refused);
+    Ok(Attempt { judged, history, struck, troubles, refused, restless, took: now() - began })
+}

@@ -1,0 +1,34 @@
+//! Coordination code of other people, under the faults of a served ensemble, judged by the same rules as ours.
+//!
+//! A *program* is a folder with a `program.json` and a *driver*: a small program in the library's own language that is told by
+//! lines when to begin, when to rest and what to report, and that reports what it believes. `README.md` has the lines.
+//!
+//! | module | content |
+//! |---|---|
+//! | `program` | programs, their scenarios, the promises of their authors |
+//! | `plan` | plans: commands, each at a time or behind a report |
+//! | `draw` | a plan from a seed |
+//! | `lines` | what drivers say |
+//! | `process` | the processes of drivers |
+//! | `stage` | one try while it runs: the ensemble, the processes, the plan |
+//! | `attempt` | one try from its begin to its verdict |
+//! | `rate` | how often a plan fails, with an interval |
+//! | `shrink` | the smallest plan that still fails |
+//! | `findings` | findings that are kept |
+//! | `page` | the page of what was found, and of what was tried and held |
+//!
+//! A program is not deterministic: a plan counts by how often it fails, not by one run.
+
+pub mod attempt;
+pub mod draw;
+pub mod findings;
+pub mod lines;
+pub mod page;
+pub mod plan;
+pub mod process;
+pub mod program;
+pub mod rate;
+pub mod shrink;
+
+mod clock;
+mod stage;

@@ -1,0 +1,65 @@
+//! What drivers say: a line each, whose first word is the client.
+
+/// A line of a driver.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Said {
+    /// It is connected, and waits for `go`.
+    Ready,
+    /// Its session from now on.
+    Session(String),
+    /// It has no operation any more, and begins none.
+    Resting,
+    /// It has reported what it sees.
+    Audited,
+    /// An error that the library gave.
+    Trouble(String),
+    /// A report: event, kind, object and item.
+    Report(Told),
+}
+
+/// A report of a driver.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// What happened.
+    pub event: String,
+    /// The words behind it, as they are written down.
+    pub rest: String,
+}
+
+/// Reads a line: who says it, and what.
+///
+/// # Errors
+///
+/// One sentence, if it is no such line.
+pub fn read(line: &str) -> Result<(&str, Said), String> {
+    let wrong = || format!("{line:?} is not a line of a driver");
+    let (client, rest) = line.trim().split_once(' ').ok_or_else(wrong)?;
+    let (word, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+    let said = match (word, rest) {
+        ("ready", "") => Said::Ready,
+        ("resting", "") => Said::Resting,
+        ("audited", "") => Said::Audited,
+        ("session", id) if id.starts_with("0x") => Said::Session(id.to_owned()),
+        ("trouble", text) => Said::Trouble(text.to_owned()),
+        ("session" | "ready" | "resting" | "audited" | "", _) | (_, "") => return Err(wrong()),
+        (event, rest) => Said::Report(Told { event: event.to_owned(), rest: rest.to_owned() }),
+    };
+    Ok((client, said))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_read() {
+        assert_eq!(read("a ready"), Ok(("a", Said::Ready)));
+        assert_eq!(read("b session 0x12"), Ok(("b", Said::Session("0x12".to_owned()))));
+        let told = Told { event: "acquired".to_owned(), rest: "lock /l".to_owned() };
+        assert_eq!(read("c acquired lock /l\n"), Ok(("c", Said::Report(told))));
+        assert_eq!(read("c trouble no such node"), Ok(("c", Said::Trouble("no such node".to_owned()))));
+        for wrong in ["", "a", "a acquired", "a ready now", "a session 12"] {
+            assert!(read(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}

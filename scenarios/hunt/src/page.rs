@@ -1,0 +1,116 @@
+//! The page of what was found, and of what was tried and held.
+
+use crate::findings::Finding;
+use crate::program::Program;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// What came of the drawn plans of a scenario.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tried {
+    /// The program.
+    pub program: String,
+    /// Its version.
+    pub version: String,
+    /// The scenario.
+    pub scenario: String,
+    /// The number of tries, each with another plan.
+    pub tries: u32,
+    /// The number of steps that were carried out.
+    pub faults: u32,
+    /// The tries that broke each rule.
+    pub broken: BTreeMap<String, u32>,
+    /// The tries in which a client did not come to rest.
+    pub restless: u32,
+}
+
+/// The page, in Markdown.
+pub fn page(programs: &[Program], findings: &[Finding], tried: &[Tried]) -> String {
+    let mut text = String::from(HEAD);
+    let _ = writeln!(
+        text,
+        "\n| program | finding | rule | fails | ours, same plan | upstream |\n|---|---|---|---|---|---|"
+    );
+    let version = |name: &str| programs.iter().find(|of| of.name == name).map_or("", |of| &of.version);
+    for finding in findings {
+        let about = &finding.about;
+        let rate = about.rate.map_or("not measured".to_owned(), |rate| rate.to_string());
+        let ours = about.ours.map_or("no such recipe".to_owned(), |rate| match rate.hits {
+            0 => format!("holds in {}", rate.tries),
+            _ => rate.to_string(),
+        });
+        let _ = writeln!(
+            text,
+            "| {} {} | [{}](#{}) | {} | {rate} | {ours} | {} |",
+            finding.program,
+            version(&finding.program),
+            about.title,
+            anchor(finding),
+            about.rule.as_deref().unwrap_or(""),
+            about.upstream.as_deref().unwrap_or("not known there"),
+        );
+    }
+    for finding in findings {
+        section(&mut text, finding, version(&finding.program));
+    }
+    let _ = writeln!(
+        text,
+        "\n{TRIED}\n\n| program | scenario | tries | faults | rules broken | clients that did not come to rest |\n|---|---|---|---|---|---|"
+    );
+    for one in tried {
+        let broken: Vec<String> =
+            one.broken.iter().map(|(rule, count)| format!("{rule} in {count}")).collect();
+        let broken = if broken.is_empty() { "held".to_owned() } else { broken.join(", ") };
+        let _ = writeln!(
+            text,
+            "| {} {} | {} | {} | {} | {broken} | {} |",
+            one.program, one.version, one.scenario, one.tries, one.faults, one.restless
+        );
+    }
+    text
+}
+
+fn anchor(finding: &Finding) -> String {
+    format!("{}-{}", finding.program, finding.id)
+}
+
+fn section(text: &mut String, finding: &Finding, version: &str) {
+    let about = &finding.about;
+    let _ = writeln!(text, "\n## {}\n", anchor(finding));
+    let _ = writeln!(text, "**{} {version}, {}: {}.**\n", finding.program, about.scenario, about.title);
+    let _ = writeln!(text, "> {}\n\n— {}\n", about.promise.quote.replace('\n', "\n> "), about.promise.source);
+    let _ = writeln!(text, "{}\n", about.happens);
+    if let Some(upstream) = &about.upstream {
+        let note = about.upstream_note.as_deref().map(|note| format!(": {note}")).unwrap_or_default();
+        let _ = writeln!(text, "Upstream: {upstream}{note}\n");
+    }
+    let _ = writeln!(text, "The plan:\n\n```json\n{}```\n", finding.plan);
+    if let Some(said) = &about.said {
+        let _ = writeln!(text, "The judge, of one try:\n\n```text\n{}\n```\n", said.trim_end());
+    }
+    let seconds = about.seconds.map(|most| format!(", at most {most} s a try")).unwrap_or_default();
+    let _ = writeln!(
+        text,
+        "    cargo sim hunt --kept {} {} --seeds 20\n\n{}{seconds}.",
+        finding.program,
+        finding.id,
+        about.rate.map_or("Not measured".to_owned(), |rate| format!("Fails in {rate}")),
+    );
+}
+
+const HEAD: &str = "# What other people's coordination code does under faults
+
+Each finding is a plan of faults under which a library breaks a promise of its own documentation: its clients ran as processes of their own
+against a simulated ensemble of three servers on loopback sockets, and the rules of zk-checker judged what they reported and what they sent. Programs
+are not deterministic, so a plan counts by how often it fails, with the interval in which the probability lies (Wilson, 95 %).
+
+`cargo sim hunt --kept` tries all of them again, `cargo sim hunt --kept --write-page` also makes this page anew from `scenarios/findings`.
+`cargo sim hunt PROGRAM SCENARIO --seeds 100` draws plans of your own; [the README](scenarios/hunt/README.md) tells how a program is added.
+";
+
+const TRIED: &str = "## Tried
+
+Drawn plans of one to five faults each, from `cargo sim hunt --seeds N --write-page`. What held is a result, too; a rule that was broken stands above
+with its smallest plan, or is another sight of the same cause.";

@@ -1,0 +1,272 @@
+//! Plans: commands, each at a time since the begin or behind a report of a client.
+//!
+//! A plan is JSON lines: `{"at": "1200ms", "verb": "crash", "server": 1, "for": "1s"}`, or with a trigger
+//! `{"on": "b acquired", "nth": 2, "after": "5ms", "verb": "expire", "client": "b"}`. The verbs are those of the control API, and
+//! two of processes: `stop-process` (SIGSTOP for a while) and `kill-process` (SIGKILL; with `for`, another one starts after that time).
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::fmt;
+use std::time::Duration;
+use zk_serve::command::Command;
+use zk_serve::parse_duration;
+
+/// The number of servers of each ensemble.
+pub const SERVERS: u8 = 3;
+
+/// Commands in the order of the file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Plan {
+    /// The steps.
+    pub steps: Vec<Step>,
+}
+
+/// A command, and when it is carried out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// The moment.
+    pub when: When,
+    /// What is done.
+    pub action: Action,
+}
+
+/// A moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum When {
+    /// So long after the begin.
+    At(Duration),
+    /// Behind a report.
+    On {
+        /// The client that reports.
+        client: String,
+        /// The event.
+        event: String,
+        /// The how-manieth such report, from 1.
+        nth: u32,
+        /// So long behind it.
+        after: Duration,
+    },
+}
+
+/// What a step does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// A verb of the control API, with its fields.
+    Control {
+        /// The verb.
+        verb: String,
+        /// Its fields.
+        fields: Map<String, Value>,
+    },
+    /// The process of a client stops for a while, as with SIGSTOP.
+    StopProcess {
+        /// The client.
+        client: String,
+        /// How long.
+        lasts: Duration,
+    },
+    /// The process of a client dies, as with SIGKILL.
+    KillProcess {
+        /// The client.
+        client: String,
+        /// The time after which another process starts in its place; absent: none does.
+        again: Option<Duration>,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OfProcess {
+    client: String,
+    #[serde(default, rename = "for")]
+    lasts: Option<String>,
+}
+
+impl Plan {
+    /// Reads a plan.
+    ///
+    /// # Errors
+    ///
+    /// One sentence with the number of the first line that makes no sense.
+    pub fn read(text: &str) -> Result<Plan, String> {
+        let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+        let steps = lines
+            .map(|(number, line)| Step::read(line).map_err(|why| format!("line {number} of the plan: {why}")))
+            .collect::<Result<_, _>>()?;
+        Ok(Plan { steps })
+    }
+
+    /// The plan without one of its steps.
+    pub fn without(&self, index: usize) -> Plan {
+        let mut steps = self.steps.clone();
+        steps.remove(index);
+        Plan { steps }
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.steps.iter().try_for_each(|step| writeln!(f, "{step}"))
+    }
+}
+
+impl Step {
+    /// Reads a line.
+    ///
+    /// # Errors
+    ///
+    /// One sentence, if it makes no sense.
+    pub fn read(line: &str) -> Result<Step, String> {
+        let value = serde_json::from_str(line).map_err(|why| format!("it is not JSON: {why}"))?;
+        let Value::Object(mut fields) = value else { return Err("it is not a JSON object".to_owned()) };
+        let when = When::taken(&mut fields)?;
+        let Some(Value::String(verb)) = fields.remove("verb") else {
+            return Err("it has no `verb`".to_owned());
+        };
+        let of_process = |fields| {
+            serde_json::from_value::<OfProcess>(Value::Object(fields)).map_err(|why| format!("{verb}: {why}"))
+        };
+        let lasts = |of: &OfProcess| of.lasts.as_deref().map(parse_duration).transpose();
+        let action = match verb.as_str() {
+            "stop-process" => {
+                let of = of_process(fields)?;
+                let lasts = lasts(&of)?.ok_or("stop-process needs `for`")?;
+                Action::StopProcess { client: of.client, lasts }
+            }
+            "kill-process" => {
+                let of = of_process(fields)?;
+                Action::KillProcess { again: lasts(&of)?, client: of.client }
+            }
+            _ => {
+                let command =
+                    Command::read(&verb, Value::Object(fields.clone())).map_err(|refused| refused.why)?;
+                command.check(SERVERS).map_err(|refused| refused.why)?;
+                Action::Control { verb, fields }
+            }
+        };
+        Ok(Step { when, action })
+    }
+}
+
+impl When {
+    fn taken(fields: &mut Map<String, Value>) -> Result<When, String> {
+        let mut text = |name: &str| match fields.remove(name) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(other) => Err(format!("`{name}` is {other}, and not a text")),
+        };
+        let (at, on, after) = (text("at")?, text("on")?, text("after")?);
+        let nth = fields.remove("nth");
+        match (at, on) {
+            (Some(at), None) if after.is_none() && nth.is_none() => Ok(When::At(parse_duration(&at)?)),
+            (None, Some(on)) => {
+                let (client, event) = on
+                    .split_once(' ')
+                    .ok_or_else(|| format!("`on` is {on:?}, and not a client and an event"))?;
+                let nth = match nth {
+                    None => 1,
+                    Some(nth) => nth
+                        .as_u64()
+                        .and_then(|nth| u32::try_from(nth).ok())
+                        .filter(|nth| *nth > 0)
+                        .ok_or_else(|| format!("`nth` is {nth}, and not a number from 1"))?,
+                };
+                let after = after.as_deref().map_or(Ok(Duration::ZERO), parse_duration)?;
+                Ok(When::On { client: client.to_owned(), event: event.to_owned(), nth, after })
+            }
+            (None, None) => Err("it has neither a time `at` nor a report `on`".to_owned()),
+            _ => Err("`at` stands alone; `nth` and `after` belong to `on`".to_owned()),
+        }
+    }
+}
+
+impl Action {
+    /// Its client, if it is about one.
+    pub fn client(&self) -> Option<&str> {
+        match self {
+            Action::Control { fields, .. } => fields.get("client").and_then(Value::as_str),
+            Action::StopProcess { client, .. } | Action::KillProcess { client, .. } => Some(client),
+        }
+    }
+
+    fn fields(&self) -> Map<String, Value> {
+        let (verb, mut fields) = match self {
+            Action::Control { verb, fields } => (verb.as_str(), fields.clone()),
+            Action::StopProcess { lasts, .. } => ("stop-process", lasting(Some(*lasts))),
+            Action::KillProcess { again, .. } => ("kill-process", lasting(*again)),
+        };
+        if let Some(client) = self.client() {
+            fields.insert("client".to_owned(), client.into());
+        }
+        fields.insert("verb".to_owned(), verb.into());
+        fields
+    }
+}
+
+fn lasting(time: Option<Duration>) -> Map<String, Value> {
+    time.map(|time| ("for".to_owned(), millis(time).into())).into_iter().collect()
+}
+
+fn millis(time: Duration) -> String {
+    format!("{}ms", time.as_millis())
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", Value::Object(self.fields()))
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut fields = self.action.fields();
+        match &self.when {
+            When::At(at) => {
+                fields.insert("at".to_owned(), millis(*at).into());
+            }
+            When::On { client, event, nth, after } => {
+                fields.insert("on".to_owned(), format!("{client} {event}").into());
+                if *nth > 1 {
+                    fields.insert("nth".to_owned(), (*nth).into());
+                }
+                if !after.is_zero() {
+                    fields.insert("after".to_owned(), millis(*after).into());
+                }
+            }
+        }
+        write!(f, "{}", Value::Object(fields))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_is_read_and_written() {
+        let text = r#"{"at":"1200ms","for":"1000ms","server":1,"verb":"crash"}
+{"after":"5ms","client":"b","nth":2,"on":"b acquired","verb":"expire"}
+{"at":"10ms","client":"a","for":"300ms","verb":"stop-process"}
+{"at":"10ms","client":"c","verb":"kill-process"}
+"#;
+        assert_eq!(Plan::read(text).unwrap().to_string(), text);
+    }
+
+    #[test]
+    fn a_senseless_line_is_told() {
+        for (line, why) in [
+            ("[]", "not a JSON object"),
+            (r#"{"verb":"heal"}"#, "neither a time"),
+            (r#"{"at":"1s","on":"a b","verb":"heal"}"#, "stands alone"),
+            (r#"{"on":"acquired","verb":"heal"}"#, "not a client and an event"),
+            (r#"{"on":"a b","nth":0,"verb":"heal"}"#, "not a number from 1"),
+            (r#"{"at":"1s","verb":"crash","server":7}"#, "server"),
+            (r#"{"at":"1s","verb":"crush"}"#, "crush"),
+            (r#"{"at":"1s","verb":"stop-process","client":"a"}"#, "needs `for`"),
+            (r#"{"at":"1s","verb":"kill-process"}"#, "client"),
+        ] {
+            let said = Plan::read(&format!("\n{line}")).unwrap_err();
+            assert!(said.starts_with("line 2") && said.contains(why), "{said}");
+        }
+    }
+}

@@ -1,0 +1,465 @@
+//! One try while it runs: the ensemble, the processes of its clients, and what the plan still has to do.
+
+use crate::clock::now;
+use crate::lines::{self, Said, Told};
+use crate::plan::{Action, Plan, SERVERS, Step, When};
+use crate::process::{Pipe, Process, Setting};
+use crate::program::CLIENTS;
+use anyhow::bail;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, PipeReader};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::time::{Duration, Instant};
+use zk_serve::command::{Command, Refused};
+use zk_serve::{Options, Server, parse_duration};
+
+/// The length of a tick of the ensemble.
+const TICK: Duration = Duration::from_millis(200);
+
+/// How long the loop waits at most before it looks around.
+const GLANCE: Duration = Duration::from_millis(100);
+
+/// The verbs whose answer comes with their effect.
+const SLOW: [&str; 6] = ["expire", "start", "restart", "resume", "elect", "heal"];
+
+/// A client, with the process that is it at the moment.
+pub(crate) struct Client {
+    process: Option<Process>,
+    session: Option<String>,
+    /// The number of sessions so far.
+    sessions: u32,
+    is_ready: bool,
+    pub is_resting: bool,
+    pub is_audited: bool,
+    /// Another process will start in its place.
+    comes_again: bool,
+}
+
+impl Client {
+    /// Whether nobody is there, nor comes.
+    pub fn is_gone(&self) -> bool {
+        self.process.is_none() && !self.comes_again
+    }
+
+    fn is_settled(&self) -> bool {
+        self.is_gone() || self.is_resting
+    }
+}
+
+/// What was told and done beside the history.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Notes {
+    /// Errors that libraries gave, and processes that ended.
+    pub troubles: Vec<String>,
+    /// Lines and commands that made no sense.
+    pub refused: Vec<String>,
+    /// The steps of the plan that were carried out.
+    pub struck: Vec<Step>,
+}
+
+enum Heard {
+    Line(String),
+    Answered { verb: String, answer: Result<Value, Refused> },
+}
+
+enum Due {
+    Strike(Step),
+    Continue(String),
+    Start(String),
+}
+
+/// A step that waits for its report.
+struct Waiting {
+    step: Step,
+    seen: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Phase {
+    Prepares,
+    Goes,
+    Rests,
+}
+
+/// A try.
+pub(crate) struct Stage<'a> {
+    pub clients: BTreeMap<&'static str, Client>,
+    pub server: Server,
+    pub notes: Notes,
+    pub is_healed: bool,
+    setting: Setting<'a>,
+    pipe: Pipe,
+    heard: Receiver<Heard>,
+    hears: Sender<Heard>,
+    due: BTreeMap<(Instant, u32), Due>,
+    scheduled: u32,
+    waiting: Vec<Waiting>,
+    phase: Phase,
+    /// When the effects of the last step that was carried out are over.
+    pub over: Instant,
+    stop: &'a AtomicBool,
+}
+
+impl<'a> Stage<'a> {
+    /// Starts an ensemble and the processes of all clients.
+    pub fn start(
+        source: String,
+        setting: impl FnOnce(String) -> anyhow::Result<Setting<'a>>,
+        stop: &'a AtomicBool,
+    ) -> anyhow::Result<Stage<'a>> {
+        let options = Options { servers: SERVERS, tick: TICK, source, ..Options::default() };
+        let server = Server::start(&options)?;
+        let setting = setting(server.connect_string())?;
+        let (reader, pipe) = Pipe::new()?;
+        let (hears, heard) = mpsc::channel();
+        let to = hears.clone();
+        std::thread::Builder::new()
+            .name("zk-hunt-lines".to_owned())
+            .spawn(move || read_lines(reader, &to))?;
+        let mut stage = Stage {
+            clients: BTreeMap::new(),
+            server,
+            notes: Notes::default(),
+            is_healed: false,
+            setting,
+            pipe,
+            heard,
+            hears,
+            due: BTreeMap::new(),
+            scheduled: 0,
+            waiting: Vec::new(),
+            phase: Phase::Prepares,
+            over: now(),
+            stop,
+        };
+        for name in &CLIENTS[..stage.setting.scenario.clients] {
+            let process = Process::start(&stage.setting, name, &stage.pipe)?;
+            let client = Client {
+                process: Some(process),
+                session: None,
+                sessions: 0,
+                is_ready: false,
+                is_resting: false,
+                is_audited: false,
+                comes_again: false,
+            };
+            stage.clients.insert(name, client);
+        }
+        Ok(stage)
+    }
+
+    /// Whether all clients are connected.
+    pub fn is_ready(&self) -> bool {
+        self.clients.values().all(|client| client.is_ready)
+    }
+
+    /// Whether every client has come to rest, or is gone.
+    pub fn is_settled(&self) -> bool {
+        self.clients.values().all(Client::is_settled)
+    }
+
+    /// Whether every step was carried out.
+    pub fn has_struck(&self) -> bool {
+        self.waiting.is_empty() && !self.due.values().any(|due| matches!(due, Due::Strike(_)))
+    }
+
+    /// Lets the clients begin, and the plan.
+    pub fn go(&mut self, plan: &Plan) {
+        self.phase = Phase::Goes;
+        let begin = now();
+        for step in &plan.steps {
+            match step.when {
+                When::At(at) => self.schedule(begin + at, Due::Strike(step.clone())),
+                When::On { .. } => self.waiting.push(Waiting { step: step.clone(), seen: 0 }),
+            }
+        }
+        self.say("go");
+    }
+
+    /// Ends all faults; no further step is carried out.
+    pub fn heal(&mut self) {
+        self.waiting.clear();
+        let due = std::mem::take(&mut self.due);
+        // What a step has stopped goes on.
+        for due in due.into_values() {
+            match due {
+                Due::Strike(_) => {}
+                Due::Continue(_) | Due::Start(_) => self.carry_out(due),
+            }
+        }
+        self.control("heal", Map::new());
+    }
+
+    /// Asks the clients to begin no further round.
+    pub fn rest(&mut self) {
+        self.phase = Phase::Rests;
+        self.say("rest");
+    }
+
+    /// Writes down that everything is quiet: whoever still waits does so for ever.
+    pub fn quiesce(&mut self) {
+        self.control("quiesce", Map::new());
+    }
+
+    /// Says a word to all clients.
+    pub fn say(&mut self, word: &str) {
+        self.clients.values_mut().filter_map(|client| client.process.as_mut()).for_each(|one| one.say(word));
+    }
+
+    /// Tells all clients to end, and waits for a while until they have.
+    pub fn end(&mut self, until: Instant) -> anyhow::Result<()> {
+        self.clients.values_mut().filter_map(|client| client.process.as_mut()).for_each(Process::end);
+        self.go_on(until, |stage| stage.clients.values().all(|client| client.process.is_none()))?;
+        Ok(())
+    }
+
+    /// Goes on until that time, or until the condition holds. Returns whether it holds.
+    ///
+    /// # Errors
+    ///
+    /// The user has interrupted.
+    pub fn go_on(&mut self, until: Instant, is_done: impl Fn(&Self) -> bool) -> anyhow::Result<bool> {
+        loop {
+            if self.stop.load(Ordering::Relaxed) {
+                bail!("interrupted");
+            }
+            while let Some(entry) = self.due.first_entry().filter(|entry| entry.key().0 <= now()) {
+                let due = entry.remove();
+                self.carry_out(due);
+            }
+            self.look_for_ends();
+            if is_done(self) {
+                return Ok(true);
+            }
+            let at = now();
+            if at >= until {
+                return Ok(false);
+            }
+            let next = self.due.first_key_value().map_or(until, |((due, _), _)| until.min(*due));
+            match self.heard.recv_timeout(next.saturating_duration_since(at).min(GLANCE)) {
+                Ok(Heard::Line(line)) => self.hear(&line),
+                Ok(Heard::Answered { verb, answer }) => {
+                    self.is_healed |= verb == "heal";
+                    self.note(&verb, answer);
+                }
+                // The sender is this value's own as well.
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// Notes processes that have ended by themselves.
+    fn look_for_ends(&mut self) {
+        for (name, client) in &mut self.clients {
+            if client.process.as_mut().is_some_and(Process::has_ended) {
+                client.process = None;
+                if self.phase < Phase::Rests || !client.is_audited {
+                    self.notes.troubles.push(format!("{name}: its process has ended by itself"));
+                }
+            }
+        }
+    }
+
+    fn schedule(&mut self, at: Instant, due: Due) {
+        self.scheduled += 1;
+        self.due.insert((at, self.scheduled), due);
+    }
+
+    fn carry_out(&mut self, due: Due) {
+        match due {
+            Due::Strike(step) => self.strike(step),
+            Due::Continue(name) => {
+                if let Some(process) = self.process(&name) {
+                    process.pause(false);
+                }
+            }
+            Due::Start(name) => {
+                let Some((name, client)) = self.clients.iter_mut().find(|(key, _)| ***key == *name) else {
+                    return;
+                };
+                client.comes_again = false;
+                client.is_ready = false;
+                match Process::start(&self.setting, name, &self.pipe) {
+                    Ok(process) => client.process = Some(process),
+                    Err(why) => self.notes.troubles.push(format!("{name}: {why:#}")),
+                }
+            }
+        }
+    }
+
+    fn process(&mut self, name: &str) -> Option<&mut Process> {
+        self.clients.get_mut(name)?.process.as_mut()
+    }
+
+    fn strike(&mut self, step: Step) {
+        let at = now();
+        let mut lasts = Duration::ZERO;
+        match step.action.clone() {
+            Action::Control { verb, mut fields } => {
+                if let Some(Value::String(length)) = fields.get("for") {
+                    lasts = parse_duration(length).unwrap_or_default();
+                }
+                if let Some(Value::String(client)) = fields.get_mut("client") {
+                    let current =
+                        self.clients.get(client.as_str()).and_then(|of| name_of(client, of.sessions));
+                    let Some(current) = current else {
+                        self.notes.refused.push(format!("{step}: {client} has no session"));
+                        return;
+                    };
+                    *client = current;
+                }
+                self.control(&verb, fields);
+            }
+            Action::StopProcess { client, lasts: length } => {
+                lasts = length;
+                if let Some(process) = self.process(&client) {
+                    process.pause(true);
+                    self.schedule(at + length, Due::Continue(client));
+                }
+            }
+            Action::KillProcess { client, again } => {
+                lasts = again.unwrap_or_default();
+                if let Some(of) = self.clients.get_mut(client.as_str()) {
+                    // The process dies here.
+                    of.process = None;
+                    of.comes_again = again.is_some();
+                    self.tell_death(&client);
+                }
+                if let Some(again) = again {
+                    self.schedule(at + again, Due::Start(client));
+                }
+            }
+        }
+        self.over = self.over.max(at + lasts);
+        self.notes.struck.push(step);
+    }
+
+    /// The process of a client is dead: it believes nothing any more, and its calls never return.
+    fn tell_death(&mut self, client: &str) {
+        let sessions = self.clients.get(client).map_or(0, |of| of.sessions);
+        if let Some(called) = name_of(client, sessions) {
+            self.control("gone", [("client".to_owned(), called.into())].into_iter().collect());
+        }
+    }
+
+    /// Carries out a verb; one whose answer comes with its effect, beside.
+    fn control(&mut self, verb: &str, fields: Map<String, Value>) {
+        let command = match Command::read(verb, Value::Object(fields)) {
+            Ok(command) => command,
+            Err(refused) => return self.note(verb, Err(refused)),
+        };
+        if !SLOW.contains(&verb) {
+            let answer = self.server.control().perform(command);
+            return self.note(verb, answer);
+        }
+        let (control, hears, verb) = (self.server.control().clone(), self.hears.clone(), verb.to_owned());
+        // It ends with the ensemble at the latest.
+        let beside = move || {
+            let answer = control.perform(command);
+            // Nobody may listen any more.
+            let _ = hears.send(Heard::Answered { verb, answer });
+        };
+        if let Err(why) = std::thread::Builder::new().name("zk-hunt-control".to_owned()).spawn(beside) {
+            self.notes.refused.push(format!("no thread can be started: {why}"));
+        }
+    }
+
+    fn note(&mut self, verb: &str, answer: Result<Value, Refused>) {
+        if let Err(refused) = answer {
+            self.notes.refused.push(format!("{verb}: {refused}"));
+        }
+    }
+
+    fn hear(&mut self, line: &str) {
+        let (name, said) = match lines::read(line) {
+            Ok(read) => read,
+            Err(why) => return self.notes.refused.push(why),
+        };
+        let Some((name, client)) = self.clients.iter_mut().find(|(key, _)| **key == name) else {
+            return self.notes.refused.push(format!("{line:?}: there is no such client"));
+        };
+        let name = *name;
+        match said {
+            Said::Ready => {
+                client.is_ready = true;
+                if let Some(process) = &mut client.process {
+                    let words: &[&str] = match self.phase {
+                        Phase::Prepares => &[],
+                        Phase::Goes => &["go"],
+                        Phase::Rests => &["go", "rest"],
+                    };
+                    words.iter().for_each(|word| process.say(word));
+                }
+            }
+            Said::Session(id) => self.opens(name, id),
+            Said::Resting => client.is_resting = true,
+            Said::Audited => client.is_audited = true,
+            Said::Trouble(text) => self.notes.troubles.push(format!("{name}: {text}")),
+            Said::Report(told) => self.report(name, &told),
+        }
+    }
+
+    /// A client has a session: the first is called as the client, each further one has a number.
+    fn opens(&mut self, name: &'static str, id: String) {
+        let Some(client) = self.clients.get_mut(name) else { return };
+        if client.session.as_ref() == Some(&id) {
+            return;
+        }
+        client.session = Some(id.clone());
+        client.sessions += 1;
+        let called = name_of(name, client.sessions);
+        let fields = json!({ "client": id, "name": called });
+        let answer = Command::read("name", fields).and_then(|command| self.server.control().perform(command));
+        self.note("name", answer);
+    }
+
+    fn report(&mut self, name: &str, told: &Told) {
+        let sessions = self.clients.get(name).map_or(0, |client| client.sessions);
+        let Some(called) = name_of(name, sessions) else {
+            return self.notes.refused.push(format!("{name} {}: it has told no session", told.event));
+        };
+        if let Err(refused) = self.server.control().report(&format!("{called} {} {}", told.event, told.rest))
+        {
+            self.notes.refused.push(format!("{name} {} {}: {refused}", told.event, told.rest));
+        }
+        let mut struck = Vec::new();
+        self.waiting.retain_mut(|waiting| {
+            let When::On { client, event, nth, after } = &waiting.step.when else { return false };
+            let fits = client == name && *event == told.event;
+            waiting.seen += u32::from(fits);
+            let strikes = fits && waiting.seen == *nth;
+            if strikes {
+                struck.push((*after, waiting.step.clone()));
+            }
+            !strikes
+        });
+        for (after, step) in struck {
+            match after.is_zero() {
+                true => self.strike(step),
+                false => self.schedule(now() + after, Due::Strike(step)),
+            }
+        }
+    }
+}
+
+/// The name of a client's session: `a`, `a.2`, `a.3`.
+fn name_of(client: &str, sessions: u32) -> Option<String> {
+    match sessions {
+        0 => None,
+        1 => Some(client.to_owned()),
+        _ => Some(format!("{client}.{sessions}")),
+    }
+}
+
+/// Reads lines until every process has ended.
+fn read_lines(reader: PipeReader, to: &Sender<Heard>) {
+    for line in BufReader::new(reader).split(b'\n') {
+        let Ok(line) = line else { return };
+        let line = String::from_utf8_lossy(&line).trim().to_owned();
+        if !line.is_empty() && to.send(Heard::Line(line)).is_err() {
+            return;
+        }
+    }
+}

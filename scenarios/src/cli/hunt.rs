@@ -1,0 +1,182 @@
+//! `hunt`: programs of other people under the faults of a served ensemble.
+
+mod hunting;
+mod kept;
+
+use super::Output;
+use crate::text_table::text_table;
+use anyhow::{Context, anyhow, bail};
+use clap::{Args, value_parser};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use zk_hunt::findings::Finding;
+use zk_hunt::page::{self, Tried};
+use zk_hunt::program::{Program, Scenario};
+
+/// The page of findings.
+const PAGE: &str = "FINDINGS.md";
+
+/// What drawn plans brought, a line for each scenario.
+const TRIED: &str = "tried.jsonl";
+
+#[derive(Args)]
+pub(super) struct Hunt {
+    /// Program to hunt; default: all that are installed
+    program: Option<String>,
+    /// Scenario of the program; with `--kept`, the finding; default: all
+    scenario: Option<String>,
+    /// Number of tries of each scenario, each with a plan of its own
+    #[arg(long, default_value_t = 20, value_parser = value_parser!(u64).range(1..))]
+    seeds: u64,
+    /// First seed
+    #[arg(long, default_value_t = 0)]
+    from: u64,
+    /// Try this plan with each seed, and draw none
+    #[arg(long, value_name = "FILE", requires = "scenario", conflicts_with = "kept")]
+    plan: Option<PathBuf>,
+    /// Make the plan of each broken rule smaller: as many tries as that needs
+    #[arg(long, conflicts_with = "kept")]
+    shrink: bool,
+    /// Keep the smallest plan as a finding of that name
+    #[arg(long, value_name = "ID", requires = "scenario", conflicts_with = "kept")]
+    keep: Option<String>,
+    /// Try the findings that are kept, and our recipes under the same plans
+    #[arg(long)]
+    kept: bool,
+    /// Write rates into the findings, what was tried beside them, and the page FINDINGS.md
+    #[arg(long, conflicts_with = "plan")]
+    write_page: bool,
+    /// List the programs, their scenarios, and what is not installed
+    #[arg(long)]
+    list: bool,
+    /// Number of tries beside each other; default: one for each core
+    #[arg(long)]
+    jobs: Option<usize>,
+    /// Folder of the programs
+    #[arg(long, value_name = "DIR", default_value = "scenarios/hunt/programs")]
+    programs: PathBuf,
+    /// Folder of the findings
+    #[arg(long, value_name = "DIR", default_value = "scenarios/findings")]
+    findings: PathBuf,
+    /// Folder for plans, histories and pages of tries that fail, and for drivers that are built
+    #[arg(long, value_name = "DIR", default_value = "target/hunt")]
+    out: PathBuf,
+    #[command(flatten)]
+    output: Output,
+}
+
+impl Hunt {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        let programs = Program::all(&self.programs)?;
+        if self.list {
+            self.list(&programs);
+            return Ok(ExitCode::SUCCESS);
+        }
+        let chosen = self.chosen(&programs)?;
+        let stop = Arc::new(AtomicBool::new(false));
+        let heard = stop.clone();
+        ctrlc::set_handler(move || heard.store(true, Ordering::Relaxed))?;
+        let has_failed = match self.kept {
+            true => self.try_kept(&programs, &chosen, &stop)?,
+            false => self.try_drawn(&chosen, &stop)?,
+        };
+        if self.write_page {
+            let text = page::page(&programs, &Finding::all(&self.findings)?, &read_tried(&self.findings)?);
+            std::fs::write(PAGE, text).with_context(|| format!("cannot write {PAGE}"))?;
+        }
+        Ok(ExitCode::from(u8::from(has_failed)))
+    }
+
+    /// The programs that were asked for, all of them installed.
+    fn chosen<'a>(&self, programs: &'a [Program]) -> anyhow::Result<Vec<&'a Program>> {
+        let Some(name) = &self.program else {
+            let (installed, missing): (Vec<_>, Vec<_>) =
+                programs.iter().partition(|program| program.is_installed());
+            for program in missing {
+                eprintln!("{} is left out, since it is not installed: {}", program.name, program.install);
+            }
+            return Ok(installed);
+        };
+        let names = || programs.iter().map(|program| program.name.as_str());
+        let program = programs
+            .iter()
+            .find(|program| program.name == *name)
+            .ok_or_else(|| no_such("program", name, names()))?;
+        if !program.is_installed() {
+            bail!("{name} is not installed: {}", program.install);
+        }
+        Ok(vec![program])
+    }
+
+    /// The scenarios of a program that were asked for.
+    fn scenarios<'a>(&self, program: &'a Program) -> anyhow::Result<Vec<&'a Scenario>> {
+        let Some(name) = &self.scenario else { return Ok(program.scenarios.iter().collect()) };
+        let names = || program.scenarios.iter().map(|scenario| scenario.name.as_str());
+        let scenario = program.scenario(name);
+        scenario.map(|scenario| vec![scenario]).ok_or_else(|| no_such("scenario", name, names()))
+    }
+
+    fn list(&self, programs: &[Program]) {
+        let mut rows = Vec::new();
+        for program in programs {
+            let is_installed = program.is_installed();
+            for scenario in &program.scenarios {
+                if self.output.is_json() {
+                    println!(
+                        "{}",
+                        json!({"kind": "scenario", "program": program.name, "version": program.version,
+                            "scenario": scenario.name, "object": scenario.kind, "installed": is_installed})
+                    );
+                }
+                let missing = if is_installed { "" } else { "not installed" };
+                let cells = [&program.name, &program.version, &scenario.name, &scenario.hold];
+                let mut row: Vec<String> = cells.map(Clone::clone).to_vec();
+                row.push(missing.to_owned());
+                rows.push(row);
+            }
+        }
+        if !self.output.is_json() {
+            print!("{}", text_table(&rows));
+        }
+    }
+
+    fn jobs(&self) -> usize {
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.jobs.unwrap_or_else(cores).max(1)
+    }
+}
+
+fn no_such<'a>(what: &str, name: &str, names: impl Iterator<Item = &'a str> + Clone) -> anyhow::Error {
+    match super::nearest(name, names.clone()) {
+        Some(near) => anyhow!("there is no {what} {name:?}; did you mean {near:?}?"),
+        None => anyhow!("there is no {what} {name:?}; there are {}", names.collect::<Vec<_>>().join(", ")),
+    }
+}
+
+fn read_tried(findings: &Path) -> anyhow::Result<Vec<Tried>> {
+    let file = findings.join(TRIED);
+    let text = match std::fs::read_to_string(&file) {
+        Ok(text) => text,
+        Err(why) if why.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(why) => return Err(why).with_context(|| format!("cannot read {}", file.display())),
+    };
+    let lines = text.lines().map(serde_json::from_str);
+    lines.collect::<Result<_, _>>().with_context(|| format!("{} makes no sense", file.display()))
+}
+
+/// Replaces the lines of the scenarios that were tried.
+fn write_tried(findings: &Path, tried: &[Tried]) -> anyhow::Result<()> {
+    let key = |one: &Tried| (one.program.clone(), one.scenario.clone());
+    let mut all = read_tried(findings)?;
+    all.retain(|one| tried.iter().all(|new| key(new) != key(one)));
+    all.extend_from_slice(tried);
+    all.sort_by_key(key);
+    let lines = all.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
+    let file = findings.join(TRIED);
+    std::fs::create_dir_all(findings)
+        .and_then(|()| std::fs::write(&file, lines.join("\n") + "\n"))
+        .with_context(|| format!("cannot write {}", file.display()))
+}

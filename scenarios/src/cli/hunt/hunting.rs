@@ -1,0 +1,314 @@
+//! Drawn plans, or one plan, tried with many seeds.
+
+use super::{Hunt, write_tried};
+use crate::cli::progress::bar_of;
+use crate::text_table::text_table;
+use anyhow::{Context, anyhow};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use zk_hunt::attempt::{Attempt, Broken, attempt};
+use zk_hunt::draw;
+use zk_hunt::findings::{About, Finding};
+use zk_hunt::page::Tried;
+use zk_hunt::plan::Plan;
+use zk_hunt::program::{Prepared, Program, Promise, Scenario};
+use zk_hunt::shrink::{Effort, shrink};
+use zk_report::{Shown, Source};
+
+/// How many refused lines of a try are shown.
+const MOST_REFUSED: usize = 3;
+
+/// What is tried.
+#[derive(Clone, Copy)]
+pub(super) struct Target<'a> {
+    pub prepared: &'a Prepared<'a>,
+    pub scenario: &'a Scenario,
+}
+
+/// A try with its plan.
+pub(super) struct Trial {
+    pub seed: u64,
+    pub plan: Plan,
+    pub attempt: Attempt,
+}
+
+impl Trial {
+    /// Whether the try broke that rule.
+    pub fn breaks(&self, rule: &str) -> bool {
+        self.attempt.broken().iter().any(|broken| broken.rule == rule)
+    }
+}
+
+impl Hunt {
+    /// Tries drawn plans, or the plan that was given. Returns whether a rule was broken.
+    pub(super) fn try_drawn(&self, programs: &[&Program], stop: &AtomicBool) -> anyhow::Result<bool> {
+        let plan = self.plan.as_deref().map(|path| {
+            let text = std::fs::read_to_string(path)
+                .with_context(|| format!("the plan {} cannot be read", path.display()))?;
+            Plan::read(&text).map_err(|why| anyhow!("{}: {why}", path.display()))
+        });
+        let plan = plan.transpose()?;
+        let mut tried = Vec::new();
+        for program in programs {
+            let prepared = program.prepare(&self.out)?;
+            for scenario in self.scenarios(program)? {
+                let target = Target { prepared: &prepared, scenario };
+                tried.push(self.try_scenario(target, plan.as_ref(), stop)?);
+            }
+        }
+        if self.write_page {
+            write_tried(&self.findings, &tried)?;
+        }
+        self.summary(&tried);
+        Ok(tried.iter().any(|one| !one.broken.is_empty()))
+    }
+
+    fn try_scenario(
+        &self,
+        target: Target<'_>,
+        plan: Option<&Plan>,
+        stop: &AtomicBool,
+    ) -> anyhow::Result<Tried> {
+        let (program, scenario) = (target.prepared.program(), target.scenario);
+        let drawn = |seed| plan.cloned().unwrap_or_else(|| draw::plan(scenario, seed));
+        let trials = self.trials(target, self.seeds, drawn, stop)?;
+        let mut tried = Tried {
+            program: program.name.clone(),
+            version: program.version.clone(),
+            scenario: scenario.name.clone(),
+            ..Tried::default()
+        };
+        // The plan with the fewest steps shows each rule best.
+        let mut smallest: BTreeMap<String, &Trial> = BTreeMap::new();
+        for trial in &trials {
+            tried.tries += 1;
+            tried.faults += u32::try_from(trial.attempt.struck.len()).unwrap_or(u32::MAX);
+            tried.restless += u32::from(!trial.attempt.restless.is_empty());
+            let rules = rules(&trial.attempt.broken());
+            for rule in rules {
+                *tried.broken.entry(rule.clone()).or_default() += 1;
+                let best = smallest.entry(rule).or_insert(trial);
+                if trial.plan.steps.len() < best.plan.steps.len() {
+                    *best = trial;
+                }
+            }
+            self.tell(target, trial)?;
+        }
+        for (rule, trial) in smallest {
+            if self.shrink || self.keep.is_some() {
+                self.make_smaller(target, &rule, trial, stop)?;
+            }
+        }
+        Ok(tried)
+    }
+
+    /// Tries plans beside each other; the trials come in the order of their seeds.
+    pub(super) fn trials(
+        &self,
+        target: Target<'_>,
+        seeds: u64,
+        plan: impl Fn(u64) -> Plan + Sync,
+        stop: &AtomicBool,
+    ) -> anyhow::Result<Vec<Trial>> {
+        let (next, trials) = (AtomicU64::new(0), Mutex::new(BTreeMap::new()));
+        let name = format!("{} {}", target.prepared.program().name, target.scenario.name);
+        let bar = bar_of(seeds, &name, "tries");
+        std::thread::scope(|scope| {
+            for _ in 0..self.jobs() {
+                scope.spawn(|| {
+                    loop {
+                        let index = next.fetch_add(1, Ordering::Relaxed);
+                        if index >= seeds {
+                            return;
+                        }
+                        let seed = self.from + index;
+                        let plan = plan(seed);
+                        let tried = self.try_once(target, &plan, seed, stop);
+                        let tried = tried.map(|attempt| Trial { seed, plan, attempt });
+                        // One that fails ends all.
+                        if tried.is_err() {
+                            next.store(seeds, Ordering::Relaxed);
+                        }
+                        bar.inc(1);
+                        trials.lock().expect("no trial panics").insert(index, tried);
+                    }
+                });
+            }
+        });
+        bar.finish_and_clear();
+        trials.into_inner().expect("no trial panics").into_values().collect()
+    }
+
+    fn try_once(
+        &self,
+        target: Target<'_>,
+        plan: &Plan,
+        seed: u64,
+        stop: &AtomicBool,
+    ) -> anyhow::Result<Attempt> {
+        let folder = self.folder(target)?;
+        attempt(target.prepared, target.scenario, plan, seed, &folder.join(format!("seed-{seed}.log")), stop)
+    }
+
+    fn folder(&self, target: Target<'_>) -> anyhow::Result<PathBuf> {
+        let folder = self.out.join(&target.prepared.program().name).join(&target.scenario.name);
+        std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        Ok(folder)
+    }
+
+    /// Prints a try, and writes the files of one that failed.
+    fn tell(&self, target: Target<'_>, trial: &Trial) -> anyhow::Result<()> {
+        let broken = trial.attempt.broken();
+        if !broken.is_empty() {
+            self.write_files(target, trial)?;
+        }
+        let (program, scenario) = (&target.prepared.program().name, &target.scenario.name);
+        if self.output.is_json() {
+            let broken: Vec<_> = broken
+                .iter()
+                .map(|one| json!({"rule": one.rule, "object": one.object, "text": one.text}))
+                .collect();
+            println!(
+                "{}",
+                json!({"kind": "try", "program": program, "scenario": scenario, "seed": trial.seed,
+                    "steps": trial.plan.steps.len(), "struck": trial.attempt.struck.len(), "broken": broken,
+                    "restless": trial.attempt.restless, "troubles": trial.attempt.troubles,
+                    "refused": trial.attempt.refused, "seconds": trial.attempt.took.as_secs_f64()})
+            );
+            return Ok(());
+        }
+        if broken.is_empty() && trial.attempt.restless.is_empty() && trial.attempt.refused.is_empty() {
+            return Ok(());
+        }
+        println!("{program} {scenario}, seed {}: {}", trial.seed, summary_of(trial));
+        print!("{}", indented(&trial.plan.to_string()));
+        for one in &broken {
+            print!("{}", indented(&one.text));
+        }
+        let refused = &trial.attempt.refused;
+        for text in refused.iter().take(MOST_REFUSED) {
+            println!("  refused: {text}");
+        }
+        if refused.len() > MOST_REFUSED {
+            println!("  and {} more are refused", refused.len() - MOST_REFUSED);
+        }
+        Ok(())
+    }
+
+    fn write_files(&self, target: Target<'_>, trial: &Trial) -> anyhow::Result<()> {
+        let (folder, seed) = (self.folder(target)?, trial.seed);
+        let path = |end: &str| folder.join(format!("seed-{seed}.{end}"));
+        std::fs::write(path("plan.jsonl"), trial.plan.to_string())?;
+        let mut file = BufWriter::new(File::create(path("history.jsonl"))?);
+        zk_checker::jsonl::write(&trial.attempt.history, &mut file)?;
+        file.flush()?;
+        let (program, scenario) = (&target.prepared.program().name, &target.scenario.name);
+        let source = Source {
+            title: format!("{program} {scenario}, seed {seed}"),
+            about: target.scenario.hold.clone(),
+            command: format!("cargo sim hunt {program} {scenario} --from {seed} --seeds 1"),
+            plan: Some(trial.plan.to_string()),
+            ..Source::default()
+        };
+        let judged = &trial.attempt.judged;
+        let page = zk_report::page(&Shown {
+            history: &trial.attempt.history,
+            report: judged.report(),
+            verdict: judged.verdict(),
+            source: &source,
+            beside: None,
+        });
+        std::fs::write(path("html"), page)?;
+        Ok(())
+    }
+
+    /// Makes the plan of a rule smaller, prints it, and keeps it if that was asked for.
+    fn make_smaller(
+        &self,
+        target: Target<'_>,
+        rule: &str,
+        trial: &Trial,
+        stop: &AtomicBool,
+    ) -> anyhow::Result<()> {
+        let fails = |plan: &Plan| {
+            let attempt = self.try_once(target, plan, trial.seed, stop)?;
+            anyhow::Ok(attempt.broken().iter().any(|broken| broken.rule == rule))
+        };
+        let plan = shrink(&trial.plan, Effort::default(), fails)?;
+        println!("{rule} of seed {}, made smaller:", trial.seed);
+        print!("{}", indented(&plan.to_string()));
+        let Some(id) = &self.keep else { return Ok(()) };
+        let promise = target.scenario.promises.first().cloned();
+        let about = About {
+            scenario: target.scenario.name.clone(),
+            title: rule.to_owned(),
+            promise: promise.unwrap_or(Promise { quote: String::new(), source: String::new() }),
+            happens: String::new(),
+            upstream: None,
+            upstream_note: None,
+            rule: Some(rule.to_owned()),
+            rate: None,
+            seconds: None,
+            ours: None,
+            ours_scenario: None,
+            said: None,
+        };
+        let finding = Finding::new(&self.findings, &target.prepared.program().name, id, about, plan);
+        finding.write()?;
+        println!("kept in {}: its title and its cause want to be written", finding.folder().display());
+        Ok(())
+    }
+
+    fn summary(&self, tried: &[Tried]) {
+        if self.output.is_json() {
+            for one in tried {
+                println!(
+                    "{}",
+                    json!({"kind": "summary", "program": one.program, "scenario": one.scenario, "tries": one.tries,
+                        "faults": one.faults, "broken": one.broken, "restless": one.restless})
+                );
+            }
+            return;
+        }
+        let head = ["program", "scenario", "tries", "faults", "rules broken", "not at rest"];
+        let mut rows = vec![head.map(str::to_owned)];
+        rows.extend(tried.iter().map(|one| {
+            let broken: Vec<String> =
+                one.broken.iter().map(|(rule, count)| format!("{rule} in {count}")).collect();
+            let broken = if broken.is_empty() { "none".to_owned() } else { broken.join(", ") };
+            let (tries, faults, restless) =
+                (one.tries.to_string(), one.faults.to_string(), one.restless.to_string());
+            [one.program.clone(), one.scenario.clone(), tries, faults, broken, restless]
+        }));
+        println!("\n{}", text_table(&rows));
+    }
+}
+
+/// The rules that were broken, each once.
+fn rules(broken: &[Broken]) -> Vec<String> {
+    let mut rules: Vec<String> = broken.iter().map(|one| one.rule.clone()).collect();
+    rules.sort();
+    rules.dedup();
+    rules
+}
+
+fn summary_of(trial: &Trial) -> String {
+    let mut words = rules(&trial.attempt.broken());
+    if words.is_empty() {
+        words.push("no rule is broken".to_owned());
+    }
+    if !trial.attempt.restless.is_empty() {
+        words.push(format!("{} did not come to rest", trial.attempt.restless.join(", ")));
+    }
+    words.join(", ")
+}
+
+/// Lines, each with two spaces before it.
+fn indented(text: &str) -> String {
+    text.lines().map(|line| format!("  {line}\n")).collect()
+}

@@ -1,0 +1,154 @@
+//! The findings that are kept, tried again, with our recipes under the same plans.
+
+use super::Hunt;
+use super::hunting::{Target, Trial};
+use crate::text_table::text_table;
+use anyhow::{Context, bail};
+use serde_json::json;
+use std::sync::atomic::AtomicBool;
+use zk_hunt::findings::Finding;
+use zk_hunt::program::{Program, Scenario};
+use zk_hunt::rate::Rate;
+
+/// The program that has our recipes.
+const OURS: &str = "ours";
+
+impl Hunt {
+    /// Tries the findings. Returns whether one of them did not fail, or ours did.
+    pub(super) fn try_kept(
+        &self,
+        programs: &[Program],
+        chosen: &[&Program],
+        stop: &AtomicBool,
+    ) -> anyhow::Result<bool> {
+        let mut findings = Finding::all(&self.findings)?;
+        findings.retain(|finding| {
+            chosen.iter().any(|program| program.name == finding.program)
+                && self.scenario.as_ref().is_none_or(|id| *id == finding.id)
+        });
+        if findings.is_empty() {
+            bail!("no finding of that name is kept in {}", self.findings.display());
+        }
+        let ours = programs.iter().find(|program| program.name == OURS);
+        let head = ["program", "finding", "rule", "fails", "seconds", "ours", "ours fails"];
+        let (mut rows, mut is_wrong) = (vec![head.map(str::to_owned)], false);
+        for mut finding in findings {
+            self.try_theirs(&mut finding, chosen, stop)?;
+            if let Some(ours) = ours {
+                self.try_ours(&mut finding, ours, chosen, stop)?;
+            }
+            let about = &finding.about;
+            is_wrong |= about.rate.is_none_or(|rate| rate.hits == 0);
+            is_wrong |= about.ours.is_some_and(|rate| rate.hits > 0);
+            let shown = |rate: Option<Rate>| rate.map(|rate| rate.to_string()).unwrap_or_default();
+            let seconds = about.seconds.map(|most| most.to_string()).unwrap_or_default();
+            if self.output.is_json() {
+                println!(
+                    "{}",
+                    json!({"kind": "finding", "program": finding.program, "id": finding.id, "rule": about.rule,
+                        "rate": about.rate, "seconds": about.seconds, "ours": about.ours})
+                );
+            }
+            rows.push([
+                finding.program.clone(),
+                finding.id.clone(),
+                about.rule.clone().unwrap_or_default(),
+                shown(about.rate),
+                seconds,
+                about.ours_scenario.clone().unwrap_or_default(),
+                shown(about.ours),
+            ]);
+            if self.write_page {
+                finding.write()?;
+            }
+        }
+        if !self.output.is_json() {
+            print!("{}", text_table(&rows));
+        }
+        Ok(is_wrong)
+    }
+
+    fn try_theirs(
+        &self,
+        finding: &mut Finding,
+        chosen: &[&Program],
+        stop: &AtomicBool,
+    ) -> anyhow::Result<()> {
+        let program = chosen.iter().find(|program| program.name == finding.program);
+        let program = program.context("it was chosen")?;
+        let trials = self.tried(finding, program, scenario_of(program, &finding.about.scenario)?, stop)?;
+        let about = &mut finding.about;
+        // The first finding names its rule by the runs.
+        let rule = about.rule.clone().or_else(|| most_frequent(&trials));
+        let mut rate = Rate::default();
+        for trial in &trials {
+            rate.count(rule.as_deref().is_some_and(|rule| trial.breaks(rule)));
+        }
+        let said = trials
+            .iter()
+            .flat_map(|trial| trial.attempt.broken())
+            .find(|one| Some(&one.rule) == rule.as_ref());
+        about.said = said.map(|one| one.text);
+        about.seconds = trials.iter().map(|trial| trial.attempt.took.as_secs_f64().ceil() as u64).max();
+        (about.rule, about.rate) = (rule, Some(rate));
+        Ok(())
+    }
+
+    /// Our recipe for the same kind of object, under the same plan.
+    fn try_ours(
+        &self,
+        finding: &mut Finding,
+        ours: &Program,
+        chosen: &[&Program],
+        stop: &AtomicBool,
+    ) -> anyhow::Result<()> {
+        let theirs =
+            chosen.iter().find(|program| program.name == finding.program).context("it was chosen")?;
+        let theirs = scenario_of(theirs, &finding.about.scenario)?;
+        let same = |scenario: &&Scenario| scenario.kind == theirs.kind && !scenario.name.ends_with("-broken");
+        let Some(scenario) = ours.scenarios.iter().find(same) else { return Ok(()) };
+        // The paths of the plan are those of their object.
+        let scenario =
+            Scenario { object: theirs.object.clone(), clients: theirs.clients, ..scenario.clone() };
+        let trials = self.tried(finding, ours, &scenario, stop)?;
+        let mut rate = Rate::default();
+        for trial in &trials {
+            let broken = trial.attempt.broken();
+            for one in &broken {
+                println!("ours, under the plan of {} {}:\n{}", finding.program, finding.id, one.text);
+            }
+            rate.count(!broken.is_empty() || !trial.attempt.restless.is_empty());
+        }
+        finding.about.ours = Some(rate);
+        finding.about.ours_scenario = Some(scenario.name);
+        Ok(())
+    }
+
+    fn tried(
+        &self,
+        finding: &Finding,
+        program: &Program,
+        scenario: &Scenario,
+        stop: &AtomicBool,
+    ) -> anyhow::Result<Vec<Trial>> {
+        let prepared = program.prepare(&self.out)?;
+        let target = Target { prepared: &prepared, scenario };
+        self.trials(target, self.seeds, |_| finding.plan.clone(), stop)
+    }
+}
+
+fn scenario_of<'a>(program: &'a Program, name: &str) -> anyhow::Result<&'a Scenario> {
+    program.scenario(name).with_context(|| format!("{} has no scenario {name:?}", program.name))
+}
+
+/// The rule that most tries broke.
+fn most_frequent(trials: &[Trial]) -> Option<String> {
+    let mut counts = std::collections::BTreeMap::<String, u32>::new();
+    for trial in trials {
+        let mut rules: Vec<String> = trial.attempt.broken().into_iter().map(|one| one.rule).collect();
+        rules.sort();
+        rules.dedup();
+        rules.into_iter().for_each(|rule| *counts.entry(rule).or_default() += 1);
+    }
+    counts.into_iter().max_by_key(|(_, count)| *count).map(|(rule, _)| rule)
+}
