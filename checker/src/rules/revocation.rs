@@ -94,8 +94,8 @@ impl Heard {
             if !Self::is_interested(op) || view.client(op.client).is_dead() {
                 return false;
             }
-            let session = view.contender(asked.contender).map_or(op.session, |own| own.owner);
-            let session = view.session(session);
+            let own = view.contender(asked.contender);
+            let session = view.session(own.map_or(op.session, |own| own.owner));
             if session.is_over() || session.is_suspended {
                 return true;
             }
@@ -117,8 +117,12 @@ impl Heard {
             let may_be_granted =
                 scene.is_of(Kind::PriorityLock, op.object) && op.is_waiting() && op.in_flight > 0;
             let given = !may_be_granted && Self::could_act(scene, op, asked.given, patience);
-            let quiet =
-                view.calm_since < asked.noticed.at && connected < asked.noticed.at && op.in_flight == 0;
+            // Once it was forced out, its look finds no znode, and no word.
+            let is_there = own.is_some_and(Contender::is_alive);
+            let quiet = view.calm_since < asked.noticed.at
+                && connected < asked.noticed.at
+                && op.in_flight == 0
+                && is_there;
             // A busy machine takes its time.
             let busy = if view.is_sim() { 0 } else { view.settle };
             let noticed = quiet && Self::could_act(scene, op, asked.noticed, 4 * view.round_trip + busy);
