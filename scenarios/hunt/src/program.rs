@@ -19,7 +19,10 @@ pub struct Program {
     pub version: String,
     /// The language of the driver.
     pub language: String,
-    /// Commands that build the driver, carried out once for each state of its folder.
+    /// Folders that the driver is built of beside its own.
+    #[serde(default)]
+    sources: Vec<String>,
+    /// Commands that build the driver, carried out once for each state of these folders.
     #[serde(default)]
     prepare: Vec<Vec<String>>,
     /// The command that starts a client. The scenario's name is its last argument.
@@ -135,7 +138,13 @@ impl Program {
     ///
     /// A command of the build fails.
     pub fn prepare(&self, cache: &Path) -> anyhow::Result<Prepared<'_>> {
-        let out = cache.join("built").join(format!("{}-{:016x}", self.name, digest(&self.here)?));
+        let sources = self.filled(&self.sources, Path::new(""));
+        let folders = std::iter::once(self.here.clone()).chain(sources.into_iter().map(PathBuf::from));
+        let mut hasher = Xxh3::new();
+        for folder in folders {
+            digest(&folder, &mut hasher).with_context(|| format!("cannot read {}", folder.display()))?;
+        }
+        let out = cache.join("built").join(format!("{}-{:016x}", self.name, hasher.digest()));
         std::fs::create_dir_all(&out).with_context(|| format!("cannot make {}", out.display()))?;
         let out = out.canonicalize()?;
         let built = out.join(".built");
@@ -190,9 +199,8 @@ impl<'a> Prepared<'a> {
     }
 }
 
-/// A digest of the files below a folder, and of the folder `python` or `java` beside it that drivers share.
-fn digest(folder: &Path) -> anyhow::Result<u64> {
-    let mut hasher = Xxh3::new();
+/// Digests the files below a folder.
+fn digest(folder: &Path, hasher: &mut Xxh3) -> std::io::Result<()> {
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
         let mut paths = std::fs::read_dir(&folder)?
@@ -214,5 +222,5 @@ fn digest(folder: &Path) -> anyhow::Result<u64> {
             }
         }
     }
-    Ok(hasher.digest())
+    Ok(())
 }
