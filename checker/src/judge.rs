@@ -1,6 +1,7 @@
 //! The judge: events of a history go in, and a report comes out.
 
 use crate::black_box::{self, Collect};
+use crate::claims::Claims;
 use crate::explanation::explain;
 use crate::findings::Finding;
 use crate::findings::{Findings, Found};
@@ -134,7 +135,8 @@ fn judge_events(history: &History, events: &[Event], rules: &RuleSet, cut: Optio
     let header = Header { mode: Mode::Client, ..history.header.clone() };
     let tables = Tables { header: &header, ..history.tables() };
     let of_programs = rules.clone().without_layer(Layer::ZooKeeper);
-    let mut reported = reports.as_ref().map(|_| Fed::new(tables, &of_programs));
+    let mut reported =
+        reports.as_ref().map(|_| Fed { claims: Some(Claims::default()), ..Fed::new(tables, &of_programs) });
     for event in events {
         let is_evidence = reports.as_mut().map_or((true, false), |reports| reports.is_evidence(event));
         all.take(event, is_evidence.0);
@@ -155,21 +157,31 @@ struct Fed<'a> {
     tables: Tables<'a>,
     judge: Judge,
     seen: Collect,
+    /// Of reports: what they come to beside all that happened.
+    claims: Option<Claims>,
 }
 
 impl<'a> Fed<'a> {
     fn new(tables: Tables<'a>, rules: &RuleSet) -> Self {
-        Fed { tables, judge: Judge::new(tables, rules), seen: Collect::new(rules) }
+        Fed { tables, judge: Judge::new(tables, rules), seen: Collect::new(rules), claims: None }
     }
 
     fn take(&mut self, event: &Event, is_evidence: bool) {
-        if !is_evidence {
-            return self.judge.skip();
-        }
         let index = self.judge.events;
-        self.judge.push(self.tables, event);
-        if !self.judge.broken {
+        if is_evidence {
+            self.judge.push(self.tables, event);
+        } else {
+            self.judge.skip();
+        }
+        if self.judge.broken {
+            return;
+        }
+        if is_evidence {
             self.seen.event(&self.judge.view, self.tables, index, event);
+        }
+        if let Some(claims) = &mut self.claims {
+            let scene = Scene { view: &self.judge.view, tables: self.tables, index, at: event.at };
+            claims.event(&scene, event, &mut self.judge.findings);
         }
     }
 

@@ -32,6 +32,7 @@ pub mod wire;
 
 mod actors;
 mod black_box;
+mod claims;
 mod explanation;
 mod findings;
 mod ids;
@@ -49,6 +50,7 @@ mod verdict;
 mod view;
 
 pub use black_box::{BlackBox, ClientView};
+pub use claims::process_of;
 pub use findings::{Finding, Row};
 pub use judge::{Judge, judge, judge_stored};
 pub use metrics::{Metrics, Probe};

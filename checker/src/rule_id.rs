@@ -247,6 +247,8 @@ rules! {
         "one notification per observer and change";
     Gm8 = "GM-8", Safety, true, "no false end of membership",
         "a member is told that it is out only if its session or its znode was lost, or may have been";
+    Gm9 = "GM-9", Liveness, false, "members, as they say",
+        "in the end every client sees the names of the live members, and each of them has a znode";
     Cf1 = "CF-1", Safety, false, "values do not go back",
         "the values that a follower sees never go back";
     Cf2 = "CF-2", Safety, true, "values were written",
@@ -273,6 +275,18 @@ rules! {
         "only its own registration removes a name";
     Ns5 = "NS-5", Safety, false, "lookups",
         "a lookup returns a value that the name had during the call";
+    Sm1 = "SM-1", Safety, false, "leases",
+        "no more clients hold a lease at once than there are leases";
+    Co1 = "CO-1", Safety, false, "counting",
+        "an increment that was acknowledged counts once, and one that was refused does not count";
+    Pa1 = "PA-1", Safety, false, "a part has one owner",
+        "no two clients own the same part of a set at once";
+    Pa2 = "PA-2", Liveness, false, "a part has an owner",
+        "in the end every part of a set has a live owner";
+    Ca1 = "CA-1", Liveness, false, "a cache follows",
+        "in the end a cache shows the znodes as they are";
+    Pr1 = "PR-1", Liveness, false, "nobody waits for what is free",
+        "after the last fault whoever waits gets what is free";
     An1 = "AN-1", Safety, true, "done is done",
         "an operation that returns done has brought about what it says";
     An2 = "AN-2", Safety, true, "a failure has its reason",
@@ -302,6 +316,11 @@ impl RuleId {
             "GM" => kind == Kind::Group,
             "CF" => kind == Kind::Config,
             "NS" => kind == Kind::Names,
+            "SM" => kind == Kind::Semaphore,
+            "CO" => kind == Kind::Counter,
+            "PA" => kind == Kind::Partition,
+            "CA" => kind == Kind::Cache,
+            "PR" => !matches!(kind, Kind::Counter | Kind::Partition | Kind::Cache | Kind::Group),
             "AN" => true,
             _ => false,
         }

@@ -14,7 +14,7 @@ const BLACK_BOX: &[RuleId] = {
     use RuleId::*;
     &[
         Mx1, Mx2, Mx3, Mx8, Mx14, Rw1, Le1, Le5, Le9, Ba1, Db1, Db2, Db3, Db4, Qu1, Qu2, Qu3, Qu4, Tc1, Tc2,
-        Tc3, Tc4, Tc5, Mx13, Rw5, Rv4, Le7, Ba3, Db8, Qu7, Tc12, Gm7, Cf8,
+        Tc3, Tc4, Tc5, Mx13, Rw5, Rv4, Le7, Ba3, Db8, Qu7, Tc12, Gm7, Cf8, Sm1, Co1, Pa1, Pa2, Ca1, Pr1, Gm9,
     ]
 };
 

@@ -77,7 +77,8 @@ pub struct Object {
     pub fenced: bool,
     /// Its cost budget.
     pub budget: Budget,
-    /// The number of participants of a double barrier, or of sites of a transaction; zero for other kinds.
+    /// The number of participants of a double barrier, of sites of a transaction, or of leases of a semaphore; zero for
+    /// other kinds.
     #[serde(default, skip_serializing_if = "is_default")]
     pub size: u32,
     /// The variant of the recipe.
@@ -157,6 +158,14 @@ named! {
         Config = "config",
         /// A group of members.
         Group = "group",
+        /// A lock that a number of clients hold at once. Of foreign programs only, as the kinds that follow.
+        Semaphore = "semaphore",
+        /// A number that clients add to.
+        Counter = "counter",
+        /// A set whose parts clients share out among themselves.
+        Partition = "partition",
+        /// A copy of the znodes below a path.
+        Cache = "cache",
     }
 
     /// The policy of holders on connection loss.

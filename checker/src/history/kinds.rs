@@ -104,6 +104,18 @@ named! {
         Recall = "recall",
         /// Two-phase commit: opens a transaction as a site, whose name is the argument.
         Open = "open",
+        /// Semaphores: waits for a lease.
+        Lease = "lease",
+        /// Semaphores, partitions, groups: gives back what it has. Its argument is the part or the name, if there are several.
+        Yield = "yield",
+        /// Counters: adds a number, which is the argument.
+        Add = "add",
+        /// Partitions: takes a part, which is the argument.
+        Own = "own",
+        /// Partitions: names all parts, with commas between.
+        Whole = "whole",
+        /// Tells what the client sees in the end.
+        Audit = "audit",
     }
 
     /// Whether a hold excludes all others.
@@ -149,6 +161,8 @@ named! {
         Attempts = "attempts",
         /// The data of a member in a view (text: the id and the data, with an equals sign between).
         MemberData = "member_data",
+        /// A znode of a cache (text: its path; number: the digest of its data, by [`digest::data`](crate::digest::data)).
+        Znode = "znode",
     }
 
     /// The outcome of an operation.

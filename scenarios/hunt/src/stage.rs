@@ -271,6 +271,7 @@ impl<'a> Stage<'a> {
         match due {
             Due::Strike(step) => self.strike(step),
             Due::Continue(name) => {
+                self.tell(&name, "running");
                 if let Some(process) = self.process(&name) {
                     process.pause(false);
                 }
@@ -316,6 +317,7 @@ impl<'a> Stage<'a> {
                 lasts = length;
                 if let Some(process) = self.process(&client) {
                     process.pause(true);
+                    self.tell(&client, "stopped");
                     self.schedule(at + length, Due::Continue(client));
                 }
             }
@@ -325,7 +327,7 @@ impl<'a> Stage<'a> {
                     // The process dies here.
                     of.process = None;
                     of.comes_again = again.is_some();
-                    self.tell_death(&client);
+                    self.tell(&client, "gone");
                 }
                 if let Some(again) = again {
                     self.schedule(at + again, Due::Start(client));
@@ -336,11 +338,13 @@ impl<'a> Stage<'a> {
         self.notes.struck.push(step);
     }
 
-    /// The process of a client is dead: it believes nothing any more, and its calls never return.
-    fn tell_death(&mut self, client: &str) {
+    /// Writes down what has become of a client's process. One that is gone believes nothing any more, and its calls never
+    /// return.
+    fn tell(&mut self, client: &str, is: &str) {
         let sessions = self.clients.get(client).map_or(0, |of| of.sessions);
         if let Some(called) = name_of(client, sessions) {
-            self.control("gone", [("client".to_owned(), called.into())].into_iter().collect());
+            let fields = [("client".to_owned(), called.into()), ("is".to_owned(), is.into())];
+            self.control("process", fields.into_iter().collect());
         }
     }
 
@@ -444,12 +448,12 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// The name of a client's session: `a`, `a.2`, `a.3`.
+/// The name of a client's session: `a`, `a#2`, `a#3`.
 fn name_of(client: &str, sessions: u32) -> Option<String> {
     match sessions {
         0 => None,
         1 => Some(client.to_owned()),
-        _ => Some(format!("{client}.{sessions}")),
+        _ => Some(format!("{client}#{sessions}")),
     }
 }
 

@@ -302,7 +302,8 @@ names! {
         Resolve = "resolve", Unique = "unique", Follow = "follow", CompareAndSet = "compare and set",
         Overwrite = "overwrite", Publish = "publish", Snapshot = "snapshot", Join = "join", Watch = "watch",
         Transact = "transact", TransactOnce = "transact once", Contenders = "contenders", Evict = "evict",
-        Replace = "replace", Recall = "recall", Open = "open",
+        Replace = "replace", Recall = "recall", Open = "open", Lease = "lease", Yield = "yield",
+        Add = "add", Own = "own", Whole = "whole", Audit = "audit",
     }
 }
 
@@ -322,6 +323,6 @@ names! {
         Lock = "lock", SharedLock = "shared lock", RevocableLock = "revocable lock", PriorityLock = "priority lock",
         Election = "election", Barrier = "barrier", DoubleBarrier = "double barrier", Queue = "queue",
         PriorityQueue = "priority queue", TwoPhaseCommit = "two-phase commit", Names = "names", Config = "config",
-        Group = "group",
+        Group = "group", Semaphore = "semaphore", Counter = "counter", Partition = "partition", Cache = "cache",
     }
 }

@@ -5,6 +5,7 @@
 use sim_zk::observer::Kind;
 use std::collections::BTreeMap;
 use zk_checker::history::ReqId;
+use zk_checker::process_of;
 use zk_recipes::zk::SessionId;
 
 /// The number of a client.
@@ -142,6 +143,14 @@ impl Clients {
 
     pub fn get_mut(&mut self, id: ClientId) -> &mut Client {
         self.all.get_mut(&id.0).expect("a client is forgotten after its last connection")
+    }
+
+    /// The clients that are sessions of a process.
+    pub fn of_process(&self, process: &str) -> impl Iterator<Item = ClientId> {
+        self.all
+            .iter()
+            .filter(move |(_, client)| process_of(&client.name) == process)
+            .map(|(id, _)| ClientId(*id))
     }
 
     /// The clients whose sessions are not over.

@@ -95,6 +95,11 @@ pub enum Command {
         name: String,
     },
     Report(Report),
+    Process {
+        client: String,
+        is: ProcessState,
+    },
+    Quiesce {},
 }
 
 /// Which requests a fault waits for.
@@ -212,7 +217,7 @@ pub struct Report {
     pub kind: Option<ObjectKind>,
     /// What happened.
     pub event: Belief,
-    /// The item that was put or taken.
+    /// The item, part, name, number or path that it is about.
     #[serde(default)]
     pub item: Option<String>,
 }
@@ -247,25 +252,65 @@ words! {
     /// A kind of object that reports are about.
     ObjectKind, "kind of object" {
         Lock = "lock",
+        SharedLock = "shared_lock",
+        Semaphore = "semaphore",
         Election = "election",
         Barrier = "barrier",
+        DoubleBarrier = "double_barrier",
         Queue = "queue",
+        Counter = "counter",
+        Partition = "partition",
+        Cache = "cache",
+        Group = "group",
     }
 }
 
 words! {
     /// An event that a program reports.
     Belief, "event" {
+        Asks = "asks",
         Acquired = "acquired",
         Released = "released",
+        Refused = "refused",
+        Limit = "limit",
         Leader = "leader",
         Deposed = "deposed",
         Raised = "raised",
         Lowered = "lowered",
         Waits = "waits",
         Passed = "passed",
+        Size = "size",
+        Enters = "enters",
+        Entered = "entered",
+        Leaves = "leaves",
+        Left = "left",
+        Puts = "puts",
         Put = "put",
+        Unknown = "unknown",
+        Takes = "takes",
         Took = "took",
+        Empty = "empty",
+        Failed = "failed",
+        Adds = "adds",
+        Added = "added",
+        Counts = "counts",
+        Whole = "whole",
+        Owns = "owns",
+        Disowns = "disowns",
+        Sees = "sees",
+        Seen = "seen",
+        Joins = "joins",
+        Joined = "joined",
+        Members = "members",
+    }
+}
+
+words! {
+    /// What has become of a client's process.
+    ProcessState, "state of a process" {
+        Stopped = "stopped",
+        Running = "running",
+        Gone = "gone",
     }
 }
 
@@ -355,7 +400,7 @@ impl Stage {
 pub const QUESTIONS: [&str; 6] = ["status", "tree", "sessions", "watches", "history", "verdict"];
 
 /// The verbs that do something.
-pub const ACTIONS: [&str; 25] = [
+pub const ACTIONS: [&str; 27] = [
     "lose-reply",
     "lose-request",
     "delay-reply",
@@ -380,6 +425,8 @@ pub const ACTIONS: [&str; 25] = [
     "heal",
     "name",
     "report",
+    "process",
+    "quiesce",
     "shutdown",
 ];
 
@@ -415,7 +462,11 @@ impl Report {
         let words: Vec<&str> = line.split_whitespace().collect();
         let (words, item) = match words[..] {
             [client, event, kind, object] => ([client, event, kind, object], None),
-            [client, event, kind, object, item] => ([client, event, kind, object], Some(item)),
+            [client, event, kind, object, item] => ([client, event, kind, object], Some(item.to_owned())),
+            // A znode and its data.
+            [client, event, kind, object, path, data] => {
+                ([client, event, kind, object], Some(format!("{path} {data}")))
+            }
             _ => return Err(wrong()),
         };
         let [client, event, kind, object] = words;
@@ -542,7 +593,7 @@ mod tests {
         assert_eq!(report.item.as_deref(), Some("x"));
         for (line, why) in [
             ("alice acquired /a", "\"alice acquired /a\" is not a report: client event kind object item"),
-            ("alice got lock /a", "report: there is no event \"got\"; there are acquired, "),
+            ("alice got lock /a", "report: there is no event \"got\"; there are asks, "),
             ("alice acquired look /a", "report: there is no kind of object \"look\"; there are lock, "),
         ] {
             let said = Report::from_line(line).unwrap_err().why;

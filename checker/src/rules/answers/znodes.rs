@@ -376,6 +376,7 @@ fn part(kind: Kind, name: &str) -> Part {
         // The directories of waiters and of holders.
         Kind::PriorityLock if rest.is_empty() => Part::Other,
         Kind::DoubleBarrier | Kind::PriorityLock => Part::Member,
+        Kind::Semaphore | Kind::Counter | Kind::Partition | Kind::Cache => Part::Other,
         Kind::Lock | Kind::SharedLock | Kind::RevocableLock | Kind::Election | Kind::Names | Kind::Group => {
             if rest.is_empty() {
                 Part::Member

@@ -192,6 +192,12 @@ pub(crate) fn called(verb: Verb) -> &'static str {
         Verb::Replace => "replaces its data",
         Verb::Recall => "looks for its registration",
         Verb::Open => "opens the transaction",
+        Verb::Lease => "asks for a lease",
+        Verb::Yield => "gives back",
+        Verb::Add => "adds",
+        Verb::Own => "owns a part",
+        Verb::Whole => "names all parts",
+        Verb::Audit => "tells what it sees",
     }
 }
 
@@ -212,6 +218,7 @@ pub(crate) fn observed(seen: Seen, text: &str, number: u64) -> String {
         Seen::Name => format!("has the name {text:?}"),
         Seen::State => format!("sees its hold as {text}"),
         Seen::Line => format!("sees the contenders [{text}]"),
+        Seen::Znode => format!("has {text} in its cache"),
         Seen::MemberData => format!("sees the member {text:?}"),
         Seen::Attempts => format!("learns that {text:?} is delivered for time {number}"),
     }

@@ -206,6 +206,12 @@ impl Front {
                 json!({}).into()
             }
             Command::Report(report) => self.report(report)?.into(),
+            Command::Process { client, is } => self.process(client, *is)?.into(),
+            Command::Quiesce {} => {
+                let at = self.raw.now();
+                self.recorder.write(|journal| journal.stopped(at));
+                json!({}).into()
+            }
         })
     }
 

@@ -1,0 +1,280 @@
+//! What programs of other people claim, held against each other, and against the tree.
+//!
+//! The other rules judge recipes whose every request is known. Of a foreign program only its reports are, and the state of
+//! the ensemble: who asked, who got, what it was told, and what is there. So these rules look at nothing else, and
+//! judge what is owed at one instant: the end of the run ([`What::Stopped`]), by when all faults are over, and everybody
+//! was asked to come to rest. What changed within the last seconds is not judged.
+//!
+//! Sessions of one process are called `a`, `a#2`, `a#3`: what it believes, it believes over all of them.
+
+mod barrier;
+mod counter;
+mod double_barrier;
+mod group;
+mod holds;
+mod partition;
+mod queue;
+mod tree;
+
+use crate::findings::Findings;
+use crate::history::{Event, FaultKind, Kind, ObjectId, OpId, Outcome, Session, Sym, Verb, What, Who};
+use crate::scene::Scene;
+use crate::view::Moment;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use tree::Tree;
+
+/// How long something must have stood still until it counts as standing still, in microseconds: two session timeouts of
+/// two seconds, within which servers end a session, and a second for the reports.
+const STILL: u64 = 5_000_000;
+
+/// The name of a process.
+type Process = String;
+
+/// All that was claimed.
+#[derive(Default)]
+pub(crate) struct Claims {
+    world: World,
+    objects: BTreeMap<ObjectId, Object>,
+    /// The objects of open operations, with what they do.
+    open: BTreeMap<OpId, Call>,
+}
+
+/// What claims are held against.
+#[derive(Default)]
+struct World {
+    tree: Tree,
+    /// By number of the client.
+    sessions: BTreeMap<u16, Session>,
+    ended: BTreeSet<Session>,
+    /// The processes that died, by number of each of their sessions.
+    dead: BTreeSet<u16>,
+    /// When the last fault, or what came of one, was over, in microseconds.
+    stirred: u64,
+}
+
+impl World {
+    /// Whether the session of a client still stands, as far as is known.
+    fn stands(&self, client: u16) -> bool {
+        !self.dead.contains(&client)
+            && self.sessions.get(&client).is_none_or(|session| !self.ended.contains(session))
+    }
+
+    /// Whether the process of a client lives.
+    fn lives(&self, client: u16) -> bool {
+        !self.dead.contains(&client)
+    }
+}
+
+/// An operation that is open.
+#[derive(Clone)]
+struct Call {
+    object: ObjectId,
+    verb: Verb,
+    client: u16,
+    process: Process,
+    at: Moment,
+    argument: Sym,
+}
+
+/// What was claimed about an object.
+enum Object {
+    Holds(holds::Holds),
+    Barrier(barrier::Barrier),
+    DoubleBarrier(double_barrier::DoubleBarrier),
+    Queue(queue::Queue),
+    Counter(counter::Counter),
+    Partition(partition::Partition),
+    Cache(tree::Cache),
+    Group(group::Group),
+}
+
+impl Object {
+    fn new(kind: Kind) -> Option<Object> {
+        Some(match kind {
+            Kind::Lock | Kind::SharedLock | Kind::Election | Kind::Semaphore => {
+                Object::Holds(Default::default())
+            }
+            Kind::Barrier => Object::Barrier(Default::default()),
+            Kind::DoubleBarrier => Object::DoubleBarrier(Default::default()),
+            Kind::Queue => Object::Queue(Default::default()),
+            Kind::Counter => Object::Counter(Default::default()),
+            Kind::Partition => Object::Partition(Default::default()),
+            Kind::Cache => Object::Cache(Default::default()),
+            Kind::Group => Object::Group(Default::default()),
+            _ => return None,
+        })
+    }
+}
+
+/// Where a claim is looked at.
+struct At<'a, 'b> {
+    scene: &'a Scene<'b>,
+    world: &'a World,
+    object: ObjectId,
+}
+
+impl At<'_, '_> {
+    fn size(&self) -> usize {
+        self.scene.object(self.object).size as usize
+    }
+
+    fn kind(&self) -> Kind {
+        self.scene.kind(self.object)
+    }
+
+    /// Whether something has stood still since that time.
+    fn is_still(&self, since: u64) -> bool {
+        self.scene.at >= since.max(self.world.stirred).saturating_add(STILL)
+    }
+
+    /// How long ago that was, in words.
+    fn for_long(&self, since: u64) -> String {
+        format!("{} s", (self.scene.at.saturating_sub(since)) / 1_000_000)
+    }
+
+    fn text(&self, sym: Sym) -> String {
+        self.scene.text(sym).to_owned()
+    }
+}
+
+/// What happens to a call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Step {
+    /// It begins, and its argument is known.
+    Begins,
+    Returns(Outcome),
+    /// The belief that it brought ends.
+    Unbelieved,
+    /// Its process has died.
+    Dies,
+}
+
+/// The name of the process that has a session of that name: its sessions are called `a`, `a#2`, `a#3`.
+pub fn process_of(name: &str) -> &str {
+    match name.rsplit_once('#') {
+        Some((process, number)) if number.parse::<u32>().is_ok() => process,
+        _ => name,
+    }
+}
+
+impl Claims {
+    /// Takes in an event; the view shows what is reported after it.
+    pub(crate) fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
+        self.world.tree.event(scene, event);
+        match event.what {
+            What::Call { object, verb, .. } => self.called(scene, event, object, verb, out),
+            What::Given { text, .. } => {
+                if let Some(call) = self.open.get_mut(&event.op) {
+                    call.argument = text;
+                    let call = call.clone();
+                    self.step(scene, &call, Step::Begins, out);
+                }
+            }
+            What::Return { outcome, .. } => {
+                if let Some(call) = self.open.get(&event.op).cloned() {
+                    self.step(scene, &call, Step::Returns(outcome), out);
+                    if !holds::brings_belief(call.verb) || outcome != Outcome::Done {
+                        self.open.remove(&event.op);
+                    }
+                }
+            }
+            What::Unbelieve { .. } => {
+                if let Some(call) = self.open.remove(&event.op) {
+                    self.step(scene, &call, Step::Unbelieved, out);
+                }
+            }
+            What::Observed { text, number, .. } => {
+                if let Some(call) = self.open.get(&event.op).cloned() {
+                    let at = At { scene, world: &self.world, object: call.object };
+                    match self.objects.get_mut(&call.object) {
+                        Some(Object::Queue(queue)) => queue.took(&at, &call, text, out),
+                        Some(Object::Counter(counter)) => counter.counted(&at, &call, text, out),
+                        Some(Object::Cache(cache)) => cache.sees(text, number),
+                        Some(Object::Group(group)) => group.sees(&at, &call, text, out),
+                        _ => {}
+                    }
+                }
+            }
+            What::State { session, .. } => {
+                if let Who::Client(client) = event.who {
+                    self.world.sessions.insert(client, session);
+                }
+            }
+            What::Ended { session, .. } => {
+                self.world.ended.insert(session);
+                self.world.stirred = event.at;
+            }
+            What::Crash { client } => {
+                self.world.dead.insert(client);
+                self.world.stirred = event.at;
+                let died: Vec<OpId> =
+                    self.open.iter().filter(|(_, call)| call.client == client).map(|(op, _)| *op).collect();
+                for op in died {
+                    let Some(call) = self.open.remove(&op) else { continue };
+                    self.step(scene, &call, Step::Dies, out);
+                }
+            }
+            What::Heal | What::Mended { kind: FaultKind::ClientPause, .. } => self.world.stirred = event.at,
+            What::Stopped => self.stopped(scene, out),
+            _ => {}
+        }
+    }
+
+    fn called(&mut self, scene: &Scene<'_>, event: &Event, object: ObjectId, verb: Verb, out: &mut Findings) {
+        let Who::Client(client) = event.who else { return };
+        if !scene.object(object).manner.reported {
+            return;
+        }
+        if let Entry::Vacant(vacant) = self.objects.entry(object) {
+            let Some(new) = Object::new(scene.kind(object)) else { return };
+            vacant.insert(new);
+        }
+        let process = process_of(&scene.client(client)).to_owned();
+        let at = Moment { at: event.at, index: scene.index };
+        let call = Call { object, verb, client, process, at, argument: Sym(0) };
+        self.open.insert(event.op, call.clone());
+        self.step(scene, &call, Step::Begins, out);
+    }
+
+    fn step(&mut self, scene: &Scene<'_>, call: &Call, step: Step, out: &mut Findings) {
+        let at = At { scene, world: &self.world, object: call.object };
+        match self.objects.get_mut(&call.object) {
+            Some(Object::Holds(of)) => of.step(&at, call, step, out),
+            Some(Object::Barrier(of)) => of.step(&at, call, step),
+            Some(Object::DoubleBarrier(of)) => of.step(&at, call, step, out),
+            Some(Object::Queue(of)) => of.step(&at, call, step, out),
+            Some(Object::Counter(of)) => of.step(&at, call, step),
+            Some(Object::Partition(of)) => of.step(&at, call, step, out),
+            Some(Object::Cache(of)) => of.step(&at, call, step, out),
+            Some(Object::Group(of)) => of.step(&at, call, step),
+            None => {}
+        }
+    }
+
+    /// Judges what is owed in the end.
+    fn stopped(&mut self, scene: &Scene<'_>, out: &mut Findings) {
+        for (object, of) in &mut self.objects {
+            let at = At { scene, world: &self.world, object: *object };
+            match of {
+                Object::Holds(of) => of.stopped(&at, out),
+                Object::Barrier(of) => of.stopped(&at, out),
+                Object::DoubleBarrier(of) => of.stopped(&at, out),
+                Object::Queue(of) => of.stopped(&at, out),
+                Object::Partition(of) => of.stopped(&at, out),
+                Object::Group(of) => of.stopped(&at, out),
+                Object::Counter(_) | Object::Cache(_) => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::process_of;
+
+    #[test]
+    fn sessions_of_a_process_have_numbers() {
+        assert_eq!(["a", "a#2", "a#b", "10.0.0.2"].map(process_of), ["a", "a", "a#b", "10.0.0.2"]);
+    }
+}

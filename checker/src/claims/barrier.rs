@@ -1,0 +1,54 @@
+//! Barriers: PR-1 of who waits for one that is down. Who passes too early, BA-1 judges.
+
+use super::{At, Call, Step};
+use crate::explanation::explain;
+use crate::findings::Findings;
+use crate::history::{Outcome, Verb};
+use crate::rule_id::RuleId;
+use crate::view::Moment;
+use std::collections::BTreeMap;
+
+#[derive(Default)]
+pub(super) struct Barrier {
+    waiting: BTreeMap<String, Call>,
+    /// When it was lowered, unless it was raised since, or may have been.
+    lowered: Option<Moment>,
+}
+
+impl Barrier {
+    pub(super) fn step(&mut self, at: &At<'_, '_>, call: &Call, step: Step) {
+        match (call.verb, step) {
+            (Verb::Raise, _) => self.lowered = None,
+            (Verb::Lower, Step::Returns(Outcome::Done)) => self.lowered = Some(at.scene.now()),
+            (Verb::Lower, _) => {}
+            (_, Step::Begins) => {
+                self.waiting.insert(call.process.clone(), call.clone());
+            }
+            _ => {
+                self.waiting.remove(&call.process);
+            }
+        }
+    }
+
+    pub(super) fn stopped(&mut self, at: &At<'_, '_>, out: &mut Findings) {
+        let Some(lowered) = self.lowered else { return };
+        for call in self.waiting.values().filter(|call| at.world.lives(call.client)) {
+            out.premise(RuleId::Pr1, at.object);
+            if !at.is_still(lowered.at.max(call.at.at)) {
+                continue;
+            }
+            let text = explain(format!(
+                "{} still waits at {}: its call began at {}",
+                call.process,
+                at.scene.when(at.scene.now()),
+                at.scene.when(call.at)
+            ))
+            .because(format!(
+                "the barrier was lowered at {}, {} ago",
+                at.scene.when(lowered),
+                at.for_long(lowered.at)
+            ));
+            out.fail(RuleId::Pr1, at.scene, at.object, &[call.at.index, lowered.index], text);
+        }
+    }
+}

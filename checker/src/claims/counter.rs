@@ -1,0 +1,80 @@
+//! Counters: CO-1.
+
+use super::{At, Call, Step};
+use crate::explanation::explain;
+use crate::findings::Findings;
+use crate::history::{Outcome, Sym, Verb};
+use crate::rule_id::RuleId;
+use std::collections::BTreeMap;
+
+#[derive(Default)]
+pub(super) struct Counter {
+    /// The sums of what was added, by how that ended.
+    done: i64,
+    unknown: i64,
+    refused: i64,
+    /// What is being added, by process.
+    open: BTreeMap<String, Sym>,
+    counts: u32,
+}
+
+impl Counter {
+    pub(super) fn step(&mut self, at: &At<'_, '_>, call: &Call, step: Step) {
+        if call.verb != Verb::Add {
+            return;
+        }
+        let amount = amount(at, call.argument);
+        match step {
+            Step::Begins => {
+                self.open.insert(call.process.clone(), call.argument);
+            }
+            Step::Returns(outcome) => {
+                self.open.remove(&call.process);
+                self.counts += 1;
+                match outcome {
+                    Outcome::Done => self.done += amount,
+                    Outcome::Refused => self.refused += amount,
+                    _ => self.unknown += amount,
+                }
+            }
+            Step::Dies => {
+                self.open.remove(&call.process);
+                self.unknown += amount;
+            }
+            Step::Unbelieved => {}
+        }
+    }
+
+    /// A client has read the counter, and nobody adds any more.
+    pub(super) fn counted(&mut self, at: &At<'_, '_>, call: &Call, value: Sym, out: &mut Findings) {
+        let Ok(value) = at.scene.text(value).parse::<i64>() else { return };
+        if call.verb != Verb::Audit || self.counts == 0 {
+            return;
+        }
+        out.premise(RuleId::Co1, at.object);
+        let most = self.done + self.unknown + self.open.values().map(|open| amount(at, *open)).sum::<i64>();
+        if (self.done..=most).contains(&value) {
+            return;
+        }
+        let range =
+            if most == self.done { format!("{most}") } else { format!("from {} to {most}", self.done) };
+        let mut text = explain(format!(
+            "{} reads {value} at {}, and it is {range}",
+            call.process,
+            at.scene.when(at.scene.now())
+        ))
+        .because(format!("increments of {} in all were acknowledged", self.done));
+        if most > self.done {
+            text = text.because(format!("of {} more nobody was told whether they count", most - self.done));
+        }
+        if self.refused > 0 {
+            text = text.because(format!("{} more were refused, and do not count", self.refused));
+        }
+        out.fail(RuleId::Co1, at.scene, at.object, &[call.at.index], text);
+    }
+}
+
+/// How much is added.
+fn amount(at: &At<'_, '_>, argument: Sym) -> i64 {
+    at.scene.text(argument).parse().unwrap_or(0)
+}

@@ -1,0 +1,152 @@
+//! Double barriers: DB-1, DB-2, and PR-1 of who waits although all are there, or all have left.
+
+use super::{At, Call, Step};
+use crate::explanation::explain;
+use crate::findings::Findings;
+use crate::history::{Outcome, Verb};
+use crate::rule_id::RuleId;
+use crate::view::Moment;
+use std::collections::BTreeMap;
+
+#[derive(Default)]
+pub(super) struct DoubleBarrier {
+    /// By process.
+    all: BTreeMap<String, Participant>,
+    changed: u64,
+}
+
+struct Participant {
+    client: u16,
+    place: Place,
+    /// The begin of its last call of enter, the return of that call, and the begin of its last call of leave.
+    asked: Moment,
+    entered: Moment,
+    leaves: Moment,
+    /// When it was out last.
+    left: Moment,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Out,
+    Enters,
+    Inside,
+    Leaves,
+}
+
+impl DoubleBarrier {
+    pub(super) fn step(&mut self, at: &At<'_, '_>, call: &Call, step: Step, out: &mut Findings) {
+        let now = at.scene.now();
+        if !matches!(call.verb, Verb::Enter | Verb::Leave) {
+            return;
+        }
+        self.changed = now.at;
+        let never = Moment::NEVER;
+        let own = self.all.entry(call.process.clone()).or_insert(Participant {
+            client: call.client,
+            place: Place::Out,
+            asked: never,
+            entered: never,
+            leaves: never,
+            left: Moment { at: 0, index: 0 },
+        });
+        own.client = call.client;
+        match (call.verb, step) {
+            (Verb::Enter, Step::Begins) => (own.place, own.asked) = (Place::Enters, now),
+            (Verb::Enter, Step::Returns(Outcome::Done)) => {
+                (own.place, own.entered) = (Place::Inside, now);
+                self.entered(at, call, out);
+            }
+            (Verb::Leave, Step::Begins) => (own.place, own.leaves) = (Place::Leaves, now),
+            (Verb::Leave, Step::Returns(Outcome::Done)) => {
+                self.left(at, call, out);
+                self.goes(&call.process, now);
+            }
+            _ => self.goes(&call.process, now),
+        }
+    }
+
+    fn goes(&mut self, process: &str, now: Moment) {
+        if let Some(own) = self.all.get_mut(process) {
+            (own.place, own.left) = (Place::Out, now);
+        }
+    }
+
+    /// DB-1: whoever has asked since this participant was out last may be counted.
+    fn entered(&self, at: &At<'_, '_>, call: &Call, out: &mut Findings) {
+        out.premise(RuleId::Db1, at.object);
+        let Some(own) = self.all.get(&call.process) else { return };
+        let counts = |other: &&Participant| {
+            other.place != Place::Out || other.asked.came() && other.asked.index > own.left.index
+        };
+        let there = self.all.values().filter(counts).count();
+        if there >= at.size() {
+            return;
+        }
+        let text = explain(format!(
+            "{} was let in at {} with {there} participants, and the barrier is for {}",
+            call.process,
+            at.scene.when(at.scene.now()),
+            at.size()
+        ))
+        .because(format!("no more clients had called since it was out last, at {}", at.scene.when(own.left)));
+        out.fail(RuleId::Db1, at.scene, at.object, &[call.at.index], text);
+    }
+
+    /// DB-2: nobody is inside who was inside before this participant began to leave.
+    fn left(&self, at: &At<'_, '_>, call: &Call, out: &mut Findings) {
+        out.premise(RuleId::Db2, at.object);
+        let Some(own) = self.all.get(&call.process) else { return };
+        let stays = |other: &&Participant| {
+            other.place == Place::Inside
+                && other.entered.index < own.leaves.index
+                && at.world.stands(other.client)
+        };
+        let Some((name, other)) = self.all.iter().find(|(_, other)| stays(other)) else { return };
+        let text = explain(format!("{} has left at {}", call.process, at.scene.when(at.scene.now())))
+            .because(format!(
+                "{name} is inside since {}, and has not called to leave",
+                at.scene.when(other.entered)
+            ))
+            .not_excused(format!("the session of {name} is alive"));
+        out.fail(RuleId::Db2, at.scene, at.object, &[call.at.index, other.entered.index], text);
+    }
+
+    pub(super) fn stopped(&mut self, at: &At<'_, '_>, out: &mut Findings) {
+        let alive = || self.all.iter().filter(|(_, one)| at.world.lives(one.client));
+        let count = |place| alive().filter(|(_, one)| one.place == place).count();
+        let (enters, inside, leaves) = (count(Place::Enters), count(Place::Inside), count(Place::Leaves));
+        if enters + leaves > 0 {
+            out.premise(RuleId::Pr1, at.object);
+        }
+        if !at.is_still(self.changed) {
+            return;
+        }
+        let tell = |place, why: String, out: &mut Findings| {
+            let Some((name, one)) = alive().find(|(_, one)| one.place == place) else { return };
+            let (since, what) =
+                if place == Place::Enters { (one.asked, "enter") } else { (one.leaves, "leave") };
+            let mut text = explain(format!(
+                "{name} still waits to {what} at {}: its call began at {}",
+                at.scene.when(at.scene.now()),
+                at.scene.when(since)
+            ))
+            .because(format!("{why}, and for {} nothing has changed", at.for_long(self.changed)));
+            for line in at.world.tree.below(at.scene, at.object).take(4) {
+                text = text.because(line);
+            }
+            out.fail(RuleId::Pr1, at.scene, at.object, &[since.index], text);
+        };
+        if enters > 0 && enters + inside + leaves >= at.size() {
+            let why = format!(
+                "{} participants are there, and the barrier is for {}",
+                enters + inside + leaves,
+                at.size()
+            );
+            tell(Place::Enters, why, out);
+        }
+        if leaves > 0 && inside == 0 {
+            tell(Place::Leaves, "nobody is inside any more who has not called to leave".to_owned(), out);
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Locks, shared locks, elections, semaphores: SM-1, and PR-1 of what is free. Who excludes whom of the others, MX-2 judges.
+
+use super::{At, Call, Step};
+use crate::explanation::explain;
+use crate::findings::Findings;
+use crate::history::{Kind, Outcome, Verb};
+use crate::rule_id::RuleId;
+use crate::view::Moment;
+use std::collections::BTreeMap;
+
+#[derive(Default)]
+pub(super) struct Holds {
+    /// By process.
+    waiting: BTreeMap<String, Call>,
+    holding: BTreeMap<String, (Call, Moment)>,
+    /// When a hold ended last.
+    freed: u64,
+}
+
+/// Whether a call, once it is done, brings a belief that ends later.
+pub(super) fn brings_belief(verb: Verb) -> bool {
+    matches!(verb, Verb::Acquire | Verb::Stand | Verb::Read | Verb::Write)
+}
+
+impl Holds {
+    pub(super) fn step(&mut self, at: &At<'_, '_>, call: &Call, step: Step, out: &mut Findings) {
+        match (call.verb, step) {
+            (Verb::Yield, Step::Begins) => self.ends(at, call),
+            (Verb::Yield, _) => {}
+            (_, Step::Begins) => {
+                self.waiting.insert(call.process.clone(), call.clone());
+            }
+            (_, Step::Returns(Outcome::Done)) => {
+                self.waiting.remove(&call.process);
+                let now = at.scene.now();
+                self.holding.insert(call.process.clone(), (call.clone(), now));
+                if at.kind() == Kind::Semaphore {
+                    self.leases(at, call, out);
+                }
+            }
+            (_, Step::Returns(_)) => {
+                self.waiting.remove(&call.process);
+            }
+            (_, Step::Unbelieved | Step::Dies) => {
+                self.waiting.remove(&call.process);
+                self.ends(at, call);
+            }
+        }
+    }
+
+    fn ends(&mut self, at: &At<'_, '_>, call: &Call) {
+        if self.holding.remove(&call.process).is_some() {
+            self.freed = at.scene.at;
+        }
+    }
+
+    /// SM-1. A holder whose session has ended has lost its lease, and may not have been told.
+    fn leases(&self, at: &At<'_, '_>, call: &Call, out: &mut Findings) {
+        out.premise(RuleId::Sm1, at.object);
+        let holders: Vec<&(Call, Moment)> =
+            self.holding.values().filter(|(call, _)| at.world.stands(call.client)).collect();
+        if holders.len() <= at.size() || out.is_enough(RuleId::Sm1, at.object) {
+            return;
+        }
+        let mut text = explain(format!(
+            "{} got a lease at {}, and {} clients hold one at once; there are {} leases",
+            call.process,
+            at.scene.when(at.scene.now()),
+            holders.len(),
+            at.size()
+        ));
+        let others = holders.iter().filter(|(other, _)| other.process != call.process);
+        for (other, since) in others {
+            text = text.because(format!("{} holds one since {}", other.process, at.scene.when(*since)));
+        }
+        let seen: Vec<u32> = holders.iter().map(|(_, since)| since.index).collect();
+        let text = text.not_excused("the sessions of all of them are alive");
+        out.fail(RuleId::Sm1, at.scene, at.object, &seen, text);
+    }
+
+    /// Whether a waiter could have been let in, were it the only one.
+    fn is_free_for(&self, at: &At<'_, '_>, call: &Call) -> bool {
+        let others = self.holding.values().filter(|(other, _)| at.world.lives(other.client));
+        match at.kind() {
+            Kind::Semaphore => others.count() < at.size(),
+            Kind::SharedLock if call.verb == Verb::Read => {
+                let is_writer = |call: &Call| call.verb == Verb::Write;
+                !others.map(|(call, _)| call).chain(self.waiting.values()).any(is_writer)
+            }
+            _ => others.count() == 0,
+        }
+    }
+
+    /// PR-1.
+    pub(super) fn stopped(&mut self, at: &At<'_, '_>, out: &mut Findings) {
+        let waiting = self.waiting.values().filter(|call| at.world.lives(call.client));
+        let mut stuck = Vec::new();
+        for call in waiting {
+            out.premise(RuleId::Pr1, at.object);
+            if self.is_free_for(at, call) && at.is_still(self.freed.max(call.at.at)) {
+                stuck.push(call);
+            }
+        }
+        let Some(first) = stuck.iter().min_by_key(|call| call.at.index) else { return };
+        let free = match at.kind() {
+            Kind::Election => "nobody leads".to_owned(),
+            Kind::Semaphore => format!("only {} of {} leases are held", self.holding.len(), at.size()),
+            Kind::SharedLock if !self.holding.is_empty() => "no writer holds it or waits for it".to_owned(),
+            _ => "nobody holds it".to_owned(),
+        };
+        let since = self.freed.max(at.world.stirred).max(first.at.at);
+        let mut text = explain(format!(
+            "{} still waits at {}: its call began at {}",
+            first.process,
+            at.scene.when(at.scene.now()),
+            at.scene.when(first.at)
+        ))
+        .because(format!("{free}, and for {} nothing has changed", at.for_long(since)));
+        for other in stuck.iter().filter(|other| other.process != first.process) {
+            text = text.because(format!("{} waits as well", other.process));
+        }
+        for line in at.world.tree.below(at.scene, at.object).take(4) {
+            text = text.because(line);
+        }
+        out.fail(RuleId::Pr1, at.scene, at.object, &[first.at.index], text);
+    }
+}

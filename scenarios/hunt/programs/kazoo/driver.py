@@ -1,0 +1,557 @@
+"""A client of Kazoo's recipes."""
+
+import os
+import sys
+import threading
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python"))
+
+from hunt_driver import Driver, main  # noqa: E402
+from kazoo.client import KazooClient, KazooState  # noqa: E402
+from kazoo.exceptions import KazooException, LockTimeout, NoNodeError, NodeExistsError  # noqa: E402
+
+
+class Kazoo(Driver):
+    """Tells its sessions, and knows when the connection is lost: Kazoo's documentation asks for such a listener."""
+
+    def connect(self):
+        self.suspended = threading.Event()
+        self.client = KazooClient(hosts=self.connect_string, timeout=self.timeout)
+        self.client.add_listener(self._listen)
+        self.client.start(timeout=30)
+        self.session(self.client.client_id[0])
+
+    def _listen(self, state):
+        if state == KazooState.CONNECTED:
+            self.suspended.clear()
+            if self.client.client_id:
+                self.session(self.client.client_id[0])
+        else:
+            self.suspended.set()
+            self.on_loss()
+
+    def on_loss(self):
+        """The connection or the session is lost. Called in the thread that handles it."""
+
+    def close(self):
+        self.client.stop()
+        self.client.close()
+
+    def waits(self, call):
+        """Calls something that may wait for others: once this client rests they may not come."""
+        outcome = {}
+
+        def calls():
+            try:
+                outcome["value"] = call()
+            except BaseException as error:
+                outcome["error"] = error
+
+        thread = threading.Thread(target=calls, daemon=True)
+        thread.start()
+        while thread.is_alive():
+            thread.join(0.05)
+            if self.resting.is_set():
+                thread.join(1.5)
+                break
+        if thread.is_alive():
+            return None
+        if "error" in outcome:
+            raise outcome["error"]
+        return outcome
+
+
+class Hold(Kazoo):
+    """Something that is held: it is given back at once when the connection is lost."""
+
+    kind = "lock"
+    begins, ends = "acquired", "released"
+    item = None
+
+    def begin(self):
+        self.holding = threading.Lock()
+        self.is_holding = False
+        self.lock = self.make()
+
+    def make(self):
+        return self.client.Lock(self.object, self.name)
+
+    def take(self):
+        return self.lock.acquire()
+
+    def give(self):
+        self.lock.release()
+
+    def on_loss(self):
+        self.let_go()
+
+    def let_go(self):
+        if not hasattr(self, "holding"):
+            return
+        with self.holding:
+            if self.is_holding:
+                self.is_holding = False
+                self.report(self.ends, self.item)
+
+    def round(self):
+        self.report("asks", self.item)
+        try:
+            taken = self.take()
+        except BaseException:
+            self.report("refused", self.item)
+            raise
+        if not taken:
+            self.report("refused", self.item)
+            return
+        with self.holding:
+            # A loss from now on is told; one before made it another session's.
+            if self.suspended.is_set():
+                self.report("refused", self.item)
+            else:
+                self.is_holding = True
+                self.report(self.begins, self.item)
+        self.works(self.suspended)
+        self.let_go()
+        self.give()
+
+
+class LimitedLock(Hold):
+    """Each round has a lock object of its own, and the first client waits for 300 ms at most."""
+
+    def take(self):
+        self.lock = self.make()
+        if self.name != "a":
+            return self.lock.acquire()
+        try:
+            return self.lock.acquire(timeout=0.3)
+        except LockTimeout:
+            return False
+
+
+class ReadWriteLock(Hold):
+    kind = "shared_lock"
+
+    def take(self):
+        return self.lock.acquire()
+
+    def round(self):
+        self.item = self.random.choice(["read", "write"])
+        make = self.client.ReadLock if self.item == "read" else self.client.WriteLock
+        self.lock = make(self.object, self.name)
+        super().round()
+
+
+class Semaphore(Hold):
+    kind = "semaphore"
+    LEASES = 2
+
+    def begin(self):
+        super().begin()
+        self.report("limit", self.LEASES)
+
+    def make(self):
+        return self.client.Semaphore(self.object, self.name, max_leases=self.LEASES)
+
+
+class Election(Hold):
+    kind = "election"
+    begins, ends = "leader", "deposed"
+
+    def make(self):
+        return self.client.Election(self.object, self.name)
+
+    def round(self):
+        self.report("asks")
+        self.has_led = False
+        try:
+            self.lock.run(self.leads)
+        finally:
+            self.let_go()
+            if not self.has_led:
+                self.report("refused")
+
+    def leads(self):
+        self.has_led = True
+        with self.holding:
+            self.is_holding = True
+            self.report("leader")
+            if self.suspended.is_set():
+                self.is_holding = False
+                self.report("deposed")
+        self.works(self.suspended)
+        self.let_go()
+
+
+class Barrier(Kazoo):
+    """The first client raises and lowers the barrier, the others wait."""
+
+    kind = "barrier"
+
+    def begin(self):
+        self.barrier = self.client.Barrier(self.object)
+        self.may_be_raised = False
+
+    def round(self):
+        if self.name != "a":
+            self.report("waits")
+            try:
+                passed = self.barrier.wait()
+            except BaseException:
+                self.report("refused")
+                raise
+            self.report("passed" if passed else "refused")
+            return
+        self.lower()
+        self.may_be_raised = True
+        self.barrier.create()
+        self.report("raised")
+        self.works()
+
+    def lower(self):
+        if self.may_be_raised:
+            self.barrier.remove()
+            self.may_be_raised = False
+            self.report("lowered")
+            self.pauses()
+
+    def rest(self):
+        if self.name == "a":
+            self.lower()
+
+
+class DoubleBarrier(Kazoo):
+    kind = "double_barrier"
+
+    def begin(self):
+        self.report("size", self.clients)
+        self.barrier = self.client.DoubleBarrier(self.object, self.clients, self.name)
+
+    def round(self):
+        self.report("enters")
+        entered = self.waits(self.barrier.enter)
+        if entered is None and not self.others_are_there():
+            self.report("refused")
+            return
+        if entered is None:
+            threading.Event().wait()
+        # The call swallows errors; what it leaves behind is this.
+        if not self.barrier.participating:
+            self.report("refused")
+            return
+        self.report("entered")
+        self.works()
+        self.report("leaves")
+        self.barrier.leave()
+        self.report("left")
+
+    def others_are_there(self):
+        """Whether all have a znode at the barrier, so that nobody waits for one who rests."""
+        try:
+            names = set(self.client.get_children(self.object)) - {"ready"}
+        except KazooException:
+            return False
+        return len(names) >= self.clients
+
+
+class Queue(Kazoo):
+    """Puts an item, and gets one."""
+
+    kind = "queue"
+
+    def begin(self):
+        self.queue = self.client.Queue(self.object)
+
+    def round(self):
+        item = self.unique()
+        self.report("puts", item)
+        try:
+            self.queue.put(item.encode())
+        except BaseException:
+            self.report("unknown", item)
+            raise
+        self.report("put", item)
+        self.pauses()
+        self.get()
+
+    def get(self):
+        self.report("takes")
+        try:
+            taken = self.queue.get()
+        except BaseException:
+            self.report("failed")
+            raise
+        if taken is None:
+            self.report("empty")
+            return False
+        self.report("took", taken.decode())
+        return True
+
+    def rest(self):
+        while self.get():
+            pass
+
+
+class LockingQueue(Kazoo):
+    """Puts an item, gets one, and consumes it."""
+
+    kind = "queue"
+
+    def begin(self):
+        self.queue = self.client.LockingQueue(self.object)
+
+    def round(self):
+        item = self.unique()
+        self.report("puts", item)
+        try:
+            self.queue.put(item.encode())
+        except BaseException:
+            self.report("unknown", item)
+            raise
+        self.report("put", item)
+        self.pauses()
+        self.get(timeout=1)
+
+    def get(self, timeout):
+        self.report("takes")
+        try:
+            taken = self.queue.get(timeout)
+            if taken is None:
+                self.report("empty")
+                return False
+            if not self.queue.consume():
+                # Its lock is lost: another client has it, or will.
+                self.queue = self.client.LockingQueue(self.object)
+                self.report("empty")
+                return True
+        except BaseException:
+            # Whether it was consumed is not known; this object may have it still.
+            self.report("failed")
+            self.queue = self.client.LockingQueue(self.object)
+            raise
+        self.report("took", taken.decode())
+        return True
+
+    def rest(self):
+        while self.get(timeout=1):
+            pass
+
+
+class Counter(Kazoo):
+    kind = "counter"
+
+    def begin(self):
+        self.counter = self.client.Counter(self.object)
+
+    def round(self):
+        self.report("adds", 1)
+        try:
+            self.counter += 1
+        except BaseException:
+            self.report("unknown", 1)
+            raise
+        self.report("added", 1)
+
+    def audit(self):
+        self.report("counts", self.client.retry(lambda: self.client.Counter(self.object).value))
+
+
+class Party(Kazoo):
+    """A member that comes and goes. It joins again when its session was lost, as the connection listener tells it."""
+
+    kind = "group"
+
+    def begin(self):
+        self.lost = threading.Event()
+        self.party = self.client.Party(self.object, self.name)
+
+    def _listen(self, state):
+        if state == KazooState.LOST and hasattr(self, "lost"):
+            self.lost.set()
+        super()._listen(state)
+
+    def joins(self):
+        self.lost.clear()
+        self.report("joins", self.name)
+        self.party.join()
+        self.report("joined", self.name)
+
+    def round(self):
+        self.joins()
+        self.works(self.lost)
+        self.report("leaves", self.name)
+        self.party.leave()
+
+    def rest(self):
+        self.joins()
+        threading.Thread(target=self.stays, daemon=True).start()
+
+    def stays(self):
+        while True:
+            self.lost.wait()
+            self.lost.clear()
+            self.report("leaves", self.name)
+            try:
+                self.joins()
+            except KazooException as error:
+                self.trouble(error)
+                self.lost.set()
+
+    def audit(self):
+        self.report("members", ",".join(sorted(set(self.party))) or "-")
+
+
+class SetPartitioner(Kazoo):
+    """Shares six parts out, as the loop of the documentation does. One client leaves and comes back."""
+
+    kind = "partition"
+    PARTS = ["p1", "p2", "p3", "p4", "p5", "p6"]
+
+    def begin(self):
+        self.report("whole", ",".join(self.PARTS))
+        self.owned = []
+        self.stop = threading.Event()
+        self.leave = threading.Event()
+        threading.Thread(target=self.shares, daemon=True).start()
+
+    def make(self):
+        return self.client.SetPartitioner(
+            self.object, set=self.PARTS, identifier=self.name, time_boundary=0.3, max_reaction_time=0.5
+        )
+
+    def disown(self):
+        for part in self.owned:
+            self.report("disowns", part)
+        self.owned = []
+
+    def shares(self):
+        partitioner = None
+        while True:
+            try:
+                if partitioner is None:
+                    partitioner = self.make()
+                if self.leave.is_set():
+                    self.leave.clear()
+                    self.disown()
+                    partitioner.finish()
+                    partitioner = None
+                elif partitioner.failed:
+                    self.disown()
+                    partitioner = None
+                elif partitioner.release:
+                    self.disown()
+                    partitioner.release_set()
+                elif partitioner.acquired:
+                    parts = [str(part) for part in partitioner]
+                    if not self.owned:
+                        self.owned = parts
+                        for part in parts:
+                            self.report("owns", part)
+                    threading.Event().wait(0.005)
+                else:
+                    partitioner.wait_for_acquire(1)
+            except Exception as error:
+                self.trouble(error)
+                self.disown()
+                partitioner = None
+                threading.Event().wait(0.1)
+
+    def on_loss(self):
+        pass
+
+    def round(self):
+        threading.Event().wait(self.random.uniform(1, 2))
+        if self.name == "c":
+            self.leave.set()
+
+
+class Cache(Kazoo):
+    """Writes below the object, and watches it."""
+
+    kind = "cache"
+
+    def begin(self):
+        self.client.ensure_path(self.object)
+        self.start()
+
+    def start(self):
+        pass
+
+    def round(self):
+        path = f"{self.object}/{self.random.choice('uvwxyz')}"
+        data = self.unique().encode()
+        try:
+            if self.random.random() < 0.3:
+                self.client.delete(path)
+            elif self.client.exists(path):
+                self.client.set(path, data)
+            else:
+                self.client.create(path, data)
+        except (NoNodeError, NodeExistsError):
+            pass
+
+    def audit(self):
+        threading.Event().wait(0.5)
+        for path, data in sorted(self.shown().items()):
+            self.report("sees", f"{path} {data.decode() or '-'}")
+        self.report("seen")
+
+
+class TreeCache(Cache):
+    def start(self):
+        from kazoo.recipe.cache import TreeCache as Recipe
+
+        self.cache = Recipe(self.client, self.object)
+        self.cache.start()
+
+    def shown(self):
+        names = self.cache.get_children(self.object, [])
+        found = {f"{self.object}/{name}": self.cache.get_data(f"{self.object}/{name}") for name in names}
+        return {path: node.data for path, node in found.items() if node is not None}
+
+
+class Watches(Cache):
+    """A watch of the children, and one of the data of each."""
+
+    def start(self):
+        self.data = {}
+        self.names = set()
+        self.watched = set()
+        self.client.ChildrenWatch(self.object, self.children)
+
+    def children(self, names):
+        self.names = set(names)
+        for name in names:
+            if name not in self.watched:
+                self.watched.add(name)
+                self.client.DataWatch(f"{self.object}/{name}", self.one(name))
+
+    def one(self, name):
+        def seen(data, stat):
+            self.data[name] = data
+
+        return seen
+
+    def shown(self):
+        shown = {name: self.data.get(name) for name in self.names}
+        return {f"{self.object}/{name}": data for name, data in shown.items() if data is not None}
+
+
+if __name__ == "__main__":
+    main(
+        {
+            "lock": Hold,
+            "limited-lock": LimitedLock,
+            "read-write-lock": ReadWriteLock,
+            "semaphore": Semaphore,
+            "election": Election,
+            "barrier": Barrier,
+            "double-barrier": DoubleBarrier,
+            "queue": Queue,
+            "locking-queue": LockingQueue,
+            "counter": Counter,
+            "party": Party,
+            "set-partitioner": SetPartitioner,
+            "tree-cache": TreeCache,
+            "watches": Watches,
+        }
+    )

@@ -1,0 +1,144 @@
+"""The lines of a driver: what it is told, and what it says.
+
+A driver is a class with a method `round`, which is called over and over in a thread of its own, and may have `begin`,
+`rest` and `audit`.
+"""
+
+import os
+import random
+import sys
+import threading
+import time
+
+
+class Driver:
+    """One client. Subclasses say the kind of object, and do a round."""
+
+    kind = ""
+    # What a round may take at most once the client is to rest, if it waits for others; None: it ends by itself.
+    work = 0.03
+    pause = 0.02
+
+    def __init__(self):
+        environment = os.environ
+        self.name = environment["HUNT_CLIENT"]
+        self.clients = int(environment["HUNT_CLIENTS"])
+        self.connect_string = environment["HUNT_CONNECT"]
+        self.timeout = int(environment["HUNT_TIMEOUT_MS"]) / 1000
+        self.object = environment["HUNT_OBJECT"]
+        self.random = random.Random(f"{environment['HUNT_SEED']} {self.name}")
+        self.resting = threading.Event()
+        self._going = threading.Event()
+        self._told_session = None
+        self._writing = threading.Lock()
+
+    # What it says: each line with one write.
+
+    def say(self, *words):
+        line = " ".join([self.name, *(str(word) for word in words)])
+        data = (line.replace("\n", " ") + "\n").encode()
+        with self._writing:
+            os.write(1, data)
+
+    def report(self, event, item=None):
+        self.say(event, self.kind, self.object, *([] if item is None else [item]))
+
+    def trouble(self, error):
+        self.say("trouble", type(error).__name__, str(error)[:200])
+
+    def session(self, number):
+        """The session from now on, by its number."""
+        if number and number != self._told_session:
+            self._told_session = number
+            self.say("session", f"{number & 0xFFFFFFFFFFFFFFFF:#x}")
+
+    # Times.
+
+    def works(self, until=None):
+        """Works for a while, or until an event is set."""
+        return (until or threading.Event()).wait(self.random.uniform(self.work / 5, self.work))
+
+    def pauses(self):
+        threading.Event().wait(self.random.uniform(self.pause / 5, self.pause))
+
+    def unique(self):
+        self._items = getattr(self, "_items", 0) + 1
+        return f"{self.name}-{os.getpid()}-{self._items}"
+
+    # What subclasses do.
+
+    def connect(self):
+        raise NotImplementedError
+
+    def begin(self):
+        pass
+
+    def round(self):
+        raise NotImplementedError
+
+    def rest(self):
+        pass
+
+    def audit(self):
+        pass
+
+    def close(self):
+        pass
+
+    def is_over(self, error):
+        """Whether an error ends a round, and the next one goes on."""
+        return isinstance(error, Exception)
+
+    def _rounds(self):
+        self._going.wait()
+        for begin in (self.begin, self.round):
+            while True:
+                try:
+                    begin()
+                    if begin == self.begin or self.resting.is_set():
+                        break
+                except Exception as error:
+                    self.trouble(error)
+                    time.sleep(0.05)
+                    if self.resting.is_set() and begin == self.round:
+                        break
+                    continue
+                self.pauses()
+        while True:
+            try:
+                self.rest()
+                break
+            except Exception as error:
+                self.trouble(error)
+                time.sleep(0.05)
+        self.say("resting")
+
+    def run(self):
+        """Lives until the end of input."""
+        self.connect()
+        self.say("ready")
+        threading.Thread(target=self._rounds, daemon=True).start()
+        for line in sys.stdin:
+            word = line.strip()
+            if word == "go":
+                self._going.set()
+            elif word == "rest":
+                self.resting.set()
+            elif word == "audit":
+                try:
+                    self.audit()
+                except Exception as error:
+                    self.trouble(error)
+                self.say("audited")
+        try:
+            self.close()
+        finally:
+            os._exit(0)
+
+
+def main(scenarios):
+    """Runs the scenario that the command line names."""
+    name = sys.argv[1] if len(sys.argv) > 1 else ""
+    if name not in scenarios:
+        sys.exit(f"there is no scenario {name!r}; there are {', '.join(scenarios)}")
+    scenarios[name]().run()
