@@ -190,6 +190,7 @@ class Barrier(Kazoo):
     def begin(self):
         self.barrier = self.client.Barrier(self.object)
         self.may_be_raised = False
+        self.is_lowering = False
 
     def round(self):
         if self.name != "a":
@@ -209,7 +210,11 @@ class Barrier(Kazoo):
 
     def lower(self):
         if self.may_be_raised:
+            if not self.is_lowering:
+                self.is_lowering = True
+                self.report("lowers")
             self.barrier.remove()
+            self.is_lowering = False
             self.may_be_raised = False
             self.report("lowered")
             self.pauses()

@@ -114,6 +114,8 @@ struct State {
     is_sized: bool,
     /// Barriers: whether this client may have raised it.
     may_be_raised: bool,
+    /// Barriers: whether a call to lower it has begun, and has not returned.
+    is_lowering: bool,
 }
 
 async fn session(driver: &mut Driver, scenario: &str, zk: &Client, state: &mut State) -> Result<(), Error> {
@@ -215,8 +217,12 @@ async fn barrier(driver: &mut Driver, zk: &Client, state: &mut State) -> Result<
     }
     loop {
         if state.may_be_raised {
+            if !state.is_lowering {
+                driver.report("lowers");
+                state.is_lowering = true;
+            }
             barrier.lower().await?;
-            state.may_be_raised = false;
+            (state.may_be_raised, state.is_lowering) = (false, false);
             driver.report("lowered");
             driver.while_random(PAUSE).await;
         }
