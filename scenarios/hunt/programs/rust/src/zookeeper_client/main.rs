@@ -127,11 +127,16 @@ async fn client(mut driver: Driver, scenario: Scenario) {
             is_new = false;
         }
         match rounds(&mut driver, scenario, &zk).await {
-            Ok(()) => break,
+            // The session lasts until the end: with it everything would go that the library has left behind.
+            Ok(()) => return rest(&driver).await,
             Err(why) => driver.trouble(why),
         }
         pause(AGAIN).await;
     }
+}
+
+/// Rests until the end; there is nothing to be seen.
+async fn rest(driver: &Driver) {
     driver.say("resting");
     while driver.audit().await.is_some() {
         driver.say("audited");
