@@ -74,7 +74,7 @@ struct Call {
     client: u16,
     process: Process,
     at: Moment,
-    argument: Sym,
+    argument: Option<Sym>,
 }
 
 /// What was claimed about an object.
@@ -166,9 +166,11 @@ impl Claims {
             What::Call { object, verb, .. } => self.called(scene, event, object, verb, out),
             What::Given { text, .. } => {
                 if let Some(call) = self.open.get_mut(&event.op) {
-                    call.argument = text;
+                    call.argument = Some(text);
                     let call = call.clone();
-                    self.step(scene, &call, Step::Begins, out);
+                    if !matches!(self.objects.get(&call.object), Some(Object::Holds(_))) {
+                        self.step(scene, &call, Step::Begins, out);
+                    }
                 }
             }
             What::Return { outcome, .. } => {
@@ -223,7 +225,9 @@ impl Claims {
 
     fn called(&mut self, scene: &Scene<'_>, event: &Event, object: ObjectId, verb: Verb, out: &mut Findings) {
         let Who::Client(client) = event.who else { return };
-        if !scene.object(object).manner.reported {
+        let is_reported =
+            scene.tables.objects.get(usize::from(object.0)).is_some_and(|of| of.manner.reported);
+        if !is_reported {
             return;
         }
         if let Entry::Vacant(vacant) = self.objects.entry(object) {
@@ -232,9 +236,15 @@ impl Claims {
         }
         let process = process_of(&scene.client(client)).to_owned();
         let at = Moment { at: event.at, index: scene.index };
-        let call = Call { object, verb, client, process, at, argument: Sym(0) };
+        let call = Call { object, verb, client, process, at, argument: None };
         self.open.insert(event.op, call.clone());
-        self.step(scene, &call, Step::Begins, out);
+        // What has an argument begins with it.
+        let is_held = matches!(self.objects.get(&object), Some(Object::Holds(_)));
+        let has_argument =
+            matches!(verb, Verb::Put | Verb::Add | Verb::Whole | Verb::Own | Verb::Join | Verb::Yield);
+        if is_held || !has_argument {
+            self.step(scene, &call, Step::Begins, out);
+        }
     }
 
     fn step(&mut self, scene: &Scene<'_>, call: &Call, step: Step, out: &mut Findings) {

@@ -282,9 +282,9 @@ pub(crate) fn in_order(mut findings: Vec<Finding>) -> Vec<Finding> {
     findings
 }
 
-/// Whether a rule judges an object: of foreign programs, only what needs no look inside.
+/// Whether a rule judges an object: of foreign programs, only what needs no look inside, and only of them what they claim.
 fn is_judged(rule: RuleId, object: &Object) -> bool {
-    !object.manner.reported || rule.is_black_box()
+    if object.manner.reported { rule.is_black_box() } else { !rule.is_about_claims() }
 }
 
 /// A verdict on a rule, and the event at which it became certain.

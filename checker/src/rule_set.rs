@@ -18,7 +18,18 @@ const BLACK_BOX: &[RuleId] = {
     ]
 };
 
+/// The rules about what foreign programs claim.
+const CLAIMS: &[RuleId] = {
+    use RuleId::*;
+    &[Sm1, Co1, Pa1, Pa2, Ca1, Pr1, Gm9]
+};
+
 impl RuleId {
+    /// Whether it judges what foreign programs claim, and nothing else.
+    pub fn is_about_claims(self) -> bool {
+        CLAIMS.contains(&self)
+    }
+
     /// Whether it needs only calls, returns, beliefs and deliveries, and no look at what a client's code does.
     pub fn is_black_box(self) -> bool {
         BLACK_BOX.contains(&self)

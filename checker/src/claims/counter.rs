@@ -23,10 +23,11 @@ impl Counter {
         if call.verb != Verb::Add {
             return;
         }
-        let amount = amount(at, call.argument);
+        let Some(argument) = call.argument else { return };
+        let amount = amount(at, argument);
         match step {
             Step::Begins => {
-                self.open.insert(call.process.clone(), call.argument);
+                self.open.insert(call.process.clone(), argument);
             }
             Step::Returns(outcome) => {
                 self.open.remove(&call.process);

@@ -25,13 +25,14 @@ struct Member {
 impl Group {
     pub(super) fn step(&mut self, at: &At<'_, '_>, call: &Call, step: Step) {
         let now = at.scene.now();
+        let Some(name) = call.argument else { return };
         match (call.verb, step) {
             (Verb::Join, Step::Begins) => {
-                let member = Member { client: call.client, name: call.argument, joined: None };
+                let member = Member { client: call.client, name, joined: None };
                 self.members.insert(call.process.clone(), member);
             }
             (Verb::Join, Step::Returns(Outcome::Done)) => {
-                let member = Member { client: call.client, name: call.argument, joined: Some(now) };
+                let member = Member { client: call.client, name, joined: Some(now) };
                 self.members.insert(call.process.clone(), member);
             }
             (Verb::Join, Step::Returns(Outcome::Refused)) | (Verb::Yield, Step::Begins) => {

@@ -28,6 +28,7 @@ impl Holds {
             (Verb::Yield, Step::Begins) => self.ends(at, call),
             (Verb::Yield, _) => {}
             (_, Step::Begins) => {
+                out.premise(RuleId::Pr1, at.object);
                 self.waiting.insert(call.process.clone(), call.clone());
             }
             (_, Step::Returns(Outcome::Done)) => {

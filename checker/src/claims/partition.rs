@@ -19,18 +19,19 @@ pub(super) struct Partition {
 impl Partition {
     pub(super) fn step(&mut self, at: &At<'_, '_>, call: &Call, step: Step, out: &mut Findings) {
         self.clients.insert(call.process.clone(), call.client);
+        let Some(argument) = call.argument else { return };
         match (call.verb, step) {
             (Verb::Whole, Step::Begins) => {
-                let parts = at.scene.text(call.argument).split(',').filter(|part| !part.is_empty());
+                let parts = at.scene.text(argument).split(',').filter(|part| !part.is_empty());
                 self.whole.extend(parts.map(str::to_owned));
             }
             (Verb::Own, Step::Returns(Outcome::Done)) => {
-                self.owned(at, call, out);
-                self.owners.insert((call.argument, call.process.clone()), call.clone());
+                self.owned(at, call, argument, out);
+                self.owners.insert((argument, call.process.clone()), call.clone());
                 self.changed = at.scene.at;
             }
             (Verb::Yield, Step::Begins) => {
-                self.owners.remove(&(call.argument, call.process.clone()));
+                self.owners.remove(&(argument, call.process.clone()));
                 self.changed = at.scene.at;
             }
             _ => {}
@@ -38,10 +39,10 @@ impl Partition {
     }
 
     /// PA-1.
-    fn owned(&self, at: &At<'_, '_>, call: &Call, out: &mut Findings) {
+    fn owned(&self, at: &At<'_, '_>, call: &Call, own: Sym, out: &mut Findings) {
         out.premise(RuleId::Pa1, at.object);
         let is_other = |((part, process), other): &(&(Sym, String), &Call)| {
-            *part == call.argument && *process != call.process && at.world.stands(other.client)
+            *part == own && *process != call.process && at.world.stands(other.client)
         };
         let Some((_, other)) = self.owners.iter().find(is_other) else { return };
         if out.is_enough(RuleId::Pa1, at.object) {
@@ -50,7 +51,7 @@ impl Partition {
         let text = explain(format!(
             "{} owns {} since {}",
             call.process,
-            at.text(call.argument),
+            at.text(own),
             at.scene.when(at.scene.now())
         ))
         .because(format!(

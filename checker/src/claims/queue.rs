@@ -32,19 +32,7 @@ impl Queue {
         let now = at.scene.now();
         self.changed = now.at;
         match (call.verb, step) {
-            (Verb::Put, Step::Begins) if call.argument == Sym(0) => {}
-            (Verb::Put, Step::Begins) => {
-                let put = Put { process: call.process.clone(), outcome: None, at: now, is_taken: false };
-                self.puts.insert(call.argument, put);
-            }
-            (Verb::Put, Step::Returns(outcome)) => {
-                if let Some(put) = self.puts.get_mut(&call.argument) {
-                    (put.outcome, put.at) = (Some(outcome), now);
-                    if outcome == Outcome::Refused && put.is_taken {
-                        self.refused(at, call.argument, out);
-                    }
-                }
-            }
+            (Verb::Put, _) => self.put(at, call, step, out),
             (Verb::Take, Step::Begins) => {
                 self.taking.insert(call.process.clone(), call.clone());
             }
@@ -61,6 +49,22 @@ impl Queue {
                 self.doubtful += 1;
             }
             _ => {}
+        }
+    }
+
+    fn put(&mut self, at: &At<'_, '_>, call: &Call, step: Step, out: &mut Findings) {
+        let Some(item) = call.argument else { return };
+        let now = at.scene.now();
+        if step == Step::Begins {
+            let put = Put { process: call.process.clone(), outcome: None, at: now, is_taken: false };
+            self.puts.insert(item, put);
+            return;
+        }
+        let Step::Returns(outcome) = step else { return };
+        let Some(put) = self.puts.get_mut(&item) else { return };
+        (put.outcome, put.at) = (Some(outcome), now);
+        if outcome == Outcome::Refused && put.is_taken {
+            self.refused(at, item, out);
         }
     }
 

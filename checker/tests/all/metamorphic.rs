@@ -417,7 +417,9 @@ fn both_written_forms_give_the_same_report() {
 /// The texts of a run become known one after the other.
 #[test]
 fn judging_event_by_event_is_judging() {
-    for history in all() {
+    // What foreign programs report is judged by a judge of its own, which needs whole histories.
+    let is_ours = |history: &History| !history.objects.iter().any(|object| object.manner.reported);
+    for history in all().into_iter().filter(is_ours) {
         let mut known = History { names: Names::default(), ..history.clone() };
         let texts: Vec<&str> = history.names.iter().collect();
         let know = |up_to: Sym, known: &mut History| {

@@ -5,6 +5,7 @@
 
 mod answers;
 mod barriers;
+mod claims;
 mod double_barrier;
 mod election;
 mod lock;
@@ -114,6 +115,7 @@ pub fn all() -> Vec<Row> {
         revocation::rows(),
         election::rows(),
         barriers::rows(),
+        claims::rows(),
         double_barrier::rows(),
         queues::rows(),
         two_phase_commit::rows(),
