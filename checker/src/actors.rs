@@ -103,5 +103,5 @@ fn spoken(clients: &[String], number: u16, is_alone: impl Fn(&str) -> bool) -> S
 pub(crate) fn is_plain(name: &str) -> bool {
     name != "world"
         && name.starts_with(|c: char| c.is_ascii_alphabetic())
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || ['_', '-', '~'].contains(&c))
 }

@@ -5,7 +5,7 @@
 //! judge what is owed at one instant: the end of the run ([`What::Stopped`]), by when all faults are over, and everybody
 //! was asked to come to rest. What changed within the last seconds is not judged.
 //!
-//! Sessions of one process are called `a`, `a#2`, `a#3`: what it believes, it believes over all of them.
+//! Sessions of one process are called `a`, `a~2`, `a~3`: what it believes, it believes over all of them.
 
 mod barrier;
 mod counter;
@@ -150,9 +150,9 @@ enum Step {
     Dies,
 }
 
-/// The name of the process that has a session of that name: its sessions are called `a`, `a#2`, `a#3`.
+/// The name of the process that has a session of that name: its sessions are called `a`, `a~2`, `a~3`.
 pub fn process_of(name: &str) -> &str {
-    match name.rsplit_once('#') {
+    match name.rsplit_once('~') {
         Some((process, number)) if number.parse::<u32>().is_ok() => process,
         _ => name,
     }
@@ -285,6 +285,6 @@ mod tests {
 
     #[test]
     fn sessions_of_a_process_have_numbers() {
-        assert_eq!(["a", "a#2", "a#b", "10.0.0.2"].map(process_of), ["a", "a", "a#b", "10.0.0.2"]);
+        assert_eq!(["a", "a~2", "a~b", "10.0.0.2"].map(process_of), ["a", "a", "a~b", "10.0.0.2"]);
     }
 }

@@ -7,7 +7,7 @@ use crate::findings::Findings;
 use crate::history::{Outcome, Session, Sym, Verb};
 use crate::rule_id::RuleId;
 use crate::view::Moment;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Default)]
 pub(super) struct Queue {
@@ -104,11 +104,17 @@ impl Queue {
             .world
             .tree
             .of(at.scene, at.object)
-            .filter(|(_, znode)| znode.owner == Session(0))
+            .filter(|(path, znode)| znode.owner == Session(0) && is_numbered(path))
             .map(|(_, znode)| znode.data)
             .collect();
         let is_there = |item: Sym| persistent.contains(&digest::data(Some(at.scene.text(item).as_bytes())));
-        let (there, gone): (Vec<_>, Vec<_>) = missing.into_iter().partition(|(item, _)| is_there(**item));
+        let (mut there, mut gone): (Vec<_>, Vec<_>) =
+            missing.into_iter().partition(|(item, _)| is_there(**item));
+        // A library may wrap what it is given: as many items as there are numbered znodes with other data may be there.
+        let known: BTreeSet<u64> =
+            self.puts.keys().map(|item| digest::data(Some(at.scene.text(*item).as_bytes()))).collect();
+        let others = persistent.iter().filter(|data| !known.contains(data)).count();
+        there.extend(gone.drain(gone.len().saturating_sub(others)..));
         let looked = match (waits, told) {
             (Some(call), _) => format!("{} waits for an item since {}", call.process, at.scene.when(call.at)),
             (None, Some((call, when))) => {
@@ -145,4 +151,9 @@ impl Queue {
             out.fail(RuleId::Pr1, at.scene, at.object, &[put.at.index], text);
         }
     }
+}
+
+/// Whether a znode has a sequence number, as items have.
+fn is_numbered(path: &str) -> bool {
+    path.len() > 10 && path.bytes().rev().take(10).all(|byte| byte.is_ascii_digit())
 }

@@ -30,6 +30,10 @@ const HEALING: Duration = Duration::from_secs(20);
 /// How long clients may take until they rest: seven session timeouts.
 const REST: Duration = Duration::from_secs(15);
 
+/// The kinds of object that clients look at in the end, and how long nothing changes before that.
+const QUIET_KINDS: [&str; 3] = ["group", "partition", "cache"];
+const QUIET: Duration = Duration::from_millis(5500);
+
 /// How long clients may take until they have said what they see.
 const AUDIT: Duration = Duration::from_secs(5);
 
@@ -124,6 +128,9 @@ pub fn attempt(
     stage.go_on(now() + REST, Stage::is_settled)?;
     let restless = stage.clients.iter().filter(|(_, client)| !client.is_resting && !client.is_gone());
     let restless = restless.map(|(name, _)| *name).collect();
+    if QUIET_KINDS.contains(&scenario.kind.as_str()) {
+        stage.go_on(now() + QUIET, |_| false)?;
+    }
     stage.quiesce();
     stage.say("audit");
     stage.go_on(now() + AUDIT, |stage| {

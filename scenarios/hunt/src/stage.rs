@@ -448,12 +448,12 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// The name of a client's session: `a`, `a#2`, `a#3`.
+/// The name of a client's session: `a`, `a~2`, `a~3`.
 fn name_of(client: &str, sessions: u32) -> Option<String> {
     match sessions {
         0 => None,
         1 => Some(client.to_owned()),
-        _ => Some(format!("{client}#{sessions}")),
+        _ => Some(format!("{client}~{sessions}")),
     }
 }
 

@@ -36,8 +36,9 @@ final class Others {
         all.put("barrier", Barrier::new);
         all.put("double-barrier", DoubleBarrier::new);
         all.put("simple-queue", SimpleQueue::new);
-        all.put("queue", driver -> new Queue(driver, false));
-        all.put("safe-queue", driver -> new Queue(driver, true));
+        all.put("queue", driver -> new Queue(driver, false, 0));
+        all.put("safe-queue", driver -> new Queue(driver, true, 0));
+        all.put("slow-safe-queue", driver -> new Queue(driver, true, 400));
         all.put("atomic-long", AtomicLong::new);
         all.put("shared-count", Count::new);
         all.put("persistent-node", Node::new);
@@ -214,11 +215,13 @@ final class Others {
     private static final class Queue implements Driver.Scenario {
         private final Driver driver;
         private final boolean isSafe;
+        private final int work;
         private DistributedQueue<String> queue;
 
-        Queue(Driver driver, boolean isSafe) {
+        Queue(Driver driver, boolean isSafe, int work) {
             this.driver = driver;
             this.isSafe = isSafe;
+            this.work = work;
             driver.kind = "queue";
         }
 
@@ -237,8 +240,11 @@ final class Others {
             };
             QueueConsumer<String> consumer = new QueueConsumer<>() {
                 @Override
-                public void consumeMessage(String item) {
+                public void consumeMessage(String item) throws Exception {
                     driver.report("took", item);
+                    TimeUnit.MILLISECONDS.sleep(work);
+                    // The consumer is waiting for the next one from here on.
+                    driver.report("takes");
                 }
 
                 @Override
@@ -249,12 +255,14 @@ final class Others {
             if (isSafe) {
                 builder.lockPath(driver.object + "/locks");
             }
+            driver.report("takes");
             queue = builder.buildQueue();
             queue.start();
         }
 
         @Override
         public void round() throws Exception {
+            TimeUnit.MILLISECONDS.sleep(work);
             String item = driver.unique();
             driver.report("puts", item);
             try {
@@ -272,9 +280,8 @@ final class Others {
 
         @Override
         public void rest() throws Exception {
-            // The queue is consumed by the way.
-            TimeUnit.SECONDS.sleep(2);
-            driver.report("takes");
+            // The queue is consumed by the way, and the consumers wait for more in the end.
+            TimeUnit.SECONDS.sleep(7);
         }
     }
 

@@ -128,6 +128,31 @@ class LimitedLock(Hold):
             return False
 
 
+class LockAgain(Hold):
+    """When the session is lost, so is the lock, for certain: it is not released, and acquired again."""
+
+    def begin(self):
+        self.lost = threading.Event()
+        super().begin()
+
+    def _listen(self, state):
+        if state == KazooState.LOST and hasattr(self, "lost"):
+            self.lost.set()
+        super()._listen(state)
+
+    def take(self):
+        self.lost.clear()
+        return self.lock.acquire()
+
+    def give(self):
+        if self.suspended.is_set():
+            # Whether the session is lost is known once there is a connection again.
+            while self.suspended.is_set():
+                threading.Event().wait(0.01)
+        if not self.lost.is_set():
+            self.lock.release()
+
+
 class ReadWriteLock(Hold):
     kind = "shared_lock"
 
@@ -367,6 +392,7 @@ class Party(Kazoo):
 
     def begin(self):
         self.lost = threading.Event()
+        self.is_asking = False
         self.party = self.client.Party(self.object, self.name)
 
     def _listen(self, state):
@@ -376,15 +402,21 @@ class Party(Kazoo):
 
     def joins(self):
         self.lost.clear()
-        self.report("joins", self.name)
+        if not self.is_asking:
+            self.is_asking = True
+            self.report("joins", self.name)
         self.party.join()
+        self.is_asking = False
         self.report("joined", self.name)
 
     def round(self):
         self.joins()
         self.works(self.lost)
-        self.report("leaves", self.name)
-        self.party.leave()
+        if not self.lost.is_set():
+            self.report("leaves", self.name)
+            self.party.leave()
+        else:
+            self.report("leaves", self.name)
 
     def rest(self):
         self.joins()
@@ -546,6 +578,7 @@ if __name__ == "__main__":
         {
             "lock": Hold,
             "limited-lock": LimitedLock,
+            "lock-again": LockAgain,
             "read-write-lock": ReadWriteLock,
             "semaphore": Semaphore,
             "election": Election,
