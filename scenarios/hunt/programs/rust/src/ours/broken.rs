@@ -7,8 +7,8 @@ use zk_recipes::client::Client;
 use zk_recipes::zk::{CreateMode, ZooKeeper, path};
 use zk_recipes::{Error, Group, GroupOptions};
 
-/// Longer than a session that was ended needs until its znodes are gone.
-const LONG_WORK: Duration = Duration::from_millis(800);
+/// Longer than a client may take until it has learned that its session is over.
+const LONG_WORK: Duration = Duration::from_millis(1600);
 
 /// A lock whose holder never looks whether its session still stands.
 pub async fn lock(driver: &mut Driver, zk: &Client) -> Result<(), Error> {
