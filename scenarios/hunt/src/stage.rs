@@ -340,10 +340,10 @@ impl<'a> Stage<'a> {
 
     /// Writes down what has become of a client's process. One that is gone believes nothing any more, and its calls never
     /// return.
-    fn tell(&mut self, client: &str, is: &str) {
+    fn tell(&mut self, client: &str, state: &str) {
         let sessions = self.clients.get(client).map_or(0, |of| of.sessions);
         if let Some(called) = name_of(client, sessions) {
-            let fields = [("client".to_owned(), called.into()), ("is".to_owned(), is.into())];
+            let fields = [("client".to_owned(), called.into()), ("state".to_owned(), state.into())];
             self.control("process", fields.into_iter().collect());
         }
     }

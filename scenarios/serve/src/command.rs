@@ -97,7 +97,7 @@ pub enum Command {
     Report(Report),
     Process {
         client: String,
-        is: ProcessState,
+        state: ProcessState,
     },
     Quiesce {},
 }

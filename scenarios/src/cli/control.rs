@@ -53,6 +53,8 @@ Beliefs, and the end:
   name          client name            findings call the client so
   report        client object kind event item, such as
                 client=client-1 object=/locks/a kind=lock event=acquired
+  process       client state           its process is stopped, running or gone
+  quiesce                              who still waits does so for ever: judged now
   shutdown                             the ensemble ends
 
 Fields:

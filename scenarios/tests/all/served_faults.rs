@@ -381,6 +381,99 @@ fn reports_of_items_are_judged_by_what_a_queue_promises() {
     });
 }
 
+/// Lines that two programs report, and the rules that they break.
+const CLAIMS: [(&str, &str); 8] = [
+    (
+        "a limit semaphore /o 1|b limit semaphore /o 1|a asks semaphore /o|a acquired semaphore /o|b acquired semaphore /o",
+        "SM-1",
+    ),
+    ("a limit semaphore /o 1|a acquired semaphore /o|a released semaphore /o|b acquired semaphore /o", ""),
+    (
+        "a adds counter /o 2|a added counter /o 2|b adds counter /o 1|b unknown counter /o 1|b counts counter /o 4",
+        "CO-1",
+    ),
+    (
+        "a adds counter /o 2|a added counter /o 2|b adds counter /o 1|b unknown counter /o 1|b counts counter /o 3",
+        "",
+    ),
+    ("a whole partition /o p,q|a owns partition /o p|b owns partition /o p", "PA-1"),
+    ("a size double_barrier /o 2|a enters double_barrier /o|a entered double_barrier /o", "DB-1"),
+    ("a puts queue /o x|a refused queue /o x|b takes queue /o|b took queue /o x", "QU-3"),
+    (
+        "a asks shared_lock /o read|a acquired shared_lock /o read|b asks shared_lock /o write|b acquired shared_lock /o write",
+        "RW-1",
+    ),
+];
+
+#[test]
+fn what_programs_claim_of_each_kind_is_judged() {
+    play(1, |server| async move {
+        for (number, (lines, rule)) in CLAIMS.into_iter().enumerate() {
+            let (a, b) = (client(&server).await, client(&server).await);
+            let object = format!("/o{number}");
+            for (of, name) in [(&a, "a"), (&b, "b")] {
+                let name = format!("{name}{number}");
+                server.perform("name", json!({"client": id(of), "name": name})).unwrap();
+            }
+            for line in lines.replace("/o", &object).split('|') {
+                let (who, rest) = line.split_once(' ').unwrap();
+                server
+                    .control()
+                    .report(&format!("{who}{number} {rest}"))
+                    .unwrap_or_else(|no| panic!("{line}: {no}"));
+            }
+            let judged = server.verdict();
+            let broken: std::collections::BTreeSet<&str> = judged
+                .report()
+                .findings
+                .iter()
+                .filter(|one| one.path == object)
+                .map(|one| one.rule.name())
+                .collect();
+            let expected = (!rule.is_empty()).then_some(rule);
+            assert_eq!(broken, expected.into_iter().collect(), "{lines}\n{}", judged.report());
+        }
+    });
+}
+
+#[test]
+fn what_a_process_believes_it_believes_over_its_sessions() {
+    play(1, |server| async move {
+        let (first, second) = (client(&server).await, client(&server).await);
+        server.perform("name", json!({"client": id(&first), "name": "a"})).unwrap();
+        server.perform("name", json!({"client": id(&second), "name": "a~2"})).unwrap();
+        let report = |line: &str| server.control().report(line);
+        report("a acquired lock /l").unwrap();
+        assert!(report("a~2 acquired lock /l").unwrap_err().why.contains("already"));
+        report("a~2 released lock /l").unwrap();
+        report("a asks lock /l").unwrap();
+        server.perform("process", json!({"client": "a~2", "state": "gone"})).unwrap();
+        assert!(
+            report("a refused lock /l").unwrap_err().why.contains("has not reported"),
+            "its call went with it"
+        );
+        let deaths =
+            server.history().events.iter().filter(|event| matches!(event.what, What::Crash { .. })).count();
+        assert_eq!(deaths, 2, "all sessions of the process");
+        server.perform("quiesce", json!({})).unwrap();
+        assert!(server.history().events.iter().any(|event| event.what == What::Stopped));
+        for (line, said) in [
+            ("a released semaphore /s", "the first report about the semaphore /s is its limit"),
+            ("a limit semaphore /s none", "a limit is a number from 1"),
+            ("a acquired shared_lock /r", "a report of a shared lock needs `item`: read or write"),
+            ("a takes lock /l", "/l is a lock"),
+            ("a owns partition /p", "a report of owns needs `item`"),
+        ] {
+            assert_eq!(report(line).unwrap_err().why, said);
+        }
+        let wrong = server.perform("process", json!({"client": "a", "state": "dead"})).unwrap_err().why;
+        assert_eq!(
+            wrong,
+            "process: there is no state of a process \"dead\"; there are stopped, running, gone"
+        );
+    });
+}
+
 #[test]
 fn what_makes_no_sense_gets_one_sentence() {
     play(1, |server| async move {

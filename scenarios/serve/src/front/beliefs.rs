@@ -308,19 +308,19 @@ impl Front {
     }
 
     /// Writes down what has become of the process of a client.
-    pub(super) fn process(&mut self, client: &str, is: ProcessState) -> Result<Value, Refused> {
+    pub(super) fn process(&mut self, client: &str, state: ProcessState) -> Result<Value, Refused> {
         let of = self.client(client)?;
         let process = process_of(&self.clients.get(of).name).to_owned();
         let at = self.raw.now();
         let sessions: Vec<ClientId> = self.clients.of_process(&process).collect();
-        if is == ProcessState::Gone {
+        if state == ProcessState::Gone {
             self.beliefs.open.retain(|(name, _, _), _| *name != process);
         }
         self.recorder.write(|journal| {
             for id in sessions {
                 let (client, kind) = (id.0 as u16, FaultKind::ClientPause);
                 let victim = Victim::Process { client };
-                let what = match is {
+                let what = match state {
                     ProcessState::Stopped => What::Fault { kind, victim, lasts: 0 },
                     ProcessState::Running => What::Mended { kind, victim },
                     ProcessState::Gone => What::Crash { client },

@@ -206,7 +206,7 @@ impl Front {
                 json!({}).into()
             }
             Command::Report(report) => self.report(report)?.into(),
-            Command::Process { client, is } => self.process(client, *is)?.into(),
+            Command::Process { client, state } => self.process(client, *state)?.into(),
             Command::Quiesce {} => {
                 let at = self.raw.now();
                 self.recorder.write(|journal| journal.stopped(at));
