@@ -113,4 +113,5 @@ are not deterministic, so a plan counts by how often it fails, with the interval
 const TRIED: &str = "## Tried
 
 Drawn plans of one to five faults each, from `cargo sim hunt --seeds N --write-page`. What held is a result, too; a rule that was broken stands above
-with its smallest plan, or is another sight of the same cause.";
+with its smallest plan, or is another sight of the same cause. Patroni, three nodes with PostgreSQL, was under faults for an hour:
+[the verdict](scenarios/findings/patroni/RESULT.md).";

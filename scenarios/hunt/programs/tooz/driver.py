@@ -1,0 +1,104 @@
+"""A client of tooz on ZooKeeper."""
+
+import os
+import sys
+import threading
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python"))
+
+from hunt_driver import Driver, main  # noqa: E402
+from kazoo.client import KazooState  # noqa: E402
+from tooz import coordination  # noqa: E402
+
+
+class Tooz(Driver):
+    """A coordinator that beats, as its documentation shows. The state of its connection tells when what is held may be lost."""
+
+    def connect(self):
+        self.lost = threading.Event()
+        first, *others = self.connect_string.split(",")
+        others = "".join(f"&hosts={other}" for other in others)
+        url = f"zookeeper://{first}?timeout={int(self.timeout)}{others}"
+        self.coordinator = coordination.get_coordinator(url, self.name.encode())
+        self.coordinator.start(start_heart=True)
+        self.coordinator._coord.add_listener(self._listen)
+        self.session(self.coordinator._coord.client_id[0])
+
+    def _listen(self, state):
+        if state == KazooState.CONNECTED:
+            self.lost.clear()
+            self.session(self.coordinator._coord.client_id[0])
+        else:
+            self.lost.set()
+            self.on_loss()
+
+    def on_loss(self):
+        pass
+
+
+class Lock(Tooz):
+    kind = "lock"
+
+    def begin(self):
+        self.holding = threading.Lock()
+        self.is_holding = False
+        self.lock = self.coordinator.get_lock(self.object.rsplit("/", 1)[1].encode())
+
+    def on_loss(self):
+        self.let_go()
+
+    def let_go(self):
+        if hasattr(self, "holding"):
+            with self.holding:
+                if self.is_holding:
+                    self.is_holding = False
+                    self.report("released")
+
+    def round(self):
+        self.report("asks")
+        try:
+            taken = self.lock.acquire()
+        except BaseException:
+            self.report("refused")
+            raise
+        if not taken:
+            self.report("refused")
+            return
+        with self.holding:
+            if self.lost.is_set():
+                self.report("refused")
+            else:
+                self.is_holding = True
+                self.report("acquired")
+        self.works(self.lost)
+        self.let_go()
+        self.lock.release()
+
+
+class Group(Tooz):
+    """Joins a group, and stays."""
+
+    kind = "group"
+
+    def begin(self):
+        self.group = self.object.rsplit("/", 1)[1].encode()
+        try:
+            self.coordinator.create_group(self.group).get()
+        except coordination.GroupAlreadyExist:
+            pass
+        self.report("joins", self.name)
+        self.coordinator.join_group(self.group).get()
+        self.report("joined", self.name)
+
+    def round(self):
+        self.coordinator.get_members(self.group).get()
+        self.works()
+
+    def audit(self):
+        members = self.coordinator.get_members(self.group).get()
+        names = sorted(member.decode() if isinstance(member, bytes) else member for member in members)
+        self.report("members", ",".join(names) or "-")
+
+
+if __name__ == "__main__":
+    main({"lock": Lock, "group": Group})
