@@ -80,6 +80,84 @@ class Lock(Aiozk):
         self.run_(self.lock.release())
 
 
+class Election(Lock):
+    """Volunteers, leads, resigns. What the library knows of a lost session it does not say: the state of the session does."""
+
+    kind = "election"
+
+    def begin(self):
+        self.holding = threading.Lock()
+        self.is_holding = False
+
+    def let_go(self):
+        if hasattr(self, "holding"):
+            with self.holding:
+                if self.is_holding:
+                    self.is_holding = False
+                    self.report("deposed")
+
+    def round(self):
+        election = self.client.recipes.LeaderElection(self.object)
+        self.report("asks")
+        try:
+            self.run_(election.volunteer())
+            self.run_(election.wait_for_leadership())
+        except BaseException:
+            self.report("refused")
+            raise
+        with self.holding:
+            if self.lost.is_set():
+                self.report("refused")
+            else:
+                self.is_holding = True
+                self.report("leader")
+        self.works(self.lost)
+        self.let_go()
+        self.run_(election.resign())
+
+
+class Barrier(Aiozk):
+    """The first client raises and lifts the barrier, the others wait."""
+
+    kind = "barrier"
+
+    def begin(self):
+        self.barrier = self.client.recipes.Barrier(self.object)
+        self.may_be_raised = False
+        self.is_lowering = False
+
+    def round(self):
+        if self.name != "a":
+            self.report("waits")
+            try:
+                self.run_(self.barrier.wait())
+            except BaseException:
+                self.report("refused")
+                raise
+            self.report("passed")
+            return
+        self.lower()
+        self.may_be_raised = True
+        self.run_(self.barrier.create())
+        self.report("raised")
+        self.works()
+
+    def lower(self):
+        if self.may_be_raised:
+            if not self.is_lowering:
+                self.is_lowering = True
+                self.report("lowers")
+            self.run_(self.barrier.lift())
+            self.is_lowering = False
+            self.may_be_raised = False
+            self.report("lowered")
+            self.pauses()
+
+    def rest(self):
+        if self.name == "a":
+            self.lower()
+
+
 class Counter(Aiozk):
     kind = "counter"
 
@@ -101,4 +179,4 @@ class Counter(Aiozk):
 
 
 if __name__ == "__main__":
-    main({"lock": Lock, "counter": Counter})
+    main({"lock": Lock, "election": Election, "barrier": Barrier, "counter": Counter})

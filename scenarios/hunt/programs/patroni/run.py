@@ -504,7 +504,6 @@ class Run:
         kinds = {}
         for fault in self.faults:
             kinds[fault["kind"]] = kinds.get(fault["kind"], 0) + 1
-        sequence = sorted((end, writer.node.name) for writer in self.writers for _, _, end, fine in writer.attempts if fine)
         return {
             "program": "Patroni", "version": self.version(), "seed": self.options.seed,
             "settings": {"ttl": TTL, "loop_wait": LOOP_WAIT, "retry_timeout": RETRY_TIMEOUT, "watchdog": "off",
@@ -512,9 +511,9 @@ class Run:
             "seconds": round(ended - began), "faults": len(self.faults), "faults_by_kind": kinds,
             "writes_tried": sum(len(writer.attempts) for writer in self.writers),
             "writes_acknowledged": len(acknowledged),
-            "changes_of_primary": sum(one[1] != two[1] for one, two in zip(sequence, sequence[1:])),
             "two_primaries": told, "two_primaries_announced": announced,
             "never_recovered": [fault["text"] for fault in self.faults if fault["recovered_after"] is None],
+            "slowest_recovery": max((fault["recovered_after"] or 0 for fault in self.faults), default=None),
             "longest_without_primary": round(gaps[0][0], 3), "at": self.at(gaps[0][1]),
             "acknowledged_and_lost": None if kept is None else len(acknowledged - kept),
         }

@@ -100,5 +100,55 @@ class Group(Tooz):
         self.report("members", ",".join(names) or "-")
 
 
+class Leader(Lock):
+    """Joins a group, stands for its leadership, leads, and stands down."""
+
+    kind = "election"
+
+    def begin(self):
+        self.holding = threading.Lock()
+        self.is_holding = False
+        self.group = self.object.rsplit("/", 1)[1].encode()
+        try:
+            self.coordinator.create_group(self.group).get()
+        except coordination.GroupAlreadyExist:
+            pass
+        self.coordinator.join_group(self.group).get()
+        self.elected = threading.Event()
+        self.coordinator.watch_elected_as_leader(self.group, lambda event: self.elected.set())
+        self.asked = False
+
+    def let_go(self):
+        if hasattr(self, "holding"):
+            with self.holding:
+                if self.is_holding:
+                    self.is_holding = False
+                    self.report("deposed")
+
+    def round(self):
+        if not self.asked:
+            self.asked = True
+            self.elected.clear()
+            self.report("asks")
+        self.coordinator.run_watchers()
+        self.coordinator.run_elect_coordinator()
+        if not self.elected.is_set():
+            self.pauses()
+            if self.resting.is_set():
+                self.asked = False
+                self.report("refused")
+            return
+        self.asked = False
+        with self.holding:
+            if self.lost.is_set():
+                self.report("refused")
+            else:
+                self.is_holding = True
+                self.report("leader")
+        self.works(self.lost)
+        self.let_go()
+        self.coordinator.stand_down_group_leader(self.group)
+
+
 if __name__ == "__main__":
-    main({"lock": Lock, "group": Group})
+    main({"lock": Lock, "group": Group, "leader": Leader})

@@ -55,7 +55,10 @@ fn a_holder_that_does_not_look_at_its_session_holds_beside_the_next_one() {
 
 #[test]
 fn a_consumer_that_forgets_what_a_lost_reply_took_loses_an_item() {
-    let plan = r#"{"on": "a takes", "nth": 2, "verb": "lose-reply", "client": "a", "op": "delete", "path": "/hunted/"}"#;
+    let plan = [2, 4, 6].map(|nth| {
+        format!(r#"{{"on": "a takes", "nth": {nth}, "verb": "lose-reply", "client": "a", "op": "delete", "path": "/hunted/"}}"#)
+    });
+    let plan = &plan.join("\n");
     breaks(&tried("queue-broken", "queue", plan), "QU-2");
     is_silent(&tried("queue", "queue", plan));
 }
