@@ -192,7 +192,7 @@ impl Claims {
                     match self.objects.get_mut(&call.object) {
                         Some(Object::Queue(queue)) => queue.took(&at, &call, text, out),
                         Some(Object::Counter(counter)) => counter.counted(&at, &call, text, out),
-                        Some(Object::Cache(cache)) => cache.sees(text, number),
+                        Some(Object::Cache(cache)) => cache.sees(&call, text, number),
                         Some(Object::Group(group)) => group.sees(&at, &call, text, out),
                         _ => {}
                     }

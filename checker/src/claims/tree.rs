@@ -82,18 +82,18 @@ impl Tree {
 /// What clients say that their caches show.
 #[derive(Default)]
 pub(super) struct Cache {
-    /// By path.
-    seen: BTreeMap<Sym, u64>,
+    /// By client and path: several clients may say it at the same time.
+    seen: BTreeMap<(u16, Sym), u64>,
 }
 
 impl Cache {
-    pub(super) fn sees(&mut self, path: Sym, data: u64) {
-        self.seen.insert(path, data);
+    pub(super) fn sees(&mut self, call: &Call, path: Sym, data: u64) {
+        self.seen.insert((call.client, path), data);
     }
 
     pub(super) fn step(&mut self, at: &At<'_, '_>, call: &Call, step: Step, out: &mut Findings) {
         match step {
-            Step::Begins => self.seen.clear(),
+            Step::Begins => self.seen.retain(|(client, _), _| *client != call.client),
             Step::Returns(Outcome::Done) => self.judge(at, call, out),
             _ => {}
         }
@@ -102,8 +102,8 @@ impl Cache {
     fn judge(&self, at: &At<'_, '_>, call: &Call, out: &mut Findings) {
         out.premise(RuleId::Ca1, at.object);
         let there: BTreeMap<&str, Znode> = at.world.tree.of(at.scene, at.object).collect();
-        let seen: BTreeMap<&str, u64> =
-            self.seen.iter().map(|(path, data)| (at.scene.text(*path), *data)).collect();
+        let own = self.seen.iter().filter(|((client, _), _)| *client == call.client);
+        let seen: BTreeMap<&str, u64> = own.map(|((_, path), data)| (at.scene.text(*path), *data)).collect();
         if there.values().any(|znode| !at.is_still(znode.at)) {
             return;
         }

@@ -93,6 +93,7 @@ const MEMBERS: &str = "
 20.001 b #2 return done
 ";
 
+/// Two clients tell at the same time what their caches show.
 fn cached() -> String {
     let data = digest::data(Some(b"x"));
     format!(
@@ -101,8 +102,11 @@ fn cached() -> String {
 1.000 server:0 created 0x4 /o/z s0
 1.000 server:0 data 1 {data:#x}
 20.000 world stopped
+20.001 a audit#2 call /o
+20.001 a #2 observed /o znode /o/z {data:#x}
 20.001 b audit#1 call /o
 20.001 b #1 observed /o znode /o/z {data:#x}
+20.001 a #2 return done
 20.001 b #1 return done
 "
     )
@@ -191,7 +195,7 @@ pub fn rows() -> Vec<Row> {
             &[Put(&written, " data 1 0x7")],
             "CA-1",
         ),
-        row("a cache lacks a znode", &reports("cache /o stop", &cached()), &[Cut("observed")], "CA-1"),
+        row("a cache lacks a znode", &reports("cache /o stop", &cached()), &[Cut("a #2 observed")], "CA-1"),
         row(
             "a cache keeps a znode",
             &reports("cache /o stop", &cached()),
