@@ -16,6 +16,7 @@ mod partition;
 mod queue;
 mod tree;
 
+use crate::explanation::{Explanation, explain};
 use crate::findings::Findings;
 use crate::history::{Event, FaultKind, Kind, ObjectId, OpId, Outcome, Session, Sym, Verb, What, Who};
 use crate::scene::Scene;
@@ -26,7 +27,7 @@ use tree::Tree;
 
 /// How long something must have stood still until it counts as standing still, in microseconds: two session timeouts of
 /// two seconds, within which servers end a session, and a second for the reports.
-const STILL: u64 = 5_000_000;
+pub const STILL: u64 = 5_000_000;
 
 /// The name of a process.
 type Process = String;
@@ -133,6 +134,20 @@ impl At<'_, '_> {
         format!("{} s", (self.scene.at.saturating_sub(since)) / 1_000_000)
     }
 
+    /// That a call has not returned, whose begin is told. What it waits for is empty, or begins with a space.
+    fn still_waits(&self, process: &str, what: &str, begin: Moment) -> Explanation {
+        explain(format!(
+            "{process} still waits{what} at {}: its call began at {}",
+            self.scene.when(self.scene.now()),
+            self.scene.when(begin)
+        ))
+    }
+
+    /// Adds who is in the way: the first ephemerals below the object.
+    fn with_ephemerals(&self, text: Explanation) -> Explanation {
+        self.world.tree.ephemerals(self.scene, self.object).take(4).fold(text, Explanation::because)
+    }
+
     fn text(&self, sym: Sym) -> String {
         self.scene.text(sym).to_owned()
     }
@@ -176,7 +191,7 @@ impl Claims {
             What::Return { outcome, .. } => {
                 if let Some(call) = self.open.get(&event.op).cloned() {
                     self.step(scene, &call, Step::Returns(outcome), out);
-                    if !holds::brings_belief(call.verb) || outcome != Outcome::Done {
+                    if call.verb.asks_for().is_none() || outcome != Outcome::Done {
                         self.open.remove(&event.op);
                     }
                 }
@@ -240,9 +255,7 @@ impl Claims {
         self.open.insert(event.op, call.clone());
         // What has an argument begins with it.
         let is_held = matches!(self.objects.get(&object), Some(Object::Holds(_)));
-        let has_argument =
-            matches!(verb, Verb::Put | Verb::Add | Verb::Whole | Verb::Own | Verb::Join | Verb::Yield);
-        if is_held || !has_argument {
+        if is_held || !verb.is_reported_with_argument() {
             self.step(scene, &call, Step::Begins, out);
         }
     }

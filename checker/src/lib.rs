@@ -50,7 +50,7 @@ mod verdict;
 mod view;
 
 pub use black_box::{BlackBox, ClientView};
-pub use claims::process_of;
+pub use claims::{STILL, process_of};
 pub use findings::{Finding, Row};
 pub use judge::{Judge, judge, judge_stored};
 pub use metrics::{Metrics, Probe};

@@ -193,3 +193,8 @@ fn shorten(path: &str) -> String {
     }
     short
 }
+
+/// Whether one path is a proper ancestor of another.
+pub(crate) fn is_above(directory: &str, path: &str) -> bool {
+    path.strip_prefix(directory).is_some_and(|below| below.starts_with('/'))
+}

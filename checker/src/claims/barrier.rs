@@ -1,7 +1,6 @@
 //! Barriers: PR-1 of who waits for one that is down. Who passes too early, BA-1 judges.
 
 use super::{At, Call, Step};
-use crate::explanation::explain;
 use crate::findings::Findings;
 use crate::history::{Outcome, Verb};
 use crate::rule_id::RuleId;
@@ -37,13 +36,7 @@ impl Barrier {
             if !at.is_still(lowered.at.max(call.at.at)) {
                 continue;
             }
-            let text = explain(format!(
-                "{} still waits at {}: its call began at {}",
-                call.process,
-                at.scene.when(at.scene.now()),
-                at.scene.when(call.at)
-            ))
-            .because(format!(
+            let text = at.still_waits(&call.process, "", call.at).because(format!(
                 "the barrier was lowered at {}, {} ago",
                 at.scene.when(lowered),
                 at.for_long(lowered.at)

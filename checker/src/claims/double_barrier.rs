@@ -125,17 +125,11 @@ impl DoubleBarrier {
         let tell = |place, why: String, out: &mut Findings| {
             let Some((name, one)) = alive().find(|(_, one)| one.place == place) else { return };
             let (since, what) =
-                if place == Place::Enters { (one.asked, "enter") } else { (one.leaves, "leave") };
-            let mut text = explain(format!(
-                "{name} still waits to {what} at {}: its call began at {}",
-                at.scene.when(at.scene.now()),
-                at.scene.when(since)
-            ))
-            .because(format!("{why}, and for {} nothing has changed", at.for_long(self.changed)));
-            for line in at.world.tree.below(at.scene, at.object).take(4) {
-                text = text.because(line);
-            }
-            out.fail(RuleId::Pr1, at.scene, at.object, &[since.index], text);
+                if place == Place::Enters { (one.asked, " to enter") } else { (one.leaves, " to leave") };
+            let text = at
+                .still_waits(name, what, since)
+                .because(format!("{why}, and for {} nothing has changed", at.for_long(self.changed)));
+            out.fail(RuleId::Pr1, at.scene, at.object, &[since.index], at.with_ephemerals(text));
         };
         if enters > 0 && enters + inside + leaves >= at.size() {
             let why = format!(

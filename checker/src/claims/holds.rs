@@ -17,11 +17,6 @@ pub(super) struct Holds {
     freed: u64,
 }
 
-/// Whether a call, once it is done, brings a belief that ends later.
-pub(super) fn brings_belief(verb: Verb) -> bool {
-    matches!(verb, Verb::Acquire | Verb::Stand | Verb::Read | Verb::Write)
-}
-
 impl Holds {
     pub(super) fn step(&mut self, at: &At<'_, '_>, call: &Call, step: Step, out: &mut Findings) {
         match (call.verb, step) {
@@ -110,19 +105,12 @@ impl Holds {
             _ => "nobody holds it".to_owned(),
         };
         let since = self.freed.max(at.world.stirred).max(first.at.at);
-        let mut text = explain(format!(
-            "{} still waits at {}: its call began at {}",
-            first.process,
-            at.scene.when(at.scene.now()),
-            at.scene.when(first.at)
-        ))
-        .because(format!("{free}, and for {} nothing has changed", at.for_long(since)));
+        let mut text = at
+            .still_waits(&first.process, "", first.at)
+            .because(format!("{free}, and for {} nothing has changed", at.for_long(since)));
         for other in stuck.iter().filter(|other| other.process != first.process) {
             text = text.because(format!("{} waits as well", other.process));
         }
-        for line in at.world.tree.below(at.scene, at.object).take(4) {
-            text = text.because(line);
-        }
-        out.fail(RuleId::Pr1, at.scene, at.object, &[first.at.index], text);
+        out.fail(RuleId::Pr1, at.scene, at.object, &[first.at.index], at.with_ephemerals(text));
     }
 }

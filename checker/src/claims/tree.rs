@@ -6,7 +6,7 @@ use crate::explanation::explain;
 use crate::findings::Findings;
 use crate::history::{Event, ObjectId, Outcome, Session, Sym, What};
 use crate::rule_id::RuleId;
-use crate::scene::Scene;
+use crate::scene::{Scene, is_above};
 use std::collections::BTreeMap;
 
 /// The znodes, with the owner of each and the digest of its data.
@@ -59,13 +59,12 @@ impl Tree {
         let root = scene.text(scene.object(object).path);
         self.znodes.iter().filter_map(move |(path, znode)| {
             let path = scene.text(*path);
-            let is_below = path.strip_prefix(root).is_some_and(|rest| rest.starts_with('/'));
-            is_below.then_some((path, *znode))
+            is_above(root, path).then_some((path, *znode))
         })
     }
 
     /// The ephemerals below an object, in words.
-    pub(super) fn below<'a>(
+    pub(super) fn ephemerals<'a>(
         &'a self,
         scene: &'a Scene<'_>,
         object: ObjectId,

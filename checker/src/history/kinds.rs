@@ -445,6 +445,11 @@ impl Verb {
         }
     }
 
+    /// Whether a foreign program that reports it says of what: the argument is told right after the call.
+    pub fn is_reported_with_argument(self) -> bool {
+        matches!(self, Verb::Put | Verb::Add | Verb::Whole | Verb::Own | Verb::Join | Verb::Yield)
+    }
+
     /// Whether it applies writes under a hold.
     pub fn is_fenced(self) -> bool {
         matches!(self, Verb::Transact | Verb::TransactOnce)

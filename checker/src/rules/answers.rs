@@ -15,6 +15,7 @@ mod seen;
 mod znodes;
 
 use crate::rules::prelude::*;
+use crate::scene::is_above;
 use doing::{Act, Doing, Effect};
 use std::collections::BTreeSet;
 use znodes::{Part, Place, Znodes};
@@ -107,11 +108,6 @@ impl Answers {
             (Outcome::Cancelled, _) => {}
         }
     }
-}
-
-/// Whether one path is a proper ancestor of another.
-fn is_above(directory: &str, path: &str) -> bool {
-    path.strip_prefix(directory).is_some_and(|below| below.starts_with('/'))
 }
 
 impl Rule for Answers {

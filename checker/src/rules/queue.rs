@@ -9,6 +9,7 @@ pub(super) mod items;
 mod stock;
 
 use crate::rules::prelude::*;
+use crate::scene::is_above;
 
 /// Whether an object is a queue of either kind.
 fn is_queue(tables: Tables<'_>, object: ObjectId) -> bool {
@@ -24,5 +25,5 @@ fn gets(verb: Verb) -> bool {
 /// Whether a path lies anywhere below another.
 fn is_below(tables: Tables<'_>, path: &str, object: ObjectId) -> bool {
     let root = tables.objects.get(usize::from(object.0)).and_then(|object| tables.names.get(object.path));
-    root.is_some_and(|root| path.strip_prefix(root).is_some_and(|rest| rest.starts_with('/')))
+    root.is_some_and(|root| is_above(root, path))
 }

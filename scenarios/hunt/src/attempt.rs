@@ -32,7 +32,7 @@ const REST: Duration = Duration::from_secs(15);
 
 /// The kinds of object that clients look at in the end, and how long nothing changes before that.
 const QUIET_KINDS: [&str; 3] = ["group", "partition", "cache"];
-const QUIET: Duration = Duration::from_millis(5500);
+const QUIET: Duration = Duration::from_micros(zk_checker::STILL + 500_000);
 
 /// How long clients may take until they have said what they see.
 const AUDIT: Duration = Duration::from_secs(5);

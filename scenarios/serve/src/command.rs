@@ -230,6 +230,9 @@ macro_rules! words {
         pub enum $of { $($variant,)+ }
 
         impl $of {
+            /// Every variant, in order.
+            pub const ALL: &[$of] = &[$($of::$variant,)+];
+
             /// The word of the control API.
             pub fn name(self) -> &'static str {
                 match self { $($of::$variant => $name,)+ }

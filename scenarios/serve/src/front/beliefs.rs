@@ -66,20 +66,7 @@ impl ObjectKind {
 
     /// The only kind of object that an event is about, if it is about one kind only.
     fn of(event: Belief) -> Result<ObjectKind, Refused> {
-        let all = [
-            ObjectKind::Lock,
-            ObjectKind::SharedLock,
-            ObjectKind::Semaphore,
-            ObjectKind::Election,
-            ObjectKind::Barrier,
-            ObjectKind::DoubleBarrier,
-            ObjectKind::Queue,
-            ObjectKind::Counter,
-            ObjectKind::Partition,
-            ObjectKind::Cache,
-            ObjectKind::Group,
-        ];
-        let mut about = all.into_iter().filter(|kind| kind.events().contains(&event));
+        let mut about = ObjectKind::ALL.iter().copied().filter(|kind| kind.events().contains(&event));
         // Locks came first: who names no kind means an exclusive one.
         about.next().ok_or_else(|| Refused::new(400, format!("{} is about nothing", event.name())))
     }
@@ -183,11 +170,6 @@ impl Belief {
     }
 }
 
-/// Whether a call has an argument.
-fn has_argument(verb: Verb) -> bool {
-    matches!(verb, Verb::Put | Verb::Add | Verb::Whole | Verb::Own | Verb::Join | Verb::Yield)
-}
-
 impl Front {
     /// Writes a report down.
     pub(super) fn report(&mut self, report: &Report) -> Result<Value, Refused> {
@@ -204,7 +186,7 @@ impl Front {
         let process = process_of(&self.clients.get(client).name).to_owned();
         let call = |journal: &mut Journal, verb| {
             let op = journal.call(at, number, object, verb, 0);
-            if has_argument(verb) {
+            if verb.is_reported_with_argument() {
                 journal.given(at, number, op, item, 0);
             }
             op
@@ -224,14 +206,13 @@ impl Front {
                     self.beliefs.open.insert(key(verb), held);
                     return Err(already(report));
                 }
-                let believes = matches!(verb, Verb::Acquire | Verb::Read | Verb::Write | Verb::Stand);
                 let op = self.recorder.write(|journal| {
                     // A call that another session of the process began goes on in this one.
                     let (op, by) = match before {
                         Some(open) => (open.op, open.client),
                         None => (call(journal, verb), number),
                     };
-                    if believes {
+                    if verb.asks_for().is_some() {
                         journal.believe(at, by, op, object, session, 0);
                     }
                     journal.returned(at, by, op, Outcome::Done);
