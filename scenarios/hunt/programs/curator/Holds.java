@@ -30,11 +30,13 @@ final class Holds {
     /** What is held: told once when it begins, once when it ends. */
     abstract static class Hold implements Driver.Scenario {
         final Driver driver;
+        private final String end;
         private boolean holds;
         private Object item;
 
-        Hold(Driver driver, String kind) {
+        Hold(Driver driver, String kind, String end) {
             this.driver = driver;
+            this.end = end;
             driver.kind = kind;
         }
 
@@ -62,11 +64,16 @@ final class Holds {
             return true;
         }
 
-        synchronized void ends(String event) {
+        synchronized void ends() {
             if (holds) {
                 holds = false;
-                tell(event);
+                tell(end);
             }
+        }
+
+        @Override
+        public void lost(ConnectionState state) {
+            ends();
         }
     }
 
@@ -75,7 +82,7 @@ final class Holds {
         private InterProcessMutex mutex;
 
         Mutex(Driver driver, boolean isLimited) {
-            super(driver, "lock");
+            super(driver, "lock", "released");
             this.isLimited = isLimited;
         }
 
@@ -102,13 +109,8 @@ final class Holds {
             }
             begins("acquired");
             driver.works();
-            ends("released");
+            ends();
             mutex.release();
-        }
-
-        @Override
-        public void lost(ConnectionState state) {
-            ends("released");
         }
     }
 
@@ -116,7 +118,7 @@ final class Holds {
         private InterProcessReadWriteLock lock;
 
         ReadWrite(Driver driver) {
-            super(driver, "shared_lock");
+            super(driver, "shared_lock", "released");
         }
 
         @Override
@@ -137,13 +139,8 @@ final class Holds {
             }
             begins("acquired");
             driver.works();
-            ends("released");
+            ends();
             part.release();
-        }
-
-        @Override
-        public void lost(ConnectionState state) {
-            ends("released");
         }
     }
 
@@ -153,7 +150,7 @@ final class Holds {
         private InterProcessSemaphoreV2 semaphore;
 
         Semaphore(Driver driver, boolean isLimited) {
-            super(driver, "semaphore");
+            super(driver, "semaphore", "released");
             this.isLimited = isLimited;
         }
 
@@ -181,13 +178,8 @@ final class Holds {
             }
             begins("acquired");
             driver.works();
-            ends("released");
+            ends();
             semaphore.returnLease(lease);
-        }
-
-        @Override
-        public void lost(ConnectionState state) {
-            ends("released");
         }
     }
 
@@ -197,7 +189,7 @@ final class Holds {
         private boolean asked;
 
         Latch(Driver driver) {
-            super(driver, "election");
+            super(driver, "election", "deposed");
         }
 
         @Override
@@ -230,7 +222,7 @@ final class Holds {
 
         @Override
         public synchronized void notLeader() {
-            ends("deposed");
+            ends();
             stands();
         }
 
@@ -245,7 +237,7 @@ final class Holds {
             // A leader steps down now and then; the others wait.
             if (latch.hasLeadership()) {
                 TimeUnit.MILLISECONDS.sleep(30);
-                ends("deposed");
+                ends();
                 latch.close();
                 driver.pauses();
                 open();
@@ -257,7 +249,7 @@ final class Holds {
         private LeaderSelector selector;
 
         Selector(Driver driver) {
-            super(driver, "election");
+            super(driver, "election", "deposed");
         }
 
         @Override
@@ -269,7 +261,7 @@ final class Holds {
                     try {
                         driver.works();
                     } finally {
-                        ends("deposed");
+                        ends();
                         if (!driver.rests) {
                             asks(null);
                         }
@@ -284,16 +276,6 @@ final class Holds {
         @Override
         public void round() throws Exception {
             driver.pauses();
-        }
-
-        @Override
-        public void rest() {
-            // Whoever waits still waits: the others lead by turns.
-        }
-
-        @Override
-        public void lost(ConnectionState state) {
-            ends("deposed");
         }
     }
 }

@@ -1,5 +1,6 @@
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -353,86 +354,96 @@ final class Others {
         }
     }
 
-    /** An ephemeral that is made again whenever its session ends. */
-    private static final class Node implements Driver.Scenario {
-        private final Driver driver;
-        private PersistentNode node;
+    /** A member that comes and goes. */
+    private abstract static class Joined implements Driver.Scenario {
+        final Driver driver;
 
-        Node(Driver driver) {
+        Joined(Driver driver) {
             this.driver = driver;
             driver.kind = "group";
         }
 
-        private void join() throws Exception {
+        abstract void enter() throws Exception;
+
+        abstract void leave() throws Exception;
+
+        abstract Collection<String> names() throws Exception;
+
+        @Override
+        public void begin() throws Exception {
             driver.report("joins", driver.name);
+            enter();
+            driver.report("joined", driver.name);
+        }
+
+        @Override
+        public void round() throws Exception {
+            TimeUnit.MILLISECONDS.sleep(100);
+            if (driver.random.nextInt(10) == 0) {
+                driver.report("leaves", driver.name);
+                leave();
+                driver.pauses();
+                begin();
+            }
+        }
+
+        @Override
+        public void audit() throws Exception {
+            TreeSet<String> names = new TreeSet<>(names());
+            driver.report("members", names.isEmpty() ? "-" : String.join(",", names));
+        }
+    }
+
+    /** An ephemeral that is made again whenever its session ends. */
+    private static final class Node extends Joined {
+        private PersistentNode node;
+
+        Node(Driver driver) {
+            super(driver);
+        }
+
+        @Override
+        void enter() throws Exception {
             node = new PersistentNode(
                     driver.client, CreateMode.EPHEMERAL, false, driver.object + "/" + driver.name, new byte[0]);
             node.start();
             if (!node.waitForInitialCreate(10, TimeUnit.SECONDS)) {
                 throw new IllegalStateException("no node after 10 s");
             }
-            driver.report("joined", driver.name);
         }
 
         @Override
-        public void begin() throws Exception {
-            join();
+        void leave() throws Exception {
+            node.close();
         }
 
         @Override
-        public void round() throws Exception {
-            TimeUnit.MILLISECONDS.sleep(100);
-            if (driver.random.nextInt(10) == 0) {
-                driver.report("leaves", driver.name);
-                node.close();
-                driver.pauses();
-                join();
-            }
-        }
-
-        @Override
-        public void audit() throws Exception {
-            TreeSet<String> names = new TreeSet<>(driver.client.getChildren().forPath(driver.object));
-            driver.report("members", names.isEmpty() ? "-" : String.join(",", names));
+        Collection<String> names() throws Exception {
+            return driver.client.getChildren().forPath(driver.object);
         }
     }
 
-    private static final class Member implements Driver.Scenario {
-        private final Driver driver;
+    private static final class Member extends Joined {
         private GroupMember member;
 
         Member(Driver driver) {
-            this.driver = driver;
-            driver.kind = "group";
+            super(driver);
         }
 
-        private void join() {
-            driver.report("joins", driver.name);
+        @Override
+        void enter() {
             member = new GroupMember(driver.client, driver.object, driver.name, new byte[0]);
             member.start();
-            driver.report("joined", driver.name);
         }
 
         @Override
-        public void begin() {
-            join();
+        void leave() {
+            member.close();
         }
 
         @Override
-        public void round() throws Exception {
-            TimeUnit.MILLISECONDS.sleep(100);
-            if (driver.random.nextInt(10) == 0) {
-                driver.report("leaves", driver.name);
-                member.close();
-                driver.pauses();
-                join();
-            }
-        }
-
-        @Override
-        public void audit() throws Exception {
-            TreeSet<String> names = new TreeSet<>(member.getCurrentMembers().keySet());
-            driver.report("members", names.isEmpty() ? "-" : String.join(",", names));
+        Collection<String> names() {
+            return member.getCurrentMembers().keySet();
         }
     }
 

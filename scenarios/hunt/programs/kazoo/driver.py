@@ -6,7 +6,7 @@ import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python"))
 
-from hunt_driver import Driver, main  # noqa: E402
+from hunt_driver import Adding, Driver, Hold, RaisedBarrier, main  # noqa: E402
 from kazoo.client import KazooClient, KazooState  # noqa: E402
 from kazoo.exceptions import KazooException, LockTimeout, NoNodeError, NodeExistsError  # noqa: E402
 
@@ -15,7 +15,9 @@ class Kazoo(Driver):
     """Tells its sessions, and knows when the connection is lost: Kazoo's documentation asks for such a listener."""
 
     def connect(self):
-        self.suspended = threading.Event()
+        self.disconnected = threading.Event()
+        # Set when the session is lost, and cleared by those whom that concerns.
+        self.lost = threading.Event()
         self.client = KazooClient(hosts=self.connect_string, timeout=self.timeout)
         self.client.add_listener(self._listen)
         self.client.start(timeout=30)
@@ -23,11 +25,13 @@ class Kazoo(Driver):
 
     def _listen(self, state):
         if state == KazooState.CONNECTED:
-            self.suspended.clear()
+            self.disconnected.clear()
             if self.client.client_id:
                 self.session(self.client.client_id[0])
         else:
-            self.suspended.set()
+            if state == KazooState.LOST:
+                self.lost.set()
+            self.disconnected.set()
             self.on_loss()
 
     def on_loss(self):
@@ -61,16 +65,8 @@ class Kazoo(Driver):
         return outcome
 
 
-class Hold(Kazoo):
-    """Something that is held: it is given back at once when the connection is lost."""
-
-    kind = "lock"
-    begins, ends = "acquired", "released"
-    item = None
-
+class Lock(Hold, Kazoo):
     def begin(self):
-        self.holding = threading.Lock()
-        self.is_holding = False
         self.lock = self.make()
 
     def make(self):
@@ -82,40 +78,8 @@ class Hold(Kazoo):
     def give(self):
         self.lock.release()
 
-    def on_loss(self):
-        self.let_go()
 
-    def let_go(self):
-        if not hasattr(self, "holding"):
-            return
-        with self.holding:
-            if self.is_holding:
-                self.is_holding = False
-                self.report(self.ends, self.item)
-
-    def round(self):
-        self.report("asks", self.item)
-        try:
-            taken = self.take()
-        except BaseException:
-            self.report("refused", self.item)
-            raise
-        if not taken:
-            self.report("refused", self.item)
-            return
-        with self.holding:
-            # A loss from now on is told; one before made it another session's.
-            if self.suspended.is_set():
-                self.report("refused", self.item)
-            else:
-                self.is_holding = True
-                self.report(self.begins, self.item)
-        self.works(self.suspended)
-        self.let_go()
-        self.give()
-
-
-class LimitedLock(Hold):
+class LimitedLock(Lock):
     """Each round has a lock object of its own, and the first client waits for 300 ms at most."""
 
     def take(self):
@@ -128,36 +92,24 @@ class LimitedLock(Hold):
             return False
 
 
-class LockAgain(Hold):
+class LockAgain(Lock):
     """When the session is lost, so is the lock, for certain: it is not released, and acquired again."""
-
-    def begin(self):
-        self.lost = threading.Event()
-        super().begin()
-
-    def _listen(self, state):
-        if state == KazooState.LOST and hasattr(self, "lost"):
-            self.lost.set()
-        super()._listen(state)
 
     def take(self):
         self.lost.clear()
         return self.lock.acquire()
 
     def give(self):
-        if self.suspended.is_set():
+        if self.disconnected.is_set():
             # Whether the session is lost is known once there is a connection again.
-            while self.suspended.is_set():
+            while self.disconnected.is_set():
                 threading.Event().wait(0.01)
         if not self.lost.is_set():
             self.lock.release()
 
 
-class ReadWriteLock(Hold):
+class ReadWriteLock(Lock):
     kind = "shared_lock"
-
-    def take(self):
-        return self.lock.acquire()
 
     def round(self):
         self.item = self.random.choice(["read", "write"])
@@ -166,7 +118,7 @@ class ReadWriteLock(Hold):
         super().round()
 
 
-class Semaphore(Hold):
+class Semaphore(Lock):
     kind = "semaphore"
     LEASES = 2
 
@@ -178,7 +130,7 @@ class Semaphore(Hold):
         return self.client.Semaphore(self.object, self.name, max_leases=self.LEASES)
 
 
-class Election(Hold):
+class Election(Lock):
     kind = "election"
     begins, ends = "leader", "deposed"
 
@@ -200,53 +152,25 @@ class Election(Hold):
         with self.holding:
             self.is_holding = True
             self.report("leader")
-            if self.suspended.is_set():
+            if self.disconnected.is_set():
                 self.is_holding = False
                 self.report("deposed")
-        self.works(self.suspended)
+        self.works(self.disconnected)
         self.let_go()
 
 
-class Barrier(Kazoo):
-    """The first client raises and lowers the barrier, the others wait."""
-
-    kind = "barrier"
-
+class Barrier(RaisedBarrier, Kazoo):
     def begin(self):
         self.barrier = self.client.Barrier(self.object)
-        self.may_be_raised = False
-        self.is_lowering = False
 
-    def round(self):
-        if self.name != "a":
-            self.report("waits")
-            try:
-                passed = self.barrier.wait()
-            except BaseException:
-                self.report("refused")
-                raise
-            self.report("passed" if passed else "refused")
-            return
-        self.lower()
-        self.may_be_raised = True
+    def wait(self):
+        return self.barrier.wait()
+
+    def raise_(self):
         self.barrier.create()
-        self.report("raised")
-        self.works()
 
     def lower(self):
-        if self.may_be_raised:
-            if not self.is_lowering:
-                self.is_lowering = True
-                self.report("lowers")
-            self.barrier.remove()
-            self.is_lowering = False
-            self.may_be_raised = False
-            self.report("lowered")
-            self.pauses()
-
-    def rest(self):
-        if self.name == "a":
-            self.lower()
+        self.barrier.remove()
 
 
 class DoubleBarrier(Kazoo):
@@ -294,22 +218,14 @@ class Queue(Kazoo):
     def round(self):
         item = self.unique()
         self.report("puts", item)
-        try:
-            self.queue.put(item.encode())
-        except BaseException:
-            self.report("unknown", item)
-            raise
+        self.reported(lambda: self.queue.put(item.encode()), "unknown", item)
         self.report("put", item)
         self.pauses()
         self.get()
 
     def get(self):
         self.report("takes")
-        try:
-            taken = self.queue.get()
-        except BaseException:
-            self.report("failed")
-            raise
+        taken = self.reported(self.queue.get, "failed")
         if taken is None:
             self.report("empty")
             return False
@@ -321,30 +237,16 @@ class Queue(Kazoo):
             pass
 
 
-class LockingQueue(Kazoo):
+class LockingQueue(Queue):
     """Puts an item, gets one, and consumes it."""
-
-    kind = "queue"
 
     def begin(self):
         self.queue = self.client.LockingQueue(self.object)
 
-    def round(self):
-        item = self.unique()
-        self.report("puts", item)
-        try:
-            self.queue.put(item.encode())
-        except BaseException:
-            self.report("unknown", item)
-            raise
-        self.report("put", item)
-        self.pauses()
-        self.get(timeout=1)
-
-    def get(self, timeout):
+    def get(self):
         self.report("takes")
         try:
-            taken = self.queue.get(timeout)
+            taken = self.queue.get(timeout=1)
             if taken is None:
                 self.report("empty")
                 return False
@@ -361,25 +263,13 @@ class LockingQueue(Kazoo):
         self.report("took", taken.decode())
         return True
 
-    def rest(self):
-        while self.get(timeout=1):
-            pass
 
-
-class Counter(Kazoo):
-    kind = "counter"
-
+class Counter(Adding, Kazoo):
     def begin(self):
         self.counter = self.client.Counter(self.object)
 
-    def round(self):
-        self.report("adds", 1)
-        try:
-            self.counter += 1
-        except BaseException:
-            self.report("unknown", 1)
-            raise
-        self.report("added", 1)
+    def add(self):
+        self.counter += 1
 
     def audit(self):
         self.report("counts", self.client.retry(lambda: self.client.Counter(self.object).value))
@@ -391,14 +281,8 @@ class Party(Kazoo):
     kind = "group"
 
     def begin(self):
-        self.lost = threading.Event()
         self.is_asking = False
         self.party = self.client.Party(self.object, self.name)
-
-    def _listen(self, state):
-        if state == KazooState.LOST and hasattr(self, "lost"):
-            self.lost.set()
-        super()._listen(state)
 
     def joins(self):
         self.lost.clear()
@@ -492,9 +376,6 @@ class SetPartitioner(Kazoo):
                 partitioner = None
                 threading.Event().wait(0.1)
 
-    def on_loss(self):
-        pass
-
     def round(self):
         threading.Event().wait(self.random.uniform(1, 2))
         if self.name == "c":
@@ -576,7 +457,7 @@ class Watches(Cache):
 if __name__ == "__main__":
     main(
         {
-            "lock": Hold,
+            "lock": Lock,
             "limited-lock": LimitedLock,
             "lock-again": LockAgain,
             "read-write-lock": ReadWriteLock,

@@ -15,7 +15,7 @@ class Driver:
     """One client. Subclasses say the kind of object, and do a round."""
 
     kind = ""
-    # What a round may take at most once the client is to rest, if it waits for others; None: it ends by itself.
+    # The longest work under a hold and the longest pause between two rounds, in seconds.
     work = 0.03
     pause = 0.02
 
@@ -61,6 +61,14 @@ class Driver:
     def pauses(self):
         threading.Event().wait(self.random.uniform(self.pause / 5, self.pause))
 
+    def reported(self, call, failed, item=None):
+        """The outcome of a call; when it fails, a report says so."""
+        try:
+            return call()
+        except BaseException:
+            self.report(failed, item)
+            raise
+
     def unique(self):
         self._items = getattr(self, "_items", 0) + 1
         return f"{self.name}-{os.getpid()}-{self._items}"
@@ -84,10 +92,6 @@ class Driver:
 
     def close(self):
         pass
-
-    def is_over(self, error):
-        """Whether an error ends a round, and the next one goes on."""
-        return isinstance(error, Exception)
 
     def _rounds(self):
         self._going.wait()
@@ -134,6 +138,99 @@ class Driver:
             self.close()
         finally:
             os._exit(0)
+
+
+class Hold:
+    """Something that is held: the end of a hold is told once, at once when the connection is lost.
+
+    For a driver that calls `on_loss` then, and whose event `disconnected` is set for as long as there is no connection.
+    It makes `take`, whose outcome says whether it is held, and `give`.
+    """
+
+    kind = "lock"
+    begins, ends = "acquired", "released"
+    item = None
+
+    def __init__(self):
+        super().__init__()
+        self.holding = threading.Lock()
+        self.is_holding = False
+
+    def take(self):
+        raise NotImplementedError
+
+    def give(self):
+        raise NotImplementedError
+
+    def on_loss(self):
+        self.let_go()
+
+    def let_go(self):
+        with self.holding:
+            if self.is_holding:
+                self.is_holding = False
+                self.report(self.ends, self.item)
+
+    def holds(self):
+        """It is held from now on, unless the connection is lost: then it is another session's."""
+        with self.holding:
+            if self.disconnected.is_set():
+                self.report("refused", self.item)
+            else:
+                self.is_holding = True
+                self.report(self.begins, self.item)
+        self.works(self.disconnected)
+        self.let_go()
+
+    def round(self):
+        self.report("asks", self.item)
+        if not self.reported(self.take, "refused", self.item):
+            self.report("refused", self.item)
+            return
+        self.holds()
+        self.give()
+
+
+class RaisedBarrier:
+    """The first client raises and lowers the barrier, the others wait. The driver makes `raise_`, `wait` and `lower`."""
+
+    kind = "barrier"
+    may_be_raised = False
+    is_lowering = False
+
+    def round(self):
+        if self.name != "a":
+            self.report("waits")
+            self.report("passed" if self.reported(self.wait, "refused") else "refused")
+            return
+        self.rest()
+        self.may_be_raised = True
+        self.raise_()
+        self.report("raised")
+        self.works()
+
+    def rest(self):
+        if not self.may_be_raised:
+            return
+        if not self.is_lowering:
+            self.is_lowering = True
+            self.report("lowers")
+        self.lower()
+        self.is_lowering = False
+        self.may_be_raised = False
+        self.report("lowered")
+        self.pauses()
+
+
+class Adding:
+    """Adds 1 in each round. The driver makes `add`."""
+
+    kind = "counter"
+
+    def round(self):
+        self.report("adds", 1)
+        self.reported(self.add, "unknown", 1)
+        self.report("added", 1)
 
 
 def main(scenarios):

@@ -6,7 +6,7 @@ import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python"))
 
-from hunt_driver import Driver, main  # noqa: E402
+from hunt_driver import Driver, Hold, main  # noqa: E402
 from kazoo.client import KazooState  # noqa: E402
 from tooz import coordination  # noqa: E402
 
@@ -15,7 +15,7 @@ class Tooz(Driver):
     """A coordinator that beats, as its documentation shows. The state of its connection tells when what is held may be lost."""
 
     def connect(self):
-        self.lost = threading.Event()
+        self.disconnected = threading.Event()
         first, *others = self.connect_string.split(",")
         others = "".join(f"&hosts={other}" for other in others)
         url = f"zookeeper://{first}?timeout={int(self.timeout)}{others}"
@@ -26,52 +26,35 @@ class Tooz(Driver):
 
     def _listen(self, state):
         if state == KazooState.CONNECTED:
-            self.lost.clear()
+            self.disconnected.clear()
             self.session(self.coordinator._coord.client_id[0])
         else:
-            self.lost.set()
+            self.disconnected.set()
             self.on_loss()
 
     def on_loss(self):
         pass
 
+    def own_name(self):
+        """The name of the object among the library's own ones."""
+        return self.object.rsplit("/", 1)[1].encode()
 
-class Lock(Tooz):
-    kind = "lock"
-
-    def begin(self):
-        self.holding = threading.Lock()
-        self.is_holding = False
-        self.lock = self.coordinator.get_lock(self.object.rsplit("/", 1)[1].encode())
-
-    def on_loss(self):
-        self.let_go()
-
-    def let_go(self):
-        if hasattr(self, "holding"):
-            with self.holding:
-                if self.is_holding:
-                    self.is_holding = False
-                    self.report("released")
-
-    def round(self):
-        self.report("asks")
+    def makes_group(self):
+        self.group = self.own_name()
         try:
-            taken = self.lock.acquire()
-        except BaseException:
-            self.report("refused")
-            raise
-        if not taken:
-            self.report("refused")
-            return
-        with self.holding:
-            if self.lost.is_set():
-                self.report("refused")
-            else:
-                self.is_holding = True
-                self.report("acquired")
-        self.works(self.lost)
-        self.let_go()
+            self.coordinator.create_group(self.group).get()
+        except coordination.GroupAlreadyExist:
+            pass
+
+
+class Lock(Hold, Tooz):
+    def begin(self):
+        self.lock = self.coordinator.get_lock(self.own_name())
+
+    def take(self):
+        return self.lock.acquire()
+
+    def give(self):
         self.lock.release()
 
 
@@ -81,11 +64,7 @@ class Group(Tooz):
     kind = "group"
 
     def begin(self):
-        self.group = self.object.rsplit("/", 1)[1].encode()
-        try:
-            self.coordinator.create_group(self.group).get()
-        except coordination.GroupAlreadyExist:
-            pass
+        self.makes_group()
         self.report("joins", self.name)
         self.coordinator.join_group(self.group).get()
         self.report("joined", self.name)
@@ -100,30 +79,18 @@ class Group(Tooz):
         self.report("members", ",".join(names) or "-")
 
 
-class Leader(Lock):
+class Leader(Hold, Tooz):
     """Joins a group, stands for its leadership, leads, and stands down."""
 
     kind = "election"
+    begins, ends = "leader", "deposed"
 
     def begin(self):
-        self.holding = threading.Lock()
-        self.is_holding = False
-        self.group = self.object.rsplit("/", 1)[1].encode()
-        try:
-            self.coordinator.create_group(self.group).get()
-        except coordination.GroupAlreadyExist:
-            pass
+        self.makes_group()
         self.coordinator.join_group(self.group).get()
         self.elected = threading.Event()
         self.coordinator.watch_elected_as_leader(self.group, lambda event: self.elected.set())
         self.asked = False
-
-    def let_go(self):
-        if hasattr(self, "holding"):
-            with self.holding:
-                if self.is_holding:
-                    self.is_holding = False
-                    self.report("deposed")
 
     def round(self):
         if not self.asked:
@@ -139,14 +106,7 @@ class Leader(Lock):
                 self.report("refused")
             return
         self.asked = False
-        with self.holding:
-            if self.lost.is_set():
-                self.report("refused")
-            else:
-                self.is_holding = True
-                self.report("leader")
-        self.works(self.lost)
-        self.let_go()
+        self.holds()
         self.coordinator.stand_down_group_leader(self.group)
 
 

@@ -12,6 +12,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::Notify;
 
+/// The longest work under a hold.
+pub const WORK: Duration = Duration::from_millis(30);
+
+/// The longest pause between two rounds.
+pub const PAUSE: Duration = Duration::from_millis(20);
+
 /// What the driver was told last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Phase {
@@ -184,6 +190,14 @@ impl Driver {
             _ => None,
         };
         self.told.until(asked).await
+    }
+
+    /// Rests until the end; there is nothing to be seen.
+    pub async fn rests_to_the_end(&self) {
+        self.say("resting");
+        while self.audit().await.is_some() {
+            self.say("audited");
+        }
     }
 
     /// A pause of a random length up to `most`, at least a fifth of it.

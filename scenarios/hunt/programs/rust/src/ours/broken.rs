@@ -1,7 +1,7 @@
 //! Programs that are wrong on purpose, over the bare client.
 
-use super::{AGAIN, PAUSE, rest};
-use hunt_driver::{Driver, pause};
+use super::AGAIN;
+use hunt_driver::{Driver, PAUSE, pause};
 use std::time::Duration;
 use zk_recipes::client::Client;
 use zk_recipes::zk::{CreateMode, ZooKeeper, path};
@@ -103,7 +103,7 @@ pub async fn group(driver: &mut Driver, zk: &Client) -> Result<(), Error> {
     let member = member.inspect_err(|_| driver.report_item("refused", &driver.name))?;
     driver.report_item("joined", &driver.name);
     driver.has_rested_for(Duration::ZERO).await;
-    rest(driver).await;
+    driver.rests_to_the_end().await;
     driver.report_item("leaves", &driver.name);
     member.leave().await.map(drop)
 }

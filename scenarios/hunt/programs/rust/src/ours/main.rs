@@ -4,7 +4,7 @@
 mod broken;
 
 use futures_util::future::{Either, select};
-use hunt_driver::{Driver, pause};
+use hunt_driver::{Driver, PAUSE, WORK, pause};
 use std::pin::pin;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,12 +16,6 @@ use zk_recipes::{
     Group, GroupOptions, Idle, Leave, Lock, LockOptions, Parents, Prefetch, Queue, QueueOptions, Reuse,
     SharedLock, SharedLockOptions, Stop, WithData,
 };
-
-/// The longest work under a hold.
-const WORK: Duration = Duration::from_millis(30);
-
-/// The longest pause between two rounds.
-const PAUSE: Duration = Duration::from_millis(20);
 
 /// How long what waits for others may go on once those may rest.
 const GRACE: Duration = Duration::from_millis(1500);
@@ -131,16 +125,8 @@ async fn session(driver: &mut Driver, scenario: &str, zk: &Client, state: &mut S
         "group" => return group(driver, zk).await,
         _ => return broken::group(driver, zk).await,
     }
-    rest(driver).await;
+    driver.rests_to_the_end().await;
     Ok(())
-}
-
-/// Rests until the end; there is nothing to be seen.
-async fn rest(driver: &Driver) {
-    driver.say("resting");
-    while driver.audit().await.is_some() {
-        driver.say("audited");
-    }
 }
 
 async fn lock(driver: &mut Driver, zk: &Client) -> Result<(), Error> {

@@ -1,19 +1,13 @@
 //! A client of the crate zookeeper-client: its lock, with a limit too, and its lock under the names of Curator's latch.
 
 use futures_util::future::{Either, select};
-use hunt_driver::{Driver, pause};
+use hunt_driver::{Driver, PAUSE, WORK, pause};
 use std::pin::pin;
 use std::process::ExitCode;
 use std::time::Duration;
 use zookeeper_client::{
     Acls, Client, CreateMode, Error, LockClient, LockOptions, LockPrefix, SessionState, StateWatcher,
 };
-
-/// The longest work under a hold.
-const WORK: Duration = Duration::from_millis(30);
-
-/// The longest pause between two rounds.
-const PAUSE: Duration = Duration::from_millis(20);
 
 /// How long the first client waits for its lock in the scenario with a limit.
 const LIMIT: Duration = Duration::from_millis(200);
@@ -128,18 +122,10 @@ async fn client(mut driver: Driver, scenario: Scenario) {
         }
         match rounds(&mut driver, scenario, &zk).await {
             // The session lasts until the end: with it everything would go that the library has left behind.
-            Ok(()) => return rest(&driver).await,
+            Ok(()) => return driver.rests_to_the_end().await,
             Err(why) => driver.trouble(why),
         }
         pause(AGAIN).await;
-    }
-}
-
-/// Rests until the end; there is nothing to be seen.
-async fn rest(driver: &Driver) {
-    driver.say("resting");
-    while driver.audit().await.is_some() {
-        driver.say("audited");
     }
 }
 
