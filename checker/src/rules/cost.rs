@@ -388,7 +388,10 @@ impl Rule for Cost {
             // The client does not read notifications on a connection that it left.
             What::Fire { session, conn, .. } if view.has_left(session, conn) => {}
             What::Fire { session, path, zxid, .. } => self.fired(scene, event.who, session, path, zxid),
-            What::Notice { .. } if !view.is_sim() => self.noticed(scene, out),
+            // Changed data is a request to go, which no deletion has to answer for.
+            What::Notice { kind, .. } if !view.is_sim() && kind != Notify::DataChanged => {
+                self.noticed(scene, out);
+            }
             _ => {}
         }
     }

@@ -112,6 +112,15 @@ fn mx_13_in_a_capture_who_closes_its_session_may_delete_its_own() {
 }
 
 #[test]
+fn rw_5_in_a_capture_a_waiter_that_is_asked_to_go_is_not_woken_by_a_deletion() {
+    let capture = edit(CAPTURE, "lock /lock", "revocable_lock /lock");
+    let asked = "0.003 b notice s2 data_changed /lock/b\n";
+    let deleted = "0.003 a send r3 delete /lock/a\n0.004 b notice s2 deleted /lock/a\n";
+    says(&[&capture, asked, deleted].concat(), "RW-5 pass");
+    says(&[&capture, asked, deleted, "0.004 c notice s3 deleted /lock/a\n"].concat(), "RW-5 fail");
+}
+
+#[test]
 fn mx_13_in_a_capture_one_that_is_alone_keeps_to_its_budget() {
     let run = "
 run client clients a b
