@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 import traceback
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -52,10 +52,26 @@ def clients_of(zk, count=CLIENTS):
             client.close()
 
 
+def begun(work, client):
+    """Begins work with a client; returns its future.
+
+    Work that does not end runs on a daemon thread, for which the end of the process does not wait.
+    """
+    done = Future()
+
+    def run():
+        try:
+            done.set_result(work(client))
+        except BaseException as error:
+            done.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return done
+
+
 def each(clients, work):
     """Does the work with all clients at once; returns the results in the order of the clients."""
-    with ThreadPoolExecutor(len(clients)) as pool:
-        return [done.result(PATIENCE) for done in [pool.submit(work, client) for client in clients]]
+    return [done.result(PATIENCE) for done in [begun(work, client) for client in clients]]
 
 
 def wait_for(condition, what):
@@ -168,24 +184,27 @@ def barrier(zk, clients):
         assert client.Barrier("/barrier").wait(PATIENCE), "the barrier is removed"
         passed.append(client)
 
-    with ThreadPoolExecutor(len(waiters)) as pool:
-        waiting = [pool.submit(wait, client) for client in waiters]
-        wait_for(lambda: len(zk.watches()) >= len(waiters), "all wait")
-        assert not passed, "nobody passes while it stands"
-        assert raised.remove()
-        for done in waiting:
-            done.result(PATIENCE)
+    waiting = [begun(wait, client) for client in waiters]
+    wait_for(lambda: len(zk.watches()) >= len(waiters), "all wait")
+    assert not passed, "nobody passes while it stands"
+    assert raised.remove()
+    for done in waiting:
+        done.result(PATIENCE)
 
 
 def double_barrier(zk, clients):
     """All enter before anybody is inside, and all are out before anybody leaves."""
     entered, left = [], []
+    # Whoever leaves deletes `ready`. A participant that is slow, and looks for it only then, waits for ever, and the others for it: see
+    # Kazoo's double barrier in FINDINGS.md. So nobody leaves before all have entered.
+    meet = threading.Barrier(CLIENTS)
 
     def both(client):
         mine = client.DoubleBarrier("/double", CLIENTS, identifier=str(clients.index(client)))
         entered.append(client)
         mine.enter()
         assert mine.participating and len(entered) == CLIENTS, "all have come"
+        meet.wait(PATIENCE)
         left.append(client)
         mine.leave()
         assert len(left) == CLIENTS, "all go"
