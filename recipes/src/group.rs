@@ -292,6 +292,8 @@ impl<Z: ZooKeeper> Views<Z> {
             let looked = look(&self.zk, &self.directory, self.with_data, before).await?;
             let Some((view, armed)) = looked else { continue };
             self.armed = Some(armed);
+            // The watch reports that a member went before its data were read.
+            let Some(view) = view else { continue };
             if self.last.as_ref().is_none_or(|last| last.members != view.members) {
                 self.last = Some(view.clone());
                 return Ok(view);
@@ -300,24 +302,23 @@ impl<Z: ZooKeeper> Views<Z> {
     }
 }
 
-/// Step 3, once. `None`: list again. `before` is the zxid of the view before.
+/// Step 3, once. `None`: list again. No view: list again when the watch fires. `before` is the zxid of the view before.
 async fn look<Z: ZooKeeper>(
     zk: &Z,
     directory: &str,
     with_data: bool,
     before: i64,
-) -> Result<Option<(GroupView, ChildWatch<Z>)>, Error> {
+) -> Result<Option<(Option<GroupView>, ChildWatch<Z>)>, Error> {
     let status = connected(zk).await?;
     let looked = match zk.children_watch(directory).await {
         Ok((listing, watch)) => {
             let armed = ChildWatch { watch, is_worn: is_worn(&listing.stat), status };
-            let view = members(zk, directory, with_data, listing).await;
-            view.map(|view| view.map(|view| (view, armed)))
+            members(zk, directory, with_data, listing).await.map(|view| Some((view, armed)))
         }
         Err(Error::NoNode) => match zk.exists_watch(directory).await {
             Ok((None, watch)) => {
                 let armed = ChildWatch { watch, is_worn: false, status };
-                Ok(Some((GroupView { zxid: before, members: Vec::new() }, armed)))
+                Ok(Some((Some(GroupView { zxid: before, members: Vec::new() }), armed)))
             }
             Ok((Some(_), _)) => Ok(None),
             Err(e) => Err(e),
