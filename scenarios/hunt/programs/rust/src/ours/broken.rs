@@ -12,7 +12,7 @@ const LONG_WORK: Duration = Duration::from_millis(1600);
 
 /// A lock whose holder never looks whether its session still stands.
 pub async fn lock(driver: &mut Driver, zk: &Client) -> Result<(), Error> {
-    let others = u32::try_from(driver.clients.saturating_sub(1)).unwrap_or(u32::MAX);
+    let others = u32::try_from(driver.clients.saturating_sub(2)).unwrap_or(u32::MAX);
     until_there(zk, parent(&driver.object)).await?;
     while !driver.rests() {
         driver.report("asks");
@@ -30,8 +30,8 @@ pub async fn lock(driver: &mut Driver, zk: &Client) -> Result<(), Error> {
         pause(LONG_WORK).await;
         driver.report("released");
         let _ = zk.delete(&driver.object, None).await;
-        // Whoever asks first gets it: the others have their turns meanwhile.
-        pause(LONG_WORK * others).await;
+        // Whoever asks first gets it: the others have their turns, and somebody always waits.
+        pause(LONG_WORK * others + LONG_WORK / 5).await;
     }
     Ok(())
 }
