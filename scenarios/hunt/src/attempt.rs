@@ -119,7 +119,12 @@ pub fn attempt(
         bail!("a client of {name} does not connect: {} has what it says", log.display());
     }
     stage.go(plan);
-    stage.go_on(now() + HOSTILE, |stage| stage.has_struck() && now() >= stage.over + AFTERMATH)?;
+    // Without a plan the clients are alone for as long as faults are drawn otherwise.
+    let alone = if plan.steps.is_empty() { HOSTILE } else { Duration::ZERO };
+    let begun = now();
+    stage.go_on(begun + HOSTILE, |stage| {
+        stage.has_struck() && now() >= stage.over + AFTERMATH && now() >= begun + alone
+    })?;
     stage.heal();
     if !stage.go_on(now() + HEALING, |stage| stage.is_healed)? {
         bail!("the ensemble is not whole again after {HEALING:?}");

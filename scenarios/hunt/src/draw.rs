@@ -147,7 +147,7 @@ mod tests {
 
     fn scenario(kind: &str) -> Scenario {
         let (name, object, hold) = ("lock".to_owned(), "/hunt/lock".to_owned(), String::new());
-        Scenario { name, kind: kind.to_owned(), object, clients: 3, hold, promises: Vec::new() }
+        Scenario { name, kind: kind.to_owned(), object, clients: 3, like: None, hold, promises: Vec::new() }
     }
 
     #[test]

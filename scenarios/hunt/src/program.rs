@@ -50,6 +50,9 @@ pub struct Scenario {
     pub object: String,
     /// The number of clients.
     pub clients: usize,
+    /// The scenario of ours that does the same; absent: the first of the same kind.
+    #[serde(default)]
+    pub like: Option<String>,
     /// What a client does, in a sentence.
     pub hold: String,
     /// What the library's authors promise.

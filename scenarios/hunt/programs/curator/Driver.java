@@ -96,7 +96,12 @@ public final class Driver {
 
     /** Works for a while, or until the connection is lost. */
     void works() throws InterruptedException {
-        long until = System.nanoTime() + (long) (1e9 * WORK * (0.2 + 0.8 * random.nextDouble()));
+        works((long) (1e3 * WORK * (0.2 + 0.8 * random.nextDouble())));
+    }
+
+    /** Works for so many milliseconds, or until the connection is lost. */
+    void works(long millis) throws InterruptedException {
+        long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
         while (connected && System.nanoTime() < until) {
             TimeUnit.MILLISECONDS.sleep(1);
         }

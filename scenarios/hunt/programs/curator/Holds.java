@@ -15,16 +15,23 @@ import org.apache.curator.framework.state.ConnectionState;
 
 /** Locks, semaphores, elections. Whoever holds gives up at once when the connection is lost, as Curator's notes on errors demand. */
 final class Holds {
+    /** More than a session timeout, in milliseconds. */
+    private static final long LONG = 4000;
+
     private Holds() {}
 
     static void addTo(Map<String, Function<Driver, Driver.Scenario>> all) {
-        all.put("mutex", driver -> new Mutex(driver, false));
-        all.put("limited-mutex", driver -> new Mutex(driver, true));
+        all.put("mutex", driver -> new Mutex(driver, false, 0));
+        all.put("limited-mutex", driver -> new Mutex(driver, true, 0));
+        all.put("long-mutex", driver -> new Mutex(driver, false, LONG));
         all.put("read-write-lock", ReadWrite::new);
+        all.put("downgraded-lock", Downgraded::new);
         all.put("semaphore", driver -> new Semaphore(driver, false));
         all.put("limited-semaphore", driver -> new Semaphore(driver, true));
-        all.put("leader-latch", Latch::new);
-        all.put("leader-selector", Selector::new);
+        all.put("leader-latch", driver -> new Latch(driver, 30));
+        all.put("long-leader-latch", driver -> new Latch(driver, LONG));
+        all.put("leader-selector", driver -> new Selector(driver, false));
+        all.put("interrupted-selector", driver -> new Selector(driver, true));
     }
 
     /** What is held: told once when it begins, once when it ends. */
@@ -59,6 +66,8 @@ final class Holds {
                 tell("refused");
                 return false;
             }
+            // The connection may be a new session's before the listeners are told.
+            driver.session();
             holds = true;
             tell(event);
             return true;
@@ -71,6 +80,13 @@ final class Holds {
             }
         }
 
+        /** It ends if it is held as this. */
+        synchronized void ends(Object item) {
+            if (item.equals(this.item)) {
+                ends();
+            }
+        }
+
         @Override
         public void lost(ConnectionState state) {
             ends();
@@ -79,11 +95,13 @@ final class Holds {
 
     private static final class Mutex extends Hold {
         private final boolean isLimited;
+        private final long work;
         private InterProcessMutex mutex;
 
-        Mutex(Driver driver, boolean isLimited) {
+        Mutex(Driver driver, boolean isLimited, long work) {
             super(driver, "lock", "released");
             this.isLimited = isLimited;
+            this.work = work;
         }
 
         @Override
@@ -108,7 +126,11 @@ final class Holds {
                 return;
             }
             begins("acquired");
-            driver.works();
+            if (work > 0) {
+                driver.works(work);
+            } else {
+                driver.works();
+            }
             ends();
             mutex.release();
         }
@@ -141,6 +163,54 @@ final class Holds {
             driver.works();
             ends();
             part.release();
+        }
+    }
+
+    /** A writer that becomes a reader, as the javadoc describes it. */
+    private static final class Downgraded extends Hold {
+        private InterProcessReadWriteLock lock;
+
+        Downgraded(Driver driver) {
+            super(driver, "shared_lock", "released");
+        }
+
+        @Override
+        public void begin() {
+            lock = new InterProcessReadWriteLock(driver.client, driver.object);
+        }
+
+        @Override
+        public void round() throws Exception {
+            asks("write");
+            try {
+                lock.writeLock().acquire();
+            } catch (Throwable error) {
+                tell("refused");
+                throw error;
+            }
+            boolean begun = begins("acquired");
+            boolean reads = false;
+            try {
+                driver.works();
+                lock.readLock().acquire();
+                reads = true;
+                ends();
+                if (begun) {
+                    asks("read");
+                    begins("acquired");
+                }
+            } finally {
+                ends("write");
+                lock.writeLock().release();
+            }
+            try {
+                driver.works();
+            } finally {
+                ends();
+                if (reads) {
+                    lock.readLock().release();
+                }
+            }
         }
     }
 
@@ -185,11 +255,13 @@ final class Holds {
 
     /** Believes what the latch says; the listener tells when that ends. */
     private static final class Latch extends Hold implements LeaderLatchListener {
+        private final long term;
         private LeaderLatch latch;
         private boolean asked;
 
-        Latch(Driver driver) {
+        Latch(Driver driver, long term) {
             super(driver, "election", "deposed");
+            this.term = term;
         }
 
         @Override
@@ -236,7 +308,7 @@ final class Holds {
             driver.works();
             // A leader steps down now and then; the others wait.
             if (latch.hasLeadership()) {
-                TimeUnit.MILLISECONDS.sleep(30);
+                driver.works(term);
                 ends();
                 latch.close();
                 driver.pauses();
@@ -246,10 +318,13 @@ final class Holds {
     }
 
     private static final class Selector extends Hold {
+        private final boolean isInterrupted;
         private LeaderSelector selector;
+        private volatile boolean waits;
 
-        Selector(Driver driver) {
+        Selector(Driver driver, boolean isInterrupted) {
             super(driver, "election", "deposed");
+            this.isInterrupted = isInterrupted;
         }
 
         @Override
@@ -257,25 +332,44 @@ final class Holds {
             selector = new LeaderSelector(driver.client, driver.object, new LeaderSelectorListenerAdapter() {
                 @Override
                 public void takeLeadership(CuratorFramework client) throws Exception {
+                    waits = false;
                     begins("leader");
                     try {
                         driver.works();
                     } finally {
                         ends();
                         if (!driver.rests) {
-                            asks(null);
+                            stands();
                         }
                     }
                 }
             });
             selector.autoRequeue();
-            asks(null);
+            stands();
             selector.start();
+        }
+
+        private void stands() {
+            waits = true;
+            asks(null);
+        }
+
+        @Override
+        public void rest() throws Exception {
+            while (waits) {
+                driver.pauses();
+            }
         }
 
         @Override
         public void round() throws Exception {
             driver.pauses();
+            if (isInterrupted && selector.hasLeadership()) {
+                long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(5);
+                while (System.nanoTime() < until) {
+                    selector.interruptLeadership();
+                }
+            }
         }
     }
 }

@@ -92,6 +92,14 @@ class LimitedLock(Lock):
             return False
 
 
+class TryLock(Lock):
+    """Each round has a lock object of its own, and the first client does not wait."""
+
+    def take(self):
+        self.lock = self.make()
+        return self.lock.acquire(blocking=self.name != "a")
+
+
 class LockAgain(Lock):
     """When the session is lost, so is the lock, for certain: it is not released, and acquired again."""
 
@@ -459,6 +467,7 @@ if __name__ == "__main__":
         {
             "lock": Lock,
             "limited-lock": LimitedLock,
+            "try-lock": TryLock,
             "lock-again": LockAgain,
             "read-write-lock": ReadWriteLock,
             "semaphore": Semaphore,

@@ -105,7 +105,10 @@ impl Hunt {
         let theirs =
             chosen.iter().find(|program| program.name == finding.program).context("it was chosen")?;
         let theirs = scenario_of(theirs, &finding.about.scenario)?;
-        let same = |scenario: &&Scenario| scenario.kind == theirs.kind && !scenario.name.ends_with("-broken");
+        let same = |scenario: &&Scenario| match &theirs.like {
+            Some(name) => scenario.name == *name,
+            None => scenario.kind == theirs.kind && !scenario.name.ends_with("-broken"),
+        };
         let Some(scenario) = ours.scenarios.iter().find(same) else { return Ok(()) };
         // The paths of the plan are those of their object.
         let scenario =

@@ -20,14 +20,21 @@ use zk_recipes::{
 /// How long what waits for others may go on once those may rest.
 const GRACE: Duration = Duration::from_millis(1500);
 
+/// A hold or a term that lasts for longer than a session timeout.
+const LONG: Duration = Duration::from_secs(4);
+
 /// How long the wait for a session may take before the next try.
 const AGAIN: Duration = Duration::from_millis(100);
 
 /// The scenarios, each with the kind of object that is reported.
-const SCENARIOS: [(&str, &str); 10] = [
+const SCENARIOS: [(&str, &str); 14] = [
     ("lock", "lock"),
+    ("try-lock", "lock"),
+    ("long-lock", "lock"),
     ("shared-lock", "shared_lock"),
+    ("downgraded-lock", "shared_lock"),
     ("election", "election"),
+    ("long-election", "election"),
     ("barrier", "barrier"),
     ("double-barrier", "double_barrier"),
     ("queue", "queue"),
@@ -114,10 +121,14 @@ struct State {
 
 async fn session(driver: &mut Driver, scenario: &str, zk: &Client, state: &mut State) -> Result<(), Error> {
     match scenario {
-        "lock" => lock(driver, zk).await?,
+        "lock" => lock(driver, zk, false).await?,
+        "try-lock" => try_lock(driver, zk).await?,
+        "long-lock" => lock(driver, zk, true).await?,
         "lock-broken" => broken::lock(driver, zk).await?,
         "shared-lock" => shared_lock(driver, zk).await?,
-        "election" => election(driver, zk).await?,
+        "downgraded-lock" => downgraded_lock(driver, zk).await?,
+        "election" => election(driver, zk, false).await?,
+        "long-election" => election(driver, zk, true).await?,
         "barrier" => barrier(driver, zk, state).await?,
         "double-barrier" => double_barrier(driver, zk, state).await?,
         "queue" => queue(driver, zk, state).await?,
@@ -129,16 +140,66 @@ async fn session(driver: &mut Driver, scenario: &str, zk: &Client, state: &mut S
     Ok(())
 }
 
-async fn lock(driver: &mut Driver, zk: &Client) -> Result<(), Error> {
+/// Work, for longer than a session timeout or not.
+async fn work(driver: &mut Driver, is_long: bool) {
+    match is_long {
+        true => pause(LONG).await,
+        false => driver.while_random(WORK).await,
+    }
+}
+
+async fn lock(driver: &mut Driver, zk: &Client, is_long: bool) -> Result<(), Error> {
     let lock = Lock::new(zk, &driver.object, LockOptions::default())?;
     while !driver.rests() {
         driver.report("asks");
         let held = lock.acquire().await.inspect_err(|_| driver.report("refused"))?;
         driver.report("acquired");
         // The work is dropped as soon as the holder must stop.
-        let _: Result<(), Stop> = held.run(driver.while_random(WORK)).await;
+        let _: Result<(), Stop> = held.run(work(driver, is_long)).await;
         driver.report("released");
         held.release().await?;
+        driver.while_random(PAUSE).await;
+    }
+    Ok(())
+}
+
+/// The first client does not wait, the others do.
+async fn try_lock(driver: &mut Driver, zk: &Client) -> Result<(), Error> {
+    if driver.name != "a" {
+        return lock(driver, zk, false).await;
+    }
+    let lock = Lock::new(zk, &driver.object, LockOptions::default())?;
+    while !driver.rests() {
+        driver.report("asks");
+        match lock.try_acquire().await.inspect_err(|_| driver.report("refused"))? {
+            Some(held) => {
+                driver.report("acquired");
+                let _: Result<(), Stop> = held.run(driver.while_random(WORK)).await;
+                driver.report("released");
+                held.release().await?;
+            }
+            None => driver.report("refused"),
+        }
+        driver.while_random(PAUSE).await;
+    }
+    Ok(())
+}
+
+/// A writer that becomes a reader.
+async fn downgraded_lock(driver: &mut Driver, zk: &Client) -> Result<(), Error> {
+    let lock = SharedLock::new(zk, &driver.object, SharedLockOptions::default())?;
+    while !driver.rests() {
+        driver.report_item("asks", "write");
+        let writes = lock.write().await.inspect_err(|_| driver.report_item("refused", "write"))?;
+        driver.report_item("acquired", "write");
+        let _: Result<(), Stop> = writes.run(driver.while_random(WORK)).await;
+        driver.report_item("released", "write");
+        driver.report_item("asks", "read");
+        let reads = writes.downgrade().await.inspect_err(|_| driver.report_item("refused", "read"))?;
+        driver.report_item("acquired", "read");
+        let _: Result<(), Stop> = reads.run(driver.while_random(WORK)).await;
+        driver.report_item("released", "read");
+        reads.release().await?;
         driver.while_random(PAUSE).await;
     }
     Ok(())
@@ -167,7 +228,7 @@ async fn shared_lock(driver: &mut Driver, zk: &Client) -> Result<(), Error> {
     Ok(())
 }
 
-async fn election(driver: &mut Driver, zk: &Client) -> Result<(), Error> {
+async fn election(driver: &mut Driver, zk: &Client, is_long: bool) -> Result<(), Error> {
     let election = Election::new(zk, &driver.object, ElectionOptions::default())?;
     while !driver.rests() {
         driver.report("asks");
@@ -175,7 +236,7 @@ async fn election(driver: &mut Driver, zk: &Client) -> Result<(), Error> {
         driver.report("leader");
         let led = term.run(async {
             term.acknowledge(driver.name.as_bytes()).await?;
-            driver.while_random(WORK).await;
+            work(driver, is_long).await;
             Ok::<_, Error>(())
         });
         let led = led.await;
