@@ -1,14 +1,18 @@
-//! Findings that are kept: a folder each, `PROGRAM/ID`, with the plan and what it shows.
+//! Findings that are kept: a folder each, `PROGRAM/ID`, with the plan, what it shows, and the history of a try.
 
+use crate::packed;
 use crate::plan::Plan;
 use crate::program::Promise;
 use crate::rate::Rate;
 use anyhow::{Context, anyhow};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
+use zk_checker::history::History;
+use zk_checker::jsonl::Stored;
 
 const PLAN: &str = "plan.jsonl";
 const ABOUT: &str = "finding.json";
+const HISTORY: &str = "history.jsonl.gz";
 
 /// A finding.
 #[derive(Clone, Debug, PartialEq)]
@@ -111,6 +115,29 @@ impl Finding {
             .and_then(|()| std::fs::write(self.folder.join(ABOUT), about))
             .and_then(|()| std::fs::write(self.folder.join(PLAN), self.plan.to_string()))
             .with_context(|| format!("cannot write into {}", self.folder.display()))
+    }
+
+    /// Keeps the history of a try that broke the rule.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub fn write_history(&self, history: &History) -> anyhow::Result<()> {
+        packed::write(&self.folder.join(HISTORY), history)
+    }
+
+    /// The file with the history of a try that broke the rule, if one is kept.
+    pub fn history_file(&self) -> Option<PathBuf> {
+        Some(self.folder.join(HISTORY)).filter(|file| file.exists())
+    }
+
+    /// The history of a try that broke the rule, if one is kept.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or makes no sense.
+    pub fn history(&self) -> anyhow::Result<Option<Stored>> {
+        self.history_file().map(|file| packed::read(&file)).transpose()
     }
 
     /// Its folder.

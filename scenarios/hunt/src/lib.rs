@@ -23,6 +23,7 @@ pub mod attempt;
 pub mod draw;
 pub mod findings;
 pub mod lines;
+pub mod packed;
 pub mod page;
 pub mod plan;
 pub mod process;

@@ -93,6 +93,11 @@ fn section(text: &mut String, finding: &Finding, version: &str) {
     if let Some(said) = &about.said {
         let _ = writeln!(text, "The judge, of one try:\n\n```text\n{}\n```\n", said.trim_end());
     }
+    if finding.history_file().is_some() {
+        let file = format!("scenarios/findings/{}/{}/history.jsonl.gz", finding.program, finding.id);
+        let _ = writeln!(text, "[The history]({file}) of that try, and its page:\n");
+        let _ = writeln!(text, "    cargo sim judge {file} --html try.html\n");
+    }
     let seconds = about.seconds.map(|most| format!(", at most {most} s a try")).unwrap_or_default();
     let _ = writeln!(
         text,

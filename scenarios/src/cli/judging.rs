@@ -1,20 +1,18 @@
 //! `judge`: the rules, applied to a stored history.
 
 use super::{Output, reporting};
-use anyhow::{Context, anyhow};
 use clap::Args;
 use serde_json::json;
-use std::fs::File;
-use std::io::BufReader;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use zk_checker::{RuleSet, Verdict, jsonl};
+use zk_checker::{RuleSet, Verdict};
+use zk_hunt::packed;
 use zk_report::{Shown, Source};
 use zk_serve::Judged;
 
 #[derive(Args)]
 pub(super) struct Judge {
-    /// History as JSON lines
+    /// History as JSON lines, which may be packed by gzip
     file: PathBuf,
     #[command(flatten)]
     page: reporting::Page,
@@ -25,8 +23,7 @@ pub(super) struct Judge {
 impl Judge {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         self.page.check()?;
-        let file = File::open(&self.file).map_err(|e| anyhow!("cannot read {}: {e}", self.file.display()))?;
-        let stored = jsonl::read(BufReader::new(file)).with_context(|| self.file.display().to_string())?;
+        let stored = packed::read(&self.file)?;
         // Of foreign clients the wire is evidence, too.
         let served = stored.history.header.foreign_clients.then(|| Judged::stored(&stored));
         let report = match &served {

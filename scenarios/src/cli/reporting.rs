@@ -4,7 +4,7 @@ use super::lines;
 use anyhow::{Context, anyhow, bail};
 use clap::{Args, ValueEnum};
 use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Read, Write};
+use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use zk_checker::history::History;
 use zk_checker::{Report, RuleSet, jsonl};
@@ -12,6 +12,7 @@ use zk_harness::plan::Plan;
 use zk_harness::recording::Recording;
 use zk_harness::run::{self, Run};
 use zk_harness::workload::Workload;
+use zk_hunt::packed;
 use zk_report::{self, Other, Paint, Shown, Source, trace};
 
 /// The extent of a trace.
@@ -145,8 +146,7 @@ pub(super) fn source(workload: &'static Workload, seed: Option<u64>, plan: &Plan
 fn other(file_or_code: &str) -> anyhow::Result<Other> {
     let path = Path::new(file_or_code);
     if path.is_file() && is_history(path)? {
-        let file = File::open(path).map_err(|e| anyhow!("cannot read {file_or_code}: {e}"))?;
-        let stored = jsonl::read(BufReader::new(file)).with_context(|| file_or_code.to_owned())?;
+        let stored = packed::read(path)?;
         let verdict = zk_checker::judge_stored(&stored, &RuleSet::default()).verdict();
         return Ok(Other { title: file_or_code.to_owned(), history: stored.history, verdict });
     }
@@ -159,9 +159,9 @@ fn other(file_or_code: &str) -> anyhow::Result<Other> {
 
 /// Whether a file begins like a stored history.
 fn is_history(path: &Path) -> anyhow::Result<bool> {
-    let mut first = String::new();
-    let file = File::open(path).map_err(|e| anyhow!("cannot read {}: {e}", path.display()))?;
+    let mut begin = Vec::new();
     // A recorded run may stand on one line, and be long.
-    let begins = BufReader::new(file.take(4096)).read_line(&mut first);
-    Ok(begins.is_ok() && first.trim_start().starts_with("{\"header\":"))
+    let file = File::open(path).and_then(|file| file.take(4096).read_to_end(&mut begin));
+    file.map_err(|e| anyhow!("cannot read {}: {e}", path.display()))?;
+    Ok(packed::is_packed(&begin) || begin.trim_ascii_start().starts_with(b"{\"header\":"))
 }

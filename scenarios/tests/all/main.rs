@@ -14,6 +14,7 @@ mod determinism;
 mod downstream;
 mod ensemble_scenarios;
 mod explore;
+mod findings;
 mod fingerprints;
 mod healing;
 mod interference;

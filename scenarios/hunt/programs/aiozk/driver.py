@@ -19,6 +19,8 @@ class Aiozk(Driver):
         self.loop = asyncio.new_event_loop()
         threading.Thread(target=self.loop.run_forever, daemon=True).start()
         self.disconnected = threading.Event()
+        # Set when there is another session, and cleared by those whom that concerns.
+        self.lost = threading.Event()
         self.run_(self.starts())
 
     def run_(self, coroutine):
@@ -27,6 +29,7 @@ class Aiozk(Driver):
     async def starts(self):
         self.client = aiozk.ZKClient(self.connect_string, session_timeout=self.timeout, read_timeout=self.timeout)
         await self.client.start()
+        self.last_session = self.client.session.session_id
         self.session(self.client.session.session_id)
         self.watching = asyncio.ensure_future(self.watches())
 
@@ -38,6 +41,9 @@ class Aiozk(Driver):
             self.on_loss()
             await self.client.session.state.wait_for(States.CONNECTED)
             self.disconnected.clear()
+            if self.client.session.session_id != self.last_session:
+                self.last_session = self.client.session.session_id
+                self.lost.set()
             self.session(self.client.session.session_id)
 
     def on_loss(self):
@@ -54,6 +60,29 @@ class Lock(Hold, Aiozk):
 
     def give(self):
         self.run_(self.lock.release())
+
+
+class SharedLock(Hold, Aiozk):
+    """Readers and writers."""
+
+    kind = "shared_lock"
+
+    def begin(self):
+        self.lock = self.client.recipes.SharedLock(self.object)
+
+    def round(self):
+        self.item = self.random.choice(["read", "write"])
+        super().round()
+
+    def part(self):
+        return self.lock.reader_lock if self.item == "read" else self.lock.writer_lock
+
+    def take(self):
+        self.run_(self.part().acquire())
+        return True
+
+    def give(self):
+        self.run_(self.part().release())
 
 
 class Election(Hold, Aiozk):
@@ -87,6 +116,69 @@ class Barrier(RaisedBarrier, Aiozk):
         self.run_(self.barrier.lift())
 
 
+class DoubleBarrier(Aiozk):
+    """Enters with the others, for at most 5 s, works, and leaves with them."""
+
+    kind = "double_barrier"
+
+    def begin(self):
+        self.report("size", self.clients)
+
+    def round(self):
+        barrier = self.client.recipes.DoubleBarrier(self.object, self.clients)
+        self.report("enters")
+        self.reported(lambda: self.run_(barrier.enter(timeout=5)), "refused")
+        self.report("entered")
+        self.works()
+        self.report("leaves")
+        self.reported(lambda: self.run_(barrier.leave()), "refused")
+        self.report("left")
+
+
+class Party(Aiozk):
+    """A member that comes and goes. It joins again when there is another session."""
+
+    kind = "group"
+
+    def begin(self):
+        self.is_asking = False
+
+    def joins(self):
+        self.lost.clear()
+        if not self.is_asking:
+            self.is_asking = True
+            self.report("joins", self.name)
+        self.party = self.client.recipes.Party(self.object, self.name)
+        self.run_(self.party.join())
+        self.is_asking = False
+        self.report("joined", self.name)
+
+    def round(self):
+        self.joins()
+        self.works(self.lost)
+        self.report("leaves", self.name)
+        if not self.lost.is_set():
+            self.run_(self.party.leave())
+
+    def rest(self):
+        self.joins()
+        threading.Thread(target=self.stays, daemon=True).start()
+
+    def stays(self):
+        while True:
+            self.lost.wait()
+            self.report("leaves", self.name)
+            try:
+                self.joins()
+            except Exception as error:
+                self.trouble(error)
+                self.lost.set()
+                self.pauses()
+
+    def audit(self):
+        self.report("members", ",".join(sorted(set(self.party.members))) or "-")
+
+
 class Counter(Adding, Aiozk):
     def begin(self):
         self.counter = self.client.recipes.Counter(self.object)
@@ -100,4 +192,14 @@ class Counter(Adding, Aiozk):
 
 
 if __name__ == "__main__":
-    main({"lock": Lock, "election": Election, "barrier": Barrier, "counter": Counter})
+    main(
+        {
+            "lock": Lock,
+            "shared-lock": SharedLock,
+            "election": Election,
+            "barrier": Barrier,
+            "double-barrier": DoubleBarrier,
+            "counter": Counter,
+            "party": Party,
+        }
+    )

@@ -6,6 +6,7 @@ use crate::text_table::text_table;
 use anyhow::{Context, bail};
 use serde_json::json;
 use std::sync::atomic::AtomicBool;
+use zk_checker::history::History;
 use zk_hunt::findings::Finding;
 use zk_hunt::program::{Program, Scenario};
 use zk_hunt::rate::Rate;
@@ -33,7 +34,7 @@ impl Hunt {
         let head = ["program", "finding", "rule", "fails", "seconds", "ours", "ours fails"];
         let (mut rows, mut is_wrong) = (vec![head.map(str::to_owned)], false);
         for mut finding in findings {
-            self.try_theirs(&mut finding, chosen, stop)?;
+            let shortest = self.try_theirs(&mut finding, chosen, stop)?;
             if let Some(ours) = ours {
                 self.try_ours(&mut finding, ours, chosen, stop)?;
             }
@@ -60,6 +61,9 @@ impl Hunt {
             ]);
             if self.write_page {
                 finding.write()?;
+                if let Some(history) = shortest {
+                    finding.write_history(&history)?;
+                }
             }
         }
         if !self.output.is_json() {
@@ -68,12 +72,13 @@ impl Hunt {
         Ok(is_wrong)
     }
 
+    /// Tries the finding, and returns the shortest history of those that break its rule.
     fn try_theirs(
         &self,
         finding: &mut Finding,
         chosen: &[&Program],
         stop: &AtomicBool,
-    ) -> anyhow::Result<()> {
+    ) -> anyhow::Result<Option<History>> {
         let program = chosen.iter().find(|program| program.name == finding.program);
         let program = program.context("it was chosen")?;
         let trials = self.tried(finding, program, scenario_of(program, &finding.about.scenario)?, stop)?;
@@ -84,14 +89,17 @@ impl Hunt {
         for trial in &trials {
             rate.count(rule.as_deref().is_some_and(|rule| trial.breaks(rule)));
         }
-        let said = trials
-            .iter()
-            .flat_map(|trial| trial.attempt.broken())
-            .find(|one| Some(&one.rule) == rule.as_ref());
-        about.said = said.map(|one| one.text);
         about.seconds = trials.iter().map(|trial| trial.attempt.took.as_secs_f64().ceil() as u64).max();
-        (about.rule, about.rate) = (rule, Some(rate));
-        Ok(())
+        let broken = |trial: &Trial| {
+            let all = trial.attempt.broken();
+            all.into_iter().find(|one| Some(&one.rule) == rule.as_ref())
+        };
+        let breaking = trials.iter().filter_map(|trial| Some((trial, broken(trial)?)));
+        let shortest = breaking.min_by_key(|(trial, _)| trial.attempt.history.events.len());
+        let shortest = shortest.map(|(trial, broken)| (trial.attempt.history.clone(), broken.text));
+        let (history, said) = shortest.unzip();
+        (about.rule, about.rate, about.said) = (rule, Some(rate), said);
+        Ok(history)
     }
 
     /// Our recipe for the same kind of object, under the same plan.

@@ -1,0 +1,48 @@
+//! Histories in files: JSON lines, or JSON lines packed by gzip, which take a tenth of the room.
+
+use anyhow::{Context, anyhow};
+use flate2::bufread::MultiGzDecoder;
+use flate2::{Compression, GzBuilder};
+use std::fs::File;
+use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::path::Path;
+use zk_checker::history::History;
+use zk_checker::jsonl::{self, Stored};
+
+/// What a packed file begins with.
+const MAGIC: [u8; 2] = [0x1f, 0x8b];
+
+/// Whether a file that begins so is packed.
+pub fn is_packed(begin: &[u8]) -> bool {
+    begin.starts_with(&MAGIC)
+}
+
+/// Reads a history, packed or not.
+///
+/// # Errors
+///
+/// The file cannot be read, or makes no sense.
+pub fn read(path: &Path) -> anyhow::Result<Stored> {
+    let file = File::open(path).map_err(|why| anyhow!("cannot read {}: {why}", path.display()))?;
+    let mut file = BufReader::new(file);
+    let begin = file.fill_buf().map_err(|why| anyhow!("cannot read {}: {why}", path.display()))?;
+    let stored = match is_packed(begin) {
+        true => jsonl::read(BufReader::new(MultiGzDecoder::new(file))),
+        false => jsonl::read(file),
+    };
+    stored.with_context(|| path.display().to_string())
+}
+
+/// Writes a history, packed. The same history makes the same file.
+///
+/// # Errors
+///
+/// The file cannot be written.
+pub fn write(path: &Path, history: &History) -> anyhow::Result<()> {
+    let written = File::create(path).and_then(|file| {
+        let mut file = GzBuilder::new().mtime(0).write(BufWriter::new(file), Compression::best());
+        jsonl::write(history, &mut file)?;
+        file.finish()?.flush()
+    });
+    written.with_context(|| format!("cannot write {}", path.display()))
+}
