@@ -1,8 +1,9 @@
 //! Calls whose requests an access list denies, all of them or all from one on.
 
 use super::{Ready, prepared, reads, tree, trees, waits, writes};
-use crate::common::{Drops, RECONNECT, dropping, play_storm};
+use crate::common::{Drops, RECONNECT, dropping, play_faults, play_storm};
 use sim_zk::fault::Fault;
+use std::iter::{once, repeat_n};
 
 /// More than any call sends.
 const LASTING: u32 = 100_000;
@@ -63,6 +64,48 @@ fn a_write_that_is_denied_is_not_applied() {
                 Err(e) => assert_eq!((tree, e.is_denied()), (none.clone(), true), "{}: {e}", row.name),
             }
             assert!(nth < 20, "{} ends one day", row.name);
+        }
+    }
+}
+
+/// How many requests a call makes at most that is denied.
+const MOST_DENIED: usize = 40;
+
+/// How many requests a call makes at most in 20 s to a server that is overloaded: ten a second, and as many again for calls that
+/// send two at once.
+const MOST_THROTTLED: usize = 400;
+
+/// A message of a call is lost, and from then on every request is refused: by an access list, or by a server that has no time. The
+/// call ends, or waits and asks no more; and it asks an overloaded server seldom.
+#[test]
+fn every_call_that_is_refused_behind_a_loss_ends() {
+    for row in writes::all().chain(reads::all()).chain(waits::ALL) {
+        for lost in [Fault::RequestLost, Fault::ReplyLost] {
+            for (refusal, most) in [(Fault::AccessDenied, MOST_DENIED), (Fault::Throttled, MOST_THROTTLED)] {
+                for nth in 0.. {
+                    let faults = once((lost, nth)).chain(repeat_n((refusal, 0), 2_000));
+                    let ((ended, sent), is_struck) = play_faults(faults, |stage, danger| async move {
+                        let a = stage.client("a").await;
+                        let Ready { call, keeps } = prepared(row, &stage, &a).await;
+                        let mark = stage.mark();
+                        danger.begins();
+                        let ended = dropping(Drops::Later(20_000), &stage, &a, call).await;
+                        danger.ends();
+                        let sent = a.sent(&stage, mark).len();
+                        drop(keeps);
+                        (ended, sent)
+                    });
+                    if !is_struck {
+                        break;
+                    }
+                    let when = format!("{}, {lost:?} {nth}, {refusal:?}", row.name);
+                    assert!(sent <= most, "{when}: {sent} requests, {ended:?}");
+                    if let Some(Err(e)) = ended {
+                        let is_told = e.is_outcome_unknown() || e.is_denied() || e.is_retryable_refusal();
+                        assert!(is_told, "{when}: {e}");
+                    }
+                }
+            }
         }
     }
 }
