@@ -656,3 +656,27 @@ fn what_a_holder_writes_is_fenced() {
         assert_eq!(a.zk.exists("/three").await, Ok(None));
     });
 }
+
+#[test]
+fn contenders_tell_who_holds_who_writes_and_who_is_more_urgent() {
+    play(|stage| async move {
+        let a = founder(&stage).await;
+        let (b, c) = (stage.client("b").await, stage.client("c").await);
+        let (_first, _more_urgent) = (reads(&a, 20).await, reads(&b, 3).await);
+        let waiting = lock(&c);
+        let mut waits = Box::pin(waiting.write(Priority(7)));
+        assert!((&mut waits).now_or_never().is_none());
+        stage.settle().await;
+        let told = contenders(&a).await;
+        let told: Vec<_> = told.iter().map(|one| (one.holds, one.writes, one.priority)).collect();
+        let holders = [(true, false, Priority(3)), (true, false, Priority(20))];
+        assert_eq!(told, [&holders[..], &[(false, true, Priority(7))]].concat());
+        drop(waits);
+        drop((_first, _more_urgent));
+        stage.settle().await;
+        let _writer = waiting.write(Priority(9)).await.expect("nobody is ahead");
+        let told = contenders(&a).await;
+        let told: Vec<_> = told.iter().map(|one| (one.holds, one.writes, one.priority)).collect();
+        assert_eq!(told, [(true, true, Priority(9))]);
+    });
+}
