@@ -12,6 +12,7 @@ mod cost_table;
 mod double_barrier;
 mod election;
 mod election_dropped;
+mod errors;
 mod every_call;
 mod fencing;
 mod group;
