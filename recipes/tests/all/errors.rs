@@ -2,8 +2,10 @@
 
 use zk_recipes::zk::{Code, Error, Over};
 
-/// Each question, with the name that it has in the table below.
-const QUESTIONS: [(&str, fn(&Error) -> bool); 13] = [
+/// A question, with the name that it has in the table below.
+type Question = (&'static str, fn(&Error) -> bool);
+
+const QUESTIONS: [Question; 13] = [
     ("outcome unknown", Error::is_outcome_unknown),
     ("retryable refusal", Error::is_retryable_refusal),
     ("transient", Error::is_transient),
