@@ -1,6 +1,7 @@
 """A client of aiozk's recipes."""
 
 import asyncio
+import datetime
 import os
 import sys
 import threading
@@ -83,6 +84,24 @@ class SharedLock(Hold, Aiozk):
 
     def give(self):
         self.run_(self.part().release())
+
+
+class Lease(Hold, Aiozk):
+    """Asks for one of two leases, for longer than a run lasts, and gives it back."""
+
+    kind = "semaphore"
+    LEASES = 2
+
+    def begin(self):
+        self.report("limit", self.LEASES)
+        self.run_(self.client.ensure_path(self.object))
+
+    def take(self):
+        self.lease = self.client.recipes.Lease(self.object, self.LEASES)
+        return self.run_(self.lease.obtain(datetime.timedelta(seconds=60)))
+
+    def give(self):
+        self.run_(self.lease.release())
 
 
 class Election(Hold, Aiozk):
@@ -179,6 +198,36 @@ class Party(Aiozk):
         self.report("members", ",".join(sorted(set(self.party.members))) or "-")
 
 
+class TreeCache(Aiozk):
+    """Writes below the object, and keeps a TreeCache of it."""
+
+    kind = "cache"
+
+    def begin(self):
+        self.run_(self.client.ensure_path(self.object))
+        self.cache = self.client.recipes.TreeCache(self.object)
+        self.run_(self.cache.start())
+
+    def round(self):
+        path = f"{self.object}/{self.random.choice('uvwxyz')}"
+        try:
+            if self.random.random() < 0.3:
+                self.run_(self.client.delete(path, force=True))
+            elif self.run_(self.client.exists(path)):
+                self.run_(self.client.set_data(path, self.unique().encode(), force=True))
+            else:
+                self.run_(self.client.create(path, self.unique().encode()))
+        except (aiozk.exc.NoNode, aiozk.exc.NodeExists):
+            pass
+
+    def audit(self):
+        threading.Event().wait(0.5)
+        for name, child in sorted(self.cache.root.children.items()):
+            data = child.data.decode() if isinstance(child.data, bytes) else child.data
+            self.report("sees", f"{self.object}/{name} {data or '-'}")
+        self.report("seen")
+
+
 class Counter(Adding, Aiozk):
     def begin(self):
         self.counter = self.client.recipes.Counter(self.object)
@@ -196,10 +245,12 @@ if __name__ == "__main__":
         {
             "lock": Lock,
             "shared-lock": SharedLock,
+            "lease": Lease,
             "election": Election,
             "barrier": Barrier,
             "double-barrier": DoubleBarrier,
             "counter": Counter,
             "party": Party,
+            "tree-cache": TreeCache,
         }
     )
