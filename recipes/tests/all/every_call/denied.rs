@@ -1,29 +1,34 @@
 //! Calls whose requests an access list denies, all of them or all from one on.
 
-use super::{Ready, prepared, reads, tree, trees, waits, writes};
-use crate::common::{Drops, RECONNECT, dropping, play_faults, play_storm};
+use super::{Ready, Row, prepared, reads, tree, trees, waits, writes};
+use crate::common::{Danger, Drops, RECONNECT, Stage, dropping, play_faults, play_storm};
 use sim_zk::fault::Fault;
+use sim_zk::observer::Kind;
 use std::iter::{once, repeat_n};
+use zk_recipes::zk::Error;
 
 /// More than any call sends.
 const LASTING: u32 = 100_000;
+
+/// Makes a call in danger, for at most 20 s: how it ended, and what was sent.
+async fn for_20_s(row: &'static Row, stage: Stage, danger: Danger) -> (Option<Result<(), Error>>, Vec<Kind>) {
+    let a = stage.client("a").await;
+    let Ready { call, keeps } = prepared(row, &stage, &a).await;
+    let mark = stage.mark();
+    danger.begins();
+    let ended = dropping(Drops::Later(20_000), &stage, &a, call).await;
+    danger.ends();
+    drop(keeps);
+    (ended, a.sent(&stage, mark))
+}
 
 /// Every call says that it was denied, if its first requests are, and does not go on for ever. A call that has its watch from an
 /// earlier one sends nothing, and waits.
 #[test]
 fn every_call_that_is_denied_says_so() {
     for row in writes::all().chain(reads::all()).chain(waits::ALL) {
-        let (ended, sent) = play_storm(Fault::AccessDenied, 0, LASTING, |stage, danger| async move {
-            let a = stage.client("a").await;
-            let Ready { call, keeps } = prepared(row, &stage, &a).await;
-            let mark = stage.mark();
-            danger.begins();
-            let ended = dropping(Drops::Later(20_000), &stage, &a, call).await;
-            danger.ends();
-            drop(keeps);
-            (ended, a.sent(&stage, mark))
-        })
-        .0;
+        let (ended, sent) =
+            play_storm(Fault::AccessDenied, 0, LASTING, |stage, danger| for_20_s(row, stage, danger)).0;
         match ended {
             Some(ended) => {
                 let denied = ended.expect_err(row.name);
@@ -84,22 +89,13 @@ fn every_call_that_is_refused_behind_a_loss_ends() {
             for (refusal, most) in [(Fault::AccessDenied, MOST_DENIED), (Fault::Throttled, MOST_THROTTLED)] {
                 for nth in 0.. {
                     let faults = once((lost, nth)).chain(repeat_n((refusal, 0), 2_000));
-                    let ((ended, sent), is_struck) = play_faults(faults, |stage, danger| async move {
-                        let a = stage.client("a").await;
-                        let Ready { call, keeps } = prepared(row, &stage, &a).await;
-                        let mark = stage.mark();
-                        danger.begins();
-                        let ended = dropping(Drops::Later(20_000), &stage, &a, call).await;
-                        danger.ends();
-                        let sent = a.sent(&stage, mark).len();
-                        drop(keeps);
-                        (ended, sent)
-                    });
+                    let ((ended, sent), is_struck) =
+                        play_faults(faults, |stage, danger| for_20_s(row, stage, danger));
                     if !is_struck {
                         break;
                     }
                     let when = format!("{}, {lost:?} {nth}, {refusal:?}", row.name);
-                    assert!(sent <= most, "{when}: {sent} requests, {ended:?}");
+                    assert!(sent.len() <= most, "{when}: {} requests, {ended:?}", sent.len());
                     if let Some(Err(e)) = ended {
                         let is_told = e.is_outcome_unknown() || e.is_denied() || e.is_retryable_refusal();
                         assert!(is_told, "{when}: {e}");

@@ -10,7 +10,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 import aiozk  # noqa: E402
 from aiozk.states import States  # noqa: E402
-from hunt_driver import Adding, Driver, Hold, RaisedBarrier, main  # noqa: E402
+from hunt_driver import Adding, Cached, Driver, Hold, Member, RaisedBarrier, main  # noqa: E402
 
 
 class Aiozk(Driver):
@@ -30,7 +30,6 @@ class Aiozk(Driver):
     async def starts(self):
         self.client = aiozk.ZKClient(self.connect_string, session_timeout=self.timeout, read_timeout=self.timeout)
         await self.client.start()
-        self.last_session = self.client.session.session_id
         self.session(self.client.session.session_id)
         self.watching = asyncio.ensure_future(self.watches())
 
@@ -42,10 +41,8 @@ class Aiozk(Driver):
             self.on_loss()
             await self.client.session.state.wait_for(States.CONNECTED)
             self.disconnected.clear()
-            if self.client.session.session_id != self.last_session:
-                self.last_session = self.client.session.session_id
+            if self.session(self.client.session.session_id):
                 self.lost.set()
-            self.session(self.client.session.session_id)
 
     def on_loss(self):
         pass
@@ -154,78 +151,40 @@ class DoubleBarrier(Aiozk):
         self.report("left")
 
 
-class Party(Aiozk):
-    """A member that comes and goes. It joins again when there is another session."""
-
-    kind = "group"
-
-    def begin(self):
-        self.is_asking = False
-
-    def joins(self):
-        self.lost.clear()
-        if not self.is_asking:
-            self.is_asking = True
-            self.report("joins", self.name)
+class Party(Member, Aiozk):
+    def join(self):
         self.party = self.client.recipes.Party(self.object, self.name)
         self.run_(self.party.join())
-        self.is_asking = False
-        self.report("joined", self.name)
 
-    def round(self):
-        self.joins()
-        self.works(self.lost)
-        self.report("leaves", self.name)
-        if not self.lost.is_set():
-            self.run_(self.party.leave())
+    def leave(self):
+        self.run_(self.party.leave())
 
-    def rest(self):
-        self.joins()
-        threading.Thread(target=self.stays, daemon=True).start()
-
-    def stays(self):
-        while True:
-            self.lost.wait()
-            self.report("leaves", self.name)
-            try:
-                self.joins()
-            except Exception as error:
-                self.trouble(error)
-                self.lost.set()
-                self.pauses()
-
-    def audit(self):
-        self.report("members", ",".join(sorted(set(self.party.members))) or "-")
+    def members(self):
+        return self.party.members
 
 
-class TreeCache(Aiozk):
-    """Writes below the object, and keeps a TreeCache of it."""
-
-    kind = "cache"
+class TreeCache(Cached, Aiozk):
+    missed = (aiozk.exc.NoNode, aiozk.exc.NodeExists)
 
     def begin(self):
         self.run_(self.client.ensure_path(self.object))
         self.cache = self.client.recipes.TreeCache(self.object)
         self.run_(self.cache.start())
 
-    def round(self):
-        path = f"{self.object}/{self.random.choice('uvwxyz')}"
-        try:
-            if self.random.random() < 0.3:
-                self.run_(self.client.delete(path, force=True))
-            elif self.run_(self.client.exists(path)):
-                self.run_(self.client.set_data(path, self.unique().encode(), force=True))
-            else:
-                self.run_(self.client.create(path, self.unique().encode()))
-        except (aiozk.exc.NoNode, aiozk.exc.NodeExists):
-            pass
+    def delete(self, path):
+        self.run_(self.client.delete(path, force=True))
 
-    def audit(self):
-        threading.Event().wait(0.5)
-        for name, child in sorted(self.cache.root.children.items()):
-            data = child.data.decode() if isinstance(child.data, bytes) else child.data
-            self.report("sees", f"{self.object}/{name} {data or '-'}")
-        self.report("seen")
+    def exists(self, path):
+        return self.run_(self.client.exists(path))
+
+    def set(self, path, data):
+        self.run_(self.client.set_data(path, data, force=True))
+
+    def create(self, path, data):
+        self.run_(self.client.create(path, data))
+
+    def shown(self):
+        return {f"{self.object}/{name}": child.data for name, child in self.cache.root.children.items()}
 
 
 class Counter(Adding, Aiozk):

@@ -80,6 +80,16 @@ final class Holds {
             }
         }
 
+        /** Acquires, and tells an error as a refusal. */
+        void acquire(InterProcessLock lock) throws Exception {
+            try {
+                lock.acquire();
+            } catch (Throwable error) {
+                tell("refused");
+                throw error;
+            }
+        }
+
         /** It ends if it is held as this. */
         synchronized void ends(Object item) {
             if (item.equals(this.item)) {
@@ -136,8 +146,8 @@ final class Holds {
         }
     }
 
-    private static final class ReadWrite extends Hold {
-        private InterProcessReadWriteLock lock;
+    private static class ReadWrite extends Hold {
+        InterProcessReadWriteLock lock;
 
         ReadWrite(Driver driver) {
             super(driver, "shared_lock", "released");
@@ -153,12 +163,7 @@ final class Holds {
             boolean reads = driver.either();
             InterProcessLock part = reads ? lock.readLock() : lock.writeLock();
             asks(reads ? "read" : "write");
-            try {
-                part.acquire();
-            } catch (Throwable error) {
-                tell("refused");
-                throw error;
-            }
+            acquire(part);
             begins("acquired");
             driver.works();
             ends();
@@ -167,27 +172,15 @@ final class Holds {
     }
 
     /** A writer that becomes a reader, as the javadoc describes it. */
-    private static final class Downgraded extends Hold {
-        private InterProcessReadWriteLock lock;
-
+    private static final class Downgraded extends ReadWrite {
         Downgraded(Driver driver) {
-            super(driver, "shared_lock", "released");
-        }
-
-        @Override
-        public void begin() {
-            lock = new InterProcessReadWriteLock(driver.client, driver.object);
+            super(driver);
         }
 
         @Override
         public void round() throws Exception {
             asks("write");
-            try {
-                lock.writeLock().acquire();
-            } catch (Throwable error) {
-                tell("refused");
-                throw error;
-            }
+            acquire(lock.writeLock());
             boolean begun = begins("acquired");
             boolean reads = false;
             try {

@@ -6,7 +6,7 @@ import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python"))
 
-from hunt_driver import Adding, Driver, Hold, RaisedBarrier, main  # noqa: E402
+from hunt_driver import Adding, Cached, Driver, Hold, Member, RaisedBarrier, main  # noqa: E402
 from kazoo.client import KazooClient, KazooState  # noqa: E402
 from kazoo.exceptions import KazooException, LockTimeout, NoNodeError, NodeExistsError  # noqa: E402
 
@@ -283,50 +283,18 @@ class Counter(Adding, Kazoo):
         self.report("counts", self.client.retry(lambda: self.client.Counter(self.object).value))
 
 
-class Party(Kazoo):
-    """A member that comes and goes. It joins again when its session was lost, as the connection listener tells it."""
-
-    kind = "group"
-
+class Party(Member, Kazoo):
     def begin(self):
-        self.is_asking = False
         self.party = self.client.Party(self.object, self.name)
 
-    def joins(self):
-        self.lost.clear()
-        if not self.is_asking:
-            self.is_asking = True
-            self.report("joins", self.name)
+    def join(self):
         self.party.join()
-        self.is_asking = False
-        self.report("joined", self.name)
 
-    def round(self):
-        self.joins()
-        self.works(self.lost)
-        if not self.lost.is_set():
-            self.report("leaves", self.name)
-            self.party.leave()
-        else:
-            self.report("leaves", self.name)
+    def leave(self):
+        self.party.leave()
 
-    def rest(self):
-        self.joins()
-        threading.Thread(target=self.stays, daemon=True).start()
-
-    def stays(self):
-        while True:
-            self.lost.wait()
-            self.lost.clear()
-            self.report("leaves", self.name)
-            try:
-                self.joins()
-            except KazooException as error:
-                self.trouble(error)
-                self.lost.set()
-
-    def audit(self):
-        self.report("members", ",".join(sorted(set(self.party))) or "-")
+    def members(self):
+        return self.party
 
 
 class SetPartitioner(Kazoo):
@@ -390,36 +358,27 @@ class SetPartitioner(Kazoo):
             self.leave.set()
 
 
-class Cache(Kazoo):
-    """Writes below the object, and watches it."""
-
-    kind = "cache"
+class Cache(Cached, Kazoo):
+    missed = (NoNodeError, NodeExistsError)
 
     def begin(self):
         self.client.ensure_path(self.object)
         self.start()
 
     def start(self):
-        pass
+        raise NotImplementedError
 
-    def round(self):
-        path = f"{self.object}/{self.random.choice('uvwxyz')}"
-        data = self.unique().encode()
-        try:
-            if self.random.random() < 0.3:
-                self.client.delete(path)
-            elif self.client.exists(path):
-                self.client.set(path, data)
-            else:
-                self.client.create(path, data)
-        except (NoNodeError, NodeExistsError):
-            pass
+    def delete(self, path):
+        self.client.delete(path)
 
-    def audit(self):
-        threading.Event().wait(0.5)
-        for path, data in sorted(self.shown().items()):
-            self.report("sees", f"{path} {data.decode() or '-'}")
-        self.report("seen")
+    def exists(self, path):
+        return self.client.exists(path)
+
+    def set(self, path, data):
+        self.client.set(path, data)
+
+    def create(self, path, data):
+        self.client.create(path, data)
 
 
 class TreeCache(Cache):

@@ -47,10 +47,12 @@ class Driver:
         self.say("trouble", type(error).__name__, str(error)[:200])
 
     def session(self, number):
-        """The session from now on, by its number."""
-        if number and number != self._told_session:
-            self._told_session = number
-            self.say("session", f"{number & 0xFFFFFFFFFFFFFFFF:#x}")
+        """The session from now on, by its number. Returns whether it is another one than before."""
+        if not number or number == self._told_session:
+            return False
+        self._told_session = number
+        self.say("session", f"{number & 0xFFFFFFFFFFFFFFFF:#x}")
+        return True
 
     # Times.
 
@@ -231,6 +233,75 @@ class Adding:
         self.report("adds", 1)
         self.reported(self.add, "unknown", 1)
         self.report("added", 1)
+
+
+class Member:
+    """Comes and goes, and joins again when its session was lost. The driver makes `join`, `leave` and `members`, and sets
+    the event `lost` then."""
+
+    kind = "group"
+    is_asking = False
+
+    def joins(self):
+        self.lost.clear()
+        if not self.is_asking:
+            self.is_asking = True
+            self.report("joins", self.name)
+        self.join()
+        self.is_asking = False
+        self.report("joined", self.name)
+
+    def round(self):
+        self.joins()
+        self.works(self.lost)
+        self.report("leaves", self.name)
+        if not self.lost.is_set():
+            self.leave()
+
+    def rest(self):
+        self.joins()
+        threading.Thread(target=self.stays, daemon=True).start()
+
+    def stays(self):
+        while True:
+            self.lost.wait()
+            self.report("leaves", self.name)
+            try:
+                self.joins()
+            except Exception as error:
+                self.trouble(error)
+                self.lost.set()
+                self.pauses()
+
+    def audit(self):
+        self.report("members", ",".join(sorted(set(self.members()))) or "-")
+
+
+class Cached:
+    """Writes below the object, and says what a cache of it shows. The driver makes `delete`, `exists`, `set`, `create` and
+    `shown`; `missed` are the errors by which others came first."""
+
+    kind = "cache"
+    missed = ()
+
+    def round(self):
+        path = f"{self.object}/{self.random.choice('uvwxyz')}"
+        data = self.unique().encode()
+        try:
+            if self.random.random() < 0.3:
+                self.delete(path)
+            elif self.exists(path):
+                self.set(path, data)
+            else:
+                self.create(path, data)
+        except self.missed:
+            pass
+
+    def audit(self):
+        threading.Event().wait(0.5)
+        for path, data in sorted(self.shown().items()):
+            self.report("sees", f"{path} {data.decode() if data else '-'}")
+        self.report("seen")
 
 
 def main(scenarios):

@@ -13,8 +13,8 @@ use zk_recipes::client::{Client, Options};
 use zk_recipes::zk::ZooKeeper;
 use zk_recipes::{
     Barrier, BarrierOptions, Delivery, DoubleBarrier, DoubleBarrierOptions, Election, ElectionOptions, Error,
-    Group, GroupOptions, Idle, Leave, Lock, LockOptions, Parents, Prefetch, Queue, QueueOptions, Reuse,
-    SharedLock, SharedLockOptions, Stop, WithData,
+    Group, GroupOptions, Idle, Leave, Lock, LockGuard, LockOptions, Parents, Prefetch, Queue, QueueOptions,
+    Reuse, SharedLock, SharedLockOptions, Stop, WithData,
 };
 
 /// How long what waits for others may go on once those may rest.
@@ -148,16 +148,21 @@ async fn work(driver: &mut Driver, is_long: bool) {
     }
 }
 
+/// Works under a lock, and releases it.
+async fn hold(driver: &mut Driver, held: LockGuard<Client>, is_long: bool) -> Result<(), Error> {
+    driver.report("acquired");
+    // The work is dropped as soon as the holder must stop.
+    let _: Result<(), Stop> = held.run(work(driver, is_long)).await;
+    driver.report("released");
+    held.release().await.map(drop)
+}
+
 async fn lock(driver: &mut Driver, zk: &Client, is_long: bool) -> Result<(), Error> {
     let lock = Lock::new(zk, &driver.object, LockOptions::default())?;
     while !driver.rests() {
         driver.report("asks");
         let held = lock.acquire().await.inspect_err(|_| driver.report("refused"))?;
-        driver.report("acquired");
-        // The work is dropped as soon as the holder must stop.
-        let _: Result<(), Stop> = held.run(work(driver, is_long)).await;
-        driver.report("released");
-        held.release().await?;
+        hold(driver, held, is_long).await?;
         driver.while_random(PAUSE).await;
     }
     Ok(())
@@ -172,12 +177,7 @@ async fn try_lock(driver: &mut Driver, zk: &Client) -> Result<(), Error> {
     while !driver.rests() {
         driver.report("asks");
         match lock.try_acquire().await.inspect_err(|_| driver.report("refused"))? {
-            Some(held) => {
-                driver.report("acquired");
-                let _: Result<(), Stop> = held.run(driver.while_random(WORK)).await;
-                driver.report("released");
-                held.release().await?;
-            }
+            Some(held) => hold(driver, held, false).await?,
             None => driver.report("refused"),
         }
         driver.while_random(PAUSE).await;
