@@ -247,7 +247,9 @@ impl View {
         });
         // The reply to a downgrade tells the holder, too, and so does the reply to a retry.
         let asks = self.asks_about(op.session, own.path) || op.in_flight > 0;
-        watched || self.is_downgrading(id) || asks || self.now.at < op.pauses_until
+        // Whoever has just been granted asks in the same instant.
+        let begins = self.now.at <= op.believed.at;
+        watched || self.is_downgrading(id) || asks || begins || self.now.at < op.pauses_until
     }
 
     /// Whether a downgrade of the hold is open: meanwhile its holder does not act.

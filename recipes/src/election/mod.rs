@@ -75,8 +75,9 @@ pub struct ElectionOptions {
 ///
 /// # Cost
 ///
-/// Uncontended: two requests in one round trip, and the watch on the own candidate, off the critical path. Taking over: one
-/// list after the notification. Acknowledging and resigning: one request each.
+/// Uncontended: two requests in one round trip. Taking over: one list after the notification. Acknowledging and resigning:
+/// one request each. The first [`lost`](Term::lost) or [`run`](Term::run) of a term arms the watch on its own candidate: one
+/// request, off the critical path, and one notification when the term ends.
 ///
 /// # Examples
 ///

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// # Promises
 ///
 /// The term is lost in time: when the session ends, at the deadline at which the session may have expired, and when another
-/// client deletes the candidate, which is watched from the beginning.
+/// client deletes the candidate, which is watched from the first call of [`lost`](Self::lost) or [`run`](Self::run).
 ///
 /// # Cancellation
 ///
@@ -53,9 +53,8 @@ guard_methods!(fenced Term);
 guard_methods!(once Term);
 
 impl<Z: ZooKeeper> Term<Z> {
-    /// The end of step 1: the term begins, and its candidate is watched.
+    /// The end of step 1: the term begins.
     pub(super) fn new(zk: &Z, mut tenure: Tenure<Z>, record: String) -> Self {
-        tenure.watch_now();
         let duty = Mutex::new(tenure.take_duty());
         Term {
             duty,

@@ -137,11 +137,6 @@ impl<Z: ZooKeeper> Tenure<Z> {
         }
     }
 
-    /// Arms the watch on the own znode now. No task waits for the answer until one asks for the state.
-    pub(crate) fn watch_now(&self) {
-        self.own.watch_now();
-    }
-
     /// Continues the tenure with another znode; the present one is known to be deleted.
     fn moved_to(mut self, own: OwnedNode<Z>, armed: Armed) -> Self {
         if let Some(old) = self.armed.replace(armed) {

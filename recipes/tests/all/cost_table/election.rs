@@ -2,6 +2,7 @@
 
 use super::{Meter, Row, cost, row};
 use crate::common::{Client, DIRECTORY, play};
+use futures_util::FutureExt;
 use sim_zk::SimClient;
 use zk_recipes::{Election, ElectionOptions};
 
@@ -18,6 +19,10 @@ pub fn rows() -> Vec<Row> {
         let term = election(&a).stand().await.expect("it is elected");
         stage.settle().await;
         let stands = meter.of(&stage, &a);
+        let meter = Meter::begins(&stage);
+        assert!(term.lost().now_or_never().is_none(), "it leads");
+        stage.settle().await;
+        let asks = meter.of(&stage, &a);
         let meter = Meter::begins(&stage);
         let next = election(&b);
         let standing = b.process.spawn(async move { next.stand().await });
@@ -43,9 +48,10 @@ pub fn rows() -> Vec<Row> {
         let takes_over = meter.of(&stage, &b);
         drop((next, sees));
         vec![
-            row(ELECTION, "stand, uncontended", stands, cost(3, 2, 0, 1)),
+            row(ELECTION, "stand, uncontended", stands, cost(2, 1, 0, 0)),
+            row(ELECTION, "ask whether it is lost, the first time", asks, cost(1, 1, 0, 1)),
             row(ELECTION, "stand, contended, until it waits", waits, cost(3, 2, 0, 1)),
-            row(ELECTION, "its turn comes", takes_over, cost(2, 2, 1, 1)),
+            row(ELECTION, "its turn comes", takes_over, cost(1, 1, 1, 0)),
             row(ELECTION, "acknowledge", acknowledges, cost(1, 1, 0, 1)),
             row(ELECTION, "resign, with the notification of its own watch", resigns, cost(1, 1, 1, 0)),
             row(ELECTION, "observe, without a record", observes, cost(3, 2, 0, 1)),

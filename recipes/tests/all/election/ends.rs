@@ -96,7 +96,7 @@ fn a_leader_stops_when_the_connection_is_lost_and_may_go_on() {
         assert!(matches!(term.lost().now_or_never(), Some(Stop::Suspect { .. })));
         let mark = stage.mark();
         assert_eq!(term.resumed().await, Ok(()));
-        assert_eq!(a.sent(&stage, mark), [Kind::Exists], "one request confirms it");
+        assert_eq!(a.sent(&stage, mark), [Kind::Children], "one request confirms it, and watches it");
         assert_eq!(term.state(), HoldState::Held);
         drop(term);
     });

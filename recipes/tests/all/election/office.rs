@@ -3,19 +3,39 @@
 use super::*;
 
 #[test]
-fn standing_with_nobody_ahead_costs_two_requests_and_a_watch() {
+fn standing_with_nobody_ahead_costs_two_requests() {
     play(|stage| async move {
         let a = stage.founder().await;
         let (mark, before) = (stage.mark(), stage.sim.now());
         let term = takes_office(&a).await;
         assert_eq!(stage.sim.now().since(before), Duration::from_millis(10), "one round trip");
         stage.settle().await;
-        assert_eq!(a.sent(&stage, mark), [Kind::Create, Kind::Children, Kind::Children]);
-        assert_eq!(a.watches(&stage), [term.path()], "its own candidate is watched from the beginning");
+        assert_eq!(a.sent(&stage, mark), [Kind::Create, Kind::Children]);
+        assert_eq!(a.watches(&stage), Vec::<String>::new(), "nobody has asked whether it still leads");
         let name = path::split(term.path()).1;
         assert_eq!((&name[32..35], name.len()), ("-n_", 45), "{name}");
         assert_eq!(term.state(), HoldState::Held);
         drop(term);
+    });
+}
+
+#[test]
+fn a_leader_that_asks_watches_its_own_candidate() {
+    play(|stage| async move {
+        let a = stage.founder().await;
+        let term = takes_office(&a).await;
+        stage.settle().await;
+        let mark = stage.mark();
+        for _ in 0..3 {
+            assert!(term.lost().now_or_never().is_none());
+            assert!(term.run(std::future::pending::<()>()).now_or_never().is_none());
+            stage.settle().await;
+        }
+        assert_eq!(a.sent(&stage, mark), [Kind::Children], "once a term");
+        assert_eq!(a.watches(&stage), [term.path()]);
+        assert_eq!(term.resign().await, Ok(Released::Clean));
+        stage.settle().await;
+        assert_eq!(a.noticed(&stage, mark), 1, "its own end");
     });
 }
 
@@ -36,7 +56,7 @@ fn a_leaders_going_wakes_the_next_candidate_and_nobody_else() {
         stage.settle().await;
         assert!((&mut third).now_or_never().is_none());
         assert_eq!(a.sent(&stage, mark), [Kind::Delete], "nothing was on record");
-        assert_eq!(b.sent(&stage, mark), [Kind::Children, Kind::Children], "a list, and its own watch");
+        assert_eq!(b.sent(&stage, mark), [Kind::Children], "a list");
         assert_eq!((b.noticed(&stage, mark), c.noticed(&stage, mark)), (1, 0));
         drop(second);
         drop(third.await.expect("it is elected"));
@@ -150,11 +170,12 @@ fn an_evicted_leader_is_told_at_once() {
     play(|stage| async move {
         let (a, b) = (stage.founder().await, stage.client("b").await);
         let term = takes_office(&a).await;
+        assert!(term.lost().now_or_never().is_none());
         stage.settle().await;
         let mark = stage.mark();
         is_evicted(term.path(), &b).await;
         assert_eq!(term.lost().await, Stop::Lost(LostReason::Removed));
-        assert_eq!(a.sent(&stage, mark), [], "by the watch that it had from the beginning");
+        assert_eq!(a.sent(&stage, mark), [], "by the watch of the first call");
         assert_eq!(term.run(std::future::pending::<()>()).await, Err(Stop::Lost(LostReason::Removed)));
         assert_eq!(term.resumed().await, Err(LostReason::Removed));
     });
