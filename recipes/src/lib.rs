@@ -115,7 +115,9 @@ pub use priority_lock::{
     Preempt, PriorityContender, PriorityLock, PriorityLockOptions, PriorityRead, PriorityWrite,
 };
 pub use priority_queue::{PriorityProducer, PriorityQueue, PriorityQueueOptions};
-pub use queue::{Claimed, Consumer, Delivery, Idle, Item, Order, Prefetch, Producer, Queue, QueueOptions};
+pub use queue::{
+    Claimed, Consumer, Delivery, Idle, Item, Order, Prefetch, Producer, Queue, QueueOptions, Window,
+};
 pub use revocable_lock::{RevocableLock, RevocableLockOptions, RevocableRead, RevocableWrite, RunUntil};
 pub use shared_lock::{NotDowngraded, ReadGuard, SharedLock, SharedLockOptions, WriteGuard};
 pub use two_phase_commit::{Coordinator, Decision, Form, Site, Transaction, TwoPhaseCommit, Vote, Voted};

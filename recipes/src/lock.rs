@@ -62,7 +62,8 @@ pub struct LockOptions {
 /// # Cost
 ///
 /// Uncontended: two requests in one round trip, and one to release. Waiting: one watch, on the znode just ahead, and one
-/// list when it fires.
+/// list when it fires. A list has 52 bytes for each contender: with 10,000 of them, half a megabyte for each that joins or takes
+/// over.
 ///
 /// # Examples
 ///

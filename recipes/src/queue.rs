@@ -3,9 +3,10 @@
 //!
 //! 1. *Put*: one transaction creates the items, all or none, with the producer's receipt in front.
 //! 2. *List*, when the last list is used up: the unclaimed items, sorted by number. A stale list misses only younger ones.
-//! 3. *Read* the first of them; an item that is gone is dropped from the list.
-//! 4. *Take*: one transaction deletes them, with the consumer's receipt in front. Or *claim*: it creates a claim for each,
-//!    and raises the item's version, which counts deliveries. A refused consumer gets none of them.
+//! 3. *Read* the first of them, a few ahead; an item that is gone is dropped from the list.
+//! 4. *Take*: one transaction deletes them, in the versions that were read, with the consumer's receipt in front. Or *claim*:
+//!    it creates a claim for each, and raises the item's version, which counts deliveries. A refused consumer gets none of
+//!    them, and waits its turn as in step 6 before it tries again.
 //! 5. *Done*: one transaction deletes item and claim. *Give back*: it deletes the claim alone.
 //! 6. *Empty*: join the idle consumers, of which only the first watches the queue. The transaction of step 4 also deletes
 //!    its znode, which wakes the next.
@@ -13,15 +14,17 @@
 //! After "Queues" of ZooKeeper's recipes page, where items are ephemeral and die with their producer, and a consumer that
 //! loses the reply to a delete does not know whether it got the item.
 
+mod ahead;
 mod claimed;
 mod consumer;
 mod gather;
 mod idle;
 mod layout;
 mod producer;
+mod spread;
 
 pub use claimed::Claimed;
-pub use consumer::{Consumer, Item, Prefetch};
+pub use consumer::{Consumer, Item, Prefetch, Window};
 pub use producer::Producer;
 
 pub(crate) use producer::Urgency;
@@ -83,7 +86,8 @@ pub struct QueueOptions {
 ///
 /// * *One put, one item*, regardless of lost replies, while the producer's session lives.
 /// * *Durability*: an acknowledged item survives its producer and its consumers.
-/// * *Order*: items are delivered in the order of their numbers; with claims, first deliveries are.
+/// * *Order*: items are delivered in the order of their numbers; with claims, first deliveries are. A
+///   [relaxed consumer](Self::relaxed_consumer) passes over fewer items than its window has.
 /// * *[`Delivery::AtMostOnce`]*: an item is delivered to one consumer; it is lost only with a consumer that dies, or is
 ///   dropped, with it in hand.
 /// * *[`Delivery::AtLeastOnce`]*: no item is lost; it is delivered again only after its consumer's session has ended or it
@@ -93,13 +97,15 @@ pub struct QueueOptions {
 ///   [`Exhausted`](Error::Exhausted). That is 16,777,216 before the end of ZooKeeper's counter, from which on a server assigns
 ///   the last name again whenever it is free.
 ///
-/// Not promised: fairness among consumers; order among items in hand; a queue longer than one reply can list (about 50,000
-/// items).
+/// Not promised: fairness among consumers; order among items in hand; a queue longer than one reply can list. A list has 20
+/// bytes for each item: the client of this crate reads replies of up to 256 MB, others may refuse more than 1 MB.
 ///
 /// # Cost
 ///
-/// A put: one request for any number of items. A take: one read and one write for any number of items, and a list now and
-/// then. The first call of each producer or consumer creates its receipt and checks the queue's mode: two requests in one
+/// A put: one request for any number of items. A take: one write for any number of items, and a read and a list now and
+/// then: a read is of up to 16 small items ahead. Of consumers that keep to the order only one at a time gets on; beside it the
+/// others wait their turn. A long queue is listed at the beginning and when the list is used up; in between a consumer learns from
+/// reads what others have taken. The first call of each producer or consumer creates its receipt and checks the queue's mode: two requests in one
 /// round trip.
 ///
 /// # Examples
@@ -155,6 +161,20 @@ impl<Z: ZooKeeper> Queue<Z> {
     /// [`Error::is_bad_input`]: `Prefetch(0)`.
     pub fn consumer(&self, prefetch: Prefetch) -> Result<Consumer<Z>, Error> {
         Consumer::new(self.core.clone(), prefetch)
+    }
+
+    /// Returns a consumer for a queue with many consumers: it departs from the order by less than `window` items, and seldom
+    /// contends with others for the same item. Sends nothing.
+    ///
+    /// It takes all items in order until another consumer is faster. From then on it takes a share of the first `window`
+    /// items of each list. The greater the window, the fewer lists; 64 items for each consumer are a good start. Consumers
+    /// that keep to the order may share the queue with it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::is_bad_input`]: `Prefetch(0)`, or `Window(0)`.
+    pub fn relaxed_consumer(&self, prefetch: Prefetch, window: Window) -> Result<Consumer<Z>, Error> {
+        Consumer::new(self.core.clone(), prefetch)?.relaxed(window)
     }
 }
 

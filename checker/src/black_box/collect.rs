@@ -147,8 +147,8 @@ impl Collect {
     fn declare(&mut self, object: ObjectId, view: &View, tables: Tables<'_>) {
         let declared = &tables.objects[usize::from(object.0)];
         let queues = [Kind::Queue, Kind::PriorityQueue].contains(&declared.kind);
-        // A claimed item may come again, in no order.
-        let is_judged = !queues || !declared.manner.at_least_once;
+        // A claimed item may come again, in no order, and a relaxed consumer departs from it.
+        let is_judged = !queues || !declared.manner.at_least_once && declared.manner.window == 0;
         let is_judged = is_judged && (declared.kind != Kind::PriorityQueue || declared.manner.strict);
         // A second opinion needs the complete first one.
         let others: &[RuleId] = match view.is_sim() && queues {

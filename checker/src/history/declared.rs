@@ -127,6 +127,9 @@ pub struct Manner {
     pub reported: bool,
     /// Revocable locks: the grace period before a forced revocation, in microseconds.
     pub grace: u64,
+    /// Queues whose consumers are relaxed: each takes from the first so many items. Zero: all keep to the order.
+    #[serde(skip_serializing_if = "is_default")]
+    pub window: u32,
 }
 
 named! {

@@ -119,6 +119,7 @@ impl Reader {
                 "fenced" => object.fenced = true,
                 "size" => object.size = tokens.decimal("how many")?,
                 "grace" => object.manner.grace = tokens.micros()?,
+                "window" => object.manner.window = tokens.decimal("how many")?,
                 "budget" => {
                     object.budget = Budget {
                         free_acquire: tokens.decimal("requests")?,

@@ -84,6 +84,9 @@ impl Writer<'_> {
         if object.manner.grace != 0 {
             write!(out, " grace {}", seconds(object.manner.grace))?;
         }
+        if object.manner.window != 0 {
+            write!(out, " window {}", object.manner.window)?;
+        }
         for (word, _) in manner_flags(&mut object.manner.clone()).into_iter().filter(|(_, flag)| **flag) {
             write!(out, " {word}")?;
         }

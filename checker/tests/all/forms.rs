@@ -241,10 +241,10 @@ fn kind() -> impl Strategy<Value = Kind> {
 }
 
 fn manner() -> impl Strategy<Value = Manner> {
-    (any::<[bool; 8]>(), any::<u32>()).prop_map(|(flags, grace)| {
+    (any::<[bool; 8]>(), any::<u32>(), any::<u32>()).prop_map(|(flags, grace, window)| {
         let [at_least_once, strict, textbook, chain, once, coordinated, forced, reported] = flags;
         let grace = grace.into();
-        Manner { at_least_once, strict, textbook, chain, once, coordinated, forced, reported, grace }
+        Manner { at_least_once, strict, textbook, chain, once, coordinated, forced, reported, grace, window }
     })
 }
 

@@ -1,8 +1,10 @@
 //! Consumers: their items in hand, and the calls that ask for more.
 
+use super::ahead::ReadAhead;
 use super::claimed::Claimed;
 use super::gather::IfEmpty;
 use super::layout::Layout;
+use super::spread::Spread;
 use super::{Delivery, QueueCore};
 use crate::observe::operation;
 use crate::parts::receipt::Receipt;
@@ -16,6 +18,10 @@ use std::sync::Arc;
 /// The number of items that a consumer fetches at a time; it returns them one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Prefetch(pub usize);
+
+/// The number of items at the head of a queue from which a [relaxed consumer](super::Queue::relaxed_consumer) takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Window(pub usize);
 
 /// An item of a queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +62,12 @@ pub struct Consumer<Z: ZooKeeper> {
     pub(super) prefetch: usize,
     /// The rest of the last list.
     pub(super) known: VecDeque<String>,
+    /// Whether that list was used for no share yet.
+    pub(super) is_fresh: bool,
+    /// The shares of a relaxed consumer; `None` for one that takes all in order.
+    pub(super) spread: Option<Spread>,
+    /// Those of them that were read.
+    pub(super) ahead: ReadAhead,
     /// The receipt at the time of the list.
     pub(super) stood: Arc<str>,
     /// The queue's version in that list.
@@ -76,12 +88,22 @@ impl<Z: ZooKeeper> Consumer<Z> {
             core,
             prefetch,
             known: VecDeque::new(),
+            is_fresh: false,
+            spread: None,
+            ahead: ReadAhead::default(),
             stood: Arc::from(""),
             version: 0,
             hand: VecDeque::new(),
             claims: VecDeque::new(),
             under_way: Vec::new(),
         })
+    }
+
+    pub(crate) fn relaxed(self, Window(window): Window) -> Result<Self, Error> {
+        if window == 0 {
+            return Err(Error::BadInput("a window has at least one item".into()));
+        }
+        Ok(Consumer { spread: Some(Spread::new(window, self.prefetch)), ..self })
     }
 
     /// Returns how many items were taken and not returned yet.

@@ -2,11 +2,13 @@
 
 use super::claimed::Claimed;
 use super::consumer::{Consumer, Item};
+use super::spread::Spread;
 use super::{Delivery, Idle, Order};
 use crate::parts::contenders::OwnContender;
 use crate::parts::receipt::WriteOutcome;
 use crate::parts::retry::{again, connected};
 use crate::zk::{CreateMode, Data, Duty, Error, Listing, Op, ZooKeeper};
+use std::collections::{BTreeSet, VecDeque};
 
 /// The behaviour of a call on an empty queue.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -26,12 +28,23 @@ enum Tried {
     Got,
     /// Another consumer was faster with one of them.
     Refused,
+    /// One of them was written since it was read.
+    Rewritten,
     /// The list is stale, or of a deleted queue.
     Stale,
 }
 
 /// The number of refusals in one call after which a consumer waits its turn before it retries.
-const PATIENT_REFUSALS: u32 = 3;
+const PATIENT_REFUSALS: u32 = 1;
+
+/// The same for a relaxed consumer, which retries with another share of the items first.
+const RELAXED_REFUSALS: u32 = 4;
+
+/// The most items that are read at once to find out which of them are still there.
+const MOST_READ: usize = 1024;
+
+/// The length of a name in a list of names, in bytes.
+const LENGTH_BYTES: usize = 4;
 
 impl<Z: ZooKeeper> Consumer<Z> {
     /// Steps 2 to 6, until items are in hand.
@@ -46,6 +59,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
         }
         let mut contender = None;
         let mut refusals = 0;
+        let most_refusals = if self.spread.is_some() { RELAXED_REFUSALS } else { PATIENT_REFUSALS };
         loop {
             if self.known.is_empty() {
                 self.list().await?;
@@ -55,11 +69,12 @@ impl<Z: ZooKeeper> Consumer<Z> {
                     return Ok(());
                 }
                 self.idle(&mut contender).await?;
-            } else if refusals >= PATIENT_REFUSALS && if_empty == IfEmpty::Waits {
+            } else if refusals >= most_refusals && if_empty == IfEmpty::Waits {
                 self.stand_in_line(&mut contender).await?;
                 refusals = 0;
                 continue;
             }
+            self.deal().await?;
             let read = self.read(count).await?;
             if read.is_empty() {
                 continue;
@@ -70,9 +85,15 @@ impl<Z: ZooKeeper> Consumer<Z> {
             };
             match tried {
                 Tried::Got => return Ok(()),
-                Tried::Refused => refusals += 1,
+                Tried::Refused => {
+                    refusals += 1;
+                    if let Some(spread) = &mut self.spread {
+                        spread.lost_a_race();
+                    }
+                }
+                Tried::Rewritten => {}
                 Tried::Stale => {
-                    self.known.clear();
+                    self.forget();
                     self.stand().await?;
                 }
             }
@@ -86,9 +107,18 @@ impl<Z: ZooKeeper> Consumer<Z> {
         let stands = self.receipt.path().unwrap_or_default();
         if *self.stood != *stands {
             self.stood = stands.into();
-            self.known.clear();
+            self.forget();
+            self.ahead.clear();
         }
         Ok(())
+    }
+
+    /// Forgets the list, but not what was read.
+    fn forget(&mut self) {
+        self.known.clear();
+        if let Some(spread) = &mut self.spread {
+            spread.forget();
+        }
     }
 
     /// Settles a dropped take: the receipt tells whether its items are ours.
@@ -133,21 +163,95 @@ impl<Z: ZooKeeper> Consumer<Z> {
     /// Records a list; returns the items that are claimed.
     pub(super) fn knows(&mut self, names: Vec<String>, claimed: Vec<String>, version: i32) -> Vec<String> {
         let (free, taken) = self.layout().sorted(names, claimed);
+        self.forget();
         self.known = free.into();
+        self.is_fresh = true;
+        self.ahead.forget_unless_in(&self.known);
         self.version = version;
         taken
     }
 
-    /// Step 3. Reads no more than a transaction can deliver.
+    /// Deals a relaxed consumer its next share, when the last one is used up.
+    async fn deal(&mut self) -> Result<(), Error> {
+        let Some(window) =
+            self.spread.as_ref().filter(|spread| spread.share().is_empty()).map(Spread::window)
+        else {
+            return Ok(());
+        };
+        if !std::mem::take(&mut self.is_fresh) {
+            self.look_again(window).await?;
+        }
+        let (layout, random) = (&self.core.layout, self.core.zk.guid().0);
+        if let Some(spread) = &mut self.spread {
+            spread.deal(self.known.iter().take(window), |name| layout.number(name), random);
+        }
+        Ok(())
+    }
+
+    /// Brings the first `count` known items up to date when others may have taken some: by reading them, or by a new list,
+    /// whichever is shorter.
+    pub(super) async fn look_again(&mut self, count: usize) -> Result<(), Error> {
+        self.ahead.clear();
+        let list: usize = self.known.front().map_or(0, |name| name.len() + LENGTH_BYTES) * self.known.len();
+        if self.ahead.bytes_of(count) > list {
+            return self.list().await;
+        }
+        let Some(claimed) = names_of(&self.core.zk, self.claims_listing()).await? else { return Ok(()) };
+        let claimed: BTreeSet<String> = claimed.into_iter().collect();
+        let mut reach = count;
+        while self.known.front().is_some_and(|first| self.ahead.of(first).is_none()) {
+            let next: Vec<String> = self.known.iter().take(reach).cloned().collect();
+            let (claimed, free): (Vec<_>, Vec<_>) = next.into_iter().partition(|name| claimed.contains(name));
+            claimed.iter().for_each(|name| self.strike(name));
+            self.read_ahead(free).await?;
+            reach = (2 * reach).min(MOST_READ.max(count));
+        }
+        Ok(())
+    }
+
+    /// The items to take next, in order.
+    fn next(&self) -> &VecDeque<String> {
+        self.spread.as_ref().map_or(&self.known, Spread::share)
+    }
+
+    /// Step 3, if the next items were not read before. Returns no more than a transaction can deliver.
     async fn read(&mut self, count: usize) -> Result<Vec<Read>, Error> {
+        let next: Vec<&String> = self.next().iter().take(count).take_while(self.fits()).collect();
+        if next.iter().any(|name| self.ahead.of(name).is_none()) {
+            let names = self.next().iter().take(self.ahead.amount(next.len())).take_while(self.fits());
+            self.read_ahead(names.cloned().collect()).await?;
+        }
         let mut room = self.core.room();
-        let fits = |name: &&String| {
+        let mut read: Vec<Read> = Vec::new();
+        for name in self.next().iter().take(count) {
+            let Some(data) = self.ahead.of(name) else { break };
+            let bytes = self.core.bytes_of(name, &data.data);
+            if bytes > room && !read.is_empty() {
+                break;
+            }
+            room = room.saturating_sub(bytes);
+            read.push(Read { name: name.clone(), data: data.clone() });
+        }
+        Ok(read)
+    }
+
+    /// Whether a transaction has room for one more item, as far as its name tells.
+    fn fits(&self) -> impl FnMut(&&String) -> bool + use<'_, Z> {
+        let mut room = self.core.room();
+        move |name| {
             let bytes = self.core.bytes_of(name, &[]);
             let fits = room >= bytes;
             room = room.saturating_sub(bytes);
             fits
-        };
-        let names: Vec<String> = self.known.iter().take(count).take_while(fits).cloned().collect();
+        }
+    }
+
+    /// Reads those of some items that were not read before, and strikes those that are gone.
+    async fn read_ahead(&mut self, mut names: Vec<String>) -> Result<(), Error> {
+        names.retain(|name| self.ahead.of(name).is_none());
+        if names.is_empty() {
+            return Ok(());
+        }
         let paths: Vec<String> = names.iter().map(|name| self.layout().item(name)).collect();
         let answers = loop {
             let status = connected(&self.core.zk).await?;
@@ -156,24 +260,22 @@ impl<Z: ZooKeeper> Consumer<Z> {
                 Err(e) => again(&self.core.zk, status, e).await?,
             }
         };
-        let mut room = self.core.room();
-        let mut read = Vec::new();
+        let mut read = Vec::with_capacity(names.len());
         for (name, data) in names.into_iter().zip(answers) {
-            let Some(data) = data else {
-                self.strike(&name);
-                continue;
-            };
-            let bytes = self.core.bytes_of(&name, &data.data);
-            if bytes > room && !read.is_empty() {
-                break;
+            match data {
+                Some(data) => read.push((name, data)),
+                None => self.strike(&name),
             }
-            room = room.saturating_sub(bytes);
-            read.push(Read { name, data });
         }
-        Ok(read)
+        self.ahead.keep(read);
+        Ok(())
     }
 
     fn strike(&mut self, name: &str) {
+        self.ahead.forget(name);
+        if let Some(spread) = &mut self.spread {
+            spread.strike(name);
+        }
         // It is one of the first, so a search from the front is cheap.
         if let Some(at) = self.known.iter().position(|other| other == name) {
             self.known.remove(at);
@@ -237,9 +339,14 @@ impl<Z: ZooKeeper> Consumer<Z> {
                 Error::NoNode if each > 1 && (index - before).is_multiple_of(each) => {
                     self.core.make().await?
                 }
-                Error::NoNode | Error::NodeExists | Error::BadVersion => {
+                Error::NoNode | Error::NodeExists => {
                     self.strike(&names[(index - before) / each]);
                     return Ok(Tried::Refused);
+                }
+                // Read it again.
+                Error::BadVersion => {
+                    self.ahead.forget(&names[(index - before) / each]);
+                    return Ok(Tried::Rewritten);
                 }
                 cause => return Err(Error::Multi { index, cause: Box::new(cause) }),
             }
@@ -253,8 +360,11 @@ impl<Z: ZooKeeper> Consumer<Z> {
         contender: &mut Option<OwnContender>,
     ) -> Result<Tried, Error> {
         let names: Vec<String> = read.iter().map(|read| read.name.clone()).collect();
-        let delete = |name: &String| Op::Delete { path: self.layout().item(name), version: None };
-        let ops: Vec<Op> = names.iter().map(delete).collect();
+        let delete = |Read { name, data }: &Read| Op::Delete {
+            path: self.layout().item(name),
+            version: Some(data.stat.version),
+        };
+        let ops: Vec<Op> = read.iter().map(delete).collect();
         self.under_way = read
             .into_iter()
             .map(|Read { data, .. }| Item { data: data.data, czxid: data.stat.czxid })
@@ -314,7 +424,9 @@ impl<Z: ZooKeeper> Consumer<Z> {
                 self.claims.extend(claims);
             }
             // Nothing was claimed.
-            Ok(Tried::Refused | Tried::Stale) => claims.into_iter().for_each(|claim| claim.armed.done()),
+            Ok(Tried::Refused | Tried::Rewritten | Tried::Stale) => {
+                claims.into_iter().for_each(|claim| claim.armed.done())
+            }
             // They may be ours, so dropping them gives them back.
             Err(_) => {}
         }

@@ -37,9 +37,10 @@ impl<Z: ZooKeeper> Consumer<Z> {
             };
             match contenders.wait_turn(&self.core.zk, &own, look, EVERYBODY).await {
                 Ok(()) => {
-                    // The known list is stale by now.
-                    self.known.clear();
                     *contender = Some(own);
+                    if !self.known.is_empty() {
+                        self.look_again(self.ahead.amount(1)).await?;
+                    }
                 }
                 // Another client has deleted the own contender: join again.
                 Err(Error::Removed(_)) => own.armed.done(),

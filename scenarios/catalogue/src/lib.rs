@@ -84,6 +84,7 @@ pub mod published;
 pub mod queue;
 pub mod raw;
 pub mod recipe;
+pub mod relaxed_queue;
 pub mod revocable_lock;
 pub mod services;
 mod session;
@@ -127,6 +128,7 @@ pub static RECIPES: &[&Recipe] = &[
     &settings::RECIPE,
     &worn_lines::RECIPE,
     &worn_queues::RECIPE,
+    &relaxed_queue::RECIPE,
     &raw::RECIPE,
 ];
 

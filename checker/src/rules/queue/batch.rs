@@ -1,7 +1,8 @@
 //! The order of items: QU-4, QU-5, QU-10.
 //!
 //! The transaction counts that takes items, or claims them for the first time: when its effects are complete, it may
-//! have passed over none. A priority queue that is not strict may pass over items that were not in its list.
+//! have passed over none. A priority queue that is not strict may pass over items that were not in its list, and a relaxed
+//! consumer passes over fewer than its window has.
 
 use super::stock::{Item, Stock};
 use crate::rules::prelude::*;
@@ -42,7 +43,9 @@ impl Batch {
             }
             let goes_first =
                 |other: &&Item| if is_fifo { age(other) < age(item) } else { rank(other) < rank(item) };
-            if let Some(passed) = others().filter(goes_first).find(known) {
+            // A relaxed consumer may pass over all of its window but the item that it takes.
+            let may_pass = object.manner.window.saturating_sub(1) as usize;
+            if let Some(passed) = others().filter(goes_first).filter(known).nth(may_pass) {
                 tell(scene, item.object, item, passed, out);
             }
         }
@@ -76,6 +79,11 @@ fn is_known(scene: &Scene<'_>, stock: &Stock, taken: usize, other: &Item) -> boo
     }
 }
 
+/// So many items, in words.
+fn items(count: u32) -> String {
+    if count == 1 { "1 item".to_owned() } else { format!("{count} items") }
+}
+
 fn tell(scene: &Scene<'_>, object: ObjectId, item: &Item, passed: &Item, out: &mut Findings) {
     let is_fifo = scene.object(object).kind == Kind::Queue;
     let (text, other) = (scene.path(item.text), scene.path(passed.text));
@@ -92,6 +100,12 @@ fn tell(scene: &Scene<'_>, object: ObjectId, item: &Item, passed: &Item, out: &m
     let (rule, text) = if is_fifo {
         let text = explain(format!("item {text} (zxid {:#x}) was taken before {other}", item.czxid))
             .because(format!("{other} was put at zxid {:#x} and is still in the queue", passed.czxid));
+        let text = match scene.object(object).manner.window {
+            0 => text,
+            window => {
+                text.because(format!("{} are passed over, and the window is of {window}", items(window)))
+            }
+        };
         (RuleId::Qu4, text)
     } else {
         let text = explain(format!(

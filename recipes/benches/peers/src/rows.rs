@@ -69,11 +69,14 @@ const BARRIERS: &[Contestant] = &[
 ];
 
 const CAN_LOSE: &str = "a lost reply doubles a put and loses a take";
+const RELAXED: &str = "the same, in order but for 64 items a consumer";
 const CAN_DOUBLE: &str = "a lost reply doubles a put; items of a dead consumer return";
 
 const QUEUES: &[Contestant] = &[
     with(Ours, "Queue, take", "puts once; an item in the hand of a dead consumer is lost"),
     with(Ours, "Queue, claim and done", "puts once, done once; items of a dead consumer return"),
+    with(Ours, "Queue, take, relaxed", RELAXED),
+    with(Ours, "Queue, claim and done, relaxed", RELAXED),
     with(Curator, "SimpleDistributedQueue", CAN_LOSE),
     with(Curator, "DistributedQueue", CAN_LOSE),
     with(Curator, "DistributedQueue, lock path", CAN_DOUBLE),
@@ -84,6 +87,8 @@ const QUEUES: &[Contestant] = &[
 const BATCHES: &[Contestant] = &[
     with(Ours, "Queue, take", "puts once; items in the hand of a dead consumer are lost"),
     with(Ours, "Queue, claim and done", "puts once, done once; items of a dead consumer return"),
+    with(Ours, "Queue, take, relaxed", RELAXED),
+    with(Ours, "Queue, claim and done, relaxed", RELAXED),
     with(Curator, "DistributedQueue", "a batch is one znode; a lost reply doubles or loses all of it"),
     with(
         Curator,
@@ -196,6 +201,11 @@ pub const ROWS: &[Row] = &[
         warm_up: 16,
         contestants: &[
             with(Ours, "Election", ""),
+            with(
+                Ours,
+                "Election, watched",
+                "the leader is also told when another client deletes its candidate",
+            ),
             with(Ours, "Election, acknowledged", "the leader also records that it has begun"),
             with(Curator, "LeaderLatch", ""),
             with(Curator, "LeaderSelector", ""),
@@ -264,6 +274,21 @@ pub const ROWS: &[Row] = &[
         contestants: BATCHES,
     },
     Row {
+        name: "backlog-100000",
+        title: "queue of 100,000 items, 4 consumers, batches of 16",
+        operation: "one item taken; what it took to put them is left out",
+        workload: "backlog",
+        parameters: &[("producers", 1), ("consumers", 4), ("batch", 16)],
+        operations: operations(100_000, 100_000, 0, 64),
+        warm_up: 0,
+        contestants: &[
+            with(Ours, "Queue, take", "items in the hand of a dead consumer are lost"),
+            with(Ours, "Queue, claim and done", "done once; items of a dead consumer return"),
+            with(Ours, "Queue, take, relaxed", RELAXED),
+            with(Ours, "Queue, claim and done, relaxed", RELAXED),
+        ],
+    },
+    Row {
         name: "idle-1000",
         title: "1,000 idle waiters of a lock on one session",
         operation: "one waiter joins, or takes over and releases",
@@ -277,6 +302,26 @@ pub const ROWS: &[Row] = &[
             with(Kazoo, "Lock", "a thread for each waiter"),
             with(ZookeeperClient, "Client::lock", ""),
         ],
+    },
+    Row {
+        name: "idle-10000",
+        title: "10,000 idle waiters of a lock on one session",
+        operation: "one waiter joins, or takes over and releases",
+        workload: "idle",
+        parameters: &[],
+        operations: operations(10_000, 10_000, 0, 20),
+        warm_up: 0,
+        contestants: &[with(Ours, "Lock", "")],
+    },
+    Row {
+        name: "group-10000",
+        title: "10,000 members of a group on one session, and an observer on another",
+        operation: "one member joins or leaves, while the observer follows",
+        workload: "idle",
+        parameters: &[],
+        operations: operations(10_000, 10_000, 0, 20),
+        warm_up: 0,
+        contestants: &[with(Ours, "Group", "all join at once, and all leave at once")],
     },
 ];
 

@@ -68,6 +68,7 @@ fn rates(out: &mut String, row: &Row, own: &[&Entry], entries: &[Entry]) {
             of_cost("requests", &requests),
             of_cost("notifications", &|cost| short(cost.notifications)),
             of_cost("requests by kind", &kinds),
+            of_cost("bytes received", &|cost| bytes(cost.bytes_down)),
             column("round trips", &round_trips),
             column("remarks", &remark),
         ],
@@ -84,7 +85,8 @@ fn idle(out: &mut String, own: &[&Entry]) {
     let megabytes = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
     let costs = |cost: &Option<Cost>| {
         cost.as_ref().map_or_else(String::new, |cost| {
-            format!("{}, {} notified", short(cost.requests), short(cost.notifications))
+            let received = bytes(cost.bytes_down);
+            format!("{}, {} notified, {received}", short(cost.requests), short(cost.notifications))
         })
     };
     columns(
@@ -100,7 +102,7 @@ fn idle(out: &mut String, own: &[&Entry]) {
             of_memory("threads before", &|_, memory| memory.before_threads.to_string()),
             of_memory("while waiting", &|_, memory| memory.waiting_threads.to_string()),
             column("requests to join", &|entry| costs(&entry.cost)),
-            column("to take over and release", &|entry| costs(&entry.hand_over)),
+            column("to leave", &|entry| costs(&entry.hand_over)),
             column("remarks", &remark),
         ],
     );
@@ -157,6 +159,16 @@ fn steps(words: impl Iterator<Item = String>) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
+/// A number of bytes.
+fn bytes(count: f64) -> String {
+    match count {
+        count if count == 0.0 => String::new(),
+        count if count < 1e3 => format!("{count:.0} B"),
+        count if count < 1e6 => format!("{:.1} kB", count / 1e3),
+        count => format!("{:.1} MB", count / 1e6),
+    }
+}
+
 /// Three digits that mean something.
 fn short(figure: f64) -> String {
     match figure {
@@ -185,6 +197,14 @@ mod tests {
         let figures = [0.0, 0.3123, 1.0, 2.004, 3.5, 12.34, 99.99, 1234.5, 65_432.1];
         let wanted = ["0", "0.31", "1", "2", "3.50", "12.3", "100", "1,234", "65,432"];
         assert_eq!(figures.map(short), wanted);
+    }
+
+    #[test]
+    fn bytes_have_a_unit() {
+        assert_eq!(
+            [0.0, 12.3, 1234.0, 490_000.0, 2.4e6].map(bytes),
+            ["", "12 B", "1.2 kB", "490.0 kB", "2.4 MB"]
+        );
     }
 
     #[test]

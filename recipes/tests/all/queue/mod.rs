@@ -1,11 +1,14 @@
 //! The queue: what is put comes out, once, in order, whatever is lost, dropped, deleted or set up otherwise.
 
+mod ahead;
 mod basics;
 mod counted;
 mod denied;
 mod done_all;
 mod ends;
 mod left_alone;
+mod long;
+mod relaxed;
 mod strangers;
 
 use crate::common::every_await::at_every_await;

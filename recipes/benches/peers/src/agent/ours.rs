@@ -12,13 +12,14 @@ use std::time::Duration;
 use tokio::sync::{Barrier, mpsc};
 use tokio::task::{JoinSet, block_in_place};
 use zk_recipes::client::{Client, Options};
+use zk_recipes::group::{Group, GroupOptions, Membership, Views, WithData};
 use zk_recipes::zk::{CreateMode, ZooKeeper};
 use zk_recipes::{
     DoubleBarrier, DoubleBarrierOptions, Election, ElectionOptions, Leave, Lock, LockGuard, LockOptions,
     Parents, Reuse, SharedLock, SharedLockOptions,
 };
 
-const SESSION: Duration = Duration::from_secs(30);
+pub const SESSION: Duration = Duration::from_secs(30);
 
 /// How often an observer looks.
 const LOOK: Duration = Duration::from_millis(5);
@@ -36,6 +37,8 @@ pub async fn run(task: Task) -> anyhow::Result<()> {
         "election" => election(&task).await,
         "barrier" => barrier(&task).await,
         "queue" => ours_queue::queue(&task).await,
+        "backlog" => ours_queue::backlog(&task).await,
+        "idle" if task.text("recipe")? == "Group" => members(&task).await,
         "idle" => idle(&task).await,
         other => bail!("there is no workload {other}"),
     }
@@ -165,7 +168,8 @@ async fn shared_lock(task: &Task) -> anyhow::Result<()> {
 async fn election(task: &Task) -> anyhow::Result<()> {
     let (candidates, root) = (task.number("clients")?, task.text("root")?.to_owned());
     let settle = task.millis("settle_ms");
-    let acknowledges = task.text("recipe")?.ends_with("acknowledged");
+    let recipe = task.text("recipe")?;
+    let (acknowledges, watches) = (recipe.ends_with("acknowledged"), recipe.ends_with("watched"));
     let observer = session(task.text("direct")?).await?;
     let (tell, mut told) = mpsc::unbounded_channel();
     let stand = |zk: Client| {
@@ -175,8 +179,14 @@ async fn election(task: &Task) -> anyhow::Result<()> {
             if acknowledges {
                 term.acknowledge(b"here").await?;
             }
-            let _ = tell.send((zk, now()));
-            term.lost().await;
+            let _ = tell.send((zk.clone(), now()));
+            if watches {
+                term.lost().await;
+            }
+            while zk.status().over().is_none() {
+                zk.changed(zk.status()).await;
+            }
+            drop(term);
             anyhow::Ok(())
         })
     };
@@ -300,5 +310,39 @@ async fn idle(task: &Task) -> anyhow::Result<()> {
     all(tasks).await?;
     orders.report(Measured::between(waiters, begun, now()));
     block_in_place(|| orders.next());
+    Ok(())
+}
+
+/// Members join a group all at once, and leave it, while an observer follows until it has seen all.
+async fn members(task: &Task) -> anyhow::Result<()> {
+    let root = task.text("root")?;
+    let (observing, zk) = (only(task).await?, only(task).await?);
+    let of = |zk: &Client| Group::new(zk, root, GroupOptions::default());
+    let mut views = of(&observing)?.views(WithData::No);
+    let group = of(&zk)?;
+    // Its directory is there.
+    group.join(None, b"").await?.leave().await?;
+    let mut orders = Orders;
+    let Some(count) = block_in_place(|| orders.next()) else { return Ok(()) };
+    let begun = now();
+    let joining = try_join_all((0..count).map(|number| {
+        let group = group.clone();
+        async move { group.join(Some(&format!("member-{number:05}")), b"").await }
+    }));
+    let (members, ()) = tokio::try_join!(joining, until_seen(&mut views, count))?;
+    orders.report(Measured::between(count, begun, now()));
+    if block_in_place(|| orders.next()).is_none() {
+        return Ok(());
+    }
+    let begun = now();
+    let leaving = try_join_all(members.into_iter().map(Membership::leave));
+    tokio::try_join!(leaving, until_seen(&mut views, 0))?;
+    orders.report(Measured::between(count, begun, now()));
+    block_in_place(|| orders.next());
+    Ok(())
+}
+
+async fn until_seen(views: &mut Views<Client>, count: usize) -> Result<(), zk_recipes::Error> {
+    while views.next().await?.members.len() != count {}
     Ok(())
 }

@@ -1,41 +1,107 @@
 //! The queue of this workspace: items one by one or in batches, taken, or claimed and done.
 
-use super::ours::sessions;
+use super::ours::{SESSION, sessions};
 use super::{Measured, Orders, Task};
 use crate::clock::now;
 use std::collections::BTreeSet;
 use tokio::sync::mpsc;
 use tokio::task::{JoinSet, block_in_place};
-use zk_recipes::client::Client;
-use zk_recipes::{Claimed, Consumer, Delivery, Idle, Parents, Prefetch, Producer, Queue, QueueOptions};
+use zk_recipes::client::{Client, Options};
+use zk_recipes::{
+    Claimed, Consumer, Delivery, Idle, Parents, Prefetch, Producer, Queue, QueueOptions, Window,
+};
+
+/// The number of items that are put at a time into a queue that is filled.
+const FILL: usize = 500;
+
+/// The window of a relaxed consumer, for each consumer of the queue.
+const WINDOW: usize = 64;
 
 /// The length of an item, in bytes.
 const ITEM_BYTES: usize = 20;
 
+/// How a run uses its queue.
+struct Use<'a> {
+    task: &'a Task,
+    delivery: Delivery,
+    batch: usize,
+    consumers: usize,
+    is_relaxed: bool,
+}
+
+impl<'a> Use<'a> {
+    fn of(task: &'a Task) -> anyhow::Result<Self> {
+        let recipe = task.text("recipe")?;
+        let delivery = match recipe.contains("claim") {
+            true => Delivery::AtLeastOnce,
+            false => Delivery::AtMostOnce,
+        };
+        let (batch, consumers) = (task.number("batch")?, task.number("consumers")?);
+        Ok(Use { task, delivery, batch, consumers, is_relaxed: recipe.ends_with("relaxed") })
+    }
+
+    fn queue(&self, zk: &Client) -> anyhow::Result<Queue<Client>> {
+        let (delivery, idle, parents) = (self.delivery, Idle::HerdFree, Parents::Persistent);
+        Ok(Queue::new(zk, self.task.text("root")?, QueueOptions { delivery, idle, parents })?)
+    }
+
+    /// Begins to consume, until the tasks are dropped.
+    async fn consume(&self, tell: &mpsc::UnboundedSender<Got>) -> anyhow::Result<JoinSet<()>> {
+        let mut tasks = JoinSet::new();
+        for zk in sessions(self.task, self.consumers).await? {
+            let (queue, tell) = (self.queue(&zk)?, tell.clone());
+            let consumer = match self.is_relaxed {
+                true => queue.relaxed_consumer(Prefetch(self.batch), Window(WINDOW * self.consumers))?,
+                false => queue.consumer(Prefetch(self.batch))?,
+            };
+            let (delivery, batch) = (self.delivery, self.batch);
+            tasks.spawn(async move {
+                let failed = match delivery {
+                    Delivery::AtMostOnce => take(consumer, &tell).await,
+                    Delivery::AtLeastOnce => claim(consumer, batch, &tell).await,
+                };
+                let _ = tell.send(failed);
+            });
+        }
+        Ok(tasks)
+    }
+}
+
+/// Consumers empty a queue that was filled before they came.
+pub async fn backlog(task: &Task) -> anyhow::Result<()> {
+    let used = Use::of(task)?;
+    let filling = Client::open(task.text("direct")?, Options::new(SESSION)).await?;
+    let mut producer = used.queue(&filling)?.producer();
+    let mut orders = Orders;
+    let mut next = 0;
+    while let Some(ops) = block_in_place(|| orders.next()) {
+        put(&mut producer, next, ops, FILL).await?;
+        next += ops;
+        let (tell, mut told) = mpsc::unbounded_channel();
+        let begun = now();
+        let _consuming = used.consume(&tell).await?;
+        let (mut got, mut distinct) = (0, BTreeSet::new());
+        while got < ops {
+            for item in told.recv().await.unwrap_or_else(|| Ok(Vec::new()))? {
+                got += 1;
+                distinct.insert(item);
+            }
+        }
+        orders.report(Measured::between(ops, begun, now()).violations(ops - distinct.len()));
+    }
+    Ok(())
+}
+
 /// Producers put a run's items as fast as they can, and consumers take whatever comes, also between runs.
 pub async fn queue(task: &Task) -> anyhow::Result<()> {
-    let delivery = match task.text("recipe")?.ends_with("done") {
-        true => Delivery::AtLeastOnce,
-        false => Delivery::AtMostOnce,
-    };
-    let batch = task.number("batch")?;
-    let options = QueueOptions { delivery, idle: Idle::HerdFree, parents: Parents::Persistent };
-    let of = |zk: &Client| Queue::new(zk, task.text("root")?, options.clone()).map_err(anyhow::Error::from);
+    let used = Use::of(task)?;
+    let batch = used.batch;
     let mut producers = Vec::new();
     for zk in sessions(task, task.number("producers")?).await? {
-        producers.push(of(&zk)?.producer());
+        producers.push(used.queue(&zk)?.producer());
     }
     let (tell, mut told) = mpsc::unbounded_channel();
-    for zk in sessions(task, task.number("consumers")?).await? {
-        let (consumer, tell) = (of(&zk)?.consumer(Prefetch(batch))?, tell.clone());
-        tokio::spawn(async move {
-            let failed = match delivery {
-                Delivery::AtMostOnce => take(consumer, &tell).await,
-                Delivery::AtLeastOnce => claim(consumer, batch, &tell).await,
-            };
-            let _ = tell.send(failed);
-        });
-    }
+    let _consuming = used.consume(&tell).await?;
     let mut orders = Orders;
     let mut next = 0;
     let warm = task.number("warm")?;
