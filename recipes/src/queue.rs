@@ -200,6 +200,9 @@ const LONGEST_NAME: &str = "receipts/0123456789abcdef0123456789abcdef-taker-0000
 /// The overhead of an operation in a transaction, beside its paths and data, in bytes.
 const OP_OVERHEAD_BYTES: usize = 64;
 
+/// The slash between a directory and a name.
+const SLASH_BYTES: usize = 1;
+
 /// The fixed part of a transaction in bytes: the receipt, the own contender, the guard.
 const FIXED_BYTES: usize = 1024;
 
@@ -236,7 +239,7 @@ impl<Z: ZooKeeper> QueueCore<Z> {
 
     /// The size in a transaction of delivering an item.
     fn bytes_of(&self, name: &str, data: &[u8]) -> usize {
-        let item = self.layout.root.len() + name.len() + OP_OVERHEAD_BYTES;
+        let item = self.layout.root.len() + SLASH_BYTES + name.len() + OP_OVERHEAD_BYTES;
         match self.layout.delivery {
             Delivery::AtMostOnce => item,
             // The claim, and the item's data written again.

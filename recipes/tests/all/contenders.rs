@@ -395,3 +395,21 @@ fn a_lock_of_a_session_that_is_over_says_so() {
         assert!(a.lock().contenders().await.expect_err("it is over").is_session_over());
     });
 }
+
+/// Numbers can be equal when a directory was made anew between two creates, or another client has made names up.
+#[test]
+fn contenders_with_equal_numbers_stand_in_the_order_of_their_creation() {
+    play(|stage| async move {
+        let (founder, a) = (stage.founder().await, stage.client("a").await);
+        let names = [("f", 7), ("b", 3), ("a", 3), ("e", 5), ("c", 3), ("d", 1), ("g", 5)];
+        for (guid, number) in names {
+            let name = format!("{}-lock-{number:010}", guid.repeat(32));
+            founder.makes_ephemeral(&path::join(DIRECTORY, &name)).await;
+        }
+        let listed = a.lock().contenders().await.expect("they can be listed");
+        let listed: Vec<_> =
+            listed.iter().map(|who| (path::split(&who.path).1[..1].to_owned(), who.number)).collect();
+        let wanted = [("d", 1), ("b", 3), ("a", 3), ("c", 3), ("e", 5), ("g", 5), ("f", 7)];
+        assert_eq!(listed, wanted.map(|(guid, number)| (guid.to_owned(), number)));
+    });
+}

@@ -1,7 +1,7 @@
 //! Groups: who is a member, what a lost reply means, what observers see.
 
 use crate::common::every_await::at_every_await;
-use crate::common::{Client, RECONNECT, Stage, TIMEOUT, dropping, play, play_struck, play_with};
+use crate::common::{Client, RECONNECT, Stage, TIMEOUT, dropping, play, play_faults, play_struck, play_with};
 use futures_util::FutureExt;
 use sim_zk::choose::Calm;
 use sim_zk::fault::Fault;
@@ -359,4 +359,36 @@ fn a_join_that_was_never_polled_has_sent_nothing() {
         assert_eq!(a.sent(&stage, mark), []);
         drop(group.join(Some("one"), b"").await.expect("nobody owns it"));
     });
+}
+
+#[test]
+fn what_was_left_with_a_lost_reply_needs_no_clean_up() {
+    for fault in [Fault::RequestLost, Fault::ReplyLost, Fault::Disconnect] {
+        for nth in 0..3 {
+            play_struck(fault, nth, |stage, danger| async move {
+                let a = founder(&stage).await;
+                let one = joins(&a, "one").await;
+                danger.begins();
+                assert_eq!(one.leave().await, Ok(Released::Clean), "{fault:?} at {nth}");
+                danger.ends();
+                let mark = stage.mark();
+                stage.pass(&a, 3 * RECONNECT).await;
+                assert_eq!(a.sent(&stage, mark), [], "{fault:?} at {nth}");
+            });
+        }
+    }
+}
+
+/// The first request is refused by a server without time, so that the call goes on with a read; then a reply is lost.
+#[test]
+fn a_leave_whose_second_reply_is_lost_is_clean() {
+    for nth in 0..3 {
+        let faults = [(Fault::Throttled, 0), (Fault::ReplyLost, nth)];
+        play_faults(faults, |stage, danger| async move {
+            let a = founder(&stage).await;
+            let one = joins(&a, "one").await;
+            danger.begins();
+            assert_eq!(one.leave().await, Ok(Released::Clean), "at {nth}");
+        });
+    }
 }

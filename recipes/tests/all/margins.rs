@@ -64,7 +64,20 @@ fn a_margin_of_more_than_half_of_the_session_timeout_is_refused() {
 type Asks = fn(Bent, Option<Duration>) -> BoxFuture<'static, Result<(), Error>>;
 
 /// Somebody asks for a hold, after the timeout has become shorter. A group claims as names do.
-const HOLDS: [(&str, Asks); 6] = [
+const HOLDS: [(&str, Asks); 9] = [
+    ("lock, at once", |a, margin| {
+        let made = Lock::new(&a, "/x", LockOptions { margin, ..LockOptions::default() });
+        asking(a, async move { made?.try_acquire().await.map(drop) })
+    }),
+    ("shared lock, at once", |a, margin| {
+        let made = SharedLock::new(&a, "/x", SharedLockOptions { margin, ..SharedLockOptions::default() });
+        asking(a, async move { made?.try_read().await.map(drop) })
+    }),
+    ("priority lock, at once", |a, margin| {
+        let options = PriorityLockOptions { margin, ..PriorityLockOptions::default() };
+        let made = PriorityLock::new(&a, "/x", options);
+        asking(a, async move { made?.read_within(Priority(1), SHORTER).await.map(drop) })
+    }),
     ("lock", |a, margin| {
         let made = Lock::new(&a, "/x", LockOptions { margin, ..LockOptions::default() });
         asking(a, async move { made?.acquire().await.map(drop) })

@@ -442,3 +442,31 @@ fn a_value_that_does_not_fit_and_one_of_a_name_that_is_lost_are_not_written() {
         drop(theirs);
     });
 }
+
+/// The name is deleted and made anew with the very same data while the reply to a write is awaited: it is another incarnation.
+#[test]
+fn a_permanent_name_that_was_made_anew_during_a_write_is_lost() {
+    let mut outcomes = Vec::new();
+    for nth in 0.. {
+        let ((outcome, stands), struck) = play_struck(Fault::RequestLost, nth, |stage, danger| async move {
+            let (a, b) = (founder(&stage).await, stage.client("b").await);
+            let registered = names(&a).register_permanent("p", b"old").await.expect("free");
+            let copy = b.zk.get("/names/p").await.expect("it is there").data;
+            danger.begins();
+            let setting = a.process.spawn(async move { registered.set(b"new").await });
+            stage.pass(&b, Duration::from_millis(100)).await;
+            danger.ends();
+            b.zk.delete("/names/p", None).await.expect("it has no manners");
+            b.zk.create("/names/p", &copy, CreateMode::Persistent).await.expect("it is gone");
+            let outcome = setting.await.expect("its process lives");
+            (outcome, b.zk.get("/names/p").await.expect("it is there").data == copy)
+        });
+        if !struck {
+            break;
+        }
+        outcomes.push((outcome, stands));
+    }
+    let (outcome, stands) = outcomes.pop().expect("a write sends something");
+    assert_eq!(outcome, Err(Error::Removed("/names/p".into())), "the last request is the write");
+    assert!(stands, "nothing is written into what is another's");
+}

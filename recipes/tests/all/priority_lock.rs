@@ -553,6 +553,21 @@ fn foreign_children_are_nobodys() {
     });
 }
 
+#[test]
+fn holders_are_listed_by_their_priority() {
+    play(|stage| async move {
+        let a = founder(&stage).await;
+        let mut held = Vec::new();
+        for priority in [8, 2, 9, 5, 1, 7, 3] {
+            held.push(lock(&a).read(Priority(priority)).await.expect("readers share it"));
+        }
+        let listed: Vec<_> =
+            contenders(&a).await.into_iter().map(|who| (who.priority.0, who.holds)).collect();
+        assert_eq!(listed, [1, 2, 3, 5, 7, 8, 9].map(|priority| (priority, true)));
+        drop(held);
+    });
+}
+
 /// The list is one flight of two reads, which is left to the caller to repeat.
 #[test]
 fn a_list_that_fails_says_why() {

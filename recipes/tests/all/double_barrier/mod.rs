@@ -171,7 +171,12 @@ fn who_comes_late_joins_the_next_round_or_is_told() {
         assert_eq!(again.enter().await.map(drop), Err(Error::Late));
         inside.leave().await.expect("it is out");
         assert_eq!(again.enter().await.map(drop), Err(Error::Late), "also when all have left");
+        // A container without children is reaped within minutes, and a barrier for one use is none.
+        stage.pass(&b, Duration::from_secs(400)).await;
+        assert_eq!(again.enter().await.map(drop), Err(Error::Late), "also long after");
+        let mark = stage.mark();
         stage.settle().await;
+        assert_eq!(b.sent(&stage, mark), [], "nothing was made that a clean-up could find");
         b.has_left_nothing(&stage, "after it was told");
     });
 }
@@ -408,5 +413,22 @@ fn bad_input_is_refused() {
             assert!(new(STEP, options(many)).is_err_and(|e| e.is_bad_input()), "{many}");
         }
         assert_eq!(new(STEP, options(4_000)), Ok(()));
+    });
+}
+
+#[test]
+fn a_foreign_write_into_the_znode_of_a_participant_makes_it_look_once() {
+    play(|stage| async move {
+        let [a, b] = clients(&stage).await;
+        let entering = enters(&a, options(2));
+        stage.pass(&b, Duration::from_millis(200)).await;
+        let own = a.znodes(&stage).remove(0);
+        let mark = stage.mark();
+        b.zk.set(&own, b"who are you", None).await.expect("it is there");
+        stage.pass(&b, Duration::from_secs(5)).await;
+        let sent = a.sent(&stage, mark).len();
+        assert!((1..=16).contains(&sent), "{sent} requests after one notification");
+        let last = step(&b, options(2)).enter().await.expect("both are there");
+        drop((entering.await.expect("both are there"), last));
     });
 }

@@ -73,6 +73,34 @@ fn a_write_that_is_denied_is_not_applied() {
     }
 }
 
+/// The last site deletes what all have shared, so that every site tries.
+const SHARED: &str = "Voted::finish";
+
+/// A call that was denied at its first request has made nothing, so that nothing is sent for it afterwards.
+#[test]
+fn a_call_that_was_denied_at_once_needs_no_clean_up() {
+    for row in writes::all().chain(reads::all()) {
+        let ((is_judged, sent), _) =
+            play_storm(Fault::AccessDenied, 0, LASTING, |stage, danger| async move {
+                let a = stage.client("a").await;
+                let Ready { call, keeps } = prepared(row, &stage, &a).await;
+                // A guard that ends with the call is given back.
+                let has_nothing = a.znodes(&stage).is_empty();
+                danger.begins();
+                let ended = call.await;
+                danger.ends();
+                let mark = stage.mark();
+                stage.pass(&a, 10 * RECONNECT).await;
+                let sent = a.sent(&stage, mark);
+                drop(keeps);
+                (ended.is_err() && has_nothing, sent)
+            });
+        if is_judged && !row.name.starts_with(SHARED) {
+            assert_eq!(sent, [], "{}", row.name);
+        }
+    }
+}
+
 /// How many requests a call makes at most that is denied.
 const MOST_DENIED: usize = 40;
 

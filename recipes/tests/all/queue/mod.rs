@@ -2,6 +2,7 @@
 
 mod ahead;
 mod basics;
+mod batches;
 mod counted;
 mod denied;
 mod done_all;

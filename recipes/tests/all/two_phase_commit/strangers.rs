@@ -14,7 +14,9 @@ fn input_that_is_bad_is_refused_before_anything_is_sent() {
         }
         let many: Vec<String> = (0..20_000).map(|site| format!("site-{site}")).collect();
         let many = Transaction { sites: many, payload: vec![], form: PLAIN };
-        assert!(TwoPhaseCommit::begin(&a.zk, TX, many).await.expect_err("too many").is_bad_input());
+        let many = TwoPhaseCommit::begin(&a.zk, TX, many).await.expect_err("too many");
+        assert!(many.is_bad_input());
+        assert!(many.to_string().contains("20000 sites and 0 bytes of payload"), "{many}");
         let heavy = Transaction { payload: vec![0; 0xfffff], ..of(PLAIN, &["a"]) };
         assert!(TwoPhaseCommit::begin(&a.zk, TX, heavy).await.expect_err("too heavy").is_bad_input());
         for path in ["", "/", "app", "/app/", "/zookeeper/x"] {
