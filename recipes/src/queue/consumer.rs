@@ -62,7 +62,7 @@ pub struct Consumer<Z: ZooKeeper> {
     pub(super) prefetch: usize,
     /// The rest of the last list.
     pub(super) known: VecDeque<String>,
-    /// Whether that list was used for no share yet.
+    /// Whether that list serves for one more share: what others have taken of it meanwhile shows when it is read.
     pub(super) is_fresh: bool,
     /// The shares of a relaxed consumer; `None` for one that takes all in order.
     pub(super) spread: Option<Spread>,

@@ -8,8 +8,8 @@
 
 use std::collections::VecDeque;
 
-/// The greatest number of shares. Each costs its own list, and many consumers contend for no item with fewer shares than this.
-const MOST_SHARES: u32 = 64;
+/// The least items of a share, if the window has enough: each share may cost a list.
+const LEAST_ITEMS: usize = 8;
 
 /// Shares without a lost race after which their number is halved.
 const CLEAN_SHARES: u32 = 4;
@@ -20,6 +20,8 @@ pub(super) struct Spread {
     window: usize,
     /// The number of items in a block.
     block: u32,
+    /// The greatest number of shares.
+    most: u32,
     shares: u32,
     /// Shares in a row without a lost race.
     clean: u32,
@@ -29,7 +31,9 @@ pub(super) struct Spread {
 impl Spread {
     pub(super) fn new(window: usize, at_a_time: usize) -> Self {
         let block = u32::try_from(at_a_time.max(1)).unwrap_or(u32::MAX);
-        Spread { window, block, shares: 1, clean: 0, share: VecDeque::new() }
+        let most = window / at_a_time.max(LEAST_ITEMS);
+        let most = u32::try_from(most).unwrap_or(u32::MAX).max(2);
+        Spread { window, block, most, shares: 1, clean: 0, share: VecDeque::new() }
     }
 
     /// The number of items at the head of a queue that count.
@@ -44,7 +48,7 @@ impl Spread {
 
     /// Another consumer was faster: the next share is one of twice as many.
     pub(super) fn lost_a_race(&mut self) {
-        self.shares = (2 * self.shares).min(MOST_SHARES);
+        self.shares = (2 * self.shares).min(self.most);
         self.clean = 0;
         self.share.clear();
     }
@@ -115,11 +119,7 @@ mod tests {
             assert!(spread.share().is_empty(), "whoever loses a race looks elsewhere");
             assert_ne!(dealt(&mut spread, 0..100, random), [], "the share of an item is drawn");
         }
-        assert_eq!(
-            dealt(&mut spread, 0..64, 5),
-            [5],
-            "there are at most 64 shares, and the window has 16 items"
-        );
+        assert_eq!(dealt(&mut spread, 0..100, 5).len(), 8, "no share has fewer items");
     }
 
     #[test]
@@ -131,11 +131,11 @@ mod tests {
 
     #[test]
     fn shares_grow_again_when_no_race_is_lost() {
-        let mut spread = Spread::new(16, 1);
+        let mut spread = Spread::new(64, 1);
         spread.lost_a_race();
         spread.lost_a_race();
-        let lengths: Vec<usize> = (0..9).map(|_| dealt(&mut spread, 0..16, 0).len()).collect();
-        assert_eq!(lengths, [4, 4, 4, 4, 8, 8, 8, 8, 8]);
+        let lengths: Vec<usize> = (0..9).map(|_| dealt(&mut spread, 0..64, 0).len()).collect();
+        assert_eq!(lengths, [16, 16, 16, 16, 32, 32, 32, 32, 32]);
     }
 
     #[test]

@@ -122,7 +122,9 @@ fn a_refusal_names_the_callers_operation() {
         assert_eq!(held.transact(ops.clone()).await, Err(refused.clone()));
         assert_eq!(held.transact_once(ops).await, Err(refused));
         assert_eq!(written(&stage), Vec::<String>::new());
+        let mark = stage.mark();
         held.transact_once(vec![writes("once")]).await.expect("the refused one has not moved the receipt");
+        assert_eq!(a.sent(&stage, mark), [Kind::Multi], "so that its version is known");
         assert_eq!(written(&stage), ["once"]);
     });
 }

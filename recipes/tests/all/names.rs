@@ -10,7 +10,7 @@ use sim_zk::{Config, SimClient};
 use std::time::Duration;
 use zk_recipes::names::{Freshness, IfTaken, Names, NamesOptions, Registration, Update};
 use zk_recipes::zk::{CreateMode, Error, ZooKeeper};
-use zk_recipes::{HoldState, LostReason, Parents, Released, Stop};
+use zk_recipes::{HoldState, LostReason, OnSuspect, Parents, Released, Stop};
 
 const NAMES: &str = "/names";
 const DB: &str = "/names/db";
@@ -469,4 +469,26 @@ fn a_permanent_name_that_was_made_anew_during_a_write_is_lost() {
     let (outcome, stands) = outcomes.pop().expect("a write sends something");
     assert_eq!(outcome, Err(Error::Removed("/names/p".into())), "the last request is the write");
     assert!(stands, "nothing is written into what is another's");
+}
+
+/// A registration that was lost by its deadline stays lost, and its release says so, although the session lives and the name is
+/// deleted.
+#[test]
+fn a_registration_that_was_lost_in_time_is_released_as_lost() {
+    play(|stage| async move {
+        let a = founder(&stage).await;
+        let options = NamesOptions {
+            parents: Parents::Persistent,
+            margin: Some(TIMEOUT / 2),
+            on_suspect: OnSuspect::UntilDeadline,
+            ..NamesOptions::default()
+        };
+        let registered = names_with(&a, options).register("db", b"there").await.expect("it is free");
+        a.process.inflict(Fault::ClientMuted, TIMEOUT * 6 / 10);
+        assert_eq!(registered.lost().await, Stop::Lost(LostReason::DeadlinePassed));
+        a.zk.exists("/").await.expect("the session lives");
+        assert_eq!(registered.release().await, Ok(Released::WasLost(LostReason::DeadlinePassed)));
+        stage.settle().await;
+        a.has_left_nothing(&stage, "after a late release");
+    });
 }

@@ -3,8 +3,10 @@
 use crate::common::{Guard, play};
 use sim_zk::SimClient;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 use zk_recipes::two_phase_commit::{Coordinator, Site, Transaction, TwoPhaseCommit, Vote, Voted};
+use zk_recipes::zk::Reserved;
 use zk_recipes::{
     Barrier, Claimed, Consumer, Contender, DoubleBarrier, Inside, Lock, LockOptions, Membership, Priority,
     PriorityProducer, Producer, ReadGuard, Registration, RevocableLock, RevocableRead, RevocableWrite,
@@ -205,4 +207,11 @@ fn locks_and_guards_go_from_task_to_task() {
             .expect("released");
         drop(lock.acquire().await);
     });
+}
+
+#[test]
+fn what_a_duty_keeps_equals_itself_alone() {
+    let one = Reserved::new(Arc::new("kept"));
+    assert_eq!(one, one.clone());
+    assert_ne!(one, Reserved::new(Arc::new("kept")));
 }

@@ -162,7 +162,7 @@ fn steps(words: impl Iterator<Item = String>) -> String {
 /// A number of bytes.
 fn bytes(count: f64) -> String {
     match count {
-        count if count == 0.0 => String::new(),
+        0.0 => String::new(),
         count if count < 1e3 => format!("{count:.0} B"),
         count if count < 1e6 => format!("{:.1} kB", count / 1e3),
         count => format!("{:.1} MB", count / 1e6),
