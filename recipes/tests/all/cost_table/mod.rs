@@ -146,12 +146,19 @@ fn table(rows: &[Row], herds: &[Herd]) -> String {
     out
 }
 
-/// Where a budget is more than the fewest requests that one could think of, and why.
+/// Why each request, notification and watch of the recipes is there that have several.
 const NOTES: &str = "\n\
+    A participant of a double barrier joins in one transaction, reads its own znode with a watch, is notified when the \
+    opening writes it, and reads the roster with a watch on `ready`. Whoever completes the number lists the members before it \
+    opens, since only a list has their names. Each leaves in one transaction, is notified when `ready` goes, with which the \
+    keeper goes last, and lists once: no member is left.\n\n\
     A participant that waits in a double barrier watches its own znode, which the opening writes; the same watch tells it \
     that another client has deleted its znode. The first of a round, through a handle that was not in the round before, also \
     reads the record of that one, in the round trip of the watch: it may have ended without opening, by another client's \
-    write, and those who wait in it are told then.\n";
+    write, and those who wait in it are told then.\n\n\
+    A candidate that takes over is notified that the one ahead went, and lists once: a notification says nothing of others \
+    ahead. It watches its own znode only if its owner asks whether the term is lost; that watch tells it when another client \
+    has deleted its candidate, and also fires when its own session deletes it.\n";
 
 #[test]
 fn every_case_keeps_to_its_budget() {

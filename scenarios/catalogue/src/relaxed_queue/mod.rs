@@ -42,7 +42,7 @@ pub static STATED: Stated = Stated {
 };
 
 /// The items at the head of a queue from which a consumer takes.
-const WINDOW: usize = 4;
+const WINDOW: usize = 2;
 
 /// The queues.
 static QUEUES: [Way; 2] = [
