@@ -197,9 +197,6 @@ const LAST_NUMBER: u32 = i32::MAX as u32 - (1 << 24);
 /// The longest path below the queue.
 const LONGEST_NAME: &str = "receipts/0123456789abcdef0123456789abcdef-taker-0000000000";
 
-/// The overhead of an operation in a transaction, beside its paths and data, in bytes.
-const OP_OVERHEAD_BYTES: usize = 64;
-
 /// The slash between a directory and a name.
 const SLASH_BYTES: usize = 1;
 
@@ -239,7 +236,7 @@ impl<Z: ZooKeeper> QueueCore<Z> {
 
     /// The size in a transaction of delivering an item.
     fn bytes_of(&self, name: &str, data: &[u8]) -> usize {
-        let item = self.layout.root.len() + SLASH_BYTES + name.len() + OP_OVERHEAD_BYTES;
+        let item = self.layout.root.len() + SLASH_BYTES + name.len() + path::OP_OVERHEAD_BYTES;
         match self.layout.delivery {
             Delivery::AtMostOnce => item,
             // The claim, and the item's data written again.

@@ -1,10 +1,10 @@
 //! Step 1: put.
 
 use super::layout::Layout;
-use super::{OP_OVERHEAD_BYTES, Order, QueueCore, RECIPE};
+use super::{Order, QueueCore, RECIPE};
 use crate::observe::operation;
 use crate::parts::receipt::Receipt;
-use crate::zk::{CreateMode, Error, Op, ZooKeeper};
+use crate::zk::{CreateMode, Error, Op, ZooKeeper, path};
 
 /// The priority of an item: the smaller number goes first.
 pub(crate) type Urgency = u16;
@@ -108,7 +108,7 @@ fn validate<Z: ZooKeeper>(core: &QueueCore<Z>, items: &[&[u8]]) -> Result<(), Er
     let name = "queue-00000-0000000000";
     let room = core.room();
     let alone = items.iter().map(|data| core.bytes_of(name, data)).max().unwrap_or(0);
-    let each = core.layout.root.len() + name.len() + OP_OVERHEAD_BYTES;
+    let each = core.layout.root.len() + name.len() + path::OP_OVERHEAD_BYTES;
     let together: usize = items.iter().map(|data| data.len() + each).sum();
     if alone.max(together) > room {
         return Err(Error::BadInput(format!(

@@ -84,7 +84,7 @@ pub fn validate_size(path: &str, data: &[u8]) -> Result<(), Error> {
 }
 
 /// The assumed size of an operation of a transaction beside its path and data.
-const OP_OVERHEAD_BYTES: usize = 64;
+pub(crate) const OP_OVERHEAD_BYTES: usize = 64;
 
 /// Checks that the operations of a transaction fit into one request. `what` is the subject of the error, with its verb.
 ///

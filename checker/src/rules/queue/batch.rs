@@ -79,11 +79,6 @@ fn is_known(scene: &Scene<'_>, stock: &Stock, taken: usize, other: &Item) -> boo
     }
 }
 
-/// So many items, in words.
-fn items(count: u32) -> String {
-    if count == 1 { "1 item".to_owned() } else { format!("{count} items") }
-}
-
 fn tell(scene: &Scene<'_>, object: ObjectId, item: &Item, passed: &Item, out: &mut Findings) {
     let is_fifo = scene.object(object).kind == Kind::Queue;
     let (text, other) = (scene.path(item.text), scene.path(passed.text));
@@ -103,7 +98,7 @@ fn tell(scene: &Scene<'_>, object: ObjectId, item: &Item, passed: &Item, out: &m
         let text = match scene.object(object).manner.window {
             0 => text,
             window => {
-                text.because(format!("{} are passed over, and the window is of {window}", items(window)))
+                text.because(format!("the window is of {window}, and as many older items are passed over"))
             }
         };
         (RuleId::Qu4, text)

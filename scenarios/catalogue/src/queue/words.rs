@@ -9,7 +9,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use zk_harness::stage;
-use zk_recipes::{Claimed, Consumer, Item, Parents, Prefetch, Producer, Queue, QueueOptions};
+use zk_recipes::{Claimed, Consumer, Item, Prefetch, Producer};
 
 /// The queue whose items are taken for good.
 pub const ONCE: ObjectId = ObjectId(0);
@@ -26,11 +26,6 @@ pub fn objects(names: &mut Names) -> Vec<Object> {
     queue::objects(names, &SETTING)
 }
 
-fn open(zk: &SimClient, way: &Way) -> Queue<SimClient> {
-    let options = QueueOptions { delivery: way.delivery, idle: way.idle, parents: Parents::Container };
-    Queue::new(zk, way.path, options).expect("the directory is a good path")
-}
-
 fn way(object: ObjectId) -> &'static Way {
     &QUEUES[usize::from(object.0)]
 }
@@ -38,13 +33,13 @@ fn way(object: ObjectId) -> &'static Way {
 impl Actor {
     /// One who puts into a queue.
     pub fn producer(&self, object: ObjectId) -> Putting<Producer<SimClient>> {
-        let puts = open(self.zk(), way(object)).producer();
+        let puts = queue::right(self.zk(), way(object)).producer();
         Putting { actor: self.clone(), object, puts: Arc::new(Mutex::new(puts)) }
     }
 
     /// One who takes from a queue, one item at a time.
     pub fn consumer(&self, object: ObjectId) -> Getting {
-        let gets = open(self.zk(), way(object)).consumer(Prefetch(1)).expect("it takes something");
+        let gets = queue::right(self.zk(), way(object)).consumer(Prefetch(1)).expect("it takes something");
         Getting { actor: self.clone(), object, gets: Arc::new(Mutex::new(gets)) }
     }
 }

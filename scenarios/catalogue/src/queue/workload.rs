@@ -116,10 +116,15 @@ pub trait Claims: Send {
     fn give_back(self) -> impl Future<Output = Result<(), Error>> + Send;
 }
 
+/// The right queue.
+pub fn right<Z: ZooKeeper>(zk: &Z, way: &Way) -> Queue<Z> {
+    let options = QueueOptions { delivery: way.delivery, idle: way.idle, parents: Parents::Container };
+    Queue::new(zk, way.path, options).expect("the directory is a good path")
+}
+
 /// One who puts into the right queue, and one who takes so many at a time.
 pub fn open<Z: ZooKeeper>(zk: &Z, way: &Way, prefetch: usize) -> (Producer<Z>, Consumer<Z>) {
-    let options = QueueOptions { delivery: way.delivery, idle: way.idle, parents: Parents::Container };
-    let queue = Queue::new(zk, way.path, options).expect("the directory is a good path");
+    let queue = right(zk, way);
     (queue.producer(), queue.consumer(Prefetch(prefetch)).expect("it takes something"))
 }
 

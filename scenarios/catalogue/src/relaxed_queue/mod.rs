@@ -6,10 +6,9 @@
 mod mutants;
 
 use crate::prelude::*;
-use crate::queue::workload::{Way, client, declared};
+use crate::queue::workload::{STATED, Way, client, declared, right};
 use crate::recipe::Recipe;
-use std::time::Duration;
-use zk_recipes::{Consumer, Delivery, Idle, Parents, Prefetch, Producer, Queue, QueueOptions, Window};
+use zk_recipes::{Consumer, Delivery, Idle, Prefetch, Producer, Window};
 
 /// Queues with relaxed consumers, as the catalogue lists them.
 pub static RECIPE: Recipe = Recipe {
@@ -34,13 +33,6 @@ pub static WORKLOAD: Workload = Workload {
     )
 };
 
-/// What its runs owe.
-pub static STATED: Stated = Stated {
-    finishes_within: Duration::from_secs(60),
-    rules: None,
-    sometimes: &[SESSIONS[0], SESSIONS[1], "what was taken outlives its session", "a taker gives up"],
-};
-
 /// The items at the head of a queue from which a consumer takes.
 const WINDOW: usize = 2;
 
@@ -59,8 +51,7 @@ fn objects(names: &mut Names, _: &Setting) -> Vec<Object> {
 
 /// One who puts, and a relaxed consumer.
 fn open<Z: ZooKeeper>(zk: &Z, way: &Way, prefetch: usize, window: usize) -> (Producer<Z>, Consumer<Z>) {
-    let options = QueueOptions { delivery: way.delivery, idle: way.idle, parents: Parents::Container };
-    let queue = Queue::new(zk, way.path, options).expect("the directory is a good path");
+    let queue = right(zk, way);
     let consumer = queue.relaxed_consumer(Prefetch(prefetch), Window(window));
     (queue.producer(), consumer.expect("it takes something"))
 }

@@ -19,7 +19,7 @@ use zk_recipes::{
     Parents, Reuse, SharedLock, SharedLockOptions,
 };
 
-pub const SESSION: Duration = Duration::from_secs(30);
+const SESSION: Duration = Duration::from_secs(30);
 
 /// How often an observer looks.
 const LOOK: Duration = Duration::from_millis(5);
@@ -44,7 +44,8 @@ pub async fn run(task: Task) -> anyhow::Result<()> {
     }
 }
 
-async fn session(address: &str) -> anyhow::Result<Client> {
+/// A session with the server at that address.
+pub async fn session(address: &str) -> anyhow::Result<Client> {
     Ok(Client::open(address, Options::new(SESSION)).await?)
 }
 

@@ -1,12 +1,12 @@
 //! The queue of this workspace: items one by one or in batches, taken, or claimed and done.
 
-use super::ours::{SESSION, sessions};
+use super::ours::{session, sessions};
 use super::{Measured, Orders, Task};
 use crate::clock::now;
 use std::collections::BTreeSet;
 use tokio::sync::mpsc;
 use tokio::task::{JoinSet, block_in_place};
-use zk_recipes::client::{Client, Options};
+use zk_recipes::client::Client;
 use zk_recipes::{
     Claimed, Consumer, Delivery, Idle, Parents, Prefetch, Producer, Queue, QueueOptions, Window,
 };
@@ -70,7 +70,7 @@ impl<'a> Use<'a> {
 /// Consumers empty a queue that was filled before they came.
 pub async fn backlog(task: &Task) -> anyhow::Result<()> {
     let used = Use::of(task)?;
-    let filling = Client::open(task.text("direct")?, Options::new(SESSION)).await?;
+    let filling = session(task.text("direct")?).await?;
     let mut producer = used.queue(&filling)?.producer();
     let mut orders = Orders;
     let mut next = 0;
@@ -80,14 +80,8 @@ pub async fn backlog(task: &Task) -> anyhow::Result<()> {
         let (tell, mut told) = mpsc::unbounded_channel();
         let begun = now();
         let _consuming = used.consume(&tell).await?;
-        let (mut got, mut distinct) = (0, BTreeSet::new());
-        while got < ops {
-            for item in told.recv().await.unwrap_or_else(|| Ok(Vec::new()))? {
-                got += 1;
-                distinct.insert(item);
-            }
-        }
-        orders.report(Measured::between(ops, begun, now()).violations(ops - distinct.len()));
+        let twice = taken_twice(&mut told, ops).await?;
+        orders.report(Measured::between(ops, begun, now()).violations(twice));
     }
     Ok(())
 }
@@ -124,14 +118,8 @@ pub async fn queue(task: &Task) -> anyhow::Result<()> {
             });
         }
         let ops = each * putting.len();
-        let (mut got, mut distinct) = (0, BTreeSet::new());
-        while got < ops {
-            for item in told.recv().await.unwrap_or_else(|| Ok(Vec::new()))? {
-                got += 1;
-                distinct.insert(item);
-            }
-        }
-        let measured = Measured::between(ops, begun, now()).violations(ops - distinct.len());
+        let twice = taken_twice(&mut told, ops).await?;
+        let measured = Measured::between(ops, begun, now()).violations(twice);
         while let Some(producer) = putting.join_next().await {
             producers.push(producer??);
         }
@@ -140,6 +128,18 @@ pub async fn queue(task: &Task) -> anyhow::Result<()> {
         }
         is_warm = true;
     }
+}
+
+/// Waits until so many items have come, and returns how many of them had come before.
+async fn taken_twice(told: &mut mpsc::UnboundedReceiver<Got>, ops: usize) -> anyhow::Result<usize> {
+    let (mut got, mut distinct) = (0, BTreeSet::new());
+    while got < ops {
+        for item in told.recv().await.unwrap_or_else(|| Ok(Vec::new()))? {
+            got += 1;
+            distinct.insert(item);
+        }
+    }
+    Ok(ops - distinct.len())
 }
 
 fn item(number: usize) -> Vec<u8> {
