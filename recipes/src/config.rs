@@ -266,7 +266,10 @@ impl<Z: ZooKeeper> Config<Z> {
 
     /// The parent of the znode is missing: creates it, if that is allowed.
     async fn make_directory(&self) -> Result<(), Error> {
-        self.options.parents.make_for(&self.zk, &self.path)?.done().await
+        until_answered(&self.zk, || async {
+            self.options.parents.make_for(&self.zk, &self.path)?.done().await
+        })
+        .await
     }
 
     /// Writes unconditionally.

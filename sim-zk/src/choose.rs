@@ -5,6 +5,7 @@
 //! short, or all zeros, is the fault-free run. Nothing else in the world draws random numbers.
 
 use crate::fault::{Fault, InjectionPoint, Victim};
+use crate::observer::Kind;
 use rand::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -37,6 +38,12 @@ pub trait Chooser: Send {
     /// Announces the victim of the choices that follow. A chooser that only draws can ignore it.
     fn about(&mut self, victim: Victim) {
         let _ = victim;
+    }
+
+    /// Announces the kind of the request of client code that is about to leave: the choice at
+    /// [`InjectionPoint::Request`] follows. A chooser that only draws can ignore it.
+    fn asks(&mut self, kind: Kind) {
+        let _ = kind;
     }
 
     /// Returns whether the run continues from here. Called in interleaving mode only, whenever every task waits;

@@ -157,7 +157,9 @@ impl<Z: ZooKeeper> Term<Z> {
                                 vec![Op::Set { path, data: gate.data, version }, delete(&self.record)];
                         }
                         (Err(Error::NoNode), _) | (_, Err(Error::NoNode)) => {}
-                        (Err(e), _) | (_, Err(e)) => again(&self.zk, status, e).await?,
+                        (Err(e), _) | (_, Err(e)) => {
+                            again(&self.zk, status, e).await.map_err(|e| doubt.about(e))?;
+                        }
                     }
                 }
                 // The stale record is gone, or another client has written to the directory.

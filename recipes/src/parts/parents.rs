@@ -97,21 +97,22 @@ pub(crate) struct Making<Z, F> {
 }
 
 impl<Z: ZooKeeper, F: Future<Output = Result<Created, Error>>> Making<Z, F> {
-    /// Waits for the replies. `NodeExists` is success; a lost or refused create shows in the request behind it.
+    /// Waits for the replies. `NodeExists` is success; a lost create shows in the request behind it.
     ///
     /// # Errors
     ///
-    /// Errors that a retry cannot help: no access, no root, session over.
+    /// The refusal of an overloaded server, which may be repeated after a backoff; and what a retry cannot help: no access, no root,
+    /// session over.
     pub(crate) async fn done(self) -> Result<(), Error> {
         for (made, level) in self.levels {
             match made.await {
                 Ok(_) | Err(Error::NodeExists) => {}
-                Err(e) if e.is_transient() => {}
+                Err(Error::ConnectionLoss) => {}
                 Err(Error::NoNode) if !is_at_top(&level) => {}
                 // The server checks access before existence; an existing level need not be created.
                 Err(Error::NoAuth) => match self.zk.exists(&level).await {
                     Ok(Some(_)) => {}
-                    Err(e) if e.is_transient() => {}
+                    Err(Error::ConnectionLoss) => {}
                     Ok(None) => return Err(Error::NoAuth),
                     Err(e) => return Err(e),
                 },

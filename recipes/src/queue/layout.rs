@@ -150,10 +150,16 @@ impl Layout {
             let below: Vec<_> = below.iter().map(|directory| zk.create(directory, &[], mode)).collect();
             let mut made = Ok(());
             if let Some((levels, root)) = above {
-                levels.done().await?;
+                let levels = levels.done().await;
                 made = refused(root.await);
                 if made == Err(Error::NoNode) && is_at_top(&self.root) {
                     return Err(Error::NoNode);
+                }
+                match levels {
+                    // That is why there is no place for the root.
+                    Err(e) if e.is_retryable_refusal() && made == Err(Error::NoNode) => made = Err(e),
+                    Err(e) if !e.is_retryable_refusal() => return Err(e),
+                    _ => {}
                 }
             }
             for directory in below {

@@ -245,6 +245,29 @@ fn a_set_that_a_stranger_took_away_can_be_replaced() {
     });
 }
 
+/// Of an older set that is due for deletion, too: then that one stays.
+#[test]
+fn a_set_that_a_stranger_took_away_can_be_replaced_although_an_older_one_was_changed() {
+    play(|stage| async move {
+        let a = founder(&stage).await;
+        let config = config(&a);
+        let mut last = config.publish(&set(&[("a", "1")]), None).await.expect("nothing there");
+        let of_the_first = stage.names(PATH);
+        last = config.publish(&set(&[("a", "2")]), Some(&last)).await.expect("nobody wrote");
+        let all: Vec<String> = stage.names(PATH);
+        // The first one's key, and the whole of the second one.
+        let mut gone: Vec<String> =
+            all.into_iter().filter(|name| !of_the_first.contains(name) || name.contains('/')).collect();
+        gone.sort();
+        assert_eq!(gone.len(), 3, "{gone:?}");
+        for name in gone.iter().rev() {
+            a.zk.delete(&format!("{PATH}/{name}"), None).await.expect("deleted");
+        }
+        config.publish(&set(&[("a", "3")]), Some(&last)).await.expect("nobody wrote");
+        assert_eq!(config.snapshot().await.expect("asked").expect("there").values, set(&[("a", "3")]));
+    });
+}
+
 /// Every request of every way to write is lost once; the outcome is known in the end.
 #[test]
 fn a_lost_write_is_written_once() {

@@ -1,6 +1,6 @@
 //! What an error answers to the questions that callers ask of it.
 
-use zk_recipes::zk::{Code, Error, Over};
+use zk_recipes::zk::{Code, CreateMode, Error, Over};
 
 /// A question, with the name that it has in the table below.
 type Question = (&'static str, fn(&Error) -> bool);
@@ -60,4 +60,12 @@ fn each_question_is_answered_yes_by_its_errors_alone() {
         let answered: Vec<&str> = asked.map(|(question, _)| *question).collect();
         assert_eq!(answered, expected, "{error:?}");
     }
+}
+
+#[test]
+fn only_ephemerals_end_with_their_session() {
+    let ends = |mode: CreateMode| mode.is_ephemeral();
+    assert!(ends(CreateMode::Ephemeral) && ends(CreateMode::EphemeralSequential));
+    let stay = [CreateMode::Persistent, CreateMode::PersistentSequential, CreateMode::Container];
+    assert!(!stay.into_iter().any(ends));
 }

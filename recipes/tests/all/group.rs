@@ -6,7 +6,7 @@ use futures_util::FutureExt;
 use sim_zk::choose::Calm;
 use sim_zk::fault::Fault;
 use sim_zk::observer::Kind;
-use sim_zk::{Config, SimClient};
+use sim_zk::{Config, Settings, SimClient};
 use std::time::Duration;
 use zk_recipes::group::{Group, GroupOptions, IfTaken, Membership, Views, WithData};
 use zk_recipes::zk::{Error, ZooKeeper};
@@ -83,6 +83,36 @@ fn a_view_with_data_shows_a_member_that_was_replaced() {
         let next = views.next().await.expect("there");
         assert_eq!(next.members[0].data.as_deref(), Some(&b"due"[..]), "the next view has it");
     });
+}
+
+/// Past 2,147,483,647 changes of its children a znode's `pzxid` stays (ZOOKEEPER-4372), so a watch that is armed again reports nothing.
+#[test]
+fn an_observer_of_a_worn_directory_looks_again_behind_every_reconnect() {
+    for first_number in [0, i32::MAX] {
+        let settings = Settings { first_number, ..Settings::default() };
+        let config = Config { settings, ..Config::default() };
+        play_with(config, Calm, |stage| async move {
+            let (a, b) = (founder(&stage).await, stage.client("b").await);
+            let mut views = group(&b).views(WithData::No);
+            assert_eq!(ids(&mut views).await, [""; 0]);
+            b.is_disconnected().await;
+            let _one = joins(&a, "one").await;
+            assert_eq!(ids(&mut views).await, ["one"]);
+            // And also when nothing happens meanwhile.
+            let mut waits = Box::pin(ids(&mut views));
+            assert!((&mut waits).now_or_never().is_none());
+            let mark = stage.mark();
+            b.is_disconnected().await;
+            b.is_connected_again().await;
+            stage.settle().await;
+            assert!((&mut waits).now_or_never().is_none(), "the same members are no news");
+            stage.settle().await;
+            let lists = b.sent(&stage, mark).into_iter().filter(|kind| *kind == Kind::Children).count();
+            assert_eq!(lists, usize::from(first_number > 0), "only there it has to look");
+            let _two = joins(&a, "two").await;
+            assert_eq!(waits.await, ["one", "two"]);
+        });
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use sim_zk::observer::Kind;
 use sim_zk::{Config, SimClient};
 use std::time::Duration;
 use zk_recipes::names::{Freshness, IfTaken, Names, NamesOptions, Registration, Update};
-use zk_recipes::zk::{CreateMode, Error, ZooKeeper};
+use zk_recipes::zk::{CreateMode, Error, Op, ZooKeeper};
 use zk_recipes::{HoldState, LostReason, OnSuspect, Parents, Released, Stop};
 
 const NAMES: &str = "/names";
@@ -71,6 +71,23 @@ fn who_waits_is_next_when_the_owner_goes() {
         let second = waits.await.expect("it is free");
         assert_eq!(b.watches(&stage), [""; 0]);
         assert_eq!(second.release().await, Ok(Released::Clean));
+    });
+}
+
+#[test]
+fn who_waits_for_a_name_of_its_own_object_gets_it_when_it_is_given_back() {
+    play(|stage| async move {
+        let a = founder(&stage).await;
+        let patient = patient(&a);
+        let first = patient.register("db", b"1").await.expect("it is free");
+        let mut waits = Box::pin(patient.register("db", b"2"));
+        assert!((&mut waits).now_or_never().is_none());
+        stage.settle().await;
+        assert!((&mut waits).now_or_never().is_none(), "it is taken, and that is no error");
+        assert_eq!(first.release().await, Ok(Released::Clean));
+        let second = waits.await.expect("it is free");
+        let found = patient.resolve("db", Freshness::Latest).await.expect("asked").expect("there");
+        assert_eq!((found.data, second.state()), (b"2".to_vec(), HoldState::Held));
     });
 }
 
@@ -175,6 +192,8 @@ fn a_release_takes_nothing_that_is_anothers() {
         b.zk.delete(DB, None).await.expect("it has no manners");
         let second = registers(&b).await;
         assert_eq!(first.set(b"mine").await, Err(Error::Removed(DB.into())));
+        let found = names(&b).resolve("db", Freshness::Latest).await.expect("asked").expect("there");
+        assert_eq!(found.data, b"there", "nothing is written over the next owner's data");
         assert_eq!(first.release().await, Ok(Released::WasLost(LostReason::Removed)));
         assert_eq!(b.znodes(&stage), [second.path()]);
         let permanent = names(&a).register_permanent("p", b"1").await.expect("free");
@@ -473,6 +492,32 @@ fn a_permanent_name_that_was_made_anew_during_a_write_is_lost() {
 
 /// A registration that was lost by its deadline stays lost, and its release says so, although the session lives and the name is
 /// deleted.
+/// A server compares versions, which begin anew: the answer shows whose znode was written to.
+#[test]
+fn a_registration_that_was_made_anew_during_a_write_is_lost() {
+    let mut lost = 0;
+    for wait in 0..40 {
+        lost += play(move |stage| async move {
+            let (a, b) = (founder(&stage).await, stage.client("b").await);
+            let first = registers(&a).await;
+            let writing = a.process.spawn(async move { (first.set(b"mine").await, first) });
+            stage.pass(&b, Duration::from_millis(wait)).await;
+            let create =
+                Op::Create { path: DB.into(), data: b"theirs".to_vec(), mode: CreateMode::Ephemeral };
+            let anew = vec![Op::Delete { path: DB.into(), version: None }, create];
+            b.zk.multi(anew).await.expect("it has no manners");
+            let (written, _first) = writing.await.expect("its process lives");
+            let found = names(&b).resolve("db", Freshness::Latest).await.expect("asked").expect("there");
+            match written {
+                Ok(()) => assert_eq!(found.data, b"theirs", "{wait} ms: what was written is gone by now"),
+                Err(e) => assert_eq!(e, Error::Removed(DB.into()), "{wait} ms"),
+            }
+            usize::from(found.data == b"mine")
+        });
+    }
+    assert!(lost > 0, "some write has met the next owner's znode");
+}
+
 #[test]
 fn a_registration_that_was_lost_in_time_is_released_as_lost() {
     play(|stage| async move {

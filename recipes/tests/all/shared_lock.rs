@@ -3,7 +3,9 @@
 
 use crate::common::bent::Bent;
 use crate::common::every_await::at_every_await;
-use crate::common::{Client, DIRECTORY, Drops, RECONNECT, Stage, TIMEOUT, dropping, play, play_struck};
+use crate::common::{
+    Client, DIRECTORY, Drops, RECONNECT, Stage, TIMEOUT, dropping, play, play_refusing, play_struck,
+};
 use futures_util::FutureExt;
 use sim_zk::SimClient;
 use sim_zk::fault::Fault;
@@ -13,7 +15,8 @@ use std::pin::Pin;
 use std::time::Duration;
 use zk_recipes::zk::{CreateMode, Error, Op, ZooKeeper, path};
 use zk_recipes::{
-    HoldState, LostReason, Naming, Parents, ReadGuard, Released, SharedLock, SharedLockOptions, WriteGuard,
+    HoldState, LostReason, Naming, NotDowngraded, Parents, ReadGuard, Released, SharedLock,
+    SharedLockOptions, WriteGuard,
 };
 
 type Read = ReadGuard<SimClient>;
@@ -649,4 +652,25 @@ fn a_session_that_ends_takes_its_place_along() {
             |happening: &SimEvent<'_>| matches!(happening, SimEvent::Created { owner, .. } if owner.0 != 0);
         assert_eq!(stage.count(0, joined), 3, "nobody joins again by itself");
     });
+}
+
+#[test]
+fn a_downgrade_that_an_overloaded_server_refuses_asks_seldom_and_an_access_list_ends_it() {
+    for refusal in [Fault::Throttled, Fault::AccessDenied] {
+        let ((ended, sent), ..) = play_refusing(None, refusal, Kind::Multi, |stage, danger| async move {
+            let a = stage.founder().await;
+            let write = writes(&a).await;
+            let mark = stage.mark();
+            danger.begins();
+            let ended = dropping(Drops::Later(20_000), &stage, &a, write.downgrade()).await;
+            let sent = a.sent(&stage, mark).len();
+            danger.ends();
+            let held = |refused: NotDowngraded<Write>| (refused.guard.state(), refused.error.is_denied());
+            (ended.map(|ended| ended.map(drop).map_err(held)), sent)
+        });
+        match refusal {
+            Fault::Throttled => assert!(ended.is_none() && sent <= 400, "{sent} requests, {ended:?}"),
+            _ => assert_eq!(ended, Some(Err((HoldState::Held, true))), "it still holds"),
+        }
+    }
 }

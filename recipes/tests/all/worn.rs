@@ -74,6 +74,12 @@ fn the_last_good_numbers_come_before_the_worn() {
 }
 
 #[test]
+fn a_good_number_comes_before_a_negative_one() {
+    served_in_order(&[2_147_483_645, i32::MIN]);
+    served_in_order(&[5, -1]);
+}
+
+#[test]
 fn negative_numbers_are_worn() {
     served_in_order(&[2_147_483_646, STUCK, i32::MIN, i32::MIN + 1, -1, STUCK, i32::MIN + 2]);
 }

@@ -127,6 +127,7 @@ impl World {
         let latency = self.latency(id, context, noteworthy);
         let injected = match (&packet, self.conn(id).handle) {
             (Up::Request { ask, .. }, Some(handle)) if *ask != Ask::Ping => {
+                context.chooser.asks(ask.kind());
                 let fits = |fault: Fault| fault.refusal().is_none_or(|code| ask.may_be_refused_with(code));
                 self.inject_if(InjectionPoint::Request, self.process_of(handle), fits, context)
             }

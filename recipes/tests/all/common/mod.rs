@@ -108,6 +108,67 @@ where
     (output, strike.faults.len() < count)
 }
 
+/// Plays a script in which every request of one kind is refused, from the script's call of [`Danger::begins`] on or, if a message is to
+/// be lost, from that loss on: the `nth` one at which that fault fits. Says whether it was lost, and how many requests were refused.
+pub fn play_refusing<T, F>(
+    lost: Option<(Fault, usize)>,
+    refusal: Fault,
+    kind: Kind,
+    script: impl FnOnce(Stage, Danger) -> F,
+) -> (T, bool, usize)
+where
+    T: Send + 'static,
+    F: Future<Output = T> + Send + 'static,
+{
+    let danger = Danger::default();
+    let config = Config { faults: u32::MAX, hostile_until: 500_000_000, ..Config::default() };
+    let refuses = Refuses { lost, refusal, kind, next: Kind::Ping, refused: 0, danger: danger.clone() };
+    let (output, refuses) = play_with(config, refuses, |stage| script(stage, danger));
+    (output, refuses.lost.is_none(), refuses.refused)
+}
+
+/// Calm, but for a message that is lost, and then all requests of a kind that are refused.
+struct Refuses {
+    /// The message that is still to be lost.
+    lost: Option<(Fault, usize)>,
+    refusal: Fault,
+    kind: Kind,
+    /// The kind of the request that leaves.
+    next: Kind,
+    refused: usize,
+    danger: Danger,
+}
+
+impl Chooser for Refuses {
+    fn choose(&mut self, point: Point, _: u32) -> u32 {
+        let Point::Fault(place) = point else { return 0 };
+        if !self.danger.0.load(Ordering::Relaxed) {
+            return 0;
+        }
+        let index = |fault| place.faults().iter().position(|fits| *fits == fault).map(|at| at as u32 + 1);
+        if let Some((fault, left)) = &mut self.lost {
+            let Some(index) = index(*fault) else { return 0 };
+            if *left > 0 {
+                *left -= 1;
+                return 0;
+            }
+            self.lost = None;
+            return index;
+        }
+        match index(self.refusal).filter(|_| self.next == self.kind) {
+            Some(index) => {
+                self.refused += 1;
+                index
+            }
+            None => 0,
+        }
+    }
+
+    fn asks(&mut self, kind: Kind) {
+        self.next = kind;
+    }
+}
+
 /// From when on a fault may strike.
 #[derive(Clone, Default)]
 pub struct Danger(Arc<AtomicBool>);

@@ -9,7 +9,7 @@ use futures_util::FutureExt;
 use futures_util::future::join_all;
 use sim_zk::SimClient;
 use sim_zk::fault::Fault;
-use sim_zk::observer::Kind;
+use sim_zk::observer::{Kind, SimEvent};
 use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;

@@ -226,3 +226,98 @@ fn a_session_that_ends_ends_everything() {
         assert!(step(&c, options(1)).enter().await.expect_err("for good").is_session_over());
     });
 }
+
+/// An opening is one transaction with a write for each participant.
+#[test]
+fn more_than_fit_into_one_request_are_refused_in_one_sentence() {
+    play(|stage| async move {
+        let [a, b, c] = clients(&stage).await;
+        let _waits = enters(&a, options(2));
+        stage.settle().await;
+        let made = |number: usize| Op::Create {
+            path: format!("{STEP}/0/{number:032x}-member-{:010}", number + 1),
+            data: Vec::new(),
+            mode: CreateMode::Persistent,
+        };
+        let numbers: Vec<usize> = (0..6_000).collect();
+        for some in numbers.chunks(500) {
+            c.zk.multi(some.iter().map(|number| made(*number)).collect()).await.expect("they are made");
+        }
+        let refused = enters(&b, options(2)).await.expect_err("a request has its limits");
+        assert!(refused.is_bad_input(), "{refused}");
+        let sentence = refused.to_string();
+        assert!(sentence.contains("6002 have joined: to open it takes 1"), "{sentence}");
+        stage.settle().await;
+        assert_eq!(b.znodes(&stage), [""; 0], "who could not open it is out");
+    });
+}
+
+/// A stranger takes a participant's znode while that one hears nothing, others open without it, and its limit passes.
+#[test]
+fn who_was_removed_before_the_others_opened_learns_it_at_its_limit() {
+    play(|stage| async move {
+        let [a, b, c] = clients(&stage).await;
+        let stranger = stage.client("stranger").await;
+        let barrier = step(&a, options(2));
+        let limit = Duration::from_secs(2);
+        let entering = a.process.spawn(async move { barrier.enter_within(limit).await });
+        stage.pass(&a, Duration::from_millis(1_900)).await;
+        let own = a.znodes(&stage).remove(0);
+        // For an eighth of its session timeout.
+        a.process.order(Fault::ClientDeafened);
+        drop(a.zk.exists("/"));
+        stranger.zk.delete(&own, None).await.expect("it is there");
+        let (one, other) = (enters(&b, options(2)), enters(&c, options(2)));
+        let (one, other) = (one.await.expect("it is in"), other.await.expect("it is in"));
+        let told = entering.await.expect("its process lives").expect_err("it is not inside");
+        assert!(told.is_removed(), "{told}");
+        for out in join_all([leaves(&b, one), leaves(&c, other)]).await {
+            out.expect("it is out");
+        }
+    });
+}
+
+/// Behind each participant that goes, the keeper lists and watches the next one in one flight.
+#[test]
+fn a_keeper_waits_for_the_next_one_in_one_round_trip() {
+    play(|stage| async move {
+        let all: [Client; 4] = clients(&stage).await;
+        let keeper = &all[3];
+        let mut leaving = Vec::new();
+        let mut inside = all_inside(&stage, &all, Leave::Keeper).await;
+        while let Some(highest) = inside.pop() {
+            let mark = stage.mark();
+            leaving.push(leaves(&all[inside.len()], highest));
+            stage.settle().await;
+            let sent_by_it = |event: &SimEvent<'_>| matches!(event, SimEvent::Sent { process, .. } if *process == keeper.process.id());
+            let happened = stage.since(mark).into_iter();
+            let sent: Vec<u64> = happened.filter(|(_, event)| sent_by_it(event)).map(|(at, _)| at).collect();
+            // The first flight is its own leaving; behind the last participant it deletes everything.
+            if (1..3).contains(&inside.len()) {
+                assert!(sent.len() == 2 && sent[0] == sent[1], "{} left: {sent:?}", inside.len());
+            }
+        }
+        for out in join_all(leaving).await {
+            out.expect("it is out");
+        }
+    });
+}
+
+/// Whoever finds that a generation was ended by a foreign write wakes each of those left behind, by one write each.
+#[test]
+fn each_of_those_left_behind_is_woken_once() {
+    play(|stage| async move {
+        let [a, b, c, d] = clients(&stage).await;
+        let (first, second) = (enters(&a, options(3)), enters(&b, options(3)));
+        stage.settle().await;
+        c.zk.set(STEP, b"3", None).await.expect("it is written");
+        let mark = stage.mark();
+        let _next = enters(&d, options(3));
+        for told in [first.await, second.await] {
+            assert!(told.expect_err("nobody opened it").is_mismatch());
+        }
+        stage.settle().await;
+        let sets = d.sent(&stage, mark).into_iter().filter(|kind| *kind == Kind::Set).count();
+        assert_eq!(sets, 2, "one write for each");
+    });
+}

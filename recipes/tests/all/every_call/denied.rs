@@ -1,10 +1,11 @@
 //! Calls whose requests an access list denies, all of them or all from one on.
 
 use super::{Ready, Row, prepared, reads, tree, trees, waits, writes};
-use crate::common::{Danger, Drops, RECONNECT, Stage, dropping, play_faults, play_storm};
+use crate::common::{Danger, Drops, RECONNECT, Stage, dropping, play_faults, play_refusing, play_storm};
 use sim_zk::fault::Fault;
 use sim_zk::observer::Kind;
 use std::iter::{once, repeat_n};
+use std::time::Duration;
 use zk_recipes::zk::Error;
 
 /// More than any call sends.
@@ -132,4 +133,98 @@ fn every_call_that_is_refused_behind_a_loss_ends() {
             }
         }
     }
+}
+
+/// The same where all that is refused are requests of one kind: a round of a priority lock is eight requests.
+const MOST_THROTTLED_OF_A_KIND: usize = 1_000;
+
+/// The kinds of request that recipes send.
+pub const KINDS: [Kind; 9] = [
+    Kind::Create,
+    Kind::Delete,
+    Kind::Set,
+    Kind::Exists,
+    Kind::Get,
+    Kind::Children,
+    Kind::Multi,
+    Kind::MultiRead,
+    Kind::Sync,
+];
+
+/// How a call went of which requests were refused.
+struct Went {
+    ended: Option<Result<(), Error>>,
+    sent: usize,
+    /// Whether its session has no znode when it ends.
+    is_bare: bool,
+    /// What is sent in the ten seconds after that.
+    later: Vec<Kind>,
+}
+
+async fn goes(row: &'static Row, stage: Stage, danger: Danger) -> Went {
+    let a = stage.client("a").await;
+    let Ready { call, keeps } = prepared(row, &stage, &a).await;
+    let mark = stage.mark();
+    danger.begins();
+    let ended = dropping(Drops::Later(20_000), &stage, &a, call).await;
+    let (sent, is_bare) = (a.sent(&stage, mark).len(), a.znodes(&stage).is_empty());
+    let mark = stage.mark();
+    stage.pass(&a, Duration::from_secs(10)).await;
+    danger.ends();
+    let later = a.sent(&stage, mark);
+    drop(keeps);
+    Went { ended, sent, is_bare, later }
+}
+
+impl Went {
+    /// What is wrong with it, if so many requests may be sent at most. `is_clear`: no message was lost that might have to be looked for.
+    fn wrong(&self, most: usize, refused: usize, is_clear: bool) -> Option<String> {
+        let Went { ended, sent, is_bare, later } = self;
+        if *sent > most {
+            return Some(format!("{sent} requests, {ended:?}"));
+        }
+        let is_known = match ended {
+            None => return None,
+            Some(Ok(())) => true,
+            Some(Err(e)) if e.is_outcome_unknown() => false,
+            Some(Err(e)) if refused > 0 && (e.is_denied() || e.is_retryable_refusal()) => true,
+            Some(Err(e)) => return Some(e.to_string()),
+        };
+        // Whoever knows that nothing was made, or that it is gone, has nothing to look for.
+        (is_clear && is_known && *is_bare && !later.is_empty())
+            .then(|| format!("sends {later:?} after {ended:?}"))
+    }
+}
+
+/// All requests of one kind are refused, from the begin of a call on or once one of its messages was lost: an access list may permit
+/// reads and no writes, or an overloaded server may answer what is cheap. The call ends, or waits and asks no more; and it asks an
+/// overloaded server seldom. A call that a refusal ended has told the truth, or says that it does not know; and who knows that nothing
+/// was made looks for nothing afterwards.
+#[test]
+fn every_call_of_which_one_kind_of_request_is_refused_ends() {
+    let mut wrong = Vec::new();
+    for row in writes::all().chain(reads::all()).chain(waits::ALL) {
+        let losses = once(None).chain((0..).map(|nth| Some((Fault::ReplyLost, nth))));
+        for lost in losses {
+            let mut was_lost = lost.is_none();
+            for kind in KINDS {
+                for (refusal, most) in
+                    [(Fault::AccessDenied, MOST_DENIED), (Fault::Throttled, MOST_THROTTLED_OF_A_KIND)]
+                {
+                    let (went, is_lost, refused) =
+                        play_refusing(lost, refusal, kind, |stage, danger| goes(row, stage, danger));
+                    was_lost |= is_lost;
+                    let is_clear = lost.is_none() && !row.name.starts_with(SHARED);
+                    let why = went.wrong(most, refused, is_clear);
+                    wrong.extend(why.map(|why| {
+                        format!("{}, {lost:?} lost, {kind:?} {refusal:?} {refused} times: {why}", row.name)
+                    }));
+                }
+            }
+            if !was_lost {
+                break;
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -2,9 +2,10 @@
 
 use super::{EPHEMERAL, Ready, Row, prepared, reads, tree, trees, writes};
 use crate::common::every_await::at_every_request;
-use crate::common::{Client, Drops, RECONNECT, Stage, TIMEOUT, dropping, play};
+use crate::common::{Client, Drops, RECONNECT, Stage, TIMEOUT, dropping, play, play_refusing};
 use sim_zk::fault::Fault;
-use sim_zk::observer::SimEvent;
+use sim_zk::observer::{Kind, SimEvent};
+use std::time::Duration;
 use zk_recipes::zk::ZooKeeper;
 
 /// The tree after a call that was dropped is that of the whole call or that without it.
@@ -129,6 +130,44 @@ fn a_call_that_is_dropped_leaves_nothing() {
             a.has_left_nothing(&stage, &format!("{}, dropped {drops:?}", row.name));
             ended
         });
+    }
+}
+
+/// How many requests the clean-up of a call makes at most in 20 s that are refused.
+const MOST_REFUSED: usize = 400;
+
+/// What is sent for a call that was dropped, and for the guards that it gave, is repeated seldom while it is refused, and leaves no
+/// znode once it is not.
+#[test]
+fn the_clean_up_of_a_dropped_call_that_is_refused_asks_seldom_and_is_done_in_the_end() {
+    let struck = |row: &'static Row, moment, kind, refusal| {
+        play_refusing(None, refusal, kind, move |stage, danger| async move {
+            let a = stage.client("a").await;
+            let Ready { call, keeps } = prepared(row, &stage, &a).await;
+            drop(dropping(Drops::Later(moment), &stage, &a, call).await);
+            danger.begins();
+            drop(keeps);
+            let mark = stage.mark();
+            stage.pass(&a, Duration::from_secs(20)).await;
+            let sent = a.sent(&stage, mark).len();
+            danger.ends();
+            stage.pass(&a, Duration::from_secs(20)).await;
+            (sent, a.znodes(&stage).len())
+        })
+    };
+    for row in writes::all().chain(reads::all()) {
+        for moment in [5, 15, 1_000] {
+            // A barrier may stand as long as its session. No client sends that kind.
+            let ((_, stay), ..) = struck(row, moment, Kind::Reap, Fault::Throttled);
+            for kind in [Kind::Delete, Kind::Multi, Kind::Exists, Kind::Get, Kind::Children] {
+                for refusal in [Fault::Throttled, Fault::AccessDenied] {
+                    let ((sent, left), _, refused) = struck(row, moment, kind, refusal);
+                    let when = format!("{}, {moment} ms, {kind:?} {refusal:?} {refused} times", row.name);
+                    assert!(sent <= MOST_REFUSED, "{when}: {sent} requests");
+                    assert_eq!(left, stay, "{when}");
+                }
+            }
+        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! What the end of a call says of its write, and that another client sees all of it or nothing.
 
+use super::denied::KINDS;
 use super::dropped::IN_TWO_STEPS;
 use super::{Ready, Row, prepared, tree, trees, writes};
-use crate::common::{Client, RECONNECT, Stage, play_faults};
+use crate::common::{Client, Drops, RECONNECT, Stage, dropping, play_faults, play_refusing};
 use sim_zk::fault::Fault;
 use sim_zk::observer::SimEvent;
 use std::collections::BTreeSet;
@@ -92,4 +93,48 @@ fn a_write_in_doubt_is_not_said_to_be_denied() {
             }
         }
     }
+}
+
+/// A reply is lost, and from then on an access list denies all requests of one kind: who says that it was denied has written nothing.
+#[test]
+fn a_write_in_doubt_is_not_said_to_be_denied_by_a_list_that_permits_other_requests() {
+    let mut wrong = Vec::new();
+    for row in writes::all() {
+        let [none, whole] = <[_; 2]>::from(trees(row));
+        for nth in 0.. {
+            let mut was_lost = false;
+            for kind in KINDS {
+                let lost = Some((Fault::ReplyLost, nth));
+                let ((ended, tree), is_lost, _) =
+                    play_refusing(lost, Fault::AccessDenied, kind, |stage, danger| async move {
+                        let (looks, a) = (stage.client("looks").await, stage.client("a").await);
+                        let Ready { call, keeps } = prepared(row, &stage, &a).await;
+                        danger.begins();
+                        let ended = dropping(Drops::Later(20_000), &stage, &a, call).await;
+                        danger.ends();
+                        stage.pass(&a, 3 * RECONNECT).await;
+                        stage.settle().await;
+                        let tree = tree(&stage, &looks).await;
+                        drop(keeps);
+                        (ended, tree)
+                    });
+                was_lost |= is_lost;
+                let is_true = match &ended {
+                    Some(Ok(())) => tree == whole,
+                    Some(Err(e)) if !e.is_outcome_unknown() => tree == none,
+                    _ => true,
+                };
+                if !is_true {
+                    wrong.push(format!(
+                        "{}, reply {nth} lost, {kind:?} denied: {ended:?}, {tree:#?}",
+                        row.name
+                    ));
+                }
+            }
+            if !was_lost {
+                break;
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

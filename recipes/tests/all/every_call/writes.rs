@@ -288,6 +288,17 @@ pub const LOCKS: &[Row] = &[
             .boxed()
         },
     },
+    Row {
+        name: "Term::acknowledge",
+        prepare: |_, a| {
+            async move {
+                founds(&a).await;
+                let term = election(&a).stand().await.expect("it is elected");
+                of(term, |term| async move { term.acknowledge(b"10.0.0.7").await })
+            }
+            .boxed()
+        },
+    },
 ];
 
 pub fn queue(on: &Client, delivery: Delivery) -> Queue<SimClient> {

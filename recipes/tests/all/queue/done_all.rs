@@ -109,6 +109,19 @@ fn with_one_claim_lost_nothing_is_written_and_the_others_are_given_back() {
     }
 }
 
+#[test]
+fn an_item_that_cannot_be_deleted_is_no_lost_claim() {
+    play(|stage| async move {
+        let (a, b) = (stage.client("a").await, stage.client("b").await);
+        let (_consumer, claims) = claimed(&a).await;
+        let name = items(&b).await.remove(1);
+        b.makes(&format!("{QUEUE}/{name}/note")).await;
+        let refused = Claimed::done_all(claims, writes()).await.expect_err("one of them has a child");
+        let is_told = matches!(&refused, Error::Multi { cause, .. } if **cause == Error::NotEmpty);
+        assert!(is_told, "{refused}");
+    });
+}
+
 /// The same while a message is lost: the outcome is known all the same, or said to be unknown.
 #[test]
 fn a_lost_message_does_not_save_a_lost_claim() {

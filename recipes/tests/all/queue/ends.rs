@@ -50,6 +50,21 @@ fn a_session_that_ends_while_waiting_ends_the_wait() {
 }
 
 #[test]
+fn claims_that_were_made_ahead_end_with_their_session() {
+    play(|stage| async move {
+        let a = stage.client("a").await;
+        for item in [b"1", b"2", b"3"] {
+            producer(&a, Delivery::AtLeastOnce).put(item).await.expect("it is put");
+        }
+        let mut consumer = queue(&a, Delivery::AtLeastOnce).consumer(Prefetch(3)).expect("good");
+        assert_eq!(consumer.claim().await.expect("there are three").item().data, b"1");
+        a.zk.close(Duration::from_secs(1)).await.expect("it is closed");
+        assert!(consumer.claim().await.expect_err("its claims are gone").is_session_over());
+        assert!(consumer.claim_up_to(2).await.expect_err("its claims are gone").is_session_over());
+    });
+}
+
+#[test]
 fn a_try_gives_up_when_the_connection_is_lost() {
     play(|stage| async move {
         let (a, b) = (stage.client("a").await, stage.client("b").await);

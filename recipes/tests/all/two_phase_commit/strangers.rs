@@ -89,6 +89,21 @@ fn nothing_is_decided_on_znodes_that_strangers_have_touched() {
     }
 }
 
+/// The version of the tally is the number of votes, unless a stranger writes to it: then votes are looked at one by one.
+#[test]
+fn a_tally_that_a_stranger_has_raised_commits_nothing() {
+    for form in [PLAIN, FOLLOWED] {
+        play(move |stage| async move {
+            let (c, a) = (founder(&stage).await, stage.client("a").await);
+            drop(c.begins(form, &["a", "b"]).await);
+            c.zk.set("/app/tx/tally", b"", None).await.expect("it is there");
+            let refused = a.opens("a").await.vote(Vote::Commit).await.expect_err("b has not voted");
+            assert!(refused.is_mismatch(), "{refused}");
+            assert!(!contents(&stage).contains(&"decision".to_owned()), "nothing is decided");
+        });
+    }
+}
+
 #[test]
 fn a_vote_that_a_stranger_writes_is_no_vote_of_ours() {
     play(|stage| async move {
@@ -196,6 +211,24 @@ fn forgetting_decides_first_and_takes_foreign_children_along() {
             deciding.forget().await.expect("it is forgotten");
             assert_eq!(stage.names("/app"), Vec::<String>::new());
             coordinator.forget().await.expect("gone is gone");
+        });
+    }
+}
+
+#[test]
+fn forgetting_takes_children_along_whenever_they_come() {
+    for wait in (0..80).step_by(2) {
+        play(move |stage| async move {
+            let (c, a) = (founder(&stage).await, stage.client("a").await);
+            let coordinator = c.begins(Form::Coordinator, &["a", "b"]).await;
+            let forgetting = spawned(&c, coordinator.forget());
+            stage.pass(&a, Duration::from_millis(wait)).await;
+            match a.zk.create("/app/tx/note", b"", CreateMode::Persistent).await {
+                Ok(_) | Err(Error::NoNode) => {}
+                Err(e) => panic!("{wait} ms: {e}"),
+            }
+            assert_eq!(forgetting.await, Ok(()), "{wait} ms");
+            assert_eq!(stage.names("/app"), Vec::<String>::new(), "{wait} ms");
         });
     }
 }

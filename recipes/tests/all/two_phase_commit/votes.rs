@@ -216,6 +216,40 @@ fn a_site_that_dies_before_its_vote_is_told_at_once() {
 }
 
 #[test]
+fn who_has_opened_before_the_decision_votes_too_late_and_obeys() {
+    for form in FORMS {
+        for vote in [Vote::Abort, Vote::Commit] {
+            play(move |stage| async move {
+                let (c, a, b) = (founder(&stage).await, stage.client("a").await, stage.client("b").await);
+                drop(c.begins(form, &["a", "b"]).await);
+                let late = a.opens("a").await;
+                let first = b.votes("b", Vote::Abort).await;
+                assert_eq!(first.decision().await, Ok(Decision::Abort));
+                let late = late.vote(vote).await.unwrap_or_else(|e| panic!("{form:?} {vote:?}: {e}"));
+                assert_eq!(late.decision().await, Ok(Decision::Abort), "{form:?} {vote:?}");
+            });
+        }
+    }
+}
+
+/// One transaction writes to the ephemeral and deletes it: the coordinator is notified of the write, and reads that it is gone.
+#[test]
+fn a_site_whose_ephemeral_is_written_and_deleted_at_once_has_died() {
+    play(|stage| async move {
+        let (c, a, b) = (founder(&stage).await, stage.client("a").await, stage.client("b").await);
+        let coordinator = c.begins(Form::SiteEphemerals, &["a", "b"]).await;
+        let deciding = spawned(&c, async move { coordinator.decision().await });
+        let _voted = a.votes("a", Vote::Commit).await;
+        let _opened = b.opens("b").await;
+        stage.settle().await;
+        let path = b.znodes(&stage).remove(0);
+        let write = Op::Set { path: path.clone(), data: b"x".to_vec(), version: None };
+        a.zk.multi(vec![write, Op::Delete { path, version: None }]).await.expect("it is there");
+        assert_eq!(deciding.await, Ok(Decision::Abort));
+    });
+}
+
+#[test]
 fn a_site_that_dies_after_its_vote_changes_nothing() {
     play(|stage| async move {
         let (c, a, b) = (founder(&stage).await, stage.client("a").await, stage.client("b").await);
