@@ -54,6 +54,7 @@ impl Judge {
         }
         let before = self.findings.all().len();
         if event.at > self.view.now.at {
+            self.view.end_silent_holds(tables, event.at);
             let scene = Scene { view: &self.view, tables, index, at: event.at };
             self.rules.pass_time(&self.on, &scene, &mut self.findings);
         }

@@ -52,6 +52,8 @@ pub(crate) struct View {
     contender_at: Recent<At>,
     /// No believed hold has to stop before this time.
     pub(crate) first_stop: u64,
+    /// Nobody's silence ends a believed hold before this time.
+    first_silence: u64,
     pub(crate) watches: Watches,
     pub(crate) servers: Vec<ServerView>,
     /// By connection: its session.
@@ -66,6 +68,8 @@ pub(crate) struct View {
     pub(crate) calm_since: u64,
     /// In a capture: whether everything that can break a connection was recorded.
     faults_recorded: bool,
+    /// Whether the time at which the last answered request or ping was sent is known.
+    pub(crate) pings_recorded: bool,
     pub(crate) foreign_clients: bool,
     /// Faults of servers and of links between servers, which may affect any client.
     struck: Struck,
@@ -122,6 +126,7 @@ impl View {
             contenders: Recent::default(),
             contender_at: Recent::default(),
             first_stop: NEVER,
+            first_silence: NEVER,
             watches: Watches::default(),
             servers: Vec::with_capacity(5),
             conns: Vec::with_capacity(16),
@@ -132,6 +137,7 @@ impl View {
             healed: false,
             calm_since: 0,
             faults_recorded: header.faults_recorded,
+            pings_recorded: header.pings_recorded,
             foreign_clients: header.foreign_clients,
             struck: Struck::default(),
             quiet: false,

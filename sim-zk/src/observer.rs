@@ -65,7 +65,7 @@ pub enum SessionNews {
     Closed,
 }
 
-/// An event of the simulation. Pings have none. Processes, servers and connections appear by number.
+/// An event of the simulation. Pings have none but [`SimEvent::Heard`]. Processes, servers and connections appear by number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(missing_docs, reason = "fields are named as everywhere in the crate")]
 pub enum SimEvent<'a> {
@@ -85,6 +85,9 @@ pub enum SimEvent<'a> {
         zxid: i64,
         made: Option<(PathId, i64)>,
     },
+    /// The library hears of its server other than by a reply to client code: the answer to a ping, a handshake, or a request of its own,
+    /// which it had sent at that time. The session lasts for its timeout from there, whatever the ensemble does.
+    Heard { process: u8, session: SessionId, sent: u64 },
     /// Client code learns of a connection loss instead of a reply.
     Lost { process: u8, req: u32, op: u32 },
     /// A notification reaches the client.
@@ -188,6 +191,7 @@ impl SimEvent<'_> {
         same! {
             Sent { process, req, op, kind, path, watch, cleanup }
             Replied { process, session, conn, req, op, outcome, zxid, made }
+            Heard { process, session, sent }
             Lost { process, req, op }
             Noticed { process, session, conn, kind, path }
             Expected { process, op, version }

@@ -30,6 +30,10 @@ pub struct Header {
     /// process and of the servers), so that a loss without any of it has no cause.
     #[serde(default, skip_serializing_if = "is_default")]
     pub faults_recorded: bool,
+    /// Whether every answer to a ping is recorded, as [`What::Heard`](super::What::Heard): it is known exactly how long a client has
+    /// been without an answer.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub pings_recorded: bool,
     /// Whether the clients are foreign programs: what their libraries do with sessions and watches is not judged.
     #[serde(default, skip_serializing_if = "is_default")]
     pub foreign_clients: bool,

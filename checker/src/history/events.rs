@@ -92,6 +92,13 @@ macro_rules! event_table {
             },
             /// The reply to a create names the new znode. Follows that `Reply` at once.
             Made = "made" { path: Sym, czxid: u64 => hex },
+            /// The client library hears of its server other than by a [`What::Reply`]: the answer to a ping, a handshake, or a request of
+            /// its own. Only where the header says that pings are recorded.
+            Heard = "heard" {
+                session: Session,
+                /// When that request was sent, in microseconds.
+                sent: u64 => key seconds,
+            },
             /// The client library reports a connection loss: the reply is lost.
             Lost = "lost" { req: ReqId },
             /// A notification of a watch reaches the client.

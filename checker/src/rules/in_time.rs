@@ -1,7 +1,7 @@
 //! Beliefs that are kept too long: MX-14 (LE-9 of elections).
 
 use crate::rules::prelude::*;
-use crate::view::{Hold, Moment, Phase, StopWhy, View};
+use crate::view::{Hold, Moment, Op, Phase, StopWhy, View};
 use std::collections::BTreeSet;
 
 /// The reason to stop, in words.
@@ -11,6 +11,7 @@ pub(super) fn had_to_stop(why: StopWhy) -> &'static str {
         StopWhy::ZnodeGone => "it had learned that its znode was deleted",
         StopWhy::Disconnected => "it was disconnected, and its options say that it stops then",
         StopWhy::Deadline => "its deadline passed while it was disconnected",
+        StopWhy::Silence => "nothing that it had sent in a session timeout, less its margin, was answered",
         StopWhy::OwnDelete => "it had sent the delete of its own znode",
         StopWhy::EndOfPause => "its pause ended after its deadline",
     }
@@ -27,6 +28,22 @@ pub(crate) struct InTime {
 }
 
 impl InTime {
+    /// When a holder had to stop, and why.
+    fn stop_in_words(scene: &Scene<'_>, op: &Op, stop: Moment, why: StopWhy) -> String {
+        if why != StopWhy::Silence {
+            return format!("at {} it had to stop: {}", scene.when(stop), had_to_stop(why));
+        }
+        let object = scene.object(op.object);
+        format!(
+            "e{} is the last answer to it before it had to stop at {}: its session timeout is {}, and it stops {} before its \
+             end, which counts from the sending of what is answered",
+            stop.index,
+            crate::text::seconds(stop.at),
+            ms(scene.view.timeout_of(op.session)),
+            ms(object.margin)
+        )
+    }
+
     /// Looks at the holders whose znodes are deleted until they learn it.
     fn untold(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         let view = scene.view;
@@ -103,7 +120,7 @@ impl Rule for InTime {
                 scene.when(op.believed),
                 scene.when(scene.now())
             ))
-            .because(format!("at {} it had to stop: {}", scene.when(stop), had_to_stop(why)))
+            .because(Self::stop_in_words(scene, op, stop, why))
             .not_excused("it was not paused");
             out.fail(rule, scene, op.object, &[op.believed.index, index], text);
         }

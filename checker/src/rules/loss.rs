@@ -2,9 +2,9 @@
 //!
 //! A holder is told of a loss because its connection broke, its session is over, its znode was deleted, or it was
 //! without a reply for so long that the session may be over. The last of these is the recipe's own conclusion, from
-//! requests and pings. Pings are not recorded, but a connected client pings three times in a session timeout, and
-//! where no fault is injected it gets replies: after one patience without a fault it has heard of its server, whether
-//! it sent requests or not.
+//! requests and pings. Where pings are recorded, it is known what was answered last. Where they are not, a connected
+//! client still pings three times in a session timeout, and where no fault is injected it gets replies: after one
+//! patience without a fault it has heard of its server, whether it sent requests or not.
 //!
 //! A simulation shows what breaks connections and ends sessions. A capture shows that they broke, and the faults that
 //! may have been the cause, if all of these were recorded (`faults_recorded`): where no fault was injected for long
@@ -70,7 +70,15 @@ fn wrong(scene: &Scene<'_>, loss: &Loss) -> Option<String> {
     let shortest = if drifts { patience - patience / 5 } else { patience };
     let silent = scene.at.saturating_sub(session.answered_sent);
     if silent.saturating_add(view.settle) < shortest {
-        return Some(format!("a request that it had sent {} before was answered", ms(silent)));
+        let what = if view.pings_recorded { "a request or a ping" } else { "a request" };
+        return Some(format!(
+            "{what} that it had sent {} before was answered; it stops after {} without an answer",
+            ms(silent),
+            ms(patience)
+        ));
+    }
+    if view.pings_recorded {
+        return None;
     }
     if !view.is_sim() {
         return view
@@ -99,9 +107,14 @@ pub(super) fn judge(rule: RuleId, scene: &Scene<'_>, loss: &Loss, out: &mut Find
     }
     let session = scene.view.session(loss.session);
     let text = explain(format!(
-        "{} was told to stop at {}, after holding since {}",
+        "{} was told at {} that it {}, which it had been since {}",
         scene.actor(loss.op),
         scene.when(scene.now()),
+        match rule {
+            RuleId::Le10 => "may be the leader no more",
+            RuleId::Gm8 => "may be a member no more",
+            _ => "may be the holder no more",
+        },
         scene.when(loss.since)
     ))
     .because(match loss.znode {

@@ -52,6 +52,9 @@ impl Writer<'_> {
         if header.faults_recorded {
             out.push_str(" faults_recorded");
         }
+        if header.pings_recorded {
+            out.push_str(" pings_recorded");
+        }
         if header.first_number != 0 {
             write!(out, " first_number {}", header.first_number)?;
         }

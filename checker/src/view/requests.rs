@@ -123,8 +123,7 @@ impl View {
         &mut self,
         tables: Tables<'_>,
         id: ReqId,
-        code: Code,
-        zxid: u64,
+        (code, zxid, conn): (Code, u64, Conn),
     ) -> Result<(), String> {
         let req = self.answer(id, false)?;
         let reply = self.now.index;
@@ -160,9 +159,9 @@ impl View {
                 _ => op.calm = false,
             }
         }
-        if code == Code::Ok {
-            let session = self.session_mut(req.session);
-            session.answered_sent = session.answered_sent.max(req.sent.at);
+        // A refusal is an answer as well; without a connection, it may be the library's own.
+        if code == Code::Ok || self.pings_recorded && !conn.is_none() {
+            self.heard(req.session, req.sent.at);
         }
         let reads = matches!(req.kind, Request::Exists | Request::Get | Request::Children);
         if code == Code::NoNode && reads && !req.cleanup {
@@ -175,6 +174,15 @@ impl View {
             self.arm(Armed { session, table, path, server, conn, mode: WatchMode::OneShot }, req.op);
         }
         Ok(())
+    }
+
+    /// Notes that something that a client had sent at that time was answered.
+    pub(super) fn heard(&mut self, session: Session, sent: u64) {
+        let now = self.now.index;
+        let session = self.session_mut(session);
+        if sent > session.answered_sent {
+            (session.answered_sent, session.answer) = (sent, now);
+        }
     }
 
     /// Notes that a client learned that a znode does not exist.

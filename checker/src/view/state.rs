@@ -224,8 +224,11 @@ initial! {
         ended: Moment = Moment::NEVER,
         /// Notifications that were fired and not delivered.
         undelivered: u32 = 0,
-        /// The time at which the latest answered request had been sent.
+        /// The time at which the latest answered request had been sent; of pings, and what libraries ask for themselves, only where these
+        /// are recorded.
         answered_sent: u64 = 0,
+        /// The event of that answer.
+        answer: u32 = 0,
         /// Whether a server reported taking the session over. A history with such events reports everything else that
         /// servers do for a session; a history without them reports less.
         is_attached: bool = false,

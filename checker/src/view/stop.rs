@@ -4,8 +4,8 @@
 //! act on a disconnect, unless it may go on until its deadline; the deadline; it sends its own delete. While the
 //! process is paused the instant moves to the end of the pause.
 //!
-//! The deadline is the session timeout, less the margin, after the sending of the last request that was answered.
-//! Pings are not recorded, so the deadline only counts where it is certain: while disconnected, and after a pause,
+//! The deadline is the session timeout, less the margin, after the sending of the last request or ping that was answered.
+//! Where pings are not recorded, the deadline only counts where it is certain: while disconnected, and after a pause,
 //! nothing was answered.
 
 use super::{Hold, Moment, NEVER, Phase, View};
@@ -18,6 +18,8 @@ pub(crate) enum StopWhy {
     ZnodeGone,
     Disconnected,
     Deadline,
+    /// The deadline, where pings are recorded.
+    Silence,
     OwnDelete,
     EndOfPause,
 }
@@ -118,6 +120,46 @@ impl View {
         }
         self.ops[id.0 as usize].stop = stop;
         self.no_stop_before(id);
+        if self.pings_recorded {
+            self.first_silence = self.first_silence.min(self.silent_by(tables, id));
+        }
+    }
+
+    /// The time at which a hold ends unless something is answered before that was sent later.
+    fn silent_by(&self, tables: Tables<'_>, id: OpId) -> u64 {
+        let op = self.op(id);
+        let object = &tables.objects[usize::from(op.object.0)];
+        self.session(op.session).answered_sent.saturating_add(self.patience(object, op.session))
+    }
+
+    /// Ends the holds for which too much time has passed without an answer, and notes when that may come next. What arrives in a pause
+    /// is taken in at its end, so a pause lasts for a moment longer here. Called before time passes.
+    pub(crate) fn end_silent_holds(&mut self, tables: Tables<'_>, at: u64) {
+        if at <= self.first_silence {
+            return;
+        }
+        let mut next = NEVER;
+        let believers: Vec<OpId> =
+            self.contests.iter().flat_map(|contest| contest.believers.iter().copied()).collect();
+        for id in believers {
+            let op = self.op(id);
+            let client = self.client(op.client);
+            // A client that stands still cannot stop; at its end a pause is looked at again.
+            if client.is_paused() {
+                continue;
+            }
+            let (_, resumed) = client.last_pause;
+            let resumed = if resumed.came() { resumed.at.saturating_add(self.settle) } else { 0 };
+            let by = self.silent_by(tables, id).max(resumed);
+            if at > by {
+                let index = self.session(op.session).answer;
+                self.ops[id.0 as usize].stop.no_later(by, StopWhy::Silence, index);
+                self.no_stop_before(id);
+            } else {
+                next = next.min(by);
+            }
+        }
+        self.first_silence = next;
     }
 
     /// The time for which a holder may go on without a reply.
@@ -207,6 +249,9 @@ impl View {
                 stop.at == now.at && (was < now.at.saturating_sub(settle) || silent_too_long || expired);
         }
         self.look_for_first_stop();
+        if self.pings_recorded {
+            self.first_silence = 0;
+        }
     }
 
     /// Ends a hold, as recorded or as concluded from a release or a death.

@@ -62,12 +62,13 @@ impl View {
             }
             What::Reply { req, code, zxid, conn } => {
                 self.speaks_for(req, conn);
-                self.reply(tables, req, code, zxid)?;
+                self.reply(tables, req, (code, zxid, conn))?;
             }
             What::Made { path, czxid } if !self.is_sim() && czxid != 0 => {
                 let owner = self.client_session(event.who);
                 self.create(tables, event, path, czxid, owner);
             }
+            What::Heard { session, sent } => self.heard(session, sent.min(event.at)),
             What::Lost { req } => {
                 let sent = self.answer(req, true)?;
                 self.disturb(sent.op);

@@ -350,6 +350,7 @@ fn what() -> impl Strategy<Value = What> {
         ),
         (session(), req(), zxid()).prop_map(|(session, req, zxid)| What::Barrier { session, req, zxid }),
         (session(), conn()).prop_map(|(session, conn)| What::Attached { session, conn }),
+        (session(), zxid()).prop_map(|(session, sent)| What::Heard { session, sent }),
         (session(), zxid()).prop_map(|(session, seen)| What::TurnedAway { session, seen }),
         (session(), zxid()).prop_map(|(session, zxid)| What::Moved { session, zxid }),
         any::<u32>().prop_map(|epoch| What::Elected { epoch }),
@@ -387,6 +388,7 @@ prop_compose! {
         times in any::<[u32; 5]>(),
         sync_limit in prop_oneof![Just(SYNC_LIMIT), any::<u32>()],
         faults_recorded in any::<bool>(),
+        pings_recorded in any::<bool>(),
         foreign_clients in any::<bool>(),
         first_number in prop_oneof![Just(0), any::<i32>()],
         source in name(),
@@ -411,7 +413,7 @@ prop_compose! {
         let [tick, timeout, election, round_trip, settle] = times.map(u64::from);
         let mut at = 0;
         History {
-            header: Header { format: 1, mode, clients, tick, timeout, election, round_trip, settle, sync_limit, faults_recorded, foreign_clients, first_number, source },
+            header: Header { format: 1, mode, clients, tick, timeout, election, round_trip, settle, sync_limit, faults_recorded, pings_recorded, foreign_clients, first_number, source },
             objects: objects.into_iter().map(|(kind, path, stop, fenced, [a, b, c, d, margin, size], manner)| Object {
                 on_suspect: if stop { OnSuspect::Stop } else { OnSuspect::UntilDeadline },
                 margin: margin.into(),

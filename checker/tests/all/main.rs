@@ -31,6 +31,7 @@ mod metamorphic;
 mod monitor_breaches;
 mod monitors;
 mod names;
+mod pings;
 mod priority_lock;
 mod probes;
 mod queues;

@@ -193,6 +193,7 @@ pub fn header(config: &Config, timeout: Duration) -> Header {
         settle: 1000,
         sync_limit: config.sync_limit as u32,
         faults_recorded: false,
+        pings_recorded: true,
         foreign_clients: false,
         first_number: config.settings.first_number,
         source: String::new(),

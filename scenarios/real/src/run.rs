@@ -403,6 +403,7 @@ impl Own {
             sync_limit: zk_checker::history::SYNC_LIMIT,
             // The faults of other servers are unknown.
             faults_recorded: order.owned.is_some(),
+            pings_recorded: false,
             foreign_clients: false,
             first_number: 0,
             source: order.source.clone(),

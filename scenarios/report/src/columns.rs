@@ -137,6 +137,7 @@ impl Facts {
             }
             What::Served { req, conn, zxid } => Facts { req, conn, zxid: Some(zxid), ..none },
             What::Barrier { session, req, zxid } => Facts { session, req, zxid: Some(zxid), ..none },
+            What::Heard { session, .. } => Facts { session, ..none },
             What::TurnedAway { session, seen } => Facts { session, zxid: Some(seen), ..none },
             _ => none,
         }

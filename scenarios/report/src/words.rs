@@ -150,6 +150,9 @@ impl<'a> Sentences<'a> {
             What::Made { path, czxid } => {
                 format!("learns its znode: {}, czxid {czxid:#x}", self.words.short(path))
             }
+            What::Heard { session, sent } => {
+                format!("is answered in session s{}: a ping of {:.3} s", session.0, sent as f64 / 1e6)
+            }
             What::Lost { req } => format!("✗ connection lost before the reply: {}", self.asked(req)),
             What::Notice { kind, path, .. } => {
                 format!("◀ notification: {} {}", notice(kind), self.words.short(path))

@@ -37,6 +37,8 @@ impl Recorder {
             // Clients are processes in real time: they take their time.
             round_trip: 100_000,
             settle: 1_000_000,
+            // What pings a client sends, and when, only the client knows.
+            pings_recorded: false,
             foreign_clients: true,
             source,
             ..header(config, Duration::from_micros(20 * config.tick))

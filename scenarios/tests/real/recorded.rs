@@ -55,6 +55,7 @@ fn journal() -> Journal {
         settle: 250_000,
         sync_limit: zk_checker::history::SYNC_LIMIT,
         faults_recorded: false,
+        pings_recorded: false,
         foreign_clients: false,
         first_number: 0,
         source: String::new(),

@@ -25,6 +25,11 @@ impl Clock {
         self.world + (local.saturating_sub(self.local).saturating_mul(1000)).div_ceil(self.rate)
     }
 
+    /// Returns the time that passes in the world while the clock, at its present rate, shows that `local` passes.
+    pub(super) fn world_span(&self, local: u64) -> u64 {
+        local.saturating_mul(1000) / self.rate
+    }
+
     /// Returns the rate, in thousandths of the rate of the world clock.
     pub(super) fn rate(self) -> u64 {
         self.rate

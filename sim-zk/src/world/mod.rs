@@ -280,8 +280,19 @@ impl World {
         act: impl FnOnce(&mut ClientSession, u64, &Paths, &mut Vec<Out>),
     ) {
         let mut out = std::mem::take(&mut self.out);
-        let local = self.local_time(self.process_of(handle));
-        act(&mut self.sessions[usize::from(handle.0)].1, local, &self.paths, &mut out);
+        let process = self.process_of(handle);
+        let local = self.local_time(process);
+        let session = &mut self.sessions[usize::from(handle.0)].1;
+        let heard = session.safe_from();
+        act(session, local, &self.paths, &mut out);
+        // A reply to client code tells it itself.
+        if session.safe_from() != heard && !out.iter().any(|out| matches!(out, Out::Answered(_))) {
+            let (session, ago) = (session.session(), local - session.safe_from());
+            // A clock that runs slowly since then makes more of it than has passed.
+            let ago = self.processes[usize::from(process)].clock.world_span(ago);
+            let sent = self.now.saturating_sub(ago);
+            self.emit(context, SimEvent::Heard { process, session, sent });
+        }
         let mut next = 0;
         // Carrying out one output can append further ones.
         while next < out.len() {

@@ -47,6 +47,30 @@ fn an_idle_client_pings_at_a_third_of_its_timeout() {
     });
 }
 
+/// Observers are told of an answer to a ping; the reply to a request tells of itself.
+#[test]
+fn an_answer_to_a_ping_is_told_with_the_time_of_its_sending() {
+    for drift in [false, true] {
+        let (_, tape) = calm(move |sim| async move {
+            let (process, zk) = client(&sim, "a").await;
+            if drift {
+                process.inflict(Fault::ClockDrift, ms(60_000));
+            }
+            wait(&zk, ms(4_500)).await;
+            zk.sync("/").await.expect("the sync succeeds");
+        });
+        let heard = |event: &SimEvent<'static>| match event {
+            SimEvent::Heard { sent, .. } => Some(*sent),
+            _ => None,
+        };
+        let told: Vec<(u64, u64)> =
+            tape.seen.iter().filter_map(|(at, event)| heard(event).map(|sent| (*at, sent))).collect();
+        assert_eq!(told.len(), 2, "{told:?}");
+        // An answer takes 10 ms, and times on another clock are rounded.
+        assert!(told.iter().all(|(at, sent)| (9_998..=10_002).contains(&(at - sent))), "{told:?}");
+    }
+}
+
 #[test]
 fn a_client_that_comes_back_pings_a_third_later() {
     calm(|sim| async move {

@@ -172,8 +172,7 @@ impl Probes {
         }
     }
 
-    /// Whether the session was certainly alive. Pings are not recorded, but a request that was answered had been sent
-    /// less than a timeout ago; or its client is connected, and so had a reply within two thirds of the timeout, and
+    /// Whether the session was certainly alive. A request that was answered had been sent less than a timeout ago; or its client is connected, and so had a reply within two thirds of the timeout, and
     /// a server between it and the leader was affected by a fault.
     fn marked(&mut self, scene: &Scene<'_>, session: Session, out: &mut Findings) {
         let view = scene.view;

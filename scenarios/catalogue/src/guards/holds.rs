@@ -81,7 +81,7 @@ pub static THINGS: [Thing; 10] = [
         path: "/guards/of-kazoo",
         naming: Naming::Kazoo,
         parents: Parents::MustExist,
-        margin: 3,
+        margin: 2,
         ..PLAIN
     },
     Thing {

@@ -19,6 +19,7 @@ pub(super) static ALL: &[&Workload] = &[
     &ONCE_RESENDS,
     &ONCE_TAKES_LOSS_FOR_SUCCESS,
     &STATE_ALWAYS_HELD,
+    &MARGIN_OVERLOOKED,
     &RESUMES_TOO_EARLY,
     &RUN_GOES_ON,
     &EVICTS_THE_FIRST,
@@ -51,6 +52,7 @@ enum Wrong {
     OnceResends,
     OnceTakesLossForSuccess,
     StateAlwaysHeld,
+    MarginOverlooked,
     ResumesTooEarly,
     RunGoesOn,
     EvictsTheFirst,
@@ -208,7 +210,9 @@ impl<C: Client, Z: ZooKeeper> Guarding for WrongGuard<C, Z> {
 
 fn run<C: Client>(task: Task<C>, wrong: Wrong, lie: &'static Lie) -> BoxFuture<'static, ()> {
     let liar = Liar::new(&task.client, lie);
-    let make = move |zk: &C::Zk, thing: &_, margin| {
+    let make = move |zk: &C::Zk, thing: &_, margin: Option<Duration>| {
+        // One that no hold could survive is still refused.
+        let margin = margin.filter(|margin| wrong != Wrong::MarginOverlooked || *margin >= zk.timeout());
         let right = Line::new(zk, thing, margin)?;
         Ok(WrongLine { wrong, liar: liar.clone(), right, zk: zk.clone() })
     };
@@ -246,6 +250,9 @@ fn struck(faults: &[Fault], rate: f64) -> Plan {
 
 /// Ends sessions while their clients do not look.
 const ENDS: &[Fault] = &[Fault::SessionExpiry, Fault::ClientPause];
+
+/// Keeps pings from being answered.
+const SILENCES: &[Fault] = &[Fault::ClientMuted, Fault::ClientDeafened];
 
 /// Ends sessions, or only connections.
 const BREAKS: &[Fault] = &[Fault::SessionExpiry, Fault::Disconnect];
@@ -298,6 +305,17 @@ static STATE_ALWAYS_HELD: Workload = mutant(
     BREAKS,
     |_| struck(BREAKS, 0.05),
     |task| run(task, Wrong::StateAlwaysHeld, &HONEST),
+);
+
+/// A holder that has not been answered for long goes on nearly until the ensemble may have ended its session, although its caller asked
+/// for more time to stop.
+static MARGIN_OVERLOOKED: Workload = mutant(
+    "guards-margin-overlooked",
+    "a holder stops a tenth of the session timeout before its end, whatever margin its caller asked for",
+    Caught::by(Mx14).or(&[(Le9, "of an office")]),
+    SILENCES,
+    |_| struck(SILENCES, 0.05),
+    |task| run(task, Wrong::MarginOverlooked, &HONEST),
 );
 
 /// A holder goes on while its connection is lost.

@@ -5,6 +5,7 @@
 //! session as long as that lives. So a session lives on pings alone for most of the time, and so does whatever is held
 //! through it: whoever is told to stop where no fault has struck was told so for nothing.
 
+mod deadline_too_early;
 mod without_pings;
 
 use crate::group::workload::{self as group, Gathering, follow};
@@ -35,7 +36,7 @@ pub static RECIPE: Recipe = Recipe {
     workload: &WORKLOAD,
     real: Some(&REAL),
     stories: &[],
-    mutants: &[&without_pings::WORKLOAD],
+    mutants: &[&without_pings::WORKLOAD, &deadline_too_early::WORKLOAD],
     lies: &[],
     real_mutants: &[],
 };

@@ -197,6 +197,10 @@ impl Journal {
                     self.write(at, client(process), OpId(op), What::Made { path, czxid: czxid as u64 });
                 }
             }
+            SimEvent::Heard { process, session, sent } => {
+                let session = self.session(session);
+                self.write(at, client(process), none, What::Heard { session, sent });
+            }
             SimEvent::Lost { process, req, op } => {
                 self.write(at, client(process), OpId(op), What::Lost { req: ReqId(req) });
             }
@@ -255,6 +259,7 @@ impl Observer for Journal {
             SimEvent::Sent { .. }
             | SimEvent::Expected { .. }
             | SimEvent::Replied { .. }
+            | SimEvent::Heard { .. }
             | SimEvent::Lost { .. }
             | SimEvent::Noticed { .. }
             | SimEvent::Forgot { .. }
