@@ -197,8 +197,19 @@ impl Config {
                 Some((zxid, at)) => format!("has the value of zxid {zxid:#x} (e{})", at.index),
                 None => "has no value".to_owned(),
             };
-            let text = explain(format!("{who} {has}; the last change was at zxid {:#x}", last.zxid))
-                .because(format!("that was at {}, and no fault was active since", scene.when(last.at)));
+            let text = explain(format!(
+                "{who} follows {} since {} and {has}; the last change is that of zxid {now_at:#x}",
+                scene.place(doing.object),
+                scene.when(scene.view.op(doing.id).called),
+                now_at = last.zxid
+            ))
+            .because(format!(
+                "that change was applied at {}, {} ago, and without a fault the limit is {}",
+                scene.when(last.at),
+                ms(scene.at.saturating_sub(last.at.at)),
+                ms(scene.view.bound(doing.object))
+            ))
+            .because(format!("it is {who} that should have read again: its last watch was to tell it"));
             out.fail(RuleId::Cf3, scene, doing.object, &[last.at.index], text);
         }
     }

@@ -53,9 +53,10 @@ impl Wakes {
         for doubt in doubts.certain(scene.at, |op| self.source(scene, op, tells)) {
             let op = scene.view.op(doubt.op);
             let path = scene.path(scene.object(op.object).path);
-            let text = doubt
-                .explain(scene, &format!("follows {path}"))
-                .because("no watch is armed that would report the next change");
+            let text = doubt.explain(scene, &format!("follows {path}")).because(format!(
+                "{} has no watch that would tell it of the next change: its last read should have armed one",
+                scene.client(op.client)
+            ));
             let found = Found::fail(self.rule, doubt.since.index);
             out.find(found, scene, Some(op.object), &[op.called.index], text);
         }

@@ -119,8 +119,16 @@ impl Group {
             let other = self.lives.iter().find(|life| life.op == event.op && !life.deleted.came());
             if let Some(other) = other {
                 let who = scene.actor(member.id);
-                let text = explain(format!("{who} created {} to join", scene.znode(path)))
-                    .because(format!("its {} still exists", scene.znode(other.path)));
+                let text = explain(format!(
+                    "{who} created the znode {} at {}",
+                    scene.znode(path),
+                    scene.when(scene.now())
+                ))
+                .because(format!(
+                    "its znode {} of the same join exists since {}",
+                    scene.znode(other.path),
+                    scene.when(other.created)
+                ));
                 out.fail(RuleId::Gm5, scene, object, &[other.created.index], text);
             }
         }
@@ -212,7 +220,11 @@ impl Group {
             return;
         }
         let who = scene.actor(member.id);
-        let told = explain(format!("the join of {who} returned done"));
+        let called = scene.when(scene.view.op(member.id).called);
+        let told = explain(format!(
+            "the join that {who} called at {called} returned done at {}",
+            scene.when(member.since)
+        ));
         let own = self.lives.iter().rfind(|life| life.op == member.id);
         let wrong = match own {
             None => {
@@ -223,14 +235,18 @@ impl Group {
                     .rfind(|life| life.object == member.object && scene.name(life.path) == id);
                 match of {
                     Some(life) => Some((
-                        format!("{} belongs to {}", scene.znode(life.path), scene.session(life.owner)),
+                        format!(
+                            "the znode {} belongs to {}",
+                            scene.znode(life.path),
+                            scene.session(life.owner)
+                        ),
                         life.created.index,
                     )),
-                    None => Some(("it has no znode".to_owned(), u32::MAX)),
+                    None => Some((format!("{who} has no znode in the group"), u32::MAX)),
                 }
             }
             Some(own) if own.owner != member.session => Some((
-                format!("{} belongs to {}", scene.znode(own.path), scene.session(own.owner)),
+                format!("its znode {} belongs to {}", scene.znode(own.path), scene.session(own.owner)),
                 own.created.index,
             )),
             Some(_) => None,
@@ -269,26 +285,37 @@ impl Group {
                 |from: u64| scene.at > from.max(resumed).max(member.since.at).saturating_add(view.settle);
             let session = view.session(member.session);
             let object = scene.object(member.object);
-            let silent = session.suspended.at.saturating_add(view.patience(object, member.session));
+            // The time from which it counts is the sending of the last thing that was answered.
+            let heard = if view.pings_recorded { session.answered_sent } else { session.suspended.at };
+            let patience = view.patience(object, member.session);
+            let silent = heard.saturating_add(patience);
             let found = if session.known_over.came() && late(session.known_over.at) {
-                Some((RuleId::Gm6, session.known_over, "it knew that its session had ended"))
+                let why =
+                    format!("at {} it learned that its session had ended", scene.when(session.known_over));
+                Some((RuleId::Gm6, session.known_over, why))
             } else if member.told.came() && late(member.told.at) {
-                Some((RuleId::Gm4, member.told, "it had learned that its znode was deleted"))
+                let why = format!("at {} it learned that its znode was deleted", scene.when(member.told));
+                Some((RuleId::Gm4, member.told, why))
             } else if session.is_suspended && session.ended.came() && late(silent) {
-                Some((
-                    RuleId::Gm6,
-                    session.suspended,
-                    "it was disconnected for longer than its session timeout",
-                ))
+                let why = format!(
+                    "it lost its connection at {}, and its session ended at {}: it had to report {} after the last answer",
+                    scene.when(session.suspended),
+                    scene.when(session.ended),
+                    ms(patience)
+                );
+                Some((RuleId::Gm6, session.suspended, why))
             } else {
                 None
             };
             let Some((rule, moment, why)) = found else { continue };
             let who = scene.actor(member.id);
-            let text =
-                explain(format!("{who} believes that it is a member since {}", scene.when(member.since)))
-                    .because(format!("at {} {why}", scene.when(moment)))
-                    .not_excused("it has neither joined again nor reported that it is out");
+            let text = explain(format!(
+                "{who} is a member since {}, as far as it knows, and still at {}",
+                scene.when(member.since),
+                scene.when(scene.now())
+            ))
+            .because(why)
+            .not_excused("it has neither joined again nor reported that it is out");
             out.fail(rule, scene, member.object, &[member.since.index, moment.index], text);
             self.members[at].is_over = true;
         }
@@ -428,8 +455,14 @@ impl Group {
         ] {
             out.premise(rule, object);
             if let Some(id) = id {
-                let text = explain(format!("{who} follows the group: {id} {why}"))
-                    .because(format!("the members have not changed since {}", crate::text::seconds(changed)));
+                let called = scene.when(scene.view.op(watcher.id).called);
+                let text =
+                    explain(format!("{who} follows the group since {called}: {id} {why}")).because(format!(
+                        "the members have not changed since {}, for {}; the limit is {}",
+                        crate::text::seconds(changed),
+                        ms(scene.at.saturating_sub(changed)),
+                        ms(scene.view.bound(object))
+                    ));
                 out.fail(rule, scene, object, &[seen], text);
             }
         }
@@ -441,8 +474,14 @@ impl Group {
             let Some(member) = self.members.iter().find(|member| member.id == life.op) else { continue };
             if member.is_released && scene.view.present_client(life.owner).is_some() {
                 let who = scene.actor(member.id);
-                let text = explain(format!("{} of {who} still exists", scene.znode(life.path)))
-                    .because("its membership has ended");
+                let text = explain(format!(
+                    "the znode {} of {who} still exists at the end, since {}",
+                    scene.znode(life.path),
+                    scene.when(life.created)
+                ))
+                .because(format!(
+                    "{who} has given its membership up, or back: it should have deleted the znode"
+                ));
                 out.fail(RuleId::Gm5, scene, life.object, &[life.created.index], text);
             }
         }

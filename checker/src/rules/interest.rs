@@ -38,7 +38,11 @@ impl EndOfInterest {
                 scene.when(op.called),
                 scene.when(*since)
             ))
-            .not_excused(format!("there was no fault for {}, and the limit is shorter", ms(scene.at - from)));
+            .not_excused(format!(
+                "there was no fault for {}, and the limit is {}",
+                ms(scene.at - from),
+                ms(view.bound(op.object))
+            ));
             out.fail_in(
                 Layer::Liveness,
                 scene.rule(Self::ID, op.object),

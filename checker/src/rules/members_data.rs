@@ -64,10 +64,18 @@ impl MembersData {
         }
         let who = scene.actor(event.op);
         let why = match writes.iter().any(|write| write.data == wanted) {
-            true => format!("they had been replaced at zxid {:#x} at the latest", writes[least].zxid),
+            true => format!(
+                "they had been replaced at zxid {:#x} at the latest, which {who} had read or written before",
+                writes[least].zxid
+            ),
             false => "they were never written".to_owned(),
         };
-        let text = explain(format!("{who} saw the data {data:?} of the member {id}")).because(why);
+        let text = explain(format!(
+            "{who} saw the data {data:?} of the member {} at {}",
+            crate::text::abbreviated(id),
+            scene.when(scene.now())
+        ))
+        .because(why);
         out.fail(RuleId::Gm1, scene, object, &[scene.view.op(event.op).called.index], text);
     }
 }

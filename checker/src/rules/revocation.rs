@@ -21,6 +21,8 @@ pub(crate) struct Heard {
 #[derive(Clone, Copy)]
 struct Asked {
     op: OpId,
+    /// Who asked it.
+    by: OpId,
     contender: u32,
     since: Moment,
     /// The time at which a read showed the word to the owner.
@@ -45,7 +47,7 @@ fn is_word(found: Digest) -> bool {
 }
 
 impl Heard {
-    fn ask(&mut self, scene: &Scene<'_>, contender: u32, out: &mut Findings) {
+    fn ask(&mut self, scene: &Scene<'_>, contender: u32, by: OpId, out: &mut Findings) {
         let view = scene.view;
         let Some(asked) = view.contender(contender) else { return };
         let op = view.op(asked.op);
@@ -60,6 +62,7 @@ impl Heard {
         }
         self.asked.push(Asked {
             op: asked.op,
+            by,
             contender,
             since: view.now,
             given: Moment::NEVER,
@@ -111,21 +114,17 @@ impl Heard {
                 }
                 return true;
             }
-            // The reply to the arming read suffices; after a notification one more read is due.
-            let patience = view.round_trip / 2 + view.settle;
             // A waiter of a priority lock whose request for the grant is in flight cannot know whether it still waits.
             let may_be_granted =
                 scene.is_of(Kind::PriorityLock, op.object) && op.is_waiting() && op.in_flight > 0;
-            let given = !may_be_granted && Self::could_act(scene, op, asked.given, patience);
+            let given = !may_be_granted && Self::could_act(scene, op, asked.given, Self::after_reading(view));
             // Once it was forced out, its look finds no znode, and no word.
             let is_there = own.is_some_and(Contender::is_alive);
             let quiet = view.calm_since < asked.noticed.at
                 && connected < asked.noticed.at
                 && op.in_flight == 0
                 && is_there;
-            // A busy machine takes its time.
-            let busy = if view.is_sim() { 0 } else { view.settle };
-            let noticed = quiet && Self::could_act(scene, op, asked.noticed, 4 * view.round_trip + busy);
+            let noticed = quiet && Self::could_act(scene, op, asked.noticed, Self::after_notice(view));
             if given || noticed || calm {
                 Self::lost(scene, *asked, out);
                 return false;
@@ -134,40 +133,76 @@ impl Heard {
         });
     }
 
+    /// Who asked, in words.
+    fn asker(scene: &Scene<'_>, asked: Asked) -> String {
+        match asked.by {
+            OpId(0) => "somebody".to_owned(),
+            by => scene.actor(by),
+        }
+    }
+
     fn lost(scene: &Scene<'_>, asked: Asked, out: &mut Findings) {
         let view = scene.view;
         let op = view.op(asked.op);
-        let who = scene.client(op.client);
+        let (who, by) = (scene.client(op.client), Self::asker(scene, asked));
         let doing = if op.is_waiting() { "waits" } else { "holds" };
         let text = explain(format!(
-            "the request to release reached {who} at {}, with {}, and it still {doing} at {}",
+            "{by} asked {who} to release at {}, by a write into {}, and {who} still {doing} at {}, {} later",
             scene.when(asked.since),
             scene.contender(asked.contender),
-            scene.when(scene.now())
+            scene.when(scene.now()),
+            ms(scene.at.saturating_sub(asked.since.at))
         ));
         let (text, layer) = if asked.given.came() {
-            let read = format!("a read gave the request to {who} at {}", scene.when(asked.given));
+            let limit = ms(Self::after_reading(view));
+            let read = format!(
+                "a read gave the request to {who} at {}: it is {who} that should tell its caller, within {limit}",
+                scene.when(asked.given)
+            );
             (text.because(read), Layer::Safety)
         } else if asked.noticed.came() {
-            let told =
-                format!("{who} was notified at {} that its znode had changed", scene.when(asked.noticed));
+            let limit = ms(Self::after_notice(view));
+            let told = format!(
+                "{who} was notified at {} that its znode had changed: it is {who} that should read it, and tell its \
+                 caller, within {limit}",
+                scene.when(asked.noticed)
+            );
             (text.because(told), Layer::Liveness)
         } else {
-            (text.because("no notification and no read showed the request"), Layer::Liveness)
+            let limit = ms(view.bound(op.object));
+            let none = format!(
+                "no notification and no read showed {who} the request; the limit without a fault is {limit}"
+            );
+            (text.because(none), Layer::Liveness)
         };
         let seen = [asked.since.index, asked.given.index, asked.noticed.index];
         out.fail_in(layer, RuleId::Rv1, scene, op.object, &seen, text);
     }
 
+    /// The time from a read that shows the request to the report: nothing has to be asked any more.
+    fn after_reading(view: &View) -> u64 {
+        view.round_trip / 2 + view.settle
+    }
+
+    /// The time from a notification to the report: one more read is due, on a busy machine in a capture.
+    fn after_notice(view: &View) -> u64 {
+        4 * view.round_trip + if view.is_sim() { 0 } else { view.settle }
+    }
+
     fn stays(scene: &Scene<'_>, asked: Asked, out: &mut Findings) {
         let op = scene.view.op(asked.op);
-        let who = scene.client(op.client);
+        let (who, by) = (scene.client(op.client), Self::asker(scene, asked));
         let text = explain(format!(
-            "{who} read the request to release at {}, and its znode still exists at {}",
+            "{who} knows since {} that {by} asked it to release, and still waits at {}, {} later",
             scene.when(asked.told),
-            scene.when(scene.now())
+            scene.when(scene.now()),
+            ms(scene.at.saturating_sub(asked.told.at))
         ))
-        .because(format!("the limit is {}", ms(scene.view.bound(op.object))));
+        .because(format!(
+            "it is {who} that should delete {}; the limit without a fault is {}",
+            scene.contender(asked.contender),
+            ms(scene.view.bound(op.object))
+        ));
         out.fail(RuleId::Rv3, scene, op.object, &[asked.since.index, asked.told.index], text);
     }
 
@@ -199,7 +234,7 @@ impl Heard {
         let view = scene.view;
         if !view.is_sim() && scene.tables.names.get(fate) == Some("asked") {
             let contender = view.contender_of(view.op(asker).given);
-            self.ask(scene, contender.unwrap_or(NOBODY), out);
+            self.ask(scene, contender.unwrap_or(NOBODY), asker, out);
         }
     }
 }
@@ -219,7 +254,7 @@ impl Rule for Heard {
     fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let view = scene.view;
         match event.what {
-            What::Data { .. } if view.asked != NOBODY => self.ask(scene, view.asked, out),
+            What::Data { .. } if view.asked != NOBODY => self.ask(scene, view.asked, event.op, out),
             What::Observed { seen: Seen::Fate, text, .. } => self.fate(scene, event.op, text, out),
             _ if self.asked.is_empty() => {}
             What::Observed { seen: Seen::Word, .. } => {

@@ -102,16 +102,12 @@ impl Cost {
             return;
         }
         let text = explain(format!(
-            "the notification at {} is number {count} to {} in {}",
-            scene.when(scene.view.now),
+            "{} was notified {count} times in {}, and the bound is {allowed}; the last time was at {}",
             scene.client(client),
-            scene.session(session)
+            scene.session(session),
+            scene.when(scene.view.now)
         ))
-        .because(format!(
-            "it is about {}, and the bound for {} is {allowed}",
-            scene.path(path),
-            scene.client(client)
-        ));
+        .because(format!("that was about {}", scene.path(path)));
         out.fail(RuleId::Tc12, scene, object, &[], text);
     }
 }

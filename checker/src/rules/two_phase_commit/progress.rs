@@ -85,9 +85,10 @@ impl Progress {
         let view = scene.view;
         let now = scene.when(scene.now());
         let mut text = explain(format!(
-            "the {} that {} called at {} is still open at {now}",
+            "the {} that {} ({}) called at {} is still open at {now}",
             op.verb.name(),
             site_name(part.site),
+            scene.client(op.client),
             scene.when(op.called)
         ));
         let decided = observed.is_decided() || written.decided();
@@ -111,15 +112,16 @@ impl Progress {
             }
             None => {
                 text = match (decided, missing) {
-                    (true, _) => text.because("the transaction is decided, and the decision can be read"),
-                    (false, Some(site)) => {
-                        text.because(format!("the vote of site {site} is missing, and abort can be proposed"))
-                    }
-                    (false, None) => text.because("all votes are cast, and commit can be proposed"),
+                    (true, _) => text.because("the transaction is decided: it should read the decision"),
+                    (false, Some(site)) => text.because(format!(
+                        "the vote of site {site} is missing, and its time has passed: it should propose abort"
+                    )),
+                    (false, None) => text.because("all votes are cast: it should propose commit"),
                 };
                 text = text.not_excused(format!(
-                    "there was no fault for {}, and the limit is shorter",
-                    ms(scene.at.saturating_sub(since))
+                    "nothing has been in its way for {}, and the limit is {}",
+                    ms(scene.at.saturating_sub(since)),
+                    ms(view.bound(object))
                 ));
                 Verdict::Fail
             }
@@ -164,14 +166,18 @@ impl Progress {
                 true => "the transaction is decided",
                 false => "abort could be proposed",
             };
-            let text = explain(format!("{} has voted, and never learned the decision", site_name(site)))
-                .because(format!(
-                    "its last operation, {} (called at {}), ended at {}",
-                    part.verb.name(),
-                    scene.when(op.called),
-                    scene.when(op.over)
-                ))
-                .not_excused(format!("{why}, and no fault is active any more"));
+            let text = explain(format!(
+                "{} ({}) has voted, and never learned the decision",
+                site_name(site),
+                scene.client(op.client)
+            ))
+            .because(format!(
+                "its last operation, {} (called at {}), ended at {}",
+                part.verb.name(),
+                scene.when(op.called),
+                scene.when(op.over)
+            ))
+            .not_excused(format!("{why}, and no fault is active any more"));
             out.fail(RuleId::Tc5, scene, object, &[op.called.index, op.over.index], text);
         }
     }

@@ -313,7 +313,7 @@ impl Written {
         tells: String,
         out: &mut Findings,
     ) {
-        let nothing = "there is no record";
+        let nothing = "no decision is on record: whoever decides must write it there first, and the first record counts";
         let (rule, text) = if let Some((path, _)) = self.ephemeral {
             let why = format!("{} is an ephemeral vote, and no record fixes the outcome", scene.znode(path));
             (RuleId::Tc10, explain(tells).because(why))
