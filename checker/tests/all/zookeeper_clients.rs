@@ -440,4 +440,16 @@ fn zk_14_each_persistent_watch_is_registered_again() {
     // Beside a one-shot watch on its path, that it was given up is not told.
     let told = "0.022 server:1 fire s2 data_changed /x 0x0 conn 3\n0.030 b send r4";
     says(&edit(&run(&["/y"]), "0.030 b send r4", told), "ZK-14 pass");
+    // Nor on the connection after that, unless it was registered again on the one before.
+    let once_more = |path: &str| {
+        let moves = "0.040 b lost r4\n0.040 b state s2 suspended\n0.050 server:1 attached s2 conn 4\n0.051 b state s2 connected conn 4 server 1\n";
+        let reads = "0.060 b send r8 get /lock\n0.061 server:1 served r8 0x4 conn 4\n";
+        [moves, &arms("0.052", 1, 4, path), reads].concat()
+    };
+    let twice = |first: &[&str], second: &str| {
+        join(&[&edit(&run(first), "0.030 b send r4", told), &once_more(second)])
+    };
+    says(&twice(&["/y"], "/y"), "ZK-14 pass");
+    says(&twice(&["/x", "/y"], "/y"), "ZK-14 fail");
+    says(&twice(&["/y"], "/x"), "ZK-14 fail");
 }

@@ -138,9 +138,12 @@ impl Kept {
     /// Notes a watch that a server arms.
     pub(super) fn armed(&mut self, fresh: Fresh) {
         let Fresh { conn, table, path, mode, .. } = fresh;
-        if !mode.is_one_shot() {
+        if mode.is_one_shot() {
+            self.doubts(conn, path);
+        } else {
             self.modes.retain(|(on, at, _)| (*on, *at) != (conn, path));
             self.modes.push((conn, path, mode));
+            self.still_wants(fresh.session, path, mode);
         }
         self.kept_promise(conn, |want| {
             want.path == path && (want.table == table || !want.mode.is_one_shot())
@@ -153,9 +156,31 @@ impl Kept {
     /// Notes a change found when watches are registered again. A persistent watch beside a one-shot one on the same
     /// path may have been given up: that is not recorded.
     pub(super) fn notified(&mut self, conn: Conn, path: Sym, kind: Notify) {
+        self.doubts(conn, path);
         self.kept_promise(conn, |want| {
             want.path == path && (!want.mode.is_one_shot() || fires(want.table, kind))
         });
+    }
+
+    /// A persistent watch beside a one-shot one that is registered again may have been given up: the next connection proves nothing
+    /// about it, unless it is registered again on this one.
+    fn doubts(&mut self, conn: Conn, path: Sym) {
+        for promise in self.promises.iter().filter(|promise| promise.conn == conn) {
+            let client = slot(&mut self.clients, usize::from(promise.session.0));
+            let is_in_doubt = |want: &Want| want.path == path && !want.mode.is_one_shot();
+            client.wants.retain(|want| !is_in_doubt(want));
+        }
+    }
+
+    /// A persistent watch that is registered again was not given up.
+    fn still_wants(&mut self, session: Session, path: Sym, mode: WatchMode) {
+        let client = self.client(session);
+        let is = |want: &&Want| want.path == path && want.mode == mode;
+        if let Some(want) = client.registers.iter().find(is).copied()
+            && !client.wants.contains(&want)
+        {
+            client.wants.push(want);
+        }
     }
 
     fn kept_promise(&mut self, conn: Conn, is: impl Fn(&Want) -> bool) {
