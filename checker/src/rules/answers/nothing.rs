@@ -8,9 +8,7 @@ use crate::rules::prelude::*;
 ///
 /// A call whose limit is over may say so although it has begun to leave.
 pub(super) fn judge(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes, out: &mut Findings) -> bool {
-    // A server compares versions only: data may be written into a znode that a foreign client has put in the place of another.
-    let may_be_anothers = doing.verb == Verb::Replace && scene.is_interfered_with(doing.object);
-    if proves_nothing(scene, doing.object) || may_be_anothers {
+    if proves_nothing(scene, doing.object) || may_be_anothers(scene, doing, znodes) {
         return false;
     }
     out.premise(RuleId::An3, doing.object);
@@ -33,6 +31,24 @@ pub(super) fn judge(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes, out: &mut
     .not_excused("whoever cannot know whether a write was applied must say that the outcome is unknown");
     out.fail(RuleId::An3, scene, doing.object, &[doing.called.index, op.over.index, left.at.index], text);
     true
+}
+
+/// Whether its write may have met a znode that stood in the place of the one that it expected, or that was replaced in its turn: a
+/// foreign client has taken the value away, and a server compares versions only.
+fn may_be_anothers(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> bool {
+    let is_replaced = |effect: &Effect| {
+        let znode = znodes.at(effect.path);
+        // The incarnation that a writer expects is no younger than the value that it was given.
+        znode.is_made_after(effect.zxid) || (doing.number > 0 && znode.is_made_after(doing.number))
+    };
+    match doing.verb {
+        Verb::Replace => scene.is_interfered_with(doing.object),
+        Verb::CompareAndSet | Verb::Publish => {
+            let mut writes = doing.effects.iter().filter(|effect| effect.act == Act::Writes);
+            writes.any(is_replaced) && scene.is_interfered_with(doing.object)
+        }
+        _ => false,
+    }
 }
 
 /// Whether a change is one that the caller meant, and still stands. Directories, receipts and counters are not, and what goes with

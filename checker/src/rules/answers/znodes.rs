@@ -52,7 +52,8 @@ pub(super) struct Znode {
     /// The session that deleted it, and the operation, if one did.
     pub(super) by: Session,
     pub(super) deleted_by: OpId,
-    /// The zxid of the last write.
+    /// The zxids of the create and of the last write.
+    czxid: u64,
     pub(super) mzxid: u64,
     /// The last write by another operation than the one that created it.
     pub(super) written: Moment,
@@ -71,6 +72,7 @@ impl Znode {
         deleted: Moment::NEVER,
         by: Session(0),
         deleted_by: OpId(0),
+        czxid: 0,
         mzxid: 0,
         written: Moment::NEVER,
         data: None,
@@ -84,6 +86,11 @@ impl Znode {
     /// Whether it was absent at some time since.
     pub(super) fn was_absent_since(&self, since: Moment) -> bool {
         !self.is_alive || self.created.index > since.index
+    }
+
+    /// Whether a transaction behind that one has made it.
+    pub(super) fn is_made_after(&self, zxid: u64) -> bool {
+        self.czxid > zxid
     }
 }
 
@@ -252,6 +259,7 @@ impl Znodes {
             op,
             created: scene.now(),
             deleted,
+            czxid: zxid,
             mzxid: zxid,
             ..Znode::NONE
         };
