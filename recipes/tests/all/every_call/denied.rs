@@ -1,6 +1,6 @@
 //! Calls whose requests an access list denies, all of them or all from one on.
 
-use super::{Ready, Row, prepared, reads, tree, trees, waits, writes};
+use super::{Ready, Row, Written, prepared, reads, trees, waits, writes, written};
 use crate::common::{Danger, Drops, RECONNECT, Stage, dropping, play_faults, play_refusing, play_storm};
 use sim_zk::fault::Fault;
 use sim_zk::observer::Kind;
@@ -46,20 +46,13 @@ fn a_write_that_is_denied_is_not_applied() {
     for row in writes::all() {
         let (none, whole) = trees(row);
         for nth in 0.. {
-            let ((ended, tree), _) =
+            let Written { ended, tree, .. } =
                 play_storm(Fault::AccessDenied, nth, LASTING, |stage, danger| async move {
-                    let (looks, a) = (stage.client("looks").await, stage.client("a").await);
-                    let Ready { call, keeps } = prepared(row, &stage, &a).await;
-                    danger.begins();
-                    let ended = call.await;
-                    danger.ends();
-                    stage.pass(&a, 3 * RECONNECT).await;
-                    stage.settle().await;
-                    let tree = tree(&stage, &looks).await;
-                    drop(keeps);
-                    (ended, tree)
-                });
-            match ended {
+                    let a = stage.client("a").await;
+                    written(row, &stage, &a, danger).await
+                })
+                .0;
+            match ended.expect(row.name) {
                 Ok(()) => {
                     assert_eq!(tree, whole, "{}", row.name);
                     break;

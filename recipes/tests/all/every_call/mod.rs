@@ -17,11 +17,12 @@ mod truthful;
 mod waits;
 mod writes;
 
-use crate::common::{Client, RECONNECT, Stage, play};
+use crate::common::{Client, Danger, Drops, RECONNECT, Stage, dropping, play};
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, TryFutureExt};
 use std::any::Any;
 use std::future::Future;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 use zk_recipes::zk::{Error, ZooKeeper};
@@ -114,6 +115,32 @@ fn without_guids(line: &str) -> String {
         }
     }
     out
+}
+
+/// What became of a call that writes.
+struct Written {
+    /// How it ended; `None` if it was still waiting after 20 s.
+    ended: Option<Result<(), Error>>,
+    /// What was sent and answered from its begin to its end: the marks of both.
+    lasted: Range<usize>,
+    /// The tree once everything is at rest.
+    tree: Vec<String>,
+}
+
+/// Makes a call in danger, for at most 20 s, and looks at the tree when everything is at rest again.
+async fn written(row: &'static Row, stage: &Stage, a: &Client, danger: Danger) -> Written {
+    let looks = stage.client("looks").await;
+    let Ready { call, keeps } = prepared(row, stage, a).await;
+    let begin = stage.mark();
+    danger.begins();
+    let ended = dropping(Drops::Later(20_000), stage, a, call).await;
+    danger.ends();
+    let lasted = begin..stage.mark();
+    stage.pass(a, 3 * RECONNECT).await;
+    stage.settle().await;
+    let tree = tree(stage, &looks).await;
+    drop(keeps);
+    Written { ended, lasted, tree }
 }
 
 /// The tree without the call, and with the whole of it.

@@ -2,21 +2,22 @@
 
 use super::denied::KINDS;
 use super::dropped::IN_TWO_STEPS;
-use super::{Ready, Row, prepared, tree, trees, writes};
-use crate::common::{Client, Drops, RECONNECT, Stage, dropping, play_faults, play_refusing};
+use super::{Row, Written, trees, writes, written};
+use crate::common::{Client, Stage, play_faults, play_refusing};
 use sim_zk::fault::Fault;
 use sim_zk::observer::SimEvent;
 use std::collections::BTreeSet;
+use std::ops::Range;
 use zk_recipes::zk::ZooKeeper;
 
 /// Names of znodes that calls make on their way, and of no concern to what they write.
 const ASIDE: [&str; 4] = ["/made", "/receipts", "/takers", "/claims"];
 
-/// The transactions of a session since a mark that have changed the tree.
-fn transactions(stage: &Stage, of: &Client, mark: usize) -> BTreeSet<i64> {
+/// The transactions of a session that have changed the tree while a call went on.
+fn transactions(stage: &Stage, of: &Client, lasted: Range<usize>) -> BTreeSet<i64> {
     let me = of.zk.session();
     let (mut mine, mut changing) = (BTreeSet::new(), BTreeSet::new());
-    for (_, event) in stage.since(mark) {
+    for (_, event) in stage.since(lasted.start).into_iter().take(lasted.len()) {
         let (zxid, path) = match event {
             SimEvent::Txn { zxid, session, .. } if session == me => {
                 mine.insert(zxid);
@@ -37,24 +38,16 @@ fn transactions(stage: &Stage, of: &Client, mark: usize) -> BTreeSet<i64> {
 
 /// Loses one message of a call, and then perhaps has a request denied. Says whether the first of them struck.
 fn struck(row: &'static Row, [none, whole]: &[Vec<String>; 2], faults: &[(Fault, usize)]) -> bool {
-    let (seen, any) = play_faults(faults.to_vec(), move |stage, danger| async move {
-        let (looks, a) = (stage.client("looks").await, stage.client("a").await);
-        let Ready { call, keeps } = prepared(row, &stage, &a).await;
-        let mark = stage.mark();
-        danger.begins();
-        let ended = call.await;
-        danger.ends();
-        let written = transactions(&stage, &a, mark).len();
-        stage.pass(&a, 3 * RECONNECT).await;
-        stage.settle().await;
-        let tree = tree(&stage, &looks).await;
-        drop(keeps);
-        (ended, written, tree)
+    let ((seen, transactions), any) = play_faults(faults.to_vec(), move |stage, danger| async move {
+        let a = stage.client("a").await;
+        let seen = written(row, &stage, &a, danger).await;
+        let transactions = transactions(&stage, &a, seen.lasted.clone()).len();
+        (seen, transactions)
     });
-    let (ended, written, tree) = seen;
+    let Written { ended, tree, .. } = seen;
     let when = format!("{}, {faults:?}, ended {ended:?}", row.name);
-    assert!(written <= 1 || row.name == IN_TWO_STEPS, "{when}: {written} transactions");
-    match &ended {
+    assert!(transactions <= 1 || row.name == IN_TWO_STEPS, "{when}: {transactions} transactions");
+    match ended.as_ref().expect(&when) {
         Ok(()) => assert_eq!(&tree, whole, "{when}"),
         Err(e) if e.is_outcome_unknown() => assert!([none, whole].contains(&&tree), "{when}: {tree:#?}"),
         Err(_) => assert_eq!(&tree, none, "{when}"),
@@ -105,18 +98,10 @@ fn a_write_in_doubt_is_not_said_to_be_denied_by_a_list_that_permits_other_reques
             let mut was_lost = false;
             for kind in KINDS {
                 let lost = Some((Fault::ReplyLost, nth));
-                let ((ended, tree), is_lost, _) =
+                let (Written { ended, tree, .. }, is_lost, _) =
                     play_refusing(lost, Fault::AccessDenied, kind, |stage, danger| async move {
-                        let (looks, a) = (stage.client("looks").await, stage.client("a").await);
-                        let Ready { call, keeps } = prepared(row, &stage, &a).await;
-                        danger.begins();
-                        let ended = dropping(Drops::Later(20_000), &stage, &a, call).await;
-                        danger.ends();
-                        stage.pass(&a, 3 * RECONNECT).await;
-                        stage.settle().await;
-                        let tree = tree(&stage, &looks).await;
-                        drop(keeps);
-                        (ended, tree)
+                        let a = stage.client("a").await;
+                        written(row, &stage, &a, danger).await
                     });
                 was_lost |= is_lost;
                 let is_true = match &ended {
