@@ -1,7 +1,10 @@
 //! A session that is as good as any other, but for what a test bends.
 
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, ready};
 use sim_zk::SimClient;
 use sim_zk::driver::{SimTreeWatch, SimWatch};
+use sim_zk::observer::Kind;
 use std::collections::VecDeque;
 use std::future::Future;
 use std::sync::{Arc, Mutex};
@@ -18,11 +21,25 @@ pub struct Bent {
     bends: Arc<Mutex<Bends>>,
 }
 
+/// What happens before a request leaves.
+struct Before {
+    kind: Kind,
+    happens: BoxFuture<'static, ()>,
+}
+
+impl std::fmt::Debug for Before {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Before").field("kind", &self.kind).finish_non_exhaustive()
+    }
+}
+
 #[derive(Debug, Default)]
 struct Bends {
     numbers: VecDeque<i32>,
     made: Vec<(String, CreateMode)>,
     denies_watches: bool,
+    denies_deletes: bool,
+    before: Option<Before>,
     timeout: Option<Duration>,
 }
 
@@ -43,6 +60,21 @@ impl Bent {
         self.bends.lock().unwrap().denies_watches = true;
     }
 
+    /// From now on no transaction that deletes is granted: an access list denies its first delete.
+    pub fn denies_deletes(&self) {
+        self.bends.lock().unwrap().denies_deletes = true;
+    }
+
+    /// The next request of a kind, an `exists` or a transaction, leaves only after that.
+    pub fn waits_before(&self, kind: Kind, happens: impl Future<Output = ()> + Send + 'static) {
+        self.bends.lock().unwrap().before = Some(Before { kind, happens: happens.boxed() });
+    }
+
+    fn before(&self, kind: Kind) -> Option<BoxFuture<'static, ()>> {
+        let before = &mut self.bends.lock().unwrap().before;
+        before.take_if(|before| before.kind == kind).map(|before| before.happens)
+    }
+
     /// From now on that is the session timeout, as if a reconnect had negotiated it.
     pub fn times_out_after(&self, timeout: Duration) {
         self.bends.lock().unwrap().timeout = Some(timeout);
@@ -56,6 +88,21 @@ impl Bent {
     fn number(&self) -> Option<i32> {
         let numbers = &mut self.bends.lock().unwrap().numbers;
         if numbers.len() > 1 { numbers.pop_front() } else { numbers.front().copied() }
+    }
+}
+
+/// A request that leaves at once, or behind something.
+fn behind<F: Future>(
+    before: Option<BoxFuture<'static, ()>>,
+    asks: impl FnOnce() -> F,
+) -> impl Future<Output = F::Output> {
+    match before {
+        None => asks().left_future(),
+        Some(before) => async move {
+            before.await;
+            asks().await
+        }
+        .right_future(),
     }
 }
 
@@ -81,7 +128,8 @@ impl ZooKeeper for Bent {
     }
 
     fn exists(&self, path: &str) -> impl InFlight<Option<Stat>> + use<> {
-        self.inner.exists(path)
+        let (inner, path) = (self.inner.clone(), path.to_owned());
+        behind(self.before(Kind::Exists), move || inner.exists(&path))
     }
 
     fn exists_watch(&self, path: &str) -> impl InFlight<(Option<Stat>, SimWatch)> + use<> {
@@ -121,7 +169,16 @@ impl ZooKeeper for Bent {
             },
             op => op,
         };
-        self.inner.multi(ops.into_iter().map(numbered).collect())
+        let ops: Vec<Op> = ops.into_iter().map(numbered).collect();
+        let denied = match self.bends.lock().unwrap().denies_deletes {
+            true => ops.iter().position(|op| matches!(op, Op::Delete { .. })),
+            false => None,
+        };
+        let inner = self.inner.clone();
+        match denied {
+            Some(index) => ready(Err(Error::Multi { index, cause: Box::new(Error::NoAuth) })).left_future(),
+            None => behind(self.before(Kind::Multi), move || inner.multi(ops)).right_future(),
+        }
     }
 
     fn sync(&self, path: &str) -> impl InFlight<()> + use<> {

@@ -3,6 +3,7 @@
 mod dropped;
 mod strangers;
 
+use crate::common::bent::Bent;
 use crate::common::every_await::at_every_await;
 use crate::common::{Client, Drops, RECONNECT, Stage, TIMEOUT, dropping, play, play_struck};
 use futures_util::FutureExt;
@@ -215,6 +216,18 @@ fn who_gives_up_is_not_counted() {
         let third = enters(&c, options(2)).await.expect("it is in");
         assert_eq!(third.roster().len(), 2);
         drop((second.await.expect("it is in"), third));
+    });
+}
+
+#[test]
+fn who_may_not_delete_its_znode_at_the_limit_does_not_say_that_somebody_removed_it() {
+    play(|stage| async move {
+        let [a] = clients(&stage).await;
+        let bent = Bent::straight(&a.zk);
+        bent.denies_deletes();
+        let patient = DoubleBarrier::new(&bent, STEP, options(2)).expect("the input is good");
+        let ended = patient.enter_within(Duration::from_millis(50)).await.expect_err("nobody else came");
+        assert!(ended.is_outcome_unknown(), "{ended}");
     });
 }
 

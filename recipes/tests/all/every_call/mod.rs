@@ -6,11 +6,13 @@
 //! | `truthful` | an error that says what became of a write says the truth, and nothing is written in parts |
 //! | `session_over` | every call of a session that is over says so |
 //! | `denied` | every call says that an access list denies it |
+//! | `losses` | what each call costs beside its path on a calm network: kept, not promised |
 //!
 //! The tables are `writes`, `reads` and `waits`. A row prepares a call and hands it out unpolled.
 
 mod denied;
 mod dropped;
+mod losses;
 mod reads;
 mod session_over;
 mod truthful;

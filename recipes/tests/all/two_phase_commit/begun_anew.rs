@@ -31,6 +31,25 @@ fn a_vote_that_another_transaction_got_is_told() {
 }
 
 #[test]
+fn a_vote_that_counts_anew_is_not_cast_in_another_transaction() {
+    play(|stage| async move {
+        let (a, b) = (stage.client("a").await, stage.client("b").await);
+        let form = Form::Decentralised { follow_votes: false };
+        drop(TwoPhaseCommit::begin(&b.zk, PATH, transaction(form)).await.expect("it is the first"));
+        let bent = Bent::straight(&a.zk);
+        let site = TwoPhaseCommit::open(&bent, PATH, "x").await.expect("it takes part");
+        // The other site votes, so that this one counts the votes; by then another transaction is there.
+        let other = TwoPhaseCommit::open(&b.zk, PATH, "y").await.expect("it takes part");
+        drop(other.vote(Vote::Commit).await.expect("it has not voted"));
+        let (by, on) = (b.clone(), stage.clone());
+        bent.waits_before(Kind::Exists, async move { begins_anew(&on, &by, form).await });
+        assert!(site.vote(Vote::Commit).await.is_err_and(|e| e.is_mismatch()));
+        let own = b.zk.exists(&format!("{PATH}/s_x")).await.expect("it is connected");
+        assert_eq!(own.map(|own| own.version), Some(0), "nobody has voted");
+    });
+}
+
+#[test]
 fn another_transaction_is_neither_decided_nor_forgotten() {
     for form in [Form::Decentralised { follow_votes: false }, Form::Coordinator] {
         play(move |stage| async move {

@@ -5,6 +5,7 @@ mod losses;
 mod strangers;
 mod votes;
 
+use crate::common::bent::Bent;
 use crate::common::every_await::at_every_await;
 use crate::common::{Client, RECONNECT, Stage, TIMEOUT, dropping, play, play_struck, play_with};
 use futures_util::FutureExt;

@@ -337,3 +337,20 @@ fn a_foreign_znode_below_its_own_keeps_a_site_from_finishing() {
         });
     }
 }
+
+#[test]
+fn what_came_while_it_was_forgotten_is_forgotten_as_well() {
+    play(|stage| async move {
+        let (c, a) = (founder(&stage).await, stage.client("a").await);
+        drop(c.begins(PLAIN, &["a", "b"]).await);
+        let bent = Bent::straight(&a.zk);
+        let coordinator = TwoPhaseCommit::resume(&bent, TX).await.expect("it is there");
+        drop(coordinator.decision_within(LIMIT).await);
+        let coordinator = TwoPhaseCommit::resume(&bent, TX).await.expect("it is there");
+        bent.waits_before(Kind::Multi, async move {
+            let _ = c.makes("/app/tx/late").await;
+        });
+        coordinator.forget().await.expect("it is listed again");
+        assert_eq!(contents(&stage), [""; 0]);
+    });
+}
