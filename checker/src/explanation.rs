@@ -30,23 +30,25 @@ impl Explanation {
 
     /// The text in lines of less than 98 columns, so that it may be indented.
     pub(crate) fn text(&self) -> String {
-        let mut out = String::new();
-        for (head, line) in &self.lines {
-            let mut column = head.chars().count();
-            out.push_str(head);
-            for (at, word) in line.split(' ').enumerate() {
-                let width = word.chars().count() + 1;
-                if at > 0 && column + width > 96 {
-                    out.push_str("\n         ");
-                    column = 9;
-                } else if at > 0 {
-                    out.push(' ');
-                }
-                out.push_str(word);
-                column += width;
-            }
-            out.push('\n');
-        }
-        out
+        self.lines.iter().map(|(head, line)| in_lines(head, line)).collect()
     }
+}
+
+/// A text behind its head, in lines of less than 98 columns; further lines are indented by nine.
+pub(crate) fn in_lines(head: &str, text: &str) -> String {
+    let mut out = head.to_owned();
+    let mut column = head.chars().count();
+    for (at, word) in text.split(' ').enumerate() {
+        let width = word.chars().count() + 1;
+        if at > 0 && column + width > 96 {
+            out.push_str("\n         ");
+            column = 9;
+        } else if at > 0 {
+            out.push(' ');
+        }
+        out.push_str(word);
+        column += width;
+    }
+    out.push('\n');
+    out
 }

@@ -1,6 +1,7 @@
 //! The report of a judge.
 
 use crate::black_box::BlackBox;
+use crate::explanation::in_lines;
 use crate::findings::{Finding, Row, in_order};
 use crate::metrics::{Metrics, Probe};
 use crate::rule_id::RuleId;
@@ -119,7 +120,7 @@ impl fmt::Display for Report {
         {
             let names = names(verdict);
             if !names.is_empty() {
-                writeln!(f, "{verdict:<8} {names}")?;
+                f.write_str(&in_lines(&format!("{verdict:<8} "), &names))?;
             }
         }
         if !self.unproved.is_empty() {

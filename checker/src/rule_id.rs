@@ -293,6 +293,8 @@ rules! {
         "an operation that fails for a reason has met that reason";
     An3 = "AN-3", Safety, true, "nothing is nothing",
         "an operation that says that nothing was done has left nothing";
+    An4 = "AN-4", Cost, false, "the cost of a call",
+        "a call that nothing disturbs costs no more than it promises";
 }
 
 impl RuleId {
@@ -352,7 +354,7 @@ impl RuleId {
     pub(crate) fn generality(self) -> u8 {
         match self {
             RuleId::Rv1 | RuleId::Rv2 | RuleId::Rv3 | RuleId::Rv4 => 0,
-            RuleId::An1 | RuleId::An2 | RuleId::An3 => 3,
+            RuleId::An1 | RuleId::An2 | RuleId::An3 | RuleId::An4 => 3,
             _ if self.name().starts_with("MX") => 2,
             _ => 1,
         }

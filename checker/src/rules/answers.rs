@@ -1,12 +1,13 @@
-//! Answers: AN-1 to AN-3. What a call returns is held against what the client was answered and what the servers committed.
+//! Answers: AN-1 to AN-4. What a call returns is held against what the client was answered and what the servers committed.
 //!
 //! The rules are the same for every verb of every recipe. Tables say what differs: [`done`], what an operation that returns
 //! done has brought about; [`seen`], what must have been answered before an operation hands out a value; [`failed`], what must
 //! have happened before an operation may give a reason. What an operation may leave that says that nothing was done stands in
-//! [`nothing`].
+//! [`nothing`]; what a call may cost that nothing disturbs, in [`cost`].
 //!
-//! AN-2 needs the client's side alone, and judges captures, too. AN-1 and AN-3 need the committed transactions.
+//! AN-2 and AN-4 need the client's side alone, and judge captures, too. AN-1 and AN-3 need the committed transactions.
 
+mod cost;
 mod doing;
 mod done;
 mod failed;
@@ -20,7 +21,7 @@ use doing::{Act, Doing, Effect};
 use std::collections::BTreeSet;
 use znodes::{Part, Place, Znodes};
 
-/// AN-1 to AN-3.
+/// AN-1 to AN-4.
 #[derive(Default)]
 pub(crate) struct Answers {
     /// Operations that have not returned.
@@ -32,6 +33,7 @@ pub(crate) struct Answers {
     heard: BTreeSet<u16>,
     /// The effect whose data come with the next event: the operation, and the number of the effect.
     written: Option<(OpId, usize)>,
+    costly: cost::Costly,
 }
 
 impl Answers {
@@ -89,6 +91,9 @@ impl Answers {
         let Some(at) = self.at(id) else { return };
         let mut doing = self.open.remove(at);
         doing.is_late = answer.1 == Failure::TimedOut;
+        if answer.0 == Outcome::Done {
+            self.costly.judge(scene, &doing, out);
+        }
         match answer {
             (Outcome::Done, _) => {
                 if scene.view.is_sim() {
@@ -112,7 +117,7 @@ impl Answers {
 
 impl Rule for Answers {
     const ID: RuleId = RuleId::An1;
-    const ALSO: &'static [RuleId] = &[RuleId::An2, RuleId::An3];
+    const ALSO: &'static [RuleId] = &[RuleId::An2, RuleId::An3, RuleId::An4];
     const HEARS: Kinds = hears![
         Call, Given, Observed, Return, Reply, Notice, Lost, State, Created, Written, Deleted, Data, Crash,
     ];
@@ -206,5 +211,9 @@ impl Rule for Answers {
             }
             _ => {}
         }
+    }
+
+    fn finish(&mut self, scene: &Scene<'_>, out: &mut Findings) {
+        self.costly.tell(scene, out);
     }
 }

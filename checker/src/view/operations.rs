@@ -28,8 +28,18 @@ impl View {
         let session = self.client(client).session;
         let calm = !self.client(client).is_paused() && !self.session(session).is_suspended;
         let share = verb.asks_for().unwrap_or(Share::Exclusive);
-        self.ops[at] =
-            Op { phase: Phase::Open, verb, client, object, called: now, limit, calm, share, ..Op::UNBORN };
+        self.ops[at] = Op {
+            phase: Phase::Open,
+            verb,
+            client,
+            object,
+            called: now,
+            limit,
+            calm,
+            undisturbed: calm,
+            share,
+            ..Op::UNBORN
+        };
         if verb == Verb::Downgrade {
             self.downgrade(id);
         }

@@ -148,7 +148,7 @@ impl View {
                     }
                 }
                 (Code::NoNode, Request::Children) => {
-                    op.calm = false;
+                    op.disturb();
                     // The directory of holds does not exist yet, so there is no holder.
                     if room_of_directory(tables, op.object, req.path) == Some(Room::Held) {
                         let zxid = if req.served == 0 { zxid } else { req.served };
@@ -156,7 +156,8 @@ impl View {
                     }
                 }
                 (Code::Ok, _) => {}
-                _ => op.calm = false,
+                (Code::NoNode, Request::Exists | Request::Get) => op.calm = false,
+                _ => op.disturb(),
             }
         }
         // A refusal is an answer as well; without a connection, it may be the library's own.

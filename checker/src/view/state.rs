@@ -100,6 +100,8 @@ initial! {
         wakes: u32 = 0,
         /// Whether there was no fault, no lost reply and no refusal so far.
         calm: bool = false,
+        /// The same, but a read of a znode that is not there is no refusal.
+        undisturbed: bool = false,
         /// Whether a contender was ahead when its znode was created, or at any time since.
         found_somebody: bool = false,
         hold: Hold = Hold::None,
@@ -137,6 +139,11 @@ pub(crate) struct List {
 }
 
 impl Op {
+    /// Notes a fault, a lost reply or a refusal.
+    pub(super) fn disturb(&mut self) {
+        (self.calm, self.undisturbed) = (false, false);
+    }
+
     /// Whether it belongs to a two-phase commit, whose operations are kept until the end of the transaction.
     fn is_of_transaction(&self) -> bool {
         matches!(self.verb, Verb::Begin | Verb::Vote | Verb::Decide | Verb::Finish)

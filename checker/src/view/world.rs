@@ -85,7 +85,7 @@ impl View {
     fn disturb_client(&mut self, client: u16) {
         let Some(client) = self.clients.get(usize::from(client)) else { return };
         for id in client.open.iter().chain(&client.releases) {
-            self.ops[id.0 as usize].calm = false;
+            self.ops[id.0 as usize].disturb();
         }
     }
 
@@ -96,7 +96,7 @@ impl View {
 
     pub(super) fn disturb(&mut self, op: OpId) {
         if self.op(op).phase != Phase::Unborn {
-            self.ops[op.0 as usize].calm = false;
+            self.ops[op.0 as usize].disturb();
         }
     }
 

@@ -11,6 +11,7 @@ mod clients_view;
 mod common;
 mod config;
 mod corpus;
+mod cost_of_calls;
 mod costs;
 mod damaged;
 mod digests;

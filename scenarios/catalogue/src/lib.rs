@@ -56,7 +56,7 @@
 //! | `repeats` | does its work twice |
 //! | `stops-halfway` | returns done when its first request is answered, and leaves the rest out |
 //!
-//! They show that the rules about answers, AN-1 to AN-3, see every operation. A new operation gets its own; a test finds the ones
+//! They show that the rules about answers, AN-1 to AN-4, see every operation. A new operation gets its own; a test finds the ones
 //! that have none.
 
 pub mod ballots;

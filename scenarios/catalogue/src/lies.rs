@@ -5,7 +5,8 @@
 //! asks a liar. The names of such mutants say the operation and the lie: `barrier-lower-pretends`.
 //!
 //! The mutants show that the rules about answers see every operation: AN-1 what is said to be done and is not, AN-2 a reason that
-//! never occurred, AN-3 what was done and is said not to be. Where another rule names the wrong step as well, the mutant says so.
+//! never occurred, AN-3 what was done and is said not to be, AN-4 what is done
+//! twice. Where another rule names the wrong step as well, the mutant says so.
 
 use crate::prelude::*;
 use std::future::{Future, pending, poll_fn};

@@ -60,8 +60,9 @@ Every public method of the recipes and of the trait `ZooKeeper`, every sentence 
 mutants that break the promise. The page is made of the files `promises.txt` in `scenarios/catalogue/src`; tests compare them with the
 sources of the recipes, and this page with them. `cargo sim list --promises` prints the same.
 
-A method's own row judges what it does. The rules AN-1 to AN-3 judge every answer of every operation: that what is said to be done is
-done, that an error has its reason, and that a refused operation has left nothing. *As* means that the docs refer to another method.
+A method's own row judges what it does. The rules AN-1 to AN-4 judge every answer of every operation: that what is said to be done is
+done, that an error has its reason, that a refused operation has left nothing, and that a call that nothing disturbs keeps to its
+budget. *As* means that the docs refer to another method.
 *Nothing* means that neither a rule nor a test fails when the promise is broken, for the reason given.
 ";
 

@@ -1,4 +1,4 @@
-//! What calls return: AN-1 to AN-3.
+//! What calls return: AN-1 to AN-4.
 
 use super::{Edit::*, Row, row};
 
@@ -58,6 +58,15 @@ pub fn rows() -> Vec<Row> {
             BARRIER,
             &[Put("b #2 return done", "b #2 return refused")],
             "AN-3",
+        ),
+        row(
+            "a raise makes sure first that its server is up to date",
+            BARRIER,
+            &[
+                After("a raise#1 call", "0.001 a #1 send r9 sync /gate"),
+                After("created 0x3", "0.002 a #1 reply r9 ok 0x2"),
+            ],
+            "AN-4",
         ),
     ]
 }

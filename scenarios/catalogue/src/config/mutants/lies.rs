@@ -17,6 +17,7 @@ pub(in crate::config) static ALL: &[&Workload] = &[
     &OVERWRITE_DENIES,
     &OVERWRITE_REFUSES,
     &OVERWRITE_STOPS_HALFWAY,
+    &OVERWRITE_REPEATS,
     &PUBLISH_PRETENDS,
     &PUBLISH_DENIES,
     &PUBLISH_REFUSES,
@@ -156,6 +157,14 @@ static OVERWRITE_REFUSES: Workload = mutant(
             &[Failure::Conflict, Failure::Denied, Failure::TimedOut, Failure::ConnectionLoss];
         run(task, &Lie { verb: Verb::Overwrite, how: How::Refuses(REASONS) })
     },
+);
+
+/// A write that every follower is told of twice.
+static OVERWRITE_REPEATS: Workload = mutant(
+    "config-overwrite-repeats",
+    "an unconditional write is applied twice",
+    Caught::by(An4).or(&[(Cf7, "another write came in between")]),
+    |task| run(task, &Lie { verb: Verb::Overwrite, how: How::Repeats }),
 );
 
 /// A write that takes any answer to its first request for success: the znode was missing, and so is the value.

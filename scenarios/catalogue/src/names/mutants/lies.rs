@@ -19,8 +19,10 @@ pub(in crate::names) static ALL: &[&Workload] = &[
     &UNREGISTER_REFUSES,
     &RESOLVE_PRETENDS,
     &RESOLVE_REFUSES,
+    &RESOLVE_REPEATS,
     &UNIQUE_PRETENDS,
     &UNIQUE_REFUSES,
+    &UNIQUE_REPEATS,
 ];
 
 #[derive(Clone)]
@@ -181,6 +183,12 @@ static RESOLVE_REFUSES: Workload = mutant(
     |task| run(task, &Lie { verb: Verb::Resolve, how: How::Refuses(UNMET) }),
 );
 
+/// A name service that costs twice what it promises.
+static RESOLVE_REPEATS: Workload =
+    mutant("names-resolve-repeats", "resolve looks the name up twice", Caught::by(An4), |task| {
+        run(task, &Lie { verb: Verb::Resolve, how: How::Repeats })
+    });
+
 /// A name that is said to be unique, and was made up: two clients have the same.
 static UNIQUE_PRETENDS: Workload = mutant(
     "names-unique-pretends",
@@ -195,6 +203,14 @@ static UNIQUE_REFUSES: Workload = mutant(
     "unique fails for a reason that never occurred",
     Caught::by(An2),
     |task| run(task, &Lie { verb: Verb::Unique, how: How::Refuses(UNMET) }),
+);
+
+/// A name that is made, and of which nobody knows.
+static UNIQUE_REPEATS: Workload = mutant(
+    "names-unique-repeats",
+    "unique makes two names and returns the second",
+    Caught::by(An4),
+    |task| run(task, &Lie { verb: Verb::Unique, how: How::Repeats }),
 );
 
 /// Reasons for which a look-up may fail, none of which has occurred.

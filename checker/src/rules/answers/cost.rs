@@ -1,0 +1,101 @@
+//! AN-4: a call that nothing disturbs costs no more than it promises.
+
+use super::doing::Doing;
+use crate::rules::prelude::*;
+
+/// What an undisturbed call may cost at most.
+struct Budget {
+    requests: u32,
+    round_trips: u32,
+}
+
+/// The calls that have cost too much. They are told at the end: a call that does the wrong thing often costs more as well, and the rule
+/// that knows the thing goes first.
+#[derive(Default)]
+pub(super) struct Costly {
+    calls: Vec<Call>,
+}
+
+struct Call {
+    object: ObjectId,
+    called: u32,
+    returned: u32,
+    text: Explanation,
+}
+
+/// The number of calls that are told, for all objects.
+const TOLD: usize = 16;
+
+impl Costly {
+    /// Judges the cost of an operation that has returned.
+    ///
+    /// It is undisturbed if there was no fault, no reply was lost, and no request was refused: whoever finds a directory missing or a
+    /// name taken has to do more.
+    pub(super) fn judge(&mut self, scene: &Scene<'_>, doing: &Doing, out: &mut Findings) {
+        let op = scene.view.op(doing.id);
+        let Some(budget) = Budget::of(scene.kind(doing.object), doing.verb) else { return };
+        if !op.undisturbed || doing.is_disturbed || scene.view.foreign_clients {
+            return;
+        }
+        out.premise(RuleId::An4, doing.object);
+        let costs = if op.sends > budget.requests {
+            format!("sent {} requests, and its budget is {}", op.sends, budget.requests)
+        } else if op.depth > budget.round_trips {
+            format!("took {} round trips, and its budget is {}", op.depth, budget.round_trips)
+        } else {
+            return;
+        };
+        if self.calls.len() == TOLD {
+            return;
+        }
+        let text = explain(format!("{} {costs}", doing.text(scene)))
+            .because(format!(
+                "it was called at {}, and returned at {}",
+                scene.when(doing.called),
+                scene.when(scene.now())
+            ))
+            .not_excused("none of its replies was lost, and none of its requests was refused");
+        let (called, returned) = (doing.called.index, scene.index);
+        self.calls.push(Call { object: doing.object, called, returned, text });
+    }
+
+    /// Tells them.
+    pub(super) fn tell(&mut self, scene: &Scene<'_>, out: &mut Findings) {
+        for Call { object, called, returned, text } in self.calls.drain(..) {
+            if !out.is_enough(RuleId::An4, object) {
+                out.fail(RuleId::An4, scene, object, &[called, returned], text);
+            }
+        }
+    }
+}
+
+impl Budget {
+    /// That of `recipes/COST.md`, for the dearest option; a producer that puts for the first time makes its receipt as well. Calls that
+    /// wait for others have budgets for each wake-up, which the rules of their recipes judge.
+    fn of(kind: Kind, verb: Verb) -> Option<Budget> {
+        let (requests, round_trips) = match (kind, verb) {
+            (Kind::Barrier, Verb::Raise | Verb::Lower) => (1, 1),
+            (Kind::Config, Verb::CompareAndSet | Verb::Overwrite | Verb::Publish) => (1, 1),
+            (Kind::Group, Verb::Join) => (1, 1),
+            (Kind::Group, Verb::Release | Verb::Replace) => (2, 2),
+            (Kind::Names, Verb::Unique) => (1, 1),
+            (Kind::Names, Verb::Register) => (2, 2),
+            (Kind::Names, Verb::Recall | Verb::Resolve) => (2, 1),
+            (Kind::Names, Verb::Replace | Verb::Unregister) => (3, 2),
+            (Kind::Queue | Kind::PriorityQueue, Verb::Put) => (5, 4),
+            (Kind::Queue | Kind::PriorityQueue, Verb::Confirm) => (2, 2),
+            (Kind::Queue | Kind::PriorityQueue, Verb::GiveBack) => (1, 1),
+            (Kind::TwoPhaseCommit, Verb::Begin) => (1, 1),
+            (Kind::Election, Verb::Acknowledge) => (1, 1),
+            (Kind::Lock | Kind::SharedLock | Kind::Election, Verb::Evict) => (1, 1),
+            (Kind::Lock | Kind::SharedLock | Kind::Election, Verb::Transact | Verb::TransactOnce) => (1, 1),
+            (Kind::RevocableLock | Kind::PriorityLock, Verb::Transact | Verb::TransactOnce) => (2, 1),
+            (Kind::RevocableLock | Kind::PriorityLock, Verb::Ask) => (1, 1),
+            (Kind::RevocableLock | Kind::PriorityLock, Verb::Force) => (3, 2),
+            (Kind::SharedLock, Verb::Downgrade) => (1, 1),
+            (Kind::RevocableLock, Verb::Downgrade) => (2, 1),
+            _ => return None,
+        };
+        Some(Budget { requests, round_trips })
+    }
+}
