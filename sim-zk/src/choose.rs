@@ -20,6 +20,8 @@ pub enum Point {
     Duration,
     /// The lag of server links, disks and apply stages from now on: 0 is the base lag.
     Lag,
+    /// The operation of a transaction that is refused: 0 is the first that can be.
+    Operation,
     /// The winner of a race between two events.
     Race,
     /// The first server that a client tries, and the direction in which it continues through the list.

@@ -110,8 +110,8 @@ pub enum Ask {
     Unknown(i32),
     /// A request of that operation whose body is malformed.
     Malformed(i32),
-    /// A request that an injected fault makes the server refuse with that code. No client sends it.
-    Refused(Box<Ask>, Code),
+    /// A request that an injected fault makes the server refuse with that code, a multi at that operation. No client sends it.
+    Refused(Box<Ask>, Code, u16),
 }
 
 /// The watches that a client considers armed, and the zxid of the last reply it has seen.

@@ -4,7 +4,7 @@
 use crate::common::bent::Bent;
 use crate::common::every_await::at_every_await;
 use crate::common::{
-    Client, DIRECTORY, Drops, RECONNECT, Stage, TIMEOUT, dropping, play, play_refusing, play_struck,
+    Client, DIRECTORY, Drops, RECONNECT, Refusal, Stage, TIMEOUT, dropping, play, play_refusing, play_struck,
 };
 use futures_util::FutureExt;
 use sim_zk::SimClient;
@@ -657,7 +657,8 @@ fn a_session_that_ends_takes_its_place_along() {
 #[test]
 fn a_downgrade_that_an_overloaded_server_refuses_asks_seldom_and_an_access_list_ends_it() {
     for refusal in [Fault::Throttled, Fault::AccessDenied] {
-        let ((ended, sent), ..) = play_refusing(None, refusal, Kind::Multi, |stage, danger| async move {
+        let refused = Refusal { fault: refusal, kind: Kind::Multi, at: 0 };
+        let ((ended, sent), _) = play_refusing(None, refused, |stage, danger| async move {
             let a = stage.founder().await;
             let write = writes(&a).await;
             let mark = stage.mark();

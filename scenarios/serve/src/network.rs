@@ -188,6 +188,16 @@ impl Network {
         }
     }
 
+    /// The operation of a transaction at which it is refused: the first that can be, if faults are not drawn.
+    pub fn refused_at(&mut self, ask: &Ask, code: Code) -> u16 {
+        let all = ask.refusable_with(code);
+        let drawn = match &mut self.drawn {
+            Some(chooser) if all.len() > 1 => chooser.choose(Point::Operation, all.len() as u32),
+            _ => 0,
+        };
+        all.get(drawn as usize).copied().unwrap_or_default()
+    }
+
     fn length(&mut self, n: u32) -> u64 {
         self.drawn.as_mut().map_or(0, |chooser| u64::from(chooser.choose(Point::Duration, n)))
     }

@@ -23,7 +23,7 @@ pub(crate) fn kind_of(ask: &Ask) -> Kind {
         Ask::SetWatches { .. } => Kind::SetWatches,
         Ask::Ping => Kind::Ping,
         Ask::CloseSession => Kind::CloseSession,
-        Ask::Refused(ask, _) => kind_of(ask),
+        Ask::Refused(ask, ..) => kind_of(ask),
         Ask::Check { .. }
         | Ask::Reconfig
         | Ask::CountDescendants { .. }
@@ -75,7 +75,7 @@ impl Ask {
             | Ask::AddWatch { path, .. }
             | Ask::RemoveWatches { path, .. }
             | Ask::CheckWatches { path, .. } => *path,
-            Ask::Refused(ask, _) => ask.path(),
+            Ask::Refused(ask, ..) => ask.path(),
             Ask::Multi(ops) => ops.first().and_then(AskOp::path).unwrap_or(PathId::ROOT),
             Ask::MultiRead(ops) => match ops.first() {
                 Some(ReadOp::Get(path) | ReadOp::Children(path)) => *path,
@@ -109,28 +109,27 @@ impl Ask {
             // createTTL.
             Ask::Malformed(operation) => matches!(operation, 1 | 2 | 5 | 7 | 13..=16 | 19..=21),
             // The leader never sees a throttled request (`CommitProcessor.needCommit`, `PrepRequestProcessor`).
-            Ask::Refused(ask, code) => *code != Code::ThrottledOp && ask.is_write(),
+            Ask::Refused(ask, code, _) => *code != Code::ThrottledOp && ask.is_write(),
             _ => false,
         }
     }
 
-    /// Returns the refusal with that code: a multi is refused at an operation, unless the server refuses it unread.
-    pub(crate) fn refused_with(&self, code: Code) -> Refusal {
-        match self {
-            Ask::Multi(ops) if !matches!(code, Code::ThrottledOp | Code::SystemError) => {
-                Refusal::Multi { index: 0, of: ops.len() as u16, code }
-            }
-            _ => code.into(),
-        }
+    /// Returns the operations of a multi at which a fault can refuse it with that code; none if the server refuses it unread.
+    pub fn refusable_with(&self, code: Code) -> Vec<u16> {
+        let Ask::Multi(ops) = self else { return Vec::new() };
+        let can_be = |op: &AskOp| match code {
+            Code::NoAuth => true,
+            Code::QuotaExceeded => matches!(op, AskOp::Create(_) | AskOp::Set { .. }),
+            _ => false,
+        };
+        (0..).zip(ops).filter(|(_, op)| can_be(op)).map(|(at, _)| at).collect()
     }
 
     /// Returns whether a fault can refuse it with that code: a request of its kind can be, and a multi has an operation
     /// that can be.
     pub fn may_be_refused_with(&self, code: Code) -> bool {
         match self {
-            Ask::Multi(ops) if code == Code::QuotaExceeded => {
-                ops.iter().any(|op| matches!(op, AskOp::Create(_) | AskOp::Set { .. }))
-            }
+            Ask::Multi(_) if code == Code::QuotaExceeded => !self.refusable_with(code).is_empty(),
             Ask::Multi(ops) => !ops.is_empty(),
             ask => ask.kind().may_be_refused_with(code),
         }

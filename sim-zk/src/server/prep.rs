@@ -44,8 +44,11 @@ impl Prep {
         let (pending, recount) = (&mut self.pending, self.recount.as_mut());
         let mut check = Check { pending, recount, tree: &replica.tree, paths, settings, zxid, session, ids };
         let checked = match ask {
-            Ask::Multi(ops) => return check.multi(ops),
-            Ask::Refused(ask, code) => return Body::Refused(ask.refused_with(*code)),
+            Ask::Multi(ops) => return check.multi(ops, None),
+            Ask::Refused(ask, code, at) => match &**ask {
+                Ask::Multi(ops) if *code != Code::SystemError => return check.multi(ops, Some((*at, *code))),
+                _ => Err(*code),
+            },
             Ask::Create(creation) => check.create(creation.form, creation),
             Ask::Delete { path, version } => check.delete(*path, *version),
             Ask::Set { path, data, version } => check.set(*path, data, *version),
@@ -195,23 +198,26 @@ fn next_version(current: i32, expected: i32) -> Result<i32, Code> {
 }
 
 impl Check<'_> {
-    fn multi(&mut self, ops: &[AskOp]) -> Body {
+    /// Checks a multi. `refused`: the operation at which a fault refuses it, unless an earlier one is refused by itself.
+    fn multi(&mut self, ops: &[AskOp], refused: Option<(u16, Code)>) -> Body {
         if ops.iter().any(|op| matches!(op, AskOp::Other(_))) {
             return Body::Refused(Code::MarshallingError.into());
         }
         let counted = self.counted(ops);
         let mut changes = Vec::with_capacity(ops.len());
         for (index, op) in ops.iter().enumerate() {
-            let checked = match op {
-                AskOp::Create(creation) => match form_in_multi(creation) {
+            let refused = refused.filter(|(at, _)| usize::from(*at) == index);
+            let checked = match (refused, op) {
+                (Some((_, code)), _) => Err(code),
+                (None, AskOp::Create(creation)) => match form_in_multi(creation) {
                     Some(form) => self.create(form, creation),
                     // An internal error: the pending changes of this multi stay until it is applied.
                     None => return Body::Refused(Code::MarshallingError.into()),
                 },
-                AskOp::Delete { path, version } => self.delete(*path, *version),
-                AskOp::Set { path, data, version } => self.set(*path, data, *version),
-                AskOp::Check { path, version } => self.check(*path, *version),
-                AskOp::Other(_) => unreachable!("it was looked for"),
+                (None, AskOp::Delete { path, version }) => self.delete(*path, *version),
+                (None, AskOp::Set { path, data, version }) => self.set(*path, data, *version),
+                (None, AskOp::Check { path, version }) => self.check(*path, *version),
+                (None, AskOp::Other(_)) => unreachable!("it was looked for"),
             };
             match checked {
                 Ok(change) => changes.push(change),

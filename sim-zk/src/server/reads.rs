@@ -19,8 +19,8 @@ impl Replica {
         tag: Tag,
         env: &mut ReplicaEnv<'_>,
     ) -> Result<Answer, Refusal> {
-        if let Ask::Refused(ask, code) = ask {
-            return Err(ask.refused_with(*code));
+        if let Ask::Refused(_, code, _) = ask {
+            return Err((*code).into());
         }
         let session = self.session_of(conn).unwrap_or_default();
         let mut result = self.answer(conn, session, ask, tag.op, env).map_err(Refusal::All);

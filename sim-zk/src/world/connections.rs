@@ -6,7 +6,7 @@ use super::{Context, HandleId, Step, World};
 use crate::choose::Point;
 use crate::ensemble::PING;
 use crate::fault::{Fault, InjectionPoint, Victim};
-use crate::message::{Ask, ConnId, Down, Up};
+use crate::message::{Ask, Code, ConnId, Down, Up};
 use crate::paths::PathId;
 use std::collections::VecDeque;
 
@@ -149,13 +149,23 @@ impl World {
             Some(fault) => {
                 let packet = match (packet, fault.refusal()) {
                     (Up::Request { xid, ask, tag }, Some(code)) => {
-                        Up::Request { xid, ask: Ask::Refused(Box::new(ask), code), tag }
+                        let at = self.refused_at(id, &ask, code, context);
+                        Up::Request { xid, ask: Ask::Refused(Box::new(ask), code, at), tag }
                     }
                     (packet, _) => packet,
                 };
                 self.push_up(id, latency, packet);
             }
             None => self.push_up(id, latency, packet),
+        }
+    }
+
+    /// Draws the operation of a multi at which a fault refuses it.
+    fn refused_at(&self, id: ConnId, ask: &Ask, code: Code, context: &mut Context<'_>) -> u16 {
+        match &ask.refusable_with(code)[..] {
+            [] => 0,
+            [only] => *only,
+            all => all[context.choose(self.victim_of(id), Point::Operation, all.len() as u32) as usize],
         }
     }
 

@@ -109,38 +109,61 @@ where
 }
 
 /// Plays a script in which every request of one kind is refused, from the script's call of [`Danger::begins`] on or, if a message is to
-/// be lost, from that loss on: the `nth` one at which that fault fits. Says whether it was lost, and how many requests were refused.
+/// be lost, from that loss on: the `nth` one at which that fault fits.
 pub fn play_refusing<T, F>(
     lost: Option<(Fault, usize)>,
-    refusal: Fault,
-    kind: Kind,
+    refusal: Refusal,
     script: impl FnOnce(Stage, Danger) -> F,
-) -> (T, bool, usize)
+) -> (T, Refused)
 where
     T: Send + 'static,
     F: Future<Output = T> + Send + 'static,
 {
     let danger = Danger::default();
     let config = Config { faults: u32::MAX, hostile_until: 500_000_000, ..Config::default() };
-    let refuses = Refuses { lost, refusal, kind, next: Kind::Ping, refused: 0, danger: danger.clone() };
+    let refused = Refused { is_lost: false, requests: 0, operations: 1 };
+    let refuses = Refuses { lost, refusal, next: Kind::Ping, refused, danger: danger.clone() };
     let (output, refuses) = play_with(config, refuses, |stage| script(stage, danger));
-    (output, refuses.lost.is_none(), refuses.refused)
+    (output, Refused { is_lost: refuses.lost.is_none(), ..refuses.refused })
+}
+
+/// What is refused, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct Refusal {
+    pub fault: Fault,
+    pub kind: Kind,
+    /// The operation of a transaction that is refused: of those that can be, or the last of them.
+    pub at: u32,
+}
+
+/// What was refused.
+#[derive(Clone, Copy, Debug)]
+pub struct Refused {
+    /// Whether a message was lost before, if one was to be.
+    pub is_lost: bool,
+    /// The number of requests.
+    pub requests: usize,
+    /// The number of operations of which one was refused, at most.
+    pub operations: u32,
 }
 
 /// Calm, but for a message that is lost, and then all requests of a kind that are refused.
 struct Refuses {
     /// The message that is still to be lost.
     lost: Option<(Fault, usize)>,
-    refusal: Fault,
-    kind: Kind,
+    refusal: Refusal,
     /// The kind of the request that leaves.
     next: Kind,
-    refused: usize,
+    refused: Refused,
     danger: Danger,
 }
 
 impl Chooser for Refuses {
-    fn choose(&mut self, point: Point, _: u32) -> u32 {
+    fn choose(&mut self, point: Point, n: u32) -> u32 {
+        if point == Point::Operation {
+            self.refused.operations = self.refused.operations.max(n);
+            return self.refusal.at.min(n - 1);
+        }
         let Point::Fault(place) = point else { return 0 };
         if !self.danger.0.load(Ordering::Relaxed) {
             return 0;
@@ -155,9 +178,9 @@ impl Chooser for Refuses {
             self.lost = None;
             return index;
         }
-        match index(self.refusal).filter(|_| self.next == self.kind) {
+        match index(self.refusal.fault).filter(|_| self.next == self.refusal.kind) {
             Some(index) => {
-                self.refused += 1;
+                self.refused.requests += 1;
                 index
             }
             None => 0,

@@ -1,7 +1,9 @@
 //! Calls whose requests an access list denies, all of them or all from one on.
 
 use super::{Ready, Row, Written, prepared, reads, trees, waits, writes, written};
-use crate::common::{Danger, Drops, RECONNECT, Stage, dropping, play_faults, play_refusing, play_storm};
+use crate::common::{
+    Danger, Drops, RECONNECT, Refusal, Stage, dropping, play_faults, play_refusing, play_storm,
+};
 use sim_zk::fault::Fault;
 use sim_zk::observer::Kind;
 use std::iter::{once, repeat_n};
@@ -144,6 +146,17 @@ pub const KINDS: [Kind; 9] = [
     Kind::Sync,
 ];
 
+/// The operations of a transaction at which it is denied: the first ones, and the last.
+const OPERATIONS: [u32; 5] = [0, 1, 2, 3, u32::MAX];
+
+/// The ways in which an access list may deny what a call sends: all requests of one kind, and of transactions one operation.
+pub fn denials() -> impl Iterator<Item = Refusal> {
+    KINDS.into_iter().flat_map(|kind| {
+        let operations = if kind == Kind::Multi { &OPERATIONS[..] } else { &OPERATIONS[..1] };
+        operations.iter().map(move |at| Refusal { fault: Fault::AccessDenied, kind, at: *at })
+    })
+}
+
 /// How a call went of which requests were refused.
 struct Went {
     ended: Option<Result<(), Error>>,
@@ -195,29 +208,29 @@ impl Went {
 /// was made looks for nothing afterwards.
 #[test]
 fn every_call_of_which_one_kind_of_request_is_refused_ends() {
-    let mut wrong = Vec::new();
+    let (mut wrong, mut operations) = (Vec::new(), 0);
     for row in writes::all().chain(reads::all()).chain(waits::ALL) {
         let losses = once(None).chain((0..).map(|nth| Some((Fault::ReplyLost, nth))));
         for lost in losses {
             let mut was_lost = lost.is_none();
-            for kind in KINDS {
-                for (refusal, most) in
-                    [(Fault::AccessDenied, MOST_DENIED), (Fault::Throttled, MOST_THROTTLED_OF_A_KIND)]
-                {
-                    let (went, is_lost, refused) =
-                        play_refusing(lost, refusal, kind, |stage, danger| goes(row, stage, danger));
-                    was_lost |= is_lost;
-                    let is_clear = lost.is_none() && !row.name.starts_with(SHARED);
-                    let why = went.wrong(most, refused, is_clear);
-                    wrong.extend(why.map(|why| {
-                        format!("{}, {lost:?} lost, {kind:?} {refusal:?} {refused} times: {why}", row.name)
-                    }));
-                }
+            let throttled = KINDS.into_iter().map(|kind| Refusal { fault: Fault::Throttled, kind, at: 0 });
+            for refusal in denials().chain(throttled) {
+                let most =
+                    if refusal.fault == Fault::Throttled { MOST_THROTTLED_OF_A_KIND } else { MOST_DENIED };
+                let (went, refused) = play_refusing(lost, refusal, |stage, danger| goes(row, stage, danger));
+                was_lost |= refused.is_lost;
+                operations = operations.max(refused.operations);
+                let is_clear = lost.is_none() && !row.name.starts_with(SHARED);
+                let why = went.wrong(most, refused.requests, is_clear);
+                wrong.extend(why.map(|why| {
+                    format!("{}, {lost:?} lost, {refusal:?} {} times: {why}", row.name, refused.requests)
+                }));
             }
             if !was_lost {
                 break;
             }
         }
     }
+    assert!(operations > 3, "transactions of {operations} operations were refused, and no larger ones");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -2,7 +2,7 @@
 
 use super::{EPHEMERAL, Ready, Row, prepared, reads, tree, trees, writes};
 use crate::common::every_await::at_every_request;
-use crate::common::{Client, Drops, RECONNECT, Stage, TIMEOUT, dropping, play, play_refusing};
+use crate::common::{Client, Drops, RECONNECT, Refusal, Stage, TIMEOUT, dropping, play, play_refusing};
 use sim_zk::fault::Fault;
 use sim_zk::observer::{Kind, SimEvent};
 use std::time::Duration;
@@ -141,7 +141,7 @@ const MOST_REFUSED: usize = 400;
 #[test]
 fn the_clean_up_of_a_dropped_call_that_is_refused_asks_seldom_and_is_done_in_the_end() {
     let struck = |row: &'static Row, moment, kind, refusal| {
-        play_refusing(None, refusal, kind, move |stage, danger| async move {
+        play_refusing(None, Refusal { fault: refusal, kind, at: 0 }, move |stage, danger| async move {
             let a = stage.client("a").await;
             let Ready { call, keeps } = prepared(row, &stage, &a).await;
             drop(dropping(Drops::Later(moment), &stage, &a, call).await);
@@ -158,11 +158,11 @@ fn the_clean_up_of_a_dropped_call_that_is_refused_asks_seldom_and_is_done_in_the
     for row in writes::all().chain(reads::all()) {
         for moment in [5, 15, 1_000] {
             // A barrier may stand as long as its session. No client sends that kind.
-            let ((_, stay), ..) = struck(row, moment, Kind::Reap, Fault::Throttled);
+            let ((_, stay), _) = struck(row, moment, Kind::Reap, Fault::Throttled);
             for kind in [Kind::Delete, Kind::Multi, Kind::Exists, Kind::Get, Kind::Children] {
                 for refusal in [Fault::Throttled, Fault::AccessDenied] {
-                    let ((sent, left), _, refused) = struck(row, moment, kind, refusal);
-                    let when = format!("{}, {moment} ms, {kind:?} {refusal:?} {refused} times", row.name);
+                    let ((sent, left), refused) = struck(row, moment, kind, refusal);
+                    let when = format!("{}, {moment} ms, {kind:?} {refusal:?} {refused:?}", row.name);
                     assert!(sent <= MOST_REFUSED, "{when}: {sent} requests");
                     assert_eq!(left, stay, "{when}");
                 }

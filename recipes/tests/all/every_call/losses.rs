@@ -3,7 +3,7 @@
 //! Nothing but the calm row is promised. The table is kept so that a request, a pause or a clean-up more is seen.
 
 use super::{Ready, Row, prepared, reads, waits, writes};
-use crate::common::{Danger, Drops, Stage, dropping, play_faults, play_refusing};
+use crate::common::{Danger, Drops, Refusal, Stage, dropping, play_faults, play_refusing};
 use sim_zk::fault::Fault;
 use sim_zk::observer::Kind;
 use std::fmt::Write;
@@ -80,7 +80,8 @@ fn costs(row: &'static Row) -> String {
     // A settling write that is refused orders nothing.
     let refused = |stage, danger| sends(row, stage, danger, Drops::Later(WAITS));
     let lost = Some((Fault::ReplyLost, 0));
-    let (sent, ..) = play_refusing(lost, Fault::Throttled, Kind::Multi, refused);
+    let throttled = Refusal { fault: Fault::Throttled, kind: Kind::Multi, at: 0 };
+    let (sent, _) = play_refusing(lost, throttled, refused);
     writeln!(text, "  the first reply lost, then transactions throttled for good{sent}")
         .expect("a string grows");
     for lost in [None, Some(Fault::ReplyLost)] {

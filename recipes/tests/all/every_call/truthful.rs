@@ -1,6 +1,6 @@
 //! What the end of a call says of its write, and that another client sees all of it or nothing.
 
-use super::denied::KINDS;
+use super::denied::denials;
 use super::dropped::IN_TWO_STEPS;
 use super::{Row, Written, trees, writes, written};
 use crate::common::{Client, Stage, play_faults, play_refusing};
@@ -96,24 +96,21 @@ fn a_write_in_doubt_is_not_said_to_be_denied_by_a_list_that_permits_other_reques
         let [none, whole] = <[_; 2]>::from(trees(row));
         for nth in 0.. {
             let mut was_lost = false;
-            for kind in KINDS {
+            for refusal in denials() {
                 let lost = Some((Fault::ReplyLost, nth));
-                let (Written { ended, tree, .. }, is_lost, _) =
-                    play_refusing(lost, Fault::AccessDenied, kind, |stage, danger| async move {
+                let (Written { ended, tree, .. }, refused) =
+                    play_refusing(lost, refusal, |stage, danger| async move {
                         let a = stage.client("a").await;
                         written(row, &stage, &a, danger).await
                     });
-                was_lost |= is_lost;
+                was_lost |= refused.is_lost;
                 let is_true = match &ended {
                     Some(Ok(())) => tree == whole,
                     Some(Err(e)) if !e.is_outcome_unknown() => tree == none,
                     _ => true,
                 };
                 if !is_true {
-                    wrong.push(format!(
-                        "{}, reply {nth} lost, {kind:?} denied: {ended:?}, {tree:#?}",
-                        row.name
-                    ));
+                    wrong.push(format!("{}, reply {nth} lost, {refusal:?}: {ended:?}, {tree:#?}", row.name));
                 }
             }
             if !was_lost {

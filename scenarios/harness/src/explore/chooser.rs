@@ -57,6 +57,7 @@ impl Exhaustive {
     /// * Faults: all kinds that may strike and fit.
     /// * How long, or how far: the least and the most.
     /// * Which of two comes first: both. Of more than two orders: the first and the last.
+    /// * Which operation of a transaction is refused: the first and the last that can be.
     /// * Latencies, lags, the order of servers, how users go on: the calm one.
     fn alternatives(&self, point: Point, n: u32) -> u64 {
         match point {
@@ -65,7 +66,7 @@ impl Exhaustive {
                 .zip(place.faults())
                 .filter(|(_, kind)| self.kinds.has(**kind))
                 .fold(1, |bits, (index, _)| bits | 1 << index),
-            Point::Duration | Point::Race => 1 | 1 << (n - 1).min(63),
+            Point::Duration | Point::Race | Point::Operation => 1 | 1 << (n - 1).min(63),
             Point::Latency | Point::Lag | Point::Server | Point::User => 1,
         }
     }

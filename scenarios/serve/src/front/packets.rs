@@ -141,8 +141,9 @@ impl Front {
             }
             Strike::Refused(fault, code) => {
                 self.struck(client, fault, 0);
+                let at = self.network.refused_at(ask, code);
                 let refused = std::mem::replace(ask, Ask::Ping);
-                *ask = Ask::Refused(Box::new(refused), code);
+                *ask = Ask::Refused(Box::new(refused), code, at);
                 Next::Goes
             }
             Strike::Reply(fate) => {

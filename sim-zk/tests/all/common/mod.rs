@@ -100,8 +100,17 @@ where
     T: Send + 'static,
     F: Future<Output = T> + Send + 'static,
 {
+    chosen(Calm, story)
+}
+
+/// Runs a story for which `chooser` decides.
+pub fn chosen<T, F>(chooser: impl Chooser + 'static, story: impl FnOnce(Sim) -> F) -> (T, Tape)
+where
+    T: Send + 'static,
+    F: Future<Output = T> + Send + 'static,
+{
     let Finished { output, end, observer, .. } =
-        Sim::run(Config::default(), LIMIT, Calm, Tape::default(), story);
+        Sim::run(Config::default(), LIMIT, chooser, Tape::default(), story);
     assert_eq!(end, End::Done, "the story ends");
     (output.expect("it ended"), observer)
 }

@@ -1,7 +1,8 @@
 //! What a server refuses instead of processing it: nothing is applied, the connection stands, and the order of replies stays.
 
-use crate::common::{calm, client};
+use crate::common::{calm, chosen, client};
 use futures_util::future::join;
+use sim_zk::choose::{Chooser, Point};
 use sim_zk::fault::Fault;
 use sim_zk::message::Code;
 use sim_zk::observer::{Kind, SimEvent};
@@ -78,6 +79,49 @@ fn a_transaction_is_throttled_as_a_whole_and_denied_by_an_operation() {
     };
     assert_eq!(refused(Fault::Throttled), Code::ThrottledOp.into());
     assert_eq!(refused(Fault::AccessDenied), Error::multi(0, Error::NoAuth));
+}
+
+/// Calm, but for the operation of a transaction that is refused.
+struct RefusedAt(u32);
+
+impl Chooser for RefusedAt {
+    fn choose(&mut self, point: Point, n: u32) -> u32 {
+        if point == Point::Operation { self.0.min(n - 1) } else { 0 }
+    }
+}
+
+/// A transaction of a check of `/` and two creates, refused by that fault: at the operation of those that can be.
+fn refused_at(fault: Fault, at: u32, version: Option<i32>) -> (Error, usize) {
+    let (refused, tape) = chosen(RefusedAt(at), move |sim| async move {
+        let (process, zk) = client(&sim, "a").await;
+        process.order(fault);
+        let create =
+            |path: &str| Op::Create { path: path.to_owned(), data: Vec::new(), mode: CreateMode::Persistent };
+        let check = Op::Check { path: "/".to_owned(), version };
+        zk.multi(vec![check, create("/a"), create("/b")]).await.map(drop)
+    });
+    let created = tape.count(|event| matches!(event, SimEvent::Created { .. }));
+    (refused.expect_err("it is refused"), created)
+}
+
+#[test]
+fn a_transaction_is_refused_at_any_operation_that_can_be_and_nothing_of_it_is_applied() {
+    for at in 0..3 {
+        let refused = refused_at(Fault::AccessDenied, at, None);
+        assert_eq!(refused, (Error::multi(at as usize, Error::NoAuth), 0));
+    }
+    // No quota forbids a check.
+    for (at, index) in [(0, 1), (1, 2)] {
+        let (refused, created) = refused_at(Fault::QuotaExceeded, at, None);
+        assert!(matches!(refused, Error::Multi { index: found, .. } if found == index), "{refused}");
+        assert_eq!(created, 0);
+    }
+}
+
+#[test]
+fn an_operation_that_is_wrong_by_itself_is_refused_before_a_later_one_is_denied() {
+    let refused = refused_at(Fault::AccessDenied, 1, Some(77));
+    assert_eq!(refused, (Error::multi(0, Error::BadVersion), 0));
 }
 
 #[test]
