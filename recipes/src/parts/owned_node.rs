@@ -282,8 +282,8 @@ impl<Z: ZooKeeper> OwnedNode<Z> {
         if inner.watch.as_ref().is_some_and(|current| current.ptr_eq(&watch)) {
             inner.watch = None;
         }
-        // The znode was written, so it is read again.
-        if event.is_ok_and(|event| self.word.is_none() || event.kind == EventKind::NodeDeleted) {
+        // A znode that was written is read again. So is one without a word: an adopted watch may be one on the data.
+        if event.is_ok_and(|event| event.kind == EventKind::NodeDeleted) {
             inner.is_removed = true;
         }
     }

@@ -24,6 +24,8 @@ pub struct Bent {
 /// What happens before a request leaves.
 struct Before {
     kind: Kind,
+    /// How many of that kind leave at once.
+    spared: usize,
     happens: BoxFuture<'static, ()>,
 }
 
@@ -65,14 +67,24 @@ impl Bent {
         self.bends.lock().unwrap().denies_deletes = true;
     }
 
-    /// The next request of a kind, an `exists` or a transaction, leaves only after that.
+    /// The next request of a kind, a `get` without a watch, an `exists` or a transaction, leaves only after that.
     pub fn waits_before(&self, kind: Kind, happens: impl Future<Output = ()> + Send + 'static) {
-        self.bends.lock().unwrap().before = Some(Before { kind, happens: happens.boxed() });
+        self.waits_later(kind, 0, happens);
+    }
+
+    /// The same for a later request of the kind: so many leave at once.
+    pub fn waits_later(&self, kind: Kind, spared: usize, happens: impl Future<Output = ()> + Send + 'static) {
+        self.bends.lock().unwrap().before = Some(Before { kind, spared, happens: happens.boxed() });
     }
 
     fn before(&self, kind: Kind) -> Option<BoxFuture<'static, ()>> {
         let before = &mut self.bends.lock().unwrap().before;
-        before.take_if(|before| before.kind == kind).map(|before| before.happens)
+        let waits = |before: &mut Before| {
+            let is_spared = before.kind == kind && before.spared > 0;
+            before.spared -= usize::from(is_spared);
+            before.kind == kind && !is_spared
+        };
+        before.take_if(waits).map(|before| before.happens)
     }
 
     /// From now on that is the session timeout, as if a reconnect had negotiated it.
@@ -137,7 +149,8 @@ impl ZooKeeper for Bent {
     }
 
     fn get(&self, path: &str) -> impl InFlight<Data> + use<> {
-        self.inner.get(path)
+        let (inner, path) = (self.inner.clone(), path.to_owned());
+        behind(self.before(Kind::Get), move || inner.get(&path))
     }
 
     fn get_watch(&self, path: &str) -> impl InFlight<(Data, SimWatch)> + use<> {

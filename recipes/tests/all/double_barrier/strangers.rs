@@ -321,3 +321,33 @@ fn each_of_those_left_behind_is_woken_once() {
         assert_eq!(sets, 2, "one write for each");
     });
 }
+
+#[test]
+fn who_was_written_to_by_a_stranger_right_before_the_opening_is_still_inside() {
+    play(|stage| async move {
+        let [a, b] = clients(&stage).await;
+        let chain = DoubleBarrierOptions { leave: Leave::Chain, ..options(2) };
+        let bent = Bent::straight(&a.zk);
+        let first = DoubleBarrier::new(&bent, STEP, chain.clone()).expect("the input is good");
+        let mut entering = Box::pin(async move { first.enter().await });
+        assert!((&mut entering).now_or_never().is_none(), "one is not enough");
+        let waiting = a.process.spawn(entering);
+        stage.settle().await;
+        // The stranger's write makes the participant look, arm its watch again, and look a second time: the barrier opens before
+        // the first read of that look, and the watch reports the opening while nobody waits for it.
+        let (by, on) = (b.clone(), stage.clone());
+        let opens = async move {
+            let inside = step(&by, chain).enter().await.expect("it opens");
+            on.pass(&by, Duration::from_millis(200)).await;
+            std::mem::forget(inside);
+        };
+        bent.waits_later(Kind::Get, 4, opens);
+        let own = a.znodes(&stage).pop().expect("it has joined");
+        b.zk.set(&own, b"mine", None).await.expect("it is there");
+        let inside = waiting.await.expect("its process lives").expect("it is in");
+        let lost = inside.lost();
+        let lost = dropping(Drops::Later(1_000), &stage, &a, lost).await;
+        assert_eq!(lost, None, "its znode is there");
+        assert_eq!(inside.state(), HoldState::Held);
+    });
+}
