@@ -169,6 +169,21 @@ mod tests {
     }
 
     #[test]
+    fn a_transaction_may_be_as_large_as_a_server_takes() {
+        let create = |bytes: usize| Op::Create {
+            path: "/a".to_owned(),
+            data: vec![0; bytes],
+            mode: crate::zk::CreateMode::Persistent,
+        };
+        let room = MAX_REQUEST_BYTES - 2 * (OP_OVERHEAD_BYTES + "/a".len());
+        let total = |bytes| validate_total(&[create(0), create(bytes)], || "they make".to_owned());
+        assert_eq!(total(room), Ok(()));
+        assert!(
+            total(room + 1).is_err_and(|e| e.to_string().contains("they make a request of 1048576 bytes"))
+        );
+    }
+
+    #[test]
     fn a_path_splits_where_it_was_joined() {
         assert_eq!(split(&join("/a", "b")), ("/a", "b"));
         assert_eq!(split(&join("/", "b")), ("/", "b"));

@@ -40,6 +40,23 @@ async fn registers(client: &Client) -> Registration<SimClient> {
 }
 
 #[test]
+fn a_second_registration_through_one_object_waits_for_the_end_of_the_first() {
+    play(|stage| async move {
+        let a = founder(&stage).await;
+        let names = patient(&a);
+        let first = names.register("db", b"first").await.expect("the name is free");
+        let again = names.clone();
+        let waiting = a.process.spawn(async move { again.register("db", b"second").await });
+        stage.pass(&a, RECONNECT).await;
+        assert!(stage.names(NAMES).len() == 1 && first.state() == HoldState::Held);
+        assert_eq!(first.release().await, Ok(Released::Clean));
+        let second = waiting.await.expect("its process lives").expect("it has its turn");
+        assert_eq!(a.zk.get(DB).await.expect("it is there").data, b"second");
+        drop(second);
+    });
+}
+
+#[test]
 fn a_name_has_one_owner_and_the_next_one_when_it_is_given_back() {
     play(|stage| async move {
         let (a, b) = (founder(&stage).await, stage.client("b").await);

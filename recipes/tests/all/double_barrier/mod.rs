@@ -232,6 +232,25 @@ fn who_may_not_delete_its_znode_at_the_limit_does_not_say_that_somebody_removed_
 }
 
 #[test]
+fn a_limit_ends_also_while_there_is_no_connection() {
+    play(|stage| async move {
+        let [a] = clients(&stage).await;
+        let patient = step(&a, options(2));
+        let begin = stage.sim.now();
+        let limited = a.process.spawn(async move { patient.enter_within(Duration::from_millis(200)).await });
+        stage.pass(&a, Duration::from_millis(100)).await;
+        a.is_disconnected().await;
+        let ended = limited.await.expect("its process lives").expect_err("nobody else came");
+        assert!(ended.is_outcome_unknown(), "{ended}");
+        let lasted = stage.sim.now().since(begin);
+        assert!(
+            lasted < Duration::from_millis(250),
+            "{lasted:?}, and the client reconnects after {RECONNECT:?}"
+        );
+    });
+}
+
+#[test]
 fn a_limit_that_ends_when_it_has_opened_lets_in() {
     // Every moment at which the limit may end.
     let mut entered = [0, 0];

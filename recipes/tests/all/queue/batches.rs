@@ -53,3 +53,17 @@ fn a_transaction_claims_as_many_items_as_fit_into_a_request() {
     assert_eq!(claimed(30, 100_000), [10, 10, 10], "the data are written again");
     assert_eq!(claimed(5, 400_000), [2, 2, 1]);
 }
+
+#[test]
+fn a_put_of_thousands_of_small_items_is_one_request() {
+    play(|stage| async move {
+        let a = stage.client("a").await;
+        let items = vec![b"small".to_vec(); 5_000];
+        let mut producer = producer(&a, Delivery::AtMostOnce);
+        producer.put_all(&items[..1]).await.expect("it makes the queue");
+        let mark = stage.mark();
+        producer.put_all(&items).await.expect("they fit into a request");
+        assert_eq!(a.sent(&stage, mark), [Kind::Multi]);
+        assert_eq!(names_left(&a).await.len(), 5_001);
+    });
+}
