@@ -232,6 +232,29 @@ fn who_may_not_delete_its_znode_at_the_limit_does_not_say_that_somebody_removed_
 }
 
 #[test]
+fn a_participant_of_the_last_generation_knows_the_next_one() {
+    play(|stage| async move {
+        let [a, b] = clients(&stage).await;
+        let (first, second) = (step(&a, options(2)), step(&b, options(2)));
+        let mut costs = Vec::new();
+        for _ in 0..2 {
+            let mark = stage.mark();
+            let barrier = first.clone();
+            let entering = a.process.spawn(async move { barrier.enter().await });
+            stage.settle().await;
+            costs.push(a.sent(&stage, mark));
+            let inside = second.enter().await.expect("it opens");
+            let waiting = entering.await.expect("its process lives").expect("it is in");
+            let (one, other) = futures_util::join!(waiting.leave(), inside.leave());
+            one.and(other).expect("both have left");
+            stage.settle().await;
+        }
+        let first_time = [Kind::Get, Kind::Multi, Kind::Get, Kind::Multi, Kind::Get];
+        assert_eq!(costs, [first_time.to_vec(), vec![Kind::Multi, Kind::Get]]);
+    });
+}
+
+#[test]
 fn a_limit_ends_also_while_there_is_no_connection() {
     play(|stage| async move {
         let [a] = clients(&stage).await;

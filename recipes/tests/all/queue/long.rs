@@ -53,11 +53,16 @@ fn emptied(delivery: Delivery, window: Option<usize>) -> (usize, usize) {
 
 #[test]
 fn four_consumers_list_a_long_queue_a_few_times() {
-    for delivery in [Delivery::AtMostOnce, Delivery::AtLeastOnce] {
-        for window in [None, Some(256)] {
-            let (lists, requests) = emptied(delivery, window);
-            assert!(lists < 100, "{delivery:?}, {window:?}: {lists} lists for {ITEMS} items");
-            assert!(requests < 8 * ITEMS, "{delivery:?}, {window:?}: {requests} requests for {ITEMS} items");
-        }
+    // Requests for an item with lost races and lists: a little more than is measured.
+    for (delivery, window, most) in [
+        (Delivery::AtMostOnce, None, 2.5),
+        (Delivery::AtMostOnce, Some(256), 1.5),
+        (Delivery::AtLeastOnce, None, 5.5),
+        (Delivery::AtLeastOnce, Some(256), 2.5),
+    ] {
+        let (lists, requests) = emptied(delivery, window);
+        assert!(lists < 100, "{delivery:?}, {window:?}: {lists} lists for {ITEMS} items");
+        let each = requests as f64 / ITEMS as f64;
+        assert!(each < most, "{delivery:?}, {window:?}: {each} requests for each of {ITEMS} items");
     }
 }

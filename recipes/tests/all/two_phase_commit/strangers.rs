@@ -345,9 +345,8 @@ fn what_came_while_it_was_forgotten_is_forgotten_as_well() {
         drop(c.begins(PLAIN, &["a", "b"]).await);
         let bent = Bent::straight(&a.zk);
         let coordinator = TwoPhaseCommit::resume(&bent, TX).await.expect("it is there");
-        drop(coordinator.decision_within(LIMIT).await);
-        let coordinator = TwoPhaseCommit::resume(&bent, TX).await.expect("it is there");
-        bent.waits_before(Kind::Multi, async move {
+        // The first transaction aborts, the second one deletes what was listed.
+        bent.waits_later(Kind::Multi, 1, async move {
             let _ = c.makes("/app/tx/late").await;
         });
         coordinator.forget().await.expect("it is listed again");

@@ -346,3 +346,42 @@ fn a_coordinator_knows_its_transaction() {
         }
     });
 }
+
+#[test]
+fn a_coordinator_that_waits_pays_for_each_vote_and_for_its_decision() {
+    play(|stage| async move {
+        let (c, a, b) = (founder(&stage).await, stage.client("a").await, stage.client("b").await);
+        let coordinator = c.begins(Form::Coordinator, &["a", "b"]).await;
+        let mark = stage.mark();
+        let deciding = spawned(&c, async move { coordinator.decision().await });
+        stage.settle().await;
+        assert_eq!(c.sent(&stage, mark), [Kind::Children, Kind::Get]);
+        let mark = stage.mark();
+        let voted = a.votes("a", Vote::Commit).await;
+        stage.settle().await;
+        assert_eq!((c.sent(&stage, mark), c.noticed(&stage, mark)), (vec![Kind::Get], 1));
+        let mark = stage.mark();
+        let last = b.votes("b", Vote::Commit).await;
+        assert_eq!(deciding.await, Ok(Decision::Commit));
+        stage.settle().await;
+        // Its own decision tells it nothing.
+        assert_eq!((c.sent(&stage, mark), c.noticed(&stage, mark)), (vec![Kind::Get, Kind::Multi], 1));
+        drop((voted, last));
+    });
+}
+
+#[test]
+fn a_coordinator_that_is_told_of_an_abort_reads_it_once() {
+    play(|stage| async move {
+        let (c, a) = (founder(&stage).await, stage.client("a").await);
+        let coordinator = c.begins(Form::Coordinator, &["a", "b"]).await;
+        let deciding = spawned(&c, async move { coordinator.decision().await });
+        stage.settle().await;
+        let mark = stage.mark();
+        let voted = a.votes("a", Vote::Abort).await;
+        assert_eq!(deciding.await, Ok(Decision::Abort));
+        stage.settle().await;
+        assert_eq!((c.sent(&stage, mark), c.noticed(&stage, mark)), (vec![Kind::Get, Kind::Exists], 1));
+        drop(voted);
+    });
+}
