@@ -110,3 +110,15 @@ fn a_leader_begins_and_resigns() {
         term.resign().await.expect("it resigns");
     }));
 }
+
+#[test]
+fn a_leader_with_a_record_is_dropped() {
+    assert_snapshot!(told(|stage| async move {
+        let a = stage.client("a").await;
+        let election = Election::new(&a.zk, "/leader", ElectionOptions::default()).expect("a good path");
+        let term = election.stand().await.expect("nobody else stands");
+        term.acknowledge(b"a:1").await.expect("it is put on record");
+        drop(term);
+        stage.settle().await;
+    }));
+}
