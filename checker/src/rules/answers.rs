@@ -91,8 +91,11 @@ impl Answers {
         let Some(at) = self.at(id) else { return };
         let mut doing = self.open.remove(at);
         doing.is_late = answer.1 == Failure::TimedOut;
-        if answer.0 == Outcome::Done {
-            self.costly.judge(scene, &doing, out);
+        match answer.0 {
+            Outcome::Done => self.costly.judge(scene, &doing, out),
+            // What was dropped is settled by the next call.
+            Outcome::Cancelled => self.costly.disturbed(doing.client),
+            Outcome::Refused | Outcome::Unknown => {}
         }
         match answer {
             (Outcome::Done, _) => {
@@ -159,6 +162,9 @@ impl Rule for Answers {
             What::Reply { code, .. } => {
                 if let Who::Client(client) = event.who {
                     self.heard.insert(client);
+                    if code.tells_nothing() {
+                        self.costly.disturbed(client);
+                    }
                 }
                 if let Some(doing) = self.doing(event.op) {
                     doing.hears(code);
@@ -170,12 +176,16 @@ impl Rule for Answers {
                 }
             }
             What::Lost { .. } => {
+                if let Who::Client(client) = event.who {
+                    self.costly.disturbed(client);
+                }
                 if let Some(doing) = self.doing(event.op) {
                     doing.is_disturbed = true;
                 }
             }
             What::State { state, .. } if state != SessionState::Connected => {
                 if let Who::Client(client) = event.who {
+                    self.costly.disturbed(client);
                     self.disturbed(client);
                 }
             }

@@ -2,6 +2,7 @@
 
 use super::doing::Doing;
 use crate::rules::prelude::*;
+use std::collections::BTreeSet;
 
 /// What an undisturbed call may cost at most.
 struct Budget {
@@ -14,6 +15,9 @@ struct Budget {
 #[derive(Default)]
 pub(super) struct Costly {
     calls: Vec<Call>,
+    /// The clients that have lost a reply or their connection, were refused, or have dropped a call: a later call of theirs may have to
+    /// find out what became of an earlier one.
+    disturbed: BTreeSet<u16>,
 }
 
 struct Call {
@@ -29,12 +33,13 @@ const TOLD: usize = 16;
 impl Costly {
     /// Judges the cost of an operation that has returned.
     ///
-    /// It is undisturbed if there was no fault, no reply was lost, and no request was refused: whoever finds a directory missing or a
-    /// name taken has to do more.
+    /// It is undisturbed if there was no fault, no reply was lost, and no request was refused, now and in earlier calls of its client:
+    /// whoever finds a directory missing or a name taken has to do more.
     pub(super) fn judge(&mut self, scene: &Scene<'_>, doing: &Doing, out: &mut Findings) {
         let op = scene.view.op(doing.id);
         let Some(budget) = Budget::of(scene.kind(doing.object), doing.verb) else { return };
-        if !op.undisturbed || doing.is_disturbed || scene.view.foreign_clients {
+        let is_disturbed = !op.undisturbed || doing.is_disturbed || self.disturbed.contains(&doing.client);
+        if is_disturbed || scene.view.foreign_clients {
             return;
         }
         out.premise(RuleId::An4, doing.object);
@@ -57,6 +62,11 @@ impl Costly {
             .not_excused("none of its replies was lost, and none of its requests was refused");
         let (called, returned) = (doing.called.index, scene.index);
         self.calls.push(Call { object: doing.object, called, returned, text });
+    }
+
+    /// Notes that a client was disturbed.
+    pub(super) fn disturbed(&mut self, client: u16) {
+        self.disturbed.insert(client);
     }
 
     /// Tells them.
