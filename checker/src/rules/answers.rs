@@ -50,6 +50,7 @@ impl Answers {
 
     /// A client's operations notice that its connection was lost.
     fn disturbed(&mut self, client: u16) {
+        self.costly.disturbed(client);
         for doing in self.open.iter_mut().filter(|doing| doing.client == client) {
             doing.is_disturbed = true;
         }
@@ -91,14 +92,9 @@ impl Answers {
         let Some(at) = self.at(id) else { return };
         let mut doing = self.open.remove(at);
         doing.is_late = answer.1 == Failure::TimedOut;
-        match answer.0 {
-            Outcome::Done => self.costly.judge(scene, &doing, out),
-            // What was dropped is settled by the next call.
-            Outcome::Cancelled => self.costly.disturbed(doing.client),
-            Outcome::Refused | Outcome::Unknown => {}
-        }
         match answer {
             (Outcome::Done, _) => {
+                self.costly.judge(scene, &doing, out);
                 if scene.view.is_sim() {
                     done::judge(scene, &doing, &self.znodes, out);
                 }
@@ -113,7 +109,8 @@ impl Answers {
                 }
             }
             (Outcome::Unknown, failure) => failed::judge(scene, &doing, failure, &self.znodes, out),
-            (Outcome::Cancelled, _) => {}
+            // What was dropped is settled by the next call.
+            (Outcome::Cancelled, _) => self.costly.disturbed(doing.client),
         }
     }
 }
@@ -185,7 +182,6 @@ impl Rule for Answers {
             }
             What::State { state, .. } if state != SessionState::Connected => {
                 if let Who::Client(client) = event.who {
-                    self.costly.disturbed(client);
                     self.disturbed(client);
                 }
             }

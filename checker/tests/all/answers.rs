@@ -209,11 +209,17 @@ fn a_conflict_has_another_writer() {
     says(&removed, "AN-2 pass");
 }
 
+/// The same run with a third client, which is connected as well.
+fn with_a_third(run: &str) -> String {
+    let named = edit(run, "clients a b", "clients a b c");
+    let opened = edit(&named, "0.000 a state", "0.000 server:0 opened s3 timeout 4000 0x3\n0.000 a state");
+    edit(&opened, "0.000 b state s2", "0.000 c state s3 connected\n0.000 b state s2")
+}
+
 #[test]
 fn a_conflict_may_have_written_over_what_took_the_place_of_the_value() {
     // A third client deletes the value, and the first one makes it anew with the same version.
     let conflict = edit(&written_twice(), "b #2 return done", "b #2 return refused conflict");
-    let others = edit(&conflict, "clients a b", "clients a b c");
     let again = "\
 0.004 c fault foreign_delete c
 0.004 server:0 txn 0x4 s3 delete ok
@@ -225,9 +231,11 @@ fn a_conflict_may_have_written_over_what_took_the_place_of_the_value() {
 0.006 server:0 #3 created 0x5 /value s0
 ";
     let anew = format!("{again}0.006 {}\n0.007 a #3 reply r3 ok 0x5\n0.007 a #3 return done\n", data("one"));
-    let opened = edit(&others, "0.000 a state", "0.000 server:0 opened s3 timeout 4000 0x3\n0.000 a state");
-    let opened = edit(&opened, "0.000 b state s2", "0.000 c state s3 connected\n0.000 b state s2");
-    let taken = edit(&opened, "0.010 b compare_and_set#2", &format!("{anew}0.010 b compare_and_set#2"));
+    let taken = edit(
+        &with_a_third(&conflict),
+        "0.010 b compare_and_set#2",
+        &format!("{anew}0.010 b compare_and_set#2"),
+    );
     let taken = taken.replace("0x4 s2 set", "0x6 s2 set").replace("written 0x4", "written 0x6");
     let taken = taken.replace("r2 ok 0x4", "r2 ok 0x6");
     says(&taken, "AN-3 vacuous, CF-7 pass");
@@ -235,9 +243,7 @@ fn a_conflict_may_have_written_over_what_took_the_place_of_the_value() {
     says(&edit(&taken, "given two 0x3", "given two 0x5"), "AN-3 fail");
     // It is replaced only after the write, and the writer has not heard of that write.
     let after = edit(&written_twice(), "0.012 b #2 reply r2 ok 0x4\n", "");
-    let after = edit(&after, "clients a b", "clients a b c");
-    let after = edit(&after, "0.000 a state", "0.000 server:0 opened s3 timeout 4000 0x3\n0.000 a state");
-    let after = edit(&after, "0.000 b state s2", "0.000 c state s3 connected\n0.000 b state s2");
+    let after = with_a_third(&after);
     let anew = anew.replace("0.00", "0.01").replace("0x5", "0x6").replace("0x4 ", "0x5 ");
     let after = edit(&after, "0.012 b #2 return done", &format!("{anew}0.019 b #2 return refused conflict"));
     says(&after, "AN-3 vacuous, CF-7 pass");

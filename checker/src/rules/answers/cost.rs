@@ -38,7 +38,7 @@ impl Costly {
     pub(super) fn judge(&mut self, scene: &Scene<'_>, doing: &Doing, out: &mut Findings) {
         let op = scene.view.op(doing.id);
         let Some(budget) = Budget::of(scene.kind(doing.object), doing.verb) else { return };
-        let is_disturbed = !op.undisturbed || doing.is_disturbed || self.disturbed.contains(&doing.client);
+        let is_disturbed = !op.undisturbed || self.disturbed.contains(&doing.client);
         if is_disturbed || scene.view.foreign_clients {
             return;
         }

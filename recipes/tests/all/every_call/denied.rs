@@ -158,21 +158,22 @@ pub fn denials() -> impl Iterator<Item = Refusal> {
 }
 
 /// How a call went of which requests were refused.
-struct Went {
-    ended: Option<Result<(), Error>>,
-    sent: usize,
+pub struct Went {
+    pub ended: Option<Result<(), Error>>,
+    pub sent: usize,
     /// Whether its session has no znode when it ends.
     is_bare: bool,
     /// What is sent in the ten seconds after that.
-    later: Vec<Kind>,
+    pub later: Vec<Kind>,
 }
 
-async fn goes(row: &'static Row, stage: Stage, danger: Danger) -> Went {
+/// Makes a call in danger, and waits for its clean-up.
+pub async fn goes(row: &'static Row, stage: Stage, danger: Danger, drops: Drops) -> Went {
     let a = stage.client("a").await;
     let Ready { call, keeps } = prepared(row, &stage, &a).await;
     let mark = stage.mark();
     danger.begins();
-    let ended = dropping(Drops::Later(20_000), &stage, &a, call).await;
+    let ended = dropping(drops, &stage, &a, call).await;
     let (sent, is_bare) = (a.sent(&stage, mark).len(), a.znodes(&stage).is_empty());
     let mark = stage.mark();
     stage.pass(&a, Duration::from_secs(10)).await;
@@ -217,7 +218,9 @@ fn every_call_of_which_one_kind_of_request_is_refused_ends() {
             for refusal in denials().chain(throttled) {
                 let most =
                     if refusal.fault == Fault::Throttled { MOST_THROTTLED_OF_A_KIND } else { MOST_DENIED };
-                let (went, refused) = play_refusing(lost, refusal, |stage, danger| goes(row, stage, danger));
+                let (went, refused) = play_refusing(lost, refusal, |stage, danger| {
+                    goes(row, stage, danger, Drops::Later(20_000))
+                });
                 was_lost |= refused.is_lost;
                 operations = operations.max(refused.operations);
                 let is_clear = lost.is_none() && !row.name.starts_with(SHARED);
