@@ -78,6 +78,8 @@ pub(crate) struct View {
     foreign_deletes: Vec<(u32, u16)>,
     /// Foreign deletes that were announced and have not been seen yet.
     pub(crate) foreign_due: u32,
+    /// In a capture: requests that may force out a contender whose own client has not been told of it yet.
+    early_forces: Vec<Req>,
     /// Paths that foreign clients have created, written or deleted.
     foreign: Vec<Sym>,
     /// Whether an event can excuse an overlap: expiry, pause, foreign delete.
@@ -143,6 +145,7 @@ impl View {
             quiet: false,
             foreign_deletes: Vec::new(),
             foreign_due: 0,
+            early_forces: Vec::new(),
             foreign: Vec::new(),
             excusable: false,
             touched: NOBODY,

@@ -139,8 +139,11 @@ impl Guarded {
                     scene.when(own.deleted)
                 ))
             }
-            Some(_) => text.because(format!("{} still existed", scene.contender(first.own))),
-            None => text,
+            // A capture does not show deletions.
+            Some(_) if scene.view.is_sim() => {
+                text.because(format!("{} still existed", scene.contender(first.own)))
+            }
+            _ => text,
         }
     }
 

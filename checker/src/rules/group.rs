@@ -10,6 +10,8 @@ pub(crate) struct Group {
     wakes: Wakes,
     cost: Cost,
     lives: Vec<Life>,
+    /// In a capture: znodes that a client has asked to delete before the reply to their create was there.
+    early_deletes: Vec<Sym>,
     members: Vec<Membership>,
     watchers: Vec<Watcher>,
     /// By transaction: the members, as sorted names with commas.
@@ -65,6 +67,7 @@ impl Default for Group {
             wakes: Wakes::new(RuleId::Gm2, Verb::Watch),
             cost: Cost::default(),
             lives: Vec::new(),
+            early_deletes: Vec::new(),
             members: Vec::new(),
             watchers: Vec::new(),
             states: Vec::new(),
@@ -153,8 +156,19 @@ impl Group {
         };
         let owner = scene.view.client(client).session;
         let created = scene.now();
-        let (op, deleted, delete_sent) = (event.op, Moment::NEVER, false);
+        let (op, deleted, delete_sent) = (event.op, Moment::NEVER, self.early_deletes.contains(&path));
+        self.early_deletes.retain(|early| *early != path);
         self.lives.push(Life { object, path, owner, op, created, czxid, deleted, delete_sent });
+    }
+
+    /// Notes in a capture that a znode may be deleted from here on. An observer can evict a member before that one's client has
+    /// the reply to the create.
+    fn delete_sent(&mut self, scene: &Scene<'_>, path: Sym) {
+        match self.lives.iter_mut().rfind(|life| life.path == path) {
+            Some(life) => life.delete_sent = true,
+            None if scene.object_around(Kind::Group, path).is_some() => self.early_deletes.push(path),
+            None => {}
+        }
     }
 
     fn deleted(&mut self, scene: &Scene<'_>, path: Sym, zxid: u64) {
@@ -549,9 +563,7 @@ impl Rule for Group {
             What::Deleted { zxid, path, .. } => self.deleted(scene, path, zxid),
             What::Made { path, czxid } if !view.is_sim() => self.made(scene, event, path, czxid),
             What::Send { kind: Request::Delete, path, .. } if !view.is_sim() => {
-                if let Some(life) = self.lives.iter_mut().rfind(|life| life.path == path) {
-                    life.delete_sent = true;
-                }
+                self.delete_sent(scene, path);
             }
             What::Notice { kind: Notify::Deleted, path, .. } => {
                 if let Who::Client(client) = event.who {

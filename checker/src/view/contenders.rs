@@ -1,19 +1,12 @@
 //! How contenders come and go: znodes that acquires create and that are deleted.
 
-use super::{At, Contender, Moment, NEVER, NOBODY, Req, Turn, View};
-use crate::history::{Event, Kind, ObjectId, OpId, Session, Share, Sym, Tables, Verb};
+use super::{At, Contender, Moment, NEVER, NOBODY, Phase, Req, Turn, View};
+use crate::history::{Kind, ObjectId, OpId, Request, Session, Share, Sym, Tables, Verb};
 
 impl View {
     /// Notes a new znode: a contender, if an acquire created it in a directory of contenders.
-    pub(super) fn create(
-        &mut self,
-        tables: Tables<'_>,
-        event: &Event,
-        path: Sym,
-        czxid: u64,
-        owner: Session,
-    ) {
-        let op = self.op(event.op);
+    pub(super) fn create(&mut self, tables: Tables<'_>, id: OpId, path: Sym, czxid: u64, owner: Session) {
+        let op = self.op(id);
         if !op.is_acquire() {
             return;
         }
@@ -35,7 +28,7 @@ impl View {
         self.contenders.push(Contender {
             path,
             object,
-            op: event.op,
+            op: id,
             owner,
             creator,
             czxid,
@@ -56,16 +49,31 @@ impl View {
             told_gone: false,
         });
         *self.contender_at.slot(path.0 as usize) = At { number, is_gone: false };
+        self.forced_before(path);
         self.touched = number;
         let alone = alone || self.ahead_now(&self.contenders[number as usize]).is_none();
-        let op = &mut self.ops[event.op.0 as usize];
+        let op = &mut self.ops[id.0 as usize];
         op.live += 1;
         if is_held {
-            return self.hand_over(event.op);
+            return self.hand_over(id);
         }
         op.node = number;
         op.nodes += 1;
         op.found_somebody |= !alone;
+    }
+
+    /// In a capture, replies to transactions do not name what was created. The reply that tells a client of its downgrade, or a read
+    /// of the reader's znode behind a lost one, shows that znode here.
+    pub(super) fn downgrade_in_capture(&mut self, tables: Tables<'_>, req: &Req, zxid: u64) {
+        let tells = matches!(req.kind, Request::Multi | Request::Get | Request::Exists);
+        let op = self.op(req.op);
+        if self.is_sim() || req.cleanup || !tells || op.verb != Verb::Downgrade {
+            return;
+        }
+        if self.contender_of(req.path).is_none() {
+            let replaced = self.contender(self.op(op.former).own).map_or(0, |replaced| replaced.czxid);
+            self.create(tables, req.op, req.path, zxid.max(replaced), req.session);
+        }
     }
 
     /// Notes the deletion of a znode.
@@ -150,30 +158,60 @@ impl View {
             && self.now.at >= contender.asked.at.saturating_add(grace.saturating_sub(early))
     }
 
-    /// Notes a forced delete in a capture, which does not show deletions: the delete may succeed from here on.
+    /// Notes a forced delete in a capture, which does not show deletions: the delete may succeed from here on. Others can list a
+    /// contender before its own client has the reply to the create, so it may not be known here yet.
     pub(super) fn force_in_capture(&mut self, sent: Req) {
-        let Some(number) = self.contender_of(sent.path) else { return };
-        let contender = &self.contenders[number as usize];
-        let is_own = self.op(contender.op).client == sent.client;
-        let is_force = self.op(sent.op).verb != Verb::Ask && self.is_revoker(contender, sent.op);
-        if self.is_sim() || sent.cleanup || is_own || !is_force {
+        if self.is_sim() || sent.cleanup {
             return;
         }
-        let now = self.now;
+        match self.contender_of(sent.path) {
+            Some(number) => self.may_be_forced(number, sent),
+            None if self.forces(sent.op) => self.early_forces.push(sent),
+            None => {}
+        }
+    }
+
+    /// The reply to a create is there: notes the forced delete of its znode that was sent before.
+    fn forced_before(&mut self, path: Sym) {
+        let Some(number) = self.contender_of(path) else { return };
+        if let Some(at) = self.early_forces.iter().position(|sent| sent.path == path) {
+            let sent = self.early_forces.swap_remove(at);
+            self.may_be_forced(number, sent);
+        }
+    }
+
+    fn may_be_forced(&mut self, number: u32, sent: Req) {
+        let contender = &self.contenders[number as usize];
+        let is_own = self.op(contender.op).client == sent.client;
+        if is_own || !self.forces(sent.op) || self.op(sent.op).object != contender.object {
+            return;
+        }
         let forced = &mut self.contenders[number as usize];
-        (forced.deleted, forced.by_force, forced.by_op) = (now, true, sent.op);
+        (forced.deleted, forced.by_force, forced.by_op) = (sent.sent, true, sent.op);
         self.excusable = true;
     }
 
     /// Whether an operation may ask contenders like this one to go.
     pub(crate) fn is_revoker(&self, contender: &Contender, by: OpId) -> bool {
+        self.op(by).object == contender.object && self.revokes(by)
+    }
+
+    /// Whether an operation may ask contenders of its object to go.
+    fn revokes(&self, by: OpId) -> bool {
         let op = self.op(by);
-        let asks = match self.contest(contender.object).kind {
+        if op.phase == Phase::Unborn {
+            return false;
+        }
+        match self.contest(op.object).kind {
             Kind::RevocableLock => matches!(op.verb, Verb::Ask | Verb::Force),
             Kind::PriorityLock => matches!(op.verb, Verb::Ask | Verb::Force) || op.is_acquire(),
             _ => false,
-        };
-        asks && op.object == contender.object && by != OpId(0)
+        }
+    }
+
+    /// Whether an operation may delete contenders of its object.
+    fn forces(&self, by: OpId) -> bool {
+        self.revokes(by) && self.op(by).verb != Verb::Ask
     }
 
     /// Notes a write of a contender's data: if the data are the word, its owner is asked to go.

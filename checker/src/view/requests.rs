@@ -130,6 +130,9 @@ impl View {
         if code.tells_nothing() {
             self.refused(&req, code);
         }
+        if code == Code::Ok {
+            self.downgrade_in_capture(tables, &req, zxid);
+        }
         if req.depth != 0 {
             let op = &mut self.ops[req.op.0 as usize];
             op.depth = op.depth.max(req.depth);

@@ -66,7 +66,7 @@ impl View {
             }
             What::Made { path, czxid } if !self.is_sim() && czxid != 0 => {
                 let owner = self.client_session(event.who);
-                self.create(tables, event, path, czxid, owner);
+                self.create(tables, event.op, path, czxid, owner);
             }
             What::Heard { session, sent } => self.heard(session, sent.min(event.at)),
             What::Lost { req } => {
@@ -139,7 +139,7 @@ impl View {
                 }
             }
             What::Created { zxid, path, owner } if self.is_sim() => {
-                self.create(tables, event, path, zxid, owner);
+                self.create(tables, event.op, path, zxid, owner);
             }
             What::Deleted { zxid, path, by } if self.is_sim() => {
                 self.delete(tables, path, zxid, by, event.op)

@@ -179,4 +179,10 @@ group /group margin 0.4
     let deleted = "8.998 b send r2 delete /group/m\n8.999 a notice s1 deleted /group/m\n";
     says(&run(deleted, out), "GM-8 pass");
     says(&run("", "9.000 a release#2 call /group\n"), "GM-8 pass, first nothing");
+    // Another one lists the member, and evicts it, before the reply to its create is there.
+    let told = "8.999 a notice s1 deleted /group/m\n";
+    let early =
+        edit(&run(told, out), "0.002 a #1 reply r1", "0.0015 b send r2 delete /group/m\n0.002 a #1 reply r1");
+    says(&early, "GM-8 pass");
+    says(&edit(&early, "delete /group/m", "delete /group/n"), "GM-8 fail, first GM-8");
 }

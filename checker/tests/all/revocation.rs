@@ -207,6 +207,44 @@ fn rw_1_in_a_capture_who_is_made_to_go_may_believe_until_it_is_told() {
     says(&FORCED.replace("force#2", "ask#2"), "RW-1 fail");
 }
 
+/// The others list a znode before its own client has the reply to the create.
+#[test]
+fn rw_1_in_a_capture_somebody_may_be_made_to_go_before_it_is_told_that_its_znode_exists() {
+    let (told, sent) = ("0.003 a #1 reply r1", "0.012 b #2 send r3");
+    let begin = FORCED.find(told).expect("the reply to the create");
+    let end = FORCED.find("0.010 b force").expect("the force");
+    let late = FORCED[begin..end].replace("0.003 a", "0.0125 a");
+    let rest = &FORCED[end..];
+    let (force, rest) = rest.split_at(rest.find("0.013 b #2 reply r3").expect("the reply to the delete"));
+    assert!(force.contains(sent));
+    let run = [&FORCED[..begin], force, &late, rest].concat();
+    says(&run, "RW-1 unavoidable");
+    says(&run.replace("force#2", "ask#2"), "RW-1 fail");
+    says(&edit(&run, "send r3 delete /r/a-0", "send r3 delete /r/c-9"), "RW-1 fail");
+}
+
+/// The reply to a transaction does not name the znode that it created.
+#[test]
+fn rw_1_in_a_capture_who_was_made_to_go_may_have_downgraded_before() {
+    let downgrade = "
+0.004 a downgrade#8 call /r
+0.004 a #1 unbelieve released
+0.004 a #8 send r8 multi /r/a-reader
+0.006 a #8 reply r8 ok 0x0
+0.006 a #8 believe /r s1 token 0x4
+0.006 a #8 return done
+";
+    let at = FORCED.find("0.010 b force").expect("the force");
+    let rest = FORCED[at..].replace("/r/a-0", "/r/a-reader").replace("a #1 unbelieve", "a #8 unbelieve");
+    let run = [&FORCED[..at], downgrade, &rest].concat();
+    says(&run, "RW-1 unavoidable");
+    says(&edit(&run, "send r3 delete /r/a-reader", "send r3 delete /r/a-0"), "RW-1 fail");
+    // After a lost reply, a read tells it.
+    let read = "0.005 a #8 lost r8\n0.005 a #8 send r9 get /r/a-reader\n0.006 a #8 reply r9 ok 0x5\n";
+    says(&edit(&run, "0.006 a #8 reply r8 ok 0x0\n", read), "RW-1 unavoidable");
+    says(&edit(&run, "0.006 a #8 reply r8 ok 0x0\n", &read.replace("ok 0x5", "no_node 0x0")), "RW-1 fail");
+}
+
 #[test]
 fn rv_1_in_a_capture_a_busy_machine_takes_its_time() {
     let noticed = |at: &str| {

@@ -8,6 +8,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 use std::mem::forget;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use zk_catalogue::lock::workload as lock;
@@ -46,10 +47,24 @@ fn tried(
 fn real(workload: &Workload, ensemble: &Ensemble, arguments: &[&str]) -> (Option<i32>, Value, String) {
     let address = ensemble.address();
     let call = [&[workload.name, "--connect", &address, "--format", "json"], arguments].concat();
-    let output = Sim::new().real(&call);
-    let told = format!("{}{}", stdout(&output), String::from_utf8_lossy(&output.stderr));
+    let sim = Sim::new();
+    let output = sim.real(&call);
+    let mut told = format!("{}{}", stdout(&output), String::from_utf8_lossy(&output.stderr));
     let last = stdout(&output).lines().last().and_then(|line| serde_json::from_str(line).ok());
-    (output.status.code(), last.unwrap_or_default(), told)
+    let last: Value = last.unwrap_or_default();
+    if let Some(history) = last["history"].as_str() {
+        told += &kept(&sim.folder.path().join(history), workload.name);
+    }
+    (output.status.code(), last, told)
+}
+
+/// Keeps the history of a run with findings, which nobody can repeat, beside the tests' other files. Says where it is.
+fn kept(history: &Path, name: &str) -> String {
+    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.jsonl"));
+    match std::fs::copy(history, &kept) {
+        Ok(_) => format!("its history: {}\n", kept.display()),
+        Err(error) => format!("its history is not kept in {}: {error}\n", kept.display()),
+    }
 }
 
 fn at_the_root(ensemble: &Ensemble) -> Vec<String> {
