@@ -229,7 +229,6 @@ impl<Z: ZooKeeper> Names<Z> {
                 Err(Error::NodeExists) => self.wait_for(&own.path).await?,
                 Err(e) if e.is_retryable_refusal() => again(&self.zk, status, e).await?,
                 Err(Error::ConnectionLoss) => {
-                    reconnected(&self.zk, status).await?;
                     match barrier_read::data(&self.zk, own.path()).await.map_err(Error::while_in_doubt)? {
                         Some(found) if own.is_ours(&found) => return Ok(own),
                         Some(_) => self.wait_for(&own.path).await?,

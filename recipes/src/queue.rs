@@ -31,7 +31,6 @@ pub(crate) use producer::Urgency;
 
 use crate::parts::parents::Parents;
 use crate::parts::receipt::{Applied, Receipt};
-use crate::parts::retry::connected;
 use crate::zk::{Error, Op, ZooKeeper, path};
 use layout::Layout;
 use std::sync::Arc;
@@ -252,7 +251,6 @@ impl<Z: ZooKeeper> QueueCore<Z> {
     /// Before the first write: creates the receipt and checks the queue's mode, pipelined.
     async fn ready(&self, receipt: &Receipt<Z>) -> Result<(), Error> {
         if !self.is_checked.load(Ordering::Relaxed) {
-            connected(&self.zk).await?;
             let (made, checked) =
                 futures_util::future::join(receipt.make(), self.layout.check(&self.zk)).await;
             match checked.and_then(|next| made.map(|()| next)) {
@@ -299,7 +297,6 @@ impl<Z: ZooKeeper> QueueCore<Z> {
     /// Writes a transaction exactly once, with the receipt in front.
     async fn write(&self, receipt: &Receipt<Z>, ops: &[Op]) -> Result<Applied, Error> {
         loop {
-            self.ready(receipt).await?;
             match receipt.write(ops).await {
                 // The whole queue was deleted in between.
                 Err(Error::NoNode) => self.make().await?,

@@ -3,7 +3,7 @@
 use super::index::{Index, PREFIX, Set, validate_key};
 use super::{Config, RECIPE, Versioned, is_at};
 use crate::observe::operation;
-use crate::parts::retry::{again, connected, present, reconnected, unless_again};
+use crate::parts::retry::{again, connected, present, unless_again};
 use crate::zk::duty::{answered, settle};
 use crate::zk::{CreateMode, Data, Error, Op, OpResult, Stat, ZooKeeper, path};
 use std::collections::BTreeMap;
@@ -79,7 +79,6 @@ impl<Z: ZooKeeper> Config<Z> {
                     continue;
                 }
                 Err(Error::ConnectionLoss) => {
-                    reconnected(&self.zk, status).await?;
                     let found = self.find(&directory, &pointer, expected).await;
                     match found.map_err(Error::while_in_doubt)? {
                         Some(stat) => return Ok(Versioned::new(pointer, &stat)),

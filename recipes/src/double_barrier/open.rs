@@ -134,7 +134,7 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
             (1, Error::BadVersion | Error::NoNode) => Ok(Refused::Changed),
             (index, Error::NoNode) if index < members + 2 => Ok(Refused::Changed),
             (index, Error::NodeExists) if index == members + 2 => Ok(Refused::Elsewhere),
-            (index, Error::NodeExists) if index == members + 3 => Ok(Refused::NextExists),
+            (_, Error::NodeExists) => Ok(Refused::NextExists),
             (index, cause) => Err(Error::Multi { index, cause: Box::new(cause) }),
         }
     }

@@ -446,7 +446,6 @@ impl<Z: ZooKeeper> Receipt<Z> {
                             continue;
                         }
                     }
-                    Err(e) if e.is_outcome_unknown() => return Err(e.clone()),
                     // The read of the receipt may be denied as well: then the outcome is unknown.
                     _ => drop(self.settled().await.map_err(Error::while_in_doubt)?),
                 }

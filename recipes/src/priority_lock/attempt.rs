@@ -320,10 +320,8 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
     async fn wait_behind(&mut self, nearest: &str) -> Result<(), Error> {
         let zk = self.lock.zk.clone();
         let status = connected(&zk).await?;
-        let own = self.own_in_line();
-        own.watch_now();
         let going = gone(&zk, status, nearest);
-        match first(own.must_go(), going).await {
+        match first(self.own_in_line().must_go(), going).await {
             Either::Left(error) => Err(error),
             Either::Right(gone) => gone,
         }
