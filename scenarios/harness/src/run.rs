@@ -372,8 +372,9 @@ async fn supervised(
             clock.progress();
         });
         // Whatever it has touched goes with the run.
-        let part = AssertUnwindSafe(part(Task { client, setting, rounds: next..setting.rounds, done }))
-            .catch_unwind();
+        let part =
+            AssertUnwindSafe(part(Task { client, setting, rounds: (next..setting.rounds).into(), done }))
+                .catch_unwind();
         if let Ok(ended) = process.spawn(part).await {
             process.retire();
             return ended.map_err(|panic| Panicked { client: name, said: said(&*panic) });

@@ -10,6 +10,7 @@ use sim_zk::fault::Fault;
 use sim_zk::injected_bug::InjectedBug;
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::Duration;
 use zk_checker::history::{Kind, Names, Object, Sym};
 use zk_checker::{Probe, RuleId, RuleSet};
@@ -67,9 +68,42 @@ pub struct Task<C> {
     /// What it knows of its run.
     pub setting: Setting,
     /// The numbers of the rounds that it makes.
-    pub rounds: Range<u32>,
+    pub rounds: Rounds,
     /// Hears after each round how many are done.
     pub done: Done,
+}
+
+/// The numbers of rounds, in order. It may end early: each is asked for when the round before is over.
+#[derive(Clone)]
+pub struct Rounds {
+    left: Range<u32>,
+    begins: Option<Begins>,
+}
+
+/// Whether a round is still to be made, asked right before it begins.
+pub type Begins = Arc<dyn Fn(u32) -> bool + Send + Sync>;
+
+impl Rounds {
+    /// These rounds, up to the first that is not to be made any more.
+    #[must_use]
+    pub fn while_begun(left: Range<u32>, begins: Begins) -> Self {
+        Rounds { left, begins: Some(begins) }
+    }
+}
+
+impl From<Range<u32>> for Rounds {
+    fn from(left: Range<u32>) -> Self {
+        Rounds { left, begins: None }
+    }
+}
+
+impl Iterator for Rounds {
+    type Item = u32;
+
+    fn next(&mut self) -> Option<u32> {
+        let round = self.left.next()?;
+        self.begins.as_ref().is_none_or(|begins| begins(round)).then_some(round)
+    }
 }
 
 /// A callback with the number of finished rounds.

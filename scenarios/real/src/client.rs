@@ -15,8 +15,8 @@ use zk_harness::journal::Journal;
 use zk_recipes::client::{Client, Options};
 use zk_recipes::zk::{Error, SessionId, ZooKeeper};
 
-/// Every nth time, on average, the client opens a new session although it has one.
-const FRESH: u32 = 16;
+/// At most so many rounds are made with one set of objects, half of it on average; then the client begins anew.
+const LONGEST_STRETCH: u32 = 31;
 
 /// One operation in this number is dropped, within [`CANCEL_WITHIN`].
 const CANCEL: u32 = 12;
@@ -95,6 +95,11 @@ impl RealClient {
         }
     }
 
+    /// How many rounds it makes before it begins anew, with new objects in a new session.
+    pub fn stretch(&self) -> u32 {
+        1 + self.draw(LONGEST_STRETCH)
+    }
+
     fn held(&self) -> MutexGuard<'_, Option<Recorded<Client>>> {
         self.part.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -115,10 +120,10 @@ impl client::Client for RealClient {
         self.part.scribe.client()
     }
 
-    /// The session that it has, if it lives; now and then a new one all the same.
+    /// The session that it has, if it lives, or else a new one.
     async fn open(&self) -> Result<Recorded<Client>, Error> {
         let session = self.held().clone().filter(|session| session.status().over().is_none());
-        if let Some(session) = session.filter(|_| self.choose(FRESH) != FRESH - 1) {
+        if let Some(session) = session {
             return Ok(session);
         }
         self.close().await;

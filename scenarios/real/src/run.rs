@@ -29,7 +29,7 @@ use zk_checker::history::{Header, History, Mode, Names, Object, ObjectId, OpId, 
 use zk_checker::{Report, RuleSet};
 use zk_harness::journal::Journal;
 use zk_harness::pace::Pace;
-use zk_harness::workload::{Setting, Task, TaskFn};
+use zk_harness::workload::{Begins, Rounds, Setting, Task, TaskFn};
 use zk_recipes::client::{Client, Options};
 use zk_recipes::zk::{CreateMode, Error, SessionId, ZooKeeper};
 
@@ -158,7 +158,7 @@ async fn drive(
 
 /// The progress of the clients. All make the same rounds, since some recipes need all clients in each.
 #[derive(Default)]
-struct Rounds {
+struct Progress {
     far: Mutex<Far>,
 }
 
@@ -168,7 +168,7 @@ struct Far {
     last: Option<u32>,
 }
 
-impl Rounds {
+impl Progress {
     /// Whether a client still has to make that round.
     fn begin(&self, round: u32) -> bool {
         let mut far = self.far.lock().unwrap_or_else(PoisonError::into_inner);
@@ -196,15 +196,22 @@ async fn work(
         (0..order.clients).map(|n| Process::start(&format!("client-{n}"))).collect::<Result<_, _>>()?;
     let clients = own.clients(order, &tape, &over);
     let rounds = Arc::new(AtomicU64::new(0));
-    let far = Arc::new(Rounds::default());
+    let far = Arc::new(Progress::default());
     let setting = order.setting();
     let parts = clients.iter().zip(&*processes).map(|(client, process)| {
-        let (client, far, rounds) = (client.clone(), far.clone(), rounds.clone());
+        let (client, far, made) = (client.clone(), far.clone(), rounds.clone());
+        let begins: Begins = Arc::new(move |round| far.begin(round));
         process.spawn(async move {
-            for round in (0..setting.rounds).take_while(|round| far.begin(*round)) {
-                let rounds = rounds.clone();
-                let done = Box::new(move |_| _ = rounds.fetch_add(1, SeqCst));
-                part(Task { client: client.clone(), setting, rounds: round..round + 1, done }).await;
+            let mut next = 0;
+            while next < setting.rounds && begins(next) {
+                // One session claims a name through one object, and objects last for a stretch. The last session stays, so
+                // that its leaks show.
+                client.close().await;
+                let end = setting.rounds.min(next.saturating_add(client.stretch()));
+                let (rounds, made) = (Rounds::while_begun(next..end, begins.clone()), made.clone());
+                let done = Box::new(move |_| _ = made.fetch_add(1, SeqCst));
+                part(Task { client: client.clone(), setting, rounds, done }).await;
+                next = end;
             }
         })
     });
