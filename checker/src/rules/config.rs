@@ -225,14 +225,17 @@ impl Config {
         let Some(at) = self.ops.iter().rposition(|op| op.id == event.op) else { return };
         match (self.ops[at].verb, seen) {
             (Verb::Follow, Seen::Value) => {
-                self.goes_on(scene, at, told.1, out);
+                self.goes_on(scene, at, Some(told.1), out);
                 self.was_written(scene, at, told, out);
                 // A value that goes back is found by CF-1 already.
                 if told.1 >= self.ops[at].newest.0 {
                     self.is_armed(scene, at, true, out);
                 }
             }
-            (Verb::Follow, Seen::Missing) => self.is_armed(scene, at, false, out),
+            (Verb::Follow, Seen::Missing) => {
+                self.goes_on(scene, at, None, out);
+                self.is_armed(scene, at, false, out);
+            }
             (Verb::Snapshot, Seen::Value) => self.is_whole(scene, at, told, out),
             _ => return,
         }
@@ -241,17 +244,25 @@ impl Config {
         self.ops[at].seen = Some((number, scene.now()));
     }
 
-    /// CF-1: the values of a follower do not go back.
-    fn goes_on(&self, scene: &Scene<'_>, at: usize, zxid: u64, out: &mut Findings) {
+    /// CF-1: what a follower is told is news: its values do not go back, and none comes twice.
+    fn goes_on(&self, scene: &Scene<'_>, at: usize, zxid: Option<u64>, out: &mut Findings) {
         let doing = &self.ops[at];
         out.premise(RuleId::Cf1, doing.object);
         let newest = doing.newest;
-        if zxid < newest.0 {
-            let who = scene.actor(doing.id);
-            let text = explain(format!("{who} was given the value of zxid {zxid:#x}"))
-                .because(format!("it had been given the value of zxid {:#x} before", newest.0));
-            out.fail(RuleId::Cf1, scene, doing.object, &[newest.1], text);
-        }
+        let given = |zxid: Option<u64>| match zxid {
+            Some(zxid) => format!("the value of zxid {zxid:#x}"),
+            None => "that there is no value".to_owned(),
+        };
+        let (before, seen) = match (zxid, doing.seen) {
+            (Some(zxid), _) if zxid < newest.0 => (Some(newest.0), newest.1),
+            (Some(zxid), _) if zxid == newest.0 => (Some(zxid), newest.1),
+            (None, Some((0, moment))) => (None, moment.index),
+            _ => return,
+        };
+        let who = scene.actor(doing.id);
+        let text = explain(format!("{who} was given {}", given(zxid)))
+            .because(format!("it had been given {} before", given(before)));
+        out.fail(RuleId::Cf1, scene, doing.object, &[seen], text);
     }
 
     /// CF-2: a value is one that was written.

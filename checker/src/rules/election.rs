@@ -30,6 +30,8 @@ struct Follower {
     index: u32,
     /// That there is no leader.
     vacant: bool,
+    /// Whether it was told anything yet.
+    told: bool,
     found: bool,
 }
 
@@ -204,6 +206,10 @@ impl Acknowledged {
         let wrong = if let Some(before) = before.filter(|before| before.epoch > epoch) {
             let why = format!("e{}: it had seen epoch {:#x}", before.index, before.epoch);
             Some((told.because(why), before.index))
+        } else if let Some(before) =
+            before.filter(|before| before.told && !before.vacant && before.epoch == epoch)
+        {
+            Some((told.because(format!("e{}: it had been told that before", before.index)), before.index))
         } else if view.is_sim() && record.is_none() {
             Some((told.because("no such record was written"), u32::MAX))
         } else if let Some(record) = record.filter(|record| view.op(record.op).given != text) {
@@ -221,10 +227,26 @@ impl Acknowledged {
         self.news(event.op, epoch.max(before.map_or(0, |before| before.epoch)), false, scene.index);
     }
 
+    /// LE-4: an observer is told changes only.
+    fn vacant(&mut self, scene: &Scene<'_>, id: OpId, out: &mut Findings) {
+        let object = scene.view.op(id).object;
+        let before = self.followers.iter().find(|follower| follower.op == id).copied();
+        out.premise(RuleId::Le4, object);
+        if let Some(before) = before.filter(|before| before.told && before.vacant) {
+            let who = scene.client(scene.view.op(id).client);
+            let text =
+                explain(format!("{who} was told at {} that no leader is recorded", scene.when(scene.now())))
+                    .because(format!("e{}: it had been told that before", before.index));
+            out.fail(RuleId::Le4, scene, object, &[before.index], text);
+        }
+        self.news(id, before.map_or(0, |before| before.epoch), true, scene.index);
+    }
+
     fn news(&mut self, op: OpId, epoch: u64, vacant: bool, index: u32) {
+        let news = Follower { op, epoch, index, vacant, told: true, found: false };
         match self.followers.iter_mut().find(|follower| follower.op == op) {
-            Some(known) => (known.epoch, known.vacant, known.index) = (epoch, vacant, index),
-            None => self.followers.push(Follower { op, epoch, index, vacant, found: false }),
+            Some(known) => *known = Follower { found: known.found, ..news },
+            None => self.followers.push(news),
         }
     }
 
@@ -303,7 +325,10 @@ impl Rule for Acknowledged {
         match event.what {
             What::Txn { kind, .. } => self.asked = Some(kind),
             What::Call { verb: Verb::Observe, object, .. } if scene.kind(object) == Kind::Election => {
-                self.news(event.op, 0, true, scene.index);
+                let index = scene.index;
+                let called =
+                    Follower { op: event.op, epoch: 0, index, vacant: true, told: false, found: false };
+                self.followers.push(called);
             }
             What::Created { path, owner, .. } => self.recorded(scene, event, path, Some(owner), out),
             What::Written { path, .. } => self.recorded(scene, event, path, None, out),
@@ -317,9 +342,7 @@ impl Rule for Acknowledged {
                 self.followed(scene, event, text, number, out);
             }
             What::Observed { object, seen: Seen::Vacant, .. } if scene.kind(object) == Kind::Election => {
-                let known = self.followers.iter().find(|follower| follower.op == event.op);
-                let epoch = known.map_or(0, |known| known.epoch);
-                self.news(event.op, epoch, true, scene.index);
+                self.vacant(scene, event.op, out);
             }
             What::Quiesce if view.is_sim() => self.quiesce(scene, out),
             _ => {}

@@ -10,6 +10,8 @@ pub(crate) struct Group {
     wakes: Wakes,
     cost: Cost,
     lives: Vec<Life>,
+    /// The last write of a member's data, by group.
+    writes: Vec<(ObjectId, u64)>,
     /// In a capture: znodes that a client has asked to delete before the reply to their create was there.
     early_deletes: Vec<Sym>,
     members: Vec<Membership>,
@@ -67,6 +69,7 @@ impl Default for Group {
             wakes: Wakes::new(RuleId::Gm2, Verb::Watch),
             cost: Cost::default(),
             lives: Vec::new(),
+            writes: Vec::new(),
             early_deletes: Vec::new(),
             members: Vec::new(),
             watchers: Vec::new(),
@@ -394,10 +397,31 @@ impl Group {
                 told().because(format!("at that zxid the members were [{then}]")),
             );
         }
+        self.is_news(scene, at, (shown, zxid), out);
         self.flickers(scene, at, (shown, zxid), out);
         let watcher = &mut self.watchers[at];
         watcher.last = Some((members, scene.now()));
         watcher.newest = watcher.newest.max(zxid);
+    }
+
+    /// GM-1: an observer is told changes only. Its views may have the members' data, so a write of them is a change.
+    fn is_news(&self, scene: &Scene<'_>, at: usize, (shown, zxid): (&str, u64), out: &mut Findings) {
+        let watcher = &self.watchers[at];
+        let Some((before, moment)) = watcher.last else { return };
+        let is_same = scene.text(before) == shown && zxid == watcher.newest;
+        if !is_same
+            || !scene.view.is_sim()
+            || self.writes.iter().any(|(of, at)| *of == watcher.object && *at > zxid)
+        {
+            return;
+        }
+        let text =
+            explain(format!("{} saw the members [{shown}] of zxid {zxid:#x}", scene.actor(watcher.id)))
+                .because(format!(
+                    "it had seen them at {}, and nothing has changed since",
+                    scene.when(moment)
+                ));
+        out.fail(RuleId::Gm1, scene, watcher.object, &[moment.index], text);
     }
 
     fn was_so(&self, object: ObjectId, shown: &str, zxid: u64) -> bool {
@@ -506,7 +530,8 @@ impl Rule for Group {
     const ID: RuleId = RuleId::Gm4;
     const ALSO: &'static [RuleId] =
         &[RuleId::Gm1, RuleId::Gm2, RuleId::Gm3, RuleId::Gm5, RuleId::Gm6, RuleId::Gm7, RuleId::Gm8];
-    const HEARS: Kinds = followers::HEARS | hears![Call, Given, Observed, Created, Deleted, Made, Quiesce];
+    const HEARS: Kinds =
+        followers::HEARS | hears![Call, Given, Observed, Created, Written, Deleted, Made, Quiesce];
     const ABOUT: &'static [Kind] = &[Kind::Group];
 
     fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
@@ -560,6 +585,12 @@ impl Rule for Group {
                 }
             }
             What::Created { zxid, path, owner } => self.created(scene, event, path, zxid, owner, out),
+            What::Written { zxid, path } => {
+                if let Some(object) = scene.object_around(Kind::Group, path) {
+                    self.writes.retain(|(of, _)| *of != object);
+                    self.writes.push((object, zxid));
+                }
+            }
             What::Deleted { zxid, path, .. } => self.deleted(scene, path, zxid),
             What::Made { path, czxid } if !view.is_sim() => self.made(scene, event, path, czxid),
             What::Send { kind: Request::Delete, path, .. } if !view.is_sim() => {

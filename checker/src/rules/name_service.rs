@@ -37,6 +37,8 @@ struct Doing {
     partner: Option<OpId>,
     /// For a follower: the newest write that it was told of.
     newest: u64,
+    /// For a follower: the write that it was told of last, or 0 that there is no such name.
+    told: Option<u64>,
 }
 
 /// One incarnation of a znode that bears a name.
@@ -103,6 +105,7 @@ impl NameService {
             is_over,
             partner,
             newest: 0,
+            told: None,
         });
     }
 
@@ -271,10 +274,16 @@ impl NameService {
     fn followed(&mut self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
         self.stood_there(scene, at, out);
         let Doing { id, object, seen: Some((_, _, zxid)), newest, .. } = self.ops[at] else { return };
-        if zxid != 0 && zxid < newest {
-            let who = scene.actor(id);
-            let text = explain(format!("{who} was told of the value of zxid {zxid:#x}"))
-                .because(format!("it had been told of that of zxid {newest:#x} before"));
+        let before = self.ops[at].told.replace(zxid);
+        let is_again = if zxid == 0 { before == Some(0) } else { zxid == newest };
+        let goes_back = zxid != 0 && zxid < newest;
+        if goes_back || is_again {
+            let of = |zxid: u64| match zxid {
+                0 => "that there is no such name".to_owned(),
+                zxid => format!("of the value of zxid {zxid:#x}"),
+            };
+            let text = explain(format!("{} was told {}", scene.actor(id), of(zxid)))
+                .because(format!("it had been told {} before", of(if zxid == 0 { 0 } else { newest })));
             out.fail(RuleId::Ns5, scene, object, &[scene.view.op(id).called.index], text);
         }
         self.ops[at].newest = newest.max(zxid);

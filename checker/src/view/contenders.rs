@@ -62,17 +62,32 @@ impl View {
         op.found_somebody |= !alone;
     }
 
-    /// In a capture, replies to transactions do not name what was created. The reply that tells a client of its downgrade, or a read
-    /// of the reader's znode behind a lost one, shows that znode here.
-    pub(super) fn downgrade_in_capture(&mut self, tables: Tables<'_>, req: &Req, zxid: u64) {
-        let tells = matches!(req.kind, Request::Multi | Request::Get | Request::Exists);
+    /// In a capture, a znode is known by the reply to its create. Where that was lost, and where a transaction created it, other
+    /// replies show it: that of the transaction, and reads behind a lost one.
+    pub(super) fn shown_in_capture(&mut self, tables: Tables<'_>, req: &Req) {
         let op = self.op(req.op);
-        if self.is_sim() || req.cleanup || !tells || op.verb != Verb::Downgrade {
+        if self.is_sim() || req.cleanup || !op.is_acquire() || self.contender_of(req.path).is_some() {
             return;
         }
-        if self.contender_of(req.path).is_none() {
-            let replaced = self.contender(self.op(op.former).own).map_or(0, |replaced| replaced.czxid);
-            self.create(tables, req.op, req.path, zxid.max(replaced), req.session);
+        let is_read = matches!(req.kind, Request::Get | Request::Exists);
+        let is_own = match (op.verb, op.lost_create) {
+            (Verb::Downgrade, _) => is_read || req.kind == Request::Multi,
+            (_, Some(asked)) => {
+                let (asked, found) = (tables.names.get(asked), tables.names.get(req.path));
+                is_read && asked.zip(found).is_some_and(|(asked, found)| found.starts_with(asked))
+            }
+            _ => false,
+        };
+        if is_own {
+            self.ops[req.op.0 as usize].shown = Some(req.path);
+        }
+    }
+
+    /// A hold begins in a capture: its token tells the znode that was shown by other replies.
+    pub(super) fn made_in_capture(&mut self, tables: Tables<'_>, id: OpId, session: Session, token: u64) {
+        let shown = self.op(id).shown.filter(|path| !self.is_sim() && self.contender_of(*path).is_none());
+        if let Some(path) = shown {
+            self.create(tables, id, path, token, session);
         }
     }
 

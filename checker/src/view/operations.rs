@@ -163,6 +163,7 @@ impl View {
         }
         let now = self.now;
         self.session_mut(session).client = Some(client);
+        self.made_in_capture(tables, id, session, token);
         let own = self.own_of(id, session, token);
         let op = &mut self.ops[id.0 as usize];
         op.hold = Hold::Believed;

@@ -131,7 +131,7 @@ impl View {
             self.refused(&req, code);
         }
         if code == Code::Ok {
-            self.downgrade_in_capture(tables, &req, zxid);
+            self.shown_in_capture(tables, &req);
         }
         if req.depth != 0 {
             let op = &mut self.ops[req.op.0 as usize];

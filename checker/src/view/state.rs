@@ -82,6 +82,10 @@ initial! {
         live: u32 = 0,
         /// Whether the client knows the name of its znode.
         answered: bool = false,
+        /// In a capture: the path of a create whose reply was lost.
+        lost_create: Option<Sym> = None,
+        /// In a capture: its znode, where another reply than that to the create showed it.
+        shown: Option<Sym> = None,
         /// The last list of children that it was served.
         list: Option<List> = None,
         /// Requests in flight, without those of clean-up.

@@ -2,7 +2,7 @@
 
 use super::watches::Armed;
 use super::{Client, Contest, Moment, NOBODY, Phase, Req, SessionView, Txn, View};
-use crate::history::{Event, ObjectId, OpId, Outcome, Session, Tables, What, Who, Why};
+use crate::history::{Event, ObjectId, OpId, Outcome, Request, Session, Tables, What, Who, Why};
 use crate::recent::slot;
 
 /// The largest gap in numbers that are dense: a number farther ahead is damage.
@@ -71,6 +71,9 @@ impl View {
             What::Heard { session, sent } => self.heard(session, sent.min(event.at)),
             What::Lost { req } => {
                 let sent = self.answer(req, true)?;
+                if sent.kind == Request::Create && !sent.cleanup && self.op(sent.op).phase != Phase::Unborn {
+                    self.ops[sent.op.0 as usize].lost_create = Some(sent.path);
+                }
                 self.disturb(sent.op);
             }
             What::Notice { session, kind, path, .. } => self.noticed(event.who, session, kind, path),

@@ -91,6 +91,23 @@ fn cf_1_a_follower_does_not_go_back() {
 }
 
 #[test]
+fn cf_1_a_follower_is_told_nothing_twice() {
+    // It has read again, and found the same.
+    let reads = "
+0.040 a #1 send r3 get /cfg watch
+0.041 server:0 arm s1 data /cfg conn 1
+0.041 server:0 served r3 0x20 conn 1
+0.042 a #1 reply r3 ok 0x20 conn 1
+";
+    let told = |what: &str| run(&[&first(), FOLLOWS, &second(), IS_TOLD, reads, what, ENDS]);
+    says(&told("0.042 a #1 observed /cfg value v2 0x20\n"), "CF-1 fail, first CF-1");
+    says(&told(""), "CF-1 pass, first nothing");
+    let missing = "0.042 a #1 observed /cfg missing \"\" 0x0\n";
+    says(&told(&missing.repeat(2)), "CF-1 fail");
+    says(&told(missing), "CF-1 pass");
+}
+
+#[test]
 fn cf_2_a_value_is_what_was_written_then() {
     says(&edit(&calm(), "value v2 0x20", "value v9 0x20"), "first CF-2");
     says(&edit(&calm(), "value v2 0x20", "value v2 0x1f"), "first CF-2");

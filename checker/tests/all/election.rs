@@ -188,6 +188,17 @@ fn le_4_an_epoch_is_put_on_record_once() {
 }
 
 #[test]
+fn le_4_who_follows_is_told_nothing_twice() {
+    let reads = "0.011 c #4 send r30 get /e/leader watch\n0.011 c #4 send r31 children /e\n\
+                 0.011 server:0 #4 arm s3 data /e/leader\n0.012 c #4 reply r30 ok 0x6\n0.012 c #4 reply r31 ok 0x6\n";
+    let run = |told: &str| [HEAD, A_LEADS, B_STANDS, A_ACKNOWLEDGES, C_FOLLOWS, reads, told].concat();
+    says(&run(""), "LE-4 pass");
+    says(&run("0.012 c #4 observed /e leader \"a:80\" 0x4\n"), "LE-4 fail, first LE-4");
+    says(&run("0.012 c #4 observed /e vacant \"\" 0\n"), "LE-4 pass");
+    says(&run(&"0.012 c #4 observed /e vacant \"\" 0\n".repeat(2)), "LE-4 fail, first LE-4");
+}
+
+#[test]
 fn le_4_who_follows_obeys_the_record_of_the_lowest_candidate() {
     says(
         &edit(&calm(), "observed /e leader \"a:80\"", "observed /e leader \"b:80\""),

@@ -241,6 +241,19 @@ fn gm_3_who_is_gone_is_gone_before_it_hears_of_it() {
     says(&[HEAD, A_JOINS, b_joins, &watches, gone].concat(), "GM-3 pass, GM-1 pass");
 }
 
+#[test]
+fn gm_1_an_observer_is_told_nothing_twice() {
+    let again =
+        "0.023 b #2 send r9 children /g watch\n0.024 server:0 arm s2 child /g\n0.025 b #2 reply r9 ok 0x4\n";
+    let told =
+        |between: &str| run(&[A_JOINS, B_WATCHES, between, again, "0.025 b #2 observed /g view m1 0x4\n"]);
+    says(&told(""), "GM-1 fail, first GM-1");
+    // Views may have the members' data.
+    let data = "0.0221 server:0 txn 0x5 s1 set ok\n0.0221 server:0 written 0x5 /g/m1\n";
+    says(&told(data), "GM-1 pass, first nothing");
+    says(&told(&data.replace("/g/m1", "/other/m1")), "GM-1 fail");
+}
+
 /// The same as a capture sees it.
 fn captured(parts: &[&str]) -> String {
     let run = [&[HEAD], parts].concat().concat().replace("run sim", "run client");

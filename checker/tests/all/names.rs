@@ -262,6 +262,30 @@ fn ns_1_a_foreign_client_elsewhere_excuses_nobody() {
 }
 
 #[test]
+fn ns_5_who_follows_is_told_nothing_twice() {
+    let data = |text: &str| format!("{:#x}", zk_checker::digest::data(Some(text.as_bytes())));
+    let content = format!("created 0x3 /names/db s1\n0.002 server:0 data 4 {}", data("here"));
+    let registers = edit(A_REGISTERS, "created 0x3 /names/db s1", &content);
+    let follows = |told: &[&str]| {
+        let mut text = "0.030 b follow#4 call /names\n0.030 b #4 given db 0x0\n".to_owned();
+        for (at, told) in told.iter().enumerate() {
+            text += &format!("0.03{} b #4 observed /names {told}\n", at + 1);
+        }
+        run(&[&registers, &text, "0.040 b #4 return done\n"])
+    };
+    let here = "value here 0x3";
+    says(&follows(&[here]), "NS-5 pass");
+    says(&follows(&[here, here]), "NS-5 fail, first NS-5");
+    let missing = "missing db 0x0";
+    let never = |told: &[&str]| {
+        let text: String = told.iter().map(|told| format!("0.031 b #4 observed /names {told}\n")).collect();
+        run(&["0.030 b follow#4 call /names\n0.030 b #4 given db 0x0\n", &text, "0.040 b #4 return done\n"])
+    };
+    says(&never(&[missing]), "NS-5 pass");
+    says(&never(&[missing, missing]), "NS-5 fail, first NS-5");
+}
+
+#[test]
 fn ns_5_what_comes_during_a_lookup_need_not_be_seen() {
     let looks = |at: &str, before: &str| {
         let called = format!("{at} b resolve#4 call /names\n{at} b #4 given db 0x2\n{before}");

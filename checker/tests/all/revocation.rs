@@ -245,6 +245,56 @@ fn rw_1_in_a_capture_who_was_made_to_go_may_have_downgraded_before() {
     says(&edit(&run, "0.006 a #8 reply r8 ok 0x0\n", &read.replace("ok 0x5", "no_node 0x0")), "RW-1 fail");
 }
 
+/// A read shows the znode whose create was not answered.
+#[test]
+fn rw_1_in_a_capture_who_was_made_to_go_may_have_lost_the_reply_to_its_create() {
+    let told = "0.003 a #1 reply r1 ok 0x4\n0.003 a #1 made /r/a-0 0x4\n";
+    let lost = |found: &str| {
+        let reads = format!("0.003 a #1 send r9 exists {found}\n0.003 a #1 reply r9 ok 0x4\n");
+        edit(FORCED, told, &["0.003 a #1 lost r1\n", &reads].concat())
+    };
+    says(&lost("/r/a-0"), "RW-1 unavoidable");
+    says(&lost("/r/c-0"), "RW-1 fail");
+}
+
+#[test]
+fn mx_1_in_a_capture_a_hold_keeps_its_rank_over_a_lost_create_and_a_downgrade() {
+    let head = "
+run client timeout 4 tick 0.5 round_trip 0.002 settle 0.250 clients a b
+revocable_lock /r fenced
+0.000 a state s1 connected
+0.000 b state s2 connected
+0.001 b write#2 call /r
+0.001 b #2 send r1 create /r/b-
+0.002 b #2 reply r1 ok 0x3
+0.002 b #2 made /r/b-0 0x3
+0.002 b #2 send r2 children /r
+0.003 b #2 reply r2 ok 0x3
+0.003 b #2 believe /r s2 token 0x3
+0.003 b #2 return done
+0.004 b #2 resource /r token 0x3 accepted
+0.005 b #2 unbelieve released
+0.006 a write#1 call /r
+0.006 a #1 send r3 create /r/a-
+0.007 a #1 lost r3
+0.007 a #1 send r4 exists /r/a-1
+0.007 a #1 send r5 children /r
+0.008 a #1 reply r4 ok 0x9
+0.008 a #1 reply r5 ok 0x4
+0.008 a #1 believe /r s1 token 0x4
+0.008 a #1 return done
+0.009 a downgrade#3 call /r
+0.009 a #1 unbelieve released
+0.009 a #3 send r6 multi /r/a-reader
+0.010 a #3 reply r6 ok 0x0
+0.010 a #3 believe /r s1 token 0x4
+0.010 a #3 return done
+0.011 a #3 resource /r token 0x4 accepted
+";
+    says(head, "MX-1 pass");
+    says(&head.replace("0x4", "0x2"), "MX-1 fail");
+}
+
 #[test]
 fn rv_1_in_a_capture_a_busy_machine_takes_its_time() {
     let noticed = |at: &str| {

@@ -102,6 +102,21 @@ impl<C: Client> Liar<C> {
         }
     }
 
+    /// The same for what a stream tells next. One that repeats tells once more what it has told.
+    pub(crate) async fn next<T: Clone + Send>(
+        &self,
+        verb: Verb,
+        told: &mut Option<T>,
+        work: impl Future<Output = Result<T, Error>> + Send,
+        feigned: impl FnOnce() -> Option<T> + Send,
+    ) -> Result<T, Error> {
+        if let Some(again) = told.take_if(|_| self.lie.how == How::Repeats && self.lies_in(verb)) {
+            return Ok(again);
+        }
+        let news = self.call_once(verb, work, feigned).await?;
+        Ok(told.insert(news).clone())
+    }
+
     /// Whether a call lies. A call that is no operation of its client has no answer that is judged.
     pub(crate) fn lies_in(&self, verb: Verb) -> bool {
         verb == self.lie.verb && self.client.op() != 0 && self.client.choose(2) == 1

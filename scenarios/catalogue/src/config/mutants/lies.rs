@@ -26,6 +26,7 @@ pub(in crate::config) static ALL: &[&Workload] = &[
     &SNAPSHOT_REFUSES,
     &FOLLOW_PRETENDS,
     &FOLLOW_REFUSES,
+    &FOLLOW_REPEATS,
 ];
 
 #[derive(Clone)]
@@ -38,7 +39,7 @@ impl<C: Client, Z: ZooKeeper> Configuration for LyingConfig<C, Z> {
     type Updates = LyingUpdates<C, Z>;
 
     fn follow(&self) -> LyingUpdates<C, Z> {
-        LyingUpdates { liar: self.liar.clone(), right: self.right.follow() }
+        LyingUpdates { liar: self.liar.clone(), right: self.right.follow(), told: None }
     }
 
     async fn get(&self) -> Result<Option<Versioned>, Error> {
@@ -76,12 +77,13 @@ fn feigned(data: &[u8]) -> Option<Versioned> {
 struct LyingUpdates<C, Z: ZooKeeper> {
     liar: Liar<C>,
     right: Updates<Z>,
+    told: Option<Update>,
 }
 
 impl<C: Client, Z: ZooKeeper> Follows for LyingUpdates<C, Z> {
     async fn next(&mut self) -> Result<Update, Error> {
         let work = async { self.right.next().await };
-        self.liar.call_once(Verb::Follow, work, || Some(Update::Missing)).await
+        self.liar.next(Verb::Follow, &mut self.told, work, || Some(Update::Missing)).await
     }
 }
 
@@ -227,7 +229,7 @@ static SNAPSHOT_REFUSES: Workload = mutant(
 static FOLLOW_PRETENDS: Workload = mutant(
     "config-follow-pretends",
     "a follower is told that there is no value, without asking",
-    Caught::by(An1),
+    Caught::by(An1).or(&[(Cf1, "it had been told that before")]),
     |task| run(task, &Lie { verb: Verb::Follow, how: How::Pretends }),
 );
 
@@ -238,6 +240,15 @@ static FOLLOW_REFUSES: Workload = mutant(
     Caught::by(An2),
     |task| run(task, &Lie { verb: Verb::Follow, how: How::Refuses(UNMET) }),
 );
+
+/// A follower acts on one value twice.
+static FOLLOW_REPEATS: Workload =
+    mutant("config-follow-repeats", "a follower is told the same again", TOLD_AGAIN, |task| {
+        run(task, &Lie { verb: Verb::Follow, how: How::Repeats })
+    });
+
+const TOLD_AGAIN: Caught =
+    Caught::by(Cf1).or(&[(An1, "nobody has said it again"), (Cf5, "it has not read it again")]);
 
 /// Reasons for which a read may fail, none of which has occurred.
 const UNMET: &[Failure] = &[Failure::Denied, Failure::NoNode, Failure::ConnectionLoss, Failure::TimedOut];

@@ -22,6 +22,7 @@ pub(in crate::election) static ALL: &[&Workload] = &[
     &RELEASE_REFUSES,
     &OBSERVE_PRETENDS,
     &OBSERVE_REFUSES,
+    &OBSERVE_REPEATS,
 ];
 
 #[derive(Clone)]
@@ -47,7 +48,7 @@ impl<C: Client, Z: ZooKeeper> Electing for LyingElection<C, Z> {
     }
 
     fn observe(&self) -> LyingFollower<C, Z> {
-        LyingFollower { liar: self.liar.clone(), right: self.right.observe() }
+        LyingFollower { liar: self.liar.clone(), right: self.right.observe(), told: None }
     }
 }
 
@@ -62,13 +63,14 @@ impl<C: Client, T: Office> Office for Hold<C, T> {
 struct LyingFollower<C, Z: ZooKeeper> {
     liar: Liar<C>,
     right: Leadership<Z>,
+    told: Option<Leader>,
 }
 
 impl<C: Client, Z: ZooKeeper> Follower for LyingFollower<C, Z> {
     async fn next(&mut self) -> Result<Leader, Error> {
         let work = async { self.right.next().await };
         let nobody = || Some(Leader::Unacknowledged { candidates: Vec::new() });
-        self.liar.call_once(Verb::Observe, work, nobody).await
+        self.liar.next(Verb::Observe, &mut self.told, work, nobody).await
     }
 }
 
@@ -167,7 +169,7 @@ static RELEASE_REFUSES: Workload = mutant(
 static OBSERVE_PRETENDS: Workload = mutant(
     "election-observe-pretends",
     "a follower is told that nobody leads, without asking",
-    Caught::by(An1),
+    Caught::by(An1).or(&[(Le4, "it had been told that before")]),
     |task| run(task, &Lie { verb: Verb::Observe, how: How::Pretends }),
 );
 
@@ -181,3 +183,9 @@ static OBSERVE_REFUSES: Workload = mutant(
         run(task, &Lie { verb: Verb::Observe, how: How::Refuses(REASONS) })
     },
 );
+
+/// An observer acts on one change of the leader twice.
+static OBSERVE_REPEATS: Workload =
+    mutant("election-observe-repeats", "an observer is told the same again", Caught::by(Le4), |task| {
+        run(task, &Lie { verb: Verb::Observe, how: How::Repeats })
+    });

@@ -19,6 +19,7 @@ pub(in crate::group) static ALL: &[&Workload] = &[
     &RELEASE_REFUSES,
     &WATCH_PRETENDS,
     &WATCH_REFUSES,
+    &WATCH_REPEATS,
 ];
 
 #[derive(Clone)]
@@ -41,7 +42,7 @@ impl<C: Client, Z: ZooKeeper> Gathering for LyingGroup<C, Z> {
     }
 
     fn views(&self, data: WithData) -> LyingViews<C, Z> {
-        LyingViews { liar: self.liar.clone(), right: self.right.views(data) }
+        LyingViews { liar: self.liar.clone(), right: self.right.views(data), told: None }
     }
 }
 
@@ -69,13 +70,14 @@ impl<C: Client, Z: ZooKeeper> MemberHandle for LyingMember<C, Z> {
 struct LyingViews<C, Z: ZooKeeper> {
     liar: Liar<C>,
     right: Views<Z>,
+    told: Option<GroupView>,
 }
 
 impl<C: Client, Z: ZooKeeper> Observes for LyingViews<C, Z> {
     async fn next(&mut self) -> Result<GroupView, Error> {
         let work = async { self.right.next().await };
         let nobody = || Some(GroupView { zxid: FEIGNED, members: Vec::new() });
-        self.liar.call_once(Verb::Watch, work, nobody).await
+        self.liar.next(Verb::Watch, &mut self.told, work, nobody).await
     }
 }
 
@@ -173,3 +175,9 @@ static WATCH_REFUSES: Workload = mutant(
         run(task, &Lie { verb: Verb::Watch, how: How::Refuses(REASONS) })
     },
 );
+
+/// An observer acts on one view twice.
+static WATCH_REPEATS: Workload =
+    mutant("group-watch-repeats", "an observer is told the same view again", Caught::by(Gm1), |task| {
+        run(task, &Lie { verb: Verb::Watch, how: How::Repeats })
+    });

@@ -22,6 +22,7 @@ pub(super) static ALL: &[&Workload] = &[
     &MEMBER_SET_PRETENDS,
     &FORGETS_ITS_REGISTRATION,
     &FOLLOWS_ONCE,
+    &FOLLOW_REPEATS,
     &JOINED_ALREADY,
     &CZXID_OF_ANOTHER,
     &NEVER_LOST,
@@ -160,6 +161,34 @@ impl<Z: ZooKeeper> Calls<Z> for FollowsOnce {
             0 => updates.next().boxed(),
             _ => std::future::pending().boxed(),
         }
+    }
+}
+
+/// A follower of a name acts on each change twice.
+static FOLLOW_REPEATS: Workload = mutant(
+    "services-follow-repeats",
+    "a follower of a name is told the same again",
+    Caught::by(Ns5),
+    &[],
+    |task| client(task, Arc::new(FollowRepeats::default())).boxed(),
+);
+
+#[derive(Default)]
+struct FollowRepeats {
+    told: Mutex<Option<Update>>,
+}
+
+impl<Z: ZooKeeper> Calls<Z> for FollowRepeats {
+    fn next_value<'a>(&'a self, updates: &'a mut Updates<Z>, told: u32) -> Pending<'a, Update> {
+        let again = self.told.lock().unwrap().take().filter(|_| told > 0);
+        async move {
+            let Some(again) = again else {
+                let news = updates.next().await?;
+                return Ok(self.told.lock().unwrap().insert(news).clone());
+            };
+            Ok(again)
+        }
+        .boxed()
     }
 }
 
