@@ -3,7 +3,7 @@
 //! Nothing but the calm row is promised. The table is kept so that a request, a pause or a clean-up more is seen.
 
 use super::denied::{Went, goes};
-use super::{Row, reads, waits, writes};
+use super::{Row, limits, reads, waits, writes};
 use crate::common::{Drops, Refusal, play_faults, play_refusing};
 use sim_zk::fault::Fault;
 use sim_zk::observer::Kind;
@@ -69,6 +69,6 @@ fn costs(row: &'static Row) -> String {
 
 #[test]
 fn what_a_call_costs_that_is_struck_refused_or_dropped() {
-    let all: String = writes::all().chain(reads::all()).chain(waits::ALL).map(costs).collect();
-    insta::assert_snapshot!(all);
+    let rows = writes::all().chain(reads::all()).chain(waits::ALL).chain(limits::ALL);
+    insta::assert_snapshot!(rows.map(costs).collect::<String>());
 }

@@ -14,11 +14,11 @@ use zk_recipes::{
 /// Longer than every test waits.
 const GRACE: Duration = Duration::from_secs(3600);
 
-fn gate(on: &Client) -> Barrier<sim_zk::SimClient> {
+pub fn gate(on: &Client) -> Barrier<sim_zk::SimClient> {
     Barrier::new(&on.zk, "/gate", BarrierOptions::default()).expect("the path is good")
 }
 
-fn step(on: &Client) -> DoubleBarrier<sim_zk::SimClient> {
+pub fn step(on: &Client) -> DoubleBarrier<sim_zk::SimClient> {
     let options = DoubleBarrierOptions {
         participants: 2,
         id: None,
@@ -48,6 +48,8 @@ macro_rules! behind_another {
         }
     };
 }
+
+pub(super) use behind_another;
 
 /// All of them.
 pub const ALL: &[Row] = &[
