@@ -415,6 +415,7 @@ fn bad_names_are_refused_before_anything_is_sent() {
         let large = vec![0; 1 << 20];
         assert!(names.register("db", &large).await.is_err_and(|e| e.is_bad_input()));
         assert!(names.register_permanent("db", &large).await.is_err_and(|e| e.is_bad_input()));
+        assert!(names.unique(&"x".repeat(1 << 20)).await.is_err_and(|e| e.is_bad_input()));
         assert_eq!(a.sent(&stage, mark), []);
     });
 }

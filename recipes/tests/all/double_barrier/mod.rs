@@ -487,3 +487,20 @@ fn a_foreign_write_into_the_znode_of_a_participant_makes_it_look_once() {
         drop((entering.await.expect("both are there"), last));
     });
 }
+
+/// Both see that all are there, and send the opening. Who is refused knows that it has made nothing.
+#[test]
+fn who_loses_the_race_to_open_has_nothing_to_clean_up() {
+    play(|stage| async move {
+        let [a, b, c] = clients(&stage).await;
+        let [one, two, three] = [&a, &b, &c].map(|on| enters(on, options(3)));
+        let inside = join_all([one, two, three]).await;
+        let asked =
+            |kind: Kind| [&a, &b, &c].map(|on| on.sent(&stage, 0).iter().filter(|k| **k == kind).count());
+        assert!(asked(Kind::Multi).iter().sum::<usize>() > 4, "three join, and two of them open");
+        assert!(inside.iter().all(Result::is_ok), "{inside:?}");
+        let mark = stage.mark();
+        stage.pass(&a, 5 * RECONNECT).await;
+        assert_eq!([&a, &b, &c].map(|on| on.sent(&stage, mark)), [const { Vec::new() }; 3]);
+    });
+}

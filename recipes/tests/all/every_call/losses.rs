@@ -2,8 +2,8 @@
 //!
 //! Nothing but the calm row is promised. The table is kept so that a request, a pause or a clean-up more is seen.
 
-use super::denied::{Went, goes};
-use super::{Row, limits, reads, waits, writes};
+use super::denied::{KINDS, Went, goes};
+use super::{Row, kept, reads, waits, writes};
 use crate::common::{Drops, Refusal, play_faults, play_refusing};
 use sim_zk::fault::Fault;
 use sim_zk::observer::Kind;
@@ -34,6 +34,14 @@ fn sent(went: &Went) -> String {
     }
 }
 
+/// The same where all requests of one kind are refused for good, if the call sends any.
+fn kind_refused(row: &'static Row, fault: Fault, kind: Kind) -> String {
+    let refusal = Refusal { fault, kind, at: 0 };
+    let (went, refused) =
+        play_refusing(None, refusal, |stage, danger| goes(row, stage, danger, Drops::Later(WAITS)));
+    if refused.requests == 0 { String::new() } else { format!(" {kind:?}{}", sent(&went)) }
+}
+
 /// A row of the table for one call.
 fn costs(row: &'static Row) -> String {
     let under = |faults: Vec<(Fault, usize)>, drops| {
@@ -57,6 +65,10 @@ fn costs(row: &'static Row) -> String {
     let (went, _) = play_refusing(lost, throttled, refused);
     writeln!(text, "  the first reply lost, then transactions throttled for good{}", sent(&went))
         .expect("a string grows");
+    for fault in LASTING {
+        let line: String = KINDS.into_iter().map(|kind| kind_refused(row, fault, kind)).collect();
+        writeln!(text, "  {}, by kind{line}", fault.name()).expect("a string grows");
+    }
     for lost in [None, Some(Fault::ReplyLost)] {
         let faults: Vec<_> = lost.into_iter().map(|fault| (fault, 0)).collect();
         let moments = MOMENTS.into_iter().map(|ms| under(faults.clone(), Drops::Later(ms)).0);
@@ -69,6 +81,6 @@ fn costs(row: &'static Row) -> String {
 
 #[test]
 fn what_a_call_costs_that_is_struck_refused_or_dropped() {
-    let rows = writes::all().chain(reads::all()).chain(waits::ALL).chain(limits::ALL);
+    let rows = writes::all().chain(reads::all()).chain(waits::ALL).chain(kept::ALL);
     insta::assert_snapshot!(rows.map(costs).collect::<String>());
 }

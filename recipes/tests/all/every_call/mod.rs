@@ -8,11 +8,11 @@
 //! | `denied` | every call says that an access list denies it |
 //! | `losses` | what each call costs beside its path on a calm network: kept, not promised |
 //!
-//! The tables are `writes`, `reads` and `waits`, and for `losses` also `limits`. A row prepares a call and hands it out unpolled.
+//! The tables are `writes`, `reads` and `waits`, and for `losses` also `kept`. A row prepares a call and hands it out unpolled.
 
 mod denied;
 mod dropped;
-mod limits;
+mod kept;
 mod losses;
 mod reads;
 mod session_over;

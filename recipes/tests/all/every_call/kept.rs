@@ -1,12 +1,15 @@
-//! Calls that give up when their limit is over, and double barriers in which nobody waits in the end.
+//! Calls that only the table of costs has: those that give up when their limit is over, double barriers in which nobody waits in the end,
+//! and guards that are to tell when they are over.
 
 use super::waits::{behind_another, gate, step};
 use super::writes::{PLAIN, begun, election, priority, revocable, shared, votes};
 use super::{Ready, Row, alone, of};
 use crate::common::{Client, DIRECTORY};
 use futures_util::FutureExt;
+use sim_zk::SimClient;
 use std::time::Duration;
 use zk_recipes::two_phase_commit::Vote;
+use zk_recipes::zk::ZooKeeper;
 use zk_recipes::{
     DoubleBarrier, DoubleBarrierOptions, Group, GroupOptions, IfTaken, Leave, Names, NamesOptions, Parents,
     Priority, Reuse,
@@ -15,16 +18,16 @@ use zk_recipes::{
 /// Longer than a call takes to come to rest, and shorter than a reconnect.
 const LIMIT: Duration = Duration::from_millis(300);
 
-fn names_that_wait(on: &Client) -> Names<sim_zk::SimClient> {
+fn names_that_wait(on: &Client) -> Names<SimClient> {
     let options = NamesOptions { if_taken: IfTaken::Wait, ..NamesOptions::default() };
     Names::new(&on.zk, "/names", options).expect("the path is good")
 }
 
-fn group(on: &Client) -> Group<sim_zk::SimClient> {
+fn group(on: &Client) -> Group<SimClient> {
     Group::new(&on.zk, "/group", GroupOptions::default()).expect("the path is good")
 }
 
-fn once(on: &Client) -> DoubleBarrier<sim_zk::SimClient> {
+fn once(on: &Client) -> DoubleBarrier<SimClient> {
     let options = DoubleBarrierOptions {
         participants: 1,
         id: None,
@@ -33,6 +36,38 @@ fn once(on: &Client) -> DoubleBarrier<sim_zk::SimClient> {
         parents: Parents::Container,
     };
     DoubleBarrier::new(&on.zk, "/once", options).expect("the input is good")
+}
+
+/// Writes to a znode, and then deletes it.
+async fn disturbs(zk: SimClient, path: String) {
+    zk.sleep_until(zk.now() + LIMIT).await;
+    let _ = zk.set(&path, b"?", None).await;
+    zk.sleep_until(zk.now() + LIMIT).await;
+    let _ = zk.delete(&path, None).await;
+}
+
+/// A guard that waits for its end. A stranger writes to its znode first, and deletes it then.
+macro_rules! told {
+    ($name:literal, |$a:ident| $held:expr, $tells:ident) => {
+        Row {
+            name: $name,
+            prepare: |stage, $a| {
+                async move {
+                    let b = stage.client("b").await;
+                    $a.makes("/locks").await;
+                    $a.makes(DIRECTORY).await;
+                    let held = $held.await.expect("it is granted");
+                    let path = held.path().to_owned();
+                    b.process.spawn(disturbs(b.zk.clone(), path));
+                    of(held, |held| async move {
+                        let _ = held.$tells().await;
+                        Ok(())
+                    })
+                }
+                .boxed()
+            },
+        }
+    };
 }
 
 /// All of them.
@@ -140,4 +175,12 @@ pub const ALL: &[Row] = &[
             .boxed()
         },
     },
+    told!("LockGuard::lost", |a| a.lock().acquire(), lost),
+    told!("RevocableWrite::lost", |a| revocable(&a).write(), lost),
+    told!("RevocableWrite::revoked", |a| revocable(&a).write(), revoked),
+    told!("PriorityWrite::lost", |a| priority(&a).write(Priority(5)), lost),
+    told!("Term::lost", |a| election(&a).stand(), lost),
+    told!("Registration::lost", |a| names_that_wait(&a).register("db", b""), lost),
+    told!("Membership::lost", |a| group(&a).join(Some("one"), b""), lost),
+    told!("Inside::lost", |a| once(&a).enter(), lost),
 ];
