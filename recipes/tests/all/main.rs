@@ -22,6 +22,7 @@ mod lost_replies;
 mod margins;
 mod names;
 mod priority_dropped;
+mod priority_lines;
 mod priority_lock;
 mod priority_queue;
 mod queue;

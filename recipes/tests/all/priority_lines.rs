@@ -1,0 +1,64 @@
+//! The priority lock's contender in line: who is deleted at the last moment is told so, and a holder is asked to go once.
+
+use crate::common::bent::Bent;
+use crate::common::{Client, DIRECTORY, RECONNECT, Stage, play};
+use sim_zk::observer::Kind;
+use zk_recipes::zk::{ZooKeeper, path};
+use zk_recipes::{Preempt, Priority, PriorityLock, PriorityLockOptions};
+
+const LINE: &str = "/locks/a/line";
+
+/// Somebody who has made the directories, to stay.
+async fn founder(stage: &Stage) -> Client {
+    let founder = stage.founder().await;
+    founder.makes(LINE).await;
+    founder.makes("/locks/a/held").await;
+    founder
+}
+
+fn lock<Z: ZooKeeper>(zk: &Z, preempt: Preempt) -> PriorityLock<Z> {
+    let options = PriorityLockOptions { preempt, ..PriorityLockOptions::default() };
+    PriorityLock::new(zk, DIRECTORY, options).expect("the path is good")
+}
+
+#[test]
+fn who_is_deleted_right_before_its_grant_is_told_so() {
+    play(|stage| async move {
+        let stranger = founder(&stage).await;
+        let a = stage.client("a").await;
+        let bent = Bent::straight(&a.zk);
+        let zk = stranger.zk.clone();
+        bent.waits_before(Kind::Multi, async move {
+            for name in zk.children(LINE).await.expect("it is there").names {
+                zk.delete(&path::join(LINE, &name), None).await.expect("it stands in line");
+            }
+        });
+        let asked = lock(&bent, Preempt::Never).write(Priority(5)).await;
+        assert!(asked.expect_err("its znode is gone").is_removed());
+    });
+}
+
+#[test]
+fn a_holder_is_asked_to_go_once_however_often_the_other_looks() {
+    play(|stage| async move {
+        let founder = founder(&stage).await;
+        let [one, two, urgent] =
+            [stage.client("one").await, stage.client("two").await, stage.client("c").await];
+        let reads = |on: &Client| {
+            let lock = lock(&on.zk, Preempt::Never);
+            async move { lock.read(Priority(9)).await.expect("readers share it") }
+        };
+        let (first, second) = (reads(&one).await, reads(&two).await);
+        let mark = stage.mark();
+        let asks = lock(&urgent.zk, Preempt::Ask);
+        let asking = urgent.process.spawn(async move { asks.write(Priority(1)).await });
+        stage.pass(&founder, RECONNECT).await;
+        // It looks again when the first of them goes.
+        first.release().await.expect("it is given back");
+        stage.pass(&founder, RECONNECT).await;
+        let sent = urgent.sent(&stage, mark);
+        assert_eq!(sent.iter().filter(|kind| **kind == Kind::Set).count(), 2, "{sent:?}");
+        second.release().await.expect("it is given back");
+        drop(asking.await.expect("its process lives").expect("it is free"));
+    });
+}
