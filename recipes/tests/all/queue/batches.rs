@@ -65,5 +65,12 @@ fn a_put_of_thousands_of_small_items_is_one_request() {
         producer.put_all(&items).await.expect("they fit into a request");
         assert_eq!(a.sent(&stage, mark), [Kind::Multi]);
         assert_eq!(names_left(&a).await.len(), 5_001);
+        // Each has its path, 24 bytes, its data, and at most 64 more.
+        let most = vec![b"small".to_vec(); 11_263];
+        producer.put_all(&most).await.expect("they fit just so");
+        let mark = stage.mark();
+        let one_more = [&most[..], &items[..1]].concat();
+        assert!(producer.put_all(&one_more).await.is_err_and(|e| e.is_bad_input()));
+        assert_eq!(a.sent(&stage, mark), []);
     });
 }

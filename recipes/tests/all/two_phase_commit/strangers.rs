@@ -339,6 +339,23 @@ fn a_foreign_znode_below_its_own_keeps_a_site_from_finishing() {
 }
 
 #[test]
+fn a_site_that_shows_up_while_it_is_forgotten_is_forgotten_as_well() {
+    play(|stage| async move {
+        let (c, a, b) = (founder(&stage).await, stage.client("a").await, stage.client("b").await);
+        drop(c.begins(Form::SiteEphemerals, &["a", "b"]).await);
+        let bent = Bent::straight(&a.zk);
+        let coordinator = TwoPhaseCommit::resume(&bent, TX).await.expect("it is there");
+        // The first transaction aborts, the second one deletes what was listed.
+        bent.waits_later(Kind::Multi, 1, async move {
+            let site = TwoPhaseCommit::open(&b.zk, TX, "a").await.expect("it takes part");
+            std::mem::forget(site);
+        });
+        coordinator.forget().await.expect("it is listed again");
+        assert_eq!(contents(&stage), [""; 0]);
+    });
+}
+
+#[test]
 fn what_came_while_it_was_forgotten_is_forgotten_as_well() {
     play(|stage| async move {
         let (c, a) = (founder(&stage).await, stage.client("a").await);
