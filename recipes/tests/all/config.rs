@@ -223,6 +223,9 @@ fn no_set_is_published_over_another_one_that_has_come_to_the_same_version() {
                 // It may have been published before somebody deleted the znode.
                 Some(fault) => assert!(refused.is_outcome_unknown(), "{fault:?}: {refused}"),
             }
+            let mark = stage.mark();
+            let again = one.publish(&set(&[("a", "4")]), Some(&first)).await;
+            assert_eq!((again, a.sent(&stage, mark)), (Err(Error::Conflict), vec![]), "{fault:?}");
             let stands = one.snapshot().await.expect("asked").expect("there");
             assert_eq!((stands.pointer, stands.values), (theirs, set(&[("a", "2")])), "{fault:?}");
         });

@@ -104,6 +104,23 @@ fn what_is_set_up_otherwise_is_a_mismatch_and_no_hang() {
 }
 
 #[test]
+fn a_foreign_ready_at_the_last_moment_is_a_mismatch_and_no_hang() {
+    play(|stage| async move {
+        let [a, b, c, stranger] = clients(&stage).await;
+        let _waiting = (enters(&a, options(3)), enters(&b, options(3)));
+        stage.settle().await;
+        let bent = Bent::straight(&c.zk);
+        // The first transaction joins, the second one opens.
+        bent.waits_later(Kind::Multi, 1, async move {
+            let made = stranger.zk.create("/step/0/ready", b"?", CreateMode::Persistent).await;
+            made.expect("nobody has opened it");
+        });
+        let three = DoubleBarrier::new(&bent, STEP, options(3)).expect("the input is good");
+        assert!(three.enter().await.expect_err("it was not opened").is_mismatch());
+    });
+}
+
+#[test]
 fn a_barrier_that_vanishes_is_made_again() {
     play(|stage| async move {
         let [a, b, c] = clients(&stage).await;

@@ -287,6 +287,20 @@ fn a_begin_that_may_be_over_already_is_not_begun_again() {
     }
 }
 
+#[test]
+fn a_begin_whose_request_was_lost_is_not_taken_for_that_of_another() {
+    play(|stage| async move {
+        let (c, a) = (founder(&stage).await, stage.client("a").await);
+        c.process.order(Fault::RequestLost);
+        let zk = c.zk.clone();
+        let begun = spawned(&c, async move { TwoPhaseCommit::begin(&zk, TX, of(PLAIN, &["a"])).await });
+        stage.pass(&a, RECONNECT / 3).await;
+        let other = a.begins(PLAIN, &["a"]).await;
+        assert!(begun.await.expect_err("it is another's").is_taken());
+        drop(other);
+    });
+}
+
 /// Whether sites have opened the transaction, and so have an ephemeral below their znodes in one form.
 #[test]
 fn a_foreign_znode_below_that_of_a_site_keeps_a_transaction_from_being_forgotten() {

@@ -272,6 +272,24 @@ fn a_site_that_dies_after_its_vote_changes_nothing() {
 }
 
 #[test]
+fn what_a_former_session_votes_at_the_last_moment_stands() {
+    play(|stage| async move {
+        let (c, a, b) = (founder(&stage).await, stage.client("a").await, stage.client("b").await);
+        drop(c.begins(Form::SiteEphemerals, &["a", "b"]).await);
+        let former = a.opens("a").await;
+        let bent = Bent::straight(&b.zk);
+        bent.waits_before(Kind::Multi, async move {
+            let voted = former.vote(Vote::Commit).await.expect("it has not voted");
+            a.zk.close(TIMEOUT).await.expect("it is closed");
+            drop(voted);
+        });
+        let site = TwoPhaseCommit::open(&bent, TX, "a").await.expect("it opens");
+        assert_eq!(site.cast(), Some(Vote::Commit));
+        assert_eq!(b.znodes(&stage), [""; 0], "it shows no life of its own");
+    });
+}
+
+#[test]
 fn the_ephemeral_of_a_former_session_is_waited_for() {
     play(|stage| async move {
         let (c, a, b) = (founder(&stage).await, stage.client("a").await, stage.client("b").await);
