@@ -327,6 +327,18 @@ fn what_is_given_back_is_claimed_no_more() {
         .replace("0.021 server:0 #3 deleted 0x5 /q/queue-0000000000 by s2\n", "");
     says(&right, "AN-1 pass");
     says(&without(&right, "deleted 0x5 /q/claims"), "AN-1 fail");
+    // Somebody has written over the other item, so both say the same; the client has claimed both, and gives back one of them.
+    let written = format!(
+        "0.005 server:0 txn 0x35 s9 set ok\n0.005 server:0 written 0x35 /q/queue-0000000001\n0.005 {}\n0.010 b claim#2",
+        data("one")
+    );
+    let both = edit(
+        &edit(&right, "0.010 b claim#2", &written).replace("0x4", "0x44").replace("0x5 ", "0x55 "),
+        "0.012 b #2 reply",
+        "0.011 server:0 #2 created 0x44 /q/claims/queue-0000000001 s2\n0.012 b #2 reply",
+    );
+    says(&both, "AN-1 pass");
+    says(&without(&both, "deleted 0x55 /q/claims"), "AN-1 fail");
 }
 
 /// Two sites of a transaction: one begins it and votes.

@@ -209,12 +209,16 @@ impl Znodes {
 
     /// Of these, the claims of an operation's client on the item with that text, while the item is in the queue.
     pub(super) fn claims_on(&self, scene: &Scene<'_>, doing: &Doing, text: Sym) -> impl Iterator<Item = Sym> {
+        let own = self.own(doing.client, doing.object).iter().copied();
+        own.filter(move |claim| self.is_claim_on(scene, doing, *claim, text))
+    }
+
+    /// Whether a znode of that name is a claim on an item with that text, which is in the queue.
+    pub(super) fn is_claim_on(&self, scene: &Scene<'_>, doing: &Doing, claim: Sym, text: Sym) -> bool {
         let data = Some(digest::data(Some(scene.text(text).as_bytes())));
         let queue = scene.text(scene.object(doing.object).path);
-        self.own(doing.client, doing.object).iter().copied().filter(move |claim| {
-            let item = format!("{queue}/{}", scene.name(*claim));
-            self.named(scene, &item).is_some_and(|(_, item)| item.is_alive && item.data == data)
-        })
+        let item = format!("{queue}/{}", scene.name(claim));
+        self.named(scene, &item).is_some_and(|(_, item)| item.is_alive && item.data == data)
     }
 
     /// The same, which stand for it no more: it gives them up.
