@@ -211,6 +211,10 @@ fn whoever_has_joined_already_has_a_znode() {
     let unheard = |heard: &str| edit(&again("m1"), "0.025 a join#4", &format!("{ends}{heard}0.025 a join#4"));
     says(&unheard(""), "AN-2 pass");
     says(&unheard("0.024 a state s1 expired\n"), "AN-2 fail");
+    // Another client has the name since.
+    let taken = "0.024 server:0 txn 0x8 s2 create ok\n0.024 server:0 created 0x8 /g/m1 s2\n";
+    says(&unheard(taken), "AN-2 pass");
+    says(&unheard(&["0.024 a state s1 expired\n", taken].concat()), "AN-2 fail");
     // Its clean-up has deleted the znode before.
     let cleaned = "0.023 server:0 txn 0x6 s1 delete ok\n0.023 server:0 deleted 0x6 /g/m1 by s1\n0.024 server:0 txn 0x7 s1 close_session ok\n0.024 server:0 ended s1 0x7\n";
     says(&edit(&unheard(""), ends, cleaned), "AN-2 fail");

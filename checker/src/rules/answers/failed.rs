@@ -196,12 +196,12 @@ fn has_not_joined(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<S
     let znode = znodes.named(scene, &format!("{}/{id}", scene.text(scene.object(doing.object).path)));
     // What went with the session counts until the client learns of that: the calls of an ended session say that it is over.
     let session = scene.view.session(doing.session);
-    let went_unheard = |znode: &Znode| {
-        let with_it = session.ended.came() && znode.deleted.at == session.ended.at;
-        znode.owner == doing.session && with_it && !session.known_over.came()
-    };
-    let is_own = znode.is_some_and(|(_, znode)| {
-        znode.client == doing.client && (znode.existed_since(doing.called) || went_unheard(znode))
+    let is_unheard = session.ended.came() && !session.known_over.came();
+    let with_it = |znode: &Znode| znode.owner == doing.session && znode.deleted.at == session.ended.at;
+    let is_own = znode.is_some_and(|(_, znode)| match znode.client == doing.client {
+        true => znode.existed_since(doing.called) || is_unheard && with_it(znode),
+        // Another client has had the name since, and what was there before is not known any more.
+        false => is_unheard,
     });
     (!is_own).then(|| format!("it had no znode {id:?} at any time during the call"))
 }
