@@ -200,6 +200,11 @@ revocable_lock /r forced
 0.020 a #1 unbelieve lost
 ";
 
+/// What happens before the first of them is made to go, and from then on.
+fn around_the_force() -> (&'static str, &'static str) {
+    FORCED.split_at(FORCED.find("0.010 b force").expect("the force"))
+}
+
 #[test]
 fn rw_1_in_a_capture_who_is_made_to_go_may_believe_until_it_is_told() {
     says(FORCED, "RW-1 unavoidable");
@@ -211,13 +216,12 @@ fn rw_1_in_a_capture_who_is_made_to_go_may_believe_until_it_is_told() {
 #[test]
 fn rw_1_in_a_capture_somebody_may_be_made_to_go_before_it_is_told_that_its_znode_exists() {
     let (told, sent) = ("0.003 a #1 reply r1", "0.012 b #2 send r3");
-    let begin = FORCED.find(told).expect("the reply to the create");
-    let end = FORCED.find("0.010 b force").expect("the force");
-    let late = FORCED[begin..end].replace("0.003 a", "0.0125 a");
-    let rest = &FORCED[end..];
+    let (granted, rest) = around_the_force();
+    let (begun, granted) = granted.split_at(granted.find(told).expect("the reply to the create"));
+    let late = granted.replace("0.003 a", "0.0125 a");
     let (force, rest) = rest.split_at(rest.find("0.013 b #2 reply r3").expect("the reply to the delete"));
     assert!(force.contains(sent));
-    let run = [&FORCED[..begin], force, &late, rest].concat();
+    let run = [begun, force, &late, rest].concat();
     says(&run, "RW-1 unavoidable");
     says(&run.replace("force#2", "ask#2"), "RW-1 fail");
     says(&edit(&run, "send r3 delete /r/a-0", "send r3 delete /r/c-9"), "RW-1 fail");
@@ -234,9 +238,9 @@ fn rw_1_in_a_capture_who_was_made_to_go_may_have_downgraded_before() {
 0.006 a #8 believe /r s1 token 0x4
 0.006 a #8 return done
 ";
-    let at = FORCED.find("0.010 b force").expect("the force");
-    let rest = FORCED[at..].replace("/r/a-0", "/r/a-reader").replace("a #1 unbelieve", "a #8 unbelieve");
-    let run = [&FORCED[..at], downgrade, &rest].concat();
+    let (granted, rest) = around_the_force();
+    let rest = rest.replace("/r/a-0", "/r/a-reader").replace("a #1 unbelieve", "a #8 unbelieve");
+    let run = [granted, downgrade, &rest].concat();
     says(&run, "RW-1 unavoidable");
     says(&edit(&run, "send r3 delete /r/a-reader", "send r3 delete /r/a-0"), "RW-1 fail");
     // After a lost reply, a read tells it.

@@ -201,7 +201,10 @@ mod tests {
     fn an_address_at_which_nobody_listens_is_passed_over() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("it starts");
         let listens = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
-        let gone = TcpListener::bind("127.0.0.1:0").and_then(|gone| gone.local_addr()).expect("it was free");
+        // Bound all the while, so that nobody else comes to listen there.
+        let bound = tokio::net::TcpSocket::new_v4().expect("a socket can be had");
+        bound.bind((std::net::Ipv4Addr::LOCALHOST, 0).into()).expect("there is a free port");
+        let gone = bound.local_addr().expect("it is bound");
         let live = listens.local_addr().expect("it is bound");
         for _ in 0..20 {
             let dialed = runtime.block_on(dial(vec![gone, live])).expect("one of them listens");

@@ -10,7 +10,9 @@ pub mod secure;
 pub mod site;
 pub mod tap;
 
+use socket2::{Domain, Socket, Type};
 use std::io::Write;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 use zk_real::{Ensemble, EnsembleOptions, Server, ServerOptions, Settings, StartError};
 use zk_recipes::client::{Client, Options};
@@ -36,7 +38,6 @@ pub fn server_with(tick: Duration, settings: Settings<'_>) -> Option<Server> {
 }
 
 /// So many servers that make up an ensemble, or `None` and a word about it where none is installed.
-#[allow(dead_code, reason = "not every test wants several")]
 pub fn ensemble(servers: u8, tick: Duration) -> Option<Ensemble> {
     ensemble_with(servers, tick, Settings::default())
 }
@@ -44,6 +45,14 @@ pub fn ensemble(servers: u8, tick: Duration) -> Option<Ensemble> {
 /// As [`ensemble`], with those settings.
 pub fn ensemble_with(servers: u8, tick: Duration, settings: Settings<'_>) -> Option<Ensemble> {
     or_left_out(Ensemble::start_with(&EnsembleOptions { servers, port: None, tick }, settings))
+}
+
+/// An address at which nobody listens, and which no server of another test gets as long as the socket lives.
+pub fn refusing() -> (Socket, SocketAddr) {
+    let bound = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket can be had");
+    bound.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into()).expect("there is a free port");
+    let address = bound.local_addr().expect("it is bound").as_socket().expect("it has an IP address");
+    (bound, address)
 }
 
 fn or_left_out<T>(started: Result<T, StartError>) -> Option<T> {

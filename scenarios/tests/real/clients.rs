@@ -5,7 +5,7 @@
 
 use crate::common::requests::Requests;
 use crate::common::site::Real;
-use crate::common::{open, run};
+use crate::common::{open, refusing, run};
 use futures_util::future::join_all;
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
@@ -27,7 +27,7 @@ const AUTH: Option<i32> = Some(100);
 #[test]
 fn dead_and_mute_servers_are_passed_over() {
     let Some(server) = crate::common::server(TICK) else { return };
-    let dead = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let (_held, dead) = refusing();
     let mute = TcpListener::bind("127.0.0.1:0").unwrap();
     let all = format!("{dead},{},{}", mute.local_addr().unwrap(), server.address());
     // The order is drawn for each session: of eight, some begin with each.

@@ -2,8 +2,8 @@
 //!
 //! Where none is installed the tests say so and pass, unless `ZK_REQUIRE_REAL=1` asks for them.
 
-use crate::common::run;
 use crate::common::site::Real;
+use crate::common::{refusing, run};
 use std::io::{BufRead, BufReader, Read};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Stdio};
@@ -268,7 +268,7 @@ fn a_close_that_nobody_hears_ends_with_its_limit() {
 
 #[test]
 fn no_session_without_a_server() {
-    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let (_held, free) = refusing();
     let short = Options::new(Duration::from_millis(300));
     run(async {
         assert_eq!(Client::open(&free.to_string(), short).await.err(), Some(Error::Unreachable));

@@ -5,7 +5,7 @@
 //! pass, unless `ZK_REQUIRE_REAL=1` asks for them.
 
 use crate::common::calls::{Call, Held, Objects};
-use crate::common::{open, run};
+use crate::common::{open, refusing, run};
 use futures_util::FutureExt;
 use futures_util::future::{Either, join_all, select};
 use sim_zk::choose::Calm;
@@ -177,7 +177,7 @@ fn a_limit_is_kept_to_the_microsecond_also_while_the_connection_is_away() {
 
 #[test]
 fn without_the_right_server_there_is_no_session_and_that_is_said_in_time() {
-    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let (_held, free) = refusing();
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let web = answering(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
     let short = answering(&[0, 0, 0, 4, 1, 2, 3, 4]);

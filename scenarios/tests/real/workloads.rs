@@ -3,7 +3,7 @@
 //!
 //! Where no ZooKeeper is installed the tests say so and pass, unless `ZK_REQUIRE_REAL=1` asks for them.
 
-use crate::common::command::{Sim, stdout};
+use crate::common::command::{Sim, said, stdout};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
@@ -49,7 +49,7 @@ fn real(workload: &Workload, ensemble: &Ensemble, arguments: &[&str]) -> (Option
     let call = [&[workload.name, "--connect", &address, "--format", "json"], arguments].concat();
     let sim = Sim::new();
     let output = sim.real(&call);
-    let mut told = format!("{}{}", stdout(&output), String::from_utf8_lossy(&output.stderr));
+    let mut told = said(&output);
     let last = stdout(&output).lines().last().and_then(|line| serde_json::from_str(line).ok());
     let last: Value = last.unwrap_or_default();
     if let Some(history) = last["history"].as_str() {

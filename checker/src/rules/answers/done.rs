@@ -260,11 +260,12 @@ fn is_one_transaction(scene: &Scene<'_>, made: &[&Effect], else_why: &str) -> Re
 /// After a claim was given back, the client has no claim on that item. It may have claims on several items that say the same.
 fn is_given_back(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Result<(), Wrong> {
     let Some(text) = doing.given.first() else { return Ok(()) };
+    let digest = digest::data(Some(scene.text(*text).as_bytes()));
     let gone = doing.effects.iter().filter(|effect| effect.act == Act::Deletes);
-    if gone.map(|effect| effect.path).any(|path| znodes.is_claim_on(scene, doing, path, *text)) {
+    if gone.map(|effect| effect.path).any(|path| znodes.is_claim_on(scene, doing, path, digest)) {
         return Ok(());
     }
-    match znodes.claims_on(scene, doing, *text).next() {
+    match znodes.claims_on(scene, doing, digest).next() {
         None => Ok(()),
         Some(claim) => is_absent(scene, doing, znodes, claim),
     }

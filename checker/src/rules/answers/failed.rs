@@ -238,7 +238,8 @@ fn still_claimed(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<St
         return None;
     }
     let stands = |text: &Sym| {
-        znodes.claims_on(scene, doing, *text).find(|claim| {
+        let digest = digest::data(Some(scene.text(*text).as_bytes()));
+        znodes.claims_on(scene, doing, digest).find(|claim| {
             let claim = znodes.at(*claim);
             claim.is_alive && claim.created.index < doing.called.index
         })

@@ -1,7 +1,6 @@
 //! The znodes of objects: what each is to its recipe, and whether it exists.
 
 use super::doing::Doing;
-use crate::digest;
 use crate::recent::{Aged, Recent};
 use crate::rules::prelude::*;
 use crate::view::{Moment, Phase};
@@ -207,18 +206,22 @@ impl Znodes {
         self.own.get(&(client, object)).map_or(&[], Vec::as_slice)
     }
 
-    /// Of these, the claims of an operation's client on the item with that text, while the item is in the queue.
-    pub(super) fn claims_on(&self, scene: &Scene<'_>, doing: &Doing, text: Sym) -> impl Iterator<Item = Sym> {
+    /// Of these, the claims of an operation's client on an item of that digest, while the item is in the queue.
+    pub(super) fn claims_on(
+        &self,
+        scene: &Scene<'_>,
+        doing: &Doing,
+        digest: u64,
+    ) -> impl Iterator<Item = Sym> {
         let own = self.own(doing.client, doing.object).iter().copied();
-        own.filter(move |claim| self.is_claim_on(scene, doing, *claim, text))
+        own.filter(move |claim| self.is_claim_on(scene, doing, *claim, digest))
     }
 
-    /// Whether a znode of that name is a claim on an item with that text, which is in the queue.
-    pub(super) fn is_claim_on(&self, scene: &Scene<'_>, doing: &Doing, claim: Sym, text: Sym) -> bool {
-        let data = Some(digest::data(Some(scene.text(text).as_bytes())));
+    /// Whether a znode of that name is a claim on an item of that digest, which is in the queue.
+    pub(super) fn is_claim_on(&self, scene: &Scene<'_>, doing: &Doing, claim: Sym, digest: u64) -> bool {
         let queue = scene.text(scene.object(doing.object).path);
         let item = format!("{queue}/{}", scene.name(claim));
-        self.named(scene, &item).is_some_and(|(_, item)| item.is_alive && item.data == data)
+        self.named(scene, &item).is_some_and(|(_, item)| item.is_alive && item.data == Some(digest))
     }
 
     /// The same, which stand for it no more: it gives them up.
