@@ -142,4 +142,10 @@ mod tests {
         assert_eq!(levels_of("/a"), ["/a"]);
         assert_eq!(levels_of("/"), [""; 0]);
     }
+
+    #[test]
+    fn a_znode_right_below_the_root_has_no_parent_that_could_be_made() {
+        assert!(is_at_top("/a"));
+        assert!(!is_at_top("/a/b"));
+    }
 }

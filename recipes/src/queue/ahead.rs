@@ -64,3 +64,19 @@ impl ReadAhead {
         self.items.clear();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::zk::Stat;
+
+    #[test]
+    fn what_is_not_at_the_front_of_a_new_list_is_forgotten() {
+        let name = |number: usize| format!("queue-{number:010}");
+        let mut ahead = ReadAhead::default();
+        ahead.keep((0..4).map(|n| (name(n), Data { data: vec![7], stat: Stat::default() })).collect());
+        ahead.forget_unless_in(&(2..100).map(name).collect());
+        let known: Vec<bool> = (0..4).map(|n| ahead.of(&name(n)).is_some()).collect();
+        assert_eq!(known, [false, false, true, true], "somebody else has taken the first two");
+    }
+}

@@ -3,6 +3,7 @@
 use crate::common::bent::Bent;
 use crate::common::{Client, DIRECTORY, RECONNECT, Stage, play};
 use sim_zk::observer::Kind;
+use std::time::Duration;
 use zk_recipes::zk::{ZooKeeper, path};
 use zk_recipes::{Preempt, Priority, PriorityLock, PriorityLockOptions};
 
@@ -61,4 +62,31 @@ fn a_holder_is_asked_to_go_once_however_often_the_other_looks() {
         second.release().await.expect("it is given back");
         drop(asking.await.expect("its process lives").expect("it is free"));
     });
+}
+
+#[test]
+fn the_grace_of_a_holder_begins_when_it_is_asked_and_not_when_the_other_looks_again() {
+    const GRACE: Duration = Duration::from_secs(5);
+    for goes in [0, 1] {
+        play(move |stage| async move {
+            let founder = founder(&stage).await;
+            let [one, two, urgent] =
+                [stage.client("one").await, stage.client("two").await, stage.client("c").await];
+            let reads = |on: &Client| {
+                let lock = lock(&on.zk, Preempt::Never);
+                async move { lock.read(Priority(9)).await.expect("readers share it") }
+            };
+            // The one of them that the other watches, and the one that it does not.
+            let mut readers = vec![reads(&one).await, reads(&two).await];
+            let begun = urgent.zk.now();
+            let forces = lock(&urgent.zk, Preempt::Force { grace: GRACE });
+            let forcing = urgent.process.spawn(async move { forces.write(Priority(1)).await });
+            stage.pass(&founder, GRACE / 2).await;
+            readers.remove(goes).release().await.expect("it is given back");
+            let granted = forcing.await.expect("its process lives").expect("the other is made to go");
+            let waited = urgent.zk.now().since(begun);
+            assert!((GRACE..GRACE + GRACE / 4).contains(&waited), "{goes}: {waited:?}");
+            drop((readers, granted));
+        });
+    }
 }

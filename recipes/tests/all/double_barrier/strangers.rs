@@ -121,6 +121,25 @@ fn a_foreign_ready_at_the_last_moment_is_a_mismatch_and_no_hang() {
 }
 
 #[test]
+fn who_is_deleted_right_before_it_opens_is_told_so() {
+    play(|stage| async move {
+        let [a, stranger] = clients(&stage).await;
+        // The barrier is there.
+        let before = step(&stranger, options(1)).enter().await.expect("it is for one");
+        before.leave().await.expect("it is out");
+        let bent = Bent::straight(&a.zk);
+        let sim = stage.clone();
+        // The first transaction joins, the second one opens.
+        bent.waits_later(Kind::Multi, 1, async move {
+            let own = a.znodes(&sim).remove(0);
+            stranger.zk.delete(&own, None).await.expect("it has joined");
+        });
+        let alone = DoubleBarrier::new(&bent, STEP, options(1)).expect("the input is good");
+        assert!(alone.enter().await.expect_err("its znode is gone").is_removed());
+    });
+}
+
+#[test]
 fn a_barrier_that_vanishes_is_made_again() {
     play(|stage| async move {
         let [a, b, c] = clients(&stage).await;

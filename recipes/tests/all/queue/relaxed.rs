@@ -78,6 +78,44 @@ fn several_seldom_contend_for_the_same_item() {
     assert!(relaxed < 260, "{relaxed} transactions for 200 items");
 }
 
+/// The lists and the reads of a relaxed consumer alone that takes `count` of so many items of that size, while a stranger takes
+/// `gone` behind the first one from the front.
+fn looks(items: usize, bytes: usize, count: usize, gone: usize) -> [usize; 2] {
+    play(move |stage| async move {
+        let (a, b) = (stage.client("a").await, stage.client("b").await);
+        let mut puts = producer(&a, Delivery::AtMostOnce);
+        for _ in 0..items / 100 {
+            puts.put_all(&vec![vec![7; bytes]; 100]).await.expect("they are put");
+        }
+        let mut takes = relaxed(&b, Delivery::AtMostOnce, 16);
+        takes.take().await.expect("there is one");
+        let mut names = names_left(&a).await;
+        names.sort();
+        for name in &names[..gone] {
+            a.zk.delete(&format!("{QUEUE}/{name}"), None).await.expect("it is there");
+        }
+        let mark = stage.mark();
+        for _ in 0..count {
+            takes.take().await.expect("there is one");
+        }
+        let sent = b.sent(&stage, mark);
+        [Kind::Children, Kind::MultiRead].map(|kind| sent.iter().filter(|sent| **sent == kind).count())
+    })
+}
+
+#[test]
+fn the_next_window_is_read_or_listed_whichever_is_shorter() {
+    assert!(looks(100, 1_000, 40, 0)[0] > 0, "a short queue of large items is listed");
+    assert_eq!(looks(1_000, 1, 40, 0)[0], 0, "a long queue of small items is read");
+}
+
+#[test]
+fn a_long_queue_whose_front_is_gone_is_looked_through_in_large_steps() {
+    let [lists, reads] = looks(1_000, 1, 1, 600);
+    assert_eq!(lists, 0, "the list is longer than what it is looked for");
+    assert!(reads < 10, "{reads} reads to pass over 600 items");
+}
+
 #[test]
 fn claims_come_back_and_a_window_of_nothing_is_refused() {
     play(|stage| async move {

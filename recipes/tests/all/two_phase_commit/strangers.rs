@@ -359,10 +359,11 @@ fn a_site_that_shows_up_while_it_is_forgotten_is_forgotten_as_well() {
         drop(c.begins(Form::SiteEphemerals, &["a", "b"]).await);
         let bent = Bent::straight(&a.zk);
         let coordinator = TwoPhaseCommit::resume(&bent, TX).await.expect("it is there");
-        // The first transaction aborts, the second one deletes what was listed.
-        bent.waits_later(Kind::Multi, 1, async move {
-            let site = TwoPhaseCommit::open(&b.zk, TX, "a").await.expect("it takes part");
-            std::mem::forget(site);
+        // Two transactions abort, the third one deletes what was listed.
+        bent.waits_later(Kind::Multi, 2, async move {
+            // As a site does that has found the transaction undecided.
+            let shows_up = b.zk.create("/app/tx/s_a/alive", b"", CreateMode::Ephemeral).await;
+            shows_up.expect("its site is not forgotten yet");
         });
         coordinator.forget().await.expect("it is listed again");
         assert_eq!(contents(&stage), [""; 0]);
