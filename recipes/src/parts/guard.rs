@@ -75,12 +75,14 @@ macro_rules! guard_methods {
     (once $guard:ident) => {
         impl<Z: ZooKeeper> $guard<Z> {
             /// Applies writes as [`transact`](Self::transact) does, and exactly once: after a lost reply it retries unless the
-            /// transaction was applied. The version of the holder's own znode is the receipt.
+            /// transaction was applied. The version and the data of the holder's own znode are the receipt: a foreign write of
+            /// just those data, while the reply is lost, is taken for it.
             ///
             /// # Errors
             ///
             /// As [`transact`](Self::transact); the outcome is unknown only when the session or the hold ended before it was
-            /// found out.
+            /// found out, when another client wrote into that znode meanwhile and nothing tells in which order, or when an
+            /// access list denied the read of it.
             pub async fn transact_once(&mut self, ops: Vec<Op>) -> Result<(), Error> {
                 self.tenure.transact_once(ops).await
             }

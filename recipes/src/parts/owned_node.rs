@@ -11,7 +11,7 @@
 use super::locked::locked;
 use super::select::first;
 use crate::observe;
-use crate::zk::backoff::{back_off, back_off_denied};
+use crate::zk::backoff::{back_off_denied, back_off_on};
 use crate::zk::{Data, Error, EventKind, Listing, Stat, Status, ZooKeeper};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
@@ -118,7 +118,7 @@ impl<Z: ZooKeeper> OwnedNode<Z> {
         let mut inner = self.inner();
         if status.is_connected() && inner.watch.is_none() {
             let denied = inner.denied;
-            inner.reading.get_or_insert_with(|| (status, self.ask(true, denied)));
+            inner.reading.get_or_insert_with(|| (status, self.ask(status, true, denied)));
         }
     }
 
@@ -173,7 +173,7 @@ impl<Z: ZooKeeper> OwnedNode<Z> {
         let (sent_at, reading) = {
             let mut inner = self.inner();
             let (arm, denied) = (inner.watch.is_none(), inner.denied);
-            inner.reading.get_or_insert_with(|| (status, self.ask(arm, denied))).clone()
+            inner.reading.get_or_insert_with(|| (status, self.ask(status, arm, denied))).clone()
         };
         let answer = reading.clone().await;
         {
@@ -216,30 +216,30 @@ impl<Z: ZooKeeper> OwnedNode<Z> {
     }
 
     /// Sends the read, with a watch if none is armed; `denied` reads before it were denied in a row.
-    fn ask(&self, arm: bool, denied: u32) -> Reading<Z::Watch> {
+    fn ask(&self, on: Status, arm: bool, denied: u32) -> Reading<Z::Watch> {
         let of_data = |Data { data, stat }, watch| NodeRead { stat, data, watch };
         let of_list = |Listing { stat, .. }, watch| NodeRead { stat, data: Vec::new(), watch };
         let zk = &self.zk;
         match (self.word, arm) {
             (Some(_), true) => {
                 let get = zk.get_watch(&self.path);
-                self.found(denied, async move {
+                self.found(on, denied, async move {
                     get.await.map(|(data, watch)| of_data(data, Some(watch.shared())))
                 })
             }
             (Some(_), false) => {
                 let get = zk.get(&self.path);
-                self.found(denied, async move { get.await.map(|data| of_data(data, None)) })
+                self.found(on, denied, async move { get.await.map(|data| of_data(data, None)) })
             }
             (None, true) => {
                 let list = zk.children_watch(&self.path);
-                self.found(denied, async move {
+                self.found(on, denied, async move {
                     list.await.map(|(list, watch)| of_list(list, Some(watch.shared())))
                 })
             }
             (None, false) => {
                 let exists = zk.exists(&self.path);
-                self.found(denied, async move {
+                self.found(on, denied, async move {
                     let stat = exists.await?.ok_or(Error::NoNode)?;
                     Ok(NodeRead { stat, data: Vec::new(), watch: None })
                 })
@@ -248,9 +248,10 @@ impl<Z: ZooKeeper> OwnedNode<Z> {
     }
 
     /// Maps an absent znode to `None`. A refused read ends with a backoff, since the holder must retry it; the backoff is
-    /// part of the shared read, so that all waiting tasks continue together.
+    /// part of the shared read, so that all waiting tasks continue together. It ends with the connection of the read.
     fn found(
         &self,
+        on: Status,
         denied: u32,
         reading: impl Future<Output = Result<NodeRead<Shared<Z::Watch>>, Error>> + Send + 'static,
     ) -> Reading<Z::Watch> {
@@ -261,9 +262,9 @@ impl<Z: ZooKeeper> OwnedNode<Z> {
                 Err(Error::NoNode) => Ok(None),
                 Err(e) => {
                     if e.is_denied() {
-                        back_off_denied(&zk, denied + 1).await;
+                        back_off_denied(&zk, on, denied + 1).await;
                     } else if e.says_nothing_of_the_tree() {
-                        back_off(&zk, REFUSED).await;
+                        back_off_on(&zk, on, REFUSED).await;
                     }
                     Err(e)
                 }

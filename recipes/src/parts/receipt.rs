@@ -137,12 +137,12 @@ fn number(version: i32) -> Vec<u8> {
     version.wrapping_add(1).to_string().into_bytes()
 }
 
-/// The outcome of a write at `version`, according to the receipt.
-fn outcome_at(version: i32, found: &Data) -> WriteOutcome {
+/// The outcome of a write at `version` that stores `data` in the receipt, according to the receipt.
+pub(super) fn outcome_at(version: i32, data: &[u8], found: &Data) -> WriteOutcome {
     let writes = found.stat.version.wrapping_sub(version);
     match writes {
         0 => WriteOutcome::NotApplied,
-        1 if found.data == number(version) => WriteOutcome::Applied,
+        1 if found.data == data => WriteOutcome::Applied,
         // Another client's write took this version.
         1 => WriteOutcome::NotApplied,
         _ => WriteOutcome::Unknown,
@@ -330,7 +330,7 @@ impl<Z: ZooKeeper> Receipt<Z> {
         match found {
             Ok(found) => {
                 state.set_version(found.stat.version);
-                state.settle(outcome_at(version, &found));
+                state.settle(outcome_at(version, &number(version), &found));
             }
             Err(_) => {
                 state.forget();

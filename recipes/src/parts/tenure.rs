@@ -16,7 +16,8 @@ pub use state::{HoldState, Interrupt, LostReason, OnSuspect, Released, Stop};
 use super::contenders::OwnContender;
 use super::locked::locked;
 use super::owned_node::OwnedNode;
-use super::retry::{again, connected, until_answered};
+use super::receipt::{WriteOutcome, outcome_at};
+use super::retry::{again, connected, present, until_answered};
 use super::select::first;
 use crate::observe::{self, HoldGauge, operation};
 use crate::zk::backoff::back_off;
@@ -294,12 +295,20 @@ impl<Z: ZooKeeper> Tenure<Z> {
                 }
                 // An earlier attempt may have been applied.
                 Err(e) if in_doubt && e.says_nothing_of_the_tree() => return Err(Error::ConnectionLoss),
-                Err(Error::Multi { index: 0, cause }) if *cause == Error::BadVersion => {
-                    if in_doubt {
-                        // The version has moved on: the transaction was applied, and its reply was lost.
-                        break;
+                // The version has moved on: by an earlier attempt, or by another client's write.
+                Err(Error::Multi { index: 0, cause }) if *cause == Error::BadVersion && in_doubt => {
+                    let found = match self.read_behind(|| self.zk.get(self.path()).map(present)).await {
+                        Err(e) if !e.is_outcome_unknown() => return Err(Error::ConnectionLoss),
+                        found => found?,
+                    };
+                    match outcome_at(version, &self.data, &found) {
+                        WriteOutcome::Applied => break,
+                        WriteOutcome::NotApplied => (version, in_doubt) = (found.stat.version, false),
+                        WriteOutcome::Unknown => return Err(Error::ConnectionLoss),
                     }
-                    // Another client has written to the receipt.
+                }
+                // Another client has written to the receipt.
+                Err(Error::Multi { index: 0, cause }) if *cause == Error::BadVersion => {
                     version = self.read_version().await?;
                 }
                 Err(e @ Error::Multi { index: 0, .. }) if in_doubt => {
@@ -319,17 +328,24 @@ impl<Z: ZooKeeper> Tenure<Z> {
         Ok(())
     }
 
-    /// Reads the receipt's version behind a settling write.
+    /// Reads the receipt's version.
     async fn read_version(&self) -> Result<i32, Error> {
+        self.read_behind(|| self.zk.exists(self.path())).await.map(|stat| stat.version)
+    }
+
+    /// Reads the receipt behind a settling write.
+    async fn read_behind<T, F>(&self, read: impl Fn() -> F) -> Result<T, Error>
+    where
+        F: Future<Output = Result<Option<T>, Error>>,
+    {
         let asked = || {
-            let (settled, stat) = (settle(&self.zk, self.path()), self.zk.exists(self.path()));
-            async { answered(Some(settled)).await.and(stat.await) }
+            let (settled, found) = (settle(&self.zk, self.path()), read());
+            async { answered(Some(settled)).await.and(found.await) }
         };
-        let Some(stat) = until_answered(&self.zk, asked).await? else {
+        until_answered(&self.zk, asked).await?.ok_or_else(|| {
             self.lose(LostReason::Removed);
-            return Err(Error::Removed(self.path().to_owned()));
-        };
-        Ok(stat.version)
+            Error::Removed(self.path().to_owned())
+        })
     }
 
     /// Maps the error of a fenced transaction to the caller's operations.

@@ -2,7 +2,7 @@
 
 use super::ahead::ReadAhead;
 use super::claimed::Claimed;
-use super::gather::IfEmpty;
+use super::gather::{IfEmpty, Read};
 use super::layout::Layout;
 use super::spread::Spread;
 use super::{Delivery, QueueCore};
@@ -77,7 +77,7 @@ pub struct Consumer<Z: ZooKeeper> {
     /// Claimed and not returned yet.
     pub(super) claims: VecDeque<Claimed<Z>>,
     /// The items of a take whose outcome is unknown.
-    pub(super) under_way: Vec<Item>,
+    pub(super) under_way: Vec<Read>,
 }
 
 impl<Z: ZooKeeper> Consumer<Z> {

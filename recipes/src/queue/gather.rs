@@ -18,9 +18,16 @@ pub(super) enum IfEmpty {
 }
 
 /// An item that was read.
-struct Read {
+#[derive(Debug)]
+pub(super) struct Read {
     name: String,
     data: Data,
+}
+
+impl From<Read> for Item {
+    fn from(Read { data: Data { data, stat }, .. }: Read) -> Item {
+        Item { data, czxid: stat.czxid }
+    }
 }
 
 /// The result of step 4.
@@ -129,7 +136,8 @@ impl<Z: ZooKeeper> Consumer<Z> {
         let fate = self.receipt.settled().await?;
         let items = std::mem::take(&mut self.under_way);
         if fate == Some(WriteOutcome::Applied) {
-            self.hand.extend(items);
+            items.iter().for_each(|item| self.strike(&item.name));
+            self.hand.extend(items.into_iter().map(Item::from));
         }
         Ok(!self.hand.is_empty())
     }
@@ -365,13 +373,10 @@ impl<Z: ZooKeeper> Consumer<Z> {
             version: Some(data.stat.version),
         };
         let ops: Vec<Op> = read.iter().map(delete).collect();
-        self.under_way = read
-            .into_iter()
-            .map(|Read { data, .. }| Item { data: data.data, czxid: data.stat.czxid })
-            .collect();
+        self.under_way = read;
         let tried = self.attempt(&names, 1, ops, contender).await;
         match tried {
-            Ok(Tried::Got) => self.hand.extend(self.under_way.drain(..)),
+            Ok(Tried::Got) => self.hand.extend(self.under_way.drain(..).map(Item::from)),
             // Not applied, or the outcome stays unknown.
             _ => self.under_way.clear(),
         }

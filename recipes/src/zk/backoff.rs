@@ -4,7 +4,7 @@
 //! the session timeout. Recipes draw no random numbers, so the session id provides the jitter.
 
 use super::select::first;
-use super::{SessionId, ZooKeeper};
+use super::{SessionId, Status, ZooKeeper};
 use std::time::Duration;
 
 /// The first pause.
@@ -12,15 +12,20 @@ const FIRST: Duration = Duration::from_millis(50);
 
 /// Waits before the next retry, after `refused` refusals; ends early at a change of the connection or the session.
 pub(crate) async fn back_off<Z: ZooKeeper>(zk: &Z, refused: u32) {
-    let until = zk.now() + pause(zk.session(), zk.timeout(), refused);
-    first(zk.changed(zk.status()), zk.sleep_until(until)).await;
+    back_off_on(zk, zk.status(), refused).await;
 }
 
-/// Waits after `denied` refusals by an access list, which rarely changes: a quarter of the session timeout, doubled up to
-/// the whole.
-pub(crate) async fn back_off_denied<Z: ZooKeeper>(zk: &Z, denied: u32) {
+/// As [`back_off`], after refusals on that connection: once there is another one, there is nothing to wait for.
+pub(crate) async fn back_off_on<Z: ZooKeeper>(zk: &Z, on: Status, refused: u32) {
+    let until = zk.now() + pause(zk.session(), zk.timeout(), refused);
+    first(zk.changed(on), zk.sleep_until(until)).await;
+}
+
+/// Waits after `denied` refusals by an access list on that connection, which rarely changes: a quarter of the session timeout,
+/// doubled up to the whole.
+pub(crate) async fn back_off_denied<Z: ZooKeeper>(zk: &Z, on: Status, denied: u32) {
     let until = zk.now() + pause_denied(zk.session(), zk.timeout(), denied);
-    first(zk.changed(zk.status()), zk.sleep_until(until)).await;
+    first(zk.changed(on), zk.sleep_until(until)).await;
 }
 
 fn pause(session: SessionId, timeout: Duration, refused: u32) -> Duration {

@@ -223,6 +223,40 @@ fn exactly_once_is_not_misled_by_another_who_writes_to_the_receipt() {
 }
 
 #[test]
+fn exactly_once_is_not_misled_by_another_who_writes_to_the_receipt_while_a_reply_is_lost() {
+    for (fault, foreign, applied, is_known) in [
+        (Fault::RequestLost, 1, 1, true),
+        // Two writes: nothing tells whether one of them is that of the transaction.
+        (Fault::RequestLost, 2, 0, false),
+        (Fault::ReplyLost, 1, 1, false),
+    ] {
+        play(move |stage| async move {
+            let (other, a) = (with_ledger(&stage).await, stage.client("a").await);
+            let options = LockOptions { on_suspect: OnSuspect::UntilDeadline, ..LockOptions::default() };
+            let mut held = a.acquires_with(options).await;
+            let path = held.path().to_owned();
+            a.process.order(fault);
+            let meddles = async {
+                stage.pass(&other, RECONNECT / 4).await;
+                for _ in 0..foreign {
+                    other.zk.set(&path, b"unlock", None).await.expect("it is there");
+                }
+            };
+            let (ended, ()) =
+                futures_util::future::join(held.transact_once(vec![writes("once")]), meddles).await;
+            let when = format!("{fault:?}, {foreign} foreign writes: {ended:?}");
+            match ended {
+                Ok(()) => assert!(is_known, "{when}"),
+                Err(e) => assert!(!is_known && e.is_outcome_unknown(), "{when}"),
+            }
+            assert_eq!(written(&stage).len(), applied, "{when}");
+            held.transact_once(vec![writes("next")]).await.expect("it is held");
+            assert_eq!(written(&stage).len(), applied + 1, "{when}");
+        });
+    }
+}
+
+#[test]
 fn exactly_once_is_unknown_if_the_receipt_went_before_it_could_be_asked() {
     for (fault, applied) in [(Fault::ReplyLost, 1), (Fault::RequestLost, 0)] {
         play(move |stage| async move {

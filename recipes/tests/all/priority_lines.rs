@@ -1,8 +1,10 @@
 //! The priority lock's contender in line: who is deleted at the last moment is told so, and a holder is asked to go once.
 
 use crate::common::bent::Bent;
-use crate::common::{Client, DIRECTORY, RECONNECT, Stage, play};
+use crate::common::{Client, DIRECTORY, MARGIN, RECONNECT, Stage, play, play_faults};
+use sim_zk::fault::Fault;
 use sim_zk::observer::Kind;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use zk_recipes::zk::{ZooKeeper, path};
 use zk_recipes::{Preempt, Priority, PriorityLock, PriorityLockOptions};
@@ -89,4 +91,38 @@ fn the_grace_of_a_holder_begins_when_it_is_asked_and_not_when_the_other_looks_ag
             drop((readers, granted));
         });
     }
+}
+
+/// The look after the znode that stands for the hold is refused, and the connection ends before the caller has come to that.
+#[test]
+fn a_refusal_on_a_connection_that_is_gone_holds_nobody_up() {
+    let mut granted = 0;
+    for (level, refused, cut) in
+        (0..32).flat_map(|n| (0..6).flat_map(move |m| (0..4).map(move |k| (n, m, k))))
+    {
+        let faults = [(Fault::AccessDenied, level), (Fault::AccessDenied, refused), (Fault::Disconnect, cut)];
+        let (waited, _) = play_faults(faults, |stage, danger| async move {
+            let (founder, a) = (stage.founder().await, stage.client("a").await);
+            founder.makes(LINE).await;
+            danger.begins();
+            let (zk, connected) = (a.zk.clone(), Arc::new(Mutex::new(None)));
+            let follows = connected.clone();
+            let _following = a.process.spawn(async move {
+                let mut status = zk.status();
+                loop {
+                    status = zk.changed(status).await;
+                    if status.is_connected() {
+                        *follows.lock().expect("nobody panics") = Some(zk.now());
+                    }
+                }
+            });
+            let _granted = lock(&a.zk, Preempt::Never).write(Priority(5)).await.ok()?;
+            let connected = (*connected.lock().expect("nobody panics"))?;
+            Some(a.zk.now().since(connected))
+        });
+        granted += u32::from(waited.is_some());
+        // A few round trips, and no pause.
+        assert!(waited.is_none_or(|waited| waited < MARGIN), "{level}, {refused}, {cut}: {waited:?}");
+    }
+    assert!(granted >= 30, "{granted} times there was another connection");
 }

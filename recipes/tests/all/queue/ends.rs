@@ -148,6 +148,27 @@ fn a_dropped_take_keeps_its_items_or_leaves_them() {
 }
 
 #[test]
+fn what_a_dropped_take_has_taken_is_asked_for_once() {
+    for polls in 0..12 {
+        play(move |stage| async move {
+            let (a, b) = (stage.client("a").await, stage.client("b").await);
+            producer(&a, Delivery::AtMostOnce).put_all(&bytes(&["1", "2", "3"])).await.expect("put");
+            let mut takes = taker(&b, 1);
+            let mark = stage.mark();
+            let got = dropping(Drops::AfterPolls(polls), &stage, &b, takes.take()).await;
+            let mut all: Vec<Item> = got.map(|item| item.expect("there is one")).into_iter().collect();
+            while all.len() < 3 {
+                all.push(takes.take().await.expect("there is one"));
+            }
+            assert_eq!(texts(&all), ["1", "2", "3"], "dropped after {polls} polls");
+            let sent = b.sent(&stage, mark);
+            let transactions = sent.iter().filter(|kind| **kind == Kind::Multi).count();
+            assert_eq!(transactions, 3, "dropped after {polls} polls: {sent:?}");
+        });
+    }
+}
+
+#[test]
 fn nothing_is_lost_with_a_consumer_that_settles_first() {
     for prefetch in [1, 2] {
         at_every_await(|stage, danger, drops| async move {
@@ -239,7 +260,7 @@ fn a_dropped_wait_leaves_the_line() {
             };
             putting.await.expect("its process lives").expect("it is put");
             let hand = waits.in_hand();
-            let got = dropping(crate::common::Drops::Later(4000), &stage, &b, async {
+            let got = dropping(Drops::Later(4000), &stage, &b, async {
                 match delivery {
                     Delivery::AtMostOnce => drop(waits.take().await),
                     Delivery::AtLeastOnce => drop(waits.claim().await),

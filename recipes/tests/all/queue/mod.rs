@@ -13,7 +13,7 @@ mod relaxed;
 mod strangers;
 
 use crate::common::every_await::at_every_await;
-use crate::common::{Client, RECONNECT, Stage, TIMEOUT, dropping, play, play_struck, play_with};
+use crate::common::{Client, Drops, RECONNECT, Stage, TIMEOUT, dropping, play, play_struck, play_with};
 use futures_util::FutureExt;
 use sim_zk::choose::{Rates, Seeded};
 use sim_zk::fault::Fault;
@@ -227,8 +227,8 @@ async fn lives(stage: &Stage, client: &Client, delivery: Delivery, name: &str, b
     let mut consumer =
         queue(client, delivery).consumer(Prefetch(1 + draw(3) as usize)).expect("it takes something");
     for step in 0..8 {
-        let drops = crate::common::Drops::Later(u64::from(draw(200)) * 5);
-        let drops = if draw(4) == 0 { drops } else { crate::common::Drops::Later(8_000) };
+        let drops = Drops::Later(u64::from(draw(200)) * 5);
+        let drops = if draw(4) == 0 { drops } else { Drops::Later(8_000) };
         if draw(2) == 0 {
             let items: Vec<String> = (0..1 + draw(3)).map(|n| format!("{name}-{step}-{n}")).collect();
             let data: Vec<Vec<u8>> = items.iter().map(|item| item.clone().into_bytes()).collect();
