@@ -17,13 +17,14 @@ use futures_util::future::{Abortable, Either, Pending, abortable, pending, ready
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use std::future::{Future, poll_fn};
 use std::pin::pin;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::task::Poll;
 use std::time::Duration;
 use zk_checker::history::Names as Texts;
 use zk_harness::operation::{in_no_operation, operation_until};
 use zk_recipes::group::{Group, GroupOptions, WithData};
 use zk_recipes::names::{Names, NamesOptions, Registration};
+use zk_recipes::zk::SessionId;
 use zk_recipes::{
     Election, ElectionOptions, Lock, LockOptions, Priority, PriorityLock, PriorityLockOptions, RevocableLock,
     RevocableLockOptions, SharedLock, SharedLockOptions,
@@ -189,11 +190,38 @@ type Enough = Abortable<Pending<()>>;
 /// One client's part.
 pub async fn client<C: Client>(task: Task<C>) {
     let (client, setting, things) = (&task.client, task.setting, &things(&task.setting));
-    let round = |zk: C::Zk, number| async move {
-        let holder = Holder { client, zk: &zk, setting, things };
-        holder.round(TIMEOUTS[number as usize % TIMEOUTS.len()]).await
+    let mut present = None::<(SessionId, Arc<[Place<C::Zk>]>)>;
+    let round = |zk: C::Zk, number| {
+        if present.as_ref().is_none_or(|(session, _)| *session != zk.session()) {
+            present = Some((zk.session(), things.iter().map(|thing| Place::of(&zk, thing)).collect()));
+        }
+        let (_, places) = present.clone().expect("it was made above");
+        async move {
+            let holder = Holder { client, zk: &zk, setting, things, places: &places };
+            holder.round(TIMEOUTS[number as usize % TIMEOUTS.len()]).await
+        }
     };
     rounds(&task, round).await;
+}
+
+/// What one session has one object for, since one session registers a name, and joins, through one object.
+enum Place<Z: ZooKeeper> {
+    Group(Group<Z>),
+    Names(Names<Z>),
+    /// An object each time.
+    Other,
+}
+
+impl<Z: ZooKeeper> Place<Z> {
+    /// Sends nothing.
+    fn of(zk: &Z, Thing { sort, path, .. }: &Thing) -> Self {
+        let good = "a good path";
+        match sort {
+            Sort::Group => Place::Group(Group::new(zk, path, GroupOptions::default()).expect(good)),
+            Sort::Name => Place::Names(Names::new(zk, path, NamesOptions::default()).expect(good)),
+            _ => Place::Other,
+        }
+    }
 }
 
 /// One client in one round.
@@ -202,6 +230,8 @@ struct Holder<'a, C: Client> {
     zk: &'a C::Zk,
     setting: Setting,
     things: &'a [Thing],
+    /// One for each of the things.
+    places: &'a [Place<C::Zk>],
 }
 
 /// What came of asking for something.
@@ -295,8 +325,16 @@ impl<C: Client> Holder<'_, C> {
                 let election = Election::new(zk, path, ElectionOptions::default()).expect(good);
                 self.hold(object, Verb::Stand, enough, || election.stand()).await
             }
-            Sort::Group => self.join(object, path, enough).await,
-            Sort::Name => self.register(object, path, enough).await,
+            Sort::Group => self.join(object, enough).await,
+            Sort::Name => self.register(object, enough).await,
+        }
+    }
+
+    /// The group of an object.
+    fn group(&self, ObjectId(at): ObjectId) -> &Group<C::Zk> {
+        match &self.places[usize::from(at)] {
+            Place::Group(group) => group,
+            _ => unreachable!("a group is asked for"),
         }
     }
 
@@ -334,9 +372,8 @@ impl<C: Client> Holder<'_, C> {
     }
 
     /// Becomes a member of a group, under a name that nobody else has.
-    async fn join(&self, object: ObjectId, path: &str, enough: Enough) -> Taken<'_> {
-        let client = self.client;
-        let group = Group::new(self.zk, path, GroupOptions::default()).expect("a good path");
+    async fn join(&self, object: ObjectId, enough: Enough) -> Taken<'_> {
+        let (client, group) = (self.client, self.group(object));
         let call = Call::new(object, Verb::Join);
         let (op, member) = match operation(client, call, nothing, || group.join(None, b"here")).await {
             (op, Ended::Done(member)) => (op, member),
@@ -358,9 +395,11 @@ impl<C: Client> Holder<'_, C> {
     }
 
     /// Registers a name of its own.
-    async fn register(&self, object: ObjectId, path: &str, enough: Enough) -> Taken<'_> {
+    async fn register(&self, object: ObjectId, enough: Enough) -> Taken<'_> {
         let client = self.client;
-        let names = Names::new(self.zk, path, NamesOptions::default()).expect("a good path");
+        let Place::Names(names) = &self.places[usize::from(object.0)] else {
+            unreachable!("a name service is asked for");
+        };
         let given = move |journal: &mut Journal, at, op| {
             journal.given(at, client.number(), op, NAME, 0);
         };
@@ -461,8 +500,7 @@ impl<C: Client> Holder<'_, C> {
 
     /// Follows who is a member.
     async fn follow_group(&self, time: Duration) {
-        let group = Group::new(self.zk, group::DIRECTORY, GroupOptions::default()).expect("a good path");
-        let (client, views) = (self.client, &mut group.views(WithData::No));
+        let (client, views) = (self.client, &mut self.group(group::GROUP).views(WithData::No));
         self.follow(group::GROUP, Verb::Watch, time, |op| async move {
             loop {
                 let view = views.next().await?;

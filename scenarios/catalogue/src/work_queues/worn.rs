@@ -1,12 +1,16 @@
 //! A queue whose sequence counter has run out.
 //!
 //! At 2147483647 a server creates the znode of that number, and its counter stays there: each further sequential create in the
-//! directory is answered with `NodeExists` while that znode exists, and gets the same number again once it is deleted. To count
-//! that far takes a server months, so the session asks for the last number by name.
+//! directory is answered with `NodeExists` while that znode exists. To count that far takes a server months, so the session asks
+//! for the last number by name. It does so once: a recipe that reads how many numbers are left asks for none behind the last, so
+//! two items never have the same name.
 
 use crate::prelude::*;
 use crate::session::{Interceptor, Reply};
 use zk_recipes::zk::{CreateMode, Op, OpResult};
+
+/// Says that the last number was given. A second create of it is refused, as that of the item is while the item exists.
+const GIVEN: &str = "/last-number-given";
 
 /// A session as it is.
 pub(super) struct Plain;
@@ -17,13 +21,18 @@ impl<Z: ZooKeeper> Interceptor<Z> for Plain {}
 pub(super) struct Worn;
 
 impl<Z: ZooKeeper> Interceptor<Z> for Worn {
-    fn multi(&self, zk: &Z, ops: Vec<Op>) -> Reply<Vec<OpResult>> {
-        let last = |op| match op {
-            Op::Create { path, data, mode: CreateMode::PersistentSequential } => {
-                Op::Create { path: format!("{path}{:010}", i32::MAX), data, mode: CreateMode::Persistent }
+    fn multi(&self, zk: &Z, mut ops: Vec<Op>) -> Reply<Vec<OpResult>> {
+        let is_numbered = |op: &Op| matches!(op, Op::Create { mode: CreateMode::PersistentSequential, .. });
+        let Some(first) = ops.iter().position(is_numbered) else { return zk.multi(ops).boxed() };
+        for op in &mut ops {
+            if let Op::Create { path, mode: mode @ CreateMode::PersistentSequential, .. } = op {
+                path.push_str(&format!("{:010}", i32::MAX));
+                *mode = CreateMode::Persistent;
             }
-            op => op,
-        };
-        zk.multi(ops.into_iter().map(last).collect()).boxed()
+        }
+        // A recipe learns the number of the last znode that was created, and takes a refusal here for one of the first item.
+        let given = Op::Create { path: GIVEN.to_owned(), data: Vec::new(), mode: CreateMode::Persistent };
+        ops.insert(first, given);
+        zk.multi(ops).boxed()
     }
 }
