@@ -13,15 +13,15 @@ mod state;
 pub(crate) use margin::margin_in;
 pub use state::{HoldState, Interrupt, LostReason, OnSuspect, Released, Stop};
 
+use super::barrier_read;
 use super::contenders::OwnContender;
 use super::locked::locked;
 use super::owned_node::OwnedNode;
 use super::receipt::{WriteOutcome, outcome_at};
-use super::retry::{again, connected, present, until_answered};
+use super::retry::{again, connected};
 use super::select::first;
 use crate::observe::{self, HoldGauge, operation};
 use crate::zk::backoff::back_off;
-use crate::zk::duty::{answered, settle};
 use crate::zk::{Armed, Error, Op, OpResult, State, Status, ZooKeeper};
 use futures_util::FutureExt;
 use futures_util::future::{Either, Shared};
@@ -297,7 +297,8 @@ impl<Z: ZooKeeper> Tenure<Z> {
                 Err(e) if in_doubt && e.says_nothing_of_the_tree() => return Err(Error::ConnectionLoss),
                 // The version has moved on: by an earlier attempt, or by another client's write.
                 Err(Error::Multi { index: 0, cause }) if *cause == Error::BadVersion && in_doubt => {
-                    let found = match self.read_behind(|| self.zk.get(self.path()).map(present)).await {
+                    let found = barrier_read::data(&self.zk, self.path()).await;
+                    let found = match found.and_then(|found| found.ok_or_else(|| self.removed())) {
                         Err(e) if !e.is_outcome_unknown() => return Err(Error::ConnectionLoss),
                         found => found?,
                     };
@@ -330,22 +331,13 @@ impl<Z: ZooKeeper> Tenure<Z> {
 
     /// Reads the receipt's version.
     async fn read_version(&self) -> Result<i32, Error> {
-        self.read_behind(|| self.zk.exists(self.path())).await.map(|stat| stat.version)
+        let stat = barrier_read::stat(&self.zk, self.path()).await?;
+        stat.map(|stat| stat.version).ok_or_else(|| self.removed())
     }
 
-    /// Reads the receipt behind a settling write.
-    async fn read_behind<T, F>(&self, read: impl Fn() -> F) -> Result<T, Error>
-    where
-        F: Future<Output = Result<Option<T>, Error>>,
-    {
-        let asked = || {
-            let (settled, found) = (settle(&self.zk, self.path()), read());
-            async { answered(Some(settled)).await.and(found.await) }
-        };
-        until_answered(&self.zk, asked).await?.ok_or_else(|| {
-            self.lose(LostReason::Removed);
-            Error::Removed(self.path().to_owned())
-        })
+    fn removed(&self) -> Error {
+        self.lose(LostReason::Removed);
+        Error::Removed(self.path().to_owned())
     }
 
     /// Maps the error of a fenced transaction to the caller's operations.
@@ -353,10 +345,7 @@ impl<Z: ZooKeeper> Tenure<Z> {
         match error {
             // The fence was denied, which says nothing about the znode.
             Error::Multi { index: 0, cause } if cause.says_nothing_of_the_tree() => *cause,
-            Error::Multi { index: 0, .. } => {
-                self.lose(LostReason::Removed);
-                Error::Removed(self.path().to_owned())
-            }
+            Error::Multi { index: 0, .. } => self.removed(),
             Error::Multi { index, cause } => {
                 self.own.confirm(sent_at);
                 Error::Multi { index: index - 1, cause }

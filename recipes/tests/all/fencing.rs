@@ -1,6 +1,6 @@
 //! Tokens and transactions: what keeps the effects of two holds apart, whatever clocks and networks do.
 
-use crate::common::{Client, DIRECTORY, Drops, RECONNECT, Stage, TIMEOUT, dropping, play};
+use crate::common::{Client, DIRECTORY, Drops, Guard, RECONNECT, Stage, TIMEOUT, dropping, play};
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use sim_zk::observer::Kind;
@@ -24,6 +24,15 @@ async fn with_ledger(stage: &Stage) -> Client {
     let founder = stage.founder().await;
     founder.makes(LEDGER).await;
     founder
+}
+
+/// Another client, and a holder whose next request that fault strikes, and who goes on until its deadline.
+async fn about_to_suffer(stage: &Stage, fault: Fault) -> (Client, Guard) {
+    let (other, a) = (with_ledger(stage).await, stage.client("a").await);
+    let options = LockOptions { on_suspect: OnSuspect::UntilDeadline, ..LockOptions::default() };
+    let held = a.acquires_with(options).await;
+    a.process.order(fault);
+    (other, held)
 }
 
 #[test]
@@ -231,11 +240,8 @@ fn exactly_once_is_not_misled_by_another_who_writes_to_the_receipt_while_a_reply
         (Fault::ReplyLost, 1, 1, false),
     ] {
         play(move |stage| async move {
-            let (other, a) = (with_ledger(&stage).await, stage.client("a").await);
-            let options = LockOptions { on_suspect: OnSuspect::UntilDeadline, ..LockOptions::default() };
-            let mut held = a.acquires_with(options).await;
+            let (other, mut held) = about_to_suffer(&stage, fault).await;
             let path = held.path().to_owned();
-            a.process.order(fault);
             let meddles = async {
                 stage.pass(&other, RECONNECT / 4).await;
                 for _ in 0..foreign {
@@ -260,11 +266,8 @@ fn exactly_once_is_not_misled_by_another_who_writes_to_the_receipt_while_a_reply
 fn exactly_once_is_unknown_if_the_receipt_went_before_it_could_be_asked() {
     for (fault, applied) in [(Fault::ReplyLost, 1), (Fault::RequestLost, 0)] {
         play(move |stage| async move {
-            let (other, a) = (with_ledger(&stage).await, stage.client("a").await);
-            let options = LockOptions { on_suspect: OnSuspect::UntilDeadline, ..LockOptions::default() };
-            let mut held = a.acquires_with(options).await;
+            let (other, mut held) = about_to_suffer(&stage, fault).await;
             let path = held.path().to_owned();
-            a.process.order(fault);
             let evicts = async {
                 stage.pass(&other, RECONNECT / 4).await;
                 other.zk.delete(&path, None).await.expect("it is there");

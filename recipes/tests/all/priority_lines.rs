@@ -2,12 +2,13 @@
 
 use crate::common::bent::Bent;
 use crate::common::{Client, DIRECTORY, MARGIN, RECONNECT, Stage, play, play_faults};
+use sim_zk::SimClient;
 use sim_zk::fault::Fault;
 use sim_zk::observer::Kind;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use zk_recipes::zk::{ZooKeeper, path};
-use zk_recipes::{Preempt, Priority, PriorityLock, PriorityLockOptions};
+use zk_recipes::{Preempt, Priority, PriorityLock, PriorityLockOptions, PriorityRead};
 
 const LINE: &str = "/locks/a/line";
 
@@ -41,17 +42,22 @@ fn who_is_deleted_right_before_its_grant_is_told_so() {
     });
 }
 
+/// The founder, a client that is about to want the lock, and two readers of little urgency that have it.
+async fn behind_readers(stage: &Stage) -> (Client, Client, [PriorityRead<SimClient>; 2]) {
+    let founder = founder(stage).await;
+    let [one, two, urgent] = [stage.client("one").await, stage.client("two").await, stage.client("c").await];
+    let reads = |on: &Client| {
+        let lock = lock(&on.zk, Preempt::Never);
+        async move { lock.read(Priority(9)).await.expect("readers share it") }
+    };
+    let readers = [reads(&one).await, reads(&two).await];
+    (founder, urgent, readers)
+}
+
 #[test]
 fn a_holder_is_asked_to_go_once_however_often_the_other_looks() {
     play(|stage| async move {
-        let founder = founder(&stage).await;
-        let [one, two, urgent] =
-            [stage.client("one").await, stage.client("two").await, stage.client("c").await];
-        let reads = |on: &Client| {
-            let lock = lock(&on.zk, Preempt::Never);
-            async move { lock.read(Priority(9)).await.expect("readers share it") }
-        };
-        let (first, second) = (reads(&one).await, reads(&two).await);
+        let (founder, urgent, [first, second]) = behind_readers(&stage).await;
         let mark = stage.mark();
         let asks = lock(&urgent.zk, Preempt::Ask);
         let asking = urgent.process.spawn(async move { asks.write(Priority(1)).await });
@@ -71,15 +77,9 @@ fn the_grace_of_a_holder_begins_when_it_is_asked_and_not_when_the_other_looks_ag
     const GRACE: Duration = Duration::from_secs(5);
     for goes in [0, 1] {
         play(move |stage| async move {
-            let founder = founder(&stage).await;
-            let [one, two, urgent] =
-                [stage.client("one").await, stage.client("two").await, stage.client("c").await];
-            let reads = |on: &Client| {
-                let lock = lock(&on.zk, Preempt::Never);
-                async move { lock.read(Priority(9)).await.expect("readers share it") }
-            };
+            let (founder, urgent, readers) = behind_readers(&stage).await;
             // The one of them that the other watches, and the one that it does not.
-            let mut readers = vec![reads(&one).await, reads(&two).await];
+            let mut readers = Vec::from(readers);
             let begun = urgent.zk.now();
             let forces = lock(&urgent.zk, Preempt::Force { grace: GRACE });
             let forcing = urgent.process.spawn(async move { forces.write(Priority(1)).await });
