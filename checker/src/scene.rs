@@ -1,5 +1,6 @@
 //! What a rule looks at, and the names of things in the texts of findings.
 
+use crate::digest;
 use crate::history::{Kind, Notify, Object, ObjectId, OpId, Session, Sym, Tables};
 use crate::rule_id::RuleId;
 use crate::text::abbreviated;
@@ -50,6 +51,11 @@ impl<'a> Scene<'a> {
     /// The text of a symbol; empty if there is none.
     pub(crate) fn text(&self, sym: Sym) -> &'a str {
         self.tables.names.get(sym).unwrap_or_default()
+    }
+
+    /// The digest that a znode has whose data are this text.
+    pub(crate) fn digest(&self, text: Sym) -> u64 {
+        digest::data(Some(self.text(text).as_bytes()))
     }
 
     /// The last part of a path.

@@ -1,7 +1,6 @@
 //! Configuration: what followers learn, and what writers have done: CF-1 to CF-8.
 
 use super::followers::{self, Cost, Wakes, had_time};
-use crate::digest;
 use crate::rules::prelude::*;
 use crate::view::{Moment, Phase};
 
@@ -270,7 +269,7 @@ impl Config {
         let doing = &self.ops[at];
         out.premise(RuleId::Cf2, doing.object);
         let who = scene.actor(doing.id);
-        let content = digest::data(Some(scene.text(value).as_bytes()));
+        let content = scene.digest(value);
         let wrong = if scene.view.is_sim() {
             match self.of(doing.object).find(|write| write.zxid == zxid && write.data.is_some()) {
                 None => Some(format!("nothing was written at zxid {zxid:#x}")),

@@ -1,7 +1,6 @@
 //! Names: registrations, unregistrations and lookups: NS-1 to NS-5.
 
 use super::followers::had_time;
-use crate::digest;
 use crate::rules::prelude::*;
 use crate::view::{Moment, Op, Phase};
 use std::collections::BTreeMap;
@@ -111,7 +110,7 @@ impl NameService {
 
     fn given(&mut self, scene: &Scene<'_>, at: usize, name: Sym, number: u64) {
         if self.ops[at].verb == Verb::Replace {
-            self.contents.insert(digest::data(Some(scene.text(name).as_bytes())), name);
+            self.contents.insert(scene.digest(name), name);
             return;
         }
         (self.ops[at].name, self.ops[at].number) = (Some(name), number);
@@ -236,7 +235,7 @@ impl NameService {
                 None => Some((format!("the znode was not written at zxid {mzxid:#x}"), u32::MAX)),
                 Some(life) => {
                     let number = life.writes.iter().position(|write| write.zxid == mzxid).unwrap_or(0);
-                    let content = digest::data(Some(scene.text(value).as_bytes()));
+                    let content = scene.digest(value);
                     let other = life.writes[number].data.is_some_and(|data| match life.owner {
                         Session(0) => {
                             self.value_in(scene, data).is_some_and(|known| known != scene.text(value))

@@ -101,7 +101,7 @@ fn is_applied(scene: &Scene<'_>, doing: &Doing) -> Result<(), Wrong> {
     let Some(last) = doing.effects.iter().rfind(|effect| effect.place.part == Part::Guarded) else {
         return Err(("nothing of it was applied".to_owned(), u32::MAX));
     };
-    let data = doing.given.get(1).map(|data| digest::data(Some(scene.text(*data).as_bytes())));
+    let data = doing.given.get(1).map(|data| scene.digest(*data));
     match (data, last.data) {
         (Some(data), Some(written)) if data != written => {
             Err((format!("at {} it has written other data", scene.when(last.at)), last.at.index))
@@ -187,7 +187,7 @@ fn is_about(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Result<(), Wro
 /// The data of a registration are replaced by those that were given, in the znode that was given.
 fn is_replaced(scene: &Scene<'_>, doing: &Doing) -> Result<(), Wrong> {
     let [data, path] = doing.given[..] else { return Ok(()) };
-    let digest = Some(digest::data(Some(scene.text(data).as_bytes())));
+    let digest = Some(scene.digest(data));
     let written = |effect: &&Effect| effect.act == Act::Writes && effect.path == path;
     match doing.effects.iter().rfind(written) {
         Some(last) if last.data == digest => Ok(()),
@@ -204,7 +204,7 @@ fn all_items(scene: &Scene<'_>, doing: &Doing) -> Result<(), Wrong> {
     if doing.given.is_empty() {
         return Err(("it was given nothing to put".to_owned(), u32::MAX));
     }
-    let wanted = doing.given.iter().map(|item| digest::data(Some(scene.text(*item).as_bytes())));
+    let wanted = doing.given.iter().map(|item| scene.digest(*item));
     let wanted: Vec<_> = wanted.map(Some).collect();
     let found: Vec<_> = made.iter().map(|effect| effect.data).collect();
     if found != wanted {
@@ -260,7 +260,7 @@ fn is_one_transaction(scene: &Scene<'_>, made: &[&Effect], else_why: &str) -> Re
 /// After a claim was given back, the client has no claim on that item. It may have claims on several items that say the same.
 fn is_given_back(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Result<(), Wrong> {
     let Some(text) = doing.given.first() else { return Ok(()) };
-    let digest = digest::data(Some(scene.text(*text).as_bytes()));
+    let digest = scene.digest(*text);
     let gone = doing.effects.iter().filter(|effect| effect.act == Act::Deletes);
     if gone.map(|effect| effect.path).any(|path| znodes.is_claim_on(scene, doing, path, digest)) {
         return Ok(());
@@ -307,7 +307,7 @@ fn is_written(scene: &Scene<'_>, doing: &Doing) -> Result<(), Wrong> {
         return Err(("it has written nothing".to_owned(), u32::MAX));
     };
     let is_one_value = doing.verb != Verb::Publish;
-    let value = doing.given.first().map(|value| digest::data(Some(scene.text(*value).as_bytes())));
+    let value = doing.given.first().map(|value| scene.digest(*value));
     if is_one_value && last.data.is_some() && value.is_some() && last.data != value {
         return Err((format!("at {} it has written another value", scene.when(last.at)), last.at.index));
     }

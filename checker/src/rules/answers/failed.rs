@@ -2,7 +2,6 @@
 
 use super::doing::Doing;
 use super::znodes::{Part, Znode, Znodes, is_path, proves_nothing};
-use crate::digest;
 use crate::rules::prelude::*;
 
 /// Judges the reason that an operation gave.
@@ -180,7 +179,7 @@ fn has_not_voted(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<St
     if !scene.view.is_sim() || proves_nothing(scene, doing.object) {
         return None;
     }
-    let vote = digest::data(Some(scene.text(*doing.given.first()?).as_bytes()));
+    let vote = scene.digest(*doing.given.first()?);
     match znodes.vote_of(doing.object, doing.number) {
         None => Some("no vote of its site was cast".to_owned()),
         Some((_, cast)) => (cast == vote).then(|| "the vote of its site is the same".to_owned()),
@@ -238,7 +237,7 @@ fn still_claimed(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<St
         return None;
     }
     let stands = |text: &Sym| {
-        let digest = digest::data(Some(scene.text(*text).as_bytes()));
+        let digest = scene.digest(*text);
         znodes.claims_on(scene, doing, digest).find(|claim| {
             let claim = znodes.at(*claim);
             claim.is_alive && claim.created.index < doing.called.index

@@ -1,7 +1,6 @@
 //! The items in the queues, as the transactions show them.
 
 use super::{gets, is_below, is_queue};
-use crate::digest;
 use crate::rules::prelude::*;
 use crate::view::{Moment, NEVER};
 use std::collections::{BTreeMap, BTreeSet};
@@ -111,7 +110,7 @@ impl Stock {
         if op.verb != Verb::Put || !is_queue(scene.tables, op.object) {
             return Change::None;
         }
-        let digest = digest::data(Some(scene.text(text).as_bytes()));
+        let digest = scene.digest(text);
         let given = Given { object: op.object, text, put, urgency };
         if self.given.contains_key(&digest) {
             return Change::Same;
@@ -195,7 +194,7 @@ impl Stock {
 
     /// The argument with that text.
     pub(super) fn given(&self, scene: &Scene<'_>, object: ObjectId, text: Sym) -> Option<&Given> {
-        let digest = digest::data(Some(scene.text(text).as_bytes()));
+        let digest = scene.digest(text);
         self.given.get(&digest).filter(|given| given.object == object && given.text == text)
     }
 
