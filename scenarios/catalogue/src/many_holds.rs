@@ -24,7 +24,6 @@ use zk_checker::history::Names as Texts;
 use zk_harness::operation::{in_no_operation, operation_until};
 use zk_recipes::group::{Group, GroupOptions, WithData};
 use zk_recipes::names::{Names, NamesOptions, Registration};
-use zk_recipes::zk::SessionId;
 use zk_recipes::{
     Election, ElectionOptions, Lock, LockOptions, Priority, PriorityLock, PriorityLockOptions, RevocableLock,
     RevocableLockOptions, SharedLock, SharedLockOptions,
@@ -190,12 +189,9 @@ type Enough = Abortable<Pending<()>>;
 /// One client's part.
 pub async fn client<C: Client>(task: Task<C>) {
     let (client, setting, things) = (&task.client, task.setting, &things(&task.setting));
-    let mut present = None::<(SessionId, Arc<[Place<C::Zk>]>)>;
+    let mut present = OfSession::default();
     let round = |zk: C::Zk, number| {
-        if present.as_ref().is_none_or(|(session, _)| *session != zk.session()) {
-            present = Some((zk.session(), things.iter().map(|thing| Place::of(&zk, thing)).collect()));
-        }
-        let (_, places) = present.clone().expect("it was made above");
+        let places: Arc<[_]> = present.of(&zk, || things.iter().map(|thing| Place::of(&zk, thing)).collect());
         async move {
             let holder = Holder { client, zk: &zk, setting, things, places: &places };
             holder.round(TIMEOUTS[number as usize % TIMEOUTS.len()]).await

@@ -19,7 +19,7 @@ pub(crate) use zk_harness::operation::{
 };
 pub(crate) use zk_harness::pace::Pace;
 pub(crate) use zk_harness::plan::{Act, Plan};
-pub(crate) use zk_harness::rounds::{Round, SESSIONS, rounds};
+pub(crate) use zk_harness::rounds::{OfSession, Round, SESSIONS, rounds};
 pub(crate) use zk_harness::sometimes;
 pub(crate) use zk_harness::stage::{Script, Story, TIMEOUT};
 pub(crate) use zk_harness::workload::{Setting, Stated, Task, Workload};

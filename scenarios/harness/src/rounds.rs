@@ -5,7 +5,7 @@ use crate::sometimes;
 use crate::workload::Task;
 use std::future::Future;
 use std::time::Duration;
-use zk_recipes::zk::ZooKeeper;
+use zk_recipes::zk::{SessionId, ZooKeeper};
 
 /// The conditions that workloads made of [`rounds`] must reach in some runs.
 pub const SESSIONS: [&str; 2] =
@@ -38,6 +38,25 @@ pub async fn rounds<C: Client, F: Future<Output = Round> + Send>(
             sessions.is_over().await;
         }
         (task.done)(round + 1);
+    }
+}
+
+/// What a client has for its present session alone, such as an object that a session must have once.
+pub struct OfSession<T> {
+    present: Option<(SessionId, T)>,
+}
+
+impl<T> Default for OfSession<T> {
+    fn default() -> Self {
+        OfSession { present: None }
+    }
+}
+
+impl<T: Clone> OfSession<T> {
+    /// What was made for this session, or what is made for it now.
+    pub fn of<Z: ZooKeeper>(&mut self, zk: &Z, make: impl FnOnce() -> T) -> T {
+        let kept = self.present.take_if(|(session, _)| *session == zk.session());
+        self.present.insert(kept.unwrap_or_else(|| (zk.session(), make()))).1.clone()
     }
 }
 

@@ -12,7 +12,6 @@ use std::time::Duration;
 use zk_checker::history::{Names as Texts, Sym};
 use zk_recipes::Stop;
 use zk_recipes::group::{Group, GroupOptions, GroupView, Membership, Views, WithData};
-use zk_recipes::zk::SessionId;
 
 /// A group under load.
 pub static WORKLOAD: Workload = Workload {
@@ -127,13 +126,10 @@ impl<Z: ZooKeeper> Observes for Views<Z> {
 /// One client's part.
 pub async fn client<C: Client, G: Gathering>(task: Task<C>, make: Make<C::Zk, G>) {
     let (client, pace) = (&task.client, task.setting.pace);
-    let mut present = None::<(SessionId, G)>;
+    let mut present = OfSession::default();
     let round = |zk: C::Zk, number| {
         // One object a session, since one session joins a group through one object.
-        if present.as_ref().is_none_or(|(session, _)| *session != zk.session()) {
-            present = Some((zk.session(), make(&zk)));
-        }
-        let (_, group) = present.clone().expect("it was made above");
+        let group = present.of(&zk, || make(&zk));
         let is_last = number + 1 == task.setting.rounds;
         async move {
             match client.choose(8) {

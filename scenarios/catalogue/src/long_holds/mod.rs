@@ -13,8 +13,6 @@ use crate::lock::workload::{self as lock, Exclusive};
 use crate::many_holds;
 use crate::prelude::*;
 use std::time::Duration;
-use zk_recipes::group::Group;
-use zk_recipes::zk::SessionId;
 
 /// Long holds.
 pub static WORKLOAD: Workload = Workload {
@@ -72,13 +70,10 @@ pub fn objects(names: &mut Names, setting: &Setting) -> Vec<Object> {
 pub async fn client<C: Client, L: Exclusive>(task: Task<C>, make: Make<C::Zk, L>) {
     let (client, make) = (&task.client, &make);
     let Setting { pace, timeout, .. } = task.setting;
-    let mut present = None::<(SessionId, Group<C::Zk>)>;
+    let mut present = OfSession::default();
     let round = |zk: C::Zk, _| {
         // One object a session, since one session joins a group through one object.
-        if present.as_ref().is_none_or(|(session, _)| *session != zk.session()) {
-            present = Some((zk.session(), group::new(&zk)));
-        }
-        let (_, group) = present.clone().expect("it was made above");
+        let group = present.of(&zk, || group::new(&zk));
         async move {
             let part = client.choose(4);
             let timeouts = [1, 3, 10][client.choose(3) as usize];

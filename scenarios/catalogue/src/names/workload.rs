@@ -13,7 +13,6 @@ use std::time::Duration;
 use zk_checker::history::Names as Texts;
 use zk_recipes::config::Versioned;
 use zk_recipes::names::{Freshness, IfTaken, Names, NamesOptions, PermanentName, Registration, UniqueName};
-use zk_recipes::zk::SessionId;
 
 /// Names under load.
 pub static WORKLOAD: Workload = Workload {
@@ -151,17 +150,15 @@ impl<Z: ZooKeeper> Registered<Z> for Registration<Z> {
 /// One client's part.
 pub async fn client<C: Client, S: NameService<C::Zk>>(task: Task<C>, make: MakeNames<C::Zk, S>) {
     let (client, pace) = (&task.client, task.setting.pace);
-    let (mut value, mut present) = (0, None::<(SessionId, S, bool)>);
+    let (mut value, mut present) = (0, OfSession::default());
     let round = |zk: C::Zk, _| {
         value += 1;
         let value = format!("{}-{value}", client.number());
         // One object a session, since one session registers a name through one object.
-        if present.as_ref().is_none_or(|(session, ..)| *session != zk.session()) {
+        let (names, waits) = present.of(&zk, || {
             let waits = client.choose(2) == 1;
-            let names = make(&zk, waits);
-            present = Some((zk.session(), names, waits));
-        }
-        let (_, names, waits) = present.clone().expect("it was made above");
+            (make(&zk, waits), waits)
+        });
         async move {
             match client.choose(8) {
                 4 | 5 => look_up(client, &zk, &names, pace).await,

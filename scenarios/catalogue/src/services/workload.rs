@@ -14,7 +14,7 @@ use zk_checker::history::Names as Texts;
 use zk_recipes::Parents;
 use zk_recipes::group::{Group, GroupOptions};
 use zk_recipes::names::{IfTaken, Names, NamesOptions};
-use zk_recipes::zk::{SessionId, path};
+use zk_recipes::zk::path;
 
 /// Services under load.
 pub static WORKLOAD: Workload = Workload {
@@ -82,14 +82,10 @@ pub(super) struct Service<'a, C: Client> {
 /// One client's part.
 pub(super) async fn client<C: Client>(task: Task<C>, calls: Make<C>) {
     let (client, pace, calls) = (&task.client, task.setting.pace, &*calls);
-    let mut present = None::<(SessionId, Names<C::Zk>, Group<C::Zk>)>;
+    let mut present = OfSession::default();
     let round = |zk: C::Zk, round| {
         // One object a session, since one session registers a name, and joins, through one object.
-        if present.as_ref().is_none_or(|(session, ..)| *session != zk.session()) {
-            let (names, group) = open(client, &zk);
-            present = Some((zk.session(), names, group));
-        }
-        let (_, names, group) = present.clone().expect("it was made above");
+        let (names, group) = present.of(&zk, || open(client, &zk));
         let service = Service { client, calls, zk, pace, names, group, round };
         async move { service.round().await }
     };
