@@ -26,8 +26,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Term<Z: ZooKeeper> {
     // Dropped first, so that the delete is sent before the watch is removed.
     duty: Mutex<Option<Armed>>,
-    /// Deletes the record alone, if another client has deleted the candidate.
-    relic: Mutex<Option<Armed>>,
+    /// The end of that duty: deletes the record alone, if another client has deleted the candidate.
+    relic: Mutex<Option<Duty>>,
     tenure: Tenure<Z>,
     acknowledged: Mutex<Acknowledged>,
     record: String,
@@ -107,23 +107,29 @@ impl<Z: ZooKeeper> Term<Z> {
                 _ => return Err(Error::NodeExists),
             }
         }
-        // Narrowed before the request is sent: from now on the record goes with the candidate, or the candidate alone if
-        // there is no record.
-        if let Some(duty) = &mut *locked(&self.duty) {
-            let own = delete(self.path());
-            duty.narrow(Duty::FirstOf(vec![vec![own.clone(), delete(&self.record)], vec![own]]));
-        }
-        locked(&self.relic).get_or_insert_with(|| {
-            self.zk.arm(Duty::Replaceable {
-                path: self.record.clone(),
-                data: record.clone(),
-                gate: path::split(&self.record).0.to_owned(),
-                connection: self.zk.status().connection,
-            })
-        });
+        self.owes_the_record(&record);
         self.write_record(&record).await?;
         *locked(&self.acknowledged) = Acknowledged::Done(data.to_vec());
         Ok(())
+    }
+
+    /// From now on the record goes with the candidate, or the candidate alone if there is no record. Called before a request
+    /// that may write it.
+    fn owes_the_record(&self, record: &[u8]) {
+        let mut relic = locked(&self.relic);
+        let relic = relic.get_or_insert_with(|| Duty::Replaceable {
+            path: self.record.clone(),
+            data: record.to_vec(),
+            gate: path::split(&self.record).0.to_owned(),
+            connection: self.zk.status().connection,
+        });
+        if let Some(duty) = &mut *locked(&self.duty) {
+            let own = delete(self.path());
+            duty.narrow(Duty::FirstOf {
+                all: vec![vec![own.clone(), delete(&self.record)], vec![own]],
+                then: Some(Box::new(relic.clone())),
+            });
+        }
     }
 
     async fn write_record(&self, record: &[u8]) -> Result<(), Error> {
@@ -211,14 +217,13 @@ impl<Z: ZooKeeper> Term<Z> {
             }
         });
         let ended = ended.await?;
-        if let Some(armed) = locked(&duty).take() {
-            armed.done();
-        }
-        // Otherwise the record may be left without its candidate.
-        if went_together.into_inner()
-            && let Some(armed) = locked(&relic).take()
-        {
-            armed.done();
+        let left = locked(&relic).take().filter(|_| !went_together.into_inner());
+        if let Some(mut armed) = locked(&duty).take() {
+            match left {
+                // The record may be left without its candidate.
+                Some(relic) => armed.narrow(relic),
+                None => armed.done(),
+            }
         }
         Ok(ended)
     }

@@ -210,8 +210,8 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
             None => Some(self.lock.options.parents.make_for(zk, &self.held)?),
         };
         // Narrowed before the request is sent: afterwards either znode may exist.
-        let either = vec![vec![delete(&self.held, None)], vec![delete(&self.contender.path, None)]];
-        self.contender.armed.narrow(Duty::FirstOf(either));
+        let all = vec![vec![delete(&self.held, None)], vec![delete(&self.contender.path, None)]];
+        self.contender.armed.narrow(Duty::FirstOf { all, then: None });
         let granting = zk.multi(self.granting(view));
         let own = self.watched_holder();
         let token = match behind(making, granting).await? {

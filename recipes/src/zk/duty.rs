@@ -63,8 +63,14 @@ pub enum Duty {
     },
     /// Writes in one transaction. A refusal means that nothing is left to do.
     Multi(Vec<Op>),
-    /// Alternative transactions: the first that is not refused.
-    FirstOf(Vec<Vec<Op>>),
+    /// Alternative transactions, and a duty behind them.
+    FirstOf {
+        /// The alternatives: the first that is not refused.
+        all: Vec<Vec<Op>>,
+        /// Begins when the alternatives are done. Beside them, it might read what they are about to delete, and delete what
+        /// another client has made since.
+        then: Option<Box<Duty>>,
+    },
     /// As `Multi`, if a znode of a name that other clients may use has these data: the mark of an attempt whose outcome is
     /// unknown.
     Marked {
@@ -80,6 +86,14 @@ pub enum Duty {
 }
 
 impl Duty {
+    /// The duty that begins when this one is done.
+    fn then(&self) -> Option<&Duty> {
+        match self {
+            Duty::FirstOf { then, .. } => then.as_deref(),
+            _ => None,
+        }
+    }
+
     /// The znode or directory of the duty, for spans.
     fn about(&self) -> &str {
         match self {
@@ -90,7 +104,7 @@ impl Duty {
             | Duty::Replaceable { path, .. }
             | Duty::Marked { path, .. } => path,
             Duty::Multi(ops) => ops.first().map(Op::path).unwrap_or_default(),
-            Duty::FirstOf(all) => all.iter().flatten().next().map(Op::path).unwrap_or_default(),
+            Duty::FirstOf { all, .. } => all.iter().flatten().next().map(Op::path).unwrap_or_default(),
         }
     }
 }
@@ -194,36 +208,42 @@ pub fn discharge<Z: ZooKeeper>(zk: &Z, duty: Duty) -> impl Future<Output = ()> +
     // Boxed, since each layer of observation and the task would copy the states of all kinds of duty.
     let work = Box::pin(async move {
         let mut first = first;
-        let mut refused = 0;
-        loop {
-            let (seen, attempt) = match first.take() {
-                Some(begun) => begun,
-                None => {
-                    let mut seen = zk.status();
-                    while !seen.is_connected() {
-                        if let Some(over) = seen.over() {
-                            return Err(over);
+        let (mut ended, mut next) = (Ok(()), Some(&duty));
+        while let Some(duty) = next {
+            let mut refused = 0;
+            let done = loop {
+                let (seen, attempt) = match first.take() {
+                    Some(begun) => begun,
+                    None => {
+                        let mut seen = zk.status();
+                        while !seen.is_connected() {
+                            if let Some(over) = seen.over() {
+                                return Err(over);
+                            }
+                            seen = zk.changed(seen).await;
                         }
-                        seen = zk.changed(seen).await;
+                        (seen, Try::begin(&zk, duty, seen))
                     }
-                    (seen, Try::begin(&zk, &duty, seen))
+                };
+                match attempt.finish(&zk).await {
+                    // The loss may be reported before the change of state: wait for that.
+                    Err(Error::ConnectionLoss) if zk.status() == seen => drop(zk.changed(seen).await),
+                    Err(Error::ConnectionLoss) => {}
+                    // Gone already is done.
+                    Ok(()) | Err(Error::NoNode) => break Ok(()),
+                    // Only this client can do it, and other clients wait for it.
+                    Err(e) if e.says_nothing_of_the_tree() => {
+                        refused += 1;
+                        back_off(&zk, refused).await;
+                    }
+                    // The session is over and deletes its ephemerals, or the tree is such that a retry cannot help.
+                    Err(e) => break Err(e),
                 }
             };
-            match attempt.finish(&zk).await {
-                // The loss may be reported before the change of state: wait for that.
-                Err(Error::ConnectionLoss) if zk.status() == seen => drop(zk.changed(seen).await),
-                Err(Error::ConnectionLoss) => {}
-                // Gone already is done.
-                Ok(()) | Err(Error::NoNode) => return Ok(()),
-                // Only this client can do it, and other clients wait for it.
-                Err(e) if e.says_nothing_of_the_tree() => {
-                    refused += 1;
-                    back_off(&zk, refused).await;
-                }
-                // The session is over and deletes its ephemerals, or the tree is such that a retry cannot help.
-                Err(e) => return Err(e),
-            }
+            ended = ended.and(done);
+            next = duty.then();
         }
+        ended
     });
     observer.observe_clean_up(&about, work)
 }
@@ -284,7 +304,7 @@ impl Try<(), (), (), (), (), ()> {
                 replaceable: Replaceable { path: path.clone(), data: data.clone(), gate: gate.clone() },
             },
             Duty::Multi(ops) => Try::Together(zk.multi(ops.clone()), Vec::new()),
-            Duty::FirstOf(all) => {
+            Duty::FirstOf { all, .. } => {
                 let mut all = all.clone().into_iter();
                 Try::Together(zk.multi(all.next().unwrap_or_default()), all.collect())
             }

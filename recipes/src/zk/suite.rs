@@ -274,6 +274,7 @@ cases! {
         a_duty_without_a_znode_is_done: "a duty whose znode or directory is missing is done",
         a_fixed_duty_spares_another_incarnation: "a duty on a shared name deletes its own incarnation only",
         a_duty_of_several_writes_is_one_transaction: "a duty of several writes does all or nothing",
+        a_duty_behind_another_begins_when_that_is_done: "a duty that others wait behind is done before they begin",
         close_waits_for_duties: "close waits for duties that have begun",
         an_armed_duty_waits: "a duty that is armed and held does nothing, and close does not wait for it",
         a_duty_that_is_refused_is_done: "a duty that the server refuses is not tried for ever",

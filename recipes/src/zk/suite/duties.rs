@@ -129,6 +129,26 @@ pub(super) async fn a_duty_of_several_writes_is_one_transaction<S: Site>(_: &S, 
     assert!(!is_there(zk, &b).await);
 }
 
+pub(super) async fn a_duty_behind_another_begins_when_that_is_done<S: Site>(_: &S, zk: &S::Zk, home: &str) {
+    let (first, last) = (below(home, "first"), below(home, "last"));
+    let (early, late, absent) = (below(&first, "a"), below(&last, "a"), below(home, "absent"));
+    make(zk, &first).await;
+    make(zk, &last).await;
+    make(zk, &early).await;
+    let delete = |path: &str| vec![Op::Delete { path: path.to_owned(), version: None }];
+    // Two round trips, then none of the alternatives is possible.
+    for _ in 0..2 {
+        let all = vec![delete(&absent), delete(&early)];
+        make(zk, &late).await;
+        let (_, watch) = must("exists_watch", zk.exists_watch(&late).await);
+        drop(zk.arm(Duty::FirstOf { all, then: Some(Box::new(path_duty(&late))) }));
+        tells(zk, watch, EventKind::NodeDeleted, &late).await;
+        assert!(!is_there(zk, &early).await, "it came first");
+        let (first, last) = (stat_of(zk, &first).await, stat_of(zk, &last).await);
+        assert!(first.pzxid < last.pzxid, "one behind the other: {first:?}, {last:?}");
+    }
+}
+
 pub(super) async fn close_waits_for_duties<S: Site>(site: &S, zk: &S::Zk, home: &str) {
     let other = site.open().await;
     let (first, last) = (below(home, "first"), below(home, "last"));

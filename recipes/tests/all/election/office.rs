@@ -305,6 +305,39 @@ fn a_relic_that_is_taken_away_and_replaced_at_the_same_time_leaves_the_new_recor
 }
 
 #[test]
+fn what_a_former_leader_takes_away_late_is_its_own_record_alone() {
+    for deaf_after in 40..100 {
+        play(move |stage| async move {
+            let (a, b) = (stage.founder().await, stage.client("b").await);
+            let first = takes_office(&a).await;
+            first.acknowledge(b"a:1").await.expect("it leads");
+            let next = stands(&b);
+            stage.settle().await;
+            let acknowledges = b.process.spawn(async move {
+                let term = next.await.expect("it is elected");
+                assert_eq!(term.acknowledge(b"b:1").await, Ok(()));
+                term
+            });
+            // Refusals hold up each request of the clean-up in turn, then its replies are late.
+            a.process.order(Fault::Throttled);
+            drop(first);
+            for ms in [8, 20] {
+                stage.pass(&a, Duration::from_millis(ms)).await;
+                a.process.order(Fault::Throttled);
+            }
+            stage.pass(&a, Duration::from_millis(deaf_after - 28)).await;
+            a.process.inflict(Fault::ClientDeafened, Duration::from_millis(150));
+            let term = acknowledges.await.expect("its process lives");
+            stage.pass(&a, Duration::from_secs(1)).await;
+            stage.settle().await;
+            assert!(record_of(&b).await.ends_with(b"b:1"), "deaf after {deaf_after} ms");
+            a.has_left_nothing(&stage, "after its term");
+            drop(term);
+        });
+    }
+}
+
+#[test]
 fn a_strangers_record_is_not_obeyed_and_is_replaced() {
     for content in [&b""[..], b"leader", b"x-n_0000000000 7\nme", b"\xff\xff"] {
         play(move |stage| async move {
