@@ -285,18 +285,24 @@ fn whoever_waits_for_the_word_hears_that_the_lock_is_lost() {
 
 #[test]
 fn a_waiter_that_is_removed_hears_it_at_once() {
-    play(|stage| async move {
-        let [a, b] = clients(&stage).await;
-        let held = writes(&a).await;
-        let waiting = wants_to_write(&b);
-        stage.settle().await;
-        a.zk.delete(&nth(&a, 1).await.path, None).await.expect("it is there");
-        assert!(waiting.await.expect_err("its znode is gone").is_removed());
-        b.process.inflict(Fault::SessionExpiry, 3 * TIMEOUT);
-        let lock = lock(&b);
-        assert!(lock.write().await.expect_err("b's session ends").is_session_over());
-        drop(held);
-    });
+    for refusal in [None, Some(Fault::Throttled), Some(Fault::AccessDenied)] {
+        play(move |stage| async move {
+            let [a, b] = clients(&stage).await;
+            let held = writes(&a).await;
+            let waiting = wants_to_write(&b);
+            stage.settle().await;
+            // A read that is refused right behind the deletion does not deny it.
+            if let Some(refusal) = refusal {
+                b.process.order(refusal);
+            }
+            a.zk.delete(&nth(&a, 1).await.path, None).await.expect("it is there");
+            assert!(waiting.await.expect_err("its znode is gone").is_removed(), "{refusal:?}");
+            b.process.inflict(Fault::SessionExpiry, 3 * TIMEOUT);
+            let lock = lock(&b);
+            assert!(lock.write().await.expect_err("b's session ends").is_session_over());
+            drop(held);
+        });
+    }
 }
 
 // ── force ──
