@@ -3,10 +3,12 @@
 use super::Output;
 use anyhow::{Context, anyhow};
 use clap::Args;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use zk_checker::Finding;
 
 /// Files for the results, in addition to stdout.
 #[derive(Args)]
@@ -40,6 +42,13 @@ pub(super) fn not_yet(path: &Path) -> anyhow::Result<()> {
 
 fn there_already(path: &Path) -> anyhow::Error {
     anyhow!("{} exists already; remove it, or choose another name", path.display())
+}
+
+/// A finding as a part of a run's line.
+pub(super) fn of_finding(finding: &Finding) -> Value {
+    json!({
+        "rule": finding.rule.name(), "verdict": finding.verdict.name(), "object": finding.path, "text": finding.text,
+    })
 }
 
 impl Lines {

@@ -1,5 +1,6 @@
 //! `run` and `replay`: one run.
 
+use super::lines::of_finding;
 use super::sweeping::{Drawn, again, parse_strategy};
 use super::{Output, failure, nearest, reporting, shrinking, status};
 use anyhow::{Context, anyhow, bail};
@@ -229,6 +230,7 @@ pub(super) fn run_line(workload: &'static Workload, seed: Option<u64>, run: &Run
     });
     if run.verdict() >= Verdict::Unknown {
         line["rule"] = json!(run.what_failed());
+        line["findings"] = run.report.findings.iter().map(of_finding).collect();
     }
     if let Some(panicked) = &run.panic {
         line["said"] = json!(panicked.to_string());

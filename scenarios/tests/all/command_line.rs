@@ -129,6 +129,21 @@ fn list_says_what_judges_each_promise() {
 }
 
 #[test]
+fn a_sweep_tells_what_each_failed_run_has_found() {
+    let swept = zksim(&["sweep", "lock-watch-all", "--seeds", "5", "--format", "json"]);
+    let text = String::from_utf8(swept.stdout).expect("text");
+    let lines = text.lines().map(|line| serde_json::from_str(line).expect("an object a line"));
+    let runs: Vec<serde_json::Value> =
+        lines.filter(|line: &serde_json::Value| line["kind"] == "run").collect();
+    assert!(!runs.is_empty(), "{text}");
+    for run in runs {
+        let finding = &run["findings"][0];
+        assert_eq!((&finding["rule"], &finding["verdict"]), (&run["rule"], &"fail".into()), "{run}");
+        assert!(finding["text"].as_str().is_some_and(|text| text.contains("because")), "{run}");
+    }
+}
+
+#[test]
 fn mutants_writes_its_table_only_where_there_is_a_place_for_it() {
     says(&["mutants", "--write-readme=nowhere.md"], 3, "cannot read nowhere.md");
     says(&["mutants", "lock", "--write-readme=nowhere.md"], 3, "--write-readme needs all mutants");

@@ -2,10 +2,11 @@
 
 use super::Kept;
 use crate::cli::Output;
+use crate::cli::lines::of_finding;
 use crate::text_table::text_table;
 use serde_json::{Value, json};
 use zk_checker::history::Verb;
-use zk_checker::{Finding, Report, RuleId, Verdict};
+use zk_checker::{Report, RuleId, Verdict};
 use zk_real::figures::{Calls, Figures};
 use zk_real::leak_check::resident_kib;
 use zk_real::run::{Outcome, RunRequest};
@@ -273,7 +274,7 @@ fn json_of_run(ended: &Ended<'_>) -> Value {
         line["lost_by_servers"] = json!(why);
     } else if let Some(finding) = outcome.report.first() {
         line["rule"] = json!(finding.rule.name());
-        line["findings"] = outcome.report.findings.iter().map(json_of_finding).collect();
+        line["findings"] = outcome.report.findings.iter().map(of_finding).collect();
     }
     if let Some(leak) = outcome.leak() {
         line["leak"] = json!(leak);
@@ -286,12 +287,6 @@ fn json_of_run(ended: &Ended<'_>) -> Value {
         line["trace"] = json!(kept.trace);
     }
     line
-}
-
-fn json_of_finding(finding: &Finding) -> Value {
-    json!({
-        "rule": finding.rule.name(), "verdict": finding.verdict.name(), "object": finding.path, "text": finding.text,
-    })
 }
 
 fn json_of_figures(f: &Figures) -> Value {
