@@ -142,7 +142,7 @@ rules! {
     Le3 = "LE-3", Safety, true, "unjustified leadership",
         "a leader has the lowest candidate, and its own session owns it";
     Le4 = "LE-4", Safety, true, "acknowledgement",
-        "at most one acknowledgement per epoch, and none by a deposed leader";
+        "at most one acknowledgement per epoch, none by a deposed leader, and it stands while its leader leads";
     Le5 = "LE-5", Liveness, false, "a leader in the end",
         "after the last fault there is a leader, and all observers know it";
     Le6 = "LE-6", Safety, true, "stability",

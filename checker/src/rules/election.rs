@@ -17,6 +17,7 @@ struct Record {
     since: Moment,
     owner: Session,
     alive: bool,
+    /// Whether a foreign client has deleted it, or has led another one to do so.
     by_foreign: bool,
     /// Whether a foreign client has overwritten it, so that followers cannot read it any more.
     written_over: bool,
@@ -44,6 +45,15 @@ pub(crate) struct Acknowledged {
     confirmed: Vec<(ObjectId, u64, Moment)>,
     /// The request of the current transaction.
     asked: Option<Request>,
+    /// The record that the current transaction deleted.
+    erased: Option<Erased>,
+}
+
+/// A record that was deleted. Its candidate may go in the same transaction, so it is judged at the next one.
+struct Erased {
+    record: Record,
+    by: Session,
+    at: Moment,
 }
 
 /// The election whose record has this path.
@@ -132,6 +142,8 @@ impl Acknowledged {
             out.fail(RuleId::Le4, scene, object, &[op.called.index, seen], text);
         }
         let (op, since) = (event.op, view.now);
+        // Whoever replaces a record is judged above.
+        self.erased = None;
         self.records.push(Record {
             object,
             path,
@@ -146,12 +158,45 @@ impl Acknowledged {
     }
 
     fn erased(&mut self, scene: &Scene<'_>, path: Sym, by: Session) {
-        let Some(record) = self.records.iter_mut().rfind(|record| record.path == path && record.alive) else {
+        let Some(at) = self.records.iter().rposition(|record| record.path == path && record.alive) else {
             return;
         };
-        record.alive = false;
+        // No transaction checks which incarnation it deletes, so a record that a foreign client deleted unseen may be taken for
+        // the next one.
+        let before = self.records[..at].iter().rfind(|before| before.path == path);
+        let is_taken_for_own = before.is_some_and(|before| before.owner == by && before.by_foreign);
+        let record = &mut self.records[at];
         let nobody = scene.view.session(by).client.is_none();
-        record.by_foreign = by != record.owner && (nobody || scene.view.is_foreign(by));
+        let is_foreign = by != record.owner && (nobody || scene.view.is_foreign(by));
+        record.alive = false;
+        record.by_foreign = is_foreign || is_taken_for_own;
+        self.erased = Some(Erased { record: *record, by, at: scene.view.now });
+    }
+
+    /// Judges the last transaction: the record of a leader stands while it leads.
+    fn judge_erased(&mut self, scene: &Scene<'_>, out: &mut Findings) {
+        let Some(Erased { record, by, at }) = self.erased.take() else { return };
+        let view = scene.view;
+        let Record { object, epoch, owner, .. } = record;
+        let Some(by_client) = view.session(by).client.filter(|_| !record.by_foreign) else { return };
+        out.premise(RuleId::Le4, object);
+        let Some(candidate) = Self::candidate(scene, object, epoch) else { return };
+        let leads = candidate.is_alive() && view.ahead_now(candidate).is_none();
+        // A leader that gives up may begin with its record.
+        let gives_up = by == owner && view.op(candidate.op).is_done_with();
+        if !leads || gives_up {
+            return;
+        }
+        let text = explain(format!(
+            "{} deleted the record of epoch {epoch:#x}, in which {} leads, at {}",
+            scene.client(by_client),
+            scene.actor(record.op),
+            scene.when(at)
+        ))
+        .because(format!("its candidate {} still exists", scene.znode(candidate.path)))
+        .because(format!("the record exists since {}", scene.when(record.since)));
+        let seen = [record.since.index, candidate.created];
+        out.find(Found::fail(RuleId::Le4, at.index), scene, Some(object), &seen, text);
     }
 
     /// Judges a confirmed acknowledgement: it is, or was, on record, and no later leader came before the request.
@@ -323,7 +368,10 @@ impl Rule for Acknowledged {
     fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let view = scene.view;
         match event.what {
-            What::Txn { kind, .. } => self.asked = Some(kind),
+            What::Txn { kind, .. } => {
+                self.judge_erased(scene, out);
+                self.asked = Some(kind);
+            }
             What::Call { verb: Verb::Observe, object, .. } if scene.kind(object) == Kind::Election => {
                 let index = scene.index;
                 let called =
@@ -344,7 +392,12 @@ impl Rule for Acknowledged {
             What::Observed { object, seen: Seen::Vacant, .. } if scene.kind(object) == Kind::Election => {
                 self.vacant(scene, event.op, out);
             }
-            What::Quiesce if view.is_sim() => self.quiesce(scene, out),
+            What::Quiesce => {
+                self.judge_erased(scene, out);
+                if view.is_sim() {
+                    self.quiesce(scene, out);
+                }
+            }
             _ => {}
         }
     }

@@ -175,6 +175,57 @@ fn le_4_the_record_is_made_with_a_check_and_goes_with_its_session() {
 }
 
 #[test]
+fn le_4_the_record_stands_while_its_leader_leads() {
+    let run = [HEAD, A_LEADS, B_STANDS, A_ACKNOWLEDGES].concat();
+    let deletes = |by: &str| {
+        format!("0.010 server:0 txn 0x7 {by} delete ok\n0.010 server:0 deleted 0x7 /e/leader by {by}\n")
+    };
+    let next = "0.011 server:0 txn 0x8 s3 set ok\n";
+    says(&[&run, &deletes("s2"), next].concat(), "LE-4 fail, first LE-4");
+    says(&[&run, &deletes("s1"), next].concat(), "LE-4 fail, first LE-4");
+    let report = report(&[&run, &deletes("s2"), next].concat());
+    let text = &report.findings[0].text;
+    assert!(text.starts_with("b deleted the record of epoch 0x4, in which a leads, at e"), "{text}");
+    // The candidate goes in the same transaction, or with its session.
+    let candidate = |by: &str| format!("0.010 server:0 deleted 0x7 /e/a-0 by {by}\n");
+    says(&[&run, &deletes("s1"), &candidate("s1"), next].concat(), "LE-4 pass");
+    // Whoever gives up may begin with the record; a foreign client may do anything.
+    let drops = "0.009 a #1 unbelieve released\n";
+    says(&[&run, drops, &deletes("s1"), next].concat(), "LE-4 pass");
+    let foreign = "0.009 b fault foreign_delete b\n";
+    says(&[&run, foreign, &deletes("s2"), next].concat(), "LE-4 pass");
+}
+
+#[test]
+fn le_4_whose_record_a_foreign_client_has_deleted_may_take_the_next_one_for_it() {
+    let evicts = "
+0.010 c fault foreign_delete c
+0.010 server:0 txn 0x7 s3 delete ok
+0.010 server:0 deleted 0x7 /e/a-0 by s3
+";
+    let erases = "0.011 server:0 txn 0x8 s3 delete ok\n0.011 server:0 deleted 0x8 /e/leader by s3\n";
+    let next = "
+0.026 b acknowledge#8 call /e
+0.026 b #8 given \"b:80\" 0x5
+0.026 b #8 send r21 multi /e
+0.027 server:0 #8 txn 0x9 s2 multi ok
+0.027 server:0 #8 created 0x9 /e/leader s2
+";
+    let cleans_up = "
+0.028 server:0 txn 0xa s1 multi ok
+0.028 server:0 deleted 0xa /e/leader by s1
+0.029 server:0 txn 0xb s3 set ok
+";
+    let run = [HEAD, A_LEADS, B_STANDS, A_ACKNOWLEDGES, evicts].concat();
+    says(&[&run, erases, next, cleans_up].concat(), "LE-4 pass");
+    let replaces = next.replace(
+        "0.027 server:0 #8 created",
+        "0.027 server:0 #8 deleted 0x9 /e/leader by s2\n0.027 server:0 #8 created",
+    );
+    says(&[&run, &replaces, cleans_up].concat(), "LE-4 fail");
+}
+
+#[test]
 fn le_4_an_epoch_is_put_on_record_once() {
     let again = "
 0.015 a acknowledge#8 call /e

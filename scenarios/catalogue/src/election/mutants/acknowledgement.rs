@@ -5,7 +5,7 @@ use crate::election::workload::{client, new};
 use crate::prelude::*;
 use crate::session::{Interceptor, Reply, Watch, over, watched_list};
 use std::sync::Arc;
-use zk_recipes::zk::{CreateMode, Created, Listing, Op, OpResult, path};
+use zk_recipes::zk::{CreateMode, Created, Duty, Listing, Op, OpResult, path};
 
 /// An election whose leader takes an acknowledgement that is there already for its own: no candidate obeys what a former
 /// leader has left, and the leader goes on without a record.
@@ -130,5 +130,30 @@ impl<Z: ZooKeeper> Interceptor<Z> for WaitsForTheRecord {
             watched_list(&zk, &path).await
         }
         .boxed()
+    }
+}
+
+/// An election whose candidates clear away the record that they take for a former leader's, as they begin to stand: it is the
+/// present leader's, and followers see that nobody leads.
+///
+/// Caught by LE-4 (acknowledged) within the first runs.
+pub(super) static CLEARS_RECORD: Workload = WORKLOAD.mutant(
+    "election-clears-record",
+    "an election whose candidates delete the record as they begin to stand, whoever wrote it",
+    Caught::by(Le4),
+    &[],
+    |_| Plan::calm(),
+    |task| client(task, over(|| Arc::new(ClearsAway), new)).boxed(),
+);
+
+struct ClearsAway;
+
+impl<Z: ZooKeeper> Interceptor<Z> for ClearsAway {
+    fn create(&self, zk: &Z, path: &str, data: &[u8], mode: CreateMode) -> Reply<Created> {
+        if mode == CreateMode::EphemeralSequential {
+            // Nobody waits for that.
+            drop(zk.arm(Duty::Path(path::join(path::split(path).0, "leader"))));
+        }
+        zk.create(path, data, mode).boxed()
     }
 }

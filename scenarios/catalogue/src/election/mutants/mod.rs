@@ -14,6 +14,7 @@ use zk_recipes::zk::{CreateMode, Created};
 /// All mutants.
 pub(super) static ALL: &[&Workload] = &[
     &acknowledgement::ACK_EXISTS,
+    &acknowledgement::CLEARS_RECORD,
     &leader::DEAF_LEADER,
     &candidates::FORMER_SESSION,
     &candidates::NEW_CANDIDATE,
