@@ -51,6 +51,9 @@ pub enum Duty {
     },
     /// The znode of a name that other clients may use, identified by its data. A client that replaces it writes to the gate
     /// in the same transaction, so the duty never deletes a replacement.
+    ///
+    /// No transaction can check which incarnation it deletes: if a client outside the recipe deletes the znode, and another
+    /// makes its own, both between the duty's read and its transaction, the duty deletes that one.
     Replaceable {
         /// The znode, an ephemeral of this session.
         path: String,
