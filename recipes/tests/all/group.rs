@@ -409,16 +409,21 @@ fn what_was_left_with_a_lost_reply_needs_no_clean_up() {
     }
 }
 
-/// The first request is refused by a server without time, so that the call goes on with a read; then a reply is lost.
+/// The first request is refused by a server without time, or applied with its reply lost, so that the call goes on with a read;
+/// then a request or a reply is lost.
 #[test]
-fn a_leave_whose_second_reply_is_lost_is_clean() {
-    for nth in 0..3 {
-        let faults = [(Fault::Throttled, 0), (Fault::ReplyLost, nth)];
-        play_faults(faults, |stage, danger| async move {
-            let a = founder(&stage).await;
-            let one = joins(&a, "one").await;
-            danger.begins();
-            assert_eq!(one.leave().await, Ok(Released::Clean), "at {nth}");
-        });
+fn a_leave_that_is_struck_twice_is_clean() {
+    for first in [Fault::Throttled, Fault::ReplyLost] {
+        for (second, nth) in [Fault::ReplyLost, Fault::RequestLost]
+            .into_iter()
+            .flat_map(|one| (0..3).map(move |nth| (one, nth)))
+        {
+            play_faults([(first, 0), (second, nth)], |stage, danger| async move {
+                let a = founder(&stage).await;
+                let one = joins(&a, "one").await;
+                danger.begins();
+                assert_eq!(one.leave().await, Ok(Released::Clean), "{first:?}, then {second:?} at {nth}");
+            });
+        }
     }
 }

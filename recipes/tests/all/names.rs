@@ -416,6 +416,9 @@ fn bad_names_are_refused_before_anything_is_sent() {
         assert!(names.register("db", &large).await.is_err_and(|e| e.is_bad_input()));
         assert!(names.register_permanent("db", &large).await.is_err_and(|e| e.is_bad_input()));
         assert!(names.unique(&"x".repeat(1 << 20)).await.is_err_and(|e| e.is_bad_input()));
+        // Nor is a directory made for it.
+        let far = Names::new(&a.zk, "/far/names", NamesOptions::default()).expect("the path is good");
+        assert!(far.register("db", &large).await.is_err_and(|e| e.is_bad_input()));
         assert_eq!(a.sent(&stage, mark), []);
     });
 }
