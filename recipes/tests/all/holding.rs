@@ -245,7 +245,7 @@ fn a_holder_that_did_not_ask_learns_of_a_foreign_deletion_when_it_does() {
 #[test]
 fn a_deletion_while_away_is_learnt_on_the_way_back() {
     play(|stage| async move {
-        for asked_before in [false, true] {
+        for (asked_before, made_anew) in [(false, false), (false, true), (true, false), (true, true)] {
             let (other, a) = (stage.client("other").await, stage.client("a").await);
             let held = a.acquires_with(until_deadline()).await;
             if asked_before {
@@ -254,6 +254,10 @@ fn a_deletion_while_away_is_learnt_on_the_way_back() {
             }
             a.is_disconnected().await;
             is_evicted(&held, &other).await;
+            // What another client makes under that name is not the holder's.
+            if made_anew {
+                other.makes_ephemeral(held.path()).await;
+            }
             assert_eq!(held.resumed().await, Err(LostReason::Removed));
         }
     });

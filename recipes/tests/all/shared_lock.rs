@@ -402,19 +402,24 @@ fn a_downgrade_takes_the_writers_place_and_keeps_its_token() {
 fn a_downgraded_hold_is_held_like_any_other() {
     play(|stage| async move {
         let [a, b] = clients(&stage).await;
-        let write = writes(&a).await;
+        let mut write = writes(&a).await;
         assert_eq!(write.lost().now_or_never(), None);
         stage.settle().await;
+        let made = |path: &str| {
+            vec![Op::Create { path: path.to_owned(), data: vec![], mode: CreateMode::Persistent }]
+        };
+        write.transact_once(made("/locks/first")).await.expect("it is held");
         let mut read = write.downgrade().await.expect("it goes on as a reader");
         assert_eq!(read.lost().now_or_never(), None, "what the old znode's watch told means nothing");
-        let made =
-            || vec![Op::Create { path: "/locks/made".into(), data: vec![], mode: CreateMode::Persistent }];
-        read.transact_once(made()).await.expect("the new znode is the receipt");
+        stage.settle().await;
+        let mark = stage.mark();
+        read.transact_once(made("/locks/made")).await.expect("the new znode is the receipt");
+        assert_eq!(a.sent(&stage, mark), [Kind::Multi], "its version is known");
         a.is_disconnected().await;
         assert_eq!(read.resumed().await, Ok(()), "confirmed");
 
         b.zk.delete(read.path(), None).await.expect("it is there");
-        assert!(read.transact(made()).await.expect_err("it is gone").is_removed());
+        assert!(read.transact(made("/locks/late")).await.expect_err("it is gone").is_removed());
         assert_eq!(read.state(), HoldState::Lost(LostReason::Removed));
         drop(read);
         stage.settle().await;
