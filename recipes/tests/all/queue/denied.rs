@@ -67,3 +67,22 @@ fn a_confirmation_that_is_said_to_be_denied_confirmed_nothing() {
         .boxed()
     });
 }
+
+#[test]
+fn an_overloaded_server_that_refuses_a_level_above_is_not_asked_again_at_once() {
+    play(|stage| async move {
+        let a = stage.client("a").await;
+        let queue =
+            Queue::new(&a.zk, "/far/away/q", options(Delivery::AtMostOnce)).expect("the path is good");
+        let mut producer = queue.producer();
+        let puts = a.process.spawn(async move { producer.put(b"x").await });
+        // The first answer says that there is no queue; the next request makes the highest level.
+        stage.pass(&a, Duration::from_millis(8)).await;
+        let mark = stage.mark();
+        a.process.order(Fault::Throttled);
+        stage.pass(&a, Duration::from_millis(35)).await;
+        let sent = a.sent(&stage, mark).len();
+        assert!(puts.await.expect("its process lives").is_ok());
+        assert_eq!(sent, 6, "each level and each directory once");
+    });
+}
