@@ -338,7 +338,9 @@ fn a_set_is_published_and_read_whole() {
         let empty = two.publish(&set(&[]), Some(&first)).await.expect("nobody wrote");
         assert_eq!(one.publish(&set(&[]), Some(&first)).await, Err(Error::Conflict));
         assert_eq!(one.publish(&set(&[]), None).await, Err(Error::Conflict));
+        let mark = stage.mark();
         assert_eq!(two.snapshot().await.expect("asked").expect("there").values, set(&[]));
+        assert_eq!(b.sent(&stage, mark), [Kind::Get], "there are no values to ask for");
         let mut last = empty;
         for round in ["3", "4", "5"] {
             last = one.publish(&set(&[("a", round)]), Some(&last)).await.expect("nobody wrote");

@@ -409,6 +409,23 @@ fn what_was_left_with_a_lost_reply_needs_no_clean_up() {
     }
 }
 
+/// The reply to the delete is lost, and the read that would tell is denied: whatever it comes to, nobody else is blamed.
+#[test]
+fn a_leave_that_may_not_look_whether_it_is_done_blames_nobody() {
+    for nth in 0..3 {
+        play_faults([(Fault::ReplyLost, 0), (Fault::AccessDenied, nth)], |stage, danger| async move {
+            let a = founder(&stage).await;
+            let one = joins(&a, "one").await;
+            danger.begins();
+            let left = one.leave().await;
+            assert!(
+                left == Ok(Released::Clean) || left.as_ref().is_err_and(Error::is_outcome_unknown),
+                "at {nth}: {left:?}"
+            );
+        });
+    }
+}
+
 /// The first request is refused by a server without time, or applied with its reply lost, so that the call goes on with a read;
 /// then a request or a reply is lost.
 #[test]

@@ -65,6 +65,41 @@ fn a_take_whose_answer_is_lost_keeps_its_items() {
 }
 
 #[test]
+fn an_item_that_is_put_as_a_consumer_begins_to_wait_is_delivered() {
+    for delivery in [Delivery::AtMostOnce, Delivery::AtLeastOnce] {
+        for half_ms in 0..120 {
+            play(move |stage| async move {
+                let (a, b) = (stage.client("a").await, stage.client("b").await);
+                let mut puts = producer(&a, delivery);
+                puts.put(b"1").await.expect("it is put");
+                let mut consumer = queue(&b, delivery).consumer(Prefetch(1)).expect("good");
+                let mut second = b.process.spawn(async move {
+                    match delivery {
+                        Delivery::AtMostOnce => {
+                            consumer.take().await?;
+                            consumer.take().await.map(|item| item.data)
+                        }
+                        Delivery::AtLeastOnce => {
+                            consumer.claim().await?.done().await?;
+                            consumer.claim().await.map(|claimed| claimed.item().data.clone())
+                        }
+                    }
+                });
+                stage.pass(&a, Duration::from_micros(half_ms * 500)).await;
+                puts.put(b"2").await.expect("it is put");
+                stage.pass(&a, Duration::from_millis(500)).await;
+                let taken = (&mut second).now_or_never();
+                assert_eq!(
+                    taken.and_then(Result::ok),
+                    Some(Ok(b"2".to_vec())),
+                    "{delivery:?}, after {half_ms} half milliseconds"
+                );
+            });
+        }
+    }
+}
+
+#[test]
 fn two_takers_share_the_items() {
     play(|stage| async move {
         let (a, b, c) = (stage.client("a").await, stage.client("b").await, stage.client("c").await);

@@ -86,3 +86,17 @@ fn an_overloaded_server_that_refuses_a_level_above_is_not_asked_again_at_once() 
         assert_eq!(sent, 6, "each level and each directory once");
     });
 }
+
+#[test]
+fn a_level_above_that_may_not_be_made_is_told() {
+    play(|stage| async move {
+        let a = stage.client("a").await;
+        let queue =
+            Queue::new(&a.zk, "/far/away/q", options(Delivery::AtMostOnce)).expect("the path is good");
+        let mut producer = queue.producer();
+        let puts = a.process.spawn(async move { producer.put(b"x").await });
+        stage.pass(&a, Duration::from_millis(8)).await;
+        a.process.order(Fault::AccessDenied);
+        assert!(puts.await.expect("its process lives").is_err_and(|e| e.is_denied()));
+    });
+}

@@ -216,6 +216,30 @@ fn a_site_that_dies_before_its_vote_is_told_at_once() {
 }
 
 #[test]
+fn a_coordinator_whose_look_at_a_site_fails_learns_all_the_same_that_it_died() {
+    for fault in [Fault::Throttled, Fault::RequestLost, Fault::ReplyLost] {
+        for nth in 0.. {
+            let (_, struck) = play_struck(fault, nth, |stage, danger| async move {
+                let (c, a, b) = (founder(&stage).await, stage.client("a").await, stage.client("b").await);
+                let coordinator = c.begins(Form::SiteEphemerals, &["a", "b"]).await;
+                let voted = a.votes("a", Vote::Commit).await;
+                let opened = b.opens("b").await;
+                danger.begins();
+                let deciding = spawned(&c, async move { coordinator.decision().await });
+                stage.pass(&c, 3 * RECONNECT).await;
+                danger.ends();
+                let silent = b.zk.close(TIMEOUT).await;
+                assert_eq!((deciding.await, silent), (Ok(Decision::Abort), Ok(())), "{fault:?} at {nth}");
+                drop((voted, opened));
+            });
+            if !struck {
+                break;
+            }
+        }
+    }
+}
+
+#[test]
 fn who_has_opened_before_the_decision_votes_too_late_and_obeys() {
     for form in FORMS {
         for vote in [Vote::Abort, Vote::Commit] {
