@@ -71,6 +71,12 @@ impl Acknowledged {
         all.filter_map(|number| scene.view.contender(number)).find(|candidate| candidate.czxid == epoch)
     }
 
+    /// The candidate of a record, if it leads now.
+    fn leading<'a>(scene: &Scene<'a>, record: &Record) -> Option<&'a Contender> {
+        let candidate = Self::candidate(scene, record.object, record.epoch)?;
+        (candidate.is_alive() && scene.view.ahead_now(candidate).is_none()).then_some(candidate)
+    }
+
     /// Notes a record that is created.
     fn recorded(
         &mut self,
@@ -180,11 +186,9 @@ impl Acknowledged {
         let Record { object, epoch, owner, .. } = record;
         let Some(by_client) = view.session(by).client.filter(|_| !record.by_foreign) else { return };
         out.premise(RuleId::Le4, object);
-        let Some(candidate) = Self::candidate(scene, object, epoch) else { return };
-        let leads = candidate.is_alive() && view.ahead_now(candidate).is_none();
+        let Some(candidate) = Self::leading(scene, &record) else { return };
         // A leader that gives up may begin with its record.
-        let gives_up = by == owner && view.op(candidate.op).is_done_with();
-        if !leads || gives_up {
+        if by == owner && view.op(candidate.op).is_done_with() {
             return;
         }
         let text = explain(format!(
@@ -308,8 +312,7 @@ impl Acknowledged {
             }
             let record = self.records.iter().rfind(|record| record.object == op.object && record.alive);
             let Some(record) = record else { continue };
-            let leads = Self::candidate(scene, record.object, record.epoch)
-                .is_some_and(|candidate| candidate.is_alive() && view.ahead_now(candidate).is_none());
+            let leads = Self::leading(scene, record).is_some();
             let knows = follower.epoch == record.epoch && !follower.vacant;
             if !leads || knows || record.written_over {
                 continue;

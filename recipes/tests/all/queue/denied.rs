@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::common::play_faults;
+use std::future::Future;
 
 /// Every reply lost, and after it each of the next requests denied. The call says what it came to, and `is_applied` what
 /// the queue shows afterwards.
@@ -68,21 +69,26 @@ fn a_confirmation_that_is_said_to_be_denied_confirmed_nothing() {
     });
 }
 
+/// Puts into a queue of which no level is there; the request that makes the highest level is refused.
+async fn puts_far(stage: &Stage, refusal: Fault) -> (Client, impl Future<Output = Result<(), Error>>) {
+    let a = stage.client("a").await;
+    let queue = Queue::new(&a.zk, "/far/away/q", options(Delivery::AtMostOnce)).expect("the path is good");
+    let mut producer = queue.producer();
+    let puts = a.process.spawn(async move { producer.put(b"x").await });
+    // The first answer says that there is no queue.
+    stage.pass(&a, Duration::from_millis(8)).await;
+    a.process.order(refusal);
+    (a, async move { puts.await.expect("its process lives") })
+}
+
 #[test]
 fn an_overloaded_server_that_refuses_a_level_above_is_not_asked_again_at_once() {
     play(|stage| async move {
-        let a = stage.client("a").await;
-        let queue =
-            Queue::new(&a.zk, "/far/away/q", options(Delivery::AtMostOnce)).expect("the path is good");
-        let mut producer = queue.producer();
-        let puts = a.process.spawn(async move { producer.put(b"x").await });
-        // The first answer says that there is no queue; the next request makes the highest level.
-        stage.pass(&a, Duration::from_millis(8)).await;
+        let (a, puts) = puts_far(&stage, Fault::Throttled).await;
         let mark = stage.mark();
-        a.process.order(Fault::Throttled);
         stage.pass(&a, Duration::from_millis(35)).await;
         let sent = a.sent(&stage, mark).len();
-        assert!(puts.await.expect("its process lives").is_ok());
+        assert!(puts.await.is_ok());
         assert_eq!(sent, 6, "each level and each directory once");
     });
 }
@@ -90,13 +96,7 @@ fn an_overloaded_server_that_refuses_a_level_above_is_not_asked_again_at_once() 
 #[test]
 fn a_level_above_that_may_not_be_made_is_told() {
     play(|stage| async move {
-        let a = stage.client("a").await;
-        let queue =
-            Queue::new(&a.zk, "/far/away/q", options(Delivery::AtMostOnce)).expect("the path is good");
-        let mut producer = queue.producer();
-        let puts = a.process.spawn(async move { producer.put(b"x").await });
-        stage.pass(&a, Duration::from_millis(8)).await;
-        a.process.order(Fault::AccessDenied);
-        assert!(puts.await.expect("its process lives").is_err_and(|e| e.is_denied()));
+        let (_, puts) = puts_far(&stage, Fault::AccessDenied).await;
+        assert!(puts.await.is_err_and(|e| e.is_denied()));
     });
 }
