@@ -26,7 +26,7 @@ pub(crate) use stop::StopWhy;
 pub(crate) use update::Taken;
 pub(crate) use watches::{Watch, Watches, fires};
 
-use crate::history::{Event, Mode, ObjectId, OpId, ReqId, Session, Sym, Tables};
+use crate::history::{Event, Mode, ObjectId, OpId, ReqId, Session, Sym, Tables, Who};
 use crate::recent::Recent;
 
 /// The state after the events so far. Tables are indexed by the dense numbers of the history.
@@ -206,6 +206,13 @@ impl View {
     /// Whether a foreign client makes the current change.
     pub(crate) fn is_foreign_change(&self) -> bool {
         self.is_foreign(self.txn.session)
+    }
+
+    /// Whether a foreign act that somebody announces is told by its announcement alone, because the session that
+    /// makes it is no foreign client's, or is not known.
+    pub(crate) fn is_due(&self, announced_by: Who) -> bool {
+        let is_known = |client| self.is_foreign(self.client(client).session);
+        !self.is_sim() || !matches!(announced_by, Who::Client(client) if is_known(client))
     }
 
     /// Whether a foreign client has modified a path or anything below it.

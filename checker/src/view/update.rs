@@ -200,7 +200,7 @@ impl View {
                 if let Who::Client(client) = event.who {
                     self.client_mut(client).is_foreign = true;
                 }
-                self.fault(kind, victim, lasts);
+                self.fault(event.who, kind, victim, lasts);
             }
             What::Mended { kind, victim } => self.mended(tables, kind, victim),
             What::Crash { client } => self.crash(client),

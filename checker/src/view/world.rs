@@ -100,7 +100,7 @@ impl View {
         }
     }
 
-    pub(super) fn fault(&mut self, kind: FaultKind, victim: Victim, lasts: u64) {
+    pub(super) fn fault(&mut self, who: Who, kind: FaultKind, victim: Victim, lasts: u64) {
         let now = self.now;
         let kind = as_fault(kind);
         self.strikes(kind, victim, lasts);
@@ -130,7 +130,7 @@ impl View {
                 self.excusable = true;
             }
             FaultKind::ForeignDelete => {
-                self.foreign_due += 1;
+                self.foreign_due += u32::from(self.is_due(who));
                 self.excusable = true;
             }
             FaultKind::SessionExpiry => self.excusable = true,

@@ -425,3 +425,34 @@ fn qu_5_where_the_state_of_a_list_is_not_known_what_was_put_before_is() {
     let took = edit(&took, "take#3 call /q\n", &format!("take#3 call /q\n{list}"));
     says(&urgent(&[&one, &two, &took]).replace(" strict", ""), "QU-5 fail, first QU-5");
 }
+
+#[test]
+fn qu_2_what_a_foreign_client_deletes_elsewhere_uses_up_no_excuse() {
+    let (item, znode) = (put(1, "one", 0, "queue-0000000001"), "queue-0000000001");
+    let gone = |zxid: &str, path: &str| {
+        format!(
+            "0.010 x fault foreign_delete x
+0.010 server:0 txn {zxid} s3 delete ok
+0.010 server:0 deleted {zxid} {path} by s3
+"
+        )
+    };
+    let missed = "0.010 x fault foreign_delete x\n0.010 server:0 txn 0x20 s3 delete no_node\n";
+    let (elsewhere, here) = (gone("0x21", "/other/queue-0000000009"), gone("0x22", "/q/queue-0000000001"));
+    let by = |parts: &[&str]| {
+        let opened = "0.000 server:0 opened s3 timeout 4000 0x3\n0.000 x state s3 connected\n";
+        claims(&[&[opened], parts].concat()).replace("clients a b", "clients a b x")
+    };
+    says(&by(&[&item, &elsewhere, &here]), "QU-2 pass, first nothing");
+    // A delete that met nothing excuses no other one.
+    let other =
+        "0.020 server:0 txn 0x22 s2 delete ok\n0.020 server:0 deleted 0x22 /q/queue-0000000001 by s2\n";
+    says(&by(&[&item, missed, other]), "QU-2 fail, first QU-2");
+    // A clean-up that removes a claim between an announcement and its delete leaves the excuse to the delete.
+    let (announced, gone) = here.split_at(here.find("0.010 server").expect("it deletes"));
+    let claimed = claim(3, "b", "s2", "one", znode);
+    let clean_up = "0.010 server:0 txn 0x21 s1 delete ok
+0.010 server:0 deleted 0x21 /q/claims/queue-0000000001 by s1
+";
+    says(&by(&[&item, &claimed, announced, clean_up, gone]), "QU-2 pass");
+}

@@ -182,7 +182,8 @@ impl Participants {
             What::Crash { client } => self.crashed(scene, client),
             What::Fault { kind, .. } => {
                 (self.is_disturbed, self.is_hostile) = (true, true);
-                self.foreign_due += u32::from(kind == FaultKind::ForeignDelete);
+                let is_due = kind == FaultKind::ForeignDelete && scene.view.is_due(event.who);
+                self.foreign_due += u32::from(is_due);
             }
             _ => {}
         }
@@ -324,8 +325,8 @@ impl Participants {
             self.members.iter_mut().rfind(|member| member.path == path && member.gone == NEVER)
         {
             (member.gone, member.deleted) = (zxid, now);
-            if by != member.owner && self.foreign_due > 0 {
-                self.foreign_due -= 1;
+            if by != member.owner && (scene.view.is_foreign_change() || self.foreign_due > 0) {
+                self.foreign_due -= u32::from(!scene.view.is_foreign_change());
                 member.by_foreign = true;
             }
         }
