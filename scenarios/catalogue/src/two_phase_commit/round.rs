@@ -241,7 +241,7 @@ impl<C: Client, T: TwoPhases> SiteRound<'_, C, T> {
         let limit = self.limit();
         match self.client.choose(4) {
             // Without a coordinator the other sites bring the decision about for a site that waits without a limit.
-            1 if form(self.round) == FORMS[0] => {
+            1 if form(self.round) == FORMS[0] && self.is_joined_by_all() => {
                 self.learns(Duration::ZERO, "", self.site, || self.participant.decision(voted)).await
             }
             2 => {
@@ -260,7 +260,7 @@ impl<C: Client, T: TwoPhases> SiteRound<'_, C, T> {
                 sometimes!(self.client, "a site gives up waiting for the decision", true);
                 self.decides_within(voted, limit).await
             }
-            3 if form(self.round) == FORMS[3] => self.follows(voted).await,
+            3 if form(self.round) == FORMS[3] && self.is_joined_by_all() => self.follows(voted).await,
             _ => self.decides_within(voted, limit).await,
         }
     }
@@ -292,16 +292,24 @@ impl<C: Client, T: TwoPhases> SiteRound<'_, C, T> {
         ended.map(|(decision, _)| decision)
     }
 
+    /// Whether every site takes part until the decision. A site to which the transaction is gone gives the round up after
+    /// some attempts, and another that begins the transaction again is alone with it.
+    fn is_joined_by_all(&self) -> bool {
+        !self.has_happened(|what| matches!(what, What::Fault { kind: FaultKind::ForeignDelete, .. }))
+    }
+
     /// Whether a party has learned the decision of this round, in whatever life.
     fn knows(&self, party: u64) -> bool {
         let object = self.object();
-        self.client.journal(|journal, _| {
-            journal.history().events.iter().any(|event| match event.what {
-                What::Observed { object: of, seen: Seen::Decision, number, .. } => {
-                    of == object && number == party
-                }
-                _ => false,
-            })
+        self.has_happened(|what| match *what {
+            What::Observed { object: of, seen: Seen::Decision, number, .. } => {
+                of == object && number == party
+            }
+            _ => false,
         })
+    }
+
+    fn has_happened(&self, is_it: impl Fn(&What) -> bool) -> bool {
+        self.client.journal(|journal, _| journal.history().events.iter().any(|event| is_it(&event.what)))
     }
 }
