@@ -170,7 +170,6 @@ impl<Z: ZooKeeper> Names<Z> {
     }
 
     async fn claim(&self, path: &str, data: &[u8]) -> Result<Registration<Z>, Error> {
-        path::validate_size(path, data)?;
         let terms = ClaimRules {
             recipe: RECIPE,
             parents: self.options.parents,
@@ -329,7 +328,6 @@ impl<Z: ZooKeeper> Names<Z> {
         let beginning = format!("{}-{prefix}-", self.zk.guid());
         znode(&self.directory, prefix)?;
         let path = path::join(&self.directory, &beginning);
-        path::validate_size(&path, &[0; 16])?;
         let operation = operation!(&self.zk, RECIPE, "unique", &path);
         operation.of(self.create_unique(&beginning, &path)).await
     }

@@ -132,7 +132,7 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
         match (index, *cause) {
             (0, Error::BadVersion | Error::NoNode) => Ok(Refused::Elsewhere),
             (1, Error::BadVersion | Error::NoNode) => Ok(Refused::Changed),
-            (index, Error::NoNode) if index < members + 2 => Ok(Refused::Changed),
+            (_, Error::NoNode) => Ok(Refused::Changed),
             (index, Error::NodeExists) if index == members + 2 => Ok(Refused::Elsewhere),
             (_, Error::NodeExists) => Ok(Refused::NextExists),
             (index, cause) => Err(Error::Multi { index, cause: Box::new(cause) }),
