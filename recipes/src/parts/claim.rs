@@ -340,13 +340,12 @@ impl<Z: ZooKeeper> ClaimedName<Z> {
     /// Step 4. Reads first, so that only the own incarnation is deleted.
     pub(crate) async fn release(self) -> Result<Released, Error> {
         let path = self.path().to_owned();
-        operation!(target: TARGET, &self.zk, self.recipe, "release", &path)
-            .telling(self.give_back(false))
-            .await
+        operation!(target: TARGET, &self.zk, self.recipe, "release", &path).telling(self.give_back()).await
     }
 
-    /// `tried`: whether a delete that may have been applied was sent before.
-    async fn give_back(mut self, mut tried: bool) -> Result<Released, Error> {
+    async fn give_back(mut self) -> Result<Released, Error> {
+        // Whether a delete was sent that may have been applied.
+        let mut tried = false;
         let lost = self.was_lost();
         let released = loop {
             match self.try_release(&mut tried).await {
@@ -373,7 +372,7 @@ impl<Z: ZooKeeper> ClaimedName<Z> {
     }
 
     async fn give_back_at_once(mut self) -> Result<Released, Error> {
-        let (status, mut tried) = (self.zk.status(), false);
+        let status = self.zk.status();
         if self.state() == HoldState::Held && status.is_connected() {
             match self.zk.delete(self.path(), None).await {
                 Ok(()) => {
@@ -385,8 +384,7 @@ impl<Z: ZooKeeper> ClaimedName<Z> {
                     return Ok(Released::WasLost(LostReason::Removed));
                 }
                 Err(Error::ConnectionLoss) => {
-                    tried = true;
-                    // A barrier read tells whether it was deleted.
+                    // A barrier read tells whether it was deleted; if not, nothing of this request is left to come.
                     if reconnected(&self.zk, status).await.is_ok() {
                         match barrier_read::stat(&self.zk, self.path()).await {
                             Ok(stat) if stat.is_none_or(|stat| stat.czxid != self.czxid) => {
@@ -403,7 +401,7 @@ impl<Z: ZooKeeper> ClaimedName<Z> {
                 Err(e) => return Err(e),
             }
         }
-        self.give_back(tried).await
+        self.give_back().await
     }
 
     fn was_lost(&self) -> Option<LostReason> {

@@ -387,3 +387,43 @@ fn who_was_written_to_by_a_stranger_right_before_the_opening_is_still_inside() {
         assert_eq!(inside.state(), HoldState::Held);
     });
 }
+
+/// Enters until its znode is there, and no further: whoever drives the future lets it go on.
+async fn joins(on: &Client, stage: &Stage, participants: usize) -> Entering {
+    let barrier = step(on, options(participants));
+    let mut entering: Entering = Box::pin(async move { barrier.enter().await });
+    while on.znodes(stage).is_empty() {
+        assert!((&mut entering).now_or_never().is_none(), "it is not in yet");
+        stage.settle().await;
+    }
+    entering
+}
+
+#[test]
+fn who_is_deleted_before_it_looks_opens_for_nobody() {
+    play(|stage| async move {
+        let [a, b, c, stranger] = clients(&stage).await;
+        let (_others, last) =
+            ([joins(&a, &stage, 2).await, joins(&b, &stage, 2).await], joins(&c, &stage, 2).await);
+        let own = c.znodes(&stage).remove(0);
+        stranger.zk.delete(&own, None).await.expect("it has joined");
+        assert!(last.await.expect_err("its znode is gone").is_removed());
+        assert_eq!(stranger.zk.exists("/step/0/ready").await, Ok(None), "it is not open");
+    });
+}
+
+#[test]
+fn who_finds_the_barrier_open_as_it_begins_to_wait_keeps_its_watch() {
+    play(|stage| async move {
+        let [a, b, stranger] = clients(&stage).await;
+        let first = joins(&a, &stage, 2).await;
+        let _second = step(&b, options(2)).enter().await.expect("it opens");
+        let inside = first.await.expect("it is in");
+        let mark = stage.mark();
+        assert_eq!(inside.lost().now_or_never(), None);
+        stage.settle().await;
+        assert_eq!(a.sent(&stage, mark), [], "it watches its znode");
+        stranger.zk.delete(inside.path(), None).await.expect("it is there");
+        assert_eq!(inside.lost().await, Stop::Lost(LostReason::Removed));
+    });
+}

@@ -42,6 +42,24 @@ fn a_put_whose_answer_is_lost_puts_one_item() {
     }
 }
 
+/// What is sent again may be lost again, and again.
+#[test]
+fn a_put_that_is_lost_thrice_puts_one_item() {
+    for number in 0..8 {
+        let faults = [0, 1, 2].map(|bit| (LOSSES[number >> bit & 1], 0));
+        let (_, any) = play_faults(faults, |stage, danger| async move {
+            let a = stage.client("a").await;
+            let mut puts = producer(&a, Delivery::AtMostOnce);
+            puts.put(b"1").await.expect("it is put");
+            danger.begins();
+            puts.put(b"2").await.expect("it is put in the end");
+            stage.settle().await;
+            assert_eq!(empties(&a).await, ["1", "2"], "{faults:?}");
+        });
+        assert!(any, "{faults:?}");
+    }
+}
+
 #[test]
 fn a_take_whose_answer_is_lost_keeps_its_items() {
     for prefetch in [1, 2] {

@@ -2,7 +2,6 @@
 //! told only of a write that was not applied.
 
 use super::*;
-use crate::common::play_faults;
 use std::future::Future;
 
 /// Every reply lost, and after it each of the next requests denied. The call says what it came to, and `is_applied` what

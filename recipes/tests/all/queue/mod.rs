@@ -13,7 +13,9 @@ mod relaxed;
 mod strangers;
 
 use crate::common::every_await::at_every_await;
-use crate::common::{Client, Drops, RECONNECT, Stage, TIMEOUT, dropping, play, play_struck, play_with};
+use crate::common::{
+    Client, Drops, RECONNECT, Stage, TIMEOUT, dropping, play, play_faults, play_struck, play_with,
+};
 use futures_util::FutureExt;
 use sim_zk::choose::{Rates, Seeded};
 use sim_zk::fault::Fault;
