@@ -106,7 +106,7 @@ impl View {
         let evicts = self.op(by_op).verb == Verb::Evict && by_op != OpId(0);
         let by_foreign = !is_own && (announced || evicts || self.is_foreign(by));
         let by_force = !is_own && !by_foreign && self.may_force(tables, contender, by_op);
-        if by_foreign && !evicts {
+        if by_foreign && !evicts && !self.is_foreign(by) {
             self.foreign_due = self.foreign_due.saturating_sub(1);
         }
         self.excusable |= by_force || evicts;

@@ -148,6 +148,26 @@ fn mx_2_a_foreign_delete_excuses_until_it_is_told() {
 }
 
 #[test]
+fn mx_10_an_announcement_is_for_whoever_is_no_foreign_client() {
+    let head = HEAD.replace("clients a b c", "clients a b c x");
+    let x_opens = "0.000 server:0 opened s3 timeout 4000 0x2\n0.000 x state s3 connected\n";
+    // Somebody announces a delete, and before it arrives a foreign client makes one of its own.
+    let announced = "0.100 world fault foreign_delete c\n";
+    let of_x = "
+0.101 x fault foreign_delete x
+0.101 server:0 txn 0x5 s3 delete ok
+0.101 server:0 deleted 0x5 /lock/b-1 by s3
+";
+    let announced_delete = "
+0.102 server:0 txn 0x6 s0 delete ok
+0.102 server:0 deleted 0x6 /lock/a-0 by s0
+";
+    let run = [&head, x_opens, A_HOLDS, B_WAITS, announced, of_x, announced_delete].concat();
+    says(&run, "MX-10 pass");
+    says(&run.replace(announced, ""), "MX-10 fail, first MX-10");
+}
+
+#[test]
 fn mx_2_in_a_capture_a_pause_excuses_no_longer_than_it_lasts() {
     let run = "
 run client clients a b
