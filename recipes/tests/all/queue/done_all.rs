@@ -149,6 +149,25 @@ fn a_lost_message_does_not_save_a_lost_claim() {
     }
 }
 
+/// The second one reads the receipt of both to learn what became of the first, which is sent again behind that read.
+#[test]
+fn of_two_confirmations_at_once_a_lost_one_is_done_as_well() {
+    for fault in LOSSES {
+        let ((), struck) = play_struck(fault, 0, move |stage, danger| async move {
+            let a = stage.client("a").await;
+            let (_consumer, claims) = claimed(&a).await;
+            let mut claims = claims.into_iter();
+            let [one, other] = [(); 2].map(|()| claims.next().expect("there are three"));
+            danger.begins();
+            let mut one = Box::pin(one.done());
+            assert_eq!((&mut one).now_or_never(), None);
+            let done = futures_util::join!(other.done(), one);
+            assert_eq!(done, (Ok(()), Ok(())), "{fault:?}");
+        });
+        assert!(struck, "{fault:?}");
+    }
+}
+
 /// Dropped at any await: all is confirmed and written, or nothing.
 #[test]
 fn a_dropped_confirmation_of_several_claims_confirms_all_or_none() {
