@@ -209,7 +209,6 @@ impl<Z: ZooKeeper> Names<Z> {
     pub async fn register_permanent(&self, name: &str, data: &[u8]) -> Result<PermanentName<Z>, Error> {
         let (path, guid) = (znode(&self.directory, name)?, self.zk.guid());
         let content = with_guid(guid, data);
-        path::validate_size(&path, &content)?;
         let own = PermanentName { zk: self.zk.clone(), path: path.clone(), guid };
         operation!(&self.zk, RECIPE, "register_permanent", &path).of(self.create(own, &content)).await
     }

@@ -1,7 +1,9 @@
 //! Holding: what a holder is told, when, and by which policy it stops.
 
 use crate::common::bent::Bent;
-use crate::common::{Client, DIRECTORY, Guard, MARGIN, RECONNECT, Stage, TIMEOUT, play};
+use crate::common::{
+    Client, DIRECTORY, Drops, Guard, MARGIN, RECONNECT, Stage, TIMEOUT, dropping, play, play_storm,
+};
 use futures_util::FutureExt;
 use futures_util::future::{Either, join, select};
 use sim_zk::fault::Fault;
@@ -402,5 +404,21 @@ fn a_watch_that_is_denied_is_not_asked_for_again_and_again() {
         assert!(!told, "the session is well");
         let asked = a.sent(&stage, mark).len();
         assert!((1..=20).contains(&asked), "{asked} times in ten session timeouts");
+    });
+}
+
+/// The pauses between two attempts double, up to a quarter of the session timeout.
+#[test]
+fn a_release_that_an_overloaded_server_refuses_is_asked_for_ever_more_seldom() {
+    play_storm(Fault::Throttled, 0, 2_000, |stage, danger| async move {
+        let a = stage.founder().await;
+        let held = a.lock().acquire().await.expect("it is granted");
+        let mark = stage.mark();
+        danger.begins();
+        let released = dropping(Drops::Later(20_000), &stage, &a, held.release()).await;
+        danger.ends();
+        assert_eq!(released, None, "every attempt is refused");
+        let asked = a.sent(&stage, mark).len();
+        assert!((10..=40).contains(&asked), "{asked} times in 20 s");
     });
 }

@@ -99,3 +99,14 @@ fn a_level_above_that_may_not_be_made_is_told() {
         assert!(puts.await.is_err_and(|e| e.is_denied()));
     });
 }
+
+#[test]
+fn an_overloaded_server_that_refuses_a_level_that_is_there_holds_nobody_up() {
+    play(|stage| async move {
+        let before = stage.client("before").await;
+        before.makes("/far").await;
+        before.makes("/far/away").await;
+        let (_, puts) = puts_far(&stage, Fault::Throttled).await;
+        assert_eq!(puts.await, Ok(()));
+    });
+}
