@@ -1,5 +1,6 @@
 //! The rules: small state machines over the view. No rule depends on another one.
 
+mod announced;
 mod answers;
 mod barrier;
 mod belief;

@@ -131,8 +131,7 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
         let Error::Multi { index, cause } = refused else { return Err(refused) };
         match (index, *cause) {
             (0, Error::BadVersion | Error::NoNode) => Ok(Refused::Elsewhere),
-            (1, Error::BadVersion | Error::NoNode) => Ok(Refused::Changed),
-            (_, Error::NoNode) => Ok(Refused::Changed),
+            (1, Error::BadVersion) | (_, Error::NoNode) => Ok(Refused::Changed),
             (index, Error::NodeExists) if index == members + 2 => Ok(Refused::Elsewhere),
             (_, Error::NodeExists) => Ok(Refused::NextExists),
             (index, cause) => Err(Error::Multi { index, cause: Box::new(cause) }),

@@ -1,5 +1,6 @@
 //! The participants of double barriers, their znodes, and the openings.
 
+use crate::rules::announced::Announced;
 use crate::rules::prelude::*;
 use crate::view::{Moment, NEVER, Phase};
 use std::collections::{BTreeMap, BTreeSet};
@@ -117,7 +118,7 @@ pub(super) struct Participants {
     pub(super) open: Vec<OpId>,
     /// By path: the deletion of the object. A znode created there later is another object.
     ended: BTreeMap<Sym, Moment>,
-    foreign_due: u32,
+    announced: Announced,
     /// Whether a fault was injected, or an operation gave up, so that the figures of a fault-free run do not apply.
     pub(super) is_disturbed: bool,
     /// Whether a fault was injected.
@@ -180,10 +181,9 @@ impl Participants {
             What::Created { zxid, path, owner } => self.created(scene, event.op, zxid, path, owner),
             What::Deleted { zxid, path, by } => self.deleted(scene, zxid, path, by),
             What::Crash { client } => self.crashed(scene, client),
-            What::Fault { kind, .. } => {
+            What::Fault { .. } => {
                 (self.is_disturbed, self.is_hostile) = (true, true);
-                let is_due = kind == FaultKind::ForeignDelete && scene.view.is_due(event.who);
-                self.foreign_due += u32::from(is_due);
+                self.announced.hears(scene, event);
             }
             _ => {}
         }
@@ -325,10 +325,8 @@ impl Participants {
             self.members.iter_mut().rfind(|member| member.path == path && member.gone == NEVER)
         {
             (member.gone, member.deleted) = (zxid, now);
-            if by != member.owner && (scene.view.is_foreign_change() || self.foreign_due > 0) {
-                self.foreign_due -= u32::from(!scene.view.is_foreign_change());
-                member.by_foreign = true;
-            }
+            let is_foreign = by != member.owner && (scene.view.is_foreign_change() || self.announced.take());
+            member.by_foreign |= is_foreign;
         }
         if let Some(ready) = self.readies.iter_mut().rfind(|ready| ready.path == path && ready.gone == NEVER)
         {

@@ -4,6 +4,7 @@ use super::batch::Batch;
 use super::stock::{Change, Item, Stock};
 use super::{gets, is_queue};
 use crate::digest;
+use crate::rules::announced::Announced;
 use crate::rules::prelude::*;
 use crate::view::{NEVER, Phase};
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,8 +28,7 @@ pub(crate) struct Items {
     died_with: Vec<usize>,
     /// Items, each with a session whose claim on it another client has deleted.
     taken_away: BTreeSet<(usize, Session)>,
-    /// Deletes of others than foreign clients that were announced as foreign and have not been seen yet.
-    foreign: u32,
+    announced: Announced,
     /// Digests of data that foreign clients have written, which may come out of a queue in the place of an item.
     written: BTreeSet<u64>,
     /// In captures, by object.
@@ -58,16 +58,9 @@ struct Capture {
 impl Items {
     /// Whether a change comes from no client of the queue.
     fn is_foreign(&mut self, scene: &Scene<'_>, op: OpId, object: ObjectId) -> bool {
-        if scene.view.is_foreign_change() {
-            return true;
-        }
         let op = scene.view.op(op);
         let is_party = op.phase != Phase::Unborn && op.object == object;
-        if !is_party && self.foreign > 0 {
-            self.foreign -= 1;
-            return true;
-        }
-        false
+        scene.view.is_foreign_change() || !is_party && self.announced.take()
     }
 
     /// Whether a foreign client has written these data.
@@ -545,9 +538,7 @@ impl Rule for Items {
             }
             What::Return { outcome, .. } => self.returned(scene, event.op, outcome, out),
             What::Txn { .. } => self.batch.judge(scene, &self.stock, out),
-            What::Fault { kind: FaultKind::ForeignDelete, .. } => {
-                self.foreign += u32::from(scene.view.is_due(event.who));
-            }
+            What::Fault { .. } => self.announced.hears(scene, event),
             What::Crash { client } => self.crash(scene, client),
             What::Left { object, path, owner: Session(0) } => {
                 let is_item = crate::view::is_child(scene.tables, object, path);
