@@ -55,6 +55,8 @@ macro_rules! event_table {
                 /// A priority, an expected version, or zero.
                 number: u64 => hex,
             },
+            /// The caller means to be refused: the input of its call is bad. Follows the `Call`. Any other input is good.
+            Mistaken = "mistaken",
             /// A value that an operation hands to its caller: before its `Return`, or any number of times for a watch loop.
             Observed = "observed" {
                 object: ObjectId,

@@ -148,13 +148,17 @@ named! {
         Leader = "leader",
         /// The absence of a leader on record.
         Vacant = "vacant",
-        /// A generation of a double barrier (number) and its roster (text).
+        /// A generation of a double barrier (number) and its roster (text: the ids with commas between, a comma alone if it names
+        /// nobody; nothing if the recipe has no rosters).
         Opening = "opening",
         /// A name (number: the czxid of its znode).
         Name = "name",
         /// The state of a hold, a registration, a membership or a place inside a double barrier, as it tells it itself, or by
         /// the end of its `run` or `resumed`: `held`, `suspect` or `lost`. Its op is that of the call that gave it.
         State = "state",
+        /// How a hold, a registration or a membership ended, as giving it back tells it: `clean`, or the reason of its loss,
+        /// `session_over`, `deadline_passed` or `removed`.
+        Ending = "ending",
         /// The contenders in order: their paths, with commas between.
         Line = "line",
         /// How often an item was delivered, this time included (text: the item; number: how often).

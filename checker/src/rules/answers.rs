@@ -10,6 +10,7 @@
 mod cost;
 mod doing;
 mod done;
+mod ending;
 mod failed;
 mod nothing;
 mod seen;
@@ -119,7 +120,7 @@ impl Rule for Answers {
     const ID: RuleId = RuleId::An1;
     const ALSO: &'static [RuleId] = &[RuleId::An2, RuleId::An3, RuleId::An4];
     const HEARS: Kinds = hears![
-        Call, Given, Observed, Return, Reply, Notice, Lost, State, Created, Written, Deleted, Data, Crash,
+        Call, Given, Mistaken, Observed, Unbelieve, Return, Reply, Notice, Lost, State, Created, Written, Deleted, Data, Crash,
     ];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
@@ -146,10 +147,21 @@ impl Rule for Answers {
                     }
                 }
             }
+            What::Unbelieve { why: Why::Lost } => self.znodes.is_lost(event.op),
+            What::Mistaken => {
+                if let Some(doing) = self.doing(event.op) {
+                    doing.is_mistaken = true;
+                }
+            }
             What::Observed { seen, text, .. } => {
+                if seen == Seen::State && scene.text(text) == "lost" {
+                    self.znodes.is_lost(event.op);
+                }
                 if let Some(at) = self.at(event.op) {
                     let doing = &mut self.open[at];
-                    if scene.view.is_sim() && self.heard.contains(&doing.client) {
+                    if scene.view.is_sim() && seen == Seen::Ending {
+                        ending::judge(scene, doing, scene.text(text), &self.znodes, out);
+                    } else if scene.view.is_sim() && self.heard.contains(&doing.client) {
                         seen::judge(scene, doing, (seen, text), &self.znodes, out);
                     }
                     doing.hands_out(seen, text);

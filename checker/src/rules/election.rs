@@ -5,7 +5,7 @@
 //! the candidate exists. So either the current leader creates it, or the transaction fails.
 
 use crate::rules::prelude::*;
-use crate::view::{Contender, Moment, Phase};
+use crate::view::{Contender, Moment, NEVER, Phase, Req};
 
 /// A record of the leader.
 #[derive(Clone, Copy)]
@@ -15,6 +15,10 @@ struct Record {
     epoch: u64,
     op: OpId,
     since: Moment,
+    /// The transaction that wrote it.
+    zxid: u64,
+    /// The transaction that deleted it.
+    gone: u64,
     owner: Session,
     alive: bool,
     /// Whether a foreign client has deleted it, or has led another one to do so.
@@ -34,6 +38,8 @@ struct Follower {
     /// Whether it was told anything yet.
     told: bool,
     found: bool,
+    /// The state in which it read the record last; zero if there was none.
+    read: u64,
 }
 
 /// LE-4 and LE-5.
@@ -77,12 +83,18 @@ impl Acknowledged {
         (candidate.is_alive() && scene.view.ahead_now(candidate).is_none()).then_some(candidate)
     }
 
+    /// The epoch of the candidate that was the first one in some state.
+    fn first_in(scene: &Scene<'_>, object: ObjectId, zxid: u64) -> Option<u64> {
+        let all = scene.view.contest(object).from(0).filter_map(|number| scene.view.contender(number));
+        all.filter(|candidate| candidate.is_in(zxid)).map(|candidate| candidate.stamp).min()
+    }
+
     /// Notes a record that is created.
     fn recorded(
         &mut self,
         scene: &Scene<'_>,
         event: &Event,
-        path: Sym,
+        (path, zxid): (Sym, u64),
         owner: Option<Session>,
         out: &mut Findings,
     ) {
@@ -156,6 +168,8 @@ impl Acknowledged {
             epoch,
             op,
             since,
+            zxid,
+            gone: NEVER,
             owner,
             alive: true,
             by_foreign: false,
@@ -163,7 +177,7 @@ impl Acknowledged {
         });
     }
 
-    fn erased(&mut self, scene: &Scene<'_>, path: Sym, by: Session) {
+    fn erased(&mut self, scene: &Scene<'_>, (path, zxid): (Sym, u64), by: Session) {
         let Some(at) = self.records.iter().rposition(|record| record.path == path && record.alive) else {
             return;
         };
@@ -174,7 +188,7 @@ impl Acknowledged {
         let record = &mut self.records[at];
         let nobody = scene.view.session(by).client.is_none();
         let is_foreign = by != record.owner && (nobody || scene.view.is_foreign(by));
-        record.alive = false;
+        (record.alive, record.gone) = (false, zxid);
         record.by_foreign = is_foreign || is_taken_for_own;
         self.erased = Some(Erased { record: *record, by, at: scene.view.now });
     }
@@ -248,10 +262,6 @@ impl Acknowledged {
         ));
         let record = self.records.iter().find(|record| record.object == object && record.epoch == epoch);
         let list = op.list.filter(|list| view.is_sim() && list.zxid != 0);
-        let lowest = |zxid: u64| {
-            let all = view.contest(object).from(0).filter_map(|number| view.contender(number));
-            all.filter(|candidate| candidate.is_in(zxid)).map(|candidate| candidate.stamp).min()
-        };
         let wrong = if let Some(before) = before.filter(|before| before.epoch > epoch) {
             let why = format!("e{}: it had seen epoch {:#x}", before.index, before.epoch);
             Some((told.because(why), before.index))
@@ -264,7 +274,8 @@ impl Acknowledged {
         } else if let Some(record) = record.filter(|record| view.op(record.op).given != text) {
             let said = scene.path(view.op(record.op).given);
             Some((told.because(format!("the record says {said}")), record.since.index))
-        } else if let Some(list) = list.filter(|list| lowest(list.zxid) != Some(epoch)) {
+        } else if let Some(list) = list.filter(|list| Self::first_in(scene, object, list.zxid) != Some(epoch))
+        {
             let why = format!("in the list that it read at e{} another candidate is lower", list.reply);
             Some((told.because(why), list.reply))
         } else {
@@ -276,25 +287,62 @@ impl Acknowledged {
         self.news(event.op, epoch.max(before.map_or(0, |before| before.epoch)), false, scene.index);
     }
 
-    /// LE-4: an observer is told changes only.
+    /// Notes a reply to a follower that reads the record.
+    fn reads(&mut self, scene: &Scene<'_>, id: OpId, req: ReqId, (code, zxid): (Code, u64)) {
+        let view = scene.view;
+        if view.op(id).verb != Verb::Observe {
+            return;
+        }
+        let is_record = |req: &&Req| {
+            req.kind == Request::Get && record_of(scene, req.path) == Some(view.op(id).object)
+        };
+        let Some(req) = view.request(req).filter(is_record) else { return };
+        let served = if req.served == 0 { zxid } else { req.served };
+        if let Some(follower) = self.followers.iter_mut().find(|follower| follower.op == id) {
+            follower.read = if code == Code::Ok { served } else { 0 };
+        }
+    }
+
+    /// The record that a follower has read, and whose candidate is the first in the list that it has read.
+    fn valid(&self, scene: &Scene<'_>, follower: &Follower) -> Option<&Record> {
+        let op = scene.view.op(follower.op);
+        let list = op.list.filter(|list| scene.view.is_sim() && list.zxid != 0)?;
+        let read = self.records.iter().rfind(|record| record.object == op.object && record.zxid <= follower.read)?;
+        let is_valid = read.gone > list.zxid
+            && !read.written_over
+            && Self::first_in(scene, op.object, list.zxid) == Some(read.epoch);
+        is_valid.then_some(read)
+    }
+
+    /// LE-4: an observer is told changes only, and a leader whose record it has read.
     fn vacant(&mut self, scene: &Scene<'_>, id: OpId, out: &mut Findings) {
         let object = scene.view.op(id).object;
         let before = self.followers.iter().find(|follower| follower.op == id).copied();
         out.premise(RuleId::Le4, object);
-        if let Some(before) = before.filter(|before| before.told && before.vacant) {
+        let told = || {
             let who = scene.client(scene.view.op(id).client);
-            let text =
-                explain(format!("{who} was told at {} that no leader is recorded", scene.when(scene.now())))
-                    .because(format!("e{}: it had been told that before", before.index));
+            explain(format!("{who} was told at {} that no leader is recorded", scene.when(scene.now())))
+        };
+        if let Some(before) = before.filter(|before| before.told && before.vacant) {
+            let text = told().because(format!("e{}: it had been told that before", before.index));
             out.fail(RuleId::Le4, scene, object, &[before.index], text);
+        } else if let Some(record) = before.as_ref().and_then(|before| self.valid(scene, before)) {
+            let text = told().because(format!(
+                "it had read the record of epoch {:#x}, which {} wrote at {}",
+                record.epoch,
+                scene.actor(record.op),
+                scene.when(record.since)
+            ))
+            .because("the candidate of that epoch is the first in the list that it had read");
+            out.fail(RuleId::Le4, scene, object, &[record.since.index], text);
         }
         self.news(id, before.map_or(0, |before| before.epoch), true, scene.index);
     }
 
     fn news(&mut self, op: OpId, epoch: u64, vacant: bool, index: u32) {
-        let news = Follower { op, epoch, index, vacant, told: true, found: false };
+        let news = Follower { op, epoch, index, vacant, told: true, found: false, read: 0 };
         match self.followers.iter_mut().find(|follower| follower.op == op) {
-            Some(known) => *known = Follower { found: known.found, ..news },
+            Some(known) => *known = Follower { found: known.found, read: known.read, ..news },
             None => self.followers.push(news),
         }
     }
@@ -360,7 +408,7 @@ impl Rule for Acknowledged {
     const ID: RuleId = RuleId::Le4;
     const ABOUT: &'static [Kind] = &[Kind::Election];
     const ALSO: &'static [RuleId] = &[RuleId::Le5, RuleId::Mx11];
-    const HEARS: Kinds = hears![Call, Return, Observed, Txn, Created, Written, Deleted, Quiesce];
+    const HEARS: Kinds = hears![Call, Return, Reply, Observed, Txn, Created, Written, Deleted, Quiesce];
 
     fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         if scene.view.healed && !self.followers.is_empty() && !self.records.is_empty() {
@@ -377,13 +425,23 @@ impl Rule for Acknowledged {
             }
             What::Call { verb: Verb::Observe, object, .. } if scene.kind(object) == Kind::Election => {
                 let index = scene.index;
-                let called =
-                    Follower { op: event.op, epoch: 0, index, vacant: true, told: false, found: false };
+                let called = Follower {
+                    op: event.op,
+                    epoch: 0,
+                    index,
+                    vacant: true,
+                    told: false,
+                    found: false,
+                    read: 0,
+                };
                 self.followers.push(called);
             }
-            What::Created { path, owner, .. } => self.recorded(scene, event, path, Some(owner), out),
-            What::Written { path, .. } => self.recorded(scene, event, path, None, out),
-            What::Deleted { path, by, .. } => self.erased(scene, path, by),
+            What::Created { path, owner, zxid } => {
+                self.recorded(scene, event, (path, zxid), Some(owner), out);
+            }
+            What::Written { path, zxid } => self.recorded(scene, event, (path, zxid), None, out),
+            What::Deleted { path, by, zxid } => self.erased(scene, (path, zxid), by),
+            What::Reply { req, code, zxid, .. } => self.reads(scene, event.op, req, (code, zxid)),
             What::Return { outcome: Outcome::Done, .. } if view.op(event.op).verb == Verb::Acknowledge => {
                 self.confirmed(scene, event.op, out);
             }

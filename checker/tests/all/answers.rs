@@ -96,6 +96,36 @@ fn an_2_a_failure_has_met_its_reason() {
 }
 
 #[test]
+fn an_2_bad_input_is_refused_before_anything_is_sent_and_good_input_never() {
+    let refused = |between: &str| {
+        head("barrier /gate")
+            + &format!("0.010 b lower#2 call /gate\n{between}0.011 b #2 return refused bad_input\n")
+            + END
+    };
+    says(&refused(""), "first AN-2");
+    let mistaken = "0.010 b #2 mistaken\n";
+    says(&refused(mistaken), "AN-2 pass, first nothing");
+    let sends = "0.010 b #2 send r2 delete /gate\n0.011 b #2 reply r2 ok 0x2\n";
+    says(&refused(&[mistaken, sends].concat()), "first AN-2");
+    says(&edit(&refused(mistaken), "refused bad_input", "done"), "first AN-1");
+    // What others use in another way is found with requests.
+    let other = edit(&refused(&[mistaken, sends].concat()), "bad_input", "mismatch");
+    says(&other, "AN-2 pass, first nothing");
+    says(&without(&other, "mistaken"), "first AN-2");
+}
+
+#[test]
+fn an_2_an_attempt_that_asks_nobody_knows_nothing() {
+    let run = |between: &str| {
+        head("lock /lock stop margin 0.4")
+            + &format!("0.010 b try_acquire#2 call /lock\n{between}0.011 b #2 return refused nothing\n")
+            + END
+    };
+    says(&run(""), "first AN-2");
+    says(&run("0.010 b state s2 suspended\n"), "AN-2 pass, first nothing");
+}
+
+#[test]
 fn an_2_a_loss_is_a_lost_reply_or_a_lost_connection() {
     let failing = without(&raised_and_lowered(), "deleted 0x4");
     let failing = edit(&failing, "b #2 return done", "b #2 return unknown connection_loss");
@@ -439,4 +469,27 @@ fn what_belongs_to_another_layer_or_was_not_said_is_not_judged() {
 0.003 a #1 return refused denied
 " + END;
     says(&run, "AN-2 pass, AN-3 pass");
+}
+
+#[test]
+fn an_1_who_gives_a_hold_back_is_told_how_it_ended() {
+    let releases = |told: &str| {
+        let told = format!("0.022 a #3 observed /lock ending {told} 0x0\n0.022 a #3 return done");
+        edit(A_RELEASES, "0.022 a #3 return done", &told)
+    };
+    let run = |told: &str| [HEAD, A_HOLDS, B_WAITS, &releases(told), B_HOLDS].concat();
+    says(&run("clean"), "AN-1 pass, first nothing");
+    for reason in ["removed", "session_over", "deadline_passed"] {
+        says(&run(reason), "AN-1 fail");
+    }
+    // It had been told that it is lost.
+    let lost = edit(&run("clean"), "a #1 unbelieve released", "a #1 unbelieve lost");
+    says(&lost, "AN-1 fail");
+    // A foreign client had deleted it.
+    let gone = "0.015 world fault foreign_delete a\n0.015 server:0 txn 0x5 s0 delete ok\n\
+                0.015 server:0 deleted 0x5 /lock/a-0 by s0\n";
+    let late = without(&without(&releases("clean"), "server:0 #3"), "b #2 notice");
+    let late = [HEAD, A_HOLDS, gone, &edit(&late, "reply r6 ok 0x5", "reply r6 no_node 0x5")].concat();
+    says(&late, "AN-1 fail");
+    says(&edit(&late, "ending clean", "ending removed"), "AN-1 pass");
 }

@@ -245,8 +245,22 @@ fn le_4_who_follows_is_told_nothing_twice() {
     let run = |told: &str| [HEAD, A_LEADS, B_STANDS, A_ACKNOWLEDGES, C_FOLLOWS, reads, told].concat();
     says(&run(""), "LE-4 pass");
     says(&run("0.012 c #4 observed /e leader \"a:80\" 0x4\n"), "LE-4 fail, first LE-4");
-    says(&run("0.012 c #4 observed /e vacant \"\" 0\n"), "LE-4 pass");
-    says(&run(&"0.012 c #4 observed /e vacant \"\" 0\n".repeat(2)), "LE-4 fail, first LE-4");
+    let missing = |told: &str| edit(&run(told), "reply r30 ok", "reply r30 no_node");
+    says(&missing("0.012 c #4 observed /e vacant \"\" 0\n"), "LE-4 pass");
+    says(&missing(&"0.012 c #4 observed /e vacant \"\" 0\n".repeat(2)), "LE-4 fail, first LE-4");
+}
+
+#[test]
+fn le_4_who_has_read_a_valid_record_is_told_of_its_leader() {
+    let reads = "0.011 c #4 send r30 get /e/leader watch\n0.011 c #4 send r31 children /e\n\
+                 0.011 server:0 #4 arm s3 data /e/leader\n0.012 c #4 reply r30 ok 0x6\n0.012 c #4 reply r31 ok 0x6\n";
+    let vacant = "0.012 c #4 observed /e vacant \"\" 0\n";
+    let run = [HEAD, A_LEADS, B_STANDS, A_ACKNOWLEDGES, C_FOLLOWS, reads, vacant].concat();
+    says(&run, "LE-4 fail, first LE-4");
+    // A list without its candidate makes it a relic.
+    let relic = "0.0115 server:0 txn 0x7 s1 delete ok\n0.0115 server:0 deleted 0x7 /e/a-0 by s1\n";
+    let run = edit(&run, "0.012 c #4 reply r31 ok 0x6", &format!("{relic}0.012 c #4 reply r31 ok 0x7"));
+    says(&run, "LE-4 pass");
 }
 
 #[test]

@@ -384,8 +384,8 @@ impl<C: Client> Holder<'_, C> {
             }
             let call = Call::new(object, Verb::Release);
             let leaving =
-                async move { operation(client, call, nothing, || MemberHandle::leave(member)).await };
-            GiveBack { was_lost, work: leaving.map(drop).boxed() }
+                async move { gives_back(client, call, nothing, || MemberHandle::leave(member)).await };
+            GiveBack { was_lost, work: leaving.boxed() }
         };
         Taken::Kept(in_no_operation(client, keep).boxed())
     }
@@ -413,8 +413,8 @@ impl<C: Client> Holder<'_, C> {
         let keep = async move {
             let was_lost = matches!(select(pin!(registered.lost()), enough).await, Either::Left(_));
             let call = Call::new(object, Verb::Unregister);
-            let releasing = async move { operation(client, call, given, || registered.release()).await };
-            GiveBack { was_lost, work: releasing.map(drop).boxed() }
+            let releasing = async move { gives_back(client, call, given, || registered.release()).await };
+            GiveBack { was_lost, work: releasing.boxed() }
         };
         Taken::Kept(in_no_operation(client, keep).boxed())
     }

@@ -3,16 +3,17 @@
 mod guards;
 
 use crate::client::Client;
-use crate::operation::{Call, Ended, nothing, operation};
+use crate::journal::Journal;
+use crate::operation::{Call, Ended, nothing, observed_operation, operation};
 use crate::pace::Pace;
 use crate::rounds::Round;
 use crate::sometimes;
 use futures_util::future::{Either, select};
 use std::future::Future;
 use std::pin::pin;
-use zk_checker::history::{ObjectId, OpId, Verb, Why};
+use zk_checker::history::{ObjectId, OpId, Seen, Verb, Why};
 use zk_recipes::zk::{Error, SessionId};
-use zk_recipes::{Released, Stop};
+use zk_recipes::{LostReason, Released, Stop};
 
 /// A guard: held until it is released or lost.
 pub trait Held: Send + Sync + 'static {
@@ -95,7 +96,28 @@ pub async fn give_back<C: Client, H: Held>(client: &C, object: ObjectId, held: H
     if client.choose(8) == 7 {
         return drop(held);
     }
-    let _ = operation(client, Call::new(object, Verb::Release), nothing, || held.release()).await;
+    gives_back(client, Call::new(object, Verb::Release), nothing, || held.release()).await;
+}
+
+/// A call that gives something back: what it tells of the end is written down.
+pub async fn gives_back<C: Client, T: Copy + Into<Option<Released>>, F: Future<Output = Result<T, Error>>>(
+    client: &C,
+    call: Call,
+    given: impl FnOnce(&mut Journal, u64, OpId),
+    work: impl FnOnce() -> F,
+) {
+    let (me, object) = (client.number(), call.object);
+    let told = |journal: &mut Journal, at, op, released: &T| {
+        let how = match (*released).into() {
+            None => return,
+            Some(Released::Clean) => "clean",
+            Some(Released::WasLost(LostReason::SessionOver)) => "session_over",
+            Some(Released::WasLost(LostReason::DeadlinePassed)) => "deadline_passed",
+            Some(Released::WasLost(LostReason::Removed)) => "removed",
+        };
+        journal.observed(at, me, op, object, Seen::Ending, how, 0);
+    };
+    let _ = observed_operation(client, call, given, work, told).await;
 }
 
 /// One turn of a holder: it asks, holds and writes to the resource behind the object for a while, and gives back.

@@ -243,6 +243,11 @@ impl Journal {
         self.write(at, Who::Client(client), op, What::Return { outcome, failure });
     }
 
+    /// The caller has called it with bad input, and means to be refused.
+    pub fn mistaken(&mut self, at: u64, client: u16, op: OpId) {
+        self.write(at, Who::Client(client), op, What::Mistaken);
+    }
+
     /// What the caller gave to the operation.
     pub fn given(&mut self, at: u64, client: u16, op: OpId, text: &str, number: u64) {
         let text = self.sym(text);

@@ -18,12 +18,20 @@ pub struct Call {
     pub verb: Verb,
     /// The caller's own time limit, or zero: none.
     pub limit: Duration,
+    /// Whether its input is bad, and the caller means to be refused.
+    pub is_mistake: bool,
 }
 
 impl Call {
     /// A call without a time limit.
     pub fn new(object: ObjectId, verb: Verb) -> Call {
-        Call { object, verb, limit: Duration::ZERO }
+        Call { object, verb, limit: Duration::ZERO, is_mistake: false }
+    }
+
+    /// The same with bad input, which is to be refused.
+    #[must_use]
+    pub fn by_mistake(self) -> Call {
+        Call { is_mistake: true, ..self }
     }
 
     /// The same with a time limit.
@@ -238,6 +246,9 @@ fn begin<C: Client>(client: &C, call: Call, given: impl FnOnce(&mut Journal, u64
     let limit = u32::try_from(call.limit.as_micros()).unwrap_or(u32::MAX);
     let op = client.journal(|journal, at| {
         let op = journal.call(at, client.number(), call.object, call.verb, limit);
+        if call.is_mistake {
+            journal.mistaken(at, client.number(), op);
+        }
         given(journal, at, op);
         op
     });

@@ -55,6 +55,7 @@ impl Printer<'_> {
                 };
                 self.line(at, who, &because(text, failure));
             }
+            What::Mistaken => self.line(at, who, "  with bad input, to be refused"),
             What::Given { text, .. } => {
                 let text = format!("  gives {}", self.text(text));
                 self.line(at, who, &text);

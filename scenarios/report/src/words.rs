@@ -125,6 +125,7 @@ impl<'a> Sentences<'a> {
             What::Resource { token, accepted: false, .. } => {
                 format!("uses the resource under {token:#x}: ✗ refused, a larger token was seen")
             }
+            What::Mistaken => "gives bad input, to be refused".to_owned(),
             What::Given { text, number } => match number {
                 0 if self.text(text).is_empty() => "gives nothing".to_owned(),
                 0 => format!("gives {:?}", abbreviated(self.history.names.get(text).unwrap_or("?"))),

@@ -38,6 +38,8 @@ pub(super) struct Doing {
     /// The arguments, in order, and the last number that came with one.
     pub(super) given: Vec<Sym>,
     pub(super) number: u64,
+    /// Whether its input is bad.
+    pub(super) is_mistaken: bool,
     /// For a release: the znodes that stood for the client when it was called.
     pub(super) gives_up: Vec<Sym>,
     /// The last value that it handed to its caller.
@@ -73,6 +75,7 @@ impl Doing {
             called: scene.now(),
             given: Vec::new(),
             number: 0,
+            is_mistaken: false,
             gives_up: Vec::new(),
             seen: None,
             about: Vec::new(),

@@ -33,6 +33,9 @@ pub(super) fn judge(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes, out: &mut
 /// "At some time during the call" is enough for what another client may undo at once.
 fn check(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<Result<(), Wrong>> {
     let object = scene.object(doing.object);
+    if doing.is_mistaken {
+        return Some(Err(("its input is bad, and nothing can have come of it".to_owned(), u32::MAX)));
+    }
     Some(match (object.kind, doing.verb) {
         (Kind::Barrier, Verb::Raise) => exists(scene, doing, znodes, object.path),
         (Kind::TwoPhaseCommit, Verb::Begin) => {

@@ -46,7 +46,10 @@ fn missing(scene: &Scene<'_>, doing: &Doing, failure: Failure, znodes: &Znodes) 
         Failure::Denied => unless_heard(&[Code::NoAuth, Code::Other]),
         Failure::BadInput => {
             let sends = scene.view.op(doing.id).sends;
-            unless(sends == 0 || doing.is_disturbed, "its requests were answered, so its input was good")
+            match doing.is_mistaken {
+                true => unless(sends == 0, "it has sent requests, and bad input is refused before"),
+                false => unless(doing.is_disturbed, "its input was good"),
+            }
         }
         Failure::NoNode | Failure::NoTransaction => unless_heard(&[Code::NoNode]),
         Failure::NodeExists => unless_heard(&[Code::NodeExists]),
@@ -64,6 +67,9 @@ fn missing(scene: &Scene<'_>, doing: &Doing, failure: Failure, znodes: &Znodes) 
         Failure::AlreadyVoted if doing.verb == Verb::Vote => has_not_voted(scene, doing, znodes),
         // An open handle is notified of what a foreign client does.
         Failure::Mismatch if scene.is_interfered_with(doing.object) => None,
+        Failure::Mismatch if scene.view.is_sim() => {
+            unless(doing.is_mistaken, "all clients use it in the same way, and nobody else has touched it")
+        }
         Failure::Mismatch
         | Failure::Exhausted
         | Failure::Late
@@ -108,6 +114,9 @@ fn before_the_limit(scene: &Scene<'_>, doing: &Doing) -> Option<String> {
 fn nothing(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<String> {
     let op = scene.view.op(doing.id);
     let gave_up = doing.is_disturbed || doing.is_refused();
+    if op.sends == 0 && !gave_up {
+        return Some("it has asked no server".to_owned());
+    }
     if doing.verb == Verb::Recall && scene.view.is_sim() {
         return its_registration_stands(scene, doing, znodes);
     }

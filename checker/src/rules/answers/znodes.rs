@@ -107,6 +107,8 @@ pub(super) struct Znodes {
     all: Recent<Znode>,
     /// By client and object: the znodes that stand for it, of operations that returned done.
     own: BTreeMap<(u16, ObjectId), Vec<Sym>>,
+    /// The operations whose caller was told that what they were granted is lost.
+    told_lost: BTreeSet<OpId>,
     /// By transaction and site: the znode with its vote, and the digest of the vote.
     votes: BTreeMap<(ObjectId, u64), (Sym, u64)>,
     /// By transaction: the payload and the sites, as the begin was given them.
@@ -227,6 +229,16 @@ impl Znodes {
     /// The same, which stand for it no more: it gives them up.
     pub(super) fn take_own(&mut self, client: u16, object: ObjectId) -> Vec<Sym> {
         self.own.remove(&(client, object)).unwrap_or_default()
+    }
+
+    /// The caller of an operation is told that what it was granted is lost.
+    pub(super) fn is_lost(&mut self, op: OpId) {
+        self.told_lost.insert(op);
+    }
+
+    /// Whether it was told so.
+    pub(super) fn is_told_lost(&self, op: OpId) -> bool {
+        self.told_lost.contains(&op)
     }
 
     /// Notes an operation that has returned done: what it has created stands for its client.

@@ -77,7 +77,7 @@ fn roster(all: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings) 
         return;
     }
     let (who, when) = (scene.client(part.client), scene.when(scene.view.now));
-    let ids: Vec<&str> = roster.split(',').collect();
+    let ids: Vec<&str> = roster.split(',').filter(|id| !id.is_empty()).collect();
     out.premise(RuleId::Db3, part.object);
     if ids.len() < size(scene, part) {
         let text = explain(format!("{who} entered at {when} with a roster of {}: {roster}", ids.len()))
@@ -132,7 +132,7 @@ fn opening(all: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings)
                 .because(format!("at the opening, {}, its znode did not exist", scene.when(opening.created)));
             out.fail(RuleId::Db4, scene, part.object, &[own.created.index, opening.created.index], text);
         }
-        return;
+        return names_all(all, scene, part, opening, out);
     }
     // A participant whose own count was right needs no other evidence; if it was wrong DB-3 reports it.
     let earlier = |ready: &&Ready| {
@@ -157,6 +157,33 @@ fn opening(all: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings)
             .because(registered)
             .because("the barrier has not opened since, and there were never enough participants");
         out.fail(RuleId::Db9, scene, part.object, &[own.created.index, index], text);
+    }
+}
+
+/// DB-3: the roster names all whose znodes were there at the opening.
+fn names_all(all: &Participants, scene: &Scene<'_>, part: &Participation, opening: &Ready, out: &mut Findings) {
+    let told = part.roster.and_then(|roster| scene.tables.names.get(roster)).unwrap_or_default();
+    if told.is_empty() {
+        return;
+    }
+    let counted = opening.counted.iter().map(|member| &all.members[*member]);
+    let missing = counted.filter_map(|member| match all.parts[member.part].id {
+        Id::Named(id) if !told.split(',').any(|other| other == scene.text(id)) => Some((member, id)),
+        _ => None,
+    });
+    for (member, id) in missing {
+        let text = explain(format!(
+            "{} entered at {} with a roster that lacks {}: {told}",
+            scene.client(part.client),
+            scene.when(scene.now()),
+            scene.text(id)
+        ))
+        .because(format!(
+            "{} was there when the barrier opened, at {}",
+            scene.znode(member.path),
+            scene.when(opening.created)
+        ));
+        out.fail(RuleId::Db3, scene, part.object, &[member.created.index, opening.created.index], text);
     }
 }
 

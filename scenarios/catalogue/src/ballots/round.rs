@@ -269,7 +269,7 @@ impl<C: Client> Ballot<'_, C> {
         let path = path(self.round);
         let gives = self.gives(vec![String::new()], COORDINATOR);
         let begin = || TwoPhaseCommit::begin(&self.zk, &path, transaction);
-        let ended = operation(self.client, self.call(Verb::Begin), gives, begin).await.1;
+        let ended = operation(self.client, self.call(Verb::Begin).by_mistake(), gives, begin).await.1;
         let is_bad_input = matches!(&ended, Ended::Failed(error) if error.is_bad_input());
         sometimes!(self.client, "bad input is refused", is_bad_input);
     }

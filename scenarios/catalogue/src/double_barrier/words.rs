@@ -1,6 +1,6 @@
 //! The words of the double barrier.
 
-use super::workload::{Setup, object};
+use super::workload::{Setup, object, roster_text};
 use crate::prelude::*;
 use sim_zk::SimClient;
 use std::future::Future;
@@ -32,7 +32,7 @@ impl Actor {
             let me = actor.number();
             let given = |journal: &mut Journal, at, op| journal.given(at, me, op, &id, 0);
             let observed = |journal: &mut Journal, at, op, inside: &Inside<SimClient>| {
-                let (roster, generation) = (inside.roster().join(","), inside.generation() as u64);
+                let (roster, generation) = (roster_text(&inside.roster()), inside.generation() as u64);
                 journal.observed(at, me, op, object, Seen::Opening, &roster, generation);
             };
             let entering = || async {

@@ -122,6 +122,12 @@ pub trait Participation: Send + Sync + 'static {
     fn leave(self, limit: Option<Duration>) -> impl Future<Output = Result<(), Error>> + Send;
 }
 
+/// A roster, as the journal has it.
+pub(crate) fn roster_text(ids: &[&str]) -> String {
+    let text = ids.join(",");
+    if text.is_empty() { ",".to_owned() } else { text }
+}
+
 impl<Z: ZooKeeper> Meeting for DoubleBarrier<Z> {
     type Participation = Inside<Z>;
 
@@ -132,7 +138,7 @@ impl<Z: ZooKeeper> Meeting for DoubleBarrier<Z> {
 
 impl<Z: ZooKeeper> Participation for Inside<Z> {
     fn opening(&self) -> (u64, String) {
-        (self.generation() as u64, self.roster().join(","))
+        (self.generation() as u64, roster_text(&self.roster()))
     }
 
     async fn lost(&self) {

@@ -199,7 +199,7 @@ impl<C: Client> Visitor<'_, C> {
         };
         let observed = |journal: &mut Journal, at, op, place: &Inside<C::Zk>| {
             let (me, object) = (client.number(), setup.object);
-            let (roster, generation) = (place.roster().join(","), place.generation() as u64);
+            let (roster, generation) = (double::roster_text(&place.roster()), place.generation() as u64);
             journal.observed(at, me, op, object, Seen::Opening, &roster, generation);
             journal.observed(at, me, op, object, Seen::Name, &self.calls.path(place), 0);
         };

@@ -10,7 +10,7 @@ use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
 use zk_checker::history::{Names as Texts, Sym};
-use zk_recipes::Stop;
+use zk_recipes::{Released, Stop};
 use zk_recipes::group::{Group, GroupOptions, GroupView, Membership, Views, WithData};
 
 /// A group under load.
@@ -76,8 +76,8 @@ pub trait MemberHandle: Send + Sync + 'static {
     /// Resolves when it is over, although nobody has left.
     fn out(&self) -> impl Future<Output = ()> + Send;
 
-    /// Leaves.
-    fn leave(self) -> impl Future<Output = Result<(), Error>> + Send;
+    /// Leaves, and tells how it ended if it knows that.
+    fn leave(self) -> impl Future<Output = Result<Option<Released>, Error>> + Send;
 }
 
 /// Something that follows who is a member.
@@ -112,8 +112,8 @@ impl<Z: ZooKeeper> MemberHandle for Membership<Z> {
         }
     }
 
-    async fn leave(self) -> Result<(), Error> {
-        Membership::leave(self).await.map(drop)
+    async fn leave(self) -> Result<Option<Released>, Error> {
+        Membership::leave(self).await.map(Some)
     }
 }
 
@@ -205,7 +205,7 @@ pub async fn leave<C: Client, M: MemberHandle>(client: &C, member: M) {
         // Its duty leaves.
         give_up(client, call, nothing, member);
     } else {
-        let _ = operation(client, call, nothing, || member.leave()).await;
+        gives_back(client, call, nothing, || member.leave()).await;
     }
 }
 

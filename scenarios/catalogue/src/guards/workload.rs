@@ -99,7 +99,7 @@ impl<C: Client> Part<'_, C> {
     /// Asks for a margin that no hold could survive.
     async fn asks_for_too_much<L: Grants>(&self, make: &MakeLine<C::Zk, L>) -> Round {
         let Part { client, zk, thing, .. } = *self;
-        let call = Call::new(self.object, thing.verb(false, false));
+        let call = Call::new(self.object, thing.verb(false, false)).by_mistake();
         let acquiring = || async { make(zk, thing, Some(zk.timeout()))?.take(call, 0).await };
         let (_, ended) = operation(client, call, nothing, acquiring).await;
         let is_bad = matches!(&ended, Ended::Failed(error) if error.is_bad_input());

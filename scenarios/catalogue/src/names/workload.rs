@@ -11,6 +11,7 @@ use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
 use zk_checker::history::Names as Texts;
+use zk_recipes::Released;
 use zk_recipes::config::Versioned;
 use zk_recipes::names::{Freshness, IfTaken, Names, NamesOptions, PermanentName, Registration, UniqueName};
 
@@ -118,7 +119,8 @@ pub trait Registered<Z: ZooKeeper>: Send + Sync + 'static {
     fn lost(&self) -> impl Future<Output = ()> + Send;
 
     /// Gives it back; `zk` is a session that lives, as far as one knows.
-    fn release(self, zk: Z) -> impl Future<Output = Result<(), Error>> + Send;
+    /// Tells how it ended if it knows that.
+    fn release(self, zk: Z) -> impl Future<Output = Result<Option<Released>, Error>> + Send;
 }
 
 impl<Z: ZooKeeper> NameService<Z> for Names<Z> {
@@ -142,8 +144,8 @@ impl<Z: ZooKeeper> Registered<Z> for Registration<Z> {
         Registration::lost(self).await;
     }
 
-    async fn release(self, _: Z) -> Result<(), Error> {
-        Registration::release(self).await.map(drop)
+    async fn release(self, _: Z) -> Result<Option<Released>, Error> {
+        Registration::release(self).await.map(Some)
     }
 }
 
@@ -245,7 +247,7 @@ async fn for_a_while<C: Client, S: NameService<C::Zk>>(
         // Its duty gives it back.
         give_up(client, call, given, registered);
     } else {
-        let _ = operation(client, call, given, || registered.release(zk)).await;
+        gives_back(client, call, given, || registered.release(zk)).await;
     }
     Round::Over
 }

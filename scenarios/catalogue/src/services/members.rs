@@ -29,7 +29,7 @@ impl<C: Client> Service<'_, C> {
             // Its duty leaves.
             give_up(self.client, call, nothing, member);
         } else {
-            let _ = operation(self.client, call, nothing, || member.leave()).await;
+            gives_back(self.client, call, nothing, || member.leave()).await;
         }
         Round::Over
     }

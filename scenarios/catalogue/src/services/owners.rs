@@ -45,7 +45,7 @@ impl<C: Client> Service<'_, C> {
             // Its duty gives it back.
             give_up(client, call, self.gives([name]), registered);
         } else {
-            let _ = operation(client, call, self.gives([name]), || registered.release()).await;
+            gives_back(client, call, self.gives([name]), || registered.release()).await;
         }
         Round::Over
     }

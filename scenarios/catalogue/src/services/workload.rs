@@ -148,12 +148,12 @@ impl<C: Client> Service<'_, C> {
             [("", 1), ("a/b", 1), ("large", path::MAX_REQUEST_BYTES)][self.client.choose(3) as usize];
         let data = vec![b'x'; size];
         let is_refused = if self.client.choose(2) == 1 {
-            let call = Call::new(GROUP, Verb::Join);
+            let call = Call::new(GROUP, Verb::Join).by_mistake();
             let join = || self.group.join(Some(name), &data);
             let (_, ended) = operation(self.client, call, self.gives([name]), join).await;
             is_bad_input(&ended)
         } else {
-            let call = Call::new(NAMES, Verb::Register);
+            let call = Call::new(NAMES, Verb::Register).by_mistake();
             let register = || self.names.register(name, &data);
             let (_, ended) = operation(self.client, call, self.gives([name]), register).await;
             is_bad_input(&ended)

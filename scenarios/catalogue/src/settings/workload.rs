@@ -125,7 +125,7 @@ async fn makes_a_mistake<C: Client, F: Configuration>(client: &C, config: &F, se
             }
         }
     };
-    let ended = operation(client, Call::new(object, verb), given, work).await.1;
+    let ended = operation(client, Call::new(object, verb).by_mistake(), given, work).await.1;
     let is_bad_input = matches!(&ended, Ended::Failed(error) if error.is_bad_input());
     sometimes!(client, "bad input is refused", is_bad_input);
     over(&ended)

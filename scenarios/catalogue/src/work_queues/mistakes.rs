@@ -24,7 +24,7 @@ impl<C: Client> Worker<C> {
 
     async fn puts_nothing(&self, number: usize, hands: &mut Hands<Zk<C>>) -> Ended<()> {
         let puts = &mut hands.queues[number].0;
-        let call = Call::new(object(number), Verb::Put);
+        let call = Call::new(object(number), Verb::Put).by_mistake();
         operation(&self.client, call, nothing, || self.calls.put(puts, 0, &[])).await.1
     }
 
@@ -33,7 +33,7 @@ impl<C: Client> Worker<C> {
         let items = [vec![b'x'; path::MAX_REQUEST_BYTES], item.clone().into_bytes()];
         let given = |journal: &mut Journal, at, op| journal.given(at, me, op, &item, 0);
         let puts = &mut hands.queues[number].0;
-        let call = Call::new(object(number), Verb::Put);
+        let call = Call::new(object(number), Verb::Put).by_mistake();
         operation(&self.client, call, given, || self.calls.put(puts, 0, &items)).await.1
     }
 
@@ -41,10 +41,10 @@ impl<C: Client> Worker<C> {
     async fn gets_none(&self, number: usize, hands: &mut Hands<Zk<C>>) -> Ended<()> {
         let consumer = &mut hands.queues[number].1;
         if number == WORN {
-            let call = Call::new(object(number), Verb::Take);
+            let call = Call::new(object(number), Verb::Take).by_mistake();
             return operation(&self.client, call, nothing, || consumer.take_up_to(0)).await.1.map(drop);
         }
-        let call = Call::new(object(number), Verb::Claim);
+        let call = Call::new(object(number), Verb::Claim).by_mistake();
         operation(&self.client, call, nothing, || self.calls.claim_up_to(consumer, 0)).await.1.map(drop)
     }
 
@@ -52,10 +52,10 @@ impl<C: Client> Worker<C> {
     async fn gets_otherwise(&self, number: usize, hands: &mut Hands<Zk<C>>) -> Ended<()> {
         let consumer = &mut hands.queues[number].1;
         if number == WORN {
-            let call = Call::new(object(number), Verb::Claim);
+            let call = Call::new(object(number), Verb::Claim).by_mistake();
             return operation(&self.client, call, nothing, || consumer.claim()).await.1.map(drop);
         }
-        let call = Call::new(object(number), Verb::Take);
+        let call = Call::new(object(number), Verb::Take).by_mistake();
         operation(&self.client, call, nothing, || consumer.take()).await.1.map(drop)
     }
 
@@ -71,7 +71,7 @@ impl<C: Client> Worker<C> {
         let claims: Vec<Claimed<Zk<C>>> = kept.into_iter().map(|(_, _, claim)| claim).collect();
         let items: Vec<String> = claims.iter().map(|claim| text_of(claim.item())).collect();
         let given = |journal: &mut Journal, at, op| self.gives(journal, (at, op), &items, &[]);
-        let call = Call::new(object(first.filter(|_| is_mixed).unwrap_or(number)), Verb::Confirm);
+        let call = Call::new(object(first.filter(|_| is_mixed).unwrap_or(number)), Verb::Confirm).by_mistake();
         operation(&self.client, call, given, || self.calls.confirm(&hands.zk, claims, Vec::new())).await.1
     }
 
@@ -87,7 +87,7 @@ impl<C: Client> Worker<C> {
         let queue = Queue::new(&hands.zk, QUEUES[0].path, options).expect("the directory is a good path");
         let mut producer = queue.producer();
         let given = |journal: &mut Journal, at, op| journal.given(at, me, op, &item, 0);
-        let call = Call::new(object(0), Verb::Put);
+        let call = Call::new(object(0), Verb::Put).by_mistake();
         operation(&self.client, call, given, || producer.put(item.as_bytes())).await.1
     }
 }

@@ -217,6 +217,7 @@ pub(crate) fn observed(seen: Seen, text: &str, number: u64) -> String {
         Seen::Opening => format!("is in generation {number}, with [{text}]"),
         Seen::Name => format!("has the name {text:?}"),
         Seen::State => format!("sees its hold as {text}"),
+        Seen::Ending => format!("is told how it ended: {}", text.replace('_', " ")),
         Seen::Line => format!("sees the contenders [{text}]"),
         Seen::Znode => format!("has {text} in its cache"),
         Seen::MemberData => format!("sees the member {text:?}"),

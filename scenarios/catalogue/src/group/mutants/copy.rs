@@ -6,6 +6,7 @@ use crate::group::workload::{DIRECTORY, Gathering, MemberHandle, new};
 use futures_util::future::select;
 use std::future::Future;
 use std::pin::pin;
+use zk_recipes::Released;
 use zk_recipes::group::{Group, Views, WithData};
 use zk_recipes::zk::{Armed, CreateMode, Duty, Error, ZooKeeper};
 
@@ -110,7 +111,7 @@ impl<Z: ZooKeeper> MemberHandle for MutantMember<Z> {
         }
     }
 
-    async fn leave(self) -> Result<(), Error> {
+    async fn leave(self) -> Result<Option<Released>, Error> {
         let Claim { zk, path, armed, czxid } = self.claim;
         loop {
             connected(&zk).await?;
@@ -121,13 +122,13 @@ impl<Z: ZooKeeper> MemberHandle for MutantMember<Z> {
                 Err(e) => return Err(e),
                 Ok(_) => {
                     armed.into_iter().for_each(Armed::done);
-                    return Ok(());
+                    return Ok(None);
                 }
             }
             match zk.delete(&path, None).await {
                 Ok(()) | Err(Error::NoNode) => {
                     armed.into_iter().for_each(Armed::done);
-                    return Ok(());
+                    return Ok(None);
                 }
                 Err(Error::ConnectionLoss) => {}
                 Err(e) => return Err(e),

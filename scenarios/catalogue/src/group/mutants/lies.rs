@@ -6,6 +6,7 @@ use crate::prelude::*;
 use std::future::pending;
 use zk_checker::history::Failure;
 use zk_harness::workload::TaskFn;
+use zk_recipes::Released;
 use zk_recipes::group::{Group, GroupView, Membership, Views, WithData};
 
 /// All mutants.
@@ -60,10 +61,10 @@ impl<C: Client, Z: ZooKeeper> MemberHandle for LyingMember<C, Z> {
         }
     }
 
-    async fn leave(self) -> Result<(), Error> {
-        let Some(right) = self.right else { return Ok(()) };
+    async fn leave(self) -> Result<Option<Released>, Error> {
+        let Some(right) = self.right else { return Ok(None) };
         let work = async { MemberHandle::leave(right).await };
-        self.liar.call_once(Verb::Release, work, || Some(())).await
+        self.liar.call_once(Verb::Release, work, || Some(None)).await
     }
 }
 

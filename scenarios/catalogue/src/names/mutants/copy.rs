@@ -4,6 +4,7 @@ use crate::claims::{Claim, Mutation, claim, over};
 use crate::copies::connected;
 use crate::names::workload::{self as names, NameService, Registered};
 use std::future::Future;
+use zk_recipes::Released;
 use zk_recipes::zk::{Error, ZooKeeper};
 
 /// The copy.
@@ -38,7 +39,7 @@ impl<Z: ZooKeeper> Registered<Z> for MutantName<Z> {
         over(&self.claim.zk, &self.claim.path)
     }
 
-    async fn release(self, present: Z) -> Result<(), Error> {
+    async fn release(self, present: Z) -> Result<Option<Released>, Error> {
         let releases_its_own = self.mutation.releases_its_own;
         let Claim { zk, path, czxid, armed: _armed } = self.claim;
         let zk = if releases_its_own { zk } else { present };
@@ -47,13 +48,13 @@ impl<Z: ZooKeeper> Registered<Z> for MutantName<Z> {
             if releases_its_own {
                 match zk.exists(&path).await {
                     Ok(Some(stat)) if stat.czxid == czxid => {}
-                    Ok(_) => return Ok(()),
+                    Ok(_) => return Ok(None),
                     Err(Error::ConnectionLoss) => continue,
                     Err(e) => return Err(e),
                 }
             }
             match zk.delete(&path, None).await {
-                Ok(()) | Err(Error::NoNode) => return Ok(()),
+                Ok(()) | Err(Error::NoNode) => return Ok(None),
                 Err(Error::ConnectionLoss) => {}
                 Err(e) => return Err(e),
             }

@@ -6,6 +6,7 @@ use crate::prelude::*;
 use std::future::pending;
 use zk_checker::history::Failure;
 use zk_harness::workload::TaskFn;
+use zk_recipes::Released;
 use zk_recipes::config::Versioned;
 use zk_recipes::names::{Freshness, Names, PermanentName, Registration, UniqueName};
 
@@ -94,10 +95,10 @@ impl<C: Client, Z: ZooKeeper> Registered<Z> for LyingRegistration<C, Z> {
         }
     }
 
-    async fn release(self, _: Z) -> Result<(), Error> {
-        let Some(right) = self.right else { return Ok(()) };
-        let work = async { right.release().await.map(drop) };
-        self.liar.call_once(Verb::Unregister, work, || Some(())).await
+    async fn release(self, _: Z) -> Result<Option<Released>, Error> {
+        let Some(right) = self.right else { return Ok(None) };
+        let work = async { right.release().await.map(Some) };
+        self.liar.call_once(Verb::Unregister, work, || Some(None)).await
     }
 }
 
