@@ -120,7 +120,8 @@ impl Rule for Answers {
     const ID: RuleId = RuleId::An1;
     const ALSO: &'static [RuleId] = &[RuleId::An2, RuleId::An3, RuleId::An4];
     const HEARS: Kinds = hears![
-        Call, Given, Mistaken, Observed, Unbelieve, Return, Reply, Notice, Lost, State, Created, Written, Deleted, Data, Crash,
+        Call, Given, Mistaken, Observed, Unbelieve, Return, Reply, Notice, Lost, State, Created, Written,
+        Deleted, Data, Crash,
     ];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
@@ -128,7 +129,7 @@ impl Rule for Answers {
             What::Call { object, verb, .. } => {
                 if let Who::Client(client) = event.who {
                     let mut doing = Doing::new(event.op, client, object, verb, scene);
-                    if matches!(verb, Verb::Release | Verb::Leave) {
+                    if matches!(verb, Verb::Release | Verb::Leave | Verb::Unregister) {
                         doing.gives_up = self.znodes.take_own(client, object);
                     }
                     self.open.push(doing);

@@ -38,7 +38,7 @@ struct Follower {
     /// Whether it was told anything yet.
     told: bool,
     found: bool,
-    /// The state in which it read the record last; zero if there was none.
+    /// The state in which it read the record last, since it was notified; zero if there was none.
     read: u64,
 }
 
@@ -293,9 +293,8 @@ impl Acknowledged {
         if view.op(id).verb != Verb::Observe {
             return;
         }
-        let is_record = |req: &&Req| {
-            req.kind == Request::Get && record_of(scene, req.path) == Some(view.op(id).object)
-        };
+        let is_record =
+            |req: &&Req| req.kind == Request::Get && record_of(scene, req.path) == Some(view.op(id).object);
         let Some(req) = view.request(req).filter(is_record) else { return };
         let served = if req.served == 0 { zxid } else { req.served };
         if let Some(follower) = self.followers.iter_mut().find(|follower| follower.op == id) {
@@ -303,11 +302,19 @@ impl Acknowledged {
         }
     }
 
+    /// A follower is notified: it has to read again.
+    fn notified(&mut self, id: OpId) {
+        if let Some(follower) = self.followers.iter_mut().find(|follower| follower.op == id) {
+            follower.read = 0;
+        }
+    }
+
     /// The record that a follower has read, and whose candidate is the first in the list that it has read.
     fn valid(&self, scene: &Scene<'_>, follower: &Follower) -> Option<&Record> {
         let op = scene.view.op(follower.op);
         let list = op.list.filter(|list| scene.view.is_sim() && list.zxid != 0)?;
-        let read = self.records.iter().rfind(|record| record.object == op.object && record.zxid <= follower.read)?;
+        let read =
+            self.records.iter().rfind(|record| record.object == op.object && record.zxid <= follower.read)?;
         let is_valid = read.gone > list.zxid
             && !read.written_over
             && Self::first_in(scene, op.object, list.zxid) == Some(read.epoch);
@@ -327,13 +334,14 @@ impl Acknowledged {
             let text = told().because(format!("e{}: it had been told that before", before.index));
             out.fail(RuleId::Le4, scene, object, &[before.index], text);
         } else if let Some(record) = before.as_ref().and_then(|before| self.valid(scene, before)) {
-            let text = told().because(format!(
-                "it had read the record of epoch {:#x}, which {} wrote at {}",
-                record.epoch,
-                scene.actor(record.op),
-                scene.when(record.since)
-            ))
-            .because("the candidate of that epoch is the first in the list that it had read");
+            let text = told()
+                .because(format!(
+                    "it had read the record of epoch {:#x}, which {} wrote at {}",
+                    record.epoch,
+                    scene.actor(record.op),
+                    scene.when(record.since)
+                ))
+                .because("the candidate of that epoch is the first in the list that it had read");
             out.fail(RuleId::Le4, scene, object, &[record.since.index], text);
         }
         self.news(id, before.map_or(0, |before| before.epoch), true, scene.index);
@@ -408,7 +416,8 @@ impl Rule for Acknowledged {
     const ID: RuleId = RuleId::Le4;
     const ABOUT: &'static [Kind] = &[Kind::Election];
     const ALSO: &'static [RuleId] = &[RuleId::Le5, RuleId::Mx11];
-    const HEARS: Kinds = hears![Call, Return, Reply, Observed, Txn, Created, Written, Deleted, Quiesce];
+    const HEARS: Kinds =
+        hears![Call, Return, Reply, Notice, Observed, Txn, Created, Written, Deleted, Quiesce];
 
     fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         if scene.view.healed && !self.followers.is_empty() && !self.records.is_empty() {
@@ -441,6 +450,7 @@ impl Rule for Acknowledged {
             }
             What::Written { path, zxid } => self.recorded(scene, event, (path, zxid), None, out),
             What::Deleted { path, by, zxid } => self.erased(scene, (path, zxid), by),
+            What::Notice { .. } => self.notified(event.op),
             What::Reply { req, code, zxid, .. } => self.reads(scene, event.op, req, (code, zxid)),
             What::Return { outcome: Outcome::Done, .. } if view.op(event.op).verb == Verb::Acknowledge => {
                 self.confirmed(scene, event.op, out);

@@ -488,8 +488,10 @@ fn an_1_who_gives_a_hold_back_is_told_how_it_ended() {
     // A foreign client had deleted it.
     let gone = "0.015 world fault foreign_delete a\n0.015 server:0 txn 0x5 s0 delete ok\n\
                 0.015 server:0 deleted 0x5 /lock/a-0 by s0\n";
-    let late = without(&without(&releases("clean"), "server:0 #3"), "b #2 notice");
-    let late = [HEAD, A_HOLDS, gone, &edit(&late, "reply r6 ok 0x5", "reply r6 no_node 0x5")].concat();
+    let late = "0.020 a #1 unbelieve released\n0.020 a release#3 call /lock\n0.020 a #3 send r6 delete /lock/a-0\n\
+                0.021 server:0 #3 txn 0x6 s1 delete no_node\n0.022 a #3 reply r6 no_node 0x6\n\
+                0.022 a #3 observed /lock ending clean 0x0\n0.022 a #3 return done\n";
+    let late = [HEAD, A_HOLDS, gone, late].concat();
     says(&late, "AN-1 fail");
     says(&edit(&late, "ending clean", "ending removed"), "AN-1 pass");
 }

@@ -40,7 +40,7 @@ pub(super) struct Doing {
     pub(super) number: u64,
     /// Whether its input is bad.
     pub(super) is_mistaken: bool,
-    /// For a release: the znodes that stood for the client when it was called.
+    /// For a call that gives something back: the znodes that stood for the client when it was called.
     pub(super) gives_up: Vec<Sym>,
     /// The last value that it handed to its caller.
     pub(super) seen: Option<(Seen, Sym)>,

@@ -161,7 +161,13 @@ fn opening(all: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings)
 }
 
 /// DB-3: the roster names all whose znodes were there at the opening.
-fn names_all(all: &Participants, scene: &Scene<'_>, part: &Participation, opening: &Ready, out: &mut Findings) {
+fn names_all(
+    all: &Participants,
+    scene: &Scene<'_>,
+    part: &Participation,
+    opening: &Ready,
+    out: &mut Findings,
+) {
     let told = part.roster.and_then(|roster| scene.tables.names.get(roster)).unwrap_or_default();
     if told.is_empty() {
         return;

@@ -10,8 +10,8 @@ use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
 use zk_checker::history::{Names as Texts, Sym};
-use zk_recipes::{Released, Stop};
 use zk_recipes::group::{Group, GroupOptions, GroupView, Membership, Views, WithData};
+use zk_recipes::{Released, Stop};
 
 /// A group under load.
 pub static WORKLOAD: Workload = Workload {

@@ -71,7 +71,8 @@ impl<C: Client> Worker<C> {
         let claims: Vec<Claimed<Zk<C>>> = kept.into_iter().map(|(_, _, claim)| claim).collect();
         let items: Vec<String> = claims.iter().map(|claim| text_of(claim.item())).collect();
         let given = |journal: &mut Journal, at, op| self.gives(journal, (at, op), &items, &[]);
-        let call = Call::new(object(first.filter(|_| is_mixed).unwrap_or(number)), Verb::Confirm).by_mistake();
+        let call =
+            Call::new(object(first.filter(|_| is_mixed).unwrap_or(number)), Verb::Confirm).by_mistake();
         operation(&self.client, call, given, || self.calls.confirm(&hands.zk, claims, Vec::new())).await.1
     }
 
