@@ -12,6 +12,7 @@ mod doing;
 mod done;
 mod ending;
 mod failed;
+mod later;
 mod nothing;
 mod seen;
 mod znodes;
@@ -35,6 +36,7 @@ pub(crate) struct Answers {
     /// The effect whose data come with the next event: the operation, and the number of the effect.
     written: Option<(OpId, usize)>,
     costly: cost::Costly,
+    later: later::Later,
 }
 
 impl Answers {
@@ -95,21 +97,23 @@ impl Answers {
         doing.is_late = answer.1 == Failure::TimedOut;
         match answer {
             (Outcome::Done, _) => {
-                self.costly.judge(scene, &doing, out);
+                self.costly.judge(scene, &doing, &mut self.later, out);
                 if scene.view.is_sim() {
                     done::judge(scene, &doing, &self.znodes, out);
                 }
                 self.znodes.done(&doing);
             }
             (Outcome::Refused, failure) => {
-                failed::judge(scene, &doing, failure, &self.znodes, out);
+                failed::judge(scene, &doing, failure, &self.znodes, (&mut self.later, out));
                 let has_left = scene.view.is_sim() && nothing::judge(scene, &doing, &self.znodes, out);
                 if !has_left && scene.view.op(id).in_flight > 0 {
                     self.refused.retain(|doing| scene.view.op(doing.id).in_flight > 0);
                     self.refused.push(doing);
                 }
             }
-            (Outcome::Unknown, failure) => failed::judge(scene, &doing, failure, &self.znodes, out),
+            (Outcome::Unknown, failure) => {
+                failed::judge(scene, &doing, failure, &self.znodes, (&mut self.later, out))
+            }
             // What was dropped is settled by the next call.
             (Outcome::Cancelled, _) => self.costly.disturbed(doing.client),
         }
@@ -233,6 +237,6 @@ impl Rule for Answers {
     }
 
     fn finish(&mut self, scene: &Scene<'_>, out: &mut Findings) {
-        self.costly.tell(scene, out);
+        self.later.tell(scene, out);
     }
 }

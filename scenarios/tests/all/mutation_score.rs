@@ -68,16 +68,6 @@ const GRANTED: &[&str] = &[
     "double-barrier-enter-pretends",
     "queue-take-pretends",
     "priority-queue-take-pretends",
-    "lock-acquire-pretends",
-    "lock-try-acquire-pretends",
-    "shared-lock-read-pretends",
-    "shared-lock-write-pretends",
-    "shared-lock-try-write-pretends",
-    "revocable-lock-read-pretends",
-    "revocable-lock-write-pretends",
-    "priority-lock-read-pretends",
-    "priority-lock-write-pretends",
-    "two-phase-commit-decide-pretends",
 ];
 
 /// Rules of their own find what a call leaves behind that stands for its client.
@@ -87,13 +77,10 @@ const LEFT_BEHIND: &[&str] = &[
     "shared-lock-release-pretends",
     "shared-lock-downgrade-pretends",
     "revocable-lock-release-pretends",
-    "revocable-lock-downgrade-pretends",
     "priority-lock-release-pretends",
-    "election-release-pretends",
     "group-join-denies",
     "double-barrier-enter-denies",
     "queue-claim-denies",
-    "shared-lock-downgrade-denies",
     "election-stand-denies",
 ];
 

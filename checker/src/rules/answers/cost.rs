@@ -1,6 +1,7 @@
 //! AN-4: a call that nothing disturbs costs no more than it promises.
 
 use super::doing::Doing;
+use super::later::Later;
 use crate::rules::prelude::*;
 use std::collections::BTreeSet;
 
@@ -10,32 +11,21 @@ struct Budget {
     round_trips: u32,
 }
 
-/// The calls that have cost too much. They are told at the end: a call that does the wrong thing often costs more as well, and the rule
-/// that knows the thing goes first.
+/// What calls have cost. Those that cost too much are told at the end: a call that does the wrong thing often costs more as well, and the
+/// rule that knows the thing goes first.
 #[derive(Default)]
 pub(super) struct Costly {
-    calls: Vec<Call>,
     /// The clients that have lost a reply or their connection, were refused, or have dropped a call: a later call of theirs may have to
     /// find out what became of an earlier one.
     disturbed: BTreeSet<u16>,
 }
-
-struct Call {
-    object: ObjectId,
-    called: u32,
-    returned: u32,
-    text: Explanation,
-}
-
-/// The number of calls that are told, for all objects.
-const TOLD: usize = 16;
 
 impl Costly {
     /// Judges the cost of an operation that has returned.
     ///
     /// It is undisturbed if there was no fault, no reply was lost, and no request was refused, now and in earlier calls of its client:
     /// whoever finds a directory missing or a name taken has to do more.
-    pub(super) fn judge(&mut self, scene: &Scene<'_>, doing: &Doing, out: &mut Findings) {
+    pub(super) fn judge(&self, scene: &Scene<'_>, doing: &Doing, later: &mut Later, out: &mut Findings) {
         let op = scene.view.op(doing.id);
         let Some(budget) = Budget::of(scene.kind(doing.object), doing.verb) else { return };
         let is_disturbed = !op.undisturbed || self.disturbed.contains(&doing.client);
@@ -50,9 +40,6 @@ impl Costly {
         } else {
             return;
         };
-        if self.calls.len() == TOLD {
-            return;
-        }
         let text = explain(format!("{} {costs}", doing.text(scene)))
             .because(format!(
                 "it was called at {}, and returned at {}",
@@ -60,22 +47,12 @@ impl Costly {
                 scene.when(scene.now())
             ))
             .not_excused("none of its replies was lost, and none of its requests was refused");
-        let (called, returned) = (doing.called.index, scene.index);
-        self.calls.push(Call { object: doing.object, called, returned, text });
+        later.keep(RuleId::An4, doing.object, [doing.called.index, scene.index], text);
     }
 
     /// Notes that a client was disturbed.
     pub(super) fn disturbed(&mut self, client: u16) {
         self.disturbed.insert(client);
-    }
-
-    /// Tells them.
-    pub(super) fn tell(&mut self, scene: &Scene<'_>, out: &mut Findings) {
-        for Call { object, called, returned, text } in self.calls.drain(..) {
-            if !out.is_enough(RuleId::An4, object) {
-                out.fail(RuleId::An4, scene, object, &[called, returned], text);
-            }
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! AN-1: who gives something back is told whether it lasted until then, and why not.
 
-use super::doing::Doing;
-use super::znodes::Znodes;
+use super::doing::{Act, Doing, Effect};
+use super::znodes::{Part, Znodes};
 use crate::rules::prelude::*;
 
 /// Judges how it ended, as the client was told.
@@ -33,8 +33,11 @@ fn wrong(scene: &Scene<'_>, doing: &Doing, told: &str, own: Option<Sym>, znodes:
     let session = scene.view.session(doing.session);
     // After a lost reply nobody knows whose delete it was.
     let is_certain = !doing.is_disturbed;
+    let deletes = |effect: &Effect| effect.act == Act::Deletes && effect.place.part == Part::Member;
     match (told, own) {
-        ("clean", None) if is_certain => Some("no znode stood for it when it was called".to_owned()),
+        ("clean", None) if is_certain && !doing.effects.iter().any(deletes) => {
+            Some("no znode stood for it when it was called".to_owned())
+        }
         ("clean", Some(own)) if znodes.is_told_lost(znodes.at(own).op) => {
             Some("it had been told that it is lost".to_owned())
         }

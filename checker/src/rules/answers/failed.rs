@@ -1,11 +1,18 @@
 //! AN-2: an operation that fails for a reason has met that reason.
 
 use super::doing::Doing;
+use super::later::Later;
 use super::znodes::{Part, Znode, Znodes, is_path, proves_nothing};
 use crate::rules::prelude::*;
 
 /// Judges the reason that an operation gave.
-pub(super) fn judge(scene: &Scene<'_>, doing: &Doing, failure: Failure, znodes: &Znodes, out: &mut Findings) {
+pub(super) fn judge(
+    scene: &Scene<'_>,
+    doing: &Doing,
+    failure: Failure,
+    znodes: &Znodes,
+    (later, out): (&mut Later, &mut Findings),
+) {
     if failure == Failure::None {
         return;
     }
@@ -18,7 +25,13 @@ pub(super) fn judge(scene: &Scene<'_>, doing: &Doing, failure: Failure, znodes: 
         explain(format!("{} failed at {}: {}", doing.text(scene), scene.when(scene.now()), failure.text()))
             .because(missing)
             .because(format!("it was called at {}", scene.when(doing.called)));
-    out.fail(RuleId::An2, scene, doing.object, &[doing.called.index], text);
+    // Another client may have broken the rules of the recipe before, and a site that was told a wrong decision cannot finish.
+    let is_told_later = failure == Failure::Mismatch || doing.verb == Verb::Finish;
+    if is_told_later {
+        later.keep(RuleId::An2, doing.object, [doing.called.index, scene.index], text);
+    } else {
+        out.fail(RuleId::An2, scene, doing.object, &[doing.called.index], text);
+    }
 }
 
 /// What should have happened before, and has not; `None` if it has.

@@ -53,7 +53,7 @@ fn any_operation_can_be_made_and_gives_back_what_the_recipe_gave() {
         Box::pin(async move {
             let w = Stage::from(w);
             let a = w.client("a").await;
-            let trying = a.does(Call::new(LOCK, Verb::TryAcquire), |zk| async move {
+            let trying = a.does(Call::new(LOCK, Verb::TryAcquire).by_mistake(), |zk| async move {
                 Lock::new(&zk, "nowhere", LockOptions::default())?.try_acquire().await
             });
             assert!(matches!(trying.await, Ended::Failed(error) if error.is_bad_input()));
