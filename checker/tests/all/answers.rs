@@ -494,4 +494,12 @@ fn an_1_who_gives_a_hold_back_is_told_how_it_ended() {
     let late = [HEAD, A_HOLDS, gone, late].concat();
     says(&late, "AN-1 fail");
     says(&edit(&late, "ending clean", "ending removed"), "AN-1 pass");
+    // It was deleted with its session, whose requests are not served any more.
+    let over = "0.015 server:0 txn 0x5 s1 close_session ok\n0.015 server:0 deleted 0x5 /lock/a-0 by s1\n\
+                0.015 server:0 ended s1 0x5\n0.020 a #1 unbelieve released\n0.020 a release#3 call /lock\n\
+                0.020 a #3 send r6 delete /lock/a-0\n0.021 a #3 lost r6\n0.021 a state s1 suspended\n\
+                0.022 a state s1 expired\n0.022 a #3 observed /lock ending clean 0x0\n0.022 a #3 return done\n";
+    let over = [HEAD, A_HOLDS, over].concat();
+    says(&over, "AN-1 fail");
+    says(&edit(&over, "ending clean", "ending session_over"), "AN-1 pass");
 }

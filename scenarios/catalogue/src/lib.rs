@@ -75,6 +75,7 @@ mod lies;
 pub mod lock;
 pub mod long_holds;
 pub mod many_holds;
+pub mod mistakes;
 pub mod names;
 mod prelude;
 pub mod priority_lock;
@@ -129,6 +130,7 @@ pub static RECIPES: &[&Recipe] = &[
     &worn_lines::RECIPE,
     &worn_queues::RECIPE,
     &relaxed_queue::RECIPE,
+    &mistakes::RECIPE,
     &raw::RECIPE,
 ];
 

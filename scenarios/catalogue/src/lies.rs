@@ -35,6 +35,10 @@ pub(crate) enum How {
     Repeats,
     /// It returns done as soon as its first request is answered, and leaves the others out.
     StopsHalfway,
+    /// An attempt that does not wait says that there is nothing to get, and asks nobody.
+    FindsNothing,
+    /// What is given back is said to have lasted until then, whatever has become of it.
+    EndsClean,
 }
 
 /// A client's recipe that tells a lie.
@@ -78,7 +82,7 @@ impl<C: Client> Liar<C> {
             return work.await;
         }
         match self.lie.how {
-            How::Pretends => match feigned() {
+            How::Pretends | How::FindsNothing => match feigned() {
                 Some(value) => {
                     // A guard in there that was dropped would do in the background what is left undone here.
                     std::mem::forget(work);
@@ -98,8 +102,21 @@ impl<C: Client> Liar<C> {
                 Some(value) => self.until_answered(work, value).await,
                 None => work.await,
             },
-            How::Repeats => work.await,
+            How::Repeats | How::EndsClean => work.await,
         }
+    }
+
+    /// The same for a call that gives something back.
+    pub(crate) async fn ends<T: Send>(
+        &self,
+        verb: Verb,
+        work: impl Future<Output = Result<T, Error>> + Send,
+        clean: T,
+    ) -> Result<T, Error> {
+        if self.lie.how == How::EndsClean && self.lies_in(verb) {
+            return work.await.map(|_| clean);
+        }
+        self.call_once(verb, work, || Some(clean)).await
     }
 
     /// The same for what a stream tells next. One that repeats tells once more what it has told.
@@ -131,7 +148,9 @@ impl<C: Client> Liar<C> {
     pub(crate) fn reason_of(&self, how: How) -> Error {
         match how {
             How::Denies(reasons) | How::Refuses(reasons) => self.one_of(reasons),
-            How::Pretends | How::Repeats | How::StopsHalfway => Error::Unimplemented,
+            How::Pretends | How::Repeats | How::StopsHalfway | How::FindsNothing | How::EndsClean => {
+                Error::Unimplemented
+            }
         }
     }
 
@@ -231,9 +250,16 @@ impl<C: Client, H: Held> Held for Hold<C, H> {
 
     async fn release(self) -> Result<Released, Error> {
         let Some(held) = self.held else { return Ok(Released::Clean) };
-        let work = async { held.release().await };
-        self.liar.call_once(Verb::Release, work, || Some(Released::Clean)).await
+        self.liar.ends(Verb::Release, held.release(), Released::Clean).await
     }
+}
+
+/// Faults that end a session while its client lives: not every hold lasts until it is given back.
+pub(crate) const LOSSES: &[Fault] = &[Fault::SessionExpiry, Fault::ClientPartition];
+
+/// A plan with many of them.
+pub(crate) fn lossy() -> Plan {
+    Plan { clients: 4, rounds: 16, faults: 40, ..Plan::calm().with(LOSSES, 0.1) }
 }
 
 /// The token of a feigned hold.

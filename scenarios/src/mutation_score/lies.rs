@@ -12,7 +12,8 @@ pub const BEGIN: &str = "<!-- lies: written by `cargo sim mutants --write-readme
 pub const END: &str = "<!-- end of the lies -->";
 
 /// The lies that the names of such mutants end with.
-pub const LIES: [&str; 5] = ["pretends", "denies", "refuses", "repeats", "stops-halfway"];
+pub const LIES: [&str; 7] =
+    ["pretends", "denies", "refuses", "repeats", "stops-halfway", "finds-nothing", "ends-clean"];
 
 /// Whether it is such a mutant.
 pub fn lies(workload: &Workload) -> bool {

@@ -41,6 +41,13 @@ fn wrong(scene: &Scene<'_>, doing: &Doing, told: &str, own: Option<Sym>, znodes:
         ("clean", Some(own)) if znodes.is_told_lost(znodes.at(own).op) => {
             Some("it had been told that it is lost".to_owned())
         }
+        // No request is served in a session that has ended: none can have deleted it.
+        ("clean", None) if session.ended.came() && session.ended.index < doing.called.index => {
+            Some(format!("{} ended at {}", scene.session(doing.session), scene.when(session.ended)))
+        }
+        ("clean", Some(own)) if znodes.went_with_its_session(scene, own) => {
+            Some(format!("{} was deleted with its session", scene.znode(own)))
+        }
         ("removed", Some(own)) if znodes.at(own).is_alive => {
             Some(format!("{} still exists", scene.znode(own)))
         }

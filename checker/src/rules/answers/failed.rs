@@ -114,7 +114,14 @@ fn has_numbers_left(scene: &Scene<'_>, doing: &Doing) -> Option<String> {
 
 /// A time limit is over by the caller's own clock, which may run fast by a tenth.
 fn before_the_limit(scene: &Scene<'_>, doing: &Doing) -> Option<String> {
-    let limit = u64::from(scene.view.op(doing.id).limit);
+    let op = scene.view.op(doing.id);
+    let is_answered = op.sends > 0 && op.in_flight == 0 && !doing.is_disturbed && !doing.is_refused();
+    if doing.is_mistaken && is_answered {
+        return Some(
+            "its input is wrong, which is told at once, and all of its requests were answered".to_owned(),
+        );
+    }
+    let limit = u64::from(op.limit);
     let waited = scene.at - doing.called.at;
     match limit {
         0 => Some("the caller has set no limit".to_owned()),
@@ -133,9 +140,9 @@ fn nothing(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<String> 
     if doing.verb == Verb::Recall && scene.view.is_sim() {
         return its_registration_stands(scene, doing, znodes);
     }
-    if doing.verb == Verb::Claim && scene.view.is_sim() && !gave_up {
+    if matches!(doing.verb, Verb::Claim | Verb::Take) && scene.view.is_sim() && !gave_up {
         let item = znodes.free_item(scene, doing)?;
-        return Some(format!("its session put {} before, and no consumer has claimed it", scene.znode(item)));
+        return Some(format!("its session put {} before, and no consumer has got it", scene.znode(item)));
     }
     if !doing.verb.is_try() || !scene.view.is_sim() || gave_up || op.nodes == 0 {
         return None;
@@ -218,9 +225,10 @@ fn has_not_joined(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<S
     // What went with the session counts until the client learns of that: the calls of an ended session say that it is over.
     let session = scene.view.session(doing.session);
     let is_unheard = session.ended.came() && !session.known_over.came();
-    let with_it = |znode: &Znode| znode.owner == doing.session && znode.deleted.at == session.ended.at;
-    let is_own = znode.is_some_and(|(_, znode)| match znode.client == doing.client {
-        true => znode.existed_since(doing.called) || is_unheard && with_it(znode),
+    let with_it =
+        |path, znode: &Znode| znode.owner == doing.session && znodes.went_with_its_session(scene, path);
+    let is_own = znode.is_some_and(|(path, znode)| match znode.client == doing.client {
+        true => znode.existed_since(doing.called) || is_unheard && with_it(path, znode),
         // Another client has had the name since, and what was there before is not known any more.
         false => is_unheard,
     });

@@ -241,6 +241,13 @@ impl Znodes {
         self.told_lost.contains(&op)
     }
 
+    /// Whether it was deleted with the session that owned it.
+    pub(super) fn went_with_its_session(&self, scene: &Scene<'_>, path: Sym) -> bool {
+        let znode = self.at(path);
+        let ended = scene.view.session(znode.owner).ended;
+        ended.came() && znode.deleted.at == ended.at
+    }
+
     /// Notes an operation that has returned done: what it has created stands for its client.
     pub(super) fn done(&mut self, doing: &Doing) {
         let is_own = |part| matches!(part, Part::Member | Part::Claim);

@@ -18,6 +18,11 @@ pub(super) trait Calls<Z: ZooKeeper>: Send + Sync {
         barrier.wait_until_down().boxed()
     }
 
+    /// The number of participants that a client enters for, who is told another one than the barrier is for.
+    fn number(&self, told: usize, _is_for: usize) -> usize {
+        told
+    }
+
     /// The znode of a place inside a double barrier.
     fn path(&self, place: &Inside<Z>) -> String {
         place.path().to_owned()

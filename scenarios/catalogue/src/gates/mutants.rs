@@ -14,6 +14,7 @@ pub(super) static ALL: &[&Workload] = &[
     &WAIT_DOWN_PRETENDS,
     &WAITS_FOR_EVER,
     &PATH_OF_ANOTHER,
+    &ENTERS_WITH_ANY_NUMBER,
     &PLACE_ALWAYS_HELD,
     &PLACE_NEVER_HELD,
     &PLACE_RESUMES_TOO_EARLY,
@@ -91,6 +92,22 @@ struct PathOfAnother;
 impl<Z: ZooKeeper> Calls<Z> for PathOfAnother {
     fn path(&self, place: &Inside<Z>) -> String {
         format!("{}0", place.path())
+    }
+}
+
+/// Participants that disagree about their number go on together: one of them works with too few.
+static ENTERS_WITH_ANY_NUMBER: Workload = mutant(
+    "gates-enters-with-any-number",
+    "who enters for another number of participants is let in, or waits, as if it were for the right one",
+    Caught::by(An2).or(&[(An1, "it gets in")]),
+    |task| client(task, Arc::new(EntersWithAnyNumber)).boxed(),
+);
+
+struct EntersWithAnyNumber;
+
+impl<Z: ZooKeeper> Calls<Z> for EntersWithAnyNumber {
+    fn number(&self, _: usize, is_for: usize) -> usize {
+        is_for
     }
 }
 

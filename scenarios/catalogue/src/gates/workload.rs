@@ -2,7 +2,8 @@
 //!
 //! By turns all are at a barrier or at one of two double barriers. At the barrier some raise and lower it, and the others wait, for
 //! the one that stands or until none does, until it opens or they have enough and drop the wait. At a double barrier they enter, work
-//! inside, go on after a suspicion, and leave; who finds nobody to begin with drops the call in the end. Missing parents are created
+//! inside, go on after a suspicion, and leave; who finds nobody to begin with drops the call in the end; now and then
+//! somebody inside takes the barrier for one of more participants. Missing parents are created
 //! as containers or as persistent znodes, or must exist.
 
 use super::calls::{Calls, Right};
@@ -38,6 +39,7 @@ pub static STATED: Stated = Stated {
         "a wait without a limit is dropped",
         "a wait without a limit ends with the barrier",
         "an entrant without a limit drops its call",
+        "a barrier is for another number of participants",
         "a directory that must exist is missing",
         "a place inside is confirmed after a suspicion",
         "a place inside is lost",
@@ -213,9 +215,32 @@ impl<C: Client> Visitor<'_, C> {
             ended => return over(&ended),
         };
         self.works(setup.object, op, &place).await;
+        if client.choose(8) == 7 {
+            self.enters_otherwise(setup, parents).await;
+        }
         let call = Call::new(setup.object, Verb::Leave);
         let _ = operation(client, call, nothing, || place.leave()).await;
         Round::Over
+    }
+
+    /// Enters as if the barrier were for one participant more. It stands, since this client is inside.
+    async fn enters_otherwise(&self, setup: &double::Setup, parents: Parents) {
+        let id = format!("q{}", self.client.number());
+        let double::Setup { participants, reuse, leave, .. } = *setup;
+        let options = DoubleBarrierOptions {
+            participants: self.calls.number(participants + 1, participants),
+            id: Some(id.clone()),
+            reuse,
+            leave,
+            parents,
+        };
+        let barrier = DoubleBarrier::new(&self.zk, setup.path, options).expect("the input is good");
+        let limit = self.setting.pace.limit;
+        let call = Call::new(setup.object, Verb::Enter).within(limit).by_mistake();
+        let given = |journal: &mut Journal, at, op| journal.given(at, self.client.number(), op, &id, 0);
+        let ended = operation(self.client, call, given, || barrier.enter_within(limit)).await.1;
+        let is_mismatch = matches!(&ended, Ended::Failed(error) if error.is_mismatch());
+        sometimes!(self.client, "a barrier is for another number of participants", is_mismatch);
     }
 
     /// Works inside until it is enough or the place is lost.

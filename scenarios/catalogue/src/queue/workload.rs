@@ -9,7 +9,7 @@ use crate::prelude::*;
 use std::future::Future;
 use std::time::Duration;
 use zk_checker::history::Outcome;
-use zk_harness::operation::patient_operation;
+use zk_harness::operation::{observed_attempt, patient_operation};
 use zk_harness::rounds::Sessions;
 use zk_recipes::zk::SessionId;
 use zk_recipes::{
@@ -98,7 +98,7 @@ pub trait Gets: Send {
     fn take(&mut self, count: usize) -> impl Future<Output = Result<Vec<Item>, Error>> + Send;
 
     /// Takes an item if there is one.
-    fn try_take(&mut self) -> impl Future<Output = Result<Vec<Item>, Error>> + Send;
+    fn try_take(&mut self) -> impl Future<Output = Result<Option<Item>, Error>> + Send;
 
     /// Waits for an item and claims it.
     fn claim(&mut self) -> impl Future<Output = Result<Self::Claim, Error>> + Send;
@@ -153,8 +153,8 @@ impl<Z: ZooKeeper> Gets for Consumer<Z> {
         }
     }
 
-    async fn try_take(&mut self) -> Result<Vec<Item>, Error> {
-        Ok(Consumer::try_take(self).await?.into_iter().collect())
+    fn try_take(&mut self) -> impl Future<Output = Result<Option<Item>, Error>> + Send {
+        Consumer::try_take(self)
     }
 
     fn claim(&mut self) -> impl Future<Output = Result<Claimed<Z>, Error>> + Send {
@@ -268,15 +268,14 @@ impl<C: Client> QueueClient<C> {
 
     async fn takes(&self, object: ObjectId, gets: &mut impl Gets) {
         let (call, me) = (Call::new(object, Verb::Take), self.client.number());
-        let observed = |journal: &mut Journal, at, op, items: &Vec<Item>| {
-            for item in items {
-                observe(journal, at, me, op, object, item);
-            }
-        };
+        let one = |journal: &mut Journal, at, op, item: &Item| observe(journal, at, me, op, object, item);
         if self.client.choose(6) == 5 {
-            let _ = observed_operation(&self.client, call, |_, _, _| {}, || gets.try_take(), observed).await;
+            let _ = observed_attempt(&self.client, call, nothing, || gets.try_take(), one).await;
             return;
         }
+        let observed = |journal: &mut Journal, at, op, items: &Vec<Item>| {
+            items.iter().for_each(|item| one(journal, at, op, item));
+        };
         let count = if self.client.choose(3) == 2 { 3 } else { 1 };
         let (_, ended) =
             patient_operation(&self.client, call, self.patience(), || gets.take(count), observed).await;

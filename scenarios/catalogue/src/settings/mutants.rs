@@ -22,6 +22,7 @@ pub(super) static ALL: &[&Workload] = &[
     &PUBLISHES_TWICE,
     &PUBLISHES_IN_PLACE,
     &FOLLOWS_A_CACHE,
+    &SNAPSHOT_FINDS_NO_SET,
 ];
 
 /// The step that is wrong.
@@ -35,6 +36,7 @@ enum Wrong {
     PublishesTwice,
     PublishesInPlace,
     FollowsACache,
+    SnapshotFindsNoSet,
 }
 
 /// The last value that a client has followed.
@@ -160,7 +162,12 @@ impl<Z: ZooKeeper> Configuration for WrongConfig<Z> {
     }
 
     async fn snapshot(&self) -> Result<Option<Snapshot>, Error> {
-        self.right.snapshot().await
+        match self.right.snapshot().await {
+            Ok(Some(_)) if self.wrong == Wrong::SnapshotFindsNoSet => {
+                Err(Error::Mismatch("the set has gone".to_owned()))
+            }
+            taken => taken,
+        }
     }
 }
 
@@ -268,4 +275,12 @@ static FOLLOWS_A_CACHE: Workload = mutant(
     "a follower returns the last value of the one before, without asking",
     Caught::by(Cf5),
     |task| run(task, Wrong::FollowsACache),
+);
+
+/// A reader of a set that stands is told that somebody has destroyed it.
+static SNAPSHOT_FINDS_NO_SET: Workload = mutant(
+    "settings-snapshot-finds-no-set",
+    "a snapshot fails as if the set that the pointer names were not there",
+    Caught::by(An2),
+    |task| run(task, Wrong::SnapshotFindsNoSet),
 );

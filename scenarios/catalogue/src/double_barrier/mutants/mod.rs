@@ -5,6 +5,7 @@ mod entering;
 mod leaving;
 pub(super) mod lies;
 mod ready;
+mod roster;
 
 use super::workload::{Setup, WORKLOAD, client, object};
 use crate::prelude::*;
@@ -22,6 +23,7 @@ pub(super) static ALL: &[&Workload] = &[
     &ready::READY_STAYS,
     &leaving::WATCH_ALL,
     &entering::ONE_SHORT,
+    &roster::LACKS_ONE,
 ];
 
 /// One double barrier, for all clients.

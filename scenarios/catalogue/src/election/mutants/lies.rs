@@ -1,7 +1,7 @@
 //! The right election, one operation of which [lies](crate::lies).
 
 use crate::election::workload::{Electing, Follower, Office, WORKLOAD, client, new};
-use crate::lies::{Hold, How, Liar, Lie, UNMET_OF_HOLDS};
+use crate::lies::{Hold, How, LOSSES, Liar, Lie, UNMET_OF_HOLDS, lossy};
 use crate::prelude::*;
 use std::time::Duration;
 use zk_checker::history::Failure;
@@ -20,6 +20,7 @@ pub(in crate::election) static ALL: &[&Workload] = &[
     &RELEASE_PRETENDS,
     &RELEASE_DENIES,
     &RELEASE_REFUSES,
+    &RELEASE_ENDS_CLEAN,
     &OBSERVE_PRETENDS,
     &OBSERVE_REFUSES,
     &OBSERVE_REPEATS,
@@ -163,6 +164,16 @@ static RELEASE_REFUSES: Workload = mutant(
     "resign fails for a reason that never occurred",
     Caught::by(An2),
     |task| run(task, &Lie { verb: Verb::Release, how: How::Refuses(UNMET_OF_HOLDS) }),
+);
+
+/// A term that was lost is said to have lasted until it was resigned: whoever wrote meanwhile does not look back.
+static RELEASE_ENDS_CLEAN: Workload = WORKLOAD.mutant(
+    "election-release-ends-clean",
+    "resign says that the term lasted until then, whatever has become of it",
+    Caught::by(An1),
+    LOSSES,
+    |_| lossy(),
+    |task| run(task, &Lie { verb: Verb::Release, how: How::EndsClean }),
 );
 
 /// A follower is told that nobody leads while somebody does.

@@ -4,6 +4,7 @@ mod acknowledgement;
 mod candidates;
 mod leader;
 pub(super) mod lies;
+mod observing;
 
 use super::workload::WORKLOAD;
 use crate::prelude::*;
@@ -23,6 +24,7 @@ pub(super) static ALL: &[&Workload] = &[
     &acknowledgement::WAITS_FOR_ACK,
     &candidates::WATCH_LEADER,
     &leader::DEAF_WHEN_DEPOSED,
+    &observing::TELLS_NOBODY,
 ];
 
 /// Those that show on real servers, without the simulation's faults.

@@ -1,7 +1,7 @@
 //! The right group, one operation of which [lies](crate::lies).
 
 use crate::group::workload::{Gathering, MemberHandle, Observes, WORKLOAD, client, new};
-use crate::lies::{FEIGNED, How, Liar, Lie};
+use crate::lies::{FEIGNED, How, LOSSES, Liar, Lie, lossy};
 use crate::prelude::*;
 use std::future::pending;
 use zk_checker::history::Failure;
@@ -18,6 +18,7 @@ pub(in crate::group) static ALL: &[&Workload] = &[
     &RELEASE_PRETENDS,
     &RELEASE_DENIES,
     &RELEASE_REFUSES,
+    &RELEASE_ENDS_CLEAN,
     &WATCH_PRETENDS,
     &WATCH_REFUSES,
     &WATCH_REPEATS,
@@ -63,8 +64,7 @@ impl<C: Client, Z: ZooKeeper> MemberHandle for LyingMember<C, Z> {
 
     async fn leave(self) -> Result<Option<Released>, Error> {
         let Some(right) = self.right else { return Ok(None) };
-        let work = async { MemberHandle::leave(right).await };
-        self.liar.call_once(Verb::Release, work, || Some(None)).await
+        self.liar.ends(Verb::Release, MemberHandle::leave(right), Some(Released::Clean)).await
     }
 }
 
@@ -155,6 +155,16 @@ static RELEASE_REFUSES: Workload = mutant(
             &[Failure::TimedOut, Failure::Removed, Failure::NoNode, Failure::ConnectionLoss];
         run(task, &Lie { verb: Verb::Release, how: How::Refuses(REASONS) })
     },
+);
+
+/// A membership that was lost is said to have lasted until its member left: nobody asks what was missed.
+static RELEASE_ENDS_CLEAN: Workload = WORKLOAD.mutant(
+    "group-release-ends-clean",
+    "leave says that the membership lasted until then, whatever has become of it",
+    Caught::by(An1),
+    LOSSES,
+    |_| lossy(),
+    |task| run(task, &Lie { verb: Verb::Release, how: How::EndsClean }),
 );
 
 /// A follower is told that the group is empty while it has members.

@@ -1,6 +1,6 @@
 //! The right lock, one operation of which [lies](crate::lies).
 
-use crate::lies::{Hold, How, Liar, Lie, NOT_HELD, UNMET_OF_HOLDS};
+use crate::lies::{Hold, How, LOSSES, Liar, Lie, NOT_HELD, UNMET_OF_HOLDS, lossy};
 use crate::lock::workload::{Exclusive, WORKLOAD, client, new};
 use crate::prelude::*;
 use zk_checker::history::Failure;
@@ -15,9 +15,11 @@ pub(in crate::lock) static ALL: &[&Workload] = &[
     &TRY_ACQUIRE_PRETENDS,
     &TRY_ACQUIRE_DENIES,
     &TRY_ACQUIRE_REFUSES,
+    &TRY_ACQUIRE_FINDS_NOTHING,
     &RELEASE_PRETENDS,
     &RELEASE_DENIES,
     &RELEASE_REFUSES,
+    &RELEASE_ENDS_CLEAN,
 ];
 
 #[derive(Clone)]
@@ -35,7 +37,11 @@ impl<C: Client, Z: ZooKeeper> Exclusive for LyingLock<C, Z> {
             let held = self.right.take(call).await?;
             Ok(held.map(|held| Hold::of(liar, held)))
         };
-        liar.call(call.verb, work, || Some(Hold::feigned(liar))).await
+        let feigned = || match liar.how() {
+            How::FindsNothing => Some(None),
+            _ => Some(Hold::feigned(liar)),
+        };
+        liar.call(call.verb, work, feigned).await
     }
 }
 
@@ -102,6 +108,14 @@ static TRY_ACQUIRE_REFUSES: Workload = mutant(
     |task| run(task, &Lie { verb: Verb::TryAcquire, how: How::Refuses(UNMET_OF_HOLDS) }),
 );
 
+/// A lock that is free is said to be taken: its caller never gets it.
+static TRY_ACQUIRE_FINDS_NOTHING: Workload = mutant(
+    "lock-try-acquire-finds-nothing",
+    "an attempt says that the lock is not free, without asking",
+    Caught::by(An2),
+    |task| run(task, &Lie { verb: Verb::TryAcquire, how: How::FindsNothing }),
+);
+
 /// A hold that is said to be given back, and stands: the next waiter waits for as long as the session lives.
 static RELEASE_PRETENDS: Workload =
     mutant("lock-release-pretends", "release returns done and deletes nothing", Caught::by(Mx12), |task| {
@@ -120,4 +134,14 @@ static RELEASE_REFUSES: Workload = mutant(
     "release fails for a reason that never occurred",
     Caught::by(An2),
     |task| run(task, &Lie { verb: Verb::Release, how: How::Refuses(UNMET_OF_HOLDS) }),
+);
+
+/// A hold that was lost is said to have lasted until it was given back: whoever wrote meanwhile does not look back.
+static RELEASE_ENDS_CLEAN: Workload = WORKLOAD.mutant(
+    "lock-release-ends-clean",
+    "release says that a hold lasted until then, whatever has become of it",
+    Caught::by(An1),
+    LOSSES,
+    |_| lossy(),
+    |task| run(task, &Lie { verb: Verb::Release, how: How::EndsClean }),
 );

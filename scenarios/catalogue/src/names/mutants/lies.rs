@@ -1,6 +1,6 @@
 //! The right name service, one operation of which [lies](crate::lies).
 
-use crate::lies::{FEIGNED, How, Liar, Lie};
+use crate::lies::{FEIGNED, How, LOSSES, Liar, Lie, lossy};
 use crate::names::workload::{NameService, Registered, WORKLOAD, client, new};
 use crate::prelude::*;
 use std::future::pending;
@@ -18,6 +18,7 @@ pub(in crate::names) static ALL: &[&Workload] = &[
     &UNREGISTER_PRETENDS,
     &UNREGISTER_DENIES,
     &UNREGISTER_REFUSES,
+    &UNREGISTER_ENDS_CLEAN,
     &RESOLVE_PRETENDS,
     &RESOLVE_REFUSES,
     &RESOLVE_REPEATS,
@@ -98,7 +99,7 @@ impl<C: Client, Z: ZooKeeper> Registered<Z> for LyingRegistration<C, Z> {
     async fn release(self, _: Z) -> Result<Option<Released>, Error> {
         let Some(right) = self.right else { return Ok(None) };
         let work = async { right.release().await.map(Some) };
-        self.liar.call_once(Verb::Unregister, work, || Some(None)).await
+        self.liar.ends(Verb::Unregister, work, Some(Released::Clean)).await
     }
 }
 
@@ -166,6 +167,16 @@ static UNREGISTER_REFUSES: Workload = mutant(
             &[Failure::TimedOut, Failure::Removed, Failure::Denied, Failure::ConnectionLoss];
         run(task, &Lie { verb: Verb::Unregister, how: How::Refuses(REASONS) })
     },
+);
+
+/// A registration that was lost is said to have lasted until it was given back: nobody asks who had the name.
+static UNREGISTER_ENDS_CLEAN: Workload = WORKLOAD.mutant(
+    "names-unregister-ends-clean",
+    "unregister says that the registration lasted until then, whatever has become of it",
+    Caught::by(An1),
+    LOSSES,
+    |_| lossy(),
+    |task| run(task, &Lie { verb: Verb::Unregister, how: How::EndsClean }),
 );
 
 /// A name that is registered is said to be free.

@@ -1,6 +1,6 @@
 //! The right priority lock, one operation of which [lies](crate::lies).
 
-use crate::lies::{Hold, How, Liar, Lie, NOT_HELD, UNMET_OF_HOLDS};
+use crate::lies::{Hold, How, LOSSES, Liar, Lie, NOT_HELD, UNMET_OF_HOLDS, lossy};
 use crate::prelude::*;
 use crate::priority_lock::workload::{HeldUrgently, Urgent, WORKLOAD, client, right};
 use std::future::pending;
@@ -20,6 +20,7 @@ pub(in crate::priority_lock) static ALL: &[&Workload] = &[
     &RELEASE_PRETENDS,
     &RELEASE_DENIES,
     &RELEASE_REFUSES,
+    &RELEASE_ENDS_CLEAN,
 ];
 
 struct LyingLock<C, Z: ZooKeeper> {
@@ -133,4 +134,14 @@ static RELEASE_REFUSES: Workload = mutant(
     "release fails for a reason that never occurred",
     Caught::by(An2),
     |task| run(task, &Lie { verb: Verb::Release, how: How::Refuses(UNMET_OF_HOLDS) }),
+);
+
+/// A hold that was lost is said to have lasted until it was given back: whoever wrote meanwhile does not look back.
+static RELEASE_ENDS_CLEAN: Workload = WORKLOAD.mutant(
+    "priority-lock-release-ends-clean",
+    "release says that a hold lasted until then, whatever has become of it",
+    Caught::by(An1),
+    LOSSES,
+    |_| lossy(),
+    |task| run(task, &Lie { verb: Verb::Release, how: How::EndsClean }),
 );

@@ -17,6 +17,7 @@ pub(in crate::priority_queue) static ALL: &[&Workload] = &[
     &TAKE_PRETENDS,
     &TAKE_DENIES,
     &TAKE_REFUSES,
+    &TAKE_FINDS_NOTHING,
     &CLAIM_PRETENDS,
     &CLAIM_REFUSES,
     &CONFIRM_PRETENDS,
@@ -92,6 +93,14 @@ static TAKE_REFUSES: Workload = mutant(
     "take fails for a reason that never occurred",
     Caught::by(An2),
     |task| run(task, &Lie { verb: Verb::Take, how: How::Refuses(UNMET) }),
+);
+
+/// An item that is in the queue is said not to be there: its caller stops asking.
+static TAKE_FINDS_NOTHING: Workload = mutant(
+    "priority-queue-take-finds-nothing",
+    "an attempt says that there is no item, without asking",
+    Caught::by(An2),
+    |task| run(task, &Lie { verb: Verb::Take, how: How::FindsNothing }),
 );
 
 /// An item is claimed that nobody has put.

@@ -56,7 +56,7 @@ impl<Z: ZooKeeper> Gets for BlindConsumer<Z> {
         Gets::take(&mut self.0, count).await
     }
 
-    async fn try_take(&mut self) -> Result<Vec<Item>, Error> {
+    async fn try_take(&mut self) -> Result<Option<Item>, Error> {
         Gets::try_take(&mut self.0).await
     }
 

@@ -198,8 +198,8 @@ impl<Z: ZooKeeper> Gets for MutantConsumer<Z> {
         Ok(self.next(true).await?.into_iter().collect())
     }
 
-    async fn try_take(&mut self) -> Result<Vec<Item>, Error> {
-        Ok(self.next(false).await?.into_iter().collect())
+    async fn try_take(&mut self) -> Result<Option<Item>, Error> {
+        self.next(false).await
     }
 
     async fn claim(&mut self) -> Result<Claimed<Z>, Error> {

@@ -18,6 +18,7 @@ pub(in crate::queue) static ALL: &[&Workload] = &[
     &TAKE_PRETENDS,
     &TAKE_DENIES,
     &TAKE_REFUSES,
+    &TAKE_FINDS_NOTHING,
     &CLAIM_PRETENDS,
     &CLAIM_DENIES,
     &CLAIM_REFUSES,
@@ -54,12 +55,14 @@ impl<C: Client, G: Gets + Sync> Gets for Lying<C, G> {
 
     async fn take(&mut self, count: usize) -> Result<Vec<Item>, Error> {
         let work = async { self.right.take(count).await };
-        self.liar.call_once(Verb::Take, work, || Some(vec![feigned()])).await
+        let items = || (self.liar.how() != How::FindsNothing).then(|| vec![feigned()]);
+        self.liar.call_once(Verb::Take, work, items).await
     }
 
-    async fn try_take(&mut self) -> Result<Vec<Item>, Error> {
+    async fn try_take(&mut self) -> Result<Option<Item>, Error> {
         let work = async { self.right.try_take().await };
-        self.liar.call_once(Verb::Take, work, || Some(vec![feigned()])).await
+        let item = (self.liar.how() != How::FindsNothing).then(feigned);
+        self.liar.call_once(Verb::Take, work, || Some(item)).await
     }
 
     async fn claim(&mut self) -> Result<Self::Claim, Error> {
@@ -178,6 +181,14 @@ static TAKE_REFUSES: Workload =
     mutant("queue-take-refuses", "take fails for a reason that never occurred", Caught::by(An2), |task| {
         run(task, &Lie { verb: Verb::Take, how: How::Refuses(UNMET) })
     });
+
+/// An item that is in the queue is said not to be there: its caller stops asking.
+static TAKE_FINDS_NOTHING: Workload = mutant(
+    "queue-take-finds-nothing",
+    "an attempt says that there is no item, without asking",
+    Caught::by(An2),
+    |task| run(task, &Lie { verb: Verb::Take, how: How::FindsNothing }),
+);
 
 /// An item is claimed that nobody has put.
 static CLAIM_PRETENDS: Workload =

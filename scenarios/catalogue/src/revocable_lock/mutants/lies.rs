@@ -1,6 +1,6 @@
 //! The right revocable lock, one operation of which [lies](crate::lies).
 
-use crate::lies::{Hold, How, Liar, Lie, UNMET_OF_HOLDS};
+use crate::lies::{Hold, How, LOSSES, Liar, Lie, UNMET_OF_HOLDS, lossy};
 use crate::prelude::*;
 use crate::revocable_lock::workload::{HeldUntilAsked, Revocable, WORKLOAD, client, new};
 use crate::shared_lock::mutants::lies::LyingLock;
@@ -23,10 +23,13 @@ pub(in crate::revocable_lock) static ALL: &[&Workload] = &[
     &WRITE_PRETENDS,
     &WRITE_REFUSES,
     &TRY_READ_REFUSES,
+    &TRY_READ_FINDS_NOTHING,
     &TRY_WRITE_REFUSES,
+    &TRY_WRITE_FINDS_NOTHING,
     &DOWNGRADE_PRETENDS,
     &RELEASE_PRETENDS,
     &RELEASE_DENIES,
+    &RELEASE_ENDS_CLEAN,
 ];
 
 impl<C: Client, L: Revocable> Revocable for LyingLock<C, L> {
@@ -162,12 +165,28 @@ static TRY_READ_REFUSES: Workload = mutant(
     |task| run(task, &Lie { verb: Verb::TryRead, how: How::Refuses(UNMET_OF_HOLDS) }),
 );
 
+/// A lock that is free is said not to be: its reader never gets it.
+static TRY_READ_FINDS_NOTHING: Workload = mutant(
+    "revocable-lock-try-read-finds-nothing",
+    "a reader's attempt says that the lock is not free, without asking",
+    Caught::by(An2),
+    |task| run(task, &Lie { verb: Verb::TryRead, how: How::FindsNothing }),
+);
+
 /// A writer's attempt fails for a reason that never occurred.
 static TRY_WRITE_REFUSES: Workload = mutant(
     "revocable-lock-try-write-refuses",
     "a writer's attempt fails for a reason that never occurred",
     Caught::by(An2),
     |task| run(task, &Lie { verb: Verb::TryWrite, how: How::Refuses(UNMET_OF_HOLDS) }),
+);
+
+/// A lock that is free is said not to be: its writer never gets it.
+static TRY_WRITE_FINDS_NOTHING: Workload = mutant(
+    "revocable-lock-try-write-finds-nothing",
+    "a writer's attempt says that the lock is not free, without asking",
+    Caught::by(An2),
+    |task| run(task, &Lie { verb: Verb::TryWrite, how: How::FindsNothing }),
 );
 
 /// A writer that is said to hold as a reader, and stands in the way of all others still.
@@ -194,3 +213,13 @@ static RELEASE_DENIES: Workload =
 
 /// Reasons for which a contender may be turned away, none of which has occurred.
 const NOT_ASKED: &[Failure] = &[Failure::Revoked, Failure::Removed, Failure::Denied];
+
+/// A hold that was lost is said to have lasted until it was given back: whoever wrote meanwhile does not look back.
+static RELEASE_ENDS_CLEAN: Workload = WORKLOAD.mutant(
+    "revocable-lock-release-ends-clean",
+    "release says that a hold lasted until then, whatever has become of it",
+    Caught::by(An1),
+    LOSSES,
+    |_| lossy(),
+    |task| run(task, &Lie { verb: Verb::Release, how: How::EndsClean }),
+);

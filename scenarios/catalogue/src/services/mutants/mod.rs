@@ -4,6 +4,7 @@ mod told;
 
 use super::calls::{Calls, Pending};
 use super::workload::{MEMBERS, WORKLOAD, client};
+use crate::lies::LOSSES;
 use crate::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -226,9 +227,6 @@ impl<Z: ZooKeeper> Calls<Z> for CzxidOfAnother {
         member.czxid() - 1
     }
 }
-
-/// Faults that end a session while its client lives.
-const LOSSES: &[Fault] = &[Fault::SessionExpiry, Fault::ClientPartition];
 
 /// A member whose session is over is said to be held still.
 static NEVER_LOST: Workload = Workload {

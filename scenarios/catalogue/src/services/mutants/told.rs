@@ -1,6 +1,7 @@
 //! What registrations and memberships tell of themselves, and is not so.
 
-use super::{Calls, LOSSES, client, mutant};
+use super::{Calls, client, mutant};
+use crate::lies::LOSSES;
 use crate::prelude::*;
 use crate::told::{BREAKS, early};
 use std::sync::Arc;

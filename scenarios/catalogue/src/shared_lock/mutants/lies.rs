@@ -1,6 +1,6 @@
 //! The right shared lock, one operation of which [lies](crate::lies).
 
-use crate::lies::{Hold, How, Liar, Lie, NOT_HELD, UNMET_OF_HOLDS};
+use crate::lies::{Hold, How, LOSSES, Liar, Lie, NOT_HELD, UNMET_OF_HOLDS, lossy};
 use crate::prelude::*;
 use crate::shared_lock::workload::{Granted, Shared, Taken, WORKLOAD, client, new};
 use zk_checker::history::Failure;
@@ -16,13 +16,16 @@ pub(in crate::shared_lock) static ALL: &[&Workload] = &[
     &WRITE_DENIES,
     &WRITE_REFUSES,
     &TRY_READ_REFUSES,
+    &TRY_READ_FINDS_NOTHING,
     &TRY_WRITE_PRETENDS,
     &TRY_WRITE_REFUSES,
+    &TRY_WRITE_FINDS_NOTHING,
     &DOWNGRADE_PRETENDS,
     &DOWNGRADE_DENIES,
     &RELEASE_PRETENDS,
     &RELEASE_DENIES,
     &RELEASE_REFUSES,
+    &RELEASE_ENDS_CLEAN,
 ];
 
 /// A shared lock that lies: the plain one or the revocable one.
@@ -46,6 +49,7 @@ impl<C: Client, L: Shared> Shared for LyingLock<C, L> {
             }))
         };
         let feigned = || match call.verb {
+            _ if liar.how() == How::FindsNothing => Some(None),
             Verb::Read | Verb::TryRead => Some(Hold::feigned(liar).map(Granted::Read)),
             _ => Some(Hold::feigned(liar).map(Granted::Write)),
         };
@@ -152,6 +156,14 @@ static TRY_READ_REFUSES: Workload = mutant(
     |task| run(task, &Lie { verb: Verb::TryRead, how: How::Refuses(UNMET_OF_HOLDS) }),
 );
 
+/// A lock that is free is said not to be: its reader never gets it.
+static TRY_READ_FINDS_NOTHING: Workload = mutant(
+    "shared-lock-try-read-finds-nothing",
+    "a reader's attempt says that the lock is not free, without asking",
+    Caught::by(An2),
+    |task| run(task, &Lie { verb: Verb::TryRead, how: How::FindsNothing }),
+);
+
 /// A lock that is said to be free, and is held.
 static TRY_WRITE_PRETENDS: Workload = mutant(
     "shared-lock-try-write-pretends",
@@ -166,6 +178,14 @@ static TRY_WRITE_REFUSES: Workload = mutant(
     "a writer's attempt fails for a reason that never occurred",
     Caught::by(An2),
     |task| run(task, &Lie { verb: Verb::TryWrite, how: How::Refuses(UNMET_OF_HOLDS) }),
+);
+
+/// A lock that is free is said not to be: its writer never gets it.
+static TRY_WRITE_FINDS_NOTHING: Workload = mutant(
+    "shared-lock-try-write-finds-nothing",
+    "a writer's attempt says that the lock is not free, without asking",
+    Caught::by(An2),
+    |task| run(task, &Lie { verb: Verb::TryWrite, how: How::FindsNothing }),
 );
 
 /// A writer that is said to hold as a reader, and stands in the way of all others still.
@@ -204,4 +224,14 @@ static RELEASE_REFUSES: Workload = mutant(
     "release fails for a reason that never occurred",
     Caught::by(An2),
     |task| run(task, &Lie { verb: Verb::Release, how: How::Refuses(UNMET_OF_HOLDS) }),
+);
+
+/// A hold that was lost is said to have lasted until it was given back: whoever wrote meanwhile does not look back.
+static RELEASE_ENDS_CLEAN: Workload = WORKLOAD.mutant(
+    "shared-lock-release-ends-clean",
+    "release says that a hold lasted until then, whatever has become of it",
+    Caught::by(An1),
+    LOSSES,
+    |_| lossy(),
+    |task| run(task, &Lie { verb: Verb::Release, how: How::EndsClean }),
 );

@@ -228,6 +228,10 @@ impl<Z: ZooKeeper> TwoPhases for MutantParticipant<Z> {
         if !self.mutation.keeps_record {
             let _ = self.right.zk.delete(&self.record(), None).await;
         }
+        if matches!(self.mutation.undecided, Undecided::ObeysItself) {
+            // A record stands, and who has not read it cannot finish: that is not the wrong step.
+            voted.decision().await?;
+        }
         voted.finish().await
     }
 

@@ -20,6 +20,7 @@ pub(super) static ALL: &[&Workload] = &[
     &IGNORES_EXHAUSTION,
     &GIVES_UP_TOO_EARLY,
     &ACCEPTS_NOTHING,
+    &REFUSES_GOOD_INPUT,
 ];
 
 const fn mutant(
@@ -250,5 +251,24 @@ impl<Z: ZooKeeper> Calls<Z> for AcceptsNothing {
             return async { Ok(()) }.boxed();
         }
         Claimed::done_all(claims, writes).boxed()
+    }
+}
+
+/// A batch that fits is said to be too large: its producer splits it, or gives up.
+static REFUSES_GOOD_INPUT: Workload = mutant(
+    "work-queues-refuses-good-input",
+    "a put of several items that fit is refused as bad input",
+    Caught::by(An2),
+    |task| client(task, Arc::new(RefusesGoodInput)).boxed(),
+);
+
+struct RefusesGoodInput;
+
+impl<Z: ZooKeeper> Calls<Z> for RefusesGoodInput {
+    fn put<'a>(&'a self, puts: &'a mut Puts<Z>, priority: u16, items: &'a [Vec<u8>]) -> Pending<'a, ()> {
+        if items.len() < 2 {
+            return puts.put(priority, items).boxed();
+        }
+        async { Err(Error::BadInput("the items are too large".to_owned())) }.boxed()
     }
 }

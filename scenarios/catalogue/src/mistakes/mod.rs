@@ -1,0 +1,17 @@
+//! Clients that make mistakes: calls of every recipe with input that makes no sense.
+
+mod calls;
+mod mutants;
+mod workload;
+
+use crate::recipe::Recipe;
+
+/// Mistakes, as the catalogue lists them.
+pub static RECIPE: Recipe = Recipe {
+    workload: &workload::WORKLOAD,
+    real: None,
+    stories: &[],
+    mutants: mutants::ALL,
+    lies: &[],
+    real_mutants: &[],
+};
