@@ -58,6 +58,8 @@ named! {
         Confirm = "confirm",
         /// Queues: gives a claimed item back.
         GiveBack = "give_back",
+        /// Queues: settles takes in doubt, and says how many items are in hand.
+        Settle = "settle",
         /// Two-phase commit: sets a transaction up.
         Begin = "begin",
         /// Two-phase commit: casts a site's vote.
@@ -76,6 +78,8 @@ named! {
         Unique = "unique",
         /// Configuration: follows a value.
         Follow = "follow",
+        /// Configuration: reads the value.
+        Get = "get",
         /// Configuration: writes a value if it has the expected version.
         CompareAndSet = "compare_and_set",
         /// Configuration: writes a value. Its arguments are the value and, where no parent may be created,
@@ -159,6 +163,8 @@ named! {
         /// How a hold, a registration or a membership ended, as giving it back tells it: `clean`, or the reason of its loss,
         /// `session_over`, `deadline_passed` or `removed`.
         Ending = "ending",
+        /// The number of items that a consumer has taken and not handed out.
+        InHand = "in_hand",
         /// The contenders in order: their paths, with commas between.
         Line = "line",
         /// How often an item was delivered, this time included (text: the item; number: how often).

@@ -158,7 +158,7 @@ impl Rule for Answers {
                     doing.is_mistaken = true;
                 }
             }
-            What::Observed { seen, text, .. } => {
+            What::Observed { seen, text, number, .. } => {
                 if seen == Seen::State && scene.text(text) == "lost" {
                     self.znodes.is_lost(event.op);
                 }
@@ -167,7 +167,7 @@ impl Rule for Answers {
                     if scene.view.is_sim() && seen == Seen::Ending {
                         ending::judge(scene, doing, scene.text(text), &self.znodes, out);
                     } else if scene.view.is_sim() && self.heard.contains(&doing.client) {
-                        seen::judge(scene, doing, (seen, text), &self.znodes, out);
+                        seen::judge(scene, doing, (seen, text, number), &self.znodes, out);
                     }
                     doing.hands_out(seen, text);
                 }

@@ -235,6 +235,7 @@ impl Config {
                 self.goes_on(scene, at, None, out);
                 self.is_armed(scene, at, false, out);
             }
+            (Verb::Get, Seen::Value) => self.was_written(scene, at, told, out),
             (Verb::Snapshot, Seen::Value) => self.is_whole(scene, at, told, out),
             _ => return,
         }

@@ -157,6 +157,9 @@ impl Rule for FalseLoss {
         if op.phase == Phase::Unborn {
             return;
         }
+        if why == Why::Suspect && scene.object(op.object).on_suspect == OnSuspect::UntilDeadline {
+            return Self::too_soon(scene, event.op, out);
+        }
         if !matches!(why, Why::Suspect | Why::Lost) {
             return kept(scene.rule(Self::ID, op.object), scene, op.object, op.session, op.believed, out);
         }
@@ -177,5 +180,25 @@ impl Rule for FalseLoss {
         };
         let loss = Loss { object, op: event.op, session, since, znode };
         judge(scene.rule(Self::ID, object), scene, &loss, out);
+    }
+}
+
+impl FalseLoss {
+    /// A holder that was to go on until the deadline is told to stop before.
+    fn too_soon(scene: &Scene<'_>, id: OpId, out: &mut Findings) {
+        let op = scene.view.op(id);
+        let rule = scene.rule(Self::ID, op.object);
+        out.premise(rule, op.object);
+        if out.is_enough(rule, op.object) {
+            return;
+        }
+        let text = explain(format!(
+            "{} was told at {} that it may be the holder no more, which it had been since {}",
+            scene.actor(id),
+            scene.when(scene.now()),
+            scene.when(op.believed)
+        ))
+        .because("by its policy it goes on until the deadline, whatever becomes of the connection");
+        out.fail(rule, scene, op.object, &[op.believed.index], text);
     }
 }

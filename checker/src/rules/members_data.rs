@@ -47,10 +47,27 @@ impl MembersData {
         self.writes.get(&path).and_then(|writes| writes.iter().rposition(is_before)).unwrap_or(0)
     }
 
+    /// Whoever asks for the data of the members gets those of each.
+    fn without_data(scene: &Scene<'_>, op: OpId, (object, id): (ObjectId, &str), out: &mut Findings) {
+        if out.is_enough(RuleId::Gm1, object) {
+            return;
+        }
+        let text = explain(format!(
+            "{} saw the member {} without data at {}",
+            scene.actor(op),
+            crate::text::abbreviated(id),
+            scene.when(scene.now())
+        ))
+        .because("it had asked for the data of all members");
+        out.fail(RuleId::Gm1, scene, object, &[scene.view.op(op).called.index], text);
+    }
+
     fn judge(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let What::Observed { object, text, .. } = event.what else { return };
-        let Some((id, data)) = scene.text(text).split_once('=') else { return };
         out.premise(RuleId::Gm1, object);
+        let Some((id, data)) = scene.text(text).split_once('=') else {
+            return Self::without_data(scene, event.op, (object, scene.text(text)), out);
+        };
         let path = scene.tables.names.find(&format!("{}/{id}", scene.text(scene.object(object).path)));
         let Some(path) = path else { return };
         let wanted = Some(digest::data(Some(data.as_bytes())));

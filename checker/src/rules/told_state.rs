@@ -2,7 +2,8 @@
 //!
 //! It may be said to be held only while its client is connected and has not been told that it is lost: MX-14, LE-9 of an
 //! election, AN-1 of what is no contest. It may be said to be suspect or lost only for a reason: MX-16, LE-10 of an election, GM-8
-//! of a group, AN-2 of names and double barriers. What its `run` and its `resumed` return says the same as its state.
+//! of a group, AN-2 of names and double barriers. What its `run` and its `resumed` return says the same as its state. Whoever waits
+//! to be told of a loss is told as soon as its client has learned of the reason (AN-1).
 
 use super::loss::{self, Loss, Znode};
 use crate::rules::prelude::*;
@@ -15,6 +16,8 @@ pub(crate) struct ToldState {
     owned: Vec<Owned>,
     /// Those that were said to be lost.
     lost: Vec<OpId>,
+    /// Those whose callers wait to be told that they are suspect or lost.
+    watched: Vec<Told>,
 }
 
 /// A znode that stands for its client, outside of a contest.
@@ -112,6 +115,33 @@ impl ToldState {
         out.fail(rule, scene, object, &[told.since.index], text);
     }
 
+    /// Whoever waits to be told of a loss is told of it at once.
+    fn told_too_late(&mut self, scene: &Scene<'_>, out: &mut Findings) {
+        let reason = |told: &Told| {
+            let session = scene.view.session(told.session);
+            match (session.known_over.came(), session.is_suspended) {
+                (true, _) => Some((session.known_over, "its client has learned that its session is over")),
+                (false, true) => Some((session.suspended, "its client is not connected")),
+                (false, false) => None,
+            }
+        };
+        self.watched.retain(|told| {
+            let client = scene.view.client(scene.view.op(told.op).client);
+            let Some((since, why)) = reason(told).filter(|_| !client.is_paused()) else { return true };
+            if client.is_dead() || scene.at <= since.at.saturating_add(scene.view.settle) {
+                return !client.is_dead();
+            }
+            if !out.is_enough(RuleId::An1, told.object) {
+                let waits = format!("{} waits to be told that what it was given", scene.actor(told.op));
+                let text =
+                    explain(format!("{waits} is lost, and is not told at {}", scene.when(scene.now())))
+                        .because(format!("{why} since {}", scene.when(since)));
+                out.fail(RuleId::An1, scene, told.object, &[told.since.index, since.index], text);
+            }
+            false
+        });
+    }
+
     /// It is said to be suspect or lost. What a holder is told when it stops is judged by its loss.
     fn not_held(&self, scene: &Scene<'_>, told: &Told, out: &mut Findings) {
         let op = scene.view.op(told.op);
@@ -154,6 +184,12 @@ impl Rule for ToldState {
         &[RuleId::Mx16, RuleId::Le9, RuleId::Le10, RuleId::An1, RuleId::An2, RuleId::Gm8];
     const HEARS: Kinds = hears![Observed, Believe, Created, Deleted];
 
+    fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
+        if !self.watched.is_empty() {
+            self.told_too_late(scene, out);
+        }
+    }
+
     fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         match event.what {
             What::Believe { object, .. } => Self::goes_on(scene, event.op, object, out),
@@ -174,6 +210,11 @@ impl Rule for ToldState {
             What::Observed { seen: Seen::State, text, .. } => {
                 let Some(told) = self.held_by(scene, event.op) else { return };
                 let state = scene.text(text);
+                self.watched.retain(|watched| watched.op != event.op);
+                if state == "watched" {
+                    out.premise(RuleId::An1, told.object);
+                    return self.watched.push(told);
+                }
                 if state == "held" {
                     return Self::held(scene, &told, out);
                 }

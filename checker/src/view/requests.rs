@@ -165,7 +165,9 @@ impl View {
         }
         // A refusal is an answer as well; without a connection, it may be the library's own.
         if code == Code::Ok || self.pings_recorded && !conn.is_none() {
-            self.heard(req.session, req.sent.at);
+            // One that waited for the connection left when that was there.
+            let left = req.sent.at.max(self.session(req.session).connected.at);
+            self.heard(req.session, left);
         }
         let reads = matches!(req.kind, Request::Exists | Request::Get | Request::Children);
         if code == Code::NoNode && reads && !req.cleanup {

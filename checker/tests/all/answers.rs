@@ -56,6 +56,22 @@ fn an_1_a_barrier_that_was_raised_stood_and_one_that_was_lowered_was_down() {
 }
 
 #[test]
+fn an_1_a_barrier_lives_as_long_as_it_was_asked_for() {
+    let raised = |word: &str, owner: &str| {
+        let given = format!("0.001 a #1 given {word} 0x0\n0.001 a #1 send r1");
+        let run = edit(&raised_and_lowered(), "0.001 a #1 send r1", &given);
+        edit(&run, "created 0x3 /gate s0", &format!("created 0x3 /gate {owner}"))
+    };
+    says(&raised("permanent", "s0"), "AN-1 pass");
+    says(&raised("session", "s1"), "AN-1 pass");
+    says(&raised("permanent", "s1"), "AN-1 fail");
+    says(&raised("session", "s0"), "AN-1 fail");
+    // Another client had raised it.
+    let other = edit(&raised("session", "s0"), "server:0 #1 created", "server:0 created");
+    says(&other, "AN-1 pass");
+}
+
+#[test]
 fn an_2_a_failure_has_met_its_reason() {
     let failing = |failure: &str| {
         let refused = without(&raised_and_lowered(), "deleted 0x4");

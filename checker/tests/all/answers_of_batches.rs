@@ -187,12 +187,38 @@ fn a_view_shows_data_that_stand() {
     says(&another.replace("m1=second", "m1=first"), "GM-1 pass");
     let back = another.replace(END, &format!("0.033 b #3 observed /g member_data m1=first 0x4\n{END}"));
     says(&back, "GM-1 fail");
+    // It has asked for the data of all.
+    says(&another.replace("member_data m1=second", "member_data m1"), "GM-1 fail");
 }
 
 #[test]
 fn a_membership_knows_its_znode() {
     says(&replaced().replace("name m1 0x4", "name m1 0x3"), "GM-4 fail");
     says(&replaced().replace("name m1 0x4", "name m2 0x4"), "GM-4 fail");
+}
+
+#[test]
+fn whoever_joins_again_is_told_before_its_time_limit_is_over() {
+    let again = |id: &str, ends: &str| {
+        let join = format!(
+            "0.025 a join#4 call /g limit 1\n0.025 a #4 given {id} 0x0\n1.026 a #4 return refused {ends}\n1.030 a watch#3"
+        );
+        edit(&replaced(), "0.030 a watch#3", &join).replace(" 0.03", " 1.03").replace("\n0.03", "\n1.03")
+    };
+    says(&again("m1", "already_joined"), "AN-2 pass");
+    says(&again("m1", "timed_out"), "AN-2 fail");
+    says(&again("m2", "timed_out"), "AN-2 pass");
+}
+
+#[test]
+fn a_consumer_gets_no_more_than_it_asked_for() {
+    let asked = |count: u32| {
+        let given = format!("0.010 a #2 given \"\" {count}\n0.010 a #2 send r2");
+        edit(&confirmed(), "0.010 a #2 send r2", &given)
+    };
+    says(&asked(2), "AN-1 pass");
+    says(&asked(3), "AN-1 pass");
+    says(&asked(1), "AN-1 fail");
 }
 
 #[test]

@@ -135,4 +135,8 @@ fn an_1_contenders_are_listed_in_the_order_in_which_they_came() {
     };
     says(&listed("/lock/a-0,/lock/b-1"), "AN-1 pass");
     says(&listed("/lock/b-1,/lock/a-0"), "AN-1 fail");
+    // It has read them all.
+    says(&listed("/lock/a-0"), "AN-1 fail");
+    says(&listed("/lock/b-1"), "AN-1 fail");
+    says(&listed("/lock/a-0").replace("reply r9 ok 0x4", "reply r9 ok 0x3"), "AN-1 pass");
 }

@@ -43,13 +43,31 @@ fn mx_14_a_refusal_of_a_server_is_an_answer_and_one_of_the_library_is_none() {
 }
 
 #[test]
+fn mx_14_a_request_that_waited_for_the_connection_left_when_that_was_there() {
+    let waited = "0.400 a state s1 suspended\n0.500 a send r7 exists /other\n0.900 a heard s1 sent 0.800\n\
+                  0.900 a state s1 connected\n0.950 a reply r7 no_node 0x3 conn 1\n";
+    let until = |at: &str| {
+        run(waited, &format!("{at} a #1 unbelieve lost\n")).replace("/lock stop", "/lock until_deadline")
+    };
+    says(&until("4.501"), "MX-14 pass, first nothing");
+    says(&until("4.502"), "MX-14 fail, first MX-14");
+}
+
+#[test]
 fn mx_14_a_holder_that_goes_on_without_its_connection_counts_from_the_last_answer() {
     let until = |at: &str| {
         let away = "2.000 a state s1 suspended\n";
-        run(away, &format!("{at} a #1 unbelieve suspect\n")).replace("/lock stop", "/lock until_deadline")
+        run(away, &format!("{at} a #1 unbelieve lost\n")).replace("/lock stop", "/lock until_deadline")
     };
     says(&until("3.602"), "MX-14 pass, first nothing");
     says(&until("3.603"), "MX-14 fail, first MX-14");
+}
+
+#[test]
+fn mx_16_who_goes_on_until_the_deadline_is_not_told_to_stop_by_a_loss_of_the_connection() {
+    let stops = run("2.000 a state s1 suspended\n", "2.001 a #1 unbelieve suspect\n");
+    says(&stops, "MX-16 pass, first nothing");
+    says(&stops.replace("/lock stop", "/lock until_deadline"), "first MX-16");
 }
 
 #[test]

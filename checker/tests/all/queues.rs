@@ -128,6 +128,31 @@ fn qu_1_what_a_cancelled_take_removed_may_come_with_the_next() {
 }
 
 #[test]
+fn qu_2_a_consumer_that_has_settled_its_takes_knows_what_it_has() {
+    let item = put(1, "one", 0, "queue-0000000001");
+    let took = edit(&take(3, "b", "s2", "one", "queue-0000000001"), "return done", "return cancelled");
+    let took = without(&took, "observed");
+    let settles = |count: u32| {
+        format!(
+            "0.005 b settle#5 call /q\n0.005 b #5 observed /q in_hand \"\" {count}\n0.005 b #5 return done\n"
+        )
+    };
+    let next = "0.010 b take#6 call /q\n0.010 b #6 observed /q item one 0x0\n0.010 b #6 return done\n";
+    says(&run(&[&item, &took, &settles(1), next]), "QU-2 pass, first nothing");
+    says(&run(&[&item, &took, &settles(0)]), "QU-2 fail");
+    says(&run(&[&item, &took, &settles(2), next]), "QU-2 fail");
+    // What it had was handed out before.
+    let settled = settles(0).replace("0.005", "0.011").replace("#5", "#7");
+    says(&run(&[&item, &took, next, &settled]), "QU-2 pass");
+    // A foreign client may have deleted the receipt of a take.
+    let foreign = "0.004 x fault foreign_delete x\n0.004 server:0 txn 0x99 s3 delete ok\n\
+                   0.004 server:0 deleted 0x99 /q/receipts/r by s3\n";
+    let head = "0.000 server:0 opened s3 timeout 4000 0x3\n0.000 x state s3 connected\n";
+    let hidden = run(&[head, &item, &took, foreign, &settles(0)]);
+    says(&hidden.replace("clients a b", "clients a b x"), "QU-2 unavoidable");
+}
+
+#[test]
 fn qu_1_confirmed_by_who_has_the_claim() {
     let (item, znode) = (put(1, "one", 0, "queue-0000000001"), "queue-0000000001");
     let claimed = claim(3, "b", "s2", "one", znode);

@@ -332,6 +332,33 @@ fn tc_6_a_vote_may_be_told_to_many() {
 }
 
 #[test]
+fn an_1_a_vote_that_is_told_was_cast_and_no_more_come_when_all_are_told() {
+    let told = |what: &str| {
+        format!(
+            "0.030 b decide#5 call /tx\n0.030 b #5 given \"\" 1\n0.030 b #5 send r90 get /tx/s_0\n\
+             0.031 b #5 reply r90 ok 0x20\n{what}"
+        )
+    };
+    let vote = |word: &str, site: u32| format!("0.032 b #5 observed /tx vote \"{word}\" {site}\n");
+    let none = "0.033 b #5 observed /tx missing \"\" 1\n";
+    let run = |what: &str| {
+        let first = votes(10, "a", 2, 0, "commit", "");
+        [HEAD, &first, &votes(20, "b", 3, 1, "commit", ""), &told(what)].concat()
+    };
+    says(&run(&[&*vote("commit", 0), none].concat()), "AN-1 pass");
+    says(&run(&vote("abort", 0)), "AN-1 fail");
+    says(&run(&vote("commit", 7)), "AN-1 fail");
+    // Nothing is decided, and the vote of the other site is to come.
+    says(&run(none), "AN-1 fail");
+    let heir = "0.032 b #5 observed /tx name /tx 65535\n";
+    says(&run(heir), "AN-1 fail");
+    let decided = "0.025 server:0 created 0x25 /tx/decision s0\n0.030 b decide#5 call";
+    for what in [none, heir] {
+        says(&edit(&run(what), "0.030 b decide#5 call", decided), "AN-1 pass");
+    }
+}
+
+#[test]
 fn tc_10_a_vote_that_somebody_takes_away_did_not_go_with_its_session() {
     let lasting = votes(10, "a", 2, 0, "commit", "");
     let ephemeral = [EPHEMERAL, &lasting.replace("/tx/s_0", "/tx/v_0")].concat();

@@ -10,6 +10,8 @@ pub(crate) enum State {
     Held,
     Suspect,
     Lost,
+    /// The caller begins to wait for a loss, until it is told of the next state.
+    Watched,
 }
 
 impl State {
@@ -23,6 +25,7 @@ impl State {
             State::Held => "held",
             State::Suspect => "suspect",
             State::Lost => "lost",
+            State::Watched => "watched",
         }
     }
 }

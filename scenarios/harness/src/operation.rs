@@ -130,11 +130,12 @@ pub async fn observed_operation<C: Client, T, F: Future<Output = Result<T, Error
 pub async fn patient_operation<C: Client, T, F: Future<Output = Result<T, Error>>>(
     client: &C,
     call: Call,
+    given: impl FnOnce(&mut Journal, u64, OpId),
     patience: Duration,
     work: impl FnOnce() -> F,
     observed: impl FnOnce(&mut Journal, u64, OpId, &T),
 ) -> (OpId, Ended<T>) {
-    let op = begin(client, call, nothing);
+    let op = begin(client, call, given);
     let patient = || async {
         match select(pin!(work()), pin!(client.sleep(patience))).await {
             Either::Left((output, _)) => Some(output),

@@ -44,8 +44,10 @@ pub(super) struct Doing {
     pub(super) gives_up: Vec<Sym>,
     /// The last value that it handed to its caller.
     pub(super) seen: Option<(Seen, Sym)>,
-    /// What it handed to its caller about the thing that it begins, opens or enters.
+    /// What it handed to its caller about the thing that it begins, opens or enters, or of which it learns the decision.
     pub(super) about: Vec<(Seen, Sym)>,
+    /// How many items it handed out.
+    pub(super) items: u64,
     /// The codes of the replies that it got, as bits.
     codes: u32,
     /// The same of the replies since it handed out a value.
@@ -79,6 +81,7 @@ impl Doing {
             gives_up: Vec::new(),
             seen: None,
             about: Vec::new(),
+            items: 0,
             codes: 0,
             read: 0,
             is_notified: false,
@@ -114,7 +117,8 @@ impl Doing {
     /// Hands out a value.
     pub(super) fn hands_out(&mut self, seen: Seen, text: Sym) {
         self.seen = Some((seen, text));
-        if matches!(self.verb, Verb::Begin | Verb::Open | Verb::Enter) {
+        self.items += u64::from(seen == Seen::Item);
+        if matches!(self.verb, Verb::Begin | Verb::Open | Verb::Enter | Verb::Decide) {
             self.about.push((seen, text));
         }
         (self.read, self.is_notified) = (0, false);

@@ -37,7 +37,9 @@ fn check(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<Result<(),
         return Some(Err(("its input is bad, and nothing can have come of it".to_owned(), u32::MAX)));
     }
     Some(match (object.kind, doing.verb) {
-        (Kind::Barrier, Verb::Raise) => exists(scene, doing, znodes, object.path),
+        (Kind::Barrier, Verb::Raise) => {
+            exists(scene, doing, znodes, object.path).and_then(|()| lives_as_asked(scene, doing, znodes))
+        }
         (Kind::TwoPhaseCommit, Verb::Begin) => {
             exists(scene, doing, znodes, object.path).and_then(|()| is_about(scene, doing, znodes))
         }
@@ -78,6 +80,12 @@ fn check(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<Result<(),
         (Kind::Queue | Kind::PriorityQueue, Verb::Claim) if doing.seen.is_none() => {
             Err(("it has handed out no item".to_owned(), u32::MAX))
         }
+        (Kind::Queue | Kind::PriorityQueue, Verb::Take | Verb::Claim)
+            if doing.number > 0 && doing.items > doing.number =>
+        {
+            let why = format!("it has handed out {} items, and {} were asked for", doing.items, doing.number);
+            Err((why, u32::MAX))
+        }
         (Kind::Queue | Kind::PriorityQueue, Verb::GiveBack) => is_given_back(scene, doing, znodes),
         (Kind::TwoPhaseCommit, Verb::Vote) => has_voted(scene, doing, znodes)?,
         // Who removes the last site removes the transaction, and so does its coordinator.
@@ -93,10 +101,30 @@ fn check(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<Result<(),
         (Kind::RevocableLock | Kind::PriorityLock, Verb::Ask | Verb::Force) => {
             has_fate(scene, doing, znodes)?
         }
+        (
+            Kind::Lock | Kind::SharedLock | Kind::RevocableLock | Kind::PriorityLock | Kind::Election,
+            Verb::Acquire
+            | Verb::TryAcquire
+            | Verb::Read
+            | Verb::TryRead
+            | Verb::Write
+            | Verb::TryWrite
+            | Verb::Stand,
+        ) => has_its_data(scene, doing)?,
         (_, Verb::Transact | Verb::TransactOnce) => is_applied(scene, doing),
         (_, Verb::Evict) => is_evicted(scene, doing)?,
         _ => return None,
     })
+}
+
+/// The contender that it has created has the data that were given.
+fn has_its_data(scene: &Scene<'_>, doing: &Doing) -> Option<Result<(), Wrong>> {
+    let given = doing.given.first().filter(|given| !scene.text(**given).is_empty())?;
+    let is_own = |effect: &&Effect| effect.act == Act::Creates && effect.place.part == Part::Member;
+    let made = doing.effects.iter().find(is_own)?;
+    let has = made.data? == scene.digest(*given);
+    let why = || format!("{} has not the data that were given", scene.znode(made.path));
+    Some(if has { Ok(()) } else { Err((why(), made.at.index)) })
 }
 
 /// A write under a hold has changed something beside the hold's own znode.
@@ -124,6 +152,23 @@ fn is_evicted(scene: &Scene<'_>, doing: &Doing) -> Option<Result<(), Wrong>> {
     }
     let told = || (format!("it has not deleted {}", scene.path(whom)), u32::MAX);
     Some(deleted().next().map(|_| ()).ok_or_else(told))
+}
+
+/// A barrier that it has raised lives as long as the session, or for good.
+fn lives_as_asked(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Result<(), Wrong> {
+    let path = scene.object(doing.object).path;
+    let znode = znodes.at(path);
+    let asked = doing.given.first().map(|word| scene.text(*word));
+    let goes_with_session = znode.owner != Session(0);
+    let why = match (asked, goes_with_session) {
+        (Some("session"), false) => "it was to be deleted with its session, and is permanent",
+        (Some("permanent"), true) => "it was to be permanent, and is deleted with its session",
+        _ => return Ok(()),
+    };
+    if znode.op != doing.id || !znode.is_alive {
+        return Ok(());
+    }
+    Err((format!("{}: {why}", scene.path(path)), znode.created.index))
 }
 
 fn exists(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes, path: Sym) -> Result<(), Wrong> {

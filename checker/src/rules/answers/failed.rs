@@ -44,7 +44,7 @@ fn missing(scene: &Scene<'_>, doing: &Doing, failure: Failure, znodes: &Znodes) 
     match failure {
         Failure::None | Failure::Other => None,
         Failure::Nothing => nothing(scene, doing, znodes),
-        Failure::TimedOut => before_the_limit(scene, doing),
+        Failure::TimedOut => before_the_limit(scene, doing, znodes),
         Failure::SessionOver => {
             let session = scene.view.session(scene.view.client(doing.client).session);
             unless(session.is_over(), "the client has not learned that its session is over")
@@ -113,13 +113,19 @@ fn has_numbers_left(scene: &Scene<'_>, doing: &Doing) -> Option<String> {
 }
 
 /// A time limit is over by the caller's own clock, which may run fast by a tenth.
-fn before_the_limit(scene: &Scene<'_>, doing: &Doing) -> Option<String> {
+fn before_the_limit(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<String> {
     let op = scene.view.op(doing.id);
     let is_answered = op.sends > 0 && op.in_flight == 0 && !doing.is_disturbed && !doing.is_refused();
-    if doing.is_mistaken && is_answered {
+    if doing.is_mistaken && is_answered && !scene.is_interfered_with(doing.object) {
         return Some(
             "its input is wrong, which is told at once, and all of its requests were answered".to_owned(),
         );
+    }
+    if let Some(own) = its_membership(scene, doing, znodes) {
+        return Some(format!(
+            "{} is its own, and has stood all through the call, which is told at once",
+            scene.znode(own)
+        ));
     }
     let limit = u64::from(op.limit);
     let waited = scene.at - doing.called.at;
@@ -128,6 +134,17 @@ fn before_the_limit(scene: &Scene<'_>, doing: &Doing) -> Option<String> {
         limit if waited >= limit - limit / 8 => None,
         limit => Some(format!("it has waited for {}, and its limit is {}", ms(waited), ms(limit))),
     }
+}
+
+/// The znode of a member that joins although it is one, under a name of its own.
+fn its_membership(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<Sym> {
+    if doing.verb != Verb::Join || !scene.view.is_sim() || doing.is_disturbed {
+        return None;
+    }
+    let id = scene.text(*doing.given.first()?);
+    let (path, znode) =
+        znodes.named(scene, &format!("{}/{id}", scene.text(scene.object(doing.object).path)))?;
+    (znode.owner == doing.session && !znode.was_absent_since(doing.called)).then_some(path)
 }
 
 /// What is not there for an attempt that does not wait.

@@ -1,14 +1,14 @@
 //! AN-1: an operation hands out what it has read.
 
 use super::doing::Doing;
-use super::znodes::Znodes;
+use super::znodes::{Znodes, proves_nothing};
 use crate::rules::prelude::*;
 
 /// Judges a value that an operation hands to its caller while it goes on, or right before it returns.
 pub(super) fn judge(
     scene: &Scene<'_>,
     doing: &Doing,
-    (seen, text): (Seen, Sym),
+    (seen, text, number): (Seen, Sym, u64),
     znodes: &Znodes,
     out: &mut Findings,
 ) {
@@ -18,6 +18,11 @@ pub(super) fn judge(
         _ if seen == Seen::Line && !is_in_order(scene, doing, text, znodes) => {
             "it is not the order in which they came"
         }
+        _ if seen == Seen::Line && !is_complete(scene, doing, text) => "the list that it has read has others",
+        Answers::Truth => match untrue(scene, doing, (seen, text, number), znodes) {
+            Some(why) => why,
+            None => return,
+        },
         Answers::Any if !doing.has_read(None) => {
             "no server has answered it since its call, or since the last value"
         }
@@ -27,11 +32,59 @@ pub(super) fn judge(
     if out.is_enough(RuleId::An1, doing.object) {
         return;
     }
-    let what = if answers == Answers::NoNode { "that there is none" } else { "a value" };
+    let what = match (seen, answers) {
+        (_, Answers::NoNode) => "that there is none",
+        (Seen::Vote, _) => "another site's vote",
+        (Seen::Missing, _) => "that no vote is to come",
+        (Seen::Name, _) => "that it has taken over",
+        _ => "a value",
+    };
     let text = explain(format!("{} was told {what} at {}", doing.text(scene), scene.when(scene.now())))
         .because(why)
         .because(format!("it was called at {}", scene.when(doing.called)));
     out.fail(RuleId::An1, scene, doing.object, &[doing.called.index], text);
+}
+
+/// Whether it names all contenders of the list that it has read: but one that goes meanwhile may be left out. A priority lock has
+/// two lists.
+fn is_complete(scene: &Scene<'_>, doing: &Doing, text: Sym) -> bool {
+    if scene.is_of(Kind::PriorityLock, doing.object) || scene.is_interfered_with(doing.object) {
+        return true;
+    }
+    let Some(list) = scene.view.op(doing.id).list.filter(|list| list.zxid != 0) else { return true };
+    let told = scene.text(text);
+    let all = scene.view.contest(doing.object).from(0).filter_map(|number| scene.view.contender(number));
+    all.filter(|contender| contender.is_in(list.zxid) && contender.is_alive())
+        .all(|contender| told.split(',').any(|path| path == scene.text(contender.path)))
+}
+
+/// Why it is not so, as the servers have committed it: what a site or a coordinator learns of a transaction on its way.
+fn untrue(
+    scene: &Scene<'_>,
+    doing: &Doing,
+    (seen, text, number): (Seen, Sym, u64),
+    znodes: &Znodes,
+) -> Option<&'static str> {
+    if proves_nothing(scene, doing.object) {
+        return None;
+    }
+    let is_decided = || {
+        let record = format!("{}/decision", scene.text(scene.object(doing.object).path));
+        znodes.named(scene, &record).is_some_and(|(_, znode)| znode.created.came())
+    };
+    match seen {
+        Seen::Vote => match znodes.vote_of(doing.object, number) {
+            None => Some("that site has cast no vote"),
+            Some((_, cast)) => (cast != scene.digest(text)).then_some("that site has cast another one"),
+        },
+        Seen::Name => (!is_decided()).then_some("whoever takes over decides, and no decision is on record"),
+        _ => {
+            let told = doing.about.iter().filter(|(seen, _)| *seen == Seen::Vote).count();
+            let others = scene.object(doing.object).size.saturating_sub(1);
+            ((told as u32) < others && !is_decided())
+                .then_some("not all votes were told, and no decision is on record")
+        }
+    }
 }
 
 /// Whether contenders are listed in the order in which their znodes were created. That of a priority lock is another one.
@@ -50,16 +103,19 @@ fn is_in_order(scene: &Scene<'_>, doing: &Doing, text: Sym, znodes: &Znodes) -> 
 enum Answers {
     Any,
     NoNode,
+    /// It must be so.
+    Truth,
 }
 
 /// What must have been answered before a value is handed out; `None` if it may have been read by an earlier operation.
 fn answers(kind: Kind, verb: Verb, seen: Seen) -> Option<Answers> {
     match (kind, verb, seen) {
         // The values of a look-up or a follower have rules of their own; that there is none has not.
-        (Kind::Config, Verb::Follow | Verb::Snapshot, Seen::Missing) => Some(Answers::NoNode),
+        (Kind::Config, Verb::Follow | Verb::Get | Verb::Snapshot, Seen::Missing) => Some(Answers::NoNode),
         (Kind::Group, Verb::Watch, Seen::View) => Some(Answers::Any),
         (_, Verb::Contenders, Seen::Line) => Some(Answers::Any),
         (Kind::Election, Verb::Observe, Seen::Leader | Seen::Vacant) => Some(Answers::Any),
+        (Kind::TwoPhaseCommit, Verb::Decide, Seen::Vote | Seen::Missing | Seen::Name) => Some(Answers::Truth),
         _ => None,
     }
 }

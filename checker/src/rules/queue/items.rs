@@ -448,12 +448,57 @@ impl Items {
         }
     }
 
+    /// Whether an item was handed out.
+    fn came_out(&self, item: &Item) -> bool {
+        self.fates.get(&item.text).is_some_and(|fate| fate.seen.is_some())
+    }
+
+    /// QU-2: a consumer that has settled its takes knows how many items it has, and none of them is lost.
+    fn in_hand(&self, scene: &Scene<'_>, op: OpId, told: u64, out: &mut Findings) {
+        let of = scene.view.op(op);
+        let object = of.object;
+        // Whoever deletes a receipt hides what was taken.
+        if !scene.view.is_sim()
+            || !is_queue(scene.tables, object)
+            || scene.object(object).manner.at_least_once
+            || scene.is_interfered_with(object)
+        {
+            return;
+        }
+        out.premise(RuleId::Qu2, object);
+        let session = scene.view.client(of.client).session;
+        let is_held = |(at, item): &(usize, &Item)| {
+            let taken = item.object == object && item.gone != NEVER && item.by == session;
+            taken && !self.came_out(item) && !self.died_with.contains(at)
+        };
+        let held: Vec<&Item> =
+            self.stock.items.iter().enumerate().filter(is_held).map(|(_, item)| item).collect();
+        if held.len() as u64 == told {
+            return;
+        }
+        let text = explain(format!(
+            "{} was told at {} that it has {told} items in hand",
+            scene.client(of.client),
+            scene.when(scene.now())
+        ));
+        let text = text.because(match held.first() {
+            None => format!("{} has handed out all that it has taken", scene.session(session)),
+            Some(first) => format!(
+                "{} has taken {} and not handed them out, the first of them {} at {}",
+                scene.session(session),
+                held.len(),
+                scene.path(first.text),
+                scene.when(first.gone_at)
+            ),
+        });
+        out.fail(RuleId::Qu2, scene, object, &[of.called.index], text);
+    }
+
     fn accounts_for(&self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
         let item = &self.stock.items[at];
         out.premise(RuleId::Qu2, item.object);
         let object = scene.object(item.object);
-        let came_out = self.fates.get(&item.text).is_some_and(|fate| fate.seen.is_some());
-        if item.is_there() || object.manner.at_least_once || came_out {
+        if item.is_there() || object.manner.at_least_once || self.came_out(item) {
             return;
         }
         let op = scene.view.op(item.taker);
@@ -489,8 +534,7 @@ impl Items {
     fn crash(&mut self, scene: &Scene<'_>, client: u16) {
         for (at, item) in self.stock.items.iter().enumerate() {
             let mine = scene.view.op(item.taker).client == client && item.taker != OpId(0);
-            let came_out = self.fates.get(&item.text).is_some_and(|fate| fate.seen.is_some());
-            if mine && item.gone != NEVER && !came_out {
+            if mine && item.gone != NEVER && !self.came_out(item) {
                 self.died_with.push(at);
             }
         }
@@ -512,6 +556,7 @@ impl Rule for Items {
         match event.what {
             What::Created { .. } | What::Data { .. } | What::Deleted { .. } | What::Given { .. } => {
                 if let What::Given { text, .. } = event.what
+                    && !scene.text(text).is_empty()
                     && !scene.text(text).starts_with('/')
                 {
                     self.given.entry(event.op).or_default().push(text);
@@ -532,6 +577,7 @@ impl Rule for Items {
                 }
             }
             What::Observed { seen: Seen::Attempts, .. } => self.counted(scene, event, out),
+            What::Observed { seen: Seen::InHand, number, .. } => self.in_hand(scene, event.op, number, out),
             What::Observed { .. } => {
                 self.batch.judge(scene, &self.stock, out);
                 self.observed(scene, event, out);

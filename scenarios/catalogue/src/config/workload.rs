@@ -6,6 +6,7 @@
 
 use crate::prelude::*;
 use futures_util::future::{Either, select};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::pin;
@@ -205,7 +206,19 @@ pub async fn follow<C: Client, F: Configuration>(client: &C, config: &F, time: D
 
 /// Reads the value, and writes another if nobody else has.
 pub(crate) async fn write<C: Client, F: Configuration>(client: &C, config: &F, value: &str) -> Round {
-    let Ok(expected) = config.get().await else { return Round::Again };
+    let read = |journal: &mut Journal, at, op, value: &Option<Versioned>| {
+        let (seen, data, number) = match value {
+            Some(value) => (Seen::Value, String::from_utf8_lossy(&value.data), value.mzxid as u64),
+            None => (Seen::Missing, Cow::default(), 0),
+        };
+        journal.observed(at, client.number(), op, VALUE, seen, &data, number);
+    };
+    let reading = || config.get();
+    let (_, ended) = observed_operation(client, Call::new(VALUE, Verb::Get), nothing, reading, read).await;
+    let expected = match ended {
+        Ended::Done(expected) => expected,
+        ended => return over(&ended),
+    };
     let number = expected.as_ref().map_or(0, |expected| expected.mzxid as u64);
     let (_, ended) = operation(
         client,

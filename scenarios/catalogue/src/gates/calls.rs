@@ -1,7 +1,7 @@
 //! The calls of a client that waits, of which a mutant replaces one.
 
 use crate::prelude::*;
-use zk_recipes::{Barrier, HoldState, Inside, LostReason, Stop};
+use zk_recipes::{Barrier, HoldState, Inside, LostReason, Stop, While};
 
 /// A wait that goes on. Nothing is sent before it is polled.
 pub(super) type Pending<'a> = BoxFuture<'a, Result<(), Error>>;
@@ -16,6 +16,11 @@ pub(super) trait Calls<Z: ZooKeeper>: Send + Sync {
     /// Waits until no barrier stands.
     fn wait_until_down<'a>(&'a self, barrier: &'a Barrier<Z>) -> Pending<'a> {
         barrier.wait_until_down().boxed()
+    }
+
+    /// For how long a barrier stands that is to stand so long.
+    fn lives(&self, asked: While) -> While {
+        asked
     }
 
     /// The number of participants that a client enters for, who is told another one than the barrier is for.

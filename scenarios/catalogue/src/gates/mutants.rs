@@ -6,17 +6,19 @@ use crate::prelude::*;
 use crate::told::{BREAKS, early};
 use std::sync::Arc;
 use zk_harness::workload::TaskFn;
-use zk_recipes::{Barrier, HoldState, Inside, LostReason};
+use zk_recipes::{Barrier, HoldState, Inside, LostReason, Stop, While};
 
 /// All mutants.
 pub(super) static ALL: &[&Workload] = &[
     &WAIT_PRETENDS,
     &WAIT_DOWN_PRETENDS,
     &WAITS_FOR_EVER,
+    &STANDS_FOR_GOOD,
     &PATH_OF_ANOTHER,
     &ENTERS_WITH_ANY_NUMBER,
     &PLACE_ALWAYS_HELD,
     &PLACE_NEVER_HELD,
+    &PLACE_NEVER_LOST,
     &PLACE_RESUMES_TOO_EARLY,
 ];
 
@@ -76,6 +78,22 @@ impl<Z: ZooKeeper> Calls<Z> for WaitsForEver {
             std::future::pending().await
         }
         .boxed()
+    }
+}
+
+/// A barrier outlives the client that has raised it: nobody lowers it.
+static STANDS_FOR_GOOD: Workload = mutant(
+    "gates-stands-for-good",
+    "a barrier that was to stand as long as a session stands for good",
+    Caught::by(An1),
+    |task| client(task, Arc::new(StandsForGood)).boxed(),
+);
+
+struct StandsForGood;
+
+impl<Z: ZooKeeper> Calls<Z> for StandsForGood {
+    fn lives(&self, _: While) -> While {
+        While::Permanent
     }
 }
 
@@ -157,6 +175,22 @@ struct PlaceNeverHeld;
 impl<Z: ZooKeeper> Calls<Z> for PlaceNeverHeld {
     fn state(&self, _: &Inside<Z>) -> HoldState {
         HoldState::Lost(LostReason::Removed)
+    }
+}
+
+/// A participant whose session is over works on, and is not told.
+static PLACE_NEVER_LOST: Workload = struck(
+    "gates-place-never-lost",
+    "who waits to be told that its place is lost is told nothing",
+    Caught::by(An1),
+    |task| client(task, Arc::new(PlaceNeverLost)).boxed(),
+);
+
+struct PlaceNeverLost;
+
+impl<Z: ZooKeeper> Calls<Z> for PlaceNeverLost {
+    fn lost<'a>(&'a self, _: &'a Inside<Z>) -> BoxFuture<'a, Stop> {
+        std::future::pending().boxed()
     }
 }
 

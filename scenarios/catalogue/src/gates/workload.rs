@@ -15,7 +15,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use zk_harness::operation::{observed_operation_until, operation_until};
+use zk_harness::operation::{in_no_operation, observed_operation_until, operation_until};
 use zk_recipes::{
     Barrier, BarrierOptions, DoubleBarrier, DoubleBarrierOptions, HoldState, Inside, Leave, Parents, Reuse,
     Stop, While,
@@ -120,7 +120,7 @@ impl<C: Client> Visitor<'_, C> {
 
     async fn at_the_gate(&self) -> Round {
         let lives = if self.client.choose(4) == 3 { While::SessionLives } else { While::Permanent };
-        let options = BarrierOptions { parents: self.parents(), lives };
+        let options = BarrierOptions { parents: self.parents(), lives: self.calls.lives(lives) };
         let gate = Barrier::new(&self.zk, PATH, options).expect("the path is good");
         if self.may_stand.load(Ordering::Relaxed) && self.lowers(&gate).await == Round::Again {
             return Round::Again;
@@ -246,7 +246,17 @@ impl<C: Client> Visitor<'_, C> {
     /// Works inside until it is enough or the place is lost.
     async fn works(&self, object: ObjectId, op: OpId, place: &Inside<C::Zk>) {
         let says = |state| tells(self.client, object, op, state);
-        let mut working = pin!(self.client.sleep(self.setting.pace.work * self.client.choose(16)));
+        // Now and then it works for longer, and reads meanwhile.
+        let times = if self.client.choose(4) == 3 { 16 } else { 1 };
+        let time = self.setting.pace.work * self.client.choose(16);
+        let mut working = pin!(in_no_operation(self.client, async {
+            for _ in 1..times {
+                self.client.sleep(time).await;
+                let _ = self.zk.exists(PATH).await;
+            }
+            self.client.sleep(time).await;
+        }));
+        says(State::Watched);
         while let Either::Left((stop, _)) = select(self.calls.lost(place), working.as_mut()).await {
             says(stop.into());
             if let Stop::Suspect { .. } = stop {
@@ -257,6 +267,7 @@ impl<C: Client> Visitor<'_, C> {
                     says(state.into());
                     let is_held = state == HoldState::Held;
                     sometimes!(self.client, "a place inside is confirmed after a suspicion", is_held);
+                    says(State::Watched);
                     continue;
                 }
             }

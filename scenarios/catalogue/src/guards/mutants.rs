@@ -1,10 +1,12 @@
 //! Guards with one wrong step: the right recipes behind a thin wrapper.
 
-use super::holds::{Grants, Guard, Guarding, Line, Listed, THINGS};
+use super::holds::{Grants, Guard, Guarding, Line, Listed, THINGS, Thing};
 use super::workload::{WORKLOAD, client};
 use crate::lies::{How, Liar, Lie, UNMET_OF_HOLDS};
 use crate::prelude::*;
+use futures_util::future::{Either, select};
 use std::future::Future;
+use std::pin::pin;
 use std::time::Duration;
 use zk_checker::RuleId;
 use zk_checker::history::Failure;
@@ -24,6 +26,9 @@ pub(super) static ALL: &[&Workload] = &[
     &RUN_GOES_ON,
     &EVICTS_THE_FIRST,
     &LISTS_BY_NAME,
+    &LISTS_WITHOUT_THE_FIRST,
+    &STOPS_TOO_SOON,
+    &WITHOUT_DATA,
 ];
 
 /// One operation of which lies.
@@ -57,6 +62,9 @@ enum Wrong {
     RunGoesOn,
     EvictsTheFirst,
     ListsByName,
+    ListsWithoutTheFirst,
+    StopsTooSoon,
+    WithoutData,
 }
 
 /// A recipe with a wrong step, or a lie.
@@ -91,6 +99,9 @@ impl<C: Client, Z: ZooKeeper> Grants for WrongLine<C, Z> {
         if self.wrong == Wrong::ListsByName {
             all.sort_by(|one, other| one.path().cmp(other.path()));
         }
+        if self.wrong == Wrong::ListsWithoutTheFirst && !all.is_empty() {
+            all.remove(0);
+        }
         Ok(all)
     }
 
@@ -118,6 +129,14 @@ impl<C: Client, Z: ZooKeeper> Held for WrongGuard<C, Z> {
     }
 
     async fn lost(&self) -> Stop {
+        if self.wrong == Wrong::StopsTooSoon {
+            let status = self.zk.status();
+            if let Either::Left(_) = select(pin!(self.zk.changed(status)), pin!(self.right.lost())).await
+                && let HoldState::Suspect { until } = self.right.state()
+            {
+                return Stop::Suspect { until };
+            }
+        }
         self.right.lost().await
     }
 
@@ -210,10 +229,11 @@ impl<C: Client, Z: ZooKeeper> Guarding for WrongGuard<C, Z> {
 
 fn run<C: Client>(task: Task<C>, wrong: Wrong, lie: &'static Lie) -> BoxFuture<'static, ()> {
     let liar = Liar::new(&task.client, lie);
-    let make = move |zk: &C::Zk, thing: &_, margin: Option<Duration>| {
+    let make = move |zk: &C::Zk, thing: &Thing, margin: Option<Duration>| {
         // One that no hold could survive is still refused.
         let margin = margin.filter(|margin| wrong != Wrong::MarginOverlooked || *margin >= zk.timeout());
-        let right = Line::new(zk, thing, margin)?;
+        let data = if wrong == Wrong::WithoutData { b"" } else { thing.data };
+        let right = Line::new(zk, &Thing { data, ..*thing }, margin)?;
         Ok(WrongLine { wrong, liar: liar.clone(), right, zk: zk.clone() })
     };
     client(task, &THINGS, Box::new(make)).boxed()
@@ -359,6 +379,32 @@ static LISTS_BY_NAME: Workload = lie(
     "contenders are listed in the order of their names",
     Caught::by(An1),
     |task| run(task, Wrong::ListsByName, &HONEST),
+);
+
+/// A client that waits for nobody to stand in its way goes on too early.
+static LISTS_WITHOUT_THE_FIRST: Workload = lie(
+    "guards-lists-without-the-first",
+    "the list of contenders lacks the first one",
+    Caught::by(An1),
+    |task| run(task, Wrong::ListsWithoutTheFirst, &HONEST),
+);
+
+/// A holder that was to go on until the deadline stops at each short loss of the connection.
+static STOPS_TOO_SOON: Workload = mutant(
+    "guards-stops-too-soon",
+    "a holder is told to stop when the connection is lost, although by its policy it goes on until the deadline",
+    Caught::by(Mx16).or(&[(Le10, "of an office")]),
+    BREAKS,
+    |_| struck(BREAKS, 0.05),
+    |task| run(task, Wrong::StopsTooSoon, &HONEST),
+);
+
+/// Nobody can tell from its znode who holds.
+static WITHOUT_DATA: Workload = lie(
+    "guards-without-data",
+    "the data that a contender's znode was to have are left out",
+    Caught::by(An1),
+    |task| run(task, Wrong::WithoutData, &HONEST),
 );
 
 /// A write that was never sent.

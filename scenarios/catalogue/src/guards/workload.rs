@@ -160,8 +160,11 @@ impl<C: Client> Part<'_, C> {
         let own = AtomicU32::new(0);
         let given = |journal: &mut Journal, at, op: OpId| {
             own.store(op.0, Ordering::Relaxed);
+            let data = String::from_utf8_lossy(self.thing.data);
             if self.thing.recipe == super::holds::Recipe::Priority {
-                journal.given(at, me, op, "", u64::from(priority));
+                journal.given(at, me, op, &data, u64::from(priority));
+            } else if !data.is_empty() {
+                journal.given(at, me, op, &data, 0);
             }
         };
         let taking = || async {

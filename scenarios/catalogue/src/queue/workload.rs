@@ -89,9 +89,17 @@ pub trait Gets: Send {
     /// An item in one's hands.
     type Claim: Claims;
 
+    /// Whether it can settle what it has taken.
+    const SETTLES: bool = true;
+
     /// Learns what it has taken, and says how much of that it has not handed out.
-    fn settle(&mut self) -> impl Future<Output = usize> + Send {
-        async { 0 }
+    fn settle(&mut self) -> impl Future<Output = Result<usize, Error>> + Send {
+        async { Ok(0) }
+    }
+
+    /// How much of what it has taken it has not handed out, as far as it knows.
+    fn in_hand(&self) -> usize {
+        0
     }
 
     /// Waits for items and takes them, at most so many.
@@ -140,10 +148,12 @@ impl<Z: ZooKeeper> Puts for Producer<Z> {
 impl<Z: ZooKeeper> Gets for Consumer<Z> {
     type Claim = Claimed<Z>;
 
-    async fn settle(&mut self) -> usize {
-        // Of a session that is over nothing more is learned.
-        let _ = Consumer::settle(self).await;
-        self.in_hand()
+    fn settle(&mut self) -> impl Future<Output = Result<usize, Error>> + Send {
+        Consumer::settle(self)
+    }
+
+    fn in_hand(&self) -> usize {
+        Consumer::in_hand(self)
     }
 
     async fn take(&mut self, count: usize) -> Result<Vec<Item>, Error> {
@@ -199,9 +209,9 @@ pub async fn client<C: Client, P: Puts, G: Gets>(
             let zk = sessions.live(&part.client).await;
             if hands.as_ref().is_none_or(|hands| hands.session != zk.session()) {
                 if let Some(old) = hands.take() {
-                    part.empties(old).await;
+                    part.empties(old, false).await;
                 }
-                let prefetch = 1 + part.client.choose(3) as usize;
+                let prefetch = [1, 2, 4][part.client.choose(3) as usize];
                 let queues = ways.iter().map(|way| open(&zk, way, prefetch)).collect();
                 hands = Some(Hands { session: zk.session(), queues });
             }
@@ -214,7 +224,7 @@ pub async fn client<C: Client, P: Puts, G: Gets>(
         done(round + 1);
     }
     if let Some(hands) = hands {
-        part.empties(hands).await;
+        part.empties(hands, true).await;
     }
 }
 
@@ -276,9 +286,16 @@ impl<C: Client> QueueClient<C> {
         let observed = |journal: &mut Journal, at, op, items: &Vec<Item>| {
             items.iter().for_each(|item| one(journal, at, op, item));
         };
-        let count = if self.client.choose(3) == 2 { 3 } else { 1 };
-        let (_, ended) =
-            patient_operation(&self.client, call, self.patience(), || gets.take(count), observed).await;
+        let count = if self.client.choose(3) == 2 { 2 } else { 1 };
+        let (_, ended) = patient_operation(
+            &self.client,
+            call,
+            asks(me, count),
+            self.patience(),
+            || gets.take(count),
+            observed,
+        )
+        .await;
         sometimes!(&self.client, "a taker gives up", matches!(ended, Ended::Cancelled));
     }
 
@@ -292,7 +309,9 @@ impl<C: Client> QueueClient<C> {
         let observed = |journal: &mut Journal, at, op, claim: &_| {
             observe(journal, at, me, op, object, Claims::item(claim));
         };
-        let claimed = patient_operation(&self.client, call, self.patience(), || gets.claim(), observed).await;
+        let claimed =
+            patient_operation(&self.client, call, asks(me, 1), self.patience(), || gets.claim(), observed)
+                .await;
         let (_, Ended::Done(claim)) = claimed else { return };
         self.client.sleep(self.pace.work * self.client.choose(4)).await;
         let text = String::from_utf8_lossy(&claim.item().data).into_owned();
@@ -314,11 +333,16 @@ impl<C: Client> QueueClient<C> {
     }
 
     /// What was taken and not handed out is handed out now, whatever has become of the session.
-    async fn empties<P: Puts, G: Gets>(&self, mut hands: Hands<P, G>) {
+    async fn empties<P: Puts, G: Gets>(&self, mut hands: Hands<P, G>, is_in_its_session: bool) {
         for (number, (_, gets)) in hands.queues.iter_mut().enumerate() {
             let object = ObjectId(number as u16);
             let me = self.client.number();
-            let in_hand = gets.settle().await;
+            // Of a session that is over nothing more is learned.
+            let settled = match is_in_its_session && G::SETTLES {
+                true => settles(&self.client, object, || gets.settle()).await,
+                false => gets.settle().await.ok(),
+            };
+            let in_hand = settled.unwrap_or_else(|| gets.in_hand());
             sometimes!(&self.client, "what was taken outlives its session", in_hand > 0);
             if in_hand == 0 {
                 continue;
@@ -337,6 +361,23 @@ impl<C: Client> QueueClient<C> {
             });
         }
     }
+}
+
+/// Writes down how many items are asked for, at most.
+pub(crate) fn asks(me: u16, count: usize) -> impl FnOnce(&mut Journal, u64, OpId) {
+    move |journal, at, op| journal.given(at, me, op, "", count as u64)
+}
+
+/// Settles what a consumer has taken.
+pub(crate) async fn settles<C: Client, F: Future<Output = Result<usize, Error>>>(
+    client: &C,
+    object: ObjectId,
+    work: impl FnOnce() -> F,
+) -> Option<usize> {
+    let told = |journal: &mut Journal, at, op, count: &usize| {
+        journal.observed(at, client.number(), op, object, Seen::InHand, "", *count as u64);
+    };
+    observed_operation(client, Call::new(object, Verb::Settle), nothing, work, told).await.1.done()
 }
 
 fn observe(journal: &mut Journal, at: u64, me: u16, op: OpId, object: ObjectId, item: &Item) {

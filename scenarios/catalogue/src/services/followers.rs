@@ -81,8 +81,9 @@ impl<C: Client> Service<'_, C> {
         let ids: Vec<_> = view.members.iter().map(|member| member.id.as_str()).collect();
         journal.observed(at, me, op, GROUP, Seen::View, &ids.join(","), zxid);
         for member in &view.members {
-            let Some(data) = &member.data else { continue };
-            let text = format!("{}={}", member.id, String::from_utf8_lossy(data));
+            // Without an equals sign it has no data, although they were asked for.
+            let data = member.data.as_ref().map(|data| format!("={}", String::from_utf8_lossy(data)));
+            let text = format!("{}{}", member.id, data.unwrap_or_default());
             journal.observed(at, me, op, GROUP, Seen::MemberData, &text, zxid);
         }
     }

@@ -211,6 +211,8 @@ impl<C: Client, T: TwoPhases> SiteRound<'_, C, T> {
             None => {
                 let deciding = || async {
                     let heir = participant.resume().await?;
+                    // It has decided what was not decided.
+                    self.tells(Seen::Name, &path(self.round), COORDINATOR);
                     participant.coordinate_within(&heir, limit).await
                 };
                 let ended = self.learns(limit, "resume", COORDINATOR, deciding).await;
@@ -273,23 +275,25 @@ impl<C: Client, T: TwoPhases> SiteRound<'_, C, T> {
     async fn follows(&self, voted: &T::Voted) -> Ended<Decision> {
         let (me, object, site) = (self.client.number(), self.object(), self.site);
         let following = || async {
-            let mut seen = Vec::new();
-            while let Some(vote) = self.participant.next_vote(voted).await? {
-                seen.push(vote);
-            }
-            Ok((self.participant.decision(voted).await?, seen))
-        };
-        let observed = move |journal: &mut Journal, at, op, done: &(Decision, Vec<(String, Vote)>)| {
-            for (other, vote) in &done.1 {
+            while let Some((other, vote)) = self.participant.next_vote(voted).await? {
                 let other = other.rsplit('-').next().and_then(|number| number.parse().ok());
                 let other = other.expect("sites are named by their numbers");
-                journal.observed(at, me, op, object, Seen::Vote, vote_text(*vote), other);
+                self.tells(Seen::Vote, vote_text(vote), other);
             }
-            journal.observed(at, me, op, object, Seen::Decision, decision_text(done.0), site);
+            self.tells(Seen::Missing, "", site);
+            self.participant.decision(voted).await
+        };
+        let observed = move |journal: &mut Journal, at, op, decision: &Decision| {
+            journal.observed(at, me, op, object, Seen::Decision, decision_text(*decision), site);
         };
         let (call, gives) = (self.call(Verb::Decide), self.gives("", self.site));
-        let ended = observed_operation(self.client, call, gives, following, observed).await.1;
-        ended.map(|(decision, _)| decision)
+        observed_operation(self.client, call, gives, following, observed).await.1
+    }
+
+    /// Writes down what the operation in hand has told so far.
+    fn tells(&self, seen: Seen, text: &str, number: u64) {
+        let (op, me, object) = (OpId(self.client.op()), self.client.number(), self.object());
+        self.client.journal(|journal, at| journal.observed(at, me, op, object, seen, text, number));
     }
 
     /// Whether every site takes part until the decision. A site to which the transaction is gone gives the round up after

@@ -9,7 +9,7 @@
 use super::calls::{Calls, Puts, Right};
 use super::worn::{Plain, Worn};
 use crate::prelude::*;
-use crate::queue::workload::{Way, declared};
+use crate::queue::workload::{Way, asks, declared, settles};
 use crate::session::Intercepted;
 use crate::two_phase_commit::workload::seat;
 use std::sync::Arc;
@@ -153,7 +153,7 @@ pub(super) async fn client<C: Client>(task: Task<C>, calls: Make<C>) {
             if hands.as_ref().is_none_or(|hands| hands.session != zk.session()) {
                 if let Some(mut old) = hands.take() {
                     worker.drops_all(&mut old);
-                    worker.empties(old).await;
+                    worker.empties(old, false).await;
                 }
                 let prefetch = 1 + worker.client.choose(4) as usize;
                 hands = Some(Hands::<Zk<C>>::open(&zk, prefetch));
@@ -168,7 +168,7 @@ pub(super) async fn client<C: Client>(task: Task<C>, calls: Make<C>) {
     }
     if let Some(mut hands) = hands {
         worker.confirms_all(&mut hands).await;
-        worker.empties(hands).await;
+        worker.empties(hands, true).await;
     }
 }
 
@@ -276,8 +276,15 @@ impl<C: Client> Worker<C> {
             items.iter().for_each(|item| hands_out(journal, at, (me, op), number, item));
         };
         let patience = self.patience();
-        let _ =
-            patient_operation(&self.client, call, patience, || consumer.take_up_to(count), observed).await;
+        let _ = patient_operation(
+            &self.client,
+            call,
+            asks(me, count),
+            patience,
+            || consumer.take_up_to(count),
+            observed,
+        )
+        .await;
     }
 
     /// How long it waits for an item.
@@ -300,16 +307,31 @@ impl<C: Client> Worker<C> {
         };
         let ended = match client.choose(4) {
             0 => {
-                let (_, ended) =
-                    patient_operation(client, call, self.patience(), || one(consumer), observed).await;
+                let (_, ended) = patient_operation(
+                    client,
+                    call,
+                    asks(client.number(), 1),
+                    self.patience(),
+                    || one(consumer),
+                    observed,
+                )
+                .await;
                 ended
             }
             1 | 2 => {
                 let count = 1 + client.choose(4) as usize;
                 let patience = self.patience();
-                patient_operation(client, call, patience, || calls.claim_up_to(consumer, count), observed)
-                    .await
-                    .1
+                let asked = asks(client.number(), count);
+                patient_operation(
+                    client,
+                    call,
+                    asked,
+                    patience,
+                    || calls.claim_up_to(consumer, count),
+                    observed,
+                )
+                .await
+                .1
             }
             _ => {
                 let (_, ended) =
@@ -326,13 +348,14 @@ impl<C: Client> Worker<C> {
     }
 
     /// What was taken and not handed out is handed out now, whatever has become of the session.
-    async fn empties(&self, mut hands: Hands<Zk<C>>) {
+    async fn empties(&self, mut hands: Hands<Zk<C>>, is_in_its_session: bool) {
         let consumer = &mut hands.queues[WORN].1;
         // Of a session that is over nothing more is learned.
-        let in_hand = match consumer.settle().await {
-            Ok(count) => count,
-            Err(_) => consumer.in_hand(),
+        let settled = match is_in_its_session {
+            true => settles(&self.client, object(WORN), || consumer.settle()).await,
+            false => consumer.settle().await.ok(),
         };
+        let in_hand = settled.unwrap_or_else(|| consumer.in_hand());
         if in_hand == 0 {
             return;
         }

@@ -22,6 +22,8 @@ pub(in crate::config) static ALL: &[&Workload] = &[
     &PUBLISH_DENIES,
     &PUBLISH_REFUSES,
     &PUBLISH_STOPS_HALFWAY,
+    &GET_PRETENDS,
+    &GET_REFUSES,
     &SNAPSHOT_PRETENDS,
     &SNAPSHOT_REFUSES,
     &FOLLOW_PRETENDS,
@@ -43,7 +45,7 @@ impl<C: Client, Z: ZooKeeper> Configuration for LyingConfig<C, Z> {
     }
 
     async fn get(&self) -> Result<Option<Versioned>, Error> {
-        self.right.get().await
+        self.liar.call(Verb::Get, || async { self.right.get().await }, || Some(None)).await
     }
 
     async fn compare_and_set(&self, expected: Option<&Versioned>, data: &[u8]) -> Result<Versioned, Error> {
@@ -101,6 +103,20 @@ const fn mutant(
 ) -> Workload {
     WORKLOAD.mutant(name, about, caught, &[], |_| Plan { rounds: 6, ..Plan::calm() }, sim)
 }
+
+/// A value is said not to be there without a look: its reader writes as if it were the first.
+static GET_PRETENDS: Workload = mutant(
+    "config-get-pretends",
+    "get says that there is no value, without asking",
+    Caught::by(An1),
+    |task| run(task, &Lie { verb: Verb::Get, how: How::Pretends }),
+);
+
+/// A value is not read, for a reason that never occurred.
+static GET_REFUSES: Workload =
+    mutant("config-get-refuses", "get fails for a reason that never occurred", Caught::by(An2), |task| {
+        run(task, &Lie { verb: Verb::Get, how: How::Refuses(UNMET) })
+    });
 
 /// A value that is said to be written, and is not: followers never get it.
 static COMPARE_AND_SET_PRETENDS: Workload = mutant(

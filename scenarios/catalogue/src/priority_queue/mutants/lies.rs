@@ -18,6 +18,7 @@ pub(in crate::priority_queue) static ALL: &[&Workload] = &[
     &TAKE_DENIES,
     &TAKE_REFUSES,
     &TAKE_FINDS_NOTHING,
+    &SETTLE_REFUSES,
     &CLAIM_PRETENDS,
     &CLAIM_REFUSES,
     &CONFIRM_PRETENDS,
@@ -101,6 +102,14 @@ static TAKE_FINDS_NOTHING: Workload = mutant(
     "an attempt says that there is no item, without asking",
     Caught::by(An2),
     |task| run(task, &Lie { verb: Verb::Take, how: How::FindsNothing }),
+);
+
+/// What was taken is not known, for a reason that never occurred.
+static SETTLE_REFUSES: Workload = mutant(
+    "priority-queue-settle-refuses",
+    "settle fails for a reason that never occurred",
+    Caught::by(An2),
+    |task| run(task, &Lie { verb: Verb::Settle, how: How::Refuses(UNMET) }),
 );
 
 /// An item is claimed that nobody has put.

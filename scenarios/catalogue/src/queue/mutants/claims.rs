@@ -48,8 +48,12 @@ struct BlindConsumer<Z: ZooKeeper>(Consumer<Z>);
 impl<Z: ZooKeeper> Gets for BlindConsumer<Z> {
     type Claim = BlindClaim<Z>;
 
-    async fn settle(&mut self) -> usize {
-        Gets::settle(&mut self.0).await
+    fn settle(&mut self) -> impl Future<Output = Result<usize, Error>> + Send {
+        Gets::settle(&mut self.0)
+    }
+
+    fn in_hand(&self) -> usize {
+        Gets::in_hand(&self.0)
     }
 
     async fn take(&mut self, count: usize) -> Result<Vec<Item>, Error> {

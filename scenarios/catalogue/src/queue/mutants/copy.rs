@@ -193,6 +193,7 @@ impl<Z: ZooKeeper> MutantConsumer<Z> {
 
 impl<Z: ZooKeeper> Gets for MutantConsumer<Z> {
     type Claim = Claimed<Z>;
+    const SETTLES: bool = false;
 
     async fn take(&mut self, _: usize) -> Result<Vec<Item>, Error> {
         Ok(self.next(true).await?.into_iter().collect())

@@ -3,7 +3,6 @@
 use crate::lies::{FEIGNED, How, Liar, Lie};
 use crate::prelude::*;
 use crate::queue::workload::{Claims, Gets, Puts, QUEUES, WORKLOAD, Way, client, open};
-use std::future::Future;
 use zk_checker::history::Failure;
 use zk_harness::workload::TaskFn;
 use zk_recipes::Item;
@@ -19,6 +18,7 @@ pub(in crate::queue) static ALL: &[&Workload] = &[
     &TAKE_DENIES,
     &TAKE_REFUSES,
     &TAKE_FINDS_NOTHING,
+    &SETTLE_PRETENDS,
     &CLAIM_PRETENDS,
     &CLAIM_DENIES,
     &CLAIM_REFUSES,
@@ -49,8 +49,13 @@ impl<C: Client, P: Puts + Sync> Puts for Lying<C, P> {
 impl<C: Client, G: Gets + Sync> Gets for Lying<C, G> {
     type Claim = LyingClaim<C, G::Claim>;
 
-    fn settle(&mut self) -> impl Future<Output = usize> + Send {
-        self.right.settle()
+    async fn settle(&mut self) -> Result<usize, Error> {
+        let work = async { self.right.settle().await };
+        self.liar.call_once(Verb::Settle, work, || Some(0)).await
+    }
+
+    fn in_hand(&self) -> usize {
+        self.right.in_hand()
     }
 
     async fn take(&mut self, count: usize) -> Result<Vec<Item>, Error> {
@@ -188,6 +193,14 @@ static TAKE_FINDS_NOTHING: Workload = mutant(
     "an attempt says that there is no item, without asking",
     Caught::by(An2),
     |task| run(task, &Lie { verb: Verb::Take, how: How::FindsNothing }),
+);
+
+/// What was taken is said to be handed out: with its consumer it is lost.
+static SETTLE_PRETENDS: Workload = mutant(
+    "queue-settle-pretends",
+    "settle says that no item is in hand, without asking",
+    Caught::by(Qu2),
+    |task| run(task, &Lie { verb: Verb::Settle, how: How::Pretends }),
 );
 
 /// An item is claimed that nobody has put.

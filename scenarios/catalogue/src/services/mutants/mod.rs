@@ -34,6 +34,7 @@ pub(super) static ALL: &[&Workload] = &[
     &told::MEMBER_RUN_GOES_ON,
     &told::MEMBER_RESUMES_TOO_EARLY,
     &SHOWS_OLD_DATA,
+    &SHOWS_NO_DATA,
 ];
 
 const fn mutant(
@@ -270,6 +271,28 @@ impl<Z: ZooKeeper> Calls<Z> for ShowsOldData {
                     *data = seen.entry(member.id.clone()).or_insert_with(|| data.clone()).clone();
                 }
             }
+            Ok(view)
+        }
+        .boxed()
+    }
+}
+
+/// A view has the names of its members alone: clients do not know where they are.
+static SHOWS_NO_DATA: Workload = mutant(
+    "services-shows-no-data",
+    "a view lacks the data of its members, which were asked for",
+    Caught::by(Gm1),
+    &[],
+    |task| client(task, Arc::new(ShowsNoData)).boxed(),
+);
+
+struct ShowsNoData;
+
+impl<Z: ZooKeeper> Calls<Z> for ShowsNoData {
+    fn next_view<'a>(&'a self, views: &'a mut Views<Z>) -> Pending<'a, GroupView> {
+        async move {
+            let mut view = views.next().await?;
+            view.members.iter_mut().for_each(|member| member.data = None);
             Ok(view)
         }
         .boxed()

@@ -28,6 +28,7 @@ pub(super) static ALL: &[&Workload] = &[
     &deciding::TIME_OUT_ABORTS,
     &voting::VOTES_OVERWRITTEN,
     &voting::WATCH_ALL_VOTES,
+    &voting::TELLS_NO_VOTE,
     &coordinating::PRESUMED_COMMIT,
 ];
 

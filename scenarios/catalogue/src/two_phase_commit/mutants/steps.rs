@@ -20,6 +20,8 @@ pub(super) struct Mutation {
     pub coordination: Coordination,
     /// A site that knows the decision leaves the record to the others.
     pub keeps_record: bool,
+    /// A site is told the votes of the others.
+    pub tells_votes: bool,
 }
 
 impl Mutation {
@@ -29,6 +31,7 @@ impl Mutation {
         undecided: Undecided::Terminates,
         coordination: Coordination::Recorded,
         keeps_record: true,
+        tells_votes: true,
     };
 }
 
@@ -200,6 +203,9 @@ impl<Z: ZooKeeper> TwoPhases for MutantParticipant<Z> {
     }
 
     async fn next_vote(&self, voted: &Voted<Z>) -> Result<Option<(String, Vote)>, Error> {
+        if !self.mutation.tells_votes {
+            return Ok(None);
+        }
         voted.next_vote().await
     }
 

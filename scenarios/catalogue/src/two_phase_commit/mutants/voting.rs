@@ -29,3 +29,16 @@ pub(super) static WATCH_ALL_VOTES: Workload = WORKLOAD.mutant(
     |_| Plan { rounds: 2, ..Plan::calm() },
     |task| run(task, &Mutation { vote: Ballot::Watching, ..Mutation::RIGHT }),
 );
+
+/// Two-phase commit in which a site that follows the votes of the others is told at once that no more are to come: whoever
+/// shows them shows none.
+///
+/// Caught by AN-1 (done is done) as soon as a site follows the votes.
+pub(super) static TELLS_NO_VOTE: Workload = WORKLOAD.mutant(
+    "two-phase-commit-tells-no-vote",
+    "two-phase commit in which a site is told that no vote of another site is to come",
+    Caught::by(An1),
+    &[],
+    |_| Plan { rounds: 8, ..Plan::calm() },
+    |task| run(task, &Mutation { tells_votes: false, ..Mutation::RIGHT }),
+);

@@ -21,6 +21,7 @@ pub(super) static ALL: &[&Workload] = &[
     &GIVES_UP_TOO_EARLY,
     &ACCEPTS_NOTHING,
     &REFUSES_GOOD_INPUT,
+    &HANDS_OUT_MORE,
 ];
 
 const fn mutant(
@@ -270,5 +271,25 @@ impl<Z: ZooKeeper> Calls<Z> for RefusesGoodInput {
             return puts.put(priority, items).boxed();
         }
         async { Err(Error::BadInput("the items are too large".to_owned())) }.boxed()
+    }
+}
+
+/// A consumer gets more than it can work on: the others wait for what it has claimed.
+static HANDS_OUT_MORE: Workload = mutant(
+    "work-queues-hands-out-more",
+    "a claim of several items claims one more than was asked for",
+    Caught::by(An1),
+    |task| client(task, Arc::new(HandsOutMore)).boxed(),
+);
+
+struct HandsOutMore;
+
+impl<Z: ZooKeeper> Calls<Z> for HandsOutMore {
+    fn claim_up_to<'a>(
+        &'a self,
+        consumer: &'a mut Consumer<Z>,
+        count: usize,
+    ) -> Pending<'a, Vec<Claimed<Z>>> {
+        consumer.claim_up_to(if count == 0 { 0 } else { count + 1 }).boxed()
     }
 }
