@@ -173,7 +173,7 @@ impl Rule for Answers {
                 }
             }
             What::Return { outcome, failure } => self.returned(scene, event.op, (outcome, failure), out),
-            What::Reply { code, .. } => {
+            What::Reply { req, code, .. } => {
                 if let Who::Client(client) = event.who {
                     self.heard.insert(client);
                     if code.tells_nothing() {
@@ -182,6 +182,9 @@ impl Rule for Answers {
                 }
                 if let Some(doing) = self.doing(event.op) {
                     doing.hears(code);
+                    doing.has_synced |= doing.verb == Verb::Resolve
+                        && code == Code::Ok
+                        && scene.view.request(req).is_some_and(|req| req.kind == Request::Sync);
                 }
             }
             What::Notice { .. } => {

@@ -326,3 +326,26 @@ fn ns_5_what_is_written_later_is_of_the_name_where_it_was_written() {
     says(&looks("0x0", "value here 0x3"), "NS-5 pass, first nothing");
     says(&looks("0x2", "value here 0x3"), "NS-5 fail, first NS-5");
 }
+
+#[test]
+fn an_1_a_synced_lookup_reads_behind_a_sync() {
+    let looks_up = |freshness: u32| {
+        format!(
+            "0.030 b resolve#7 call /names
+0.030 b #7 given db {freshness}
+0.030 b #7 send r20 sync /names/db
+0.030 b #7 send r21 get /names/db
+0.031 b #7 reply r20 ok 0x3
+0.032 b #7 reply r21 ok 0x3
+0.032 b #7 observed /names value \"\" 0x3
+0.032 b #7 return done
+"
+        )
+    };
+    let without_sync = |freshness| without(&without(&looks_up(freshness), "send r20"), "reply r20");
+    says(&run(&[A_REGISTERS, &looks_up(1)]), "AN-1 pass");
+    says(&run(&[A_REGISTERS, &without_sync(1)]), "AN-1 fail");
+    let refused = edit(&looks_up(1), "reply r20 ok", "reply r20 other");
+    says(&run(&[A_REGISTERS, &refused]), "AN-1 fail");
+    says(&run(&[A_REGISTERS, &without_sync(0)]), "first nothing");
+}

@@ -67,6 +67,7 @@ const GRANTED: &[&str] = &[
     "barrier-wait-down-pretends",
     "double-barrier-enter-pretends",
     "queue-take-pretends",
+    "queue-settle-pretends",
     "priority-queue-take-pretends",
 ];
 

@@ -48,6 +48,8 @@ pub(super) struct Doing {
     pub(super) about: Vec<(Seen, Sym)>,
     /// How many items it handed out.
     pub(super) items: u64,
+    /// Whether a sync of it was answered.
+    pub(super) has_synced: bool,
     /// The codes of the replies that it got, as bits.
     codes: u32,
     /// The same of the replies since it handed out a value.
@@ -82,6 +84,7 @@ impl Doing {
             seen: None,
             about: Vec::new(),
             items: 0,
+            has_synced: false,
             codes: 0,
             read: 0,
             is_notified: false,

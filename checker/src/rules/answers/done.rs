@@ -10,6 +10,9 @@ use crate::rules::two_phase_commit::COORDINATOR;
 /// Why a return is not true, and the event that shows it.
 type Wrong = (String, u32);
 
+/// The number of a lookup that is to see at least what the leader has proposed.
+const SYNCED: u64 = 1;
+
 /// Judges an operation that returns done.
 pub(super) fn judge(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes, out: &mut Findings) {
     if proves_nothing(scene, doing.object) {
@@ -69,6 +72,12 @@ fn check(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<Result<(),
             }
         }
         (Kind::Names, Verb::Unique) => has_created(doing),
+        (Kind::Names, Verb::Resolve) if doing.number == SYNCED => match doing.has_synced {
+            true => Ok(()),
+            false => {
+                Err(("it was to read behind a sync, and no sync of it was answered".to_owned(), u32::MAX))
+            }
+        },
         (Kind::Names | Kind::Group, Verb::Replace) => is_replaced(scene, doing),
         (Kind::Names, Verb::Recall) => {
             let name = doing.given.first().map(|name| scene.text(*name))?;

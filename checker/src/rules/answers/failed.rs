@@ -115,13 +115,13 @@ fn has_numbers_left(scene: &Scene<'_>, doing: &Doing) -> Option<String> {
 /// A time limit is over by the caller's own clock, which may run fast by a tenth.
 fn before_the_limit(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<String> {
     let op = scene.view.op(doing.id);
-    let is_answered = op.sends > 0 && op.in_flight == 0 && !doing.is_disturbed && !doing.is_refused();
-    if doing.is_mistaken && is_answered && !scene.is_interfered_with(doing.object) {
+    let is_answered = op.in_flight == 0 && !doing.is_disturbed && !doing.is_refused();
+    if doing.is_mistaken && op.sends > 0 && is_answered && !scene.is_interfered_with(doing.object) {
         return Some(
             "its input is wrong, which is told at once, and all of its requests were answered".to_owned(),
         );
     }
-    if let Some(own) = its_membership(scene, doing, znodes) {
+    if is_answered && let Some(own) = its_membership(scene, doing, znodes) {
         return Some(format!(
             "{} is its own, and has stood all through the call, which is told at once",
             scene.znode(own)
@@ -138,7 +138,7 @@ fn before_the_limit(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option
 
 /// The znode of a member that joins although it is one, under a name of its own.
 fn its_membership(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<Sym> {
-    if doing.verb != Verb::Join || !scene.view.is_sim() || doing.is_disturbed {
+    if doing.verb != Verb::Join || !scene.view.is_sim() {
         return None;
     }
     let id = scene.text(*doing.given.first()?);

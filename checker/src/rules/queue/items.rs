@@ -1,5 +1,7 @@
 //! The fate of items: QU-1, QU-2, QU-3, QU-8, and on the way their order: QU-4, QU-5, QU-10.
 
+mod in_hand;
+
 use super::batch::Batch;
 use super::stock::{Change, Item, Stock};
 use super::{gets, is_queue};
@@ -451,47 +453,6 @@ impl Items {
     /// Whether an item was handed out.
     fn came_out(&self, item: &Item) -> bool {
         self.fates.get(&item.text).is_some_and(|fate| fate.seen.is_some())
-    }
-
-    /// QU-2: a consumer that has settled its takes knows how many items it has, and none of them is lost.
-    fn in_hand(&self, scene: &Scene<'_>, op: OpId, told: u64, out: &mut Findings) {
-        let of = scene.view.op(op);
-        let object = of.object;
-        // Whoever deletes a receipt hides what was taken.
-        if !scene.view.is_sim()
-            || !is_queue(scene.tables, object)
-            || scene.object(object).manner.at_least_once
-            || scene.is_interfered_with(object)
-        {
-            return;
-        }
-        out.premise(RuleId::Qu2, object);
-        let session = scene.view.client(of.client).session;
-        let is_held = |(at, item): &(usize, &Item)| {
-            let taken = item.object == object && item.gone != NEVER && item.by == session;
-            taken && !self.came_out(item) && !self.died_with.contains(at)
-        };
-        let held: Vec<&Item> =
-            self.stock.items.iter().enumerate().filter(is_held).map(|(_, item)| item).collect();
-        if held.len() as u64 == told {
-            return;
-        }
-        let text = explain(format!(
-            "{} was told at {} that it has {told} items in hand",
-            scene.client(of.client),
-            scene.when(scene.now())
-        ));
-        let text = text.because(match held.first() {
-            None => format!("{} has handed out all that it has taken", scene.session(session)),
-            Some(first) => format!(
-                "{} has taken {} and not handed them out, the first of them {} at {}",
-                scene.session(session),
-                held.len(),
-                scene.path(first.text),
-                scene.when(first.gone_at)
-            ),
-        });
-        out.fail(RuleId::Qu2, scene, object, &[of.called.index], text);
     }
 
     fn accounts_for(&self, scene: &Scene<'_>, at: usize, out: &mut Findings) {

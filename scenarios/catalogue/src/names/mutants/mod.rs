@@ -1,6 +1,7 @@
 //! Mutants of the name service: a claim with one wrong step.
 
 mod copy;
+mod freshness;
 pub(super) mod lies;
 
 use super::workload::{WORKLOAD, client};
@@ -9,7 +10,8 @@ use crate::prelude::*;
 use copy::MutantNames;
 
 /// All mutants.
-pub(super) static ALL: &[&Workload] = &[&EXISTS_IS_MINE, &LOSS_IS_REFUSAL, &RELEASE_BY_NAME];
+pub(super) static ALL: &[&Workload] =
+    &[&EXISTS_IS_MINE, &LOSS_IS_REFUSAL, &RELEASE_BY_NAME, &freshness::SYNCED_READS_LOCALLY];
 
 /// Those that show on real servers, without the simulation's faults.
 pub(super) static REAL: &[&RealWorkload] = &[&EXISTS_IS_MINE_REAL];
