@@ -135,6 +135,8 @@ rules! {
         "a waiter that was revoked deletes its znode, and its call ends";
     Rv4 = "RV-4", Safety, true, "a revocation is not a grant",
         "a request to release wakes no other contender into the lock";
+    Rv5 = "RV-5", Safety, true, "preemption as declared",
+        "a waiter asks and forces the less urgent holders that block it as its policy says, and nobody else";
     Le1 = "LE-1", Safety, false, "one leader",
         "at most one client believes that it leads";
     Le2 = "LE-2", Safety, true, "epochs",
@@ -353,7 +355,7 @@ impl RuleId {
     /// first.
     pub(crate) fn generality(self) -> u8 {
         match self {
-            RuleId::Rv1 | RuleId::Rv2 | RuleId::Rv3 | RuleId::Rv4 => 0,
+            RuleId::Rv1 | RuleId::Rv2 | RuleId::Rv3 | RuleId::Rv4 | RuleId::Rv5 => 0,
             RuleId::An1 | RuleId::An2 | RuleId::An3 | RuleId::An4 => 3,
             _ if self.name().starts_with("MX") => 2,
             _ => 1,

@@ -19,6 +19,7 @@ mod loss;
 mod members_data;
 mod name_service;
 mod own_znode;
+mod preemption;
 mod progress;
 mod queue;
 mod resource;
@@ -198,6 +199,7 @@ all_rules! {
     rv1: revocation::Heard,
     rv2: revocation::Force,
     rv4: revocation::NoGrant,
+    rv5: preemption::Preemption,
     le4: election::Acknowledged,
     le6: election::OneCandidate,
     ba: barrier::Barriers,

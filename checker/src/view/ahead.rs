@@ -109,7 +109,7 @@ impl View {
     }
 
     /// The last list of holds that an operation was served.
-    fn held_list(&self, id: OpId) -> Option<List> {
+    pub(crate) fn held_list(&self, id: OpId) -> Option<List> {
         self.held_lists.iter().find(|(op, _)| *op == id).map(|(_, list)| *list)
     }
 

@@ -33,6 +33,7 @@ mod monitor_breaches;
 mod monitors;
 mod names;
 mod pings;
+mod preemption;
 mod priority_lock;
 mod probes;
 mod queues;

@@ -3,7 +3,7 @@
 use crate::common::{edit, says, without};
 
 /// Three clients and a priority lock.
-const HEAD: &str = "
+pub const HEAD: &str = "
 run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.001 clients a b c
 priority_lock /p stop margin 0.4 budget 6 2 1 4
 0.000 server:0 opened s1 timeout 4000 0x1
@@ -15,7 +15,7 @@ priority_lock /p stop margin 0.4 budget 6 2 1 4
 ";
 
 /// Somebody joins the line, and is served both lists.
-fn joins(who: &str, verb: &str, op: u32, priority: u32, zxid: u32) -> String {
+pub fn joins(who: &str, verb: &str, op: u32, priority: u32, zxid: u32) -> String {
     let r = 10 * op;
     format!(
         "
@@ -42,7 +42,7 @@ fn joins(who: &str, verb: &str, op: u32, priority: u32, zxid: u32) -> String {
 }
 
 /// It moves from the line to the holds, and watches that.
-fn takes(who: &str, op: u32, zxid: u32) -> String {
+pub fn takes(who: &str, op: u32, zxid: u32) -> String {
     let r = 10 * op + 4;
     format!(
         "
@@ -63,7 +63,7 @@ fn takes(who: &str, op: u32, zxid: u32) -> String {
 }
 
 /// It waits for that one.
-fn waits(who: &str, op: u32, znode: &str) -> String {
+pub fn waits(who: &str, op: u32, znode: &str) -> String {
     let r = 10 * op + 6;
     format!(
         "
@@ -75,7 +75,7 @@ fn waits(who: &str, op: u32, znode: &str) -> String {
 }
 
 /// It releases, and these are told.
-fn releases(who: &str, op: u32, zxid: u32, told: &[u32]) -> String {
+pub fn releases(who: &str, op: u32, zxid: u32, told: &[u32]) -> String {
     let mut text = format!(
         "
 0.020 {who} #{op} unbelieve released
@@ -92,7 +92,7 @@ fn releases(who: &str, op: u32, zxid: u32, told: &[u32]) -> String {
 }
 
 /// It is told, and served both lists.
-fn looks(who: &str, op: u32, znode: &str, zxid: u32) -> String {
+pub fn looks(who: &str, op: u32, znode: &str, zxid: u32) -> String {
     let r = 10 * op + 7;
     format!(
         "

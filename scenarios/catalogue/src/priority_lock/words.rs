@@ -26,7 +26,7 @@ impl Actor {
     ) -> impl Future<Output = Option<Urgently>> + Send + use<> {
         let me = self.number();
         let given = move |journal: &mut Journal, at, op: OpId| {
-            journal.given(at, me, op, "", u64::from(priority));
+            priority_lock::tell(journal, at, me, op, Priority(priority), preempt);
         };
         let acquire = move |zk: SimClient| async move {
             let lock = priority_lock::new(&zk, preempt)?;

@@ -19,7 +19,7 @@ use zk_recipes::{
 /// The priority lock under load.
 pub static WORKLOAD: Workload = Workload {
     about: "readers and writers of several priorities take a lock and revoke each other",
-    required: &[Mx1, Mx2, Mx3, Mx4, Mx5, Mx7, Mx8, Mx9, Mx10, Mx11, Mx12, Mx13, Mx14, Mx15, Rv1, Rv2],
+    required: &[Mx1, Mx2, Mx3, Mx4, Mx5, Mx7, Mx8, Mx9, Mx10, Mx11, Mx12, Mx13, Mx14, Mx15, Rv1, Rv2, Rv5],
     ..Workload::own("priority-lock", objects, |task| client(task, Box::new(right)).boxed(), &STATED)
 };
 
@@ -139,6 +139,18 @@ pub fn new<Z: ZooKeeper>(zk: &Z, preempt: Preempt) -> Result<PriorityLock<Z>, Er
     PriorityLock::new(zk, DIRECTORY, PriorityLockOptions { preempt, ..PriorityLockOptions::default() })
 }
 
+/// Records what a call that takes the lock is given: no data, its priority, and its policy.
+pub fn tell(journal: &mut Journal, at: u64, client: u16, op: OpId, priority: Priority, preempt: Preempt) {
+    let policy = match preempt {
+        Preempt::Never => "never",
+        Preempt::Ask => "ask",
+        Preempt::Force { .. } => "force",
+    };
+    for text in ["", policy] {
+        journal.given(at, client, op, text, u64::from(priority.0));
+    }
+}
+
 /// The right lock, for [`client`].
 pub fn right<Z: ZooKeeper>(zk: &Z, preempt: Preempt) -> PriorityLock<Z> {
     new(zk, preempt).expect("the directory is a good path")
@@ -172,19 +184,25 @@ pub async fn client<C: Client, L: Urgent>(task: Task<C>, make: MakeUrgent<C::Zk,
             _ => Preempt::Never,
         };
         let lock = make(&zk, preempt);
-        take_turn(client, &zk, &lock, pace).await
+        take_turn(client, &zk, &lock, preempt, pace).await
     };
     rounds(&task, round).await;
 }
 
 /// One acquire with what follows.
-async fn take_turn<C: Client, L: Urgent>(client: &C, zk: &C::Zk, lock: &L, pace: Pace) -> Round {
+async fn take_turn<C: Client, L: Urgent>(
+    client: &C,
+    zk: &C::Zk,
+    lock: &L,
+    preempt: Preempt,
+    pace: Pace,
+) -> Round {
     let verb = if client.choose(2) == 0 { Verb::Write } else { Verb::Read };
     let priority = Priority(client.choose(3) as u16);
     let call = Call::new(LOCK, verb);
     let call = if client.choose(8) == 7 { call.within(pace.limit) } else { call };
     let given = |journal: &mut Journal, at, op| {
-        journal.given(at, client.number(), op, "", u64::from(priority.0));
+        tell(journal, at, client.number(), op, priority, preempt);
     };
     let acquiring = || lock.acquire(verb, priority, call.limit);
     let (op, guard) = match operation(client, call, given, acquiring).await {

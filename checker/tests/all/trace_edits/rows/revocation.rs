@@ -1,7 +1,9 @@
-//! Who is asked to go: RV-1 to RV-4.
+//! Who is asked to go: RV-1 to RV-5.
 
 use super::{Edit::*, Row, row};
 use crate::common::ensemble::{data, fresh};
+use crate::preemption::{asks, waits_with};
+use crate::priority_lock::releases;
 use zk_checker::digest::{self, Stat};
 
 const HEAD: &str = "
@@ -115,7 +117,14 @@ pub fn rows() -> Vec<Row> {
     let forced = [HEAD, &asked_holder, &heard, FORCED].concat();
     let leaves = [HEAD, B_WAITS, &asked("/r/b-1"), LEAVES].concat();
     let looks = [HEAD, B_WAITS, &asked_holder, LOOKS_AGAIN].concat();
+    let preempts = [&waits_with("ask"), &asks(), &releases("a", 1, 8, &[2]), "0.020 world heal\n"].concat();
     vec![
+        row(
+            "a waiter asks a holder although it should wait",
+            &preempts,
+            &[Put("given ask", "given never")],
+            "RV-5",
+        ),
         row("the caller is not handed the word", &hears, &[Cut("observed /r word")], "RV-1"),
         row("it is made to go before its grace is over", &forced, &[Put("grace 0.1", "grace 0.2")], "RV-2"),
         row("it is made to go where nobody may", &forced, &[Put(" forced", "")], "RV-2"),

@@ -2,15 +2,17 @@
 
 pub(super) mod lies;
 
-use super::workload::{WORKLOAD, client, right};
+use super::workload::{GRACE, WORKLOAD, client, right};
 use crate::prelude::*;
 use crate::session::{Intercepted, Interceptor, Reply};
 use std::sync::Arc;
 use zk_harness::workload::TaskFn;
+use zk_recipes::Preempt;
 use zk_recipes::zk::{Listing, Op, OpResult};
 
 /// All mutants.
-pub(super) static ALL: &[&Workload] = &[&BESIDE, &NO_GATES];
+pub(super) static ALL: &[&Workload] =
+    &[&BESIDE, &NO_GATES, &NEVER_ASKS, &NEVER_FORCES, &ASKS_ANYWAY, &FORCES_ANYWAY];
 
 /// A mutant of the priority lock. None needs faults.
 const fn mutant(
@@ -72,3 +74,59 @@ impl<Z: ZooKeeper> Interceptor<Z> for OpensTheGates {
         zk.multi(ops).boxed()
     }
 }
+
+/// One client's part, with a lock that takes each policy for another one.
+fn run_with<C: Client>(task: Task<C>, taken_for: fn(Preempt) -> Preempt) -> BoxFuture<'static, ()> {
+    client(task, Box::new(move |zk: &C::Zk, preempt| right(zk, taken_for(preempt)))).boxed()
+}
+
+/// A priority lock whose waiters ask no holder to release, whatever their policy: the urgent wait as long as all others.
+static NEVER_ASKS: Workload = mutant(
+    "priority-lock-never-asks",
+    "a priority lock whose waiters ask no less urgent holder to release",
+    Caught::by(Rv5),
+    |_| Plan { clients: 4, rounds: 12, ..Plan::calm() },
+    |task| run_with(task, |_| Preempt::Never),
+);
+
+/// A priority lock whose waiters ask, and never force: who does not listen holds for as long as it likes.
+static NEVER_FORCES: Workload = mutant(
+    "priority-lock-never-forces",
+    "a priority lock whose waiters ask a less urgent holder to release and never delete its znode",
+    Caught::by(Rv5),
+    |_| Plan { clients: 4, rounds: 12, ..Plan::calm() },
+    |task| {
+        run_with(task, |preempt| match preempt {
+            Preempt::Force { .. } => Preempt::Ask,
+            other => other,
+        })
+    },
+);
+
+/// A priority lock whose waiters ask less urgent holders to release although they were told to wait.
+static ASKS_ANYWAY: Workload = mutant(
+    "priority-lock-asks-anyway",
+    "a priority lock whose waiters ask holders to release though their policy is to wait",
+    Caught::by(Rv5),
+    |_| Plan { clients: 4, rounds: 12, ..Plan::calm() },
+    |task| {
+        run_with(task, |preempt| match preempt {
+            Preempt::Never => Preempt::Ask,
+            other => other,
+        })
+    },
+);
+
+/// A priority lock whose waiters delete the znode of a holder that they should only ask.
+static FORCES_ANYWAY: Workload = mutant(
+    "priority-lock-forces-anyway",
+    "a priority lock whose waiters delete the znode of a holder that they should only ask",
+    Caught::by(Rv5),
+    |_| Plan { clients: 4, rounds: 12, ..Plan::calm() },
+    |task| {
+        run_with(task, |preempt| match preempt {
+            Preempt::Ask => Preempt::Force { grace: GRACE },
+            other => other,
+        })
+    },
+);
