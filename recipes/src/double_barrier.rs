@@ -214,7 +214,8 @@ impl<Z: ZooKeeper> DoubleBarrier<Z> {
     ///
     /// As [`enter`](Self::enter); [`Error::is_timed_out`] when the limit is over: the others certainly did
     /// not count us. That takes one more reply; if the connection is lost before, or the server refuses it, the error is
-    /// [`Error::ConnectionLoss`]: the others may have counted us, and will see us leave.
+    /// [`Error::ConnectionLoss`]: the others may have counted us, and will see us leave. So it is if another client has deleted the
+    /// barrier meanwhile, since nothing tells then whether it had opened.
     pub fn enter_within(
         &self,
         limit: Duration,

@@ -158,7 +158,9 @@ named! {
         /// A name (number: the czxid of its znode).
         Name = "name",
         /// The state of a hold, a registration, a membership or a place inside a double barrier, as it tells it itself, or by
-        /// the end of its `run` or `resumed`: `held`, `suspect` or `lost`. Its op is that of the call that gave it.
+        /// the end of its `run` or `resumed`: `held`; `suspect` (number: until when it is not lost, by the client's clock in
+        /// microseconds; zero if that is not recorded); `lost`, or with the reason `lost_session_over`, `lost_deadline_passed` or
+        /// `lost_removed`; `watched` if the caller begins to wait for a loss. Its op is that of the call that gave it.
         State = "state",
         /// How a hold, a registration or a membership ended, as giving it back tells it: `clean`, or the reason of its loss,
         /// `session_over`, `deadline_passed` or `removed`.
@@ -169,6 +171,8 @@ named! {
         Line = "line",
         /// How often an item was delivered, this time included (text: the item; number: how often).
         Attempts = "attempts",
+        /// The results of a transaction (text: their kinds in order, with commas between).
+        Results = "results",
         /// The data of a member in a view (text: the id and the data, with an equals sign between).
         MemberData = "member_data",
         /// A znode of a cache (text: its path; number: the digest of its data, by [`digest::data`](crate::digest::data)).

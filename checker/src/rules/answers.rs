@@ -159,7 +159,7 @@ impl Rule for Answers {
                 }
             }
             What::Observed { seen, text, number, .. } => {
-                if seen == Seen::State && scene.text(text) == "lost" {
+                if seen == Seen::State && scene.text(text).starts_with("lost") {
                     self.znodes.is_lost(event.op);
                 }
                 if let Some(at) = self.at(event.op) {

@@ -7,6 +7,7 @@
 
 use super::loss::{self, Loss, Znode};
 use crate::rules::prelude::*;
+use crate::text::seconds;
 use crate::view::{Hold, Moment, Op, Phase};
 
 /// The states that are told.
@@ -166,6 +167,76 @@ impl ToldState {
     }
 }
 
+/// Why it is lost, and until when it is not.
+impl ToldState {
+    /// The reason of a loss is told.
+    fn reason(&self, scene: &Scene<'_>, told: &Told, reason: &str, out: &mut Findings) {
+        let session = scene.view.session(told.session);
+        let op = scene.view.op(told.op);
+        // A downgrade replaces the znode.
+        let contender = scene.view.contender(op.own).filter(|own| own.is_alive() && op.downgrade == OpId(0));
+        out.premise(RuleId::An1, told.object);
+        let why = match reason {
+            "_session_over" if !session.known_over.came() => {
+                format!("its client has not learned that {} is over", scene.session(told.session))
+            }
+            "_removed" if op.believed.came() => {
+                let Some(own) = contender else { return };
+                format!("{} still exists", scene.znode(own.path))
+            }
+            "_removed" => {
+                let alive = |own: &&Owned| own.op == told.op && own.is_alive;
+                let Some(own) = self.owned.iter().find(alive) else { return };
+                format!("{} still exists", scene.znode(own.path))
+            }
+            _ => return,
+        };
+        if out.is_enough(RuleId::An1, told.object) {
+            return;
+        }
+        let text = explain(format!(
+            "{} was told at {} that what it was given is lost: {}",
+            scene.actor(told.op),
+            scene.when(scene.now()),
+            reason.trim_start_matches('_').replace('_', " ")
+        ))
+        .because(why);
+        out.fail(RuleId::An1, scene, told.object, &[told.since.index], text);
+    }
+
+    /// The instant is told from which it counts as lost: one margin before the session may expire, counted from the sending of the
+    /// last request or ping that was answered.
+    fn until(scene: &Scene<'_>, told: &Told, until: u64, out: &mut Findings) {
+        let view = scene.view;
+        let session = view.session(told.session);
+        let client = view.client(view.op(told.op).client);
+        // The instant is of the client's own clock, and where pings are not recorded nobody knows it.
+        if !view.is_sim() || !view.pings_recorded || client.drifts.came() {
+            return;
+        }
+        out.premise(RuleId::An1, told.object);
+        let patience = view.timeout_of(told.session).saturating_sub(scene.object(told.object).margin);
+        let right = session.answered_sent.saturating_add(patience);
+        if right.abs_diff(until) <= view.settle || out.is_enough(RuleId::An1, told.object) {
+            return;
+        }
+        let text = explain(format!(
+            "{} was told at {} that what it was given is its own until {}",
+            scene.actor(told.op),
+            scene.when(scene.now()),
+            seconds(until)
+        ))
+        .because(format!(
+            "it is until {}: the last request or ping that was answered had been sent at {}, the session lasts {}, and the margin is {}",
+            seconds(right),
+            seconds(session.answered_sent),
+            ms(view.timeout_of(told.session)),
+            ms(scene.object(told.object).margin)
+        ));
+        out.fail(RuleId::An1, scene, told.object, &[told.since.index, session.answer], text);
+    }
+}
+
 /// Whatever tells its state.
 #[derive(Clone, Copy)]
 struct Told {
@@ -207,7 +278,7 @@ impl Rule for ToldState {
                     own.is_alive = false;
                 }
             }
-            What::Observed { seen: Seen::State, text, .. } => {
+            What::Observed { seen: Seen::State, text, number, .. } => {
                 let Some(told) = self.held_by(scene, event.op) else { return };
                 let state = scene.text(text);
                 self.watched.retain(|watched| watched.op != event.op);
@@ -221,8 +292,13 @@ impl Rule for ToldState {
                 if scene.view.is_sim() {
                     self.not_held(scene, &told, out);
                 }
-                if state == "lost" {
+                if let Some(reason) = state.strip_prefix("lost") {
+                    if scene.view.is_sim() && !told.was_lost {
+                        self.reason(scene, &told, reason, out);
+                    }
                     self.lost.push(event.op);
+                } else if number != 0 {
+                    Self::until(scene, &told, number, out);
                 }
             }
             _ => {}

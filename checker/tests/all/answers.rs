@@ -151,6 +151,16 @@ fn an_2_a_loss_is_a_lost_reply_or_a_lost_connection() {
     says(&away, "AN-2 pass");
     // A server that fails to process a request leaves the outcome unknown, too.
     says(&edit(&failing, "b #2 reply r2 ok 0x4", "b #2 reply r2 other 0x4"), "AN-2 pass");
+    // Of a double barrier that an outsider has deleted nobody knows whether it had opened.
+    let entered = |between: &str| {
+        head("double_barrier /b size 2 margin 0.4")
+            + &format!(
+                "0.010 b enter#2 call /b limit 1\n{between}1.011 b #2 return unknown connection_loss\n{END}"
+            )
+    };
+    says(&entered(""), "AN-2 fail");
+    let deletes = "0.011 a fault foreign_delete a\n0.012 server:0 txn 0x3 s1 delete ok\n0.012 server:0 deleted 0x3 /b by s1\n";
+    says(&entered(deletes), "AN-2 pass");
 }
 
 #[test]
@@ -510,6 +520,11 @@ fn an_1_who_gives_a_hold_back_is_told_how_it_ended() {
     let late = [HEAD, A_HOLDS, gone, late].concat();
     says(&late, "AN-1 fail");
     says(&edit(&late, "ending clean", "ending removed"), "AN-1 pass");
+    // Its own request deleted it, and its session ended at the same time.
+    let own = "0.021 server:0 #3 deleted 0x5 /lock/a-0 by s1";
+    let ends = format!("{own}\n0.021 server:0 txn 0x6 s1 close_session ok\n0.021 server:0 ended s1 0x6");
+    let a_goes = edit(&releases("clean"), own, &ends);
+    says(&[HEAD, A_HOLDS, B_WAITS, &a_goes].concat(), "AN-1 pass");
     // It was deleted with its session, whose requests are not served any more.
     let over = "0.015 server:0 txn 0x5 s1 close_session ok\n0.015 server:0 deleted 0x5 /lock/a-0 by s1\n\
                 0.015 server:0 ended s1 0x5\n0.020 a #1 unbelieve released\n0.020 a release#3 call /lock\n\

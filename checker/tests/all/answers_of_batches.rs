@@ -208,6 +208,9 @@ fn whoever_joins_again_is_told_before_its_time_limit_is_over() {
     says(&again("m1", "already_joined"), "AN-2 pass");
     says(&again("m1", "timed_out"), "AN-2 fail");
     says(&again("m2", "timed_out"), "AN-2 pass");
+    // Who has given its membership up may wait for its clean-up.
+    let given_up = "0.024 a release#5 call /g\n0.024 a #5 return cancelled\n0.025 a join#4";
+    says(&edit(&again("m1", "timed_out"), "0.025 a join#4", given_up), "AN-2 pass");
 }
 
 #[test]

@@ -140,3 +140,17 @@ fn an_1_contenders_are_listed_in_the_order_in_which_they_came() {
     says(&listed("/lock/b-1"), "AN-1 fail");
     says(&listed("/lock/a-0").replace("reply r9 ok 0x4", "reply r9 ok 0x3"), "AN-1 pass");
 }
+
+#[test]
+fn an_1_the_results_of_a_transaction_are_those_of_its_operations() {
+    let given = "0.010 a #2 given x 0x0";
+    let right = edit(&written("transact"), given, &format!("{given}\n0.010 a #2 given set,check 0x0"));
+    let told = |results: &str| {
+        let observed = format!("0.012 a #2 observed /lock results {results} 0x0\n0.012 a #2 return done");
+        edit(&right, "0.012 a #2 return done", &observed)
+    };
+    says(&told("set,check"), "AN-1 pass");
+    for wrong in ["check,set", "set", "set,check,check"] {
+        says(&told(wrong), "AN-1 fail");
+    }
+}

@@ -95,3 +95,49 @@ fn an_2_no_place_says_that_it_is_lost_for_nothing() {
     says(&inside("", "lost"), "AN-2 fail");
     says(&inside(AWAY, "lost"), "AN-2 pass");
 }
+
+#[test]
+fn an_1_a_loss_is_told_for_the_reason_that_there_is() {
+    let over = format!("{AWAY}0.450 a state s1 expired\n");
+    says(&registered(&over, "lost_session_over"), "AN-1 pass, first nothing");
+    says(&registered(AWAY, "lost_session_over"), "AN-1 fail, first AN-1");
+    says(&registered(GONE, "lost_removed"), "first nothing");
+    says(&registered(AWAY, "lost_removed"), "AN-1 fail, first AN-1");
+    says(&registered(AWAY, "lost_deadline_passed"), "first nothing");
+    // What was told once is told again.
+    let before = format!("{GONE}0.420 a #1 observed /names state lost_removed 0x0\n{AWAY}");
+    says(&registered(&before, "lost_session_over"), "first nothing");
+    // A capture does not show who deletes.
+    says(&registered(AWAY, "lost_removed").replace("run sim", "run client"), "AN-1 vacuous");
+}
+
+#[test]
+fn an_1_a_hold_is_lost_for_the_reason_that_there_is() {
+    let told = |before: &str, state: &str| {
+        format!("{HEAD}{A_HOLDS}{before}0.500 a #1 observed /lock state {state} 0x0\n")
+    };
+    let gone = "0.400 world txn 0x7 s0 delete ok\n0.400 world deleted 0x7 /lock/a-0 by s0\n";
+    let away = "0.400 world fault disconnect a\n0.400 a state s1 suspended\n";
+    says(&told(gone, "lost_removed"), "AN-1 pass");
+    says(&told(away, "lost_removed"), "AN-1 fail");
+    says(&told(gone, "lost_session_over"), "AN-1 fail");
+}
+
+/// The registration is said to be its owner's until then: in microseconds, in hexadecimal digits.
+fn suspect_until(micros: u64) -> String {
+    registered(AWAY, "suspect")
+        .replace("run sim", "run sim pings_recorded")
+        .replace("state suspect 0x0", &format!("state suspect {micros:#x}"))
+}
+
+#[test]
+fn an_1_the_end_of_a_suspicion_is_told_with_its_margin() {
+    // The request that was answered last was sent at 0.001; the session lasts 4 s, and the margin is 0.4 s.
+    says(&suspect_until(3_601_000), "AN-1 pass, first nothing");
+    for wrong in [3_602_001, 3_599_999, 4_001_000] {
+        says(&suspect_until(wrong), "AN-1 fail, first AN-1");
+    }
+    // Where pings are not recorded, or the clock drifts, nobody knows it.
+    says(&suspect_until(4_001_000).replace(" pings_recorded", ""), "first nothing");
+    says(&suspect_until(4_001_000).replace("disconnect a", "clock_drift a"), "first nothing");
+}

@@ -2,14 +2,16 @@
 
 use crate::prelude::*;
 use std::time::Duration;
+use zk_recipes::zk::Time;
 use zk_recipes::{HoldState, LostReason, Stop};
 
 /// The state that is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     Held,
-    Suspect,
-    Lost,
+    /// With the instant from which it counts as lost.
+    Suspect(Time),
+    Lost(LostReason),
     /// The caller begins to wait for a loss, until it is told of the next state.
     Watched,
 }
@@ -17,14 +19,19 @@ pub(crate) enum State {
 impl State {
     /// What `resumed` tells.
     pub(crate) fn of(resumed: &Result<(), LostReason>) -> State {
-        if resumed.is_ok() { State::Held } else { State::Lost }
+        match resumed {
+            Ok(()) => State::Held,
+            Err(reason) => State::Lost(*reason),
+        }
     }
 
     fn text(self) -> &'static str {
         match self {
             State::Held => "held",
-            State::Suspect => "suspect",
-            State::Lost => "lost",
+            State::Suspect(_) => "suspect",
+            State::Lost(LostReason::SessionOver) => "lost_session_over",
+            State::Lost(LostReason::DeadlinePassed) => "lost_deadline_passed",
+            State::Lost(LostReason::Removed) => "lost_removed",
             State::Watched => "watched",
         }
     }
@@ -34,8 +41,8 @@ impl From<HoldState> for State {
     fn from(state: HoldState) -> State {
         match state {
             HoldState::Held => State::Held,
-            HoldState::Suspect { .. } => State::Suspect,
-            HoldState::Lost(_) => State::Lost,
+            HoldState::Suspect { until } => State::Suspect(until),
+            HoldState::Lost(reason) => State::Lost(reason),
         }
     }
 }
@@ -43,8 +50,8 @@ impl From<HoldState> for State {
 impl From<Stop> for State {
     fn from(stop: Stop) -> State {
         match stop {
-            Stop::Suspect { .. } => State::Suspect,
-            Stop::Lost(_) => State::Lost,
+            Stop::Suspect { until } => State::Suspect(until),
+            Stop::Lost(reason) => State::Lost(reason),
         }
     }
 }
@@ -52,7 +59,9 @@ impl From<Stop> for State {
 /// Writes down the state that a caller is told of what the operation gave it.
 pub(crate) fn tells<C: Client>(client: &C, object: ObjectId, op: OpId, state: State) {
     let (me, text) = (client.number(), state.text());
-    client.journal(|journal, at| journal.observed(at, me, op, object, Seen::State, text, 0));
+    // By the client's own clock, in microseconds.
+    let until = if let State::Suspect(until) = state { until.as_micros() } else { 0 };
+    client.journal(|journal, at| journal.observed(at, me, op, object, Seen::State, text, until));
 }
 
 /// Faults that break connections, and end sessions while their clients live.

@@ -49,6 +49,10 @@ fn missing(scene: &Scene<'_>, doing: &Doing, failure: Failure, znodes: &Znodes) 
             let session = scene.view.session(scene.view.client(doing.client).session);
             unless(session.is_over(), "the client has not learned that its session is over")
         }
+        // Nor does a barrier that outsiders have deleted tell whether it had opened.
+        Failure::ConnectionLoss if doing.verb == Verb::Enter && scene.is_interfered_with(doing.object) => {
+            None
+        }
         // A server that fails to process a request leaves its outcome unknown, too.
         Failure::ConnectionLoss | Failure::Unreachable => unless(
             doing.is_disturbed || doing.is_refused(),
@@ -136,7 +140,8 @@ fn before_the_limit(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option
     }
 }
 
-/// The znode of a member that joins although it is one, under a name of its own.
+/// The znode of a member that joins although it is one, under a name of its own. Who has given its membership up may wait for its
+/// clean-up.
 fn its_membership(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<Sym> {
     if doing.verb != Verb::Join || !scene.view.is_sim() {
         return None;
@@ -144,7 +149,8 @@ fn its_membership(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<S
     let id = scene.text(*doing.given.first()?);
     let (path, znode) =
         znodes.named(scene, &format!("{}/{id}", scene.text(scene.object(doing.object).path)))?;
-    (znode.owner == doing.session && !znode.was_absent_since(doing.called)).then_some(path)
+    let is_own = znode.owner == doing.session && znodes.is_own(doing.client, doing.object, path);
+    (is_own && !znode.was_absent_since(doing.called)).then_some(path)
 }
 
 /// What is not there for an attempt that does not wait.

@@ -18,6 +18,10 @@ pub(super) fn judge(
         _ if seen == Seen::Line && !is_in_order(scene, doing, text, znodes) => {
             "it is not the order in which they came"
         }
+        _ if seen == Seen::Results => match doing.given.get(2) {
+            Some(asked) if *asked != text => "the results are not those of its operations, in their order",
+            _ => return,
+        },
         _ if seen == Seen::Line && !is_complete(scene, doing, text) => "the list that it has read has others",
         Answers::Truth => match untrue(scene, doing, (seen, text, number), znodes) {
             Some(why) => why,
@@ -37,6 +41,7 @@ pub(super) fn judge(
         (Seen::Vote, _) => "another site's vote",
         (Seen::Missing, _) => "that no vote is to come",
         (Seen::Name, _) => "that it has taken over",
+        (Seen::Results, _) => "the results",
         _ => "a value",
     };
     let text = explain(format!("{} was told {what} at {}", doing.text(scene), scene.when(scene.now())))
@@ -113,7 +118,7 @@ fn answers(kind: Kind, verb: Verb, seen: Seen) -> Option<Answers> {
         // The values of a look-up or a follower have rules of their own; that there is none has not.
         (Kind::Config, Verb::Follow | Verb::Get | Verb::Snapshot, Seen::Missing) => Some(Answers::NoNode),
         (Kind::Group, Verb::Watch, Seen::View) => Some(Answers::Any),
-        (_, Verb::Contenders, Seen::Line) => Some(Answers::Any),
+        (_, Verb::Contenders, Seen::Line) | (_, Verb::Transact, Seen::Results) => Some(Answers::Any),
         (Kind::Election, Verb::Observe, Seen::Leader | Seen::Vacant) => Some(Answers::Any),
         (Kind::TwoPhaseCommit, Verb::Decide, Seen::Vote | Seen::Missing | Seen::Name) => Some(Answers::Truth),
         _ => None,

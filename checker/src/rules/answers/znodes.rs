@@ -231,6 +231,11 @@ impl Znodes {
         self.own.remove(&(client, object)).unwrap_or_default()
     }
 
+    /// Whether a znode stands for a client that has not given it up.
+    pub(super) fn is_own(&self, client: u16, object: ObjectId, path: Sym) -> bool {
+        self.own.get(&(client, object)).is_some_and(|own| own.contains(&path))
+    }
+
     /// The caller of an operation is told that what it was granted is lost.
     pub(super) fn is_lost(&mut self, op: OpId) {
         self.told_lost.insert(op);
@@ -245,7 +250,8 @@ impl Znodes {
     pub(super) fn went_with_its_session(&self, scene: &Scene<'_>, path: Sym) -> bool {
         let znode = self.at(path);
         let ended = scene.view.session(znode.owner).ended;
-        ended.came() && znode.deleted.at == ended.at
+        // Its own request may have deleted it at the same time, before.
+        ended.came() && znode.deleted.at == ended.at && znode.deleted_by == OpId(0)
     }
 
     /// Notes an operation that has returned done: what it has created stands for its client.

@@ -29,6 +29,9 @@ pub(super) static ALL: &[&Workload] = &[
     &LISTS_WITHOUT_THE_FIRST,
     &STOPS_TOO_SOON,
     &WITHOUT_DATA,
+    &LOST_FOR_ANOTHER_REASON,
+    &SUSPECT_FOR_TOO_LONG,
+    &RESULTS_REVERSED,
 ];
 
 /// One operation of which lies.
@@ -65,6 +68,9 @@ enum Wrong {
     ListsWithoutTheFirst,
     StopsTooSoon,
     WithoutData,
+    LostForAnotherReason,
+    SuspectForTooLong,
+    ResultsReversed,
 }
 
 /// A recipe with a wrong step, or a lie.
@@ -123,6 +129,22 @@ impl<C: Client, Z: ZooKeeper> Grants for WrongLine<C, Z> {
     }
 }
 
+impl<C, Z: ZooKeeper> WrongGuard<C, Z> {
+    /// The state, with another reason or another instant.
+    fn told(&self, state: HoldState) -> HoldState {
+        match (self.wrong, state) {
+            (Wrong::LostForAnotherReason, HoldState::Lost(LostReason::Removed)) => {
+                HoldState::Lost(LostReason::SessionOver)
+            }
+            (Wrong::LostForAnotherReason, HoldState::Lost(_)) => HoldState::Lost(LostReason::Removed),
+            (Wrong::SuspectForTooLong, HoldState::Suspect { .. }) => {
+                HoldState::Suspect { until: self.zk.safe_until() }
+            }
+            _ => state,
+        }
+    }
+}
+
 impl<C: Client, Z: ZooKeeper> Held for WrongGuard<C, Z> {
     fn token(&self) -> i64 {
         self.right.token()
@@ -153,7 +175,7 @@ impl<C: Client, Z: ZooKeeper> Guarding for WrongGuard<C, Z> {
     fn state(&self) -> HoldState {
         match self.wrong {
             Wrong::StateAlwaysHeld => HoldState::Held,
-            _ => self.right.state(),
+            _ => self.told(self.right.state()),
         }
     }
 
@@ -185,7 +207,12 @@ impl<C: Client, Z: ZooKeeper> Guarding for WrongGuard<C, Z> {
             return self.zk.multi(ops).await;
         }
         let feigned = || Some(Vec::new());
-        self.liar.call(Verb::Transact, || self.right.transact(ops.clone()), feigned).await
+        let mut results =
+            self.liar.call(Verb::Transact, || self.right.transact(ops.clone()), feigned).await?;
+        if self.wrong == Wrong::ResultsReversed {
+            results.reverse();
+        }
+        Ok(results)
     }
 
     async fn transact_once(&mut self, ops: Vec<Op>) -> Result<(), Error> {
@@ -405,6 +432,34 @@ static WITHOUT_DATA: Workload = lie(
     "the data that a contender's znode was to have are left out",
     Caught::by(An1),
     |task| run(task, Wrong::WithoutData, &HONEST),
+);
+
+/// An application that makes a new session for a lost one, and keeps the session when its znode was deleted, does the wrong thing.
+static LOST_FOR_ANOTHER_REASON: Workload = mutant(
+    "guards-lost-for-another-reason",
+    "a lost hold gives another reason than the one that there is",
+    Caught::by(An1),
+    BREAKS,
+    |_| struck(BREAKS, 0.05),
+    |task| run(task, Wrong::LostForAnotherReason, &HONEST),
+);
+
+/// Whoever plans by that instant acts within the margin that was left for the clocks.
+static SUSPECT_FOR_TOO_LONG: Workload = mutant(
+    "guards-suspect-for-too-long",
+    "a suspect hold is said to be the holder's until the session may end, without the margin",
+    Caught::by(An1),
+    BREAKS,
+    |_| struck(BREAKS, 0.05),
+    |task| run(task, Wrong::SuspectForTooLong, &HONEST),
+);
+
+/// The version that a caller goes on with is that of another znode.
+static RESULTS_REVERSED: Workload = lie(
+    "guards-results-reversed",
+    "transact returns the results in another order than its operations",
+    Caught::by(An1),
+    |task| run(task, Wrong::ResultsReversed, &HONEST),
 );
 
 /// A write that was never sent.

@@ -11,8 +11,8 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use zk_harness::holding::why;
-use zk_harness::operation::in_no_operation;
-use zk_recipes::zk::{CreateMode, Op};
+use zk_harness::operation::{in_no_operation, observed_operation};
+use zk_recipes::zk::{CreateMode, Op, OpResult};
 use zk_recipes::{Interrupt, Parents};
 
 /// Guards under load.
@@ -181,7 +181,11 @@ impl<C: Client> Part<'_, C> {
         };
         let stopped = loop {
             let stopped = self.acts(&guard, op).await;
-            if stopped != Some(Why::Suspect) || !self.goes_on(&guard).await {
+            if stopped != Some(Why::Suspect) {
+                break stopped;
+            }
+            self.tells_state(&guard, op);
+            if !self.goes_on(&guard).await {
                 break stopped;
             }
         };
@@ -301,12 +305,12 @@ impl<C: Client> Part<'_, C> {
     async fn writes<G: Guarding>(&self, guard: &G) {
         let by_guard = self.client.choose(2) == 0;
         self.write(Verb::Transact, guard.path(), |data| async move {
-            let ops = vec![self.set(data)];
+            let ops = vec![self.set(data), Op::Check { path: self.guarded(), version: None }];
             if by_guard {
-                return guard.transact(ops).await.map(drop);
+                return guard.transact(ops).await;
             }
             let checked = std::iter::once(guard.check()).chain(ops).collect();
-            self.zk.multi(checked).await.map(drop)
+            self.zk.multi(checked).await.map(|results| results.into_iter().skip(1).collect())
         })
         .await;
     }
@@ -318,26 +322,33 @@ impl<C: Client> Part<'_, C> {
         }
         let path = guard.path().to_owned();
         self.write(Verb::TransactOnce, &path, |data| async move {
-            guard.transact_once(vec![self.set(data)]).await
+            guard.transact_once(vec![self.set(data)]).await.map(|()| Vec::new())
         })
         .await;
     }
 
     /// One write under the hold whose znode has that path. If there is nothing to write to yet, the client makes it.
-    async fn write<F: Future<Output = Result<(), Error>> + Send>(
+    async fn write<F: Future<Output = Result<Vec<OpResult>, Error>> + Send>(
         &self,
         verb: Verb,
         hold: &str,
         work: impl FnOnce(String) -> F + Send,
     ) {
-        let (client, me) = (self.client, self.client.number());
+        let (client, me, object) = (self.client, self.client.number(), self.object);
         let data = format!("c{me} under {hold}");
         let given = |journal: &mut Journal, at, op| {
-            journal.given(at, me, op, hold, 0);
-            journal.given(at, me, op, &data, 0);
+            for text in [hold, &data, "set,check"].into_iter().take(2 + usize::from(verb == Verb::Transact)) {
+                journal.given(at, me, op, text, 0);
+            }
         };
-        let call = Call::new(self.object, verb);
-        let (_, ended) = operation(client, call, given, || work(data.clone())).await;
+        let told = |journal: &mut Journal, at, op, results: &Vec<OpResult>| {
+            if !results.is_empty() {
+                let kinds = results.iter().map(kind).collect::<Vec<_>>().join(",");
+                journal.observed(at, me, op, object, Seen::Results, &kinds, 0);
+            }
+        };
+        let call = Call::new(object, verb);
+        let (_, ended) = observed_operation(client, call, given, || work(data.clone()), told).await;
         let Ended::Failed(error) = ended else { return };
         sometimes!(client, "a write under a hold is refused since the hold is over", error.is_removed());
         sometimes!(client, "a write under a hold has an unknown outcome", error.is_outcome_unknown());
@@ -357,5 +368,15 @@ impl<C: Client> Part<'_, C> {
     /// The znode that is written under the holds of this thing.
     fn guarded(&self) -> String {
         format!("{GUARDED}/{}", self.object.0)
+    }
+}
+
+/// The kind of a result, as the history has it.
+fn kind(result: &OpResult) -> &'static str {
+    match result {
+        OpResult::Checked => "check",
+        OpResult::Created(_) => "create",
+        OpResult::Deleted => "delete",
+        OpResult::Set(_) => "set",
     }
 }
