@@ -76,8 +76,10 @@ impl Preemption {
         let grace = view.client(op.client).stretch(scene.object(op.object).manner.grace);
         let Some((own, list)) = view.contender(op.node).zip(view.held_list(blocked.op)) else { return false };
         let forces = policy(scene, op) == Some(FORCE);
+        // What its own session has left behind is deleted by a clean-up.
+        let stays = |holder: &Contender| holder.is_alive() && holder.owner != own.owner;
         let left = |wanted: fn(&Contender) -> bool| {
-            holders(view, own, list).find(|(_, holder)| holder.is_alive() && wanted(holder))
+            holders(view, own, list).find(|(_, holder)| stays(holder) && wanted(holder))
         };
         let unasked = if lasted > patience { left(|holder| !holder.asked.came()) } else { None };
         let unforced = if forces && lasted > grace + patience { left(|_| true) } else { None };

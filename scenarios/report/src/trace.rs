@@ -57,8 +57,10 @@ impl Printer<'_> {
             }
             What::Mistaken => self.line(at, who, "  with bad input, to be refused"),
             What::Given { text, .. } => {
-                let text = format!("  gives {}", self.text(text));
-                self.line(at, who, &text);
+                let given = self.text(text);
+                if !given.is_empty() {
+                    self.line(at, who, &format!("  gives {given}"));
+                }
             }
             What::Observed { seen, text, number, .. } => {
                 let text = format!("▷ {}", observed(seen, &self.text(text), number));

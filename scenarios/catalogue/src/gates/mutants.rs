@@ -166,7 +166,7 @@ impl<Z: ZooKeeper> Calls<Z> for PlaceAlwaysHeld {
 static PLACE_NEVER_HELD: Workload = mutant(
     "gates-place-never-held",
     "the state of a place inside is lost, although it stands",
-    Caught::by(An2),
+    Caught::by(An1).or(&[(An2, "the place stands, whatever the reason")]),
     |task| client(task, Arc::new(PlaceNeverHeld)).boxed(),
 );
 

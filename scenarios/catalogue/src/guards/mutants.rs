@@ -292,7 +292,7 @@ fn crowded() -> Plan {
 
 /// The same with these faults.
 fn struck(faults: &[Fault], rate: f64) -> Plan {
-    Plan { faults: 12, ..crowded().with(faults, rate) }
+    Plan { faults: 24, rounds: 2 * THINGS.len() as u32, ..crowded().with(faults, rate) }
 }
 
 /// Ends sessions while their clients do not look.
@@ -359,7 +359,8 @@ static STATE_ALWAYS_HELD: Workload = mutant(
 static MARGIN_OVERLOOKED: Workload = mutant(
     "guards-margin-overlooked",
     "a holder stops a tenth of the session timeout before its end, whatever margin its caller asked for",
-    Caught::by(Mx14).or(&[(Le9, "of an office")]),
+    Caught::by(Mx14)
+        .or(&[(Le9, "of an office"), (An1, "the instant that a suspicion tells lacks the margin")]),
     SILENCES,
     |_| struck(SILENCES, 0.05),
     |task| run(task, Wrong::MarginOverlooked, &HONEST),
@@ -388,7 +389,7 @@ static RUN_GOES_ON: Workload = mutant(
     "run drives the work to its end, whatever becomes of the hold",
     Caught::by(Mx14).or(&[(Le9, "of an office"), (Mx1, "another client writes meanwhile")]),
     BREAKS,
-    |_| struck(BREAKS, 0.05),
+    |_| Plan { faults: 60, ..struck(BREAKS, 0.12) },
     |task| run(task, Wrong::RunGoesOn, &HONEST),
 );
 

@@ -69,7 +69,7 @@ const CALM: Trigger = Trigger { faults: &[], plan: |_| world() };
 
 /// Connections break, and clients go elsewhere.
 const LOSSES: Trigger =
-    Trigger { faults: LOSE, plan: |_| Plan { faults: 12, rounds: 40, ..world().with(LOSE, 0.06) } };
+    Trigger { faults: LOSE, plan: |_| Plan { faults: 18, rounds: 60, ..world().with(LOSE, 0.06) } };
 const LOSE: &[Fault] = &[Fault::RequestLost, Fault::ReplyLost, Fault::Disconnect, Fault::ServerCrash];
 
 /// The same, and servers are behind.

@@ -102,7 +102,7 @@ static STAND_PRETENDS: Workload = mutant(
 static STAND_DENIES: Workload = mutant(
     "election-stand-denies",
     "a candidate is elected and told that it is not",
-    Caught::by(Le8),
+    Caught::by(Le8).or(&[(Le5, "nobody else is elected while its candidate stands")]),
     |task| run(task, &Lie { verb: Verb::Stand, how: How::Denies(&[Failure::Other]) }),
 );
 
@@ -147,10 +147,12 @@ static ACKNOWLEDGE_STOPS_HALFWAY: Workload = mutant(
 );
 
 /// A leader that is said to have resigned, and stands in the way of the others still.
-static RELEASE_PRETENDS: Workload =
-    mutant("election-release-pretends", "resign returns done and deletes nothing", Caught::by(Le8), |task| {
-        run(task, &Lie { verb: Verb::Release, how: How::Pretends })
-    });
+static RELEASE_PRETENDS: Workload = mutant(
+    "election-release-pretends",
+    "resign returns done and deletes nothing",
+    Caught::by(Le8).or(&[(An1, "it says that it ended clean")]),
+    |task| run(task, &Lie { verb: Verb::Release, how: How::Pretends }),
+);
 
 /// A leader that is said to be in office, and has resigned.
 static RELEASE_DENIES: Workload =

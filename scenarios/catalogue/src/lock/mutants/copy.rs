@@ -8,6 +8,7 @@ use crate::lock::workload::Exclusive;
 use crate::prelude::*;
 use futures_util::future::{Either, select};
 use std::pin::pin;
+use std::sync::OnceLock;
 use std::time::Duration;
 use zk_recipes::zk::duty::settle;
 use zk_recipes::zk::{Armed, CreateMode, Duty, State, Status, path};
@@ -98,6 +99,8 @@ pub struct MutantLock<Z: ZooKeeper> {
 pub struct Guard<Z: ZooKeeper> {
     place: OwnZnode<Z>,
     mutation: &'static Mutation,
+    /// Why it is lost, once that was told.
+    lost: OnceLock<LostReason>,
 }
 
 struct OwnZnode<Z: ZooKeeper> {
@@ -291,7 +294,7 @@ impl<Z: ZooKeeper> MutantLock<Z> {
     async fn enter(&self, mark: &str, patience: Option<Duration>) -> Result<Guard<Z>, Error> {
         let (place, look) = self.join(mark).await?;
         self.turn(&place.path, look, true, patience).await?;
-        Ok(Guard { place, mutation: self.mutation })
+        Ok(Guard { place, mutation: self.mutation, lost: OnceLock::new() })
     }
 
     async fn enter_within(&self, mark: &str, limit: Duration) -> Result<Guard<Z>, Error> {
@@ -310,7 +313,7 @@ impl<Z: ZooKeeper> MutantLock<Z> {
     async fn try_enter(&self, mark: &str) -> Result<Option<Guard<Z>>, Error> {
         let (place, look) = self.join(mark).await?;
         let is_ours = self.turn(&place.path, look, false, None).await?;
-        Ok(is_ours.then_some(Guard { place, mutation: self.mutation }))
+        Ok(is_ours.then_some(Guard { place, mutation: self.mutation, lost: OnceLock::new() }))
     }
 
     /// Waits for a limited time, and holds in any case.
@@ -321,7 +324,7 @@ impl<Z: ZooKeeper> MutantLock<Z> {
             Either::Left((turn, _)) => drop(turn?),
             Either::Right(_) => {}
         }
-        Ok(Guard { place, mutation: self.mutation })
+        Ok(Guard { place, mutation: self.mutation, lost: OnceLock::new() })
     }
 
     /// Deletes the znode of the first contender.
@@ -390,8 +393,9 @@ impl<Z: ZooKeeper> Held for Guard<Z> {
             status = zk.status();
         }
         match status.state {
-            State::Over(_) => Stop::Lost(LostReason::SessionOver),
-            _ => Stop::Lost(LostReason::DeadlinePassed),
+            State::Over(_) => Stop::Lost(*self.lost.get_or_init(|| LostReason::SessionOver)),
+            _ if zk.now() < deadline() => Stop::Suspect { until: deadline() },
+            _ => Stop::Lost(*self.lost.get_or_init(|| LostReason::DeadlinePassed)),
         }
     }
 
@@ -409,6 +413,6 @@ impl<Z: ZooKeeper> Held for Guard<Z> {
         if let Some(armed) = self.place.armed.take() {
             armed.done();
         }
-        Ok(Released::Clean)
+        Ok(self.lost.get().map_or(Released::Clean, |reason| Released::WasLost(*reason)))
     }
 }

@@ -72,7 +72,7 @@ static ACQUIRE_PRETENDS: Workload = mutant(
 static ACQUIRE_DENIES: Workload = mutant(
     "lock-acquire-denies",
     "acquire is granted and fails",
-    Caught::by(An2).or(&[(Mx12, "its znode stays")]),
+    Caught::by(An2).or(&[(Mx12, "its znode stays"), (Mx8, "nobody is granted the lock meanwhile")]),
     |task| run(task, &Lie { verb: Verb::Acquire, how: How::Denies(NOT_HELD) }),
 );
 

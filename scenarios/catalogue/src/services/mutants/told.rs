@@ -17,7 +17,7 @@ const fn struck(
     sim: TaskFn<SimProcess>,
 ) -> Workload {
     Workload {
-        plan: |_| Plan { clients: 5, rounds: 12, faults: 40, ..Plan::calm().with(BREAKS, 0.1) },
+        plan: |_| Plan { clients: 5, rounds: 24, faults: 80, ..Plan::calm().with(BREAKS, 0.15) },
         ..mutant(name, about, caught, BREAKS, sim)
     }
 }
