@@ -43,13 +43,6 @@ fn holders<'a>(view: &'a View, own: &'a Contender, list: List) -> impl Iterator<
     all.filter(move |(_, other)| blocks(other))
 }
 
-/// Whether another waiter goes first in a list.
-fn is_behind(view: &View, own: &Contender, list: List) -> bool {
-    view.contest(own.object).from(0).filter_map(|number| view.contender(number)).any(|other| {
-        !other.is_held && other.is_in(list.zxid) && other.op != own.op && other.stands_before(own)
-    })
-}
-
 /// The znode and the two lists of a waiter that has to act: nothing has disturbed it, it can act, and all who block it are less
 /// urgent.
 fn blocked<'a>(scene: &Scene<'a>, id: OpId) -> Option<(&'a Contender, List, List)> {
@@ -63,18 +56,23 @@ fn blocked<'a>(scene: &Scene<'a>, id: OpId) -> Option<(&'a Contender, List, List
     let acts = is_idle && view.client(op.client).is_awake_in(session) && own.is_in(waiting.zxid);
     let mut blocking = holders(view, own, held).peekable();
     let is_blocked = blocking.peek().is_some() && blocking.all(|(_, other)| other.priority > own.priority);
-    (acts && is_blocked && !is_behind(view, own, waiting)).then_some((own, waiting, held))
+    let is_next = view.waits_ahead(own, waiting).is_none();
+    (acts && is_blocked && is_next).then_some((own, waiting, held))
 }
 
 impl Preemption {
-    /// Judges a waiter that has been blocked for so long.
-    fn overdue(scene: &Scene<'_>, blocked: Blocked, out: &mut Findings) -> bool {
+    /// Judges a waiter that has been blocked for so long by the holders in that list.
+    fn overdue(
+        scene: &Scene<'_>,
+        blocked: Blocked,
+        (own, list): (&Contender, List),
+        out: &mut Findings,
+    ) -> bool {
         let view = scene.view;
         let op = view.op(blocked.op);
         let lasted = scene.at.saturating_sub(blocked.since);
         let patience = view.settle + view.round_trip;
         let grace = view.client(op.client).stretch(scene.object(op.object).manner.grace);
-        let Some((own, list)) = view.contender(op.node).zip(view.held_list(blocked.op)) else { return false };
         let forces = policy(scene, op) == Some(FORCE);
         // What its own session has left behind is deleted by a clean-up.
         let stays = |holder: &Contender| holder.is_alive() && holder.owner != own.owner;
@@ -186,16 +184,15 @@ impl Rule for Preemption {
         let before = std::mem::take(&mut self.blocked);
         let contests = view.contests.iter().filter(|contest| contest.kind == Kind::PriorityLock);
         for id in contests.flat_map(|contest| &contest.waiting) {
-            let Some((_, waiting, held)) = blocked(scene, *id) else { continue };
+            let Some((own, waiting, held)) = blocked(scene, *id) else { continue };
             let lists = (waiting.zxid, held.zxid);
             let known = before.iter().find(|known| known.op == *id && known.lists == lists);
-            let now = known.copied().unwrap_or(Blocked { op: *id, lists, since: view.now.at });
-            if Self::overdue(scene, now, out) {
+            let mut now = known.copied().unwrap_or(Blocked { op: *id, lists, since: view.now.at });
+            if Self::overdue(scene, now, (own, held), out) {
                 // It is reported once.
-                self.blocked.push(Blocked { since: u64::MAX, ..now });
-            } else {
-                self.blocked.push(now);
+                now.since = u64::MAX;
             }
+            self.blocked.push(now);
         }
     }
 

@@ -174,20 +174,21 @@ impl ToldState {
         let session = scene.view.session(told.session);
         let op = scene.view.op(told.op);
         // A downgrade replaces the znode.
-        let contender = scene.view.contender(op.own).filter(|own| own.is_alive() && op.downgrade == OpId(0));
+        let contender =
+            || scene.view.contender(op.own).filter(|own| own.is_alive() && op.downgrade == OpId(0));
+        let owned = || self.owned.iter().find(|own| own.op == told.op && own.is_alive);
         out.premise(RuleId::An1, told.object);
         let why = match reason {
             "_session_over" if !session.known_over.came() => {
                 format!("its client has not learned that {} is over", scene.session(told.session))
             }
-            "_removed" if op.believed.came() => {
-                let Some(own) = contender else { return };
-                format!("{} still exists", scene.znode(own.path))
-            }
             "_removed" => {
-                let alive = |own: &&Owned| own.op == told.op && own.is_alive;
-                let Some(own) = self.owned.iter().find(alive) else { return };
-                format!("{} still exists", scene.znode(own.path))
+                let standing = match op.believed.came() {
+                    true => contender().map(|own| own.path),
+                    false => owned().map(|own| own.path),
+                };
+                let Some(path) = standing else { return };
+                format!("{} still exists", scene.znode(path))
             }
             _ => return,
         };

@@ -209,12 +209,15 @@ impl View {
         let op = self.op(id);
         let list = self.hand_overs.iter().find(|made| made.op == id)?.waiting?;
         let stood = self.contender(op.node)?;
-        let contest = self.contest(op.object);
-        let first = contest.from(0).find(|number| {
+        self.waits_ahead(stood, list).map(|first| (first, list))
+    }
+
+    /// The first other waiter that goes before this one in a list.
+    pub(crate) fn waits_ahead(&self, own: &Contender, list: List) -> Option<u32> {
+        self.contest(own.object).from(0).find(|number| {
             let other = &self.contenders[*number as usize];
-            !other.is_held && other.op != id && other.is_in(list.zxid) && other.stands_before(stood)
-        });
-        first.map(|first| (first, list))
+            !other.is_held && other.op != own.op && other.is_in(list.zxid) && other.stands_before(own)
+        })
     }
 
     /// Whether recipes of this kind watch the znode of a hold, so that a holder is notified of its deletion.

@@ -2,6 +2,7 @@
 
 use crate::prelude::*;
 use std::time::Duration;
+use zk_harness::holding::lost_because;
 use zk_recipes::zk::Time;
 use zk_recipes::{HoldState, LostReason, Stop};
 
@@ -25,14 +26,12 @@ impl State {
         }
     }
 
-    fn text(self) -> &'static str {
+    fn text(self) -> String {
         match self {
-            State::Held => "held",
-            State::Suspect(_) => "suspect",
-            State::Lost(LostReason::SessionOver) => "lost_session_over",
-            State::Lost(LostReason::DeadlinePassed) => "lost_deadline_passed",
-            State::Lost(LostReason::Removed) => "lost_removed",
-            State::Watched => "watched",
+            State::Held => "held".to_owned(),
+            State::Suspect(_) => "suspect".to_owned(),
+            State::Lost(reason) => format!("lost_{}", lost_because(reason)),
+            State::Watched => "watched".to_owned(),
         }
     }
 }
@@ -61,7 +60,7 @@ pub(crate) fn tells<C: Client>(client: &C, object: ObjectId, op: OpId, state: St
     let (me, text) = (client.number(), state.text());
     // By the client's own clock, in microseconds.
     let until = if let State::Suspect(until) = state { until.as_micros() } else { 0 };
-    client.journal(|journal, at| journal.observed(at, me, op, object, Seen::State, text, until));
+    client.journal(|journal, at| journal.observed(at, me, op, object, Seen::State, &text, until));
 }
 
 /// Faults that break connections, and end sessions while their clients live.

@@ -111,9 +111,7 @@ pub async fn gives_back<C: Client, T: Copy + Into<Option<Released>>, F: Future<O
         let how = match (*released).into() {
             None => return,
             Some(Released::Clean) => "clean",
-            Some(Released::WasLost(LostReason::SessionOver)) => "session_over",
-            Some(Released::WasLost(LostReason::DeadlinePassed)) => "deadline_passed",
-            Some(Released::WasLost(LostReason::Removed)) => "removed",
+            Some(Released::WasLost(reason)) => lost_because(reason),
         };
         journal.observed(at, me, op, object, Seen::Ending, how, 0);
     };
@@ -136,6 +134,15 @@ pub async fn take_turn<C: Client, H: Held, F: Future<Output = Result<H, Error>> 
     Belief::begin(client, session, &held, object, op).write_for_a_while(pace).await;
     give_back(client, object, held).await;
     Round::Over
+}
+
+/// The reason of a loss, as the history has it.
+pub fn lost_because(reason: LostReason) -> &'static str {
+    match reason {
+        LostReason::SessionOver => "session_over",
+        LostReason::DeadlinePassed => "deadline_passed",
+        LostReason::Removed => "removed",
+    }
 }
 
 /// Why a holder stopped, by the reason of its [`Stop`].

@@ -49,7 +49,7 @@ fn missing(scene: &Scene<'_>, doing: &Doing, failure: Failure, znodes: &Znodes) 
             let session = scene.view.session(scene.view.client(doing.client).session);
             unless(session.is_over(), "the client has not learned that its session is over")
         }
-        // Nor does a barrier that outsiders have deleted tell whether it had opened.
+        // A double barrier that outsiders have deleted does not tell whether it had opened.
         Failure::ConnectionLoss if doing.verb == Verb::Enter && scene.is_interfered_with(doing.object) => {
             None
         }

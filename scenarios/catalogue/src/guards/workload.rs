@@ -337,8 +337,10 @@ impl<C: Client> Part<'_, C> {
         let (client, me, object) = (self.client, self.client.number(), self.object);
         let data = format!("c{me} under {hold}");
         let given = |journal: &mut Journal, at, op| {
-            for text in [hold, &data, "set,check"].into_iter().take(2 + usize::from(verb == Verb::Transact)) {
-                journal.given(at, me, op, text, 0);
+            journal.given(at, me, op, hold, 0);
+            journal.given(at, me, op, &data, 0);
+            if verb == Verb::Transact {
+                journal.given(at, me, op, "set,check", 0);
             }
         };
         let told = |journal: &mut Journal, at, op, results: &Vec<OpResult>| {

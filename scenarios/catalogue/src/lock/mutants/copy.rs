@@ -291,10 +291,14 @@ impl<Z: ZooKeeper> MutantLock<Z> {
         }
     }
 
+    fn guard(&self, place: OwnZnode<Z>) -> Guard<Z> {
+        Guard { place, mutation: self.mutation, lost: OnceLock::new() }
+    }
+
     async fn enter(&self, mark: &str, patience: Option<Duration>) -> Result<Guard<Z>, Error> {
         let (place, look) = self.join(mark).await?;
         self.turn(&place.path, look, true, patience).await?;
-        Ok(Guard { place, mutation: self.mutation, lost: OnceLock::new() })
+        Ok(self.guard(place))
     }
 
     async fn enter_within(&self, mark: &str, limit: Duration) -> Result<Guard<Z>, Error> {
@@ -313,7 +317,7 @@ impl<Z: ZooKeeper> MutantLock<Z> {
     async fn try_enter(&self, mark: &str) -> Result<Option<Guard<Z>>, Error> {
         let (place, look) = self.join(mark).await?;
         let is_ours = self.turn(&place.path, look, false, None).await?;
-        Ok(is_ours.then_some(Guard { place, mutation: self.mutation, lost: OnceLock::new() }))
+        Ok(is_ours.then_some(self.guard(place)))
     }
 
     /// Waits for a limited time, and holds in any case.
@@ -324,7 +328,7 @@ impl<Z: ZooKeeper> MutantLock<Z> {
             Either::Left((turn, _)) => drop(turn?),
             Either::Right(_) => {}
         }
-        Ok(Guard { place, mutation: self.mutation, lost: OnceLock::new() })
+        Ok(self.guard(place))
     }
 
     /// Deletes the znode of the first contender.

@@ -80,21 +80,22 @@ fn run_with<C: Client>(task: Task<C>, taken_for: fn(Preempt) -> Preempt) -> BoxF
     client(task, Box::new(move |zk: &C::Zk, preempt| right(zk, taken_for(preempt)))).boxed()
 }
 
+/// A mutant that takes a policy for another one. Its waiters meet less urgent holders, some of whom do not listen.
+const fn preempting(name: &'static str, about: &'static str, sim: TaskFn<SimProcess>) -> Workload {
+    mutant(name, about, Caught::by(Rv5), |_| Plan { clients: 4, rounds: 12, ..Plan::calm() }, sim)
+}
+
 /// A priority lock whose waiters ask no holder to release, whatever their policy: the urgent wait as long as all others.
-static NEVER_ASKS: Workload = mutant(
+static NEVER_ASKS: Workload = preempting(
     "priority-lock-never-asks",
     "a priority lock whose waiters ask no less urgent holder to release",
-    Caught::by(Rv5),
-    |_| Plan { clients: 4, rounds: 12, ..Plan::calm() },
     |task| run_with(task, |_| Preempt::Never),
 );
 
 /// A priority lock whose waiters ask, and never force: who does not listen holds for as long as it likes.
-static NEVER_FORCES: Workload = mutant(
+static NEVER_FORCES: Workload = preempting(
     "priority-lock-never-forces",
     "a priority lock whose waiters ask a less urgent holder to release and never delete its znode",
-    Caught::by(Rv5),
-    |_| Plan { clients: 4, rounds: 12, ..Plan::calm() },
     |task| {
         run_with(task, |preempt| match preempt {
             Preempt::Force { .. } => Preempt::Ask,
@@ -104,11 +105,9 @@ static NEVER_FORCES: Workload = mutant(
 );
 
 /// A priority lock whose waiters ask less urgent holders to release although they were told to wait.
-static ASKS_ANYWAY: Workload = mutant(
+static ASKS_ANYWAY: Workload = preempting(
     "priority-lock-asks-anyway",
     "a priority lock whose waiters ask holders to release though their policy is to wait",
-    Caught::by(Rv5),
-    |_| Plan { clients: 4, rounds: 12, ..Plan::calm() },
     |task| {
         run_with(task, |preempt| match preempt {
             Preempt::Never => Preempt::Ask,
@@ -118,11 +117,9 @@ static ASKS_ANYWAY: Workload = mutant(
 );
 
 /// A priority lock whose waiters delete the znode of a holder that they should only ask.
-static FORCES_ANYWAY: Workload = mutant(
+static FORCES_ANYWAY: Workload = preempting(
     "priority-lock-forces-anyway",
     "a priority lock whose waiters delete the znode of a holder that they should only ask",
-    Caught::by(Rv5),
-    |_| Plan { clients: 4, rounds: 12, ..Plan::calm() },
     |task| {
         run_with(task, |preempt| match preempt {
             Preempt::Ask => Preempt::Force { grace: GRACE },
