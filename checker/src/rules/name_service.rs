@@ -274,9 +274,8 @@ impl NameService {
         self.stood_there(scene, at, out);
         let Doing { id, object, seen: Some((_, _, zxid)), newest, .. } = self.ops[at] else { return };
         let before = self.ops[at].told.replace(zxid);
-        let is_again = if zxid == 0 { before == Some(0) } else { zxid == newest };
-        let goes_back = zxid != 0 && zxid < newest;
-        if goes_back || is_again {
+        let is_old = if zxid == 0 { before == Some(0) } else { zxid <= newest };
+        if is_old {
             let of = |zxid: u64| match zxid {
                 0 => "that there is no such name".to_owned(),
                 zxid => format!("of the value of zxid {zxid:#x}"),

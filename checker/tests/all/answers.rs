@@ -534,3 +534,14 @@ fn an_1_who_gives_a_hold_back_is_told_how_it_ended() {
     says(&over, "AN-1 fail");
     says(&edit(&over, "ending clean", "ending session_over"), "AN-1 pass");
 }
+
+#[test]
+fn a_client_that_dies_takes_none_of_the_calls_of_others_along() {
+    let right = raised_and_lowered();
+    let dies =
+        |who: &str| edit(&right, "0.003 a #1 reply", &format!("0.0025 world crash {who}\n0.003 a #1 reply"));
+    says(&without(&dies("b"), "created 0x3"), "AN-1 fail");
+    // What it was about to say, nobody hears.
+    let told_nothing = without(&without(&dies("a"), "a #1 reply"), "a #1 return");
+    says(&told_nothing, "AN-1 pass");
+}

@@ -117,3 +117,76 @@ fn zk_1_a_server_that_is_far_behind_may_catch_up() {
     let back = "0.2 server:1 applied 0x5\n";
     says(&[&lagging()[..], back].concat(), "ZK-1 fail");
 }
+
+/// A notification of a configuration's follower, and the change of which it tells.
+fn change(zxid: u32) -> String {
+    format!(
+        "0.1 server:0 txn {zxid:#x} s2 set ok\n0.1 server:0 written {zxid:#x} /cfg\n\
+         0.1 server:0 fire s1 data_changed /cfg {zxid:#x} conn 1\n"
+    )
+}
+
+#[test]
+fn a_follower_that_is_notified_again_of_the_last_64_changes_pays_twice() {
+    let head = "
+run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.001 clients a b
+config /cfg
+0.000 server:0 opened s1 timeout 4000 0x1
+0.000 server:0 opened s2 timeout 4000 0x2
+0.000 a state s1 connected conn 1
+0.000 b state s2 connected conn 2
+0.001 server:0 txn 0x10 s2 create ok
+0.001 server:0 created 0x10 /cfg s0
+0.020 a follow#1 call /cfg
+";
+    let twice = "0.2 server:0 fire s1 data_changed /cfg 0x100 conn 1\n";
+    let after =
+        |changes: u32| [head, &*(0..changes).map(|n| change(0x100 + n)).collect::<String>(), twice].concat();
+    says(&after(64), "CF-8 fail");
+    says(&after(65), "CF-8 pass");
+    says(&after(64).replace(twice, ""), "CF-8 pass");
+}
+
+#[test]
+fn of_a_double_barrier_the_last_transactions_are_known_when_a_server_lags() {
+    let head = "
+run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.001 clients a b c
+double_barrier /b size 4 margin 0.4
+0.000 server:0 opened s1 timeout 4000 0x1
+0.000 server:0 opened s2 timeout 4000 0x2
+0.000 server:0 opened s3 timeout 4000 0x3
+0.000 a state s1 connected
+0.000 b state s2 connected
+0.000 c state s3 connected
+";
+    let joins = |op: u32, who: &str| {
+        let zxid = 3 + op;
+        format!(
+            "0.00{op} {who} enter#{op} call /b\n0.00{op} {who} #{op} given {who} 0\n0.00{op} {who} #{op} send r{op} multi /b\n\
+             0.00{op} server:0 #{op} txn {zxid:#x} s{op} multi ok\n\
+             0.00{op} server:0 #{op} created {zxid:#x} /b/0/{who}-member-{op} s{op}\n\
+             0.00{op} {who} #{op} reply r{op} ok {zxid:#x}\n"
+        )
+    };
+    let told = |session: u32, at: &str| format!("{at} server:0 fire s{session} children_changed /b/0 0x10\n");
+    let comes = "0.1 server:0 txn 0x10 s2 create ok\n0.1 server:0 created 0x10 /b/0/d-member-4 s2\n";
+    let written = |zxid: u32| {
+        format!("0.1 server:0 txn {zxid:#x} s2 set ok\n0.1 server:0 written {zxid:#x} /b/0/d-member-4\n")
+    };
+    let behind = |others: u32| {
+        let others: String = (0..others).map(|n| written(0x20 + n)).collect();
+        [
+            head,
+            &joins(1, "a"),
+            &joins(2, "b"),
+            &joins(3, "c"),
+            comes,
+            &told(1, "0.1"),
+            &others,
+            &told(3, "0.2"),
+        ]
+        .concat()
+    };
+    says(&behind(31), "DB-8 fail");
+    says(&behind(32), "DB-8 pass");
+}

@@ -7,6 +7,7 @@ mod barrier;
 mod beliefs;
 mod black_box;
 mod brute_force;
+mod claims;
 mod clients_view;
 mod common;
 mod config;

@@ -349,3 +349,24 @@ fn an_1_a_synced_lookup_reads_behind_a_sync() {
     says(&run(&[A_REGISTERS, &refused]), "AN-1 fail");
     says(&run(&[A_REGISTERS, &without_sync(0)]), "first nothing");
 }
+
+#[test]
+fn an_2_a_permanent_registration_that_stands_is_found_again() {
+    let owned = edit(A_REGISTERS, "created 0x3 /names/db s1", "created 0x3 /names/db s0");
+    let recalls = "
+0.030 a recall#4 call /names
+0.030 a #4 given db 0x0
+0.030 a #4 send r4 get /names/db
+0.031 a #4 reply r4 ok 0x3
+0.032 a #4 return refused nothing
+";
+    says(&run(&[&owned, recalls]), "AN-2 fail");
+    says(&run(&[&owned, &recalls.replace("given db", "given web")]), "AN-2 pass");
+    let gone = "0.020 server:0 txn 0x4 s2 delete ok\n0.020 server:0 deleted 0x4 /names/db by s2\n";
+    says(&run(&[&owned, gone, recalls]), "AN-2 pass");
+    // It goes while the owner looks for it.
+    let late = gone.replace("0.020", "0.0305");
+    says(&run(&[&owned, &edit(recalls, "0.031 a", &format!("{late}0.031 a"))]), "AN-2 pass");
+    // What its session owns is no permanent name.
+    says(&run(&[A_REGISTERS, recalls]), "AN-2 pass");
+}

@@ -481,3 +481,33 @@ fn qu_2_what_a_foreign_client_deletes_elsewhere_uses_up_no_excuse() {
 ";
     says(&by(&[&item, &claimed, announced, clean_up, gone]), "QU-2 pass");
 }
+
+#[test]
+fn qu_1_who_lost_its_claim_may_take_away_the_one_behind_it() {
+    let (item, znode) = (put(1, "one", 0, "queue-0000000001"), "queue-0000000001");
+    let first = claim(3, "b", "s2", "one", znode);
+    let second =
+        edit(&without(&claim(6, "a", "s1", "one", znode), "observed"), "return done", "return refused");
+    let gives_back = |op: u32| {
+        format!(
+            "0.0{op:02} b give_back#{op} call /q
+             0.0{op:02} b #{op} given one 0x0
+             0.0{op:02} server:0 #{op} txn {zxid:#x} s2 multi ok
+             0.0{op:02} server:0 #{op} deleted {zxid:#x} /q/claims/{znode} by s2
+             0.0{op:02} b #{op} return done\n",
+            zxid = 0x10 + op
+        )
+    };
+    let lost = |how: &str| claims(&[&item, &first, how, &second, &gives_back(8)]);
+    // It has given its claim back itself, and then once more.
+    says(&lost(&gives_back(4)), "QU-1 fail, first QU-1");
+    // Another operation has taken it away.
+    let thief = gives_back(4).replace("0.004 b", "0.004 a").replace("s2", "s1");
+    let again = report(&lost(&thief));
+    assert_eq!(again.findings.iter().filter(|finding| finding.rule.name() == "QU-1").count(), 1, "{again}");
+    // It went with the session, of which nobody has learned yet.
+    let ended = format!(
+        "0.004 server:0 txn 0x14 s2 close_session ok\n0.004 server:0 deleted 0x14 /q/claims/{znode} by s2\n"
+    );
+    says(&lost(&ended), "QU-1 pass");
+}

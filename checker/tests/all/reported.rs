@@ -39,6 +39,14 @@ fn two_at_once_are_a_breach_while_the_session_of_the_first_lives() {
 }
 
 #[test]
+fn a_report_has_what_programs_have_shown() {
+    let ended = "4.899 world fault session_expiry a\n4.900 server:0 txn 0x6 s1 close_session ok\n4.900 server:0 ended s1 0x6\n";
+    let report = report(&run(ended));
+    assert_eq!((report.metrics.zombies, report.metrics.longest_zombie), (1, 10_000), "{report}");
+    assert_eq!(report.black_boxes.len(), 1, "{report}");
+}
+
+#[test]
 fn a_session_that_has_ended_excuses_until_its_client_must_have_been_told() {
     let ended = "4.899 world fault session_expiry a\n4.900 server:0 txn 0x6 s1 close_session ok\n4.900 server:0 ended s1 0x6\n";
     says(&run(ended), "MX-2 unavoidable, first nothing");

@@ -141,3 +141,57 @@ fn an_1_the_end_of_a_suspicion_is_told_with_its_margin() {
     says(&suspect_until(4_001_000).replace(" pings_recorded", ""), "first nothing");
     says(&suspect_until(4_001_000).replace("disconnect a", "clock_drift a"), "first nothing");
 }
+
+#[test]
+fn an_1_who_waits_to_be_told_of_a_loss_is_told_at_once() {
+    let watched = "0.300 a #1 observed /names state watched 0x0\n";
+    let told = |before: &str, state: &str| registered(&format!("{watched}{before}"), state);
+    says(&told(AWAY, "lost"), "AN-1 fail, first AN-1");
+    says(&told(&AWAY.replace("0.400 a", "0.500 a"), "lost"), "AN-1 pass, first nothing");
+    says(&told("", "held"), "AN-1 pass, first nothing");
+    let over = AWAY.replace("suspended", "expired");
+    says(&told(&over, "lost"), "AN-1 fail, first AN-1");
+    // Who stands still is told when it runs again.
+    let paused = format!("0.399 world fault client_pause a lasts 0.2\n{AWAY}");
+    says(&told(&paused, "lost"), "AN-1 pass, first nothing");
+    // The word may be on its way for as long as a change takes to settle.
+    let on_its_way = format!("{AWAY}0.4005 b state s2 connected\n");
+    says(&told(&on_its_way, "lost"), "AN-1 fail, first AN-1");
+    says(
+        &told(&format!("{on_its_way}0.4006 a #1 observed /names state lost 0x0\n"), "lost"),
+        "first nothing",
+    );
+    let dead = format!("{AWAY}0.4003 world crash a\n0.4005 b state s2 connected\n0.5 b state s2 suspended\n");
+    says(&without(&told(&dead, "lost"), "state lost"), "AN-1 pass, first nothing");
+    // Who no longer waits is told nothing.
+    let given_up = format!("0.350 a #1 observed /names state held 0x0\n{AWAY}");
+    says(&told(&given_up, "lost"), "AN-1 pass, first nothing");
+}
+
+#[test]
+fn gm_8_no_membership_says_that_it_is_lost_for_nothing() {
+    let member = |before: &str, state: &str| {
+        format!(
+            "
+run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.001 clients a
+group /g stop margin 0.4
+0.000 server:0 opened s1 timeout 4000 0x1
+0.000 a state s1 connected
+0.010 a join#1 call /g
+0.010 a #1 given m1 0x0
+0.010 a #1 send r1 create /g/m1
+0.011 server:0 #1 txn 0x4 s1 create ok
+0.011 server:0 #1 created 0x4 /g/m1 s1
+0.012 a #1 reply r1 ok 0x4
+0.012 a #1 return done
+{before}
+0.500 a #1 observed /g state {state} 0x0
+"
+        )
+    };
+    for state in ["lost", "suspect"] {
+        says(&member("", state), "GM-8 fail, first GM-8");
+        says(&member(AWAY, state), "GM-8 pass, first nothing");
+    }
+    says(&member(AWAY, "held"), "AN-1 fail, first AN-1");
+}

@@ -204,3 +204,35 @@ fn wire_1_a_name_without_a_guid_tells_by_the_lost_reply() {
     // A part of a transaction has no reply of its own.
     finds(&[&joins.replace("s1 create ok", "s1 multi ok"), &again, &lists, &waits], "");
 }
+
+#[test]
+fn wire_1_the_time_of_a_session_is_the_one_that_was_agreed_for_it() {
+    let agreed = |timeout: &str, at: &str| {
+        let head = HEAD.replace("opened s1 timeout 4000", &format!("opened s1 timeout {timeout}"));
+        let text = [&*head, JOINS, JOINS_AGAIN, LISTS, at, " world heal\n"].concat();
+        report(&text.replace("GUID", "0123456789abcdef0123456789abcdef")).findings.len()
+    };
+    assert_eq!((agreed("8000", "18.511"), agreed("8000", "18.512")), (0, 1));
+    assert_eq!((agreed("2000", "6.511"), agreed("2000", "6.512")), (0, 1));
+}
+
+#[test]
+fn wire_1_a_znode_stays_one_of_the_attempt_when_another_of_its_session_goes() {
+    let another = "
+2.400 a send r10 create /lock/second-lock-
+2.401 server:0 txn 0x111 s1 create ok
+2.401 server:0 created 0x111 /lock/second-lock-0000000009 s1
+2.402 a reply r10 ok 0x111 conn 1
+2.402 a made /lock/second-lock-0000000009 0x111
+2.410 a send r11 delete /lock/second-lock-0000000009
+2.411 server:0 txn 0x112 s1 delete ok
+2.411 server:0 deleted 0x112 /lock/second-lock-0000000009 by s1
+2.412 a reply r11 ok 0x112 conn 1
+";
+    let behind = [JOINS_AGAIN, LISTS, WAITS_ON_OLDER].map(|part| part.replace("0x12", "0x120"));
+    let [again, lists, waits] = &behind;
+    let reconnects = "2.500 a state s1 connected conn 5\n";
+    let joins = JOINS.replace(reconnects, "");
+    finds(&[&joins, another, reconnects, again, lists, waits], "WIRE-1");
+    finds(&[&joins, another, reconnects, lists, waits], "");
+}

@@ -179,14 +179,10 @@ impl Items {
     /// QU-1: a client is told how often an item was delivered: its own claim is the last one.
     fn counted(&self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let What::Observed { object, text, number, .. } = event.what else { return };
-        if !scene.view.is_sim() || !is_queue(scene.tables, object) {
-            return;
-        }
+        let item = self.stock.of(object, text).next_back().map(|at| &self.stock.items[at]);
+        let Some(item) = item.filter(|_| scene.view.is_sim()) else { return };
         out.premise(RuleId::Qu1, object);
         let client = scene.view.op(event.op).client;
-        let Some(item) = self.stock.of(object, text).next_back().map(|at| &self.stock.items[at]) else {
-            return;
-        };
         let mine = |session: &Session| scene.view.session(*session).client == Some(client);
         let mut own = item.claimants.iter().zip(1..).filter(|(session, _)| mine(session)).map(|(_, nth)| nth);
         if own.any(|nth: u64| nth == number) || scene.view.is_interfered_with(scene.tables, item.path) {

@@ -1,0 +1,103 @@
+//! What foreign programs claim of counters and locks: a history and a verdict.
+
+use crate::common::*;
+use zk_checker::{RuleId, RuleSet, judge};
+
+/// Three programs that report what they do with an object.
+fn reports(object: &str, lines: &str) -> String {
+    format!(
+        "
+run sim foreign_clients timeout 2 tick 0.2 round_trip 0.1 settle 0.1 clients a b c
+{object} reported
+0.000 server:0 opened s1 timeout 2000 0x1
+0.000 server:0 opened s2 timeout 2000 0x2
+0.000 server:0 opened s3 timeout 2000 0x3
+0.000 a state s1 connected
+0.000 b state s2 connected
+0.000 c state s3 connected
+{}
+",
+        lines.trim()
+    )
+}
+
+#[test]
+fn co_1_an_increment_that_has_not_returned_may_count() {
+    let counted = |value: u32| {
+        let adds = format!(
+            "
+1.000 a add#1 call /o
+1.000 a #1 given 2 0x0
+1.001 a #1 return done
+1.100 b add#2 call /o
+1.100 b #2 given 3 0x0
+20.000 world stopped
+20.001 a audit#3 call /o
+20.001 a #3 observed /o value {value} 0x0
+20.001 a #3 return done
+"
+        );
+        reports("counter /o stop", &adds)
+    };
+    for value in [2, 5] {
+        says(&counted(value), "CO-1 pass, first nothing");
+    }
+    says(&counted(1), "CO-1 fail, first CO-1");
+    says(&counted(6), "CO-1 fail, first CO-1");
+}
+
+/// One program holds a shared lock, and another one waits to read.
+fn reads_beside(holder: &str) -> String {
+    let text = format!(
+        "
+1.000 a {holder}#1 call /o
+1.001 a #1 believe /o s1 token 0x0
+1.001 a #1 return done
+1.100 b read#2 call /o
+20.000 world stopped
+"
+    );
+    reports("shared_lock /o stop", &text)
+}
+
+#[test]
+fn pr_1_a_reader_waits_for_writers_alone() {
+    says(&reads_beside("write"), "PR-1 pass, first nothing");
+    says(&reads_beside("read"), "PR-1 fail, first PR-1");
+    // A writer that waits goes first.
+    let queued = edit(&reads_beside("read"), "1.100 b", "1.050 c write#3 call /o\n1.100 b");
+    says(&queued, "PR-1 pass, first nothing");
+}
+
+#[test]
+fn pr_1_names_all_who_wait_for_what_is_free() {
+    let waits = |other: &str| {
+        let text = format!(
+            "
+1.000 a acquire#1 call /o
+1.001 a #1 believe /o s1 token 0x0
+1.001 a #1 return done
+1.100 b acquire#2 call /o
+{other}1.300 a #1 unbelieve released
+20.000 world stopped
+"
+        );
+        report(&reports("lock /o stop", &text))
+    };
+    let told = |other: &str, text: &str| {
+        let report = waits(other);
+        let first = report.first().expect("a finding");
+        assert_eq!(first.rule, RuleId::Pr1);
+        first.text.contains(text)
+    };
+    assert!(told("1.200 c acquire#3 call /o\n", "c waits as well"));
+    assert!(!told("", "waits as well") && !told("1.200 c acquire#3 call /o\n", "b waits as well"));
+}
+
+#[test]
+fn a_rule_about_claims_that_was_put_to_the_test_is_proved() {
+    let unproved =
+        |rule: RuleId| judge(&history(&reads_beside("write")), &RuleSet::all().requiring(rule)).unproved;
+    assert_eq!(unproved(RuleId::Pr1), []);
+    assert_eq!(unproved(RuleId::Sm1), [RuleId::Sm1]);
+}
