@@ -9,7 +9,7 @@
 //! does not end within its limit of time, or whose process dies, objects too.
 
 use crate::built::Built;
-use crate::process::{MUTANT, within};
+use crate::process::{MUTANT, with_little_memory, within};
 use crate::reach::{Effort, Reach, sweep};
 use serde::{Deserialize, Serialize};
 use std::process::Output;
@@ -116,7 +116,7 @@ impl<'a> Case<'a> {
 
     async fn run(&self, limit: Duration, mut command: Command) -> anyhow::Result<Option<Output>> {
         command.env(MUTANT, self.number.to_string());
-        within(limit, command).await
+        within(limit, with_little_memory(&command)).await
     }
 
     async fn sweeps(&self, workloads: &[&str], length: usize) -> anyhow::Result<Option<Outcome>> {
