@@ -222,3 +222,34 @@ queue /other
     says(&run(one), "QU-7 pass");
     says(&run(&[one, other].concat()), "QU-7 fail");
 }
+
+#[test]
+fn qu_7_many_items_at_once_are_one_transaction_among_those_that_are_known() {
+    let watch = |session: u32| format!("0.021 server:0 #{session} arm s{session} child /q");
+    let second = waits(2, "b", &watch(2))
+        .replace("0.020", "0.023")
+        .replace("0.021", "0.023")
+        .replace("0.022", "0.023");
+    let both = waits(1, "a", &watch(1)) + &second;
+    let told = |session: u32| format!("0.030 server:0 fire s{session} children_changed /q 0x103\n");
+    let data = digest::data(Some(b"y"));
+    let many = |transactions: u32| {
+        let item = |txn: u32, n: u32| {
+            let item = 100 * txn + n + 1000;
+            format!(
+                "0.030 server:0 #4 created {:#x} /q/queue-{item:010} s0\n0.030 server:0 data 1 {data:#x}\n",
+                0x200 + txn
+            )
+        };
+        let one = |txn: u32| {
+            let items: String = (0..40).map(|n| item(txn, n)).collect();
+            format!("0.030 server:0 #4 txn {:#x} s4 multi ok\n{items}", 0x200 + txn)
+        };
+        ["0.030 x put#4 call /q\n0.030 x #4 given y 0x0\n".to_owned(), (0..transactions).map(one).collect()]
+            .concat()
+    };
+    let late = |transactions: u32| run(&[&both, &put(3), &told(1), &many(transactions), &told(2)]);
+    says(&late(1), "QU-7 fail");
+    says(&late(31), "QU-7 fail");
+    says(&late(32), "QU-7 pass");
+}

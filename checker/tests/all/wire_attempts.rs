@@ -235,4 +235,9 @@ fn wire_1_a_znode_stays_one_of_the_attempt_when_another_of_its_session_goes() {
     let joins = JOINS.replace(reconnects, "");
     finds(&[&joins, another, reconnects, again, lists, waits], "WIRE-1");
     finds(&[&joins, another, reconnects, lists, waits], "");
+    // It goes when the two are there.
+    let later = another.replace("2.40", "2.505").replace("2.41", "2.506").replace("0x11", "0x12");
+    let zxids = later.replace("0x121", "0x130").replace("0x122", "0x131");
+    let behind = [LISTS, WAITS_ON_OLDER].concat().replace("0x12", "0x140");
+    finds(&[JOINS, JOINS_AGAIN, &zxids, &behind], "WIRE-1");
 }
