@@ -197,10 +197,10 @@ impl Config {
                 None => "has no value".to_owned(),
             };
             let text = explain(format!(
-                "{who} follows {} since {} and {has}; the last change is that of zxid {now_at:#x}",
+                "{who} follows {} since {} and {has}; the last change is that of zxid {:#x}",
                 scene.place(doing.object),
                 scene.when(scene.view.op(doing.id).called),
-                now_at = last.zxid
+                last.zxid
             ))
             .because(format!(
                 "that change was applied at {}, {} ago, and without a fault the limit is {}",
