@@ -374,6 +374,14 @@ fn a_confirmation_has_deleted_the_item_and_a_lost_claim_was_lost() {
         "0.015 server:0 txn 0x45 s1 delete ok\n0.015 server:0 deleted 0x45 /q/claims/queue-0000000000 by s1\n0.020 b confirm#3",
     );
     says(&taken_away, "AN-2 pass");
+    // It has given its claim back before, or has got it while it was confirming.
+    let back = "0.015 b give_back#4 call /q\n0.015 b #4 given one 0x0\n0.015 server:0 #4 txn 0x45 s2 multi ok\n\
+                0.015 server:0 #4 deleted 0x45 /q/claims/queue-0000000000 by s2\n0.015 b #4 return done\n";
+    let given_back = edit(&lost, "0.020 b confirm#3", &format!("{back}0.020 b confirm#3"));
+    says(&given_back, "AN-2 pass");
+    let again = "0.021 b claim#5 call /q\n0.021 server:0 #5 txn 0x46 s2 multi ok\n\
+                 0.021 server:0 #5 created 0x46 /q/claims/queue-0000000000 s2\n";
+    says(&edit(&given_back, "0.022 b #3 reply", &format!("{again}0.022 b #3 reply")), "AN-2 pass");
 }
 
 #[test]
@@ -511,6 +519,8 @@ fn an_1_who_gives_a_hold_back_is_told_how_it_ended() {
     // It had been told that it is lost.
     let lost = edit(&run("clean"), "a #1 unbelieve released", "a #1 unbelieve lost");
     says(&lost, "AN-1 fail");
+    let asked = "0.019 a #1 observed /lock state lost 0x0\n0.020 a #1 unbelieve released";
+    says(&edit(&run("clean"), "0.020 a #1 unbelieve released", asked), "AN-1 fail");
     // A foreign client had deleted it.
     let gone = "0.015 world fault foreign_delete a\n0.015 server:0 txn 0x5 s0 delete ok\n\
                 0.015 server:0 deleted 0x5 /lock/a-0 by s0\n";
@@ -540,7 +550,10 @@ fn a_client_that_dies_takes_none_of_the_calls_of_others_along() {
     let right = raised_and_lowered();
     let dies =
         |who: &str| edit(&right, "0.003 a #1 reply", &format!("0.0025 world crash {who}\n0.003 a #1 reply"));
-    says(&without(&dies("b"), "created 0x3"), "AN-1 fail");
+    let (_, later) = right.split_once("0.010 b").expect("b lowers it");
+    let alone = edit(&dies("b"), &format!("0.010 b{later}"), "");
+    says(&alone, "AN-1 pass");
+    says(&without(&alone, "created 0x3"), "AN-1 fail");
     // What it was about to say, nobody hears.
     let told_nothing = without(&without(&dies("a"), "a #1 reply"), "a #1 return");
     says(&told_nothing, "AN-1 pass");

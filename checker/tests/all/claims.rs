@@ -1,7 +1,7 @@
 //! What foreign programs claim of counters and locks: a history and a verdict.
 
 use crate::common::*;
-use zk_checker::{RuleId, RuleSet, judge};
+use zk_checker::{RuleId, RuleSet, digest, judge};
 
 /// Three programs that report what they do with an object.
 fn reports(object: &str, lines: &str) -> String {
@@ -100,4 +100,47 @@ fn a_rule_about_claims_that_was_put_to_the_test_is_proved() {
         |rule: RuleId| judge(&history(&reads_beside("write")), &RuleSet::all().requiring(rule)).unproved;
     assert_eq!(unproved(RuleId::Pr1), []);
     assert_eq!(unproved(RuleId::Sm1), [RuleId::Sm1]);
+}
+
+#[test]
+fn pr_1_who_leaves_waits_for_those_inside_alone() {
+    let leaves = |other: &str| {
+        let text = format!(
+            "
+1.000 a enter#1 call /o
+1.100 b enter#2 call /o
+1.101 b #2 return done
+1.102 a #1 return done
+1.200 a leave#3 call /o
+{other}20.000 world stopped
+"
+        );
+        reports("double_barrier /o stop size 2", &text)
+    };
+    says(&leaves(""), "PR-1 pass, first nothing");
+    says(&leaves("1.300 b leave#4 call /o\n1.301 b #4 return done\n"), "PR-1 fail, first PR-1");
+    says(&leaves("1.300 b leave#4 call /o\n"), "PR-1 fail, first PR-1");
+}
+
+#[test]
+fn pr_1_an_item_that_is_there_gets_to_who_looks() {
+    let data = digest::data(Some(b"x"));
+    let put = format!(
+        "
+1.000 a put#1 call /o
+1.000 a #1 given x 0x0
+1.000 server:0 txn 0x4 s1 create ok
+1.000 server:0 created 0x4 /o/queue-0000000001 s0
+1.000 server:0 data 1 {data:#x}
+1.001 a #1 return done
+"
+    );
+    let looks = |how: &str| reports("queue /o stop", &[&put, how, "20.000 world stopped\n"].concat());
+    says(&looks("1.100 b take#2 call /o\n"), "PR-1 fail, first PR-1");
+    says(&looks("1.100 b take#2 call /o\n1.101 b #2 return refused\n"), "PR-1 fail, first PR-1");
+    says(&looks(""), "PR-1 vacuous, first nothing");
+    let got = "1.100 b take#2 call /o\n1.101 b #2 observed /o item x 0x0\n1.101 b #2 return done\n";
+    says(&looks(got), "QU-2 pass, first nothing");
+    // The one that waits is dead.
+    says(&looks("1.100 b take#2 call /o\n2.000 world crash b\n"), "PR-1 vacuous");
 }

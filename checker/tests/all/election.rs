@@ -258,9 +258,15 @@ fn le_4_who_has_read_a_valid_record_is_told_of_its_leader() {
     let run = [HEAD, A_LEADS, B_STANDS, A_ACKNOWLEDGES, C_FOLLOWS, reads, vacant].concat();
     says(&run, "LE-4 fail, first LE-4");
     // A list without its candidate makes it a relic.
-    let relic = "0.0115 server:0 txn 0x7 s1 delete ok\n0.0115 server:0 deleted 0x7 /e/a-0 by s1\n";
-    let run = edit(&run, "0.012 c #4 reply r31 ok 0x6", &format!("{relic}0.012 c #4 reply r31 ok 0x7"));
-    says(&run, "LE-4 pass");
+    let relic = "0.012 server:0 txn 0x7 s1 delete ok\n0.012 server:0 deleted 0x7 /e/a-0 by s1\n";
+    let before_the_list =
+        |what: &str| edit(&run, "0.012 c #4 reply r31 ok 0x6", &format!("{what}0.012 c #4 reply r31 ok 0x7"));
+    says(&before_the_list(relic), "LE-4 pass");
+    // So does the end of the record itself.
+    let gone = "0.012 world fault foreign_delete server:0 lasts 0\n0.012 server:0 txn 0x7 s1 delete ok\n\
+                0.012 server:0 deleted 0x7 /e/leader by s1\n";
+    says(&before_the_list(gone), "LE-4 pass");
+    says(&before_the_list(&gone.replace("deleted 0x7 /e/leader by s1", "created 0x7 /x s0")), "LE-4 fail");
 }
 
 #[test]

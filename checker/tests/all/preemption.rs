@@ -73,9 +73,9 @@ fn rv_5_who_cannot_ask_or_need_not_is_not_blamed() {
     // Its connection is lost, or its process is paused.
     quiet(&[&waiting, "0.011 b state s2 suspended\n"].concat());
     // Another one goes first.
-    let first = joins("c", "write", 3, 1, 0x16).replace("0.010", "0.009");
+    let first = joins("c", "write", 3, 1, 6);
     let (head, rest) = waiting.split_once("\n0.010 b write#2").expect("the second one joins");
-    quiet(&[head, &first, "0.010 b write#2", rest].concat());
+    quiet(&[head, "\n", &first, "0.010 b write#2", &rest.replace("0x6", "0x7")].concat());
     // It was asked to go itself.
     let word = digest::data(Some(b"unlock"));
     let asked = format!(

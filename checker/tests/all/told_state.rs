@@ -105,7 +105,8 @@ fn an_1_a_loss_is_told_for_the_reason_that_there_is() {
     says(&registered(AWAY, "lost_removed"), "AN-1 fail, first AN-1");
     says(&registered(AWAY, "lost_deadline_passed"), "first nothing");
     // What was told once is told again.
-    let before = format!("{GONE}0.420 a #1 observed /names state lost_removed 0x0\n{AWAY}");
+    let again = AWAY.replace("0.400", "0.430");
+    let before = format!("{GONE}0.420 a #1 observed /names state lost_removed 0x0\n{again}");
     says(&registered(&before, "lost_session_over"), "first nothing");
     // A capture does not show who deletes.
     says(&registered(AWAY, "lost_removed").replace("run sim", "run client"), "AN-1 vacuous");

@@ -99,6 +99,12 @@ pub fn says(text: &str, verdict: &str) {
 /// The same of a report at hand.
 #[track_caller]
 pub fn holds(report: &Report, text: &str, verdict: &str) {
+    let is_about_the_form =
+        verdict.contains("malformed") || verdict.split([' ', ',']).any(|word| word == "W");
+    assert!(
+        is_about_the_form || !report.is_malformed(),
+        "nothing is judged of a malformed history\n{report}\n{text}"
+    );
     for part in verdict.split(',') {
         let words: Vec<&str> = part.split_whitespace().collect();
         let told = match words[..] {
