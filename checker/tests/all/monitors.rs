@@ -144,6 +144,13 @@ impl Model for Replace {
 }
 
 #[test]
+fn a_search_of_nothing_proves_nothing() {
+    let nothing: Operations<(u32, u32)> = Operations::new();
+    let searched = search(&Replace, &nothing, 100);
+    assert_eq!((searched.verdict, searched.states), (Verdict::Vacuous, 0));
+}
+
+#[test]
 fn a_search_ends_with_its_budget() {
     let right = one_by_one([(0, 1), (1, 2), (2, 0)]);
     assert_eq!(search(&Replace, &right, 100).verdict, Verdict::Pass);

@@ -453,4 +453,7 @@ fn zk_14_each_persistent_watch_is_registered_again() {
     says(&twice(&["/y"], "/y"), "ZK-14 pass");
     says(&twice(&["/x", "/y"], "/y"), "ZK-14 fail");
     says(&twice(&["/y"], "/x"), "ZK-14 fail");
+    let then_armed = "0.022 server:1 fire s2 data_changed /x 0x0 conn 3\n0.022 server:1 arm s2 data /x";
+    let stays = edit(&run(&["/x", "/y"]), "0.022 server:1 arm s2 data /x", then_armed);
+    says(&join(&[&stays, &once_more("/y")]), "ZK-14 fail");
 }
