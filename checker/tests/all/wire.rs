@@ -120,6 +120,41 @@ fn znodes_end_in_three_ways() {
 }
 
 #[test]
+fn the_dearest_contender_is_named() {
+    let second = "
+3.000 b send r9 delete /lock/B-lock-0000000001
+3.001 server:0 txn 0x14 s2 delete ok
+3.001 server:0 deleted 0x14 /lock/B-lock-0000000001 by s2
+3.002 b reply r9 ok 0x14 conn 2
+";
+    let third = "
+4.000 server:0 txn 0x15 s3 close_session ok
+4.000 server:0 deleted 0x15 /lock/C-lock-0000000002 by s3
+4.000 server:0 ended s3 0x15
+";
+    let report = report(&named(&[LOCK, RELEASE, second, third]));
+    let cost = &directory(&report, "/lock").cost;
+    // The first one has sent three, and the second one has waited as well.
+    let dearest = format!("/lock/{B}-lock-0000000001");
+    assert_eq!((cost.contenders, cost.most, cost.most_path.as_ref()), (3, 4, Some(&dearest)));
+}
+
+#[test]
+fn a_create_whose_reply_is_lost_leaves_the_others_of_its_client_in_flight() {
+    let whole = "
+1.500 a send r20 create /lock/A-lock-
+1.501 a send r21 create /lock/page-0000000007
+1.502 a lost r20
+1.503 server:0 txn 0x20 s1 create ok
+1.503 server:0 created 0x20 /lock/page-0000000007 s0
+1.504 a reply r21 ok 0x20 conn 1
+";
+    let created = |text: &str| directory(&report(&named(&[LOCK, text])), "/lock").created;
+    assert_eq!(created(whole), 3, "who asks for a whole name asks for no number");
+    assert_eq!(created(&whole.replace("create /lock/page-0000000007", "create /lock/page-")), 4);
+}
+
+#[test]
 fn what_stays_behind_names_its_session() {
     let lost = "
 3.000 server:0 ended s2 0x14
