@@ -312,7 +312,7 @@ impl Acknowledged {
     /// The record that a follower has read, and whose candidate is the first in the list that it has read.
     fn valid(&self, scene: &Scene<'_>, follower: &Follower) -> Option<&Record> {
         let op = scene.view.op(follower.op);
-        let list = op.list.filter(|list| scene.view.is_sim() && list.zxid != 0)?;
+        let list = op.list.filter(|list| list.zxid != 0)?;
         let read =
             self.records.iter().rfind(|record| record.object == op.object && record.zxid <= follower.read)?;
         let is_valid = read.gone > list.zxid

@@ -380,7 +380,7 @@ fn a_confirmation_has_deleted_the_item_and_a_lost_claim_was_lost() {
     let given_back = edit(&lost, "0.020 b confirm#3", &format!("{back}0.020 b confirm#3"));
     says(&given_back, "AN-2 pass");
     let again = "0.021 b claim#5 call /q\n0.021 server:0 #5 txn 0x46 s2 multi ok\n\
-                 0.021 server:0 #5 created 0x46 /q/claims/queue-0000000000 s2\n";
+                 0.021 server:0 #5 created 0x46 /q/claims/queue-0000000000 s2\n0.021 b #5 return done\n";
     says(&edit(&given_back, "0.022 b #3 reply", &format!("{again}0.022 b #3 reply")), "AN-2 pass");
 }
 

@@ -293,7 +293,7 @@ fn still_claimed(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<St
         let digest = scene.digest(*text);
         znodes.claims_on(scene, doing, digest).find(|claim| {
             let claim = znodes.at(*claim);
-            claim.is_alive && claim.created.index < doing.called.index
+            claim.created.index < doing.called.index
         })
     };
     let items = doing.given.iter().filter(|given| !is_path(scene, **given));
