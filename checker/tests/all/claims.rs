@@ -3,24 +3,6 @@
 use crate::common::*;
 use zk_checker::{RuleId, RuleSet, digest, judge};
 
-/// Three programs that report what they do with an object.
-fn reports(object: &str, lines: &str) -> String {
-    format!(
-        "
-run sim foreign_clients timeout 2 tick 0.2 round_trip 0.1 settle 0.1 clients a b c
-{object} reported
-0.000 server:0 opened s1 timeout 2000 0x1
-0.000 server:0 opened s2 timeout 2000 0x2
-0.000 server:0 opened s3 timeout 2000 0x3
-0.000 a state s1 connected
-0.000 b state s2 connected
-0.000 c state s3 connected
-{}
-",
-        lines.trim()
-    )
-}
-
 #[test]
 fn co_1_an_increment_that_has_not_returned_may_count() {
     let counted = |value: u32| {

@@ -2,7 +2,7 @@
 
 use crate::common::*;
 
-const HEAD: &str = "
+pub const HEAD: &str = "
 run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.001 clients a b
 config /cfg
 0.000 server:0 opened s1 timeout 4000 0x1

@@ -2,7 +2,7 @@
 
 use crate::common::*;
 
-const HEAD: &str = "
+pub const HEAD: &str = "
 run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.001 clients a b
 group /g stop margin 0.4
 0.000 server:0 opened s1 timeout 4000 0x1
@@ -13,7 +13,7 @@ group /g stop margin 0.4
 0.000 server:0 created 0x3 /g s0
 ";
 
-const A_JOINS: &str = "
+pub const A_JOINS: &str = "
 0.010 a join#1 call /g
 0.010 a #1 given m1 0x0
 0.010 a #1 send r1 create /g/m1

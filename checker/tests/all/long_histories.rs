@@ -1,6 +1,7 @@
 //! What is long ago is forgotten, and what is still alive is not: histories of some thousand operations.
 
 use crate::common::*;
+use crate::{config, double_barrier};
 use zk_checker::{RuleId, Verdict};
 
 /// More than are remembered whether they are done with or not.
@@ -128,20 +129,16 @@ fn change(zxid: u32) -> String {
 
 #[test]
 fn a_follower_that_is_notified_again_of_the_last_64_changes_pays_twice() {
-    let head = "
-run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.001 clients a b
-config /cfg
-0.000 server:0 opened s1 timeout 4000 0x1
-0.000 server:0 opened s2 timeout 4000 0x2
-0.000 a state s1 connected conn 1
-0.000 b state s2 connected conn 2
+    let begins = "
 0.001 server:0 txn 0x10 s2 create ok
 0.001 server:0 created 0x10 /cfg s0
 0.020 a follow#1 call /cfg
 ";
     let twice = "0.2 server:0 fire s1 data_changed /cfg 0x100 conn 1\n";
-    let after =
-        |changes: u32| [head, &*(0..changes).map(|n| change(0x100 + n)).collect::<String>(), twice].concat();
+    let after = |changes: u32| {
+        let changes: String = (0..changes).map(|n| change(0x100 + n)).collect();
+        [config::HEAD, begins, &changes, twice].concat()
+    };
     says(&after(64), "CF-8 fail");
     says(&after(65), "CF-8 pass");
     says(&after(64).replace(twice, ""), "CF-8 pass");
@@ -149,16 +146,7 @@ config /cfg
 
 #[test]
 fn of_a_double_barrier_the_last_transactions_are_known_when_a_server_lags() {
-    let head = "
-run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.001 clients a b c
-double_barrier /b size 4 margin 0.4
-0.000 server:0 opened s1 timeout 4000 0x1
-0.000 server:0 opened s2 timeout 4000 0x2
-0.000 server:0 opened s3 timeout 4000 0x3
-0.000 a state s1 connected
-0.000 b state s2 connected
-0.000 c state s3 connected
-";
+    let head = double_barrier::HEAD.replace("size 2", "size 4 margin 0.4");
     let joins = |op: u32, who: &str| {
         let zxid = 3 + op;
         format!(
@@ -168,6 +156,7 @@ double_barrier /b size 4 margin 0.4
              0.00{op} {who} #{op} reply r{op} ok {zxid:#x}\n"
         )
     };
+    let run = [head, joins(1, "a"), joins(2, "b"), joins(3, "c")].concat();
     let told = |session: u32, at: &str| format!("{at} server:0 fire s{session} children_changed /b/0 0x10\n");
     let comes = "0.1 server:0 txn 0x10 s2 create ok\n0.1 server:0 created 0x10 /b/0/d-member-4 s2\n";
     let written = |zxid: u32| {
@@ -175,17 +164,7 @@ double_barrier /b size 4 margin 0.4
     };
     let behind = |others: u32| {
         let others: String = (0..others).map(|n| written(0x20 + n)).collect();
-        [
-            head,
-            &joins(1, "a"),
-            &joins(2, "b"),
-            &joins(3, "c"),
-            comes,
-            &told(1, "0.1"),
-            &others,
-            &told(3, "0.2"),
-        ]
-        .concat()
+        [&run, comes, &told(1, "0.1"), &others, &told(3, "0.2")].concat()
     };
     says(&behind(31), "DB-8 fail");
     says(&behind(32), "DB-8 pass");

@@ -24,6 +24,12 @@ const A_ENDS: &str = "5.010 a #1 unbelieve released
 5.010 a state s1 expired
 ";
 
+/// The session of the first one ends, and nobody has told it so.
+const ITS_SESSION_ENDS: &str = "4.899 world fault session_expiry a
+4.900 server:0 txn 0x6 s1 close_session ok
+4.900 server:0 ended s1 0x6
+";
+
 fn run(between: &str) -> String {
     [HEAD, between, B_HOLDS, A_ENDS].concat()
 }
@@ -40,17 +46,15 @@ fn two_at_once_are_a_breach_while_the_session_of_the_first_lives() {
 
 #[test]
 fn a_report_has_what_programs_have_shown() {
-    let ended = "4.899 world fault session_expiry a\n4.900 server:0 txn 0x6 s1 close_session ok\n4.900 server:0 ended s1 0x6\n";
-    let report = report(&run(ended));
+    let report = report(&run(ITS_SESSION_ENDS));
     assert_eq!((report.metrics.zombies, report.metrics.longest_zombie), (1, 10_000), "{report}");
     assert_eq!(report.black_boxes.len(), 1, "{report}");
 }
 
 #[test]
 fn a_session_that_has_ended_excuses_until_its_client_must_have_been_told() {
-    let ended = "4.899 world fault session_expiry a\n4.900 server:0 txn 0x6 s1 close_session ok\n4.900 server:0 ended s1 0x6\n";
-    says(&run(ended), "MX-2 unavoidable, first nothing");
-    let told = format!("{ended}4.900 a state s1 expired\n");
+    says(&run(ITS_SESSION_ENDS), "MX-2 unavoidable, first nothing");
+    let told = format!("{ITS_SESSION_ENDS}4.900 a state s1 expired\n");
     let late = run(&told).replace("5.010 a #1", "5.200 a #1").replace("5.010 a state s1 expired\n", "");
     says(&late, "first MX-14");
 }

@@ -1,6 +1,7 @@
 //! What a registration and a place inside a double barrier tell of themselves: a history, one line of which is another.
 
 use crate::common::*;
+use crate::group;
 
 /// A client registers a name, and tells a state.
 fn registered(before: &str, state: &str) -> String {
@@ -172,23 +173,8 @@ fn an_1_who_waits_to_be_told_of_a_loss_is_told_at_once() {
 #[test]
 fn gm_8_no_membership_says_that_it_is_lost_for_nothing() {
     let member = |before: &str, state: &str| {
-        format!(
-            "
-run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.001 clients a
-group /g stop margin 0.4
-0.000 server:0 opened s1 timeout 4000 0x1
-0.000 a state s1 connected
-0.010 a join#1 call /g
-0.010 a #1 given m1 0x0
-0.010 a #1 send r1 create /g/m1
-0.011 server:0 #1 txn 0x4 s1 create ok
-0.011 server:0 #1 created 0x4 /g/m1 s1
-0.012 a #1 reply r1 ok 0x4
-0.012 a #1 return done
-{before}
-0.500 a #1 observed /g state {state} 0x0
-"
-        )
+        let told = format!("0.500 a #1 observed /g state {state} 0x0\n");
+        [group::HEAD, group::A_JOINS, before, &told].concat()
     };
     for state in ["lost", "suspect"] {
         says(&member("", state), "GM-8 fail, first GM-8");

@@ -210,7 +210,7 @@ fn wire_1_the_time_of_a_session_is_the_one_that_was_agreed_for_it() {
     let agreed = |timeout: &str, at: &str| {
         let head = HEAD.replace("opened s1 timeout 4000", &format!("opened s1 timeout {timeout}"));
         let text = [&*head, JOINS, JOINS_AGAIN, LISTS, at, " world heal\n"].concat();
-        report(&text.replace("GUID", "0123456789abcdef0123456789abcdef")).findings.len()
+        report(&text.replace("GUID", GUIDS[2])).findings.len()
     };
     assert_eq!((agreed("8000", "18.511"), agreed("8000", "18.512")), (0, 1));
     assert_eq!((agreed("2000", "6.511"), agreed("2000", "6.512")), (0, 1));

@@ -81,6 +81,24 @@ pub fn calm() -> String {
         .concat()
 }
 
+/// Three programs, and what they report of an object of that kind.
+pub fn reports(object: &str, lines: &str) -> String {
+    format!(
+        "
+run sim foreign_clients timeout 2 tick 0.2 round_trip 0.1 settle 0.1 clients a b c
+{object} reported
+0.000 server:0 opened s1 timeout 2000 0x1
+0.000 server:0 opened s2 timeout 2000 0x2
+0.000 server:0 opened s3 timeout 2000 0x3
+0.000 a state s1 connected
+0.000 b state s2 connected
+0.000 c state s3 connected
+{}
+",
+        lines.trim()
+    )
+}
+
 pub fn history(text: &str) -> History {
     text::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }

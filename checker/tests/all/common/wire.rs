@@ -22,7 +22,7 @@ pub fn report(text: &str) -> WireReport {
 }
 
 /// The guid of an attempt, in the notations of Curator, of go-zookeeper, and of Kazoo and zk-recipes.
-const GUIDS: [&str; 3] = [
+pub const GUIDS: [&str; 3] = [
     "_c_01234567-89ab-cdef-0123-456789abcdef",
     "_c_0123456789abcdef0123456789abcdef",
     "0123456789abcdef0123456789abcdef",
