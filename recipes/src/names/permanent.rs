@@ -3,7 +3,7 @@
 use super::{RECIPE, with_guid};
 use crate::observe::operation;
 use crate::parts::barrier_read;
-use crate::parts::retry::{Doubt, again, connected};
+use crate::parts::retry::{Doubt, connected};
 use crate::zk::{Data, Error, Guid, ZooKeeper, path};
 
 /// A permanently registered name. Dropping this changes nothing.
@@ -50,11 +50,11 @@ impl<Z: ZooKeeper> PermanentName<Z> {
         let content = with_guid(self.guid, data);
         path::validate_size(&self.path, &content)?;
         let removed = || Error::Removed(self.path.clone());
-        let (mut czxid, mut in_doubt) = (None, false);
+        let (mut czxid, mut doubt) = (None, Doubt::default());
         loop {
             let status = connected(&self.zk).await?;
-            let found = self.settled(in_doubt).await?;
-            let Data { data, stat } = found.ok_or_else(removed)?;
+            let found = barrier_read::data(&self.zk, &self.path).await.map_err(|e| doubt.about(e))?;
+            let Data { data, stat } = found.filter(|found| self.is_ours(found)).ok_or_else(removed)?;
             // Our own data in another incarnation do not make it ours.
             if *czxid.get_or_insert(stat.czxid) != stat.czxid {
                 return Err(removed());
@@ -67,19 +67,8 @@ impl<Z: ZooKeeper> PermanentName<Z> {
                 Ok(written) if written.czxid != stat.czxid => return Err(removed()),
                 Ok(_) => return Ok(()),
                 Err(Error::BadVersion | Error::NoNode) => {}
-                Err(e) => {
-                    in_doubt |= e.is_outcome_unknown();
-                    again(&self.zk, status, e).await?;
-                }
+                Err(e) => doubt.again(&self.zk, status, e).await?,
             }
-        }
-    }
-
-    /// Reads the value behind a settling write, if it is ours.
-    async fn settled(&self, in_doubt: bool) -> Result<Option<Data>, Error> {
-        match barrier_read::data(&self.zk, &self.path).await {
-            Ok(found) => Ok(found.filter(|found| self.is_ours(found))),
-            Err(e) => Err(if in_doubt { e.while_in_doubt() } else { e }),
         }
     }
 
@@ -98,10 +87,16 @@ impl<Z: ZooKeeper> PermanentName<Z> {
     }
 
     async fn delete(&self) -> Result<bool, Error> {
-        let mut doubt = Doubt::default();
+        let (mut czxid, mut doubt) = (None, Doubt::default());
         loop {
             let status = connected(&self.zk).await?;
-            let Some(found) = self.settled(doubt.is_there()).await? else { return Ok(doubt.is_there()) };
+            let found = barrier_read::data(&self.zk, &self.path).await.map_err(|e| doubt.about(e))?;
+            let Some(found) = found else { return Ok(doubt.is_there()) };
+            // While the incarnation stands that an attempt was to delete, no attempt was applied: another client wrote to it.
+            let is_same = *czxid.get_or_insert(found.stat.czxid) == found.stat.czxid;
+            if !self.is_ours(&found) {
+                return Ok(doubt.is_there() && !is_same);
+            }
             match self.zk.delete(&self.path, Some(found.stat.version)).await {
                 Ok(()) => return Ok(true),
                 Err(Error::NoNode) => return Ok(doubt.is_there()),

@@ -2,6 +2,7 @@
 
 use super::{Item, QueueCore};
 use crate::observe::operation;
+use crate::parts::barrier_read;
 use crate::parts::receipt::Receipt;
 use crate::parts::retry::{Doubt, connected};
 use crate::zk::{Armed, Error, Op, ZooKeeper};
@@ -24,6 +25,8 @@ pub struct Claimed<Z: ZooKeeper> {
     pub(super) name: String,
     /// The item's version since this claim: while it is current, the item was not delivered again.
     pub(super) version: i32,
+    /// The data of the claim's znode, which no other claim has.
+    pub(super) mark: Vec<u8>,
     /// Gives it back.
     pub(super) armed: Armed,
 }
@@ -145,15 +148,26 @@ impl<Z: ZooKeeper> Claimed<Z> {
             match self.core.zk.multi(self.gives_back()).await {
                 Ok(_) => break,
                 Err(e) if e.is_transient() => doubt.again(&self.core.zk, status, e).await?,
-                // After a lost reply a lost claim means that it was given back.
-                Err(Error::Multi { cause, .. }) if doubt.is_there() && is_gone(&cause) => return Ok(()),
-                // If another client has written or deleted the item, the clean-up deletes the rest of the claim.
-                Err(Error::Multi { cause, .. }) if is_gone(&cause) => return Err(Error::ClaimLost),
+                // The refused check is of the receipt, the item or the claim, and other clients delete each of them: only
+                // the claim's znode shows whether an earlier attempt was applied.
+                Err(Error::Multi { cause, .. }) if is_gone(&cause) => {
+                    if doubt.is_there() && !self.stands().await? {
+                        break;
+                    }
+                    // If another client has written or deleted the item, the clean-up deletes the rest of the claim.
+                    return Err(Error::ClaimLost);
+                }
                 Err(e) => return Err(doubt.about(e)),
             }
         }
         self.armed.done();
         Ok(())
+    }
+
+    /// After a lost reply: whether this claim still stands, behind a settling write.
+    async fn stands(&self) -> Result<bool, Error> {
+        let found = barrier_read::data(&self.core.zk, &self.core.layout.claim(&self.name)).await;
+        Ok(found.map_err(Error::while_in_doubt)?.is_some_and(|found| found.data == self.mark))
     }
 
     /// A no-op if the item was delivered again since, which changes its version, or if the queue was deleted and recreated,

@@ -414,6 +414,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
             };
             claims.push(Claimed {
                 armed: self.core.zk.arm(gives_back),
+                mark: guid.clone(),
                 core: self.core.clone(),
                 receipt: self.receipt.clone(),
                 stood: self.stood.clone(),

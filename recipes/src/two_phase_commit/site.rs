@@ -224,11 +224,11 @@ impl<Z: ZooKeeper> Site<Z> {
                     self.cast = self.standing().await.map_err(|e| doubt.about(e))?;
                 }
                 Err(Error::Multi { index: 1, cause }) if *cause == Error::BadVersion && decides.is_none() => {
-                    self.count().await?;
+                    self.count().await.map_err(|e| doubt.about(e))?;
                 }
                 Err(Error::Multi { cause, .. }) if matches!(*cause, Error::NodeExists | Error::NoNode) => {
                     // The transaction is decided, or a site that knows the decision has finished.
-                    learned.learn(record.look_for_good().await?);
+                    learned.learn(record.look_for_good().await.map_err(|e| doubt.about(e))?);
                 }
                 Err(Error::Multi { cause, .. }) if *cause == Error::BadVersion => {
                     return Err(Error::Mismatch(format!("the tally of {} is not ours", record.path)));

@@ -461,6 +461,30 @@ fn a_permanent_name_that_is_somebody_elses_by_now_is_not_ours_because_we_wrote_t
 }
 
 #[test]
+fn a_name_that_another_client_wrote_over_while_the_delete_was_lost_is_not_unregistered() {
+    for (fault, was_ours) in [(Fault::RequestLost, false), (Fault::ReplyLost, true)] {
+        play(move |stage| async move {
+            let (a, b) = (founder(&stage).await, stage.client("b").await);
+            let name = names(&a).register_permanent("kept", b"1").await.expect("it is free");
+            let mut leaving = Box::pin(name.unregister());
+            assert!((&mut leaving).now_or_never().is_none(), "it asks whose the name is");
+            stage.settle().await;
+            a.process.order(fault);
+            assert!((&mut leaving).now_or_never().is_none(), "it deletes");
+            stage.pass(&b, RECONNECT / 4).await;
+            match was_ours {
+                true => {
+                    drop(b.zk.create(name.path(), b"theirs", CreateMode::Persistent).await.expect("free"))
+                }
+                false => drop(b.zk.set(name.path(), b"theirs", None).await.expect("it is there")),
+            }
+            assert_eq!(leaving.await, Ok(was_ours), "{fault:?}");
+            assert_eq!(b.zk.get(name.path()).await.expect("it is left alone").data, b"theirs");
+        });
+    }
+}
+
+#[test]
 fn a_value_that_does_not_fit_and_one_of_a_name_that_is_lost_are_not_written() {
     play(|stage| async move {
         let (a, b) = (founder(&stage).await, stage.client("b").await);

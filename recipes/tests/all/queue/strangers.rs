@@ -259,6 +259,34 @@ fn of_a_claim_whose_item_a_stranger_took_or_wrote_into_nothing_is_left() {
 }
 
 #[test]
+fn a_give_back_that_was_lost_is_done_only_if_the_claim_is_gone() {
+    for (fault, ended) in [(Fault::RequestLost, Err(Error::ClaimLost)), (Fault::ReplyLost, Ok(()))] {
+        for meanwhile in ["the receipt goes", "the item goes", "the item is written"] {
+            let ended = ended.clone();
+            play(move |stage| async move {
+                let (a, b) = (stage.client("a").await, stage.client("b").await);
+                producer(&a, Delivery::AtLeastOnce).put(b"1").await.expect("it is put");
+                let mut consumer = claimer(&b, 1);
+                let claimed = consumer.claim().await.expect("there is one");
+                let item = format!("/q/{}", names_left(&a).await.remove(0));
+                b.process.order(fault);
+                let mut giving = Box::pin(claimed.give_back());
+                assert!(giving.as_mut().now_or_never().is_none());
+                stage.pass(&a, RECONNECT / 4).await;
+                match meanwhile {
+                    "the receipt goes" => delete_all(&a, "/q/receipts").await,
+                    "the item goes" => a.zk.delete(&item, None).await.expect("it is there"),
+                    _ => drop(a.zk.set(&item, b"2", None).await.expect("it is there")),
+                }
+                assert_eq!(giving.await, ended, "{fault:?}, {meanwhile}");
+                stage.settle().await;
+                assert_eq!(stage.names("/q/claims"), [""; 0], "{fault:?}, {meanwhile}");
+            });
+        }
+    }
+}
+
+#[test]
 fn foreign_children_are_left_alone() {
     play(|stage| async move {
         let a = stage.client("a").await;
