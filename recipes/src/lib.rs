@@ -57,6 +57,28 @@
 //! | `session over` | WARN | `session`, `reason`: `expired`, `closed`, `auth_failed` | an operation finds its session over |
 //! | `clean-up begun`, `clean-up done` | DEBUG | `outcome` | the clean-up after a dropped future or guard |
 //!
+//! ## The life of a session
+//!
+//! The client for a real ensemble has a span `session` from `Client::open` to the session's end, with the field
+//! `servers`, and in it a span `connect` for each time without a connection, with the fields `session` and `outcome` (`opened`,
+//! `resumed`, `moved`, `expired`, `closed`, `auth_failed`, `given_up`). Spans and events have the target `zk_recipes::client`. Names
+//! of fields follow OpenTelemetry's conventions. No field has credentials, keys or data. A session with a connection says nothing at level INFO.
+//!
+//! | event | level | fields | when |
+//! |---|---|---|---|
+//! | `attempt` | DEBUG | `server.address`, `server.port`, `network.peer.address` | an attempt begins |
+//! | `attempt failed` | INFO, the same failure again DEBUG | as `attempt`, `error.type`, `error.message` | `error.type` is the name of a [`ConnectFailureKind`](zk::ConnectFailureKind): `unknown_host`, `connection_refused`, `network`, `timed_out`, `tls`, `not_zookeeper`, `not_serving`, `read_only`, `auth_failed` |
+//! | `backoff` | DEBUG | `pause` | a pause before the next round of attempts |
+//! | `no server can be used` | WARN | `session`, `disconnected`, `rounds`, `errors` | after 1, 2, 4, … s without a connection, then once a minute |
+//! | `no session opened` | WARN | `limit`, `errors` | `open` ends without a session |
+//! | `session opened`, `session resumed`, `session moved` | INFO | `session`, `server.address`, `server.port`, `network.peer.address`, `timeout`, `took` | a server accepted the session: for the first time, the same server again, another one |
+//! | `another timeout was granted` | INFO | `session`, `asked`, `granted` | the ensemble's bounds changed the session timeout |
+//! | `session suspect` | WARN | `session`, `server.address`, `server.port`, `error.type`, `error.message`, `connected`, `in_flight`, `safe_for` | the connection is lost; `error.type` is `closed_by_server`, `silence`, `network`, `not_zookeeper` or `unusable_answer`; `safe_for` is what is left of the lease |
+//! | `late ping` | WARN | `session`, `delayed`: `sending`, `answer`, `by` | by more than a sixth of the timeout: this process, the network or the server stalls |
+//! | `session expired` | WARN | `session`, `disconnected` | a server says so |
+//! | `session refused` | ERROR | `session`, `error.type` | the ensemble refuses the credentials |
+//! | `session closed` | INFO | `session` | this client has closed it |
+//!
 //! # Metrics
 //!
 //! With the feature `metrics`, through the facade of that name. `describe_metrics` tells a recorder what they mean. Time is
@@ -70,6 +92,16 @@
 //! | `zk_recipes_holds_active` | gauge | `recipe` | current holds |
 //! | `zk_recipes_holds_lost_total` | counter | `recipe`, `reason` | lost holds |
 //! | `zk_recipes_lost_answers_total` | counter | | connection losses, each followed by a retry |
+//! | `zk_recipes_sessions_connected` | gauge | | sessions that have a connection |
+//! | `zk_recipes_session_changes_total` | counter | `change`: `opened`, `suspect`, `resumed`, `moved`, `expired`, `closed`, `auth_failed` | changes in the life of sessions |
+//! | `zk_recipes_connect_attempts_total` | counter | `server`, `error_type`, empty for success | attempts to connect |
+//! | `zk_recipes_session_disconnected_seconds` | histogram | | time without a connection, until there was one |
+//! | `zk_recipes_connect_backoff_seconds` | histogram | | pauses between rounds of attempts |
+//! | `zk_recipes_client_bytes_total` | counter | `direction`: `sent`, `received` | bytes of connections, without those of TLS |
+//! | `zk_recipes_requests_in_flight` | gauge | | requests without an answer yet |
+//! | `zk_recipes_watches_armed` | gauge | | armed watches |
+//! | `zk_recipes_reply_duration_seconds` | histogram | `kind`: `request`, `ping` | from the call to its answer |
+//! | `zk_recipes_late_pings_total` | counter | `delayed`: `sending`, `answer` | pings that were late by more than a sixth of the timeout |
 
 pub mod session;
 pub mod wire;

@@ -21,6 +21,12 @@ pub(super) struct Address {
 }
 
 impl Address {
+    /// `host:port`, as an address is written.
+    pub(super) fn name(&self) -> String {
+        let Address { host, port, .. } = self;
+        if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
+    }
+
     /// Whether there can be a certificate for it, or it needs none.
     #[cfg(feature = "client-tls")]
     pub(super) fn can_have_certificate(&self) -> bool {

@@ -8,12 +8,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use super::attempts::Attempts;
 use super::clock::Clock;
 use super::request::{Ask, Body, Real, Request, Root};
 use crate::session::{
     Answered, ClientSession, Failure, Incoming, Out, Outgoing, Password, Servers, Slot, Slots, WatchItem,
 };
-use crate::zk::{Error, Event, Over, SessionId, Status, Time, TreeEvent, path};
+use crate::zk::{Error, Event, Over, SessionId, State, Status, Time, TreeEvent, path};
 
 /// The slots of futures.
 pub(super) type Waiting = Slots<Result<Body, Failure<i32>>, ()>;
@@ -29,8 +30,10 @@ pub(super) struct Core {
     pub(super) conn: u32,
     /// The connect of an attempt.
     pub(super) hello: Option<Hello>,
-    /// The server with which a connection is to be opened.
-    pub(super) attempt: Option<u8>,
+    /// A connection is to be opened.
+    pub(super) attempt: bool,
+    /// The number of servers.
+    servers: usize,
     /// The connection was given up.
     pub(super) hang_up: bool,
     /// The task that drives the session.
@@ -58,21 +61,24 @@ pub(super) struct Shared {
     core: Mutex<Core>,
     pub(super) clock: Clock,
     pub(super) root: Root,
+    attempts: Mutex<Attempts>,
 }
 
 impl Shared {
-    pub(super) fn new(timeout: Duration, servers: u8, root: Root) -> Shared {
+    pub(super) fn new(timeout: Duration, servers: usize, root: Root) -> Shared {
         let clock = Clock::start();
         let timeout = u64::try_from(timeout.as_micros()).unwrap_or(u64::MAX);
-        let servers = Servers::new(servers, 0, false);
+        // To the machine the ensemble is one server: which of them is used is decided in each round of attempts.
+        let ensemble = Servers::new(1, 0, false);
         let core = Core {
-            machine: ClientSession::new(timeout, servers, clock.now().as_micros()),
+            machine: ClientSession::new(timeout, ensemble, clock.now().as_micros()),
             slots: Slots::default(),
             out: Vec::new(),
             frames: Vec::new(),
             conn: 0,
             hello: None,
-            attempt: None,
+            attempt: false,
+            servers,
             hang_up: false,
             link: None,
             link_is_woken: false,
@@ -81,7 +87,12 @@ impl Shared {
             duties: 0,
             next_duty: 0,
         };
-        Shared { core: Mutex::new(core), clock, root }
+        Shared { core: Mutex::new(core), clock, root, attempts: Mutex::default() }
+    }
+
+    /// The attempts to connect. Never locked together with the core.
+    pub(super) fn attempts(&self) -> MutexGuard<'_, Attempts> {
+        self.attempts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, Core> {
@@ -149,6 +160,20 @@ impl Shared {
             core.machine.end(why, out);
             core.wake_link();
         });
+    }
+
+    /// Why the session is over.
+    pub(super) fn over(&self) -> Option<Over> {
+        match self.status().state {
+            State::Over(why) => Some(why),
+            _ => None,
+        }
+    }
+
+    /// The time until the machine's next timer.
+    pub(super) fn until_next_timer(&self) -> Option<Duration> {
+        let next = self.lock().machine.next_timer()?;
+        Some(Time::from_micros(next).since(self.clock.now()))
     }
 
     pub(super) fn status(&self) -> Status {
@@ -227,13 +252,15 @@ impl Core {
                     self.wake_link();
                 }
             }
-            Out::Attempt { server } => {
-                self.attempt = Some(server);
+            Out::Attempt { .. } => {
+                self.attempt = true;
                 self.wake_link();
             }
             Out::Retry { pause, lost } => {
                 let timeout = self.machine.sound_timeout();
-                self.machine.retry_at(now + pause_before_retry(timeout, lost) + pause.min(timeout / 4));
+                // Another server may be used at once, and the same one after a rest.
+                let rest = if lost && self.servers > 1 { 0 } else { pause.min(timeout / 4) };
+                self.machine.retry_at(now + pause_before_retry(timeout, lost) + rest);
             }
         }
     }

@@ -24,13 +24,17 @@ use futures_util::task::noop_waker_ref;
 use tokio::runtime::{Builder, Runtime};
 
 use self::server::{Input, Wire};
+use super::address::Address;
 use super::core::Shared;
-use super::handshake::{Failed, Handshake};
+use super::handshake::Handshake;
+use super::life::Life;
 use super::link::{begin, carry, next_attempt};
+use super::options::Options;
+use super::race::{Ended, Opened};
 use super::request::Root;
 use super::session::Session;
 use super::{Acl, Client, Credentials};
-use crate::zk::{CreateMode, Error, Op, Over, ZooKeeper};
+use crate::zk::{ConnectFailureKind, CreateMode, Error, Op, Over, ZooKeeper};
 
 /// The timeout that is asked for: longer than a run, so that no timer is due in it.
 const TIMEOUT: Duration = Duration::from_secs(600);
@@ -95,16 +99,21 @@ fn poll<F: Future + ?Sized>(future: Pin<&mut F>) -> Poll<F::Output> {
 
 /// Opens the connection that the machine wants next, to this server, and lives through it.
 async fn connection(shared: Arc<Shared>, handshake: Arc<Handshake>, wire: Wire) {
-    if next_attempt(&shared).await.is_none() {
+    if !next_attempt(&shared, drop).await {
         return;
     }
     let conn = begin(&shared);
-    let hello = shared.lock().hello.take();
+    let (hello, asked_at) = (shared.lock().hello.take(), shared.clock.now());
     let opened = match hello {
-        Some(hello) => handshake.greet(Box::new(wire), &hello).await,
-        None => Err(Failed::Lost),
+        Some(hello) => match handshake.greet(Box::new(wire), &hello).await {
+            Ok((stream, welcome)) => Ok(Opened { stream, welcome, asked_at, server: 0, peer: None }),
+            Err(why) if why.kind == ConnectFailureKind::AuthFailed => Err(Ended::Refused),
+            Err(_) => Err(Ended::Failed),
+        },
+        None => Err(Ended::Failed),
     };
-    carry(&shared, conn, opened).await;
+    let limits = Options::new(TIMEOUT).limits();
+    carry(&shared, conn, opened, &limits, &mut Life::begin(&handshake.servers, asked_at)).await;
 }
 
 /// A client, its calls, and what it has armed.
@@ -125,8 +134,9 @@ impl Bench {
             0 => Vec::new(),
             _ => vec![Credentials { scheme: "digest".to_owned(), secret: b"user:password".to_vec() }],
         };
+        let address = Address { host: "server".to_owned(), port: 1, secure: None };
         let handshake = Arc::new(Handshake {
-            servers: Vec::new(),
+            servers: vec![address],
             credentials,
             #[cfg(feature = "client-tls")]
             tls: None,

@@ -1,6 +1,6 @@
 //! The handshake of a connection.
 //!
-//! 1. Open a TCP connection; speak TLS, if the server does.
+//! 1. Resolve the server's name; open a TCP connection; speak TLS, if the server does.
 //! 2. Ask for the session, or for a new one (`ConnectRequest`).
 //! 3. Authenticate by SASL, if the options say so.
 //! 4. Send the credentials, and wait until the server has accepted them.
@@ -8,23 +8,27 @@
 //! Only then is the session machine notified. So no request and no watch reaches a server that does not know the client: it
 //! would refuse requests, and may drop the events of watches (ZOOKEEPER-4799).
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::task::Context;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use futures_util::task::noop_waker_ref;
+use tokio::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::address::Address;
-use super::core::{Hello, Shared};
+use super::core::Hello;
+use super::failed::{Failed, Stage};
 use super::link::Stream;
 use super::options::Credentials;
 #[cfg(feature = "client-sasl")]
 use super::options::Sasl;
 use super::request::{Real, header};
 use super::session::shuffle;
-use crate::session::Incoming;
+use crate::session::{Incoming, Password};
 use crate::wire::jute::{In, Out};
 use crate::wire::number;
-use crate::zk::{Code, SessionId};
+use crate::zk::{Code, ConnectFailureKind as Kind, SessionId};
 
 /// The parameters of a handshake.
 pub(super) struct Handshake {
@@ -36,79 +40,120 @@ pub(super) struct Handshake {
     pub(super) sasl: Option<Sasl>,
 }
 
-/// The reason why a handshake failed.
-pub(super) enum Failed {
-    /// Unreachable, not ZooKeeper, read-only, or hung up.
-    Lost,
-    /// The server refused the credentials.
-    Refused,
-}
-
-impl From<std::io::Error> for Failed {
-    fn from(_: std::io::Error) -> Failed {
-        Failed::Lost
-    }
-}
-
 /// The longest reply before a session is established.
 const MAX_BYTES: i32 = 64 * 1024;
 
+/// What the client waits for when a server hangs up on it.
+const ASKING: &str = "instead of accepting the session: it does not serve yet, has not seen what this session has seen, or \
+                      expects TLS";
+const AUTHENTICATING: &str = "while it checked the credentials";
+
 impl Handshake {
-    /// Connects to a server; returns the connection and the server's reply about the session.
-    pub(super) async fn open(
+    /// Resolves a name. That is done for each attempt: its addresses may have changed.
+    pub(super) async fn resolve(&self, server: &Address) -> Result<Vec<SocketAddr>, Failed> {
+        let found = tokio::net::lookup_host((server.host.as_str(), server.port)).await;
+        let addresses = in_dialing_order(found.map_err(|e| Failed::to_resolve(&e))?.collect());
+        match addresses.is_empty() {
+            true => Err(Failed::lasting(Kind::UnknownHost, "the name has no address")),
+            false => Ok(addresses),
+        }
+    }
+
+    /// Step 1. `at` is called at the beginning of each stage but the first.
+    pub(super) async fn connect(
         &self,
-        server: u8,
-        shared: &Shared,
-    ) -> Result<(Box<dyn Stream>, Incoming<Real>), Failed> {
-        let hello = shared.lock().hello.take().ok_or(Failed::Lost)?;
-        let stream = self.connect(&self.servers[usize::from(server)]).await?;
-        self.greet(stream, &hello).await
+        server: &Address,
+        peer: SocketAddr,
+        at: impl Fn(Stage),
+    ) -> Result<Box<dyn Stream>, Failed> {
+        let tcp = TcpStream::connect(peer).await.map_err(|e| Failed::to_dial(&e))?;
+        tcp.set_nodelay(true)?;
+        #[cfg(feature = "client-tls")]
+        if let Some(tls) = self.tls.as_ref().filter(|_| server.secure != Some(false)) {
+            at(Stage::Secure);
+            let secure = tls.connect(&server.host, tcp).await.map_err(|e| Failed::to_secure(&e))?;
+            at(Stage::Line);
+            return Ok(Box::new(secure));
+        }
+        #[cfg(not(feature = "client-tls"))]
+        let _ = server;
+        at(Stage::Line);
+        Ok(Box::new(tcp))
     }
 
     /// Steps 2 to 4, on an open connection.
     pub(super) async fn greet(
         &self,
-        mut stream: Box<dyn Stream>,
+        stream: Box<dyn Stream>,
         hello: &Hello,
     ) -> Result<(Box<dyn Stream>, Incoming<Real>), Failed> {
-        let welcome = ask_for_session(&mut stream, hello).await?;
+        let mut asking = Asking { stream: Some(stream), is_new: hello.session == SessionId(0) };
+        let welcome = self.is_accepted(asking.stream.as_mut().expect("it was put there"), hello).await;
+        // Answered: nothing is left behind.
+        asking.is_new = false;
+        let stream = asking.stream.take().expect("it was put there");
+        Ok((stream, welcome?))
+    }
+
+    async fn is_accepted(
+        &self,
+        stream: &mut Box<dyn Stream>,
+        hello: &Hello,
+    ) -> Result<Incoming<Real>, Failed> {
+        let welcome = ask_for_session(stream, hello).await?;
         // The rest needs an accepted session.
         if !matches!(welcome, Incoming::Connected { timeout: 0, .. }) {
             #[cfg(feature = "client-sasl")]
             if let Some(sasl) = &self.sasl {
-                super::sasl::prove(&mut stream, sasl).await?;
+                super::sasl::prove(stream, sasl).await.map_err(|why| why.during(AUTHENTICATING))?;
             }
             for credentials in &self.credentials {
-                tell(&mut stream, credentials).await?;
+                tell(stream, credentials).await.map_err(|why| why.during(AUTHENTICATING))?;
             }
         }
-        Ok((stream, welcome))
-    }
-
-    /// Step 1.
-    async fn connect(&self, server: &Address) -> Result<Box<dyn Stream>, Failed> {
-        let tcp = match server.host.parse::<IpAddr>() {
-            Ok(ip) => TcpStream::connect((ip, server.port)).await?,
-            // A name is resolved for each attempt: its addresses may have changed.
-            Err(_) => {
-                let found = tokio::net::lookup_host((server.host.as_str(), server.port)).await?;
-                dial(found.collect()).await?
-            }
-        };
-        tcp.set_nodelay(true)?;
-        #[cfg(feature = "client-tls")]
-        if let Some(tls) = self.tls.as_ref().filter(|_| server.secure != Some(false)) {
-            return Ok(Box::new(tls.connect(&server.host, tcp).await?));
-        }
-        Ok(Box::new(tcp))
+        Ok(welcome)
     }
 }
 
-/// Connects to one of the addresses of a name, in random order, as the Java client does (`StaticHostProvider`). An attempt
-/// ends with the first address that does not answer; the next attempt begins with another one.
-async fn dial(mut addresses: Vec<SocketAddr>) -> std::io::Result<TcpStream> {
+/// The addresses of a name in random order, as the Java client tries them (`StaticHostProvider`); those of the two families take
+/// turns (RFC 8305, section 4).
+fn in_dialing_order(mut addresses: Vec<SocketAddr>) -> Vec<SocketAddr> {
     shuffle(&mut addresses);
-    TcpStream::connect(&addresses[..]).await
+    let starts_with_v6 = addresses.first().is_some_and(SocketAddr::is_ipv6);
+    let (one, other): (Vec<_>, Vec<_>) =
+        addresses.into_iter().partition(|address| address.is_ipv6() == starts_with_v6);
+    let (mut one, mut other) = (one.into_iter(), other.into_iter());
+    let mut all = Vec::new();
+    loop {
+        let (first, second) = (one.next(), other.next());
+        if first.is_none() && second.is_none() {
+            return all;
+        }
+        all.extend(first.into_iter().chain(second));
+    }
+}
+
+/// A connection that has asked for a session. If it is given up before the answer, a new session must not stay behind at the
+/// server until it expires.
+struct Asking {
+    stream: Option<Box<dyn Stream>>,
+    is_new: bool,
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        let Some(stream) = self.stream.as_mut().filter(|_| self.is_new) else { return };
+        let mut frame = Vec::new();
+        let mut close = Out::default();
+        close.int(1).int(number::CLOSE_SESSION);
+        header(&mut frame, close.len());
+        frame.extend(close.as_bytes());
+        // As far as it goes without waiting.
+        let mut context = Context::from_waker(noop_waker_ref());
+        if Pin::new(&mut *stream).poll_write(&mut context, &frame).is_ready() {
+            let _ = Pin::new(stream).poll_flush(&mut context);
+        }
+    }
 }
 
 /// Step 2.
@@ -118,19 +163,40 @@ async fn ask_for_session(stream: &mut Box<dyn Stream>, hello: &Hello) -> Result<
     out.int(0).long(hello.last_zxid).int(timeout).long(hello.session.0);
     // A read-only server is not used.
     out.buffer(Some(&hello.password)).bool(false);
-    send(stream, out.as_bytes()).await?;
-    let answer = read(stream).await?;
-    let mut from = In::new(&answer);
+    let answer = async {
+        send(stream, out.as_bytes()).await?;
+        read(stream).await
+    };
+    welcome(
+        &answer.await.map_err(|why| if why.kind == Kind::NotServing { why.during(ASKING) } else { why })?,
+        hello,
+    )
+}
+
+/// Reads the answer to the request for a session.
+fn welcome(answer: &[u8], hello: &Hello) -> Result<Incoming<Real>, Failed> {
+    let mut from = In::new(answer);
     let said = (|| {
         let (_protocol, timeout, session) = (from.int()?, from.int()?, SessionId(from.long()?));
-        let password = from.buffer()?.unwrap_or_default().try_into().unwrap_or_default();
-        let timeout = u64::try_from(timeout).unwrap_or(0) * 1000;
-        let only_reads = from.bool().unwrap_or(false);
-        Some((Incoming::Connected { session, timeout, password }, only_reads))
+        let password: Password = from.buffer()??.try_into().ok()?;
+        Some((timeout, session, password, from.bool().unwrap_or(false)))
     })();
-    match said {
-        Some((welcome, false)) => Ok(welcome),
-        _ => Err(Failed::Lost),
+    let Some((timeout, session, password, only_reads)) = said else {
+        return Err(Failed::not_zookeeper("the answer to the request for a session is none of ZooKeeper's"));
+    };
+    let is_new = hello.session == SessionId(0);
+    match u64::try_from(timeout).map(|millis| millis * 1000) {
+        // Only a session that exists can have expired.
+        Ok(0) if !is_new => Ok(Incoming::Connected { session, timeout: 0, password }),
+        Ok(0) | Err(_) => {
+            let message =
+                format!("the server granted a session timeout of {timeout} ms, which no ZooKeeper does");
+            Err(Failed::not_zookeeper(message))
+        }
+        Ok(_) if only_reads => {
+            Err(Failed::new(Kind::ReadOnly, "the server has lost its quorum and only serves reads"))
+        }
+        Ok(timeout) => Ok(Incoming::Connected { session, timeout, password }),
     }
 }
 
@@ -157,23 +223,43 @@ pub(super) async fn answer(stream: &mut Box<dyn Stream>) -> Result<Vec<u8>, Fail
     let frame = read(stream).await?;
     let mut from = In::new(&frame);
     let header = (|| Some((from.int()?, from.long()?, from.int()?)))();
-    let (_xid, _zxid, error) = header.ok_or(Failed::Lost)?;
+    let Some((_xid, _zxid, error)) = header else {
+        return Err(Failed::not_zookeeper("the server's answer is none of ZooKeeper's"));
+    };
+    let refusals = [Code::AuthFailed, Code::SessionClosedRequireSaslAuth];
     match error {
         0 => Ok(from.rest().to_vec()),
-        error if error == Code::AuthFailed.number() => Err(Failed::Refused),
-        error if error == Code::SessionClosedRequireSaslAuth.number() => Err(Failed::Refused),
-        _ => Err(Failed::Lost),
+        error if refusals.iter().any(|code| code.number() == error) => {
+            Err(Failed::refused("the server refused the credentials"))
+        }
+        error => Err(Failed::new(Kind::NotServing, format!("the server answered with error {error}"))),
     }
 }
 
-/// The next frame.
+/// The next frame. Its room grows with what arrives, so that an announcement alone takes no memory.
 async fn read(stream: &mut Box<dyn Stream>) -> Result<Vec<u8>, Failed> {
     let length = stream.read_i32().await?;
-    if !(0..=MAX_BYTES).contains(&length) {
-        return Err(Failed::Lost);
+    match length.to_be_bytes() {
+        // The type of a record, and its major version.
+        [0x14..=0x17, 3, ..] => {
+            return Err(Failed::lasting(
+                Kind::Tls,
+                "the server answered by TLS: it expects TLS at this port",
+            ));
+        }
+        _ if (0..=MAX_BYTES).contains(&length) => {}
+        bytes => {
+            let text = String::from_utf8_lossy(&bytes).escape_debug().to_string();
+            let message = format!("the answer begins with {text:?}, which is none of ZooKeeper's");
+            return Err(Failed::not_zookeeper(message));
+        }
     }
-    let mut frame = vec![0; usize::try_from(length).unwrap_or_default()];
-    stream.read_exact(&mut frame).await?;
+    let mut frame = Vec::new();
+    let length = u64::try_from(length).unwrap_or_default();
+    let read = AsyncReadExt::take(&mut *stream, length).read_to_end(&mut frame).await?;
+    if read as u64 != length {
+        return Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof).into());
+    }
     Ok(frame)
 }
 
@@ -181,34 +267,28 @@ async fn read(stream: &mut Box<dyn Stream>) -> Result<Vec<u8>, Failed> {
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
-    use std::net::TcpListener;
 
     #[test]
     fn every_address_of_a_name_is_the_first_before_long() {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("it starts");
-        let listeners = [(); 3].map(|()| TcpListener::bind("127.0.0.1:0").expect("there is a free port"));
-        let addresses = listeners.each_ref().map(|listener| listener.local_addr().expect("it is bound"));
-        let dialed = || runtime.block_on(dial(addresses.to_vec())).expect("they all listen").peer_addr();
-        let first: BTreeSet<_> = (0..100).map(|_| dialed().expect("it is connected")).collect();
+        let addresses: Vec<SocketAddr> = (1..4).map(|last| ([10, 0, 0, last], 2181).into()).collect();
+        let first: BTreeSet<_> = (0..200).map(|_| in_dialing_order(addresses.clone())[0]).collect();
         assert_eq!(
             first,
-            BTreeSet::from(addresses),
+            BTreeSet::from_iter(addresses),
             "an address that takes connections and is mute may be any of them"
         );
     }
 
     #[test]
-    fn an_address_at_which_nobody_listens_is_passed_over() {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("it starts");
-        let listens = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
-        // Bound all the while, so that nobody else comes to listen there.
-        let bound = tokio::net::TcpSocket::new_v4().expect("a socket can be had");
-        bound.bind((std::net::Ipv4Addr::LOCALHOST, 0).into()).expect("there is a free port");
-        let gone = bound.local_addr().expect("it is bound");
-        let live = listens.local_addr().expect("it is bound");
-        for _ in 0..20 {
-            let dialed = runtime.block_on(dial(vec![gone, live])).expect("one of them listens");
-            assert_eq!(dialed.peer_addr().expect("it is connected"), live);
+    fn addresses_of_both_families_take_turns() {
+        let v4 = (1..4).map(|last| SocketAddr::from(([10, 0, 0, last], 2181)));
+        let v6 = (1..3).map(|last| SocketAddr::from(([0, 0, 0, 0, 0, 0, 0, last], 2181)));
+        let all: Vec<_> = v4.chain(v6).collect();
+        for _ in 0..50 {
+            let ordered = in_dialing_order(all.clone());
+            assert_eq!(BTreeSet::from_iter(&ordered), BTreeSet::from_iter(&all));
+            let families: Vec<_> = ordered[..4].iter().map(SocketAddr::is_ipv6).collect();
+            assert!(families.windows(2).all(|two| two[0] != two[1]), "{ordered:?}");
         }
     }
 }

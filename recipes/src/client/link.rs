@@ -1,7 +1,7 @@
 //! The task that drives a session: it opens connections, moves bytes, and runs the machine's timers.
 //!
 //! 1. Wait until the machine requests an attempt.
-//! 2. Open a connection to its server, and shake hands: see [`handshake`](super::handshake).
+//! 2. Open a connection with one of the servers, and shake hands: see [`race`](super::race).
 //! 3. Read and write until either side gives the connection up.
 //! 4. Notify the machine, and repeat until the session is over.
 //!
@@ -20,9 +20,13 @@ use tokio::time::Sleep;
 
 use super::clock::instant_in;
 use super::core::{Core, Shared};
-use super::handshake::{Failed, Handshake};
+use super::frames::{Frames, nonsense};
+use super::handshake::Handshake;
+use super::life::{self, Life, Loss};
+use super::options::Limits;
+use super::race::{self, Ended, Opened};
 use super::request::{Real, notification};
-use crate::session::{Incoming, Out};
+use crate::session::{Incoming, Out, PINGS_PER_TIMEOUT};
 use crate::wire::jute::In;
 use crate::wire::number;
 use crate::zk::{Over, Time};
@@ -31,30 +35,85 @@ use crate::zk::{Over, Time};
 pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
-/// The size of a read.
-const READ_BYTES: usize = 64 * 1024;
-
-/// The capacity that is kept for the next replies.
-const MAX_IDLE_BYTES: usize = 1024 * 1024;
-
-/// The longest valid frame: a list of a million children is shorter.
-const MAX_FRAME_BYTES: usize = 256 * 1024 * 1024;
-
 /// Drives a session until it is over. If the future is dropped before, with its runtime, the session ends on this side.
-pub(super) fn drive(shared: Arc<Shared>, handshake: Handshake) -> impl Future<Output = ()> + Send {
+pub(super) fn drive(
+    shared: Arc<Shared>,
+    handshake: Handshake,
+    limits: Limits,
+) -> impl Future<Output = ()> + Send {
     let abandoned = Abandoned(shared.clone());
-    async move {
-        while let Some(server) = next_attempt(&shared).await {
-            let conn = begin(&shared);
-            let opening = pin!(handshake.open(server, &shared));
-            // The machine has a limit for the attempt.
-            let opened = match select(opening, pin!(given_up(&shared))).await {
-                Either::Left((opened, _)) => opened,
-                Either::Right(_) => continue,
-            };
-            carry(&shared, conn, opened).await;
-        }
+    let life = Life::begin(&handshake.servers, shared.clock.now());
+    #[cfg(feature = "tracing")]
+    let span = life.span();
+    let work = async move {
+        Driver { shared: &shared, handshake: &handshake, limits, life, next: 0 }.run().await;
         drop(abandoned);
+    };
+    #[cfg(feature = "tracing")]
+    let work = tracing::Instrument::instrument(work, span);
+    work
+}
+
+struct Driver<'a> {
+    shared: &'a Shared,
+    handshake: &'a Handshake,
+    limits: Limits,
+    life: Life,
+    /// The server that the next round begins with: the one after the last that was connected.
+    next: usize,
+}
+
+impl Driver<'_> {
+    async fn run(mut self) {
+        let shared = self.shared;
+        while next_attempt(shared, |pause| self.life.backs_off(pause)).await {
+            let conn = begin(shared);
+            let opened = self.round().await;
+            if let Ok(opened) = &opened {
+                self.next = (opened.server + 1) % self.handshake.servers.len();
+            }
+            carry(shared, conn, opened, &self.limits, &mut self.life).await;
+        }
+        if let Some(why) = shared.over() {
+            self.life.over(why, shared.clock.now());
+        }
+    }
+
+    /// Step 2. The machine has a limit for it, and so have the options.
+    async fn round(&mut self) -> Result<Opened, Ended> {
+        let shared = self.shared;
+        let timeout = Duration::from_micros(shared.lock().machine.timeout());
+        let limit = self.limits.connect_timeout.min(timeout);
+        let round = race::round(self.handshake, shared, &self.life, self.next, limit);
+        let late = pin!(async {
+            select(pin!(given_up(shared)), pin!(tokio::time::sleep_until(instant_in(limit)))).await;
+        });
+        let ended = match select(pin!(self.life.within(round)), late).await {
+            Either::Left((Ok(opened), _)) => {
+                shared.attempts().succeed();
+                return Ok(opened);
+            }
+            Either::Left((Err(ended), _)) => ended,
+            Either::Right(_) => Ended::Failed,
+        };
+        if !shared.lock().machine.is_over() {
+            self.failed(limit);
+        }
+        Err(ended)
+    }
+
+    fn failed(&mut self, limit: Duration) {
+        let (late, failures, are_hopeless) = {
+            let mut attempts = self.shared.attempts();
+            let late = attempts.time_out(limit);
+            attempts.are_hopeless =
+                self.limits.fails_fast && !self.life.has_connected() && attempts.are_lasting();
+            (late, attempts.failures(), attempts.are_hopeless)
+        };
+        self.life.round_failed(&late, &failures, self.shared.clock.now());
+        if are_hopeless {
+            self.shared.end(Over::Closed);
+        }
     }
 }
 
@@ -62,15 +121,24 @@ pub(super) fn drive(shared: Arc<Shared>, handshake: Handshake) -> impl Future<Ou
 pub(super) async fn carry(
     shared: &Shared,
     conn: u32,
-    opened: Result<(Box<dyn Stream>, Incoming<Real>), Failed>,
+    opened: Result<Opened, Ended>,
+    limits: &Limits,
+    life: &mut Life,
 ) {
     match opened {
-        Ok((stream, welcome)) => {
-            shared.receive(conn, welcome);
-            pump(shared, conn, stream).await;
+        Ok(opened) => {
+            shared.act(|core, _, _| core.machine.connect_sent(opened.asked_at.as_micros()));
+            shared.receive(conn, opened.welcome.clone());
+            if shared.lock().machine.conn() == Some(conn) {
+                life.connected(&opened, shared, shared.clock.now());
+            }
+            let loss = pump(shared, conn, opened.stream, limits, life).await;
+            if shared.over().is_none() {
+                life.suspect(&loss, shared.safe_until(), shared.clock.now());
+            }
         }
-        Err(Failed::Refused) => shared.end(Over::AuthFailed),
-        Err(Failed::Lost) => {}
+        Err(Ended::Refused) => shared.end(Over::AuthFailed),
+        Err(Ended::Failed) => {}
     }
     shared.receive(conn, Incoming::Fin);
 }
@@ -84,18 +152,21 @@ impl Drop for Abandoned {
     }
 }
 
-/// Step 1: the server of the next attempt; none when the session is over.
-pub(super) async fn next_attempt(shared: &Shared) -> Option<u8> {
+/// Step 1: whether there is a next attempt; none when the session is over. `rests` is told the pause before it.
+pub(super) async fn next_attempt(shared: &Shared, rests: impl Fn(Duration)) -> bool {
+    if let Some(pause) = shared.until_next_timer().filter(|pause| !pause.is_zero()) {
+        rests(pause);
+    }
     let mut timer = Timer::new();
     poll_fn(|context| {
         loop {
             let mut core = shared.lock();
             core.link_looks(context);
             if core.machine.is_over() {
-                return Poll::Ready(None);
+                return Poll::Ready(false);
             }
-            if let Some(server) = core.attempt.take() {
-                return Poll::Ready(Some(server));
+            if std::mem::take(&mut core.attempt) {
+                return Poll::Ready(true);
             }
             drop(core);
             ready!(timer.poll(shared, context));
@@ -134,61 +205,83 @@ async fn given_up(shared: &Shared) {
     .await;
 }
 
-/// Step 3.
-async fn pump(shared: &Shared, conn: u32, stream: Box<dyn Stream>) {
+/// Step 3. Returns why the connection has come to its end.
+async fn pump(shared: &Shared, conn: u32, stream: Box<dyn Stream>, limits: &Limits, life: &Life) -> Loss {
     let mut pump = Pump {
         shared,
         conn,
+        life,
         stream,
         timer: Timer::new(),
         leaving: Vec::new(),
         written: 0,
         needs_flush: false,
-        arrived: vec![0; READ_BYTES],
-        filled: 0,
+        arriving: Frames::new(limits.max_reply_bytes),
+        flow: life::Flow::default(),
+        in_flight: 0,
     };
-    poll_fn(|context| pump.poll(context)).await;
+    let loss = poll_fn(|context| pump.poll(context)).await;
+    Loss { in_flight: pump.in_flight, ..loss }
 }
 
 struct Pump<'a> {
     shared: &'a Shared,
     conn: u32,
+    life: &'a Life,
     stream: Box<dyn Stream>,
     timer: Timer,
     /// Frames being sent, and the number of bytes sent.
     leaving: Vec<u8>,
     written: usize,
     needs_flush: bool,
-    /// The receive buffer, and the number of bytes in it: the beginning of a frame.
-    arrived: Vec<u8>,
-    filled: usize,
+    arriving: Frames,
+    flow: life::Flow,
+    in_flight: usize,
 }
 
 impl Pump<'_> {
     /// Ready when the connection has come to its end.
-    fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Loss> {
         loop {
             let mut core = self.shared.lock();
             core.link_looks(context);
             if core.hang_up {
-                return Poll::Ready(());
+                return Poll::Ready(Loss::answer());
             }
+            self.in_flight = core.machine.in_flight();
+            self.flow.show(self.in_flight, core.machine.watched());
             drop(core);
             // Received bytes count before timers: a process that was paused reads its socket first.
-            if self.read(context).is_err() {
-                return Poll::Ready(());
+            if let Err(error) = self.read(context) {
+                return Poll::Ready(Loss::of(&error));
             }
             let is_due = self.timer.poll(self.shared, context).is_ready();
-            if is_due {
-                self.shared.act(|core, now, out| core.machine.timer(now, out));
+            if is_due && self.act() {
+                let patience = self.shared.lock().machine.patience();
+                return Poll::Ready(Loss::silence(Duration::from_micros(patience)));
             }
-            if self.write(context).is_err() {
-                return Poll::Ready(());
+            if let Err(error) = self.write(context) {
+                return Poll::Ready(Loss::of(&error));
             }
             if !is_due && !self.has_more() {
                 return Poll::Pending;
             }
         }
+    }
+
+    /// Runs the machine's timer. Returns whether it gave the connection up.
+    fn act(&mut self) -> bool {
+        let (late, gave_up) = self.shared.act(|core, now, out| {
+            let due = core.machine.next_timer().unwrap_or(now);
+            let late = Duration::from_micros(now.saturating_sub(due));
+            core.machine.timer(now, out);
+            let gave_up = core.machine.conn() != Some(self.conn);
+            (late.checked_sub(tolerance(core)), gave_up)
+        });
+        if let (Some(late), false) = (late, gave_up) {
+            self.life.late_ping("sending", late);
+        }
+        gave_up
     }
 
     /// Whether there is work for which this task is not woken.
@@ -200,10 +293,7 @@ impl Pump<'_> {
     /// Reads available bytes, and passes whole frames on.
     fn read(&mut self, context: &mut Context<'_>) -> io::Result<()> {
         loop {
-            if self.arrived.len() - self.filled < READ_BYTES / 4 {
-                self.arrived.resize(self.arrived.len() * 2, 0);
-            }
-            let mut buffer = ReadBuf::new(&mut self.arrived[self.filled..]);
+            let mut buffer = ReadBuf::new(self.arriving.room());
             match Pin::new(&mut self.stream).poll_read(context, &mut buffer) {
                 Poll::Pending => return Ok(()),
                 Poll::Ready(Ok(())) if buffer.filled().is_empty() => {
@@ -211,24 +301,23 @@ impl Pump<'_> {
                 }
                 Poll::Ready(result) => result?,
             }
-            self.filled += buffer.filled().len();
+            let bytes = buffer.filled().len();
+            self.arriving.arrived(bytes);
+            life::bytes_arrived(bytes);
             self.take_frames()?;
         }
     }
 
     fn take_frames(&mut self) -> io::Result<()> {
-        let (arrived, mut from) = (&self.arrived[..self.filled], 0);
-        let all = self.shared.act(|core, now, out| {
-            while let Some(frame) = next_frame(&arrived[from..])? {
-                from += frame.len() + LENGTH_BYTES;
-                arrive(core, self.shared, self.conn, frame, now, out)?;
-            }
-            Ok(())
+        let (shared, conn) = (self.shared, self.conn);
+        let mut late = None;
+        let all = shared.act(|core, now, out| {
+            // A reply may be long, and the link slow.
+            core.machine.heard(now, conn);
+            self.arriving.take(|frame| arrive(core, shared, conn, frame, now, out, &mut late))
         });
-        self.arrived.copy_within(from..self.filled, 0);
-        self.filled -= from;
-        if self.filled == 0 && self.arrived.len() > MAX_IDLE_BYTES {
-            self.arrived = vec![0; READ_BYTES];
+        if let Some(late) = late {
+            self.life.late_ping("answer", late);
         }
         all
     }
@@ -246,7 +335,11 @@ impl Pump<'_> {
             match Pin::new(&mut self.stream).poll_write(context, &self.leaving[self.written..]) {
                 Poll::Pending => return Ok(()),
                 Poll::Ready(Ok(0)) => return Err(io::ErrorKind::WriteZero.into()),
-                Poll::Ready(written) => self.written += written?,
+                Poll::Ready(written) => {
+                    let written = written?;
+                    self.written += written;
+                    life::bytes_left(written);
+                }
             }
             self.needs_flush = true;
         }
@@ -257,21 +350,9 @@ impl Pump<'_> {
     }
 }
 
-/// The bytes of a frame's length.
-pub(super) const LENGTH_BYTES: usize = 4;
-
-/// The first frame of these bytes, if all of it is there.
-pub(super) fn next_frame(bytes: &[u8]) -> io::Result<Option<&[u8]>> {
-    let Some((length, rest)) = bytes.split_first_chunk::<LENGTH_BYTES>() else { return Ok(None) };
-    let length = usize::try_from(i32::from_be_bytes(*length)).unwrap_or(usize::MAX);
-    if length > MAX_FRAME_BYTES {
-        return Err(nonsense());
-    }
-    Ok(rest.get(..length))
-}
-
-pub(super) fn nonsense() -> io::Error {
-    io::ErrorKind::InvalidData.into()
+/// How late a ping may be sent, or answered, before it is told.
+fn tolerance(core: &Core) -> Duration {
+    Duration::from_micros(core.machine.timeout() / u64::from(2 * PINGS_PER_TIMEOUT))
 }
 
 /// Hands a frame to the machine.
@@ -282,10 +363,19 @@ fn arrive(
     frame: &[u8],
     now: u64,
     out: &mut Vec<Out<Real>>,
+    late: &mut Option<Duration>,
 ) -> io::Result<()> {
     let mut from = In::new(frame);
     let header = (|| Some((from.int()?, from.long()?, from.int()?)))();
-    let (xid, zxid, error) = header.ok_or_else(nonsense)?;
+    let (xid, zxid, error) = header.ok_or_else(|| nonsense("an answer without a header"))?;
+    if let Some(sent) = core.machine.sent_first(xid) {
+        let took = Duration::from_micros(now.saturating_sub(sent));
+        let is_ping = xid == number::PING_XID;
+        life::replied(took, is_ping);
+        if is_ping && took > tolerance(core) {
+            *late = Some(took);
+        }
+    }
     let packet = match xid {
         number::NOTIFICATION_XID => match notification(&shared.root, from.rest()) {
             Some((kind, path)) => Incoming::Notify { kind, path },

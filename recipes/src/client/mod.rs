@@ -11,19 +11,29 @@
 //! | `request` | requests as they are written, answers as they are read |
 //! | `reply` | what users wait for: answers, watches, time |
 //! | `link` | the task that drives a session: it opens connections, moves bytes, lets the machine act |
+//! | `race` | a round of attempts, which overlap |
+//! | `attempts`, `failed` | what attempts are doing, and why they failed |
 //! | `handshake`, `tls`, `sasl` | how a connection begins |
+//! | `frames` | the receive buffer |
+//! | `life` | what an operator is told of a session |
 //! | `clock` | the handle's clock, which goes on while the machine sleeps |
 //! | `duties` | promises to clean up, on the runtime in which the handle was opened |
 //! | `fuzz` | what a fuzz target does with its bytes, behind the feature `fuzzing` |
 //!
 //! # What a session does
 //!
-//! With the session timeout T, and n servers:
+//! With the session timeout T, and n servers or addresses:
 //!
-//! * A ping is sent after T/3 without a request. A connection is given up after 2/3 T without a byte from the server, an
-//!   attempt after T/n. The next attempt follows after a random pause of at most a second: up to T/20, and up to T/10 after
-//!   a failed attempt.
-//! * A request without a connection waits for the next attempt, and fails with it.
+//! * A ping is sent after T/3 without a request. A connection is given up after 2/3 T without a byte from the server: a part
+//!   of a long reply counts for that, but only whole answers renew the lease.
+//! * A round of attempts takes T at the most, or [`connect_timeout`](Options::connect_timeout). It tries all servers, and all
+//!   addresses of their names, and the attempts overlap (after RFC 8305): the next one begins when one has failed, and after
+//!   250 ms at the latest, or sooner, so that all n have begun after half of the round. A new session is asked of all of
+//!   them, and closed where it was not needed. One that exists is asked of one server at a time, each of which has its n-th
+//!   part of the round before the next one is asked.
+//! * The next round follows after a random pause: up to T/20, and up to T/10 after a round without a connection, which is
+//!   followed by a rest of up to a second besides.
+//! * A request without a connection waits for the next round, and fails with it.
 //! * A session ends when a server says so, when it is closed, and when its credentials are refused, however long no server
 //!   can be reached: the session of an ensemble that was down continues afterwards (see
 //!   [`Over::Expired`](crate::zk::Over)).
@@ -59,14 +69,19 @@
 
 mod acl;
 mod address;
+mod attempts;
 mod clock;
 mod core;
 mod duties;
+mod failed;
+mod frames;
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod fuzz;
 mod handshake;
+pub(crate) mod life;
 mod link;
 mod options;
+mod race;
 mod reply;
 mod request;
 #[cfg(feature = "client-sasl")]
@@ -80,6 +95,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::Stream;
 use futures_util::future::try_join_all;
 
 use self::reply::{Convert, Reply};
@@ -123,7 +139,8 @@ impl Client {
     /// # Errors
     ///
     /// [`Error::is_bad_input`] for an invalid connect string, a timeout of zero, invalid certificates, and
-    /// outside a runtime. [`Error::Unreachable`] when no server accepted the session within the requested timeout.
+    /// outside a runtime. [`Error::Unreachable`] when no server accepted the session within
+    /// [`connect_timeout`](Options::connect_timeout), or, if the options say so, as soon as no waiting can help.
     /// [`Error::is_auth_failed`], at once, when the ensemble refuses the credentials.
     ///
     /// # Cancellation
@@ -132,6 +149,25 @@ impl Client {
     pub async fn open(connect_string: &str, options: Options) -> Result<Client, Error> {
         let session = Session::open(connect_string, &options).await?;
         Ok(Client { session })
+    }
+
+    /// The session's states, beginning with the current one, up to the end of the session. A reader that is slow may see
+    /// several changes as one step; [`Status::changes`] counts them.
+    ///
+    /// The stream does not keep the session open.
+    ///
+    /// ```no_run
+    /// # use futures_util::StreamExt;
+    /// # use zk_recipes::client::Client;
+    /// # async fn shows(zk: Client) {
+    /// let mut states = zk.states();
+    /// while let Some(status) = states.next().await {
+    ///     println!("{:?}", status.state);
+    /// }
+    /// # }
+    /// ```
+    pub fn states(&self) -> impl Stream<Item = Status> + Send + Unpin + use<> {
+        self.session.states()
     }
 
     fn root(&self) -> &Root {

@@ -28,6 +28,20 @@ pub struct Options {
     /// The session timeout to request. The ensemble grants a value within its own bounds, by default 2 to 20 ticks; see
     /// [`timeout`](crate::ZooKeeper::timeout).
     pub session_timeout: Duration,
+    /// How long it may take until a server has accepted the session; by default as long as the session timeout.
+    /// [`open`](super::Client::open) ends after that time. A session that has lost its connection begins anew with all
+    /// servers, if this is less than the session timeout, and is not ended by it.
+    ///
+    /// The servers share the time: attempts overlap, and all have begun after half of it.
+    pub connect_timeout: Option<Duration>,
+    /// Whether [`open`](super::Client::open) ends as soon as each server has failed for a reason that waiting does not mend:
+    /// an unknown host, a refused certificate, TLS on one side only, a server that is not ZooKeeper.
+    /// By default it tries until the time is over, since a name may be entered, and a certificate renewed.
+    pub fails_fast: bool,
+    /// The longest reply, in bytes (`jute.maxbuffer` of the Java client); by default [`MAX_REPLY_BYTES`](Self::MAX_REPLY_BYTES).
+    /// A server that announces a longer one is not ZooKeeper, or the list of children is that long: the connection is given
+    /// up at once, and requests in flight fail with a lost connection.
+    pub max_reply_bytes: usize,
     /// Credentials for every server.
     pub credentials: Vec<Credentials>,
     /// The access list of every znode that is created: directories, contenders, items. Existing znodes are not changed.
@@ -40,11 +54,25 @@ pub struct Options {
     pub sasl: Option<Sasl>,
 }
 
+/// The limits of a connection.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    pub(super) connect_timeout: Duration,
+    pub(super) fails_fast: bool,
+    pub(super) max_reply_bytes: usize,
+}
+
 impl Options {
+    /// The default of [`max_reply_bytes`](Self::max_reply_bytes), 64 MiB: a list of a million children is shorter.
+    pub const MAX_REPLY_BYTES: usize = 64 * 1024 * 1024;
+
     /// No credentials and no TLS; all clients have all permissions on created znodes.
     pub const fn new(session_timeout: Duration) -> Options {
         Options {
             session_timeout,
+            connect_timeout: None,
+            fails_fast: false,
+            max_reply_bytes: Options::MAX_REPLY_BYTES,
             credentials: Vec::new(),
             acl: Acl::anyone(),
             #[cfg(feature = "client-tls")]
@@ -61,6 +89,32 @@ impl Options {
     pub fn with_auth(mut self, scheme: impl Into<String>, secret: impl Into<Vec<u8>>) -> Options {
         self.credentials.push(Credentials { scheme: scheme.into(), secret: secret.into() });
         self
+    }
+
+    /// Sets how long it may take until a server has accepted the session.
+    pub const fn with_connect_timeout(mut self, limit: Duration) -> Options {
+        self.connect_timeout = Some(limit);
+        self
+    }
+
+    /// Ends `open` as soon as no waiting can help.
+    pub const fn failing_fast(mut self) -> Options {
+        self.fails_fast = true;
+        self
+    }
+
+    /// Sets the longest reply, in bytes.
+    pub const fn with_max_reply_bytes(mut self, limit: usize) -> Options {
+        self.max_reply_bytes = limit;
+        self
+    }
+
+    pub(super) fn limits(&self) -> Limits {
+        Limits {
+            connect_timeout: self.connect_timeout.unwrap_or(self.session_timeout),
+            fails_fast: self.fails_fast,
+            max_reply_bytes: self.max_reply_bytes,
+        }
     }
 
     /// Sets the access list of created znodes.

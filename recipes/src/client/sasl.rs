@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use md5::{Digest, Md5};
 
 use super::core::random;
-use super::handshake::{Failed, answer, send};
+use super::failed::Failed;
+use super::handshake::{answer, send};
 use super::link::Stream;
 use super::options::Sasl;
 use crate::wire::jute::{In, Out};
@@ -24,10 +25,11 @@ const XID: i32 = 0;
 pub(super) async fn prove(stream: &mut Box<dyn Stream>, sasl: &Sasl) -> Result<(), Failed> {
     let Some(challenge) = exchange(stream, b"").await? else { return Ok(()) };
     let nonce = format!("{:016x}{:016x}", random(), random());
-    let response = Response::to(&challenge, sasl, nonce).ok_or(Failed::Refused)?;
+    let unanswerable = || Failed::refused("the server's SASL challenge cannot be answered by DIGEST-MD5");
+    let response = Response::to(&challenge, sasl, nonce).ok_or_else(unanswerable)?;
     let last = exchange(stream, response.token.as_bytes()).await?.unwrap_or_default();
     let knows = fields(&last).get("rspauth").is_some_and(|digest| *digest == response.expected);
-    if knows { Ok(()) } else { Err(Failed::Refused) }
+    if knows { Ok(()) } else { Err(Failed::refused("the server does not know the password")) }
 }
 
 /// One token there, and one back.
@@ -36,7 +38,8 @@ async fn exchange(stream: &mut Box<dyn Stream>, token: &[u8]) -> Result<Option<V
     out.int(XID).int(number::SASL).buffer(Some(token));
     send(stream, out.as_bytes()).await?;
     let body = answer(stream).await?;
-    let token = In::new(&body).buffer().ok_or(Failed::Lost)?;
+    let unreadable = || Failed::not_zookeeper("the server's SASL answer is none of ZooKeeper's");
+    let token = In::new(&body).buffer().ok_or_else(unreadable)?;
     Ok(token.map(<[u8]>::to_vec))
 }
 

@@ -5,12 +5,15 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::Stream;
 use futures_util::future::{Either, select};
+use futures_util::stream::unfold;
 use tokio::runtime::Handle;
 
 use super::acl::Acl;
 use super::address;
 use super::core::{Shared, random};
+use super::life;
 use super::link;
 use super::options::Options;
 use super::reply::Alarm;
@@ -31,21 +34,34 @@ impl Session {
             .map_err(|_| Error::BadInput("a session is opened within a tokio runtime".to_owned()))?;
         let (mut servers, root) = address::parse(connect_string)?;
         shuffle(&mut servers);
-        let count = u8::try_from(servers.len()).expect("the connect string was looked at");
+        let (count, limits) = (servers.len(), options.limits());
         let handshake = options.handshake(servers)?;
         let shared = Arc::new(Shared::new(options.session_timeout, count, root));
-        runtime.spawn(link::drive(shared.clone(), handshake));
+        runtime.spawn(link::drive(shared.clone(), handshake, limits));
         // From here on the session ends with this value, even if the future is dropped.
         let session = Arc::new(Session { shared, acl: options.acl.clone(), runtime });
-        let until = session.shared.clock.now() + options.session_timeout;
+        let until = session.shared.clock.now() + limits.connect_timeout;
         match session.before(until, session.connected()).await {
-            Some(Ok(())) => Ok(session),
-            Some(Err(why)) => Err(why),
-            None => {
-                session.shared.end(Over::Closed);
-                Err(Error::Unreachable)
-            }
+            Some(Ok(())) => return Ok(session),
+            Some(Err(why)) if !session.shared.attempts().are_hopeless => return Err(why),
+            _ => {}
         }
+        let causes = session.shared.attempts().causes(limits.connect_timeout);
+        life::not_opened(&causes, limits.connect_timeout);
+        session.shared.end(Over::Closed);
+        Err(Error::Unreachable)
+    }
+
+    /// The status, and each later one; statuses in quick succession may be seen as one step. Does not keep the session open.
+    pub(super) fn states(&self) -> impl Stream<Item = Status> + Send + Unpin + use<> {
+        Box::pin(unfold((self.shared.clone(), None::<Status>), |(shared, seen)| async move {
+            let status = match seen {
+                None => shared.status(),
+                Some(seen) if seen.over().is_some() => return None,
+                Some(seen) => poll_fn(|context| shared.poll_changed(seen, context)).await,
+            };
+            Some((status, (shared, Some(status))))
+        }))
     }
 
     /// The first connection.

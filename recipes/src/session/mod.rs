@@ -9,7 +9,7 @@
 //!   attempt that fails. A disconnect fails every outstanding and waiting request, in order, *before* the state changes
 //!   for the user.
 //! * A ping is sent after a third of the timeout without a request. Two thirds of the timeout without a byte from the
-//!   server end the connection.
+//!   server end the connection: a part of a packet counts, if the driver says so ([`ClientSession::heard`]).
 //! * The session is safe until one timeout after the send time of the last request *or ping* that was answered.
 //! * `last_zxid` is that of the last ordinary reply: notifications, pings and connects do not count.
 //! * A watch is registered when the reply comes, and again after each reconnect, with `last_zxid`, in requests of limited
@@ -167,6 +167,34 @@ impl<P: Protocol> ClientSession<P> {
         self.least_timeout
     }
 
+    /// The timeout that was asked for.
+    pub fn asked_timeout(&self) -> u64 {
+        self.asked_timeout
+    }
+
+    /// The timeout that was negotiated last.
+    pub fn timeout(&self) -> u64 {
+        self.timeout
+    }
+
+    /// The number of requests that are in flight.
+    pub fn in_flight(&self) -> usize {
+        self.outstanding.len()
+    }
+
+    /// The number of watches that the client believes to be armed.
+    pub fn watched(&self) -> usize {
+        self.watches.lists.len()
+    }
+
+    /// When the request was sent, or the ping, that is answered next.
+    pub fn sent_first(&self, xid: i32) -> Option<u64> {
+        match xid {
+            PING_XID => self.pings.front().copied(),
+            xid => self.outstanding.front().filter(|pending| pending.xid == xid).map(|pending| pending.sent),
+        }
+    }
+
     /// Its connection, if it has one.
     pub fn conn(&self) -> Option<P::Conn> {
         match self.phase {
@@ -196,7 +224,7 @@ impl<P: Protocol> ClientSession<P> {
             Phase::Up { .. } => {
                 // Java pings a second early once it is idle for a while; a third of the timeout is what matters.
                 let ping = self.last_sent + self.timeout / u64::from(PINGS_PER_TIMEOUT);
-                let give_up = self.last_heard + self.timeout * 2 / 3;
+                let give_up = self.last_heard + self.patience();
                 Some(ping.min(give_up))
             }
             Phase::Over => None,
@@ -206,7 +234,7 @@ impl<P: Protocol> ClientSession<P> {
     /// Whether a timer that is due now would only send a ping, or ask for a session for the first time.
     pub fn only_pings_or_begins(&self, now: u64) -> bool {
         match self.phase {
-            Phase::Up { .. } => now < self.last_heard + self.timeout * 2 / 3,
+            Phase::Up { .. } => now < self.last_heard + self.patience(),
             Phase::Waiting { .. } => self.session == SessionId(0),
             Phase::Connecting { .. } | Phase::Over => false,
         }
@@ -285,7 +313,7 @@ impl<P: Protocol> ClientSession<P> {
                 out.push(Out::Close(conn));
                 self.lost(out);
             }
-            Phase::Up { conn } if now >= self.last_heard + self.timeout * 2 / 3 => {
+            Phase::Up { conn } if now >= self.last_heard + self.patience() => {
                 out.push(Out::Close(conn));
                 self.lost(out);
             }
@@ -311,6 +339,25 @@ impl<P: Protocol> ClientSession<P> {
         let (session, timeout) = (self.session, self.asked_timeout);
         let password = self.password;
         out.push(Out::Send(conn, Outgoing::Connect { session, last_zxid, timeout, password }));
+    }
+
+    /// The connect of an attempt was sent then, and not when the attempt began: the lease counts from there.
+    pub fn connect_sent(&mut self, at: u64) {
+        if let Phase::Connecting { sent, .. } = &mut self.phase {
+            *sent = at.max(*sent);
+        }
+    }
+
+    /// Bytes have arrived, be they a part of a packet: a sign of life that keeps the connection, and no answer.
+    pub fn heard(&mut self, now: u64, conn: P::Conn) {
+        if self.conn() == Some(conn) {
+            self.last_heard = now;
+        }
+    }
+
+    /// The silence of a server that ends a connection.
+    pub fn patience(&self) -> u64 {
+        self.timeout * 2 / 3
     }
 
     /// The connection is gone, or the attempt has failed.

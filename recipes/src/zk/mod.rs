@@ -10,6 +10,7 @@
 //! | [`code`] | ZooKeeper's error codes, and what each says about its request |
 //! | [`duty`] | promises to clean up that outlive a dropped future |
 //! | [`path`] | ZooKeeper's rule for paths, checked before anything is sent |
+//! | [`unreachable`] | why no server could be used, by server |
 //! | [`suite`] | the behaviour that every implementation must show, one function a rule |
 
 pub(crate) mod backoff;
@@ -20,6 +21,7 @@ pub mod path;
 pub(crate) mod select;
 pub mod suite;
 pub mod types;
+pub mod unreachable;
 
 use std::future::Future;
 
@@ -32,6 +34,7 @@ pub use types::{
     CreateMode, Created, Data, Event, EventKind, Guid, Listing, Op, OpResult, SessionId, Stat, State, Status,
     Time, TreeEvent,
 };
+pub use unreachable::{ConnectFailure, ConnectFailureKind, Unreachable};
 
 /// A request in flight: resolves with the reply, or with what became of the request. Any future of that type is one.
 pub trait InFlight<T>: Future<Output = Result<T, Error>> + Send {}

@@ -1,0 +1,108 @@
+//! The attempts of a session that has no connection: what those of this round are doing, and why the latest ones failed.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use super::failed::{Failed, Stage};
+use crate::zk::{ConnectFailure, ConnectFailureKind, Unreachable};
+
+/// An attempt in progress.
+struct Running {
+    id: u32,
+    server: String,
+    peer: Option<SocketAddr>,
+    stage: Stage,
+}
+
+#[derive(Default)]
+pub(super) struct Attempts {
+    running: Vec<Running>,
+    /// The latest failure with each server and address, in the order in which they occurred.
+    failures: Vec<ConnectFailure>,
+    next_id: u32,
+    /// Every server has failed for a reason that waiting does not mend.
+    pub(super) are_hopeless: bool,
+}
+
+impl Attempts {
+    pub(super) fn begin(&mut self, server: String, peer: Option<SocketAddr>, stage: Stage) -> u32 {
+        self.next_id += 1;
+        self.running.push(Running { id: self.next_id, server, peer, stage });
+        self.next_id
+    }
+
+    pub(super) fn at(&mut self, id: u32, stage: Stage) {
+        if let Some(running) = self.running.iter_mut().find(|running| running.id == id) {
+            running.stage = stage;
+        }
+    }
+
+    /// The attempt is at its end.
+    pub(super) fn end(&mut self, id: u32) {
+        self.running.retain(|running| running.id != id);
+    }
+
+    /// The attempt has failed. Returns the failure, and whether it is another one than before.
+    pub(super) fn fail(&mut self, id: u32, why: Failed) -> Option<(ConnectFailure, bool)> {
+        let at = self.running.iter().position(|running| running.id == id)?;
+        let failure = self.running.remove(at).failed(why);
+        Some((failure.clone(), self.note(failure)))
+    }
+
+    /// The round is over: what is still running has taken too long.
+    pub(super) fn time_out(&mut self, limit: Duration) -> Vec<(ConnectFailure, bool)> {
+        let late: Vec<_> = self.running.drain(..).map(|running| running.late(limit)).collect();
+        late.into_iter().map(|failure| (failure.clone(), self.note(failure))).collect()
+    }
+
+    /// Whether each failure is one that waiting does not mend; false without any.
+    pub(super) fn are_lasting(&self) -> bool {
+        !self.failures.is_empty() && self.failures.iter().all(|failure| failure.is_lasting)
+    }
+
+    pub(super) fn failures(&self) -> Unreachable {
+        self.failures.iter().cloned().collect()
+    }
+
+    /// There is a connection.
+    pub(super) fn succeed(&mut self) {
+        self.running.clear();
+        self.failures.clear();
+    }
+
+    /// The causes, if the time were over now.
+    pub(super) fn causes(&self, limit: Duration) -> Unreachable {
+        let late = self.running.iter().map(|running| running.late(limit));
+        let is_newer = |old: &&ConnectFailure| !self.running.iter().any(|running| running.is_of(old));
+        self.failures.iter().filter(is_newer).cloned().chain(late).collect()
+    }
+
+    /// Keeps a failure as the latest one of its server. Returns whether it is another one than before.
+    fn note(&mut self, failure: ConnectFailure) -> bool {
+        let is_news = !self.failures.contains(&failure);
+        // A name that could not be resolved may have addresses by now, and the other way round.
+        let is_other = |old: &ConnectFailure| {
+            old.server != failure.server
+                || (old.peer != failure.peer && old.peer.is_some() && failure.peer.is_some())
+        };
+        self.failures.retain(is_other);
+        self.failures.push(failure);
+        is_news
+    }
+}
+
+impl Running {
+    fn failed(self, why: Failed) -> ConnectFailure {
+        let Failed { kind, message, is_lasting } = why;
+        ConnectFailure { is_lasting, ..ConnectFailure::new(self.server, self.peer, kind, message) }
+    }
+
+    fn late(&self, limit: Duration) -> ConnectFailure {
+        let message = format!("{} within {limit:?}", self.stage.awaits());
+        ConnectFailure::new(self.server.clone(), self.peer, ConnectFailureKind::TimedOut, message)
+    }
+
+    fn is_of(&self, failure: &ConnectFailure) -> bool {
+        self.server == failure.server && self.peer == failure.peer
+    }
+}
