@@ -25,6 +25,7 @@ use super::options::Credentials;
 use super::options::Sasl;
 use super::request::{Real, header};
 use super::session::shuffle;
+use super::tls_port::{is_record, speaks_tls};
 use crate::session::{Incoming, Password};
 use crate::wire::jute::{In, Out};
 use crate::wire::number;
@@ -44,8 +45,8 @@ pub(super) struct Handshake {
 const MAX_BYTES: i32 = 64 * 1024;
 
 /// What the client waits for when a server hangs up on it.
-const ASKING: &str = "instead of accepting the session: it does not serve yet, has not seen what this session has seen, or \
-                      expects TLS";
+const ASKING: &str =
+    "instead of accepting the session: it does not serve yet, or has not seen what this session has seen";
 const AUTHENTICATING: &str = "while it checked the credentials";
 
 impl Handshake {
@@ -69,7 +70,7 @@ impl Handshake {
         let tcp = TcpStream::connect(peer).await.map_err(|e| Failed::to_dial(&e))?;
         tcp.set_nodelay(true)?;
         #[cfg(feature = "client-tls")]
-        if let Some(tls) = self.tls.as_ref().filter(|_| server.secure != Some(false)) {
+        if let Some(tls) = self.tls.as_ref().filter(|_| self.is_secure(server)) {
             at(Stage::Secure);
             let secure = tls.connect(&server.host, tcp).await.map_err(|e| Failed::to_secure(&e))?;
             at(Stage::Line);
@@ -79,6 +80,32 @@ impl Handshake {
         let _ = server;
         at(Stage::Line);
         Ok(Box::new(tcp))
+    }
+
+    /// Whether the connection with that server is by TLS.
+    fn is_secure(&self, server: &Address) -> bool {
+        #[cfg(feature = "client-tls")]
+        let has_tls = self.tls.is_some();
+        #[cfg(not(feature = "client-tls"))]
+        let has_tls = false;
+        has_tls && server.secure != Some(false)
+    }
+
+    /// A server hangs up if it does not serve yet, and if it expects TLS. Looks at the difference, for a new session: one
+    /// that exists has been served without TLS.
+    pub(super) async fn explain(
+        &self,
+        why: Failed,
+        server: &Address,
+        peer: Option<SocketAddr>,
+        hello: &Hello,
+    ) -> Failed {
+        let Some(peer) = peer else { return why };
+        let may_expect_tls = why.kind == Kind::NotServing && hello.session == SessionId(0);
+        match may_expect_tls && !self.is_secure(server) && speaks_tls(peer).await {
+            true => expects_tls(),
+            false => why,
+        }
     }
 
     /// Steps 2 to 4, on an open connection.
@@ -113,6 +140,10 @@ impl Handshake {
         }
         Ok(welcome)
     }
+}
+
+fn expects_tls() -> Failed {
+    Failed::lasting(Kind::Tls, "the server speaks TLS at this port, and the client does not")
 }
 
 /// The addresses of a name in random order, as the Java client tries them (`StaticHostProvider`); those of the two families take
@@ -240,13 +271,7 @@ pub(super) async fn answer(stream: &mut Box<dyn Stream>) -> Result<Vec<u8>, Fail
 async fn read(stream: &mut Box<dyn Stream>) -> Result<Vec<u8>, Failed> {
     let length = stream.read_i32().await?;
     match length.to_be_bytes() {
-        // The type of a record, and its major version.
-        [0x14..=0x17, 3, ..] => {
-            return Err(Failed::lasting(
-                Kind::Tls,
-                "the server answered by TLS: it expects TLS at this port",
-            ));
-        }
+        [first, second, ..] if is_record([first, second]) => return Err(expects_tls()),
         _ if (0..=MAX_BYTES).contains(&length) => {}
         bytes => {
             let text = String::from_utf8_lossy(&bytes).escape_debug().to_string();

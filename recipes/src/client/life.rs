@@ -132,6 +132,7 @@ impl Life {
         #[cfg(feature = "tracing")]
         {
             let (host, port) = server.rsplit_once(':').unwrap_or((server, ""));
+            let (host, port) = (host.trim_matches(['[', ']']), port.parse::<u16>().ok());
             let peer = peer.map(|peer| tracing::field::display(peer.ip()));
             macro_rules! failed {
                 ($level:ident) => {

@@ -13,7 +13,7 @@
 //! | `link` | the task that drives a session: it opens connections, moves bytes, lets the machine act |
 //! | `race` | a round of attempts, which overlap |
 //! | `attempts`, `failed` | what attempts are doing, and why they failed |
-//! | `handshake`, `tls`, `sasl` | how a connection begins |
+//! | `handshake`, `tls`, `tls_port`, `sasl` | how a connection begins |
 //! | `frames` | the receive buffer |
 //! | `life` | what an operator is told of a session |
 //! | `clock` | the handle's clock, which goes on while the machine sleeps |
@@ -89,6 +89,7 @@ mod sasl;
 mod session;
 #[cfg(feature = "client-tls")]
 mod tls;
+mod tls_port;
 
 use std::fmt;
 use std::future::Future;

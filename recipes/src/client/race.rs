@@ -244,7 +244,10 @@ impl Race<'_> {
                 Ok((stream, welcome)) => {
                     Step::Accepted(attempt, Opened { stream, welcome, asked_at, server, peer })
                 }
-                Err(why) => Step::Failed(attempt, why, true),
+                Err(why) => {
+                    let why = handshake.explain(why, &handshake.servers[server], peer, &hello).await;
+                    Step::Failed(attempt, why, true)
+                }
             }
         }));
     }

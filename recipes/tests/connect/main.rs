@@ -1,6 +1,8 @@
 //! How a session gets its connection, keeps it and loses it, and what an operator and a caller are told. Servers are scripts on
 //! loopback sockets; what real servers do about certificates stands in `scenarios/tests/real`.
 
+#[cfg(feature = "metrics")]
+mod counted;
 mod dead_members;
 mod refusals;
 mod replies;

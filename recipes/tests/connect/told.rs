@@ -3,6 +3,7 @@
 use super::script::{closed, lives, serves};
 use super::{open, run};
 use std::fmt::Write as _;
+use std::io::{Read as _, Write as _};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tracing::field::{Field, Visit};
@@ -158,6 +159,27 @@ fn an_outage_is_told_again_and_again_at_growing_intervals() {
         assert!((1..=3).contains(&outage.len()), "{outage:?}");
         for part in ["disconnected=", "rounds=", &first, &second, "connection refused"] {
             assert!(outage[0].contains(part), "{part} in {outage:?}");
+        }
+    });
+}
+
+#[test]
+fn a_port_with_tls_is_told_from_a_server_that_does_not_serve() {
+    logged(async |log| {
+        let by_tls = serves(|mut peer, _| {
+            let mut head = [0; 2];
+            if peer.stream.read_exact(&mut head).is_ok() && head == [0x16, 3] {
+                let _ = peer.stream.write_all(&[0x15, 3, 3, 0, 2, 2, 40]);
+            }
+        });
+        let not_yet = serves(|mut peer, _| _ = peer.stream.read(&mut [0; 100]));
+        let short = Options::new(Duration::from_secs(1));
+        for (address, kind) in [(by_tls, "tls"), (not_yet, "not_serving")] {
+            Client::open(&address, short.clone()).await.expect_err("it hangs up");
+            let port = address.rsplit_once(':').expect("it has a port").1.to_owned();
+            let failed =
+                log.comes(&format!("server.port={port} network.peer.address=127.0.0.1 error.type")).await;
+            assert!(failed.contains(&format!("error.type={kind:?}")), "{failed}");
         }
     });
 }
