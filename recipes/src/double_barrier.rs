@@ -172,8 +172,9 @@ impl<Z: ZooKeeper> DoubleBarrier<Z> {
         path::validate(&longest)?;
         // The opening checks all members and writes their names twice.
         let name = path::split(&longest).1.len();
-        let each = longest.len() + 2 * name + MEMBER_OVERHEAD_BYTES;
-        let bytes = each.saturating_mul(barrier.options.participants).saturating_add(4 * longest.len() + 256);
+        let path = longest.len() + zk.added_bytes();
+        let each = path + 2 * name + MEMBER_OVERHEAD_BYTES;
+        let bytes = each.saturating_mul(barrier.options.participants).saturating_add(4 * path + 256);
         if bytes > path::MAX_REQUEST_BYTES {
             let (of, most) = (barrier.options.participants, path::MAX_REQUEST_BYTES);
             return bad(format!(

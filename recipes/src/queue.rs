@@ -199,7 +199,10 @@ const LONGEST_NAME: &str = "receipts/0123456789abcdef0123456789abcdef-taker-0000
 /// The slash between a directory and a name.
 const SLASH_BYTES: usize = 1;
 
-/// The fixed part of a transaction in bytes: the receipt, the own contender, the guard.
+/// The operations of the fixed part of a transaction: the receipt, the own contender, the guard, and one to spare.
+const FIXED_PATHS: usize = 4;
+
+/// The bytes of that part without the queue's path.
 const FIXED_BYTES: usize = 1024;
 
 impl<Z: ZooKeeper> QueueCore<Z> {
@@ -235,7 +238,7 @@ impl<Z: ZooKeeper> QueueCore<Z> {
 
     /// The size in a transaction of delivering an item.
     fn bytes_of(&self, name: &str, data: &[u8]) -> usize {
-        let item = self.layout.root.len() + SLASH_BYTES + name.len() + path::OP_OVERHEAD_BYTES;
+        let item = self.bytes_of_path(name) + path::OP_OVERHEAD_BYTES;
         match self.layout.delivery {
             Delivery::AtMostOnce => item,
             // The claim, and the item's data written again.
@@ -243,9 +246,14 @@ impl<Z: ZooKeeper> QueueCore<Z> {
         }
     }
 
+    /// The size in a request of the path of an item.
+    fn bytes_of_path(&self, name: &str) -> usize {
+        self.zk.added_bytes() + self.layout.root.len() + SLASH_BYTES + name.len()
+    }
+
     /// The size of a transaction without its fixed part.
     fn room(&self) -> usize {
-        path::MAX_REQUEST_BYTES - FIXED_BYTES - 4 * self.layout.root.len()
+        path::MAX_REQUEST_BYTES.saturating_sub(FIXED_BYTES + FIXED_PATHS * self.bytes_of_path(""))
     }
 
     /// Before the first write: creates the receipt and checks the queue's mode, pipelined.

@@ -66,6 +66,16 @@ impl Acl {
         Ok(Acl(Rights::Listed(listed?)))
     }
 
+    /// The bytes by which the list is longer than that of [`anyone`](Self::anyone).
+    pub(super) fn added_bytes(&self) -> usize {
+        let bytes = |acl: &Acl| {
+            let mut out = Out::default();
+            acl.write(&mut out);
+            out.len()
+        };
+        bytes(self).saturating_sub(bytes(&Acl::anyone()))
+    }
+
     pub(super) fn write(&self, out: &mut Out) {
         let mut one = |scheme: &str, id: &str| _ = out.int(1).int(ALL).text(scheme).text(id);
         match &self.0 {

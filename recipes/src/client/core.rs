@@ -136,7 +136,7 @@ impl Shared {
 
     /// Packets of a connection arrive.
     pub(super) fn receive(&self, conn: u32, packet: Incoming<Real>) {
-        self.act(|core, now, out| core.machine.receive(now, conn, packet, |path| path.len(), out));
+        self.act(|core, now, out| core.machine.receive(now, conn, packet, |path| self.root.bytes_of(path), out));
     }
 
     /// Drops a watch: its slot is freed and the machine notified in one step, since another request may reuse the number at

@@ -387,7 +387,7 @@ fn arrive(
             Incoming::Reply { xid, zxid, result }
         }
     };
-    core.machine.receive(now, conn, packet, |path| path.len(), out);
+    core.machine.receive(now, conn, packet, |path| shared.root.bytes_of(path), out);
     Ok(())
 }
 

@@ -304,6 +304,10 @@ impl ZooKeeper for Client {
         Duration::from_micros(self.session.shared.lock().machine.sound_timeout())
     }
 
+    fn added_bytes(&self) -> usize {
+        self.root().added_bytes() + self.session.acl.added_bytes()
+    }
+
     fn now(&self) -> Time {
         self.session.shared.clock.now()
     }

@@ -6,6 +6,8 @@ use std::time::Duration;
 use super::acl::Acl;
 use super::address::Address;
 use super::handshake::Handshake;
+use super::request::within_limit;
+use crate::wire::jute::LENGTH_BYTES;
 use crate::zk::Error;
 
 /// The longest session timeout that fits into a request.
@@ -149,6 +151,9 @@ impl Options {
                 MAX_TIMEOUT.as_secs() / 86400
             )));
         }
+        for credentials in &self.credentials {
+            credentials.fit()?;
+        }
         #[cfg(feature = "client-tls")]
         let has_tls = self.tls.is_some();
         #[cfg(not(feature = "client-tls"))]
@@ -183,6 +188,16 @@ pub struct Credentials {
     pub(super) scheme: String,
     pub(super) secret: Vec<u8>,
 }
+
+impl Credentials {
+    /// A server hangs up on credentials that are too long for a request: no connection would come about.
+    fn fit(&self) -> Result<(), Error> {
+        within_limit(AUTH_BYTES + self.scheme.len() + self.secret.len())
+    }
+}
+
+/// The bytes of a request with credentials beside these: three numbers, and two lengths.
+const AUTH_BYTES: usize = 3 * 4 + 2 * LENGTH_BYTES;
 
 impl fmt::Debug for Credentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -3,11 +3,14 @@
 //! A request is encoded at its call, so its size is known before it is sent: one that exceeds a server's limit is refused.
 //! The future that waits for a reply decodes it.
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use super::acl::Acl;
 use crate::session::{List, Protocol, Watching};
-use crate::wire::jute::{In, Out};
+use crate::wire::jute::{In, LENGTH_BYTES, Out};
 use crate::wire::number;
 use crate::zk::{Code, CreateMode, Created, Data, Error, EventKind, Listing, Op, OpResult, Stat, path};
 
@@ -105,6 +108,17 @@ impl Root {
         }
     }
 
+    /// The bytes that a path takes in a request.
+    pub(super) fn bytes_of(&self, path: &str) -> usize {
+        let below = if path == "/" && !self.0.is_empty() { "" } else { path };
+        LENGTH_BYTES + self.0.len() + below.len()
+    }
+
+    /// The most bytes by which a path is longer for the server.
+    pub(super) fn added_bytes(&self) -> usize {
+        self.0.len()
+    }
+
     fn write_all(&self, out: &mut Out, paths: &[Arc<str>]) {
         out.list(paths, |out, path| self.write(out, path));
     }
@@ -130,6 +144,10 @@ impl Root {
         let mut out = Out::default();
         self.write(&mut out, path);
         rest(&mut out);
+        if arms.is_some() {
+            // A watch that could not be registered again would keep the session from every later connection.
+            within_limit(REWATCH_BYTES + self.bytes_of(path))?;
+        }
         bounded(Request { op, body: out.done(), arms: arms.map(|list| (list, path.into())) })
     }
 
@@ -201,20 +219,15 @@ impl Root {
         let mut out = Out::default();
         for (at, path) in paths.iter().enumerate() {
             path::validate(path)?;
+            if at > 0 && out.len() + self.bytes_of(path) > READ_BYTES {
+                requests.push(read(std::mem::take(&mut out))?);
+            }
             operation(&mut out, number::GET_DATA);
             self.write(&mut out, path);
             out.bool(false);
-            if out.len() >= READ_BYTES || at + 1 == paths.len() {
-                end(&mut out);
-                let body = std::mem::take(&mut out).done();
-                requests.push(bounded(Request { op: number::MULTI_READ, body, arms: None })?);
-            }
         }
-        if requests.is_empty() {
-            // An empty read keeps its place in the request order, and fails with its session.
-            end(&mut out);
-            requests.push(Request { op: number::MULTI_READ, body: out.done(), arms: None });
-        }
+        // An empty read keeps its place in the request order, and fails with its session.
+        requests.push(read(out)?);
         Ok(requests)
     }
 
@@ -298,20 +311,33 @@ pub(super) fn header(frames: &mut Vec<u8>, length: usize) {
 /// The xid and the number of the operation.
 const HEADER_BYTES: usize = 8;
 
-/// The size from which a read of many znodes is split.
+/// The size up to which a read of many znodes is not split.
 const READ_BYTES: usize = 512 * 1024;
 
 /// The number of the mode of a persistent recursive watch.
 const RECURSIVE: i32 = 1;
 
+/// The longest `setWatches2` without its paths: header, zxid, five lists.
+const REWATCH_BYTES: usize = HEADER_BYTES + 8 + 5 * LENGTH_BYTES;
+
+/// A read of several znodes.
+fn read(mut out: Out) -> Result<Request, Error> {
+    end(&mut out);
+    bounded(Request { op: number::MULTI_READ, body: out.done(), arms: None })
+}
+
 /// Refuses a request that exceeds a server's limit.
 fn bounded(request: Request) -> Result<Request, Error> {
-    let bytes = request.body.len() + HEADER_BYTES;
+    within_limit(request.body.len() + HEADER_BYTES).map(|()| request)
+}
+
+/// Refuses a request of so many bytes, if a server would hang up on it.
+pub(super) fn within_limit(bytes: usize) -> Result<(), Error> {
     if bytes > path::MAX_REQUEST_BYTES {
         let limit = path::MAX_REQUEST_BYTES;
         return Err(Error::BadInput(format!("a request of {bytes} bytes; a server takes {limit}")));
     }
-    Ok(request)
+    Ok(())
 }
 
 fn reason(error: &Error) -> String {

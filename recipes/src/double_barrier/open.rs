@@ -79,7 +79,8 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
             |name: &String| Op::Set { path: path::join(&directory, name), data: vec![], version: None };
         ops.extend(roster.names().iter().map(wake));
         let ready = self.barrier.ready(self.generation);
-        let bytes = ops.iter().map(size).sum::<usize>() + record.len();
+        let added = self.barrier.zk.added_bytes();
+        let bytes = ops.iter().map(|op| size(op) + added).sum::<usize>() + record.len();
         if bytes > path::MAX_REQUEST_BYTES {
             let many = roster.names().len();
             return Err(Error::BadInput(format!("{many} have joined: to open it takes {bytes} bytes")));

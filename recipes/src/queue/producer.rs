@@ -108,7 +108,7 @@ fn validate<Z: ZooKeeper>(core: &QueueCore<Z>, items: &[&[u8]]) -> Result<(), Er
     let name = "queue-00000-0000000000";
     let room = core.room();
     let alone = items.iter().map(|data| core.bytes_of(name, data)).max().unwrap_or(0);
-    let each = core.layout.root.len() + name.len() + path::OP_OVERHEAD_BYTES;
+    let each = core.bytes_of_path(name) + path::OP_OVERHEAD_BYTES;
     let together: usize = items.iter().map(|data| data.len() + each).sum();
     if alone.max(together) > room {
         return Err(Error::BadInput(format!(

@@ -444,7 +444,8 @@ impl<P: Protocol> ClientSession<P> {
         true
     }
 
-    /// Handles a packet. `bytes` is the length of a path's text, which limits the requests that register watches again.
+    /// Handles a packet. `bytes` is what a path takes in a request, its prefixes included, which limits the requests that
+    /// register watches again.
     pub fn receive(
         &mut self,
         now: u64,

@@ -3,6 +3,9 @@
 
 use crate::zk::{SessionId, Stat};
 
+/// The bytes of a length, in front of a string, a buffer or a list.
+pub const LENGTH_BYTES: usize = 4;
+
 /// A reader of jute. `None` means a truncated or invalid input.
 #[derive(Clone, Debug)]
 pub struct In<'a> {

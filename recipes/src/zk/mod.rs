@@ -249,6 +249,12 @@ pub trait ZooKeeper: Clone + Send + Sync + 'static {
     /// forgets the latter.
     fn timeout(&self) -> std::time::Duration;
 
+    /// The most bytes by which an operation in a request is longer than [`path`](crate::zk::path) counts: what stands in front
+    /// of the path of a handle with a chroot, and an access list of more than one entry.
+    fn added_bytes(&self) -> usize {
+        0
+    }
+
     /// The client's own monotonic clock.
     fn now(&self) -> Time;
 

@@ -237,6 +237,10 @@ impl<Z: ZooKeeper> ZooKeeper for Intercepted<Z> {
         self.interceptor.safe_until(&self.inner)
     }
 
+    fn added_bytes(&self) -> usize {
+        self.inner.added_bytes()
+    }
+
     fn timeout(&self) -> Duration {
         self.inner.timeout()
     }

@@ -298,6 +298,10 @@ impl<Z: ZooKeeper> ZooKeeper for Recorded<Z> {
         self.zk.safe_until()
     }
 
+    fn added_bytes(&self) -> usize {
+        self.zk.added_bytes()
+    }
+
     fn timeout(&self) -> Duration {
         self.zk.timeout()
     }

@@ -10,10 +10,10 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use zk_real::{Server, ServerOptions, StartError};
-use zk_recipes::ZooKeeper;
 use zk_recipes::client::{Client, Options};
 use zk_recipes::zk::suite::{self, Site};
 use zk_recipes::zk::{CreateMode, Error, EventKind, Over, State};
+use zk_recipes::{Delivery, Idle, Parents, Prefetch, Queue, QueueOptions, ZooKeeper};
 use zk_serve::{Ensemble, Server as Served};
 
 const TICK: Duration = Duration::from_millis(200);
@@ -24,6 +24,9 @@ const BUSY: Options = Options::new(Duration::from_secs(6));
 
 /// For sessions that connect again and again: they rest for up to a quarter of it.
 const SHORT: Options = Options::new(Duration::from_secs(3));
+
+const QUEUE: QueueOptions =
+    QueueOptions { delivery: Delivery::AtMostOnce, idle: Idle::HerdFree, parents: Parents::Create };
 
 /// How often connections break in other places.
 const SEEDS: u64 = 2;
@@ -246,6 +249,67 @@ fn twenty_thousand_watches_outlive_a_reconnect() {
             other.create(&path(number), b"", CreateMode::Persistent).await.unwrap();
             let event = watch.await.unwrap();
             assert_eq!((event.kind, event.path), (EventKind::NodeCreated, path(number)));
+        }
+    });
+}
+
+/// With a chroot every path is longer for the server than for the caller.
+#[test]
+fn twelve_thousand_watches_below_a_long_chroot_outlive_a_reconnect() {
+    let chroot = format!("/{}", "chroot".repeat(20));
+    let served = served(1);
+    keeps_watches_below(&chroot, served.connect_string());
+    if let Some(server) = server() {
+        keeps_watches_below(&chroot, server.address());
+    }
+}
+
+fn keeps_watches_below(chroot: &str, address: String) {
+    const WATCHES: usize = 12_000;
+    run(async {
+        let above = Client::open(&address, BUSY).await.unwrap();
+        above.create(chroot, b"", CreateMode::Persistent).await.unwrap();
+        let site = Real::new(address, chroot, BUSY);
+        let (zk, other) = (site.open().await, site.open().await);
+        let asked: Vec<_> = (0..WATCHES).map(|number| zk.exists_watch(&format!("/{number}"))).collect();
+        let mut armed = Vec::new();
+        for each in asked {
+            armed.push(each.await.unwrap().1);
+        }
+        site.cut(&zk).await;
+        let mut status = zk.status();
+        while status.state != State::Connected {
+            status = zk.changed(status).await;
+        }
+        zk.sync("/").await.unwrap();
+        assert_eq!(zk.status().connection, 2, "with the first attempt, and for good");
+        for (number, watch) in armed.into_iter().enumerate().step_by(WATCHES / 7) {
+            let path = format!("/{number}");
+            other.create(&path, b"", CreateMode::Persistent).await.unwrap();
+            assert_eq!(watch.await.unwrap().path, path);
+        }
+    });
+}
+
+/// Each item's path is longer for the server than for the consumer: a batch that were too long would be refused for ever.
+#[test]
+fn items_below_a_long_chroot_are_taken_in_transactions_that_a_server_takes() {
+    const ITEMS: usize = 7_000;
+    let chroot = format!("/{}", "chroot".repeat(20));
+    let served = served(1);
+    run(async {
+        let above = Client::open(&served.connect_string(), BUSY).await.unwrap();
+        above.create(&chroot, b"", CreateMode::Persistent).await.unwrap();
+        let zk = Client::open(&format!("{}{chroot}", served.connect_string()), BUSY).await.unwrap();
+        let queue = Queue::new(&zk, "/queue", QUEUE).unwrap();
+        let mut producer = queue.producer();
+        for _ in 0..2 {
+            producer.put_all(&vec![Vec::new(); ITEMS / 2]).await.unwrap();
+        }
+        let mut consumer = queue.consumer(Prefetch(1)).unwrap();
+        let mut left = ITEMS;
+        while left > 0 {
+            left -= consumer.take_up_to(left).await.unwrap().len();
         }
     });
 }

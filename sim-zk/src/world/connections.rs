@@ -9,6 +9,7 @@ use crate::fault::{Fault, InjectionPoint, Victim};
 use crate::message::{Ask, Code, ConnId, Down, Up};
 use crate::paths::PathId;
 use std::collections::VecDeque;
+use zk_recipes::wire::jute;
 
 /// A connection between a client and a server.
 #[derive(Clone, Debug)]
@@ -340,7 +341,7 @@ impl World {
         match handle {
             Some(handle) if open => {
                 self.with_session(handle, context, |session, now, paths, out| {
-                    let bytes = |path: &PathId| paths.text(*path).len();
+                    let bytes = |path: &PathId| jute::LENGTH_BYTES + paths.text(*path).len();
                     session.receive(now, id, packet.into(), bytes, out);
                 });
             }

@@ -218,6 +218,10 @@ impl ZooKeeper for Bent {
         self.inner.safe_until()
     }
 
+    fn added_bytes(&self) -> usize {
+        self.inner.added_bytes()
+    }
+
     fn timeout(&self) -> Duration {
         self.bends.lock().unwrap().timeout.unwrap_or_else(|| self.inner.timeout())
     }
