@@ -31,6 +31,9 @@ impl Protocol for Simulated {
     type Refusal = Refusal;
     type Flaws = ClientFlaws;
 
+    // The history has them.
+    const TELLS_FORGOTTEN: bool = true;
+
     fn arms(ask: &Ask) -> Option<(List, PathId)> {
         ask.arms()
     }

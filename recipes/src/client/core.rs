@@ -4,6 +4,7 @@
 //! 2. The session's task ([`link`](super::link)) is woken, writes them, reads replies, and passes those to the machine.
 //! 3. Answers and notifications go to the slots of their futures, which are woken when the lock is free again.
 
+use std::future::{Future, poll_fn};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -12,7 +13,8 @@ use super::attempts::Attempts;
 use super::clock::Clock;
 use super::request::{Ask, Body, Real, Request, Root};
 use crate::session::{
-    Answered, ClientSession, Failure, Incoming, Out, Outgoing, Password, Servers, Slot, Slots, WatchItem,
+    Answered, ClientSession, Failure, Incoming, Out, Outgoing, Password, Place, Servers, Slot, Slots,
+    Waiters, WatchItem,
 };
 use crate::zk::{Error, Event, Over, SessionId, State, Status, Time, TreeEvent, path};
 
@@ -39,8 +41,8 @@ pub(super) struct Core {
     /// The task that drives the session.
     pub(super) link: Option<Waker>,
     link_is_woken: bool,
-    /// Wakers for a change of status, or the end of a duty.
-    waiting: Vec<Waker>,
+    /// Futures that wait for a change of status, or for the end of a duty.
+    waiting: Waiters,
     wakers: Vec<Waker>,
     pub(super) duties: u32,
     pub(super) next_duty: u64,
@@ -82,7 +84,7 @@ impl Shared {
             hang_up: false,
             link: None,
             link_is_woken: false,
-            waiting: Vec::new(),
+            waiting: Waiters::default(),
             wakers: Vec::new(),
             duties: 0,
             next_duty: 0,
@@ -136,7 +138,9 @@ impl Shared {
 
     /// Packets of a connection arrive.
     pub(super) fn receive(&self, conn: u32, packet: Incoming<Real>) {
-        self.act(|core, now, out| core.machine.receive(now, conn, packet, |path| self.root.bytes_of(path), out));
+        self.act(|core, now, out| {
+            core.machine.receive(now, conn, packet, |path| self.root.bytes_of(path), out)
+        });
     }
 
     /// Drops a watch: its slot is freed and the machine notified in one step, since another request may reuse the number at
@@ -180,25 +184,23 @@ impl Shared {
         self.lock().machine.status()
     }
 
-    /// Ready with a status that is not that one.
-    pub(super) fn poll_changed(&self, seen: Status, context: &Context<'_>) -> Poll<Status> {
-        let mut core = self.lock();
-        let status = core.machine.status();
-        if status != seen {
-            return Poll::Ready(status);
-        }
-        core.wait(context);
-        Poll::Pending
+    /// Resolves with a status that is not that one.
+    pub(super) fn changed(self: &Arc<Self>, seen: Status) -> impl Future<Output = Status> + Send + use<> {
+        self.found(move |core| Some(core.machine.status()).filter(|status| *status != seen))
     }
 
-    /// Ready when no duty is being done.
-    pub(super) fn poll_idle(&self, context: &Context<'_>) -> Poll<()> {
-        let mut core = self.lock();
-        if core.duties == 0 {
-            return Poll::Ready(());
-        }
-        core.wait(context);
-        Poll::Pending
+    /// Resolves when no duty is being done.
+    pub(super) fn idle(self: &Arc<Self>) -> impl Future<Output = ()> + Send + use<> {
+        self.found(|core| (core.duties == 0).then_some(()))
+    }
+
+    /// Resolves with what is found now, or after a change.
+    fn found<T, F>(self: &Arc<Self>, look: F) -> impl Future<Output = T> + Send + use<T, F>
+    where
+        F: Fn(&Core) -> Option<T> + Send,
+    {
+        let mut waiter = Waiter { shared: self.clone(), place: None };
+        poll_fn(move |context| waiter.poll(&look, context))
     }
 
     pub(super) fn safe_until(&self) -> Time {
@@ -211,6 +213,34 @@ impl Shared {
             core.duties -= 1;
             core.tell_all();
         });
+    }
+}
+
+/// A future that waits for a change. Dropped, it leaves nothing behind.
+struct Waiter {
+    shared: Arc<Shared>,
+    place: Option<Place>,
+}
+
+impl Waiter {
+    fn poll<T>(&mut self, look: impl Fn(&Core) -> Option<T>, context: &Context<'_>) -> Poll<T> {
+        let mut core = self.shared.lock();
+        if let Some(found) = look(&core) {
+            return Poll::Ready(found);
+        }
+        let replaced = core.waiting.wait(&mut self.place, context);
+        drop(core);
+        drop(replaced);
+        Poll::Pending
+    }
+}
+
+impl Drop for Waiter {
+    fn drop(&mut self) {
+        let Some(place) = self.place.take() else { return };
+        let waker = self.shared.lock().waiting.leave(place);
+        // It may own the last reference to a task, so it is not dropped under the lock.
+        drop(waker);
     }
 }
 
@@ -277,15 +307,8 @@ impl Core {
         }
     }
 
-    /// Waits for the next change.
-    fn wait(&mut self, context: &Context<'_>) {
-        if !self.waiting.iter().any(|waker| waker.will_wake(context.waker())) {
-            self.waiting.push(context.waker().clone());
-        }
-    }
-
     fn tell_all(&mut self) {
-        self.wakers.append(&mut self.waiting);
+        self.waiting.wake_all(&mut self.wakers);
     }
 
     pub(super) fn wake_link(&mut self) {

@@ -50,6 +50,9 @@ impl Protocol for Real {
     type Refusal = i32;
     type Flaws = ();
 
+    // Nobody reads it, and a connection may last for months.
+    const TELLS_FORGOTTEN: bool = false;
+
     fn arms(ask: &Ask) -> Option<(List, Arc<str>)> {
         match ask {
             Ask::User(request) => request.arms.clone(),

@@ -77,8 +77,7 @@ impl Session {
     }
 
     pub(super) fn changed(&self, seen: Status) -> impl Future<Output = Status> + Send + use<> {
-        let shared = self.shared.clone();
-        poll_fn(move |context| shared.poll_changed(seen, context))
+        self.shared.changed(seen)
     }
 
     pub(super) fn sleep_until(&self, until: Time) -> Alarm {
@@ -88,7 +87,7 @@ impl Session {
     /// 1. Wait for duties. 2. Close the session: nothing is sent afterwards. 3. Wait for the reply.
     pub(super) async fn close(&self, limit: Duration) -> Result<(), Error> {
         let until = self.shared.clock.now() + limit;
-        let _ = self.before(until, poll_fn(|context| self.shared.poll_idle(context))).await;
+        let _ = self.before(until, self.shared.idle()).await;
         let Some(ticket) = self.say_close() else { return Err(Error::ConnectionLoss) };
         let answered = self.before(until, poll_fn(|context| self.poll_closed(ticket, context))).await;
         if answered.is_none() {

@@ -16,11 +16,12 @@ use super::retry::{again, connected, present, reconnected, unless_again, until_a
 use super::select::first;
 use super::tenure::{Grant, HoldState, LostReason, OnSuspect, Released, Stop, Tenure, margin_in};
 use crate::observe::{self, operation};
+use crate::session::{Place, Waiters};
 use crate::zk::{Armed, CreateMode, Duty, Error, Reserved, ZooKeeper, path};
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::task::{Poll, Waker};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 /// The target of the spans: filters name it.
@@ -37,42 +38,80 @@ pub enum IfTaken {
 
 /// Names that one object and its clones have claimed.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Claims(Arc<Mutex<BTreeMap<String, ReservedName>>>);
+pub(crate) struct Claims(Arc<Mutex<Reservations>>);
 
 #[derive(Debug, Default)]
+struct Reservations {
+    names: BTreeMap<String, ReservedName>,
+    /// The number of reservations so far.
+    made: u64,
+}
+
+#[derive(Debug)]
 struct ReservedName {
+    /// Tells it from other reservations of the same name.
+    number: u64,
     /// The claim was given up, and its clean-up is not done.
     is_left: bool,
-    wakers: Vec<Waker>,
+    waiting: Waiters,
 }
 
 impl Claims {
-    fn entries(&self) -> MutexGuard<'_, BTreeMap<String, ReservedName>> {
+    fn all(&self) -> MutexGuard<'_, Reservations> {
         locked(&self.0)
     }
 
     /// Reserves a name. The error says whether a live claim has reserved it.
     fn reserve(&self, path: &str) -> Result<Claimant, bool> {
-        let mut entries = self.entries();
-        if let Some(entry) = entries.get(path) {
+        let mut all = self.all();
+        if let Some(entry) = all.names.get(path) {
             return Err(!entry.is_left);
         }
-        entries.insert(path.to_owned(), ReservedName::default());
+        all.made += 1;
+        let entry = ReservedName { number: all.made, is_left: false, waiting: Waiters::default() };
+        all.names.insert(path.to_owned(), entry);
         Ok(Claimant(Arc::new(Reservation { path: path.to_owned(), claims: self.clone() })))
     }
 
     /// Resolves when the reservation of the name ends.
     async fn freed(&self, path: &str) {
-        poll_fn(|context| match self.entries().get_mut(path) {
-            None => Poll::Ready(()),
-            Some(entry) => {
-                if !entry.wakers.iter().any(|waker| waker.will_wake(context.waker())) {
-                    entry.wakers.push(context.waker().clone());
-                }
-                Poll::Pending
-            }
-        })
-        .await;
+        let mut waiter = Waiter { claims: self, path, number: 0, place: None };
+        poll_fn(|context| waiter.poll(context)).await;
+    }
+}
+
+/// A future that waits for the end of a reservation. Dropped, it leaves nothing behind.
+struct Waiter<'a> {
+    claims: &'a Claims,
+    path: &'a str,
+    /// The reservation of which `place` is.
+    number: u64,
+    place: Option<Place>,
+}
+
+impl Waiter<'_> {
+    fn poll(&mut self, context: &Context<'_>) -> Poll<()> {
+        let mut all = self.claims.all();
+        let Some(entry) = all.names.get_mut(self.path) else { return Poll::Ready(()) };
+        if entry.number != self.number {
+            // The place went with the reservation that has ended.
+            (self.number, self.place) = (entry.number, None);
+        }
+        let replaced = entry.waiting.wait(&mut self.place, context);
+        drop(all);
+        drop(replaced);
+        Poll::Pending
+    }
+}
+
+impl Drop for Waiter<'_> {
+    fn drop(&mut self) {
+        let Some(place) = self.place.take() else { return };
+        let mut all = self.claims.all();
+        let entry = all.names.get_mut(self.path).filter(|entry| entry.number == self.number);
+        let waker = entry.and_then(|entry| entry.waiting.leave(place));
+        drop(all);
+        drop(waker);
     }
 }
 
@@ -85,10 +124,10 @@ struct Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        let entry = self.claims.entries().remove(&self.path);
-        for waker in entry.into_iter().flat_map(|entry| entry.wakers) {
-            waker.wake();
-        }
+        let entry = self.claims.all().names.remove(&self.path);
+        let mut wakers = Vec::new();
+        entry.into_iter().for_each(|mut entry| entry.waiting.wake_all(&mut wakers));
+        wakers.into_iter().for_each(Waker::wake);
     }
 }
 
@@ -105,7 +144,7 @@ impl Claimant {
 
 impl Drop for Claimant {
     fn drop(&mut self) {
-        if let Some(entry) = self.0.claims.entries().get_mut(&self.0.path) {
+        if let Some(entry) = self.0.claims.all().names.get_mut(&self.0.path) {
             entry.is_left = true;
         }
     }

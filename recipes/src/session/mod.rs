@@ -21,6 +21,7 @@
 //! | `protocol` | what a machine and its driver tell each other |
 //! | `servers` | the order in which a client tries its servers |
 //! | `slots` | what the futures of a driver wait for |
+//! | `waiters` | futures that wait for one change together |
 //! | `watches` | which watches the client believes to be armed |
 //! | `fingerprint` | a fingerprint of the state, for searches of a state space |
 
@@ -28,12 +29,14 @@ mod fingerprint;
 mod protocol;
 mod servers;
 mod slots;
+mod waiters;
 mod watches;
 
 pub use fingerprint::Fingerprint;
 pub use protocol::{Answered, Failure, Flaw, Flaws, Incoming, Out, Outgoing, Password, Protocol, WatchItem};
 pub use servers::Servers;
 pub use slots::{Slot, Slots};
+pub use waiters::{Place, Waiters};
 pub use watches::{List, Table, Watching};
 
 use crate::wire::number::PING_XID;

@@ -22,6 +22,9 @@ pub trait Protocol: Clone + Debug {
     /// The injected bugs: `()` for none.
     type Flaws: Flaws;
 
+    /// Whether [`Out::Forgot`] is wanted: each dropped watch costs memory for it until the next connection.
+    const TELLS_FORGOTTEN: bool;
+
     /// Which watch a request arms if it succeeds.
     fn arms(ask: &Self::Ask) -> Option<(List, Self::Path)>;
     /// Whether a request changes znodes.

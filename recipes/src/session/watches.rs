@@ -120,7 +120,7 @@ pub(super) struct Watches<P: Protocol> {
     pub(super) arming: BTreeMap<(List, P::Path), u32>,
     /// Removals that are deferred while a request on the same path is in flight, which may need what they would remove.
     pub(super) owed: BTreeSet<(i32, P::Path)>,
-    /// Watches that were dropped since the connection was made.
+    /// Watches that were dropped since the connection was made, if the driver wants to know.
     pub(super) dropped: BTreeSet<(List, P::Path)>,
     /// Removals that a busy server has refused.
     pub(super) refused: BTreeSet<(i32, P::Path)>,
@@ -268,7 +268,9 @@ impl<P: Protocol> Watches<P> {
             ids.retain(|held| *held != id);
             if ids.is_empty() {
                 self.lists.remove(&key);
-                self.dropped.insert(key);
+                if P::TELLS_FORGOTTEN {
+                    self.dropped.insert(key);
+                }
             }
         }
     }

@@ -2,6 +2,7 @@
 //!
 //! The server is a stub on a thread of its own, so that only the client is counted. It grants whatever is asked for.
 
+mod kept;
 mod stub;
 
 use allocation_counter::measure;

@@ -7,6 +7,15 @@ use std::sync::{Arc, Mutex};
 const CREATE: i32 = 15;
 const LIST: i32 = 12;
 const EXISTS: i32 = 3;
+const GET: i32 = 4;
+const SET: i32 = 5;
+const SYNC: i32 = 9;
+const CHECK: i32 = 13;
+const MULTI: i32 = 14;
+const MULTI_READ: i32 = 22;
+
+/// The end of the results of several operations.
+const END: i32 = -1;
 
 const SESSION: i64 = 0x1_0000_0001;
 
@@ -43,7 +52,8 @@ fn serve(mut stream: TcpStream, packets: &Mutex<Vec<usize>>) -> std::io::Result<
     stream.set_nodelay(true)?;
     let mut received = vec![0; 1 << 16];
     let mut filled = 0;
-    let mut server = Server { zxid: 1, standing: String::new(), out: Vec::new(), is_greeted: false };
+    let mut server =
+        Server { zxid: 1, czxid: 1, standing: String::new(), out: Vec::new(), is_greeted: false };
     loop {
         let read = stream.read(&mut received[filled..])?;
         if read == 0 {
@@ -76,6 +86,8 @@ fn number(bytes: &[u8]) -> i32 {
 
 struct Server {
     zxid: i64,
+    /// That of the last create: every znode has it.
+    czxid: i64,
     /// The name of the only contender.
     standing: String,
     out: Vec<u8>,
@@ -101,6 +113,7 @@ impl Server {
         body.extend(0_i32.to_be_bytes());
         match kind {
             CREATE => {
+                self.czxid = self.zxid;
                 let length = usize::try_from(number(&frame[8..12])).expect("a length");
                 let prefix = std::str::from_utf8(&frame[12..12 + length]).expect("a path");
                 let path = format!("{prefix}{:010}", self.zxid);
@@ -113,7 +126,22 @@ impl Server {
                 text(&mut body, &self.standing);
                 self.stat(&mut body);
             }
-            EXISTS => self.stat(&mut body),
+            EXISTS | SET => self.stat(&mut body),
+            GET => {
+                text(&mut body, "data");
+                self.stat(&mut body);
+            }
+            SYNC => text(&mut body, "/lock"),
+            MULTI => {
+                result(&mut body, CHECK);
+                result(&mut body, END);
+            }
+            MULTI_READ => {
+                result(&mut body, GET);
+                text(&mut body, "data");
+                self.stat(&mut body);
+                result(&mut body, END);
+            }
             _ => {}
         }
         self.send(&body);
@@ -121,7 +149,7 @@ impl Server {
 
     fn stat(&self, body: &mut Vec<u8>) {
         // czxid, mzxid, ctime, mtime; version, cversion, aversion; owner; data length, children; pzxid.
-        for long in [self.zxid, self.zxid, 0, 0] {
+        for long in [self.czxid, self.zxid, 0, 0] {
             body.extend(long.to_be_bytes());
         }
         body.extend([0; 12]);
@@ -135,6 +163,13 @@ impl Server {
         self.out.extend(length.to_be_bytes());
         self.out.extend(body);
     }
+}
+
+/// The header of the result of one of several operations (`MultiHeader`).
+fn result(out: &mut Vec<u8>, op: i32) {
+    out.extend(op.to_be_bytes());
+    out.push(u8::from(op == END));
+    out.extend(if op == END { -1_i32 } else { 0 }.to_be_bytes());
 }
 
 fn text(out: &mut Vec<u8>, text: &str) {

@@ -5,15 +5,16 @@ use super::convert::{
     to_results, to_stat, watched,
 };
 use super::reply::{Convert, Reply, Sleep};
-use super::shared::Slots;
-use super::{Sim, SimTreeWatch, SimWatch, register};
+use super::shared::{Core, Slots};
+use super::waiting::wake_all;
+use super::{Sim, SimTreeWatch, SimWatch};
 use crate::message::{Ask, AskOp, Creation, ReadOp};
 use crate::paths::Paths;
 use crate::world::HandleId;
 use std::future::Future;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Duration;
+use zk_recipes::session::Waiters;
 use zk_recipes::zk::{
     Armed, CreateMode, Created, Data, Discharge, Duty, DutyId, Error, Guid, InFlight, Listing, Op, OpResult,
     SessionId, Stat, Status, Time, ZooKeeper, duty, path,
@@ -209,15 +210,9 @@ impl ZooKeeper for SimClient {
     }
 
     fn changed(&self, seen: Status) -> impl Future<Output = Status> + Send + use<> {
-        let (sim, handle) = (self.sim.clone(), self.handle);
-        std::future::poll_fn(move |context| {
-            let mut core = sim.core();
-            let status = core.world.session(handle).status();
-            if status != seen {
-                return Poll::Ready(status);
-            }
-            register(&mut core.handles[usize::from(handle.0)].waiting, context);
-            Poll::Pending
+        let handle = self.handle;
+        self.sim.until(waiting_of(handle), move |core| {
+            Some(core.world.session(handle).status()).filter(|status| *status != seen)
         })
     }
 
@@ -286,17 +281,14 @@ impl ZooKeeper for SimClient {
 impl SimClient {
     /// Resolves when no clean-up duty of this session is running.
     fn duties_done(&self) -> impl Future<Output = ()> + Send + Unpin + use<> {
-        let (sim, handle) = (self.sim.clone(), usize::from(self.handle.0));
-        std::future::poll_fn(move |context| {
-            let mut core = sim.core();
-            let state = &mut core.handles[handle];
-            if state.duties == 0 {
-                return Poll::Ready(());
-            }
-            register(&mut state.waiting, context);
-            Poll::Pending
-        })
+        let handle = usize::from(self.handle.0);
+        self.sim.until(waiting_of(self.handle), move |core| (core.handles[handle].duties == 0).then_some(()))
     }
+}
+
+/// The tasks that wait for a change of that session.
+fn waiting_of(handle: HandleId) -> impl Fn(&mut Core) -> &mut Waiters {
+    move |core| &mut core.handles[usize::from(handle.0)].waiting
 }
 
 impl Discharge for SimClient {
@@ -320,8 +312,7 @@ impl Discharge for SimClient {
             sim.act(|core| {
                 let state = &mut core.handles[handle];
                 state.duties -= 1;
-                let mut waiting = std::mem::take(&mut state.waiting);
-                core.wakers.append(&mut waiting);
+                wake_all(&mut state.waiting, &mut core.wakers);
             });
         });
     }

@@ -12,6 +12,7 @@ mod convert;
 mod process;
 mod reply;
 mod shared;
+mod waiting;
 
 pub use client::SimClient;
 pub use process::Process;
@@ -28,8 +29,10 @@ use shared::{AnyChooser, AnyObserver, Chore, Core, ProcessState};
 use std::any::Any;
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
-use std::task::{Context, Poll, Waker};
+use std::task::Waker;
 use std::time::Duration;
+use waiting::wake_all;
+use zk_recipes::session::Waiters;
 use zk_recipes::zk::Time;
 #[allow(unused_imports, reason = "the documentation speaks of it")]
 use zk_recipes::zk::ZooKeeper;
@@ -107,9 +110,9 @@ impl Sim {
                 processes: Vec::new(),
                 guids: 0,
                 ended: false,
-                quiet: Vec::new(),
+                quiet: Waiters::default(),
                 rounds: 0,
-                stalled: Vec::new(),
+                stalled: Waiters::default(),
                 visits: 0,
                 owed_since: 0,
                 longest_lull: 0,
@@ -171,9 +174,10 @@ impl Sim {
         let slots = std::mem::take(&mut core.slots);
         let handles = std::mem::take(&mut core.handles);
         let processes = std::mem::take(&mut core.processes);
-        let wakers = [&mut core.wakers, &mut core.quiet, &mut core.stalled].map(std::mem::take);
+        let waiting = [&mut core.quiet, &mut core.stalled].map(std::mem::take);
+        let wakers = std::mem::take(&mut core.wakers);
         drop(guard);
-        drop((slots, handles, processes, wakers));
+        drop((slots, handles, processes, waiting, wakers));
     }
 
     /// Performs steps until one of them wakes a task.
@@ -187,12 +191,12 @@ impl Sim {
             let interleaving = core.world.config().is_interleaving();
             if !interleaving || core.wakers.is_empty() {
                 core.rounds += 1;
-                core.wakers.append(&mut core.stalled);
+                wake_all(&mut core.stalled, &mut core.wakers);
             }
             loop {
                 // A woken task may send requests, so the world is quiescent only when all tasks wait.
                 if core.wakers.is_empty() && !core.quiet.is_empty() && core.is_quiet() {
-                    core.wakers.append(&mut core.quiet);
+                    wake_all(&mut core.quiet, &mut core.wakers);
                 }
                 if !core.wakers.is_empty() || !chores.is_empty() {
                     // madsim draws among ready tasks from a stream that depends on the past. Runs that reach the same
@@ -261,6 +265,16 @@ impl Sim {
     fn act_unless_ended(&self, act: impl FnOnce(&mut Core)) {
         if !std::thread::panicking() && !self.core().ended {
             self.act(act);
+        }
+    }
+
+    /// The same for what is no part of the run.
+    fn unless_ended(&self, tidy: impl FnOnce(&mut Core)) {
+        if !std::thread::panicking() {
+            let mut core = self.core();
+            if !core.ended {
+                tidy(&mut core);
+            }
         }
     }
 
@@ -352,16 +366,8 @@ impl Sim {
 
     /// Resolves when every other task waits for the world.
     pub fn stalled(&self) -> impl Future<Output = ()> + Send + use<> {
-        let sim = self.clone();
         let seen = self.core().rounds;
-        std::future::poll_fn(move |context| {
-            let mut core = sim.core();
-            if core.rounds > seen {
-                return Poll::Ready(());
-            }
-            register(&mut core.stalled, context);
-            Poll::Pending
-        })
+        self.until(|core| &mut core.stalled, move |core| (core.rounds > seen).then_some(()))
     }
 
     /// Resolves when the world is quiescent; see [`World::is_quiet`].
@@ -371,15 +377,7 @@ impl Sim {
         async move {
             // A new task has not sent its requests yet.
             stalled.await;
-            std::future::poll_fn(move |context| {
-                let mut core = sim.core();
-                if core.is_quiet() {
-                    return Poll::Ready(());
-                }
-                register(&mut core.quiet, context);
-                Poll::Pending
-            })
-            .await;
+            sim.until(|core| &mut core.quiet, |core| core.is_quiet().then_some(())).await;
         }
     }
 
@@ -403,10 +401,4 @@ const UNPOISONED: &str = "a run that panicked is not used again";
 
 fn take_as<T: Any>(boxed: Box<dyn Any>) -> T {
     *boxed.downcast::<T>().expect("it was put there as this type")
-}
-
-fn register(waiting: &mut Vec<Waker>, context: &Context<'_>) {
-    if !waiting.iter().any(|waker| waker.will_wake(context.waker())) {
-        waiting.push(context.waker().clone());
-    }
 }

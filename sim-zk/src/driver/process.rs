@@ -1,11 +1,10 @@
 //! Client processes of the simulation.
 
-use super::shared::HandleState;
-use super::{Sim, SimClient, register};
+use super::shared::{Core, HandleState, ProcessState};
+use super::{Sim, SimClient};
 use crate::choose::Point;
 use crate::fault::{Fault, Victim};
 use std::future::Future;
-use std::task::Poll;
 use std::time::Duration;
 use zk_recipes::zk::ZooKeeper;
 
@@ -83,30 +82,23 @@ impl Process {
 
     /// Resolves when there have been more than `seen` cancellations.
     pub fn cancelled(&self, seen: u32) -> impl Future<Output = ()> + Send + use<> {
-        let (sim, id) = (self.sim.clone(), usize::from(self.id));
-        std::future::poll_fn(move |context| {
-            let mut core = sim.core();
-            let state = &mut core.processes[id];
-            if state.cancels > seen {
-                return Poll::Ready(());
-            }
-            register(&mut state.waiting, context);
-            Poll::Pending
-        })
+        self.until(move |state| state.cancels > seen)
     }
 
     /// Resolves when the process has crashed. For supervisors.
     pub fn crashed(&self) -> impl Future<Output = ()> + Send + use<> {
-        let (sim, id) = (self.sim.clone(), usize::from(self.id));
-        std::future::poll_fn(move |context| {
-            let mut core = sim.core();
-            let state = &mut core.processes[id];
-            if state.crashed {
-                return Poll::Ready(());
-            }
-            register(&mut state.waiting, context);
-            Poll::Pending
-        })
+        self.until(|state| state.crashed)
+    }
+
+    fn until<F>(&self, holds: F) -> impl Future<Output = ()> + Send + use<F>
+    where
+        F: Fn(&ProcessState) -> bool + Send + Unpin,
+    {
+        let id = usize::from(self.id);
+        self.sim.until(
+            move |core: &mut Core| &mut core.processes[id].waiting,
+            move |core: &Core| holds(&core.processes[id]).then_some(()),
+        )
     }
 
     /// Orders a fault for the next injection point at which it is possible. For scripts.

@@ -1,5 +1,6 @@
 //! The state behind the lock of a simulation, and the delivery of results to client code.
 
+use super::waiting::wake_all;
 use crate::choose::Chooser;
 use crate::message::Answer;
 use crate::observer::Observer;
@@ -7,7 +8,7 @@ use crate::session::{Failure, WatchItem};
 use crate::world::{Context, Effect, HandleId, World};
 use std::any::Any;
 use std::task::Waker;
-use zk_recipes::session::Slot;
+use zk_recipes::session::{Slot, Waiters};
 use zk_recipes::zk::{DutyId, Error, Event, TreeEvent};
 
 /// The results that simulated futures wait for.
@@ -37,10 +38,10 @@ pub(super) struct Core {
     /// The run is over: drops of futures are no longer part of it.
     pub(super) ended: bool,
     /// The tasks that wait for quiescence.
-    pub(super) quiet: Vec<Waker>,
+    pub(super) quiet: Waiters,
     /// The number of times that all tasks waited, and the tasks that wait for the next time.
     pub(super) rounds: u64,
-    pub(super) stalled: Vec<Waker>,
+    pub(super) stalled: Waiters,
     /// The uses of the simulation since the last step of the world.
     pub(super) visits: u32,
     /// The last time of progress or of fault injection.
@@ -52,7 +53,7 @@ pub(super) struct Core {
 /// The state of a session in the driver.
 #[derive(Default)]
 pub(super) struct HandleState {
-    pub(super) waiting: Vec<Waker>,
+    pub(super) waiting: Waiters,
     pub(super) duties: u32,
     pub(super) next_duty: DutyId,
 }
@@ -64,7 +65,7 @@ pub(super) struct ProcessState {
     pub(super) crashed: bool,
     /// Whether its code has returned.
     pub(super) is_over: bool,
-    pub(super) waiting: Vec<Waker>,
+    pub(super) waiting: Waiters,
     /// The number of names given to it in interleaving mode, where names must not reveal what other processes did
     /// before.
     pub(super) guids: u64,
@@ -126,18 +127,18 @@ impl Core {
                 self.slots.tell(watch, told, &mut self.wakers);
             }
             Effect::Changed { handle } => {
-                self.wakers.append(&mut self.handles[usize::from(handle.0)].waiting);
+                wake_all(&mut self.handles[usize::from(handle.0)].waiting, &mut self.wakers);
             }
             Effect::Rang { alarm } => self.slots.fill(alarm, Slot::Rang, &mut self.wakers),
             Effect::Cancelled { process } => {
                 let state = &mut self.processes[usize::from(process)];
                 state.cancels += 1;
-                self.wakers.append(&mut state.waiting);
+                wake_all(&mut state.waiting, &mut self.wakers);
             }
             Effect::Crashed { process } => {
                 let state = &mut self.processes[usize::from(process)];
                 state.crashed = true;
-                self.wakers.append(&mut state.waiting);
+                wake_all(&mut state.waiting, &mut self.wakers);
                 chores.push(Chore::Kill(process));
             }
             Effect::Paused { process } => chores.push(Chore::Pause(process)),

@@ -1,0 +1,64 @@
+//! Tasks that wait for a change in the simulation which is no answer: of a status, of a process, of the whole world.
+
+use super::Sim;
+use super::shared::Core;
+use std::future::{Future, poll_fn};
+use std::task::{Context, Poll, Waker};
+use zk_recipes::session::{Place, Waiters};
+
+impl Sim {
+    /// Resolves with what `look` finds, now or after a change of which the waiters in `queue` are told.
+    pub(super) fn until<T, Q, F>(
+        &self,
+        queue: Q,
+        look: F,
+    ) -> impl Future<Output = T> + Send + Unpin + use<T, Q, F>
+    where
+        Q: Fn(&mut Core) -> &mut Waiters + Send + Unpin,
+        F: Fn(&Core) -> Option<T> + Send + Unpin,
+    {
+        let mut waiter = Waiter { sim: self.clone(), queue, place: None };
+        poll_fn(move |context| waiter.poll(&look, context))
+    }
+}
+
+/// A future that waits. Dropped, it leaves nothing behind.
+struct Waiter<Q: Fn(&mut Core) -> &mut Waiters> {
+    sim: Sim,
+    queue: Q,
+    place: Option<Place>,
+}
+
+impl<Q: Fn(&mut Core) -> &mut Waiters> Waiter<Q> {
+    fn poll<T>(&mut self, look: impl Fn(&Core) -> Option<T>, context: &Context<'_>) -> Poll<T> {
+        let mut core = self.sim.core();
+        if let Some(found) = look(&core) {
+            return Poll::Ready(found);
+        }
+        let replaced = (self.queue)(&mut core).wait(&mut self.place, context);
+        drop(core);
+        drop(replaced);
+        Poll::Pending
+    }
+}
+
+impl<Q: Fn(&mut Core) -> &mut Waiters> Drop for Waiter<Q> {
+    fn drop(&mut self) {
+        let Some(place) = self.place.take() else { return };
+        let mut waker = None;
+        self.sim.unless_ended(|core| waker = (self.queue)(core).leave(place));
+        drop(waker);
+    }
+}
+
+/// Takes all wakers. A task is woken once, however many of its futures wait: in interleaving mode each waking is a turn.
+pub(super) fn wake_all(waiting: &mut Waiters, wakers: &mut Vec<Waker>) {
+    let mut all = Vec::new();
+    waiting.wake_all(&mut all);
+    let before = wakers.len();
+    for waker in all {
+        if !wakers[before..].iter().any(|other| other.will_wake(&waker)) {
+            wakers.push(waker);
+        }
+    }
+}
