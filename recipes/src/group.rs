@@ -76,6 +76,8 @@ pub enum WithData {
 /// # Cost
 ///
 /// Join and leave: one request each. A change costs an observer one notification and one request, with data two; one watch.
+/// One session may have 20,000 members with paths of 100 bytes, 9,000 with paths of 220: see `Options::max_ephemeral_bytes` of the
+/// client.
 ///
 /// # Examples
 ///

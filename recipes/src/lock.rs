@@ -63,7 +63,7 @@ pub struct LockOptions {
 ///
 /// Uncontended: two requests in one round trip, and one to release. Waiting: one watch, on the znode just ahead, and one
 /// list when it fires. A list has 52 bytes for each contender: with 10,000 of them, half a megabyte for each that joins or takes
-/// over.
+/// over. One session may have some 30,000 contenders, fewer with longer paths: see `Options::max_ephemeral_bytes` of the client.
 ///
 /// # Examples
 ///

@@ -47,8 +47,23 @@ pub(crate) enum Body {
     Many(Vec<Change>),
     /// The creation of a session, with its timeout in microseconds.
     Open { timeout: u64 },
-    /// The end of a session, with its ephemerals in order of deletion.
-    Close { ephemerals: Vec<PathId> },
+    /// The end of a session, with its ephemerals in order of deletion, and its length in a real server's log.
+    Close { ephemerals: Vec<PathId>, bytes: usize },
+}
+
+/// The bytes of the end of a session beside the paths: the header, the number of paths, the digest of the tree.
+pub(crate) const CLOSE_BYTES: usize = 32 + 4 + 12;
+
+/// What a real server with default settings can read again: `jute.maxbuffer`, and as much again
+/// (`BinaryInputArchive.checkLength`).
+const READABLE_BYTES: usize = 2 * 0xfffff;
+
+impl Txn {
+    /// Whether a real server writes it, and cannot read it again (ZOOKEEPER-4306). Other transactions are as short as their
+    /// requests.
+    pub(crate) fn is_unreadable(&self) -> bool {
+        matches!(self.body, Body::Close { bytes, .. } if bytes > READABLE_BYTES)
+    }
 }
 
 /// The request behind a transaction: the server that accepted it, and the number that it gave.

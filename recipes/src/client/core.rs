@@ -4,6 +4,7 @@
 //! 2. The session's task ([`link`](super::link)) is woken, writes them, reads replies, and passes those to the machine.
 //! 3. Answers and notifications go to the slots of their futures, which are woken when the lock is free again.
 
+use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -11,6 +12,7 @@ use std::time::Duration;
 
 use super::attempts::Attempts;
 use super::clock::Clock;
+use super::ephemerals::Ephemerals;
 use super::request::{Ask, Body, Real, Request, Root};
 use crate::session::{
     Answered, ClientSession, Failure, Incoming, Out, Outgoing, Password, Place, Servers, Slot, Slots,
@@ -19,12 +21,34 @@ use crate::session::{
 use crate::zk::{Error, Event, Over, SessionId, State, Status, Time, TreeEvent, path};
 
 /// The slots of futures.
-pub(super) type Waiting = Slots<Result<Body, Failure<i32>>, ()>;
+pub(super) type Waiting = Slots<Result<Body, Missed>, ()>;
+
+/// The reason why a request has no answer.
+#[derive(Debug)]
+pub(super) enum Missed {
+    Failed(Failure<i32>),
+    /// Not sent: the session's ephemerals would take so many bytes, and that is the limit.
+    Full {
+        bytes: usize,
+        limit: usize,
+    },
+}
+
+/// A request of a user, with the slots of its answer and of its watch.
+struct Call {
+    request: Request,
+    ticket: u32,
+    watch: Option<u32>,
+}
 
 /// Behind one lock.
 pub(super) struct Core {
     pub(super) machine: ClientSession<Real>,
     pub(super) slots: Waiting,
+    /// What the session owns; while it is read, the ticket of the reading, and the calls that are held.
+    ephemerals: Ephemerals,
+    reading: Option<u32>,
+    held: VecDeque<Call>,
     /// Pending actions of the machine. Empty between two calls; its capacity is reused.
     out: Vec<Out<Real>>,
     /// Frames to send, on the connection of this number.
@@ -67,7 +91,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    pub(super) fn new(timeout: Duration, servers: usize, root: Root) -> Shared {
+    pub(super) fn new(timeout: Duration, servers: usize, root: Root, max_ephemerals: usize) -> Shared {
         let clock = Clock::start();
         let timeout = u64::try_from(timeout.as_micros()).unwrap_or(u64::MAX);
         // To the machine the ensemble is one server: which of them is used is decided in each round of attempts.
@@ -75,6 +99,9 @@ impl Shared {
         let core = Core {
             machine: ClientSession::new(timeout, ensemble, clock.now().as_micros()),
             slots: Slots::default(),
+            ephemerals: Ephemerals::new(max_ephemerals),
+            reading: None,
+            held: VecDeque::new(),
             out: Vec::new(),
             frames: Vec::new(),
             conn: 0,
@@ -131,7 +158,7 @@ impl Shared {
         self.act(|core, now, out| {
             let ticket = core.slots.take();
             let watch = watch.map(|take| take(&mut core.slots));
-            core.machine.ask(now, Ask::User(Arc::new(request)), (), Some(ticket), watch, out);
+            core.call(Call { request, ticket, watch }, now, out);
             (ticket, watch)
         })
     }
@@ -297,6 +324,83 @@ impl Core {
 
     fn answered(&mut self, answered: Answered<Real>, out: &mut Vec<Out<Real>>, now: u64) {
         let Answered { ticket, result, .. } = answered;
+        self.ephemerals.answered(
+            ticket,
+            match &result {
+                Ok(body) => Some(Ok(body)),
+                Err(Failure::Refused(error)) => Some(Err(*error)),
+                Err(Failure::ConnectionLoss | Failure::Over(_)) => None,
+            },
+        );
+        if self.reading == Some(ticket) {
+            self.slots.release(ticket);
+            self.reading = None;
+            return self.read(result, now, out);
+        }
+        self.give(ticket, result.map_err(Missed::Failed), now, out);
+    }
+
+    /// Sends a request of a user, if there is room for the ephemerals that it creates.
+    fn call(&mut self, call: Call, now: u64, out: &mut Vec<Out<Real>>) {
+        if self.reading.is_none() && (self.has_room(&call) || self.machine.is_over()) {
+            return self.send(call, now, out);
+        }
+        if self.reading.is_none() {
+            // Others may have deleted some.
+            let settle = self.slots.take();
+            self.slots.forget(settle, (), None);
+            self.send(Call { request: Root::settle(), ticket: settle, watch: None }, now, out);
+            let ticket = self.slots.take();
+            self.send(Call { request: Root::ephemerals(), ticket, watch: None }, now, out);
+            self.reading = Some(ticket);
+        }
+        self.held.push_back(call);
+    }
+
+    fn has_room(&self, call: &Call) -> bool {
+        self.ephemerals.have_room_for(&call.request.effect)
+    }
+
+    fn send(&mut self, call: Call, now: u64, out: &mut Vec<Out<Real>>) {
+        let Call { mut request, ticket, watch } = call;
+        self.ephemerals.sent(ticket, std::mem::take(&mut request.effect));
+        self.machine.ask(now, Ask::User(Arc::new(request)), (), Some(ticket), watch, out);
+    }
+
+    /// The ephemerals of the session were read.
+    fn read(&mut self, result: Result<Body, Failure<i32>>, now: u64, out: &mut Vec<Out<Real>>) {
+        match result {
+            Ok(body) => {
+                self.ephemerals.are(&body);
+                self.send_held(None, now, out);
+            }
+            // An old server does not know the request: what was counted stands.
+            Err(Failure::Refused(_)) => self.send_held(None, now, out),
+            Err(lost) => self.send_held(Some(lost), now, out),
+        }
+    }
+
+    /// Sends the calls that are held. Those without room fail as the reading did, or since there is no room.
+    pub(super) fn send_held(&mut self, lost: Option<Failure<i32>>, now: u64, out: &mut Vec<Out<Real>>) {
+        while let Some(call) = self.held.pop_front() {
+            if self.has_room(&call) {
+                self.send(call, now, out);
+                continue;
+            }
+            let missed = lost.map_or_else(|| self.full(&call), Missed::Failed);
+            self.give(call.ticket, Err(missed), now, out);
+        }
+    }
+
+    fn full(&self, call: &Call) -> Missed {
+        Missed::Full {
+            bytes: self.ephemerals.bytes_with(&call.request.effect),
+            limit: self.ephemerals.limit(),
+        }
+    }
+
+    /// Fills the slot of an answer.
+    fn give(&mut self, ticket: u32, result: Result<Body, Missed>, now: u64, out: &mut Vec<Out<Real>>) {
         match self.slots.take_forgotten(ticket) {
             None => self.slots.fill(ticket, Slot::Answered(result), &mut self.wakers),
             Some(((), Some(watch))) => {

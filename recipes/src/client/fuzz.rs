@@ -129,7 +129,7 @@ struct Bench {
 impl Bench {
     fn new(options: u8) -> Bench {
         let root = Root::new(if options & 1 == 0 { "" } else { "/app" });
-        let shared = Arc::new(Shared::new(TIMEOUT, 1, root));
+        let shared = Arc::new(Shared::new(TIMEOUT, 1, root, usize::MAX));
         let credentials = match options & 2 {
             0 => Vec::new(),
             _ => vec![Credentials { scheme: "digest".to_owned(), secret: b"user:password".to_vec() }],

@@ -17,6 +17,7 @@
 //! | `frames` | the receive buffer |
 //! | `life` | what an operator is told of a session |
 //! | `clock` | the handle's clock, which goes on while the machine sleeps |
+//! | `ephemerals` | what the session's ephemerals take in the transaction that ends it |
 //! | `duties` | promises to clean up, on the runtime in which the handle was opened |
 //! | `fuzz` | what a fuzz target does with its bytes, behind the feature `fuzzing` |
 //!
@@ -59,6 +60,27 @@
 //!   refused with its size, or sent in parts ([`get_many`](ZooKeeper::get_many)).
 //! * An idle handle sends nothing but pings.
 //!
+//! # How many ephemerals a session may own
+//!
+//! Waiters, holders, members and registrations are ephemerals. When their session ends, its server logs one transaction with the
+//! paths of all of them, however long it is; above twice `jute.maxbuffer` no server can read it again, and none that has logged it
+//! starts again (ZOOKEEPER-4306; seen on 3.8.0). So a client counts the bytes of its session's ephemerals, 4 and the path with its
+//! chroot for each, and refuses the create that would pass [`max_ephemeral_bytes`](Options::max_ephemeral_bytes) before it is sent
+//! ([`Error::is_session_full`]). A recipe's call ends with that error, and leaves nothing. The default is what servers with default
+//! settings survive:
+//!
+//! | bytes of each path | ephemerals of a session |
+//! |---|---|
+//! | 30 | 61,679 |
+//! | 63, such as that of a contender for the lock `/locks/printer` | 31,299 |
+//! | 100 | 20,164 |
+//! | 220 | 9,362 |
+//! | 500 | 4,160 |
+//! | 905 | 2,307 |
+//!
+//! At the limit the ephemerals are read from the server before a create is refused, since other clients may have deleted some; the
+//! calls behind it wait for that (`getEphemerals`: ZooKeeper 3.6 or later). Beyond it, use several sessions.
+//!
 //! # Features of the crate
 //!
 //! | feature | what it adds |
@@ -73,6 +95,7 @@ mod attempts;
 mod clock;
 mod core;
 mod duties;
+mod ephemerals;
 mod failed;
 mod frames;
 #[cfg(any(test, feature = "fuzzing"))]

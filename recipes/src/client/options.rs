@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::acl::Acl;
 use super::address::Address;
+use super::ephemerals;
 use super::handshake::Handshake;
 use super::request::within_limit;
 use crate::wire::jute::LENGTH_BYTES;
@@ -48,6 +49,13 @@ pub struct Options {
     pub credentials: Vec<Credentials>,
     /// The access list of every znode that is created: directories, contenders, items. Existing znodes are not changed.
     pub acl: Acl,
+    /// The most bytes of the session's ephemerals: of their paths, chroot included, and 4 for each. The create that would pass it
+    /// fails with [`Error::SessionFull`].
+    ///
+    /// When the session ends, the server logs all of these paths in one transaction; above twice `jute.maxbuffer` no server can
+    /// read that again, and none that has logged it starts again (ZOOKEEPER-4306). The default is what servers with default settings
+    /// survive: 2,097,086 bytes.
+    pub max_ephemeral_bytes: usize,
     /// TLS with every server; without it traffic can be read and changed in transit.
     #[cfg(feature = "client-tls")]
     pub tls: Option<Tls>,
@@ -77,6 +85,7 @@ impl Options {
             max_reply_bytes: Options::MAX_REPLY_BYTES,
             credentials: Vec::new(),
             acl: Acl::anyone(),
+            max_ephemeral_bytes: ephemerals::MAX_BYTES,
             #[cfg(feature = "client-tls")]
             tls: None,
             #[cfg(feature = "client-sasl")]
@@ -117,6 +126,12 @@ impl Options {
             fails_fast: self.fails_fast,
             max_reply_bytes: self.max_reply_bytes,
         }
+    }
+
+    /// Limits the bytes of the session's ephemerals: see [`max_ephemeral_bytes`](Self::max_ephemeral_bytes).
+    pub const fn with_max_ephemeral_bytes(mut self, bytes: usize) -> Options {
+        self.max_ephemeral_bytes = bytes;
+        self
     }
 
     /// Sets the access list of created znodes.

@@ -11,7 +11,7 @@ use tokio::runtime::Handle;
 use tokio::time::Sleep;
 
 use super::clock::instant_in;
-use super::core::Shared;
+use super::core::{Missed, Shared};
 use super::request::{Root, Said};
 use super::session::Session;
 use crate::session::Failure;
@@ -60,9 +60,10 @@ impl<T> Future for Reply<T> {
         this.state = Err(None);
         let result = match result {
             Ok(body) => (this.convert)(&shared.root, Ok(body)),
-            Err(Failure::Refused(error)) => (this.convert)(&shared.root, Err(error)),
-            Err(Failure::ConnectionLoss) => Err(Error::ConnectionLoss),
-            Err(Failure::Over(why)) => Err(Error::SessionOver(why)),
+            Err(Missed::Failed(Failure::Refused(error))) => (this.convert)(&shared.root, Err(error)),
+            Err(Missed::Failed(Failure::ConnectionLoss)) => Err(Error::ConnectionLoss),
+            Err(Missed::Failed(Failure::Over(why))) => Err(Error::SessionOver(why)),
+            Err(Missed::Full { bytes, limit }) => Err(Error::SessionFull { bytes, limit }),
         };
         // Dropping this value removes a watch that was armed although the reply is unreadable.
         let watch = this.watch.take().map(|watch| Watch::new(shared, watch));

@@ -9,6 +9,7 @@ mod tests;
 use std::sync::Arc;
 
 use super::acl::Acl;
+use super::ephemerals::{Effect, PathNumber};
 use crate::session::{List, Protocol, Watching};
 use crate::wire::jute::{In, LENGTH_BYTES, Out};
 use crate::wire::number;
@@ -36,6 +37,8 @@ pub(super) struct Request {
     pub(super) body: Vec<u8>,
     /// The watch that it arms on success.
     pub(super) arms: Option<(List, Arc<str>)>,
+    /// What it does to the session's ephemerals.
+    pub(super) effect: Effect,
 }
 
 /// The body of a reply.
@@ -151,7 +154,8 @@ impl Root {
             // A watch that could not be registered again would keep the session from every later connection.
             within_limit(REWATCH_BYTES + self.bytes_of(path))?;
         }
-        bounded(Request { op, body: out.done(), arms: arms.map(|list| (list, path.into())) })
+        let arms = arms.map(|list| (list, path.into()));
+        bounded(Request { op, body: out.done(), arms, effect: Effect::Nothing })
     }
 
     pub(super) fn create(
@@ -164,7 +168,27 @@ impl Root {
         let mut out = Out::default();
         self.write_create(&mut out, path, data, mode, acl)?;
         let op = if mode == CreateMode::Container { number::CREATE_CONTAINER } else { number::CREATE_2 };
-        bounded(Request { op, body: out.done(), arms: None })
+        let effect = self.effect_of_create(path, mode);
+        bounded(Request { op, body: out.done(), arms: None, effect })
+    }
+
+    fn effect_of_create(&self, path: &str, mode: CreateMode) -> Effect {
+        match mode.is_ephemeral() {
+            true => Effect::creates(self.bytes_of(path), mode.is_sequential()),
+            false => Effect::Nothing,
+        }
+    }
+
+    fn effect_of_delete(&self, path: &str) -> Effect {
+        Effect::Deletes(PathNumber::of(&self.0, path))
+    }
+
+    fn effect_of(&self, op: &Op) -> Effect {
+        match op {
+            Op::Create { path, mode, .. } => self.effect_of_create(path, *mode),
+            Op::Delete { path, .. } => self.effect_of_delete(path),
+            Op::Set { .. } | Op::Check { .. } => Effect::Nothing,
+        }
     }
 
     fn write_create(
@@ -189,7 +213,8 @@ impl Root {
     }
 
     pub(super) fn delete(&self, path: &str, version: Option<i32>) -> Result<Request, Error> {
-        self.request(number::DELETE, path, None, |out| _ = out.int(any(version)))
+        let request = self.request(number::DELETE, path, None, |out| _ = out.int(any(version)))?;
+        Ok(Request { effect: self.effect_of_delete(path), ..request })
     }
 
     pub(super) fn set(&self, path: &str, data: &[u8], version: Option<i32>) -> Result<Request, Error> {
@@ -240,7 +265,8 @@ impl Root {
             self.write_op(&mut out, op, acl)?;
         }
         end(&mut out);
-        bounded(Request { op: number::MULTI, body: out.done(), arms: None })
+        let effect = Effect::several(ops.iter().map(|op| self.effect_of(op)));
+        bounded(Request { op: number::MULTI, body: out.done(), arms: None, effect })
             .map_err(|e| Error::BadInput(format!("{} operations: {}", ops.len(), reason(&e))))
     }
 
@@ -271,6 +297,22 @@ impl Root {
             }
         }
         Ok(())
+    }
+
+    /// A write that changes nothing: what is sent behind it reads what all earlier requests have done.
+    pub(super) fn settle() -> Request {
+        let mut out = Out::default();
+        operation(&mut out, number::CHECK);
+        out.text("/").int(any(None));
+        end(&mut out);
+        Request { op: number::MULTI, body: out.done(), arms: None, effect: Effect::Nothing }
+    }
+
+    /// A read of the paths of all ephemerals of the session, in the server's names (`getEphemerals`: ZooKeeper 3.6 or later).
+    pub(super) fn ephemerals() -> Request {
+        let mut out = Out::default();
+        out.text("/");
+        Request { op: number::GET_EPHEMERALS, body: out.done(), arms: None, effect: Effect::Nothing }
     }
 
     /// The whole frame of a request, behind what is there already.
@@ -326,7 +368,7 @@ const REWATCH_BYTES: usize = HEADER_BYTES + 8 + 5 * LENGTH_BYTES;
 /// A read of several znodes.
 fn read(mut out: Out) -> Result<Request, Error> {
     end(&mut out);
-    bounded(Request { op: number::MULTI_READ, body: out.done(), arms: None })
+    bounded(Request { op: number::MULTI_READ, body: out.done(), arms: None, effect: Effect::Nothing })
 }
 
 /// Refuses a request that exceeds a server's limit.

@@ -12,7 +12,7 @@ use tokio::runtime::Handle;
 
 use super::acl::Acl;
 use super::address;
-use super::core::{Shared, random};
+use super::core::{Missed, Shared, random};
 use super::life;
 use super::link;
 use super::options::Options;
@@ -36,7 +36,7 @@ impl Session {
         shuffle(&mut servers);
         let (count, limits) = (servers.len(), options.limits());
         let handshake = options.handshake(servers)?;
-        let shared = Arc::new(Shared::new(options.session_timeout, count, root));
+        let shared = Arc::new(Shared::new(options.session_timeout, count, root, options.max_ephemeral_bytes));
         runtime.spawn(link::drive(shared.clone(), handshake, limits));
         // From here on the session ends with this value, even if the future is dropped.
         let session = Arc::new(Session { shared, acl: options.acl.clone(), runtime });
@@ -58,7 +58,7 @@ impl Session {
             let status = match seen {
                 None => shared.status(),
                 Some(seen) if seen.over().is_some() => return None,
-                Some(seen) => poll_fn(|context| shared.poll_changed(seen, context)).await,
+                Some(seen) => shared.changed(seen).await,
             };
             Some((status, (shared, Some(status))))
         }))
@@ -115,6 +115,8 @@ impl Session {
                 core.wake_link();
                 return None;
             }
+            // What was called before is applied.
+            core.send_held(None, now, out);
             let ticket = core.slots.take();
             core.machine.ask(now, Ask::Close, (), Some(ticket), None, out);
             Some(ticket)
@@ -129,9 +131,9 @@ impl Session {
     ) -> std::task::Poll<Result<(), Error>> {
         self.shared.lock().slots.poll_answer(ticket, context).map(|result| match result {
             // Closing a session that is over, or that another clone is closing, is no error.
-            Ok(_) | Err(Failure::Over(_)) => Ok(()),
-            Err(Failure::Refused(error)) => Err(Error::from_code_number(error)),
-            Err(Failure::ConnectionLoss) => Err(Error::ConnectionLoss),
+            Ok(_) | Err(Missed::Failed(Failure::Over(_))) => Ok(()),
+            Err(Missed::Failed(Failure::Refused(error))) => Err(Error::from_code_number(error)),
+            Err(Missed::Failed(Failure::ConnectionLoss) | Missed::Full { .. }) => Err(Error::ConnectionLoss),
         })
     }
 
@@ -150,6 +152,7 @@ impl Drop for Session {
             if core.machine.close_unconnected(out) {
                 core.hang_up = true;
             } else {
+                core.send_held(None, now, out);
                 let ticket = core.slots.take();
                 core.slots.forget(ticket, (), None);
                 core.machine.ask(now, Ask::Close, (), Some(ticket), None, out);

@@ -156,6 +156,7 @@ impl Outcome for Error {
             Error::Revoked => "revoked",
             Error::ClaimLost => "claim_lost",
             Error::Exhausted(_) => "exhausted",
+            Error::SessionFull { .. } => "session_full",
             Error::Late => "late",
             Error::NoTransaction(_) => "no_transaction",
             Error::NotAParticipant(_) => "not_a_participant",

@@ -36,6 +36,18 @@ pub enum Error {
     /// The server refused it for a reason of its own (its load, a quota, read-only mode): certainly not applied.
     #[error("the server refused: {0}")]
     Refused(Code),
+    /// The session's ephemerals would take more bytes than its client allows, in the transaction with which the ensemble ends
+    /// the session: see `Options::max_ephemeral_bytes` of the client. Nothing was sent.
+    #[error(
+        "the session is full: its ephemerals would take {bytes} bytes in the transaction that ends it, and {limit} are allowed, \
+         since a server cannot read again what is longer"
+    )]
+    SessionFull {
+        /// The bytes that they would take.
+        bytes: usize,
+        /// The limit.
+        limit: usize,
+    },
     /// No server accepted a session in time.
     #[error("no server could be reached")]
     Unreachable,
@@ -160,7 +172,7 @@ impl Error {
     /// clean-up that only this client can do is retried then.
     pub(crate) fn says_nothing_of_the_tree(&self) -> bool {
         match self {
-            Error::Refused(_) | Error::NoAuth | Error::Unexpected(_) => true,
+            Error::Refused(_) | Error::NoAuth | Error::Unexpected(_) | Error::SessionFull { .. } => true,
             Error::Multi { cause, .. } => cause.says_nothing_of_the_tree(),
             _ => false,
         }
@@ -170,6 +182,11 @@ impl Error {
     /// would deny.
     pub(crate) fn while_in_doubt(self) -> Error {
         if self.says_nothing_of_the_tree() { Error::ConnectionLoss } else { self }
+    }
+
+    /// Whether the session owns as many ephemerals as its client allows: nothing was sent, and another session has room.
+    pub fn is_session_full(&self) -> bool {
+        matches!(self, Error::SessionFull { .. })
     }
 
     /// Whether the session has ended, so that the handle is unusable.

@@ -71,6 +71,9 @@ pub struct Options {
     pub tick: Duration,
     /// Whether containers and znodes with a TTL are allowed (`zookeeper.extendedTypesEnabled`).
     pub extended_types: bool,
+    /// Whether members die of a session with too many ephemerals, as real ones do: see `Settings::dies_of_long_closes` of
+    /// `sim-zk`.
+    pub dies_of_long_closes: bool,
     /// The user who may do everything, as `user:digest` (`zookeeper.DigestAuthenticationProvider.superDigest`).
     pub super_digest: Option<String>,
     /// The period at which empty containers and expired TTL znodes are deleted (`znode.container.checkIntervalMs`).
@@ -99,6 +102,7 @@ impl Default for Options {
             port: 0,
             tick: Duration::from_secs(2),
             extended_types: false,
+            dies_of_long_closes: false,
             super_digest: None,
             reap_every: Some(Duration::from_secs(60)),
             address: IpAddr::V4(Ipv4Addr::LOCALHOST),
@@ -369,6 +373,7 @@ fn front_of(options: &Options, addresses: Vec<SocketAddr>, wall_clock_ms: i64) -
         tick: micros(options.tick),
         settings: Settings {
             extended_types: options.extended_types,
+            dies_of_long_closes: options.dies_of_long_closes,
             super_digest: options.super_digest.clone(),
             filter_events: true,
             members: members_of(&addresses),

@@ -35,6 +35,9 @@ pub(super) struct Serve {
     /// Allow znodes with a TTL (`zookeeper.extendedTypesEnabled`)
     #[arg(long)]
     extended_types: bool,
+    /// Let members die, as real ones do, of a session whose ephemerals take more than 2 MB when it ends (ZOOKEEPER-4306)
+    #[arg(long)]
+    dies_of_long_closes: bool,
     /// The user who may do everything, as `user:digest` (`superDigest`)
     #[arg(long, value_name = "USER:DIGEST")]
     super_digest: Option<String>,
@@ -88,6 +91,7 @@ impl Serve {
             port: self.port,
             tick: self.tick,
             extended_types: self.extended_types,
+            dies_of_long_closes: self.dies_of_long_closes,
             super_digest: self.super_digest,
             reap_every: Some(self.reap_every),
             address: self.address,

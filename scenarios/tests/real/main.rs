@@ -7,6 +7,7 @@ mod clients;
 mod common;
 mod conformance;
 mod ensemble;
+mod ephemerals;
 mod examples;
 mod faults;
 mod idle;

@@ -26,7 +26,7 @@ const BUSY: Options = Options::new(Duration::from_secs(6));
 const SHORT: Options = Options::new(Duration::from_secs(3));
 
 const QUEUE: QueueOptions =
-    QueueOptions { delivery: Delivery::AtMostOnce, idle: Idle::HerdFree, parents: Parents::Create };
+    QueueOptions { delivery: Delivery::AtMostOnce, idle: Idle::HerdFree, parents: Parents::Container };
 
 /// How often connections break in other places.
 const SEEDS: u64 = 2;

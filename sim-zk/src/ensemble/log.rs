@@ -10,6 +10,9 @@ pub(crate) struct Log {
     entries: VecDeque<Arc<Txn>>,
     /// The zxid of the last entry dropped from the front.
     base: i64,
+    /// The number of entries that a real server cannot read again. It stays when they are dropped from the front: a snapshot
+    /// is rare, and until then a server reads them when it starts.
+    unreadable: usize,
 }
 
 impl Log {
@@ -20,7 +23,13 @@ impl Log {
 
     pub(crate) fn append(&mut self, txn: Arc<Txn>) {
         assert!(txn.zxid > self.last(), "a log is in the order of zxids");
+        self.unreadable += usize::from(txn.is_unreadable());
         self.entries.push_back(txn);
+    }
+
+    /// Returns whether a real server can start with it.
+    pub(crate) fn is_readable(&self) -> bool {
+        self.unreadable == 0
     }
 
     /// Returns the entries after `from`, up to `to`.
@@ -37,7 +46,8 @@ impl Log {
     /// adds missing ones.
     pub(crate) fn follow(&mut self, leader: &Log, to: i64) {
         while self.entries.back().is_some_and(|txn| txn.zxid > to || !leader.has(txn.zxid)) {
-            self.entries.pop_back();
+            let removed = self.entries.pop_back();
+            self.unreadable -= usize::from(removed.is_some_and(|txn| txn.is_unreadable()));
         }
         for txn in leader.between(self.last(), to) {
             self.append(txn.clone());

@@ -53,6 +53,13 @@ impl Member {
 
     fn written(&mut self, txn: Arc<Txn>, env: &mut Env<'_>) {
         let zxid = txn.zxid;
+        if env.config.settings.dies_of_long_closes
+            && txn.is_unreadable()
+            && matches!(self.role, Role::Following(_))
+        {
+            // A follower cannot read the proposal.
+            return self.crash(env);
+        }
         self.log.append(txn);
         match &self.role {
             Role::Leading(_) => self.acknowledged(self.id, zxid, env),

@@ -59,7 +59,7 @@ impl Replica {
                 return Ok(Answer::Multi(done.collect()));
             }
             Body::Open { timeout } => self.open(txn, *timeout, env),
-            Body::Close { ephemerals } => self.close(txn, ephemerals, env),
+            Body::Close { ephemerals, .. } => self.close(txn, ephemerals, env),
         }
         Ok(Answer::Nothing)
     }

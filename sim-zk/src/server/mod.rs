@@ -47,6 +47,10 @@ pub struct Settings {
     /// The number of children that every new znode has had before its first one, which is the number of its first sequential child:
     /// 0 on a real server. A greater one stands for directories that have been in use for long.
     pub first_number: i32,
+    /// Whether a server dies of a session with too many ephemerals, as a real one does (ZOOKEEPER-4306): it logs the end of the
+    /// session with their paths in one transaction, and if that is longer than twice `jute.maxbuffer`, here 2,097,150 bytes, no server
+    /// can read it. Followers end at once, and a server that has logged it does not start again.
+    pub dies_of_long_closes: bool,
 }
 
 impl Default for Settings {
@@ -57,6 +61,7 @@ impl Default for Settings {
             filter_events: true,
             members: None,
             first_number: 0,
+            dies_of_long_closes: false,
         }
     }
 }

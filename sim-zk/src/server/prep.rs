@@ -10,8 +10,9 @@ use crate::injected_bug::InjectedBug;
 use crate::message::{Ask, AskOp, Code, Content, CreateForm, Creation, Refusal};
 use crate::paths::{PathId, Paths};
 use crate::tree::Tree;
-use crate::txn::{Body, Change, Life};
+use crate::txn::{Body, CLOSE_BYTES, Change, Life};
 use std::collections::BTreeMap;
+use zk_recipes::wire::jute::LENGTH_BYTES;
 use zk_recipes::zk::SessionId;
 
 /// The tree as it will be after all proposals.
@@ -76,7 +77,8 @@ impl Prep {
             }
             self.pending.add(zxid, *path, None);
         }
-        Body::Close { ephemerals }
+        let bytes = ephemerals.iter().map(|path| LENGTH_BYTES + paths.text(*path).len()).sum::<usize>();
+        Body::Close { ephemerals, bytes: CLOSE_BYTES + bytes }
     }
 
     /// Handles `deleteContainer`: deletes a znode that still has no children.

@@ -135,7 +135,7 @@ impl Bench {
     fn close(&mut self, session: i64) -> Vec<String> {
         let txn = self.propose_close(session);
         self.commit(&txn).expect("an end is not refused");
-        let Body::Close { ephemerals } = &txn.body else { panic!("an end is an end") };
+        let Body::Close { ephemerals, .. } = &txn.body else { panic!("an end is an end") };
         ephemerals.iter().map(|path| self.paths.text(*path).to_owned()).collect()
     }
 

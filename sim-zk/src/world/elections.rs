@@ -125,6 +125,10 @@ impl World {
             let member = &self.members[usize::from(*id)];
             (member.epoch, member.log.last(), *id)
         })?;
+        if !self.can_read_log_of(best) {
+            // Nobody can follow it, and it has what the others lack.
+            return None;
+        }
         let mut members: Vec<u8> =
             heard.into_iter().filter(|o| *o != best && self.hear_each_other(best, *o)).collect();
         members.insert(0, best);
@@ -145,6 +149,9 @@ impl World {
 
     /// Makes a server follow a leader.
     fn join(&mut self, leader: u8, follower: u8, context: &mut Context<'_>) {
+        if !self.can_read_log_of(leader) {
+            return self.kill(follower, context);
+        }
         self.reset_server_links(leader, follower);
         let leads = &self.members[usize::from(leader)];
         // Whatever a quorum has logged is committed, however slow the disk of the leader is.

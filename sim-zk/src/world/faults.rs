@@ -149,11 +149,16 @@ impl World {
         }
     }
 
-    /// Restarts a crashed server.
+    /// Restarts a crashed server, unless it cannot read its log.
     pub(crate) fn start(&mut self, id: u8, context: &mut Context<'_>) {
-        if self.members[usize::from(id)].is_down() {
+        if self.members[usize::from(id)].is_down() && self.can_read_log_of(id) {
             self.with_member(id, context, |member, _| member.role = crate::ensemble::Role::Looking);
         }
+    }
+
+    /// Returns whether servers can read what that one has logged.
+    pub(super) fn can_read_log_of(&self, id: u8) -> bool {
+        !self.config.settings.dies_of_long_closes || self.members[usize::from(id)].log.is_readable()
     }
 
     /// Returns both directions of a server link.

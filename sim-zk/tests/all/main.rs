@@ -8,6 +8,7 @@ mod faults;
 mod impossible;
 mod interleaving;
 mod listed;
+mod long_closes;
 mod reachable;
 mod runs;
 mod simulated_sessions;

@@ -309,7 +309,7 @@ fn an_end_takes_what_is_pending_into_account() {
         pending.push(bench.propose_create(who, path, 1));
     }
     pending.push(bench.propose_close(2));
-    let Body::Close { ephemerals } = &pending[6].body else { panic!("an end is an end") };
+    let Body::Close { ephemerals, .. } = &pending[6].body else { panic!("an end is an end") };
     let mut listed: Vec<&str> = ephemerals.iter().map(|path| bench.paths.text(*path)).collect();
     listed.sort_unstable();
     assert_eq!(listed, ["/again", "/new", "/stays"]);
