@@ -40,48 +40,68 @@ impl Address {
             _ => (None, text),
         };
         let bad = |why: &str| Error::BadInput(format!("connect string: {text:?} {why}"));
-        let (host, port) = match rest.strip_prefix('[') {
-            Some(inner) => {
-                let (host, port) = inner.split_once(']').ok_or_else(|| bad("has no ']'"))?;
-                (host, port.strip_prefix(':'))
-            }
+        let (host, behind) = match rest.strip_prefix('[') {
+            Some(inner) => inner.split_once(']').ok_or_else(|| bad("has no ']'"))?,
             None if rest.matches(':').count() > 1 => {
                 return Err(bad("has several colons: write an IPv6 address as [address]:port"));
             }
-            None => rest.split_once(':').map_or((rest, None), |(host, port)| (host, Some(port))),
+            None => rest.split_at(rest.find(':').unwrap_or(rest.len())),
         };
-        if host.is_empty() || host.contains(char::is_whitespace) {
+        if host.is_empty() {
             return Err(bad("names no host"));
         }
-        let port = match port {
-            None => PORT,
-            Some(port) => {
-                port.parse().ok().filter(|port| *port != 0).ok_or_else(|| bad("has no good port"))?
-            }
+        if host.contains(char::is_whitespace) {
+            return Err(bad("has a blank in the name of its host"));
+        }
+        let port = match behind.strip_prefix(':') {
+            None if behind.is_empty() => PORT,
+            None => return Err(bad("has something between ']' and its end that is no ':port'")),
+            Some(port) => parse_port(port).ok_or_else(|| bad("has no good port"))?,
         };
         Ok(Address { host: host.to_owned(), port, secure })
     }
 }
 
-/// Parses a connect string: `host:port`, several of them separated by commas, and a path at the end.
+/// A port other than 0, in digits alone.
+fn parse_port(text: &str) -> Option<u16> {
+    let has_digits_only = text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|port| has_digits_only && *port != 0)
+}
+
+/// Where the chroot begins: at the first slash that is not in the mark of a server.
+fn root_at(connect_string: &str) -> Option<usize> {
+    let mut server = 0;
+    loop {
+        let rest = &connect_string[server..];
+        let text = rest.trim_start();
+        let mark = [SECURE, PLAIN].into_iter().find(|mark| text.starts_with(mark)).map_or(0, str::len);
+        let from = server + rest.len() - text.len() + mark;
+        let next = connect_string[from..].find([',', '/'])? + from;
+        if connect_string[next..].starts_with('/') {
+            return Some(next);
+        }
+        server = next + 1;
+    }
+}
+
+/// Parses a connect string: `host:port`, several of them separated by commas, and a path at the end. As for other clients,
+/// blanks around a server and commas too many do no harm.
 ///
 /// # Errors
 ///
 /// [`Error::BadInput`] with the invalid part.
 pub(super) fn parse(connect_string: &str) -> Result<(Vec<Address>, Root), Error> {
-    // The path begins behind the last server, whose mark has slashes of its own.
-    let last = connect_string.rfind(',').map_or(0, |at| at + 1);
-    let marked = connect_string[last..].find("://").map_or(last, |at| last + at + "://".len());
-    let (servers, root) = match connect_string[marked..].find('/') {
-        Some(at) => connect_string.split_at(marked + at),
-        None => (connect_string, ""),
-    };
+    let (servers, root) = connect_string.split_at(root_at(connect_string).unwrap_or(connect_string.len()));
     // A slash alone is the root, as for the Java client.
     let root = if root == "/" { "" } else { root };
     if !root.is_empty() {
         path::validate(root)?;
     }
-    let servers: Vec<Address> = servers.split(',').map(Address::parse).collect::<Result<_, _>>()?;
+    let servers = servers.split(',').map(str::trim).filter(|server| !server.is_empty());
+    let servers: Vec<Address> = servers.map(Address::parse).collect::<Result<_, _>>()?;
+    if servers.is_empty() {
+        return Err(Error::BadInput(format!("connect string: {connect_string:?} names no host")));
+    }
     if servers.len() > usize::from(u8::MAX) {
         return Err(Error::BadInput(format!("connect string: {} servers; 255 are the most", servers.len())));
     }
@@ -111,6 +131,18 @@ mod tests {
         assert_eq!(told("[::1]:99,10.0.0.1/app/x"), r#"["::1 99", "10.0.0.1 2181"] Root("/app/x")"#);
         assert_eq!(told("a/"), r#"["a 2181"] Root("")"#);
         assert_eq!(told("tcp://a:1,tcp+tls://b/app"), r#"["-a 1", "+b 2181"] Root("/app")"#);
+        assert_eq!(told("tcp://a:1/b,c/tcp://d"), r#"bad input: path "/b,c/tcp://d" has an empty component"#);
+        assert_eq!(told("a,b/c,d"), r#"["a 2181", "b 2181"] Root("/c,d")"#);
+    }
+
+    #[test]
+    fn blanks_around_servers_and_commas_too_many_do_no_harm() {
+        let two = r#"["a 1", "b 2181"] Root("")"#;
+        for text in ["a:1,b,", " a:1 , b ", ",a:1,,b", "a:1,\tb\n", "a:1, b ,/"] {
+            assert_eq!(told(text), two, "{text:?}");
+        }
+        assert_eq!(told(" tcp://a:1 , tcp+tls://[::1] /x y"), r#"["-a 1", "+::1 2181"] Root("/x y")"#);
+        assert_eq!(told("a:1, /app"), r#"["a 1"] Root("/app")"#);
     }
 
     #[test]
@@ -118,7 +150,20 @@ mod tests {
         assert_eq!(told(""), r#"bad input: connect string: "" names no host"#);
         assert_eq!(told("a:0"), r#"bad input: connect string: "a:0" has no good port"#);
         assert_eq!(told("a:b"), r#"bad input: connect string: "a:b" has no good port"#);
-        assert_eq!(told("a,,b"), r#"bad input: connect string: "" names no host"#);
+        assert_eq!(told(" ,"), r#"bad input: connect string: " ," names no host"#);
+        assert_eq!(told("/app"), r#"bad input: connect string: "/app" names no host"#);
+        assert_eq!(told(":2181"), r#"bad input: connect string: ":2181" names no host"#);
+        assert_eq!(
+            told("a b:1"),
+            r#"bad input: connect string: "a b:1" has a blank in the name of its host"#
+        );
+        assert_eq!(told("a:"), r#"bad input: connect string: "a:" has no good port"#);
+        assert_eq!(told("a:+1"), r#"bad input: connect string: "a:+1" has no good port"#);
+        assert_eq!(
+            told("[::1]2182"),
+            r#"bad input: connect string: "[::1]2182" has something between ']' and its end that is no ':port'"#
+        );
+        assert_eq!(told("[::1"), r#"bad input: connect string: "[::1" has no ']'"#);
         assert_eq!(
             told("::1"),
             r#"bad input: connect string: "::1" has several colons: write an IPv6 address as [address]:port"#
