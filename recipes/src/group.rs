@@ -1,7 +1,7 @@
 //! Group membership: a directory whose children are the live members.
 //!
-//! 1. Join: claim the member's name as an ephemeral, and wait for the end of a former session with the same id. Without an
-//!    id the name is a guid.
+//! 1. Join: claim the member's name as an ephemeral; if a former session has the same id, fail or wait for its end. Without
+//!    an id the name is a guid.
 //! 2. A membership is held like a lock, and is lost with the session. Leave: delete the znode.
 //! 3. Observe: list the directory with a watch, in one request; return the list if it differs from the last one. A missing
 //!    directory has no members: watch for its creation.
@@ -39,11 +39,11 @@ pub struct GroupOptions {
 }
 
 impl Default for GroupOptions {
-    /// Containers, wait for a member of the same id to go, stop when the connection is lost, a tenth of the timeout.
+    /// Containers, fail if the id is taken, stop when the connection is lost, a tenth of the timeout.
     fn default() -> Self {
         GroupOptions {
             parents: Parents::Container,
-            if_taken: IfTaken::Wait,
+            if_taken: IfTaken::default(),
             on_suspect: OnSuspect::Stop,
             margin: None,
         }
@@ -117,7 +117,10 @@ impl<Z: ZooKeeper> Group<Z> {
         Ok(Group { zk: zk.clone(), directory, options, claims: Claims::default() })
     }
 
-    /// Joins with an id, or with a fresh guid. Waits for a member with that id, even of a former session of this client.
+    /// Joins with an id, or with a fresh guid.
+    ///
+    /// A member with that id, even of a former session of this client, is an owner: the call fails, or waits for its end, by
+    /// [`IfTaken`]. A client that restarts under its old id waits.
     ///
     /// # Cancellation
     ///
@@ -136,8 +139,8 @@ impl<Z: ZooKeeper> Group<Z> {
     ///
     /// # Errors
     ///
-    /// [`Error::AlreadyJoined`] for an id that this session has; [`Error::is_taken`] with [`IfTaken::Fail`];
-    /// [`Error::is_bad_input`] for an id that is empty, has a slash, or violates ZooKeeper's path rules, for data that do
+    /// [`Error::AlreadyJoined`] for an id that this session has; [`Error::is_taken`] with [`IfTaken::Fail`],
+    /// and for an id whose znode belongs to no session; [`Error::is_bad_input`] for an id that is empty, has a slash, or violates ZooKeeper's path rules, for data that do
     /// not fit into a request, and when a reconnect has made the session timeout too short for the margin;
     /// [`Error::is_session_over`]; [`Error::is_denied`]; with [`Parents::MustExist`] also [`Error::NoNode`].
     pub async fn join(&self, id: Option<&str>, data: &[u8]) -> Result<Membership<Z>, Error> {
@@ -154,6 +157,7 @@ impl<Z: ZooKeeper> Group<Z> {
             recipe: RECIPE,
             parents: self.options.parents,
             if_taken: self.options.if_taken,
+            has_permanent: false,
             twice: Some(Error::AlreadyJoined),
             on_suspect: self.options.on_suspect,
             margin: self.options.margin,

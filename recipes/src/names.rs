@@ -53,7 +53,7 @@ impl Default for NamesOptions {
     fn default() -> Self {
         NamesOptions {
             parents: Parents::Container,
-            if_taken: IfTaken::Fail,
+            if_taken: IfTaken::default(),
             on_suspect: OnSuspect::Stop,
             margin: None,
         }
@@ -174,6 +174,7 @@ impl<Z: ZooKeeper> Names<Z> {
             recipe: RECIPE,
             parents: self.options.parents,
             if_taken: self.options.if_taken,
+            has_permanent: true,
             twice: None,
             on_suspect: self.options.on_suspect,
             margin: self.options.margin,

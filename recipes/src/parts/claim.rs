@@ -1,7 +1,8 @@
 //! Exclusive claims on names that other clients may use, too: registrations and group members.
 //!
 //! 1. *Claim*: create an ephemeral of that name. An existing znode belongs to another session, possibly to a former one of
-//!    this client: fail, or wait for its deletion and retry.
+//!    this client: fail, or wait for its deletion and retry. A persistent znode belongs to nobody, unless the recipe has permanent
+//!    names: fail.
 //! 2. *Lost reply*: a barrier read tells whether the znode is ours, absent, or another client's.
 //! 3. *Hold* it like any tenure, but without a fence: a check on the name would hold for the next owner, too.
 //! 4. *Release*: delete the znode only if it is the incarnation that was created here.
@@ -17,7 +18,7 @@ use super::select::first;
 use super::tenure::{Grant, HoldState, LostReason, OnSuspect, Released, Stop, Tenure, margin_in};
 use crate::observe::{self, operation};
 use crate::session::{Place, Waiters};
-use crate::zk::{Armed, CreateMode, Duty, Error, Reserved, ZooKeeper, path};
+use crate::zk::{Armed, CreateMode, Duty, Error, Reserved, Stat, ZooKeeper, path};
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -28,11 +29,16 @@ use std::time::Duration;
 const TARGET: &str = "zk_recipes::claim";
 
 /// What to do when another client owns the name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+///
+/// It means the same for names and for the ids of groups, and its default is the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum IfTaken {
-    /// Fail with [`Error::Taken`].
+    /// Fail with [`Error::Taken`]: a call does not wait for what may never come.
+    #[default]
     Fail,
-    /// Wait until the name is free.
+    /// Wait until the owner gives the name up, or the owner's session ends; a former session of this client is an owner, too.
+    /// A name that nobody can give up fails with [`Error::Taken`] at once. In a group that is a leftover persistent znode, since
+    /// only sessions are members; among names it may be a permanent registration.
     Wait,
 }
 
@@ -157,6 +163,8 @@ pub(crate) struct ClaimRules {
     pub recipe: &'static str,
     pub parents: Parents,
     pub if_taken: IfTaken,
+    /// Whether a persistent znode is one of an owner, who can give it up.
+    pub has_permanent: bool,
     /// The error of a second claim by the same session; without it a second claim is like any other.
     pub twice: Option<fn(String) -> Error>,
     pub on_suspect: OnSuspect,
@@ -258,6 +266,9 @@ async fn wait_for<Z: ZooKeeper>(zk: &Z, terms: ClaimRules, path: &str) -> Result
     match zk.children_watch(path).await {
         Ok((listing, watch)) => match terms.twice {
             Some(twice) if listing.stat.ephemeral_owner == zk.session() => Err(twice(path.to_owned())),
+            _ if !terms.has_permanent && !is_owned_by_session(&listing.stat) => {
+                Err(Error::Taken(path.to_owned()))
+            }
             // An ephemeral has no children, so the watch fires at its deletion only.
             _ => {
                 observe::waits(path);
@@ -267,6 +278,14 @@ async fn wait_for<Z: ZooKeeper>(zk: &Z, terms: ClaimRules, path: &str) -> Result
         Err(Error::NoNode) => Ok(()),
         Err(e) => again(zk, status, e).await,
     }
+}
+
+/// Whether a znode goes with a session. The owner of a container, or of a znode with a lifetime, is a mark (`EphemeralType`).
+fn is_owned_by_session(stat: &Stat) -> bool {
+    const CONTAINER: i64 = i64::MIN;
+    const WITH_LIFETIME: i64 = 0xff;
+    let owner = stat.ephemeral_owner.0;
+    owner != 0 && owner != CONTAINER && owner >> 56 & 0xff != WITH_LIFETIME
 }
 
 /// A name that this session owns.

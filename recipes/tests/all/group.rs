@@ -9,7 +9,8 @@ use sim_zk::observer::Kind;
 use sim_zk::{Config, Settings, SimClient};
 use std::time::Duration;
 use zk_recipes::group::{Group, GroupOptions, IfTaken, Membership, Views, WithData};
-use zk_recipes::zk::{Error, ZooKeeper};
+use zk_recipes::names::NamesOptions;
+use zk_recipes::zk::{CreateMode, Error, ZooKeeper};
 use zk_recipes::{HoldState, LostReason, Parents, Released, Stop};
 
 const GROUP: &str = "/workers";
@@ -19,7 +20,10 @@ fn group_with(client: &Client, options: GroupOptions) -> Group<SimClient> {
 }
 
 fn group(client: &Client) -> Group<SimClient> {
-    group_with(client, GroupOptions { parents: Parents::Persistent, ..GroupOptions::default() })
+    group_with(
+        client,
+        GroupOptions { parents: Parents::Persistent, if_taken: IfTaken::Wait, ..GroupOptions::default() },
+    )
 }
 
 async fn joins(client: &Client, id: &str) -> Membership<SimClient> {
@@ -126,7 +130,7 @@ fn an_id_is_joined_once_a_session_and_waited_for_otherwise() {
         let twice = group(&a).join(Some("one"), b"").await.unwrap_err();
         assert_eq!(twice, Error::AlreadyJoined("/workers/one".into()), "also through another object");
         assert_eq!(a.znodes(&stage), ["/workers/one"]);
-        let strict = GroupOptions { if_taken: IfTaken::Fail, ..GroupOptions::default() };
+        let strict = GroupOptions::default();
         assert!(group_with(&b, strict).join(Some("one"), b"").await.is_err_and(|e| e.is_taken()));
         let patient = group(&b);
         let mut waits = Box::pin(patient.join(Some("one"), b""));
@@ -138,6 +142,27 @@ fn an_id_is_joined_once_a_session_and_waited_for_otherwise() {
         assert_eq!(next.id(), "one");
         let nameless = group_of_a.join(None, b"").await.expect("it joins");
         assert_eq!(nameless.id().len(), 32);
+    });
+}
+
+/// Nobody gives it up: a join that waited for that would never return.
+#[test]
+fn an_id_whose_znode_belongs_to_no_session_is_taken() {
+    play(|stage| async move {
+        let a = founder(&stage).await;
+        for (id, mode) in [("left", CreateMode::Persistent), ("contains", CreateMode::Container)] {
+            a.zk.create(&format!("{GROUP}/{id}"), b"", mode).await.expect("created");
+            let joined = group(&a).join(Some(id), b"").await;
+            assert_eq!(
+                joined.err(),
+                Some(Error::Taken(format!("{GROUP}/{id}"))),
+                "who waits is told as well"
+            );
+        }
+        assert_eq!(GroupOptions::default().if_taken, IfTaken::Fail);
+        assert_eq!(NamesOptions::default().if_taken, IfTaken::Fail, "it means the same for names");
+        a.zk.delete("/workers/left", None).await.expect("deleted");
+        assert!(group(&a).join(Some("left"), b"").await.is_ok());
     });
 }
 

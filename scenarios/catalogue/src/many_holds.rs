@@ -22,7 +22,7 @@ use std::task::Poll;
 use std::time::Duration;
 use zk_checker::history::Names as Texts;
 use zk_harness::operation::{in_no_operation, operation_until};
-use zk_recipes::group::{Group, GroupOptions, WithData};
+use zk_recipes::group::{Group, GroupOptions, IfTaken, WithData};
 use zk_recipes::names::{Names, NamesOptions, Registration};
 use zk_recipes::{
     Election, ElectionOptions, Lock, LockOptions, Priority, PriorityLock, PriorityLockOptions, RevocableLock,
@@ -212,8 +212,9 @@ impl<Z: ZooKeeper> Place<Z> {
     /// Sends nothing.
     fn of(zk: &Z, Thing { sort, path, .. }: &Thing) -> Self {
         let good = "a good path";
+        let patient = || GroupOptions { if_taken: IfTaken::Wait, ..GroupOptions::default() };
         match sort {
-            Sort::Group => Place::Group(Group::new(zk, path, GroupOptions::default()).expect(good)),
+            Sort::Group => Place::Group(Group::new(zk, path, patient()).expect(good)),
             Sort::Name => Place::Names(Names::new(zk, path, NamesOptions::default()).expect(good)),
             _ => Place::Other,
         }

@@ -24,7 +24,8 @@ fn names_that_wait(on: &Client) -> Names<SimClient> {
 }
 
 fn group(on: &Client) -> Group<SimClient> {
-    Group::new(&on.zk, "/group", GroupOptions::default()).expect("the path is good")
+    Group::new(&on.zk, "/group", GroupOptions { if_taken: IfTaken::Wait, ..GroupOptions::default() })
+        .expect("the path is good")
 }
 
 fn once(on: &Client) -> DoubleBarrier<SimClient> {

@@ -102,7 +102,8 @@ pub const ALL: &[Row] = &[
             Group::new(&b.zk, "/group", GroupOptions::default())?.join(Some("one"), b"").await
         },
         async |a: Client| {
-            Group::new(&a.zk, "/group", GroupOptions::default())?.join(Some("one"), b"").await.map(drop)
+            let options = GroupOptions { if_taken: IfTaken::Wait, ..GroupOptions::default() };
+            Group::new(&a.zk, "/group", options)?.join(Some("one"), b"").await.map(drop)
         }
     ),
     behind_another!("Barrier::wait", async |b: Client| gate(&b).raise().await, async |a: Client| {

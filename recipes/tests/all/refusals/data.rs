@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use zk_recipes::group::WithData;
 use zk_recipes::names::Freshness;
 use zk_recipes::{
-    Config, ConfigOptions, Delivery, Group, GroupOptions, Idle, Names, NamesOptions, Order, Parents,
+    Config, ConfigOptions, Delivery, Group, GroupOptions, Idle, IfTaken, Names, NamesOptions, Order, Parents,
     Prefetch, Priority, PriorityQueue, PriorityQueueOptions, Queue, QueueOptions,
 };
 
@@ -155,7 +155,10 @@ pub async fn config(mut script: Script) -> Vec<Call> {
 }
 
 pub async fn group(mut script: Script) -> Vec<Call> {
-    let of = |on: &Client| Group::new(&on.zk, "/group", GroupOptions::default()).expect("a good path");
+    let of = |on: &Client| {
+        Group::new(&on.zk, "/group", GroupOptions { if_taken: IfTaken::Wait, ..GroupOptions::default() })
+            .expect("a good path")
+    };
     let (a, b) = (script.stage.client("a").await, script.stage.client("b").await);
     script.danger.begins();
     let member = script.tell(&a, "join", of(&a).join(Some("one"), b"1")).await;

@@ -6,7 +6,7 @@ use sim_zk::SimClient;
 use std::future::Future;
 use std::time::Duration;
 use zk_checker::history::Names as Texts;
-use zk_recipes::group::{Group, GroupOptions, Membership};
+use zk_recipes::group::{Group, GroupOptions, IfTaken, Membership};
 
 /// One group.
 pub fn objects(texts: &mut Texts) -> Vec<Object> {
@@ -14,7 +14,8 @@ pub fn objects(texts: &mut Texts) -> Vec<Object> {
 }
 
 fn of(zk: &SimClient) -> Group<SimClient> {
-    Group::new(zk, DIRECTORY, GroupOptions::default()).expect("a good path")
+    Group::new(zk, DIRECTORY, GroupOptions { if_taken: IfTaken::Wait, ..GroupOptions::default() })
+        .expect("a good path")
 }
 
 /// A membership, and the operation that gave it.

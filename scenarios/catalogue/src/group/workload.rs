@@ -10,7 +10,7 @@ use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
 use zk_checker::history::{Names as Texts, Sym};
-use zk_recipes::group::{Group, GroupOptions, GroupView, Membership, Views, WithData};
+use zk_recipes::group::{Group, GroupOptions, GroupView, IfTaken, Membership, Views, WithData};
 use zk_recipes::{Released, Stop};
 
 /// A group under load.
@@ -50,7 +50,8 @@ pub fn object(directory: Sym, setting: &Setting) -> Object {
 
 /// The group in [`DIRECTORY`].
 pub fn new<Z: ZooKeeper>(zk: &Z) -> Group<Z> {
-    Group::new(zk, DIRECTORY, GroupOptions::default()).expect("a good path")
+    Group::new(zk, DIRECTORY, GroupOptions { if_taken: IfTaken::Wait, ..GroupOptions::default() })
+        .expect("a good path")
 }
 
 /// The methods of the group, which a mutant has too.

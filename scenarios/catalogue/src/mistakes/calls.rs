@@ -4,7 +4,7 @@ use crate::prelude::*;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use zk_recipes::config::{Config, ConfigOptions};
-use zk_recipes::group::{Group, GroupOptions};
+use zk_recipes::group::{Group, GroupOptions, IfTaken};
 use zk_recipes::names::{Freshness, Names as NameService, NamesOptions};
 use zk_recipes::two_phase_commit::{Form, Transaction, TwoPhaseCommit};
 use zk_recipes::zk::{Guid, path};
@@ -216,7 +216,7 @@ async fn holds<Z: ZooKeeper>(zk: &Z, call: &Mistaken, input: Input) -> Result<()
             Election::new(zk, &path, options)?.stand_within(LIMIT).await.map(drop)
         }
         (Kind::Group, _) => {
-            let options = GroupOptions { margin, ..GroupOptions::default() };
+            let options = GroupOptions { margin, if_taken: IfTaken::Wait, ..GroupOptions::default() };
             Group::new(zk, &path, options)?.join_within(LIMIT, Some(&name), &data).await.map(drop)
         }
         (Kind::DoubleBarrier, _) => {

@@ -5,7 +5,7 @@ use hunt_driver::{Driver, PAUSE, pause};
 use std::time::Duration;
 use zk_recipes::client::Client;
 use zk_recipes::zk::{CreateMode, ZooKeeper, path};
-use zk_recipes::{Error, Group, GroupOptions};
+use zk_recipes::{Error, Group, GroupOptions, IfTaken};
 
 /// Longer than a client may take until it has learned that its session is over.
 const LONG_WORK: Duration = Duration::from_millis(1600);
@@ -99,7 +99,8 @@ async fn take(driver: &Driver, zk: &Client) -> Result<Option<String>, Error> {
 
 /// A member that joins once, and believes in it for ever.
 pub async fn group(driver: &mut Driver, zk: &Client) -> Result<(), Error> {
-    let group = Group::new(zk, &driver.object, GroupOptions::default())?;
+    let group =
+        Group::new(zk, &driver.object, GroupOptions { if_taken: IfTaken::Wait, ..GroupOptions::default() })?;
     driver.report_item("joins", &driver.name);
     let member = group.join(Some(&driver.name), b"").await;
     let member = member.inspect_err(|_| driver.report_item("refused", &driver.name))?;

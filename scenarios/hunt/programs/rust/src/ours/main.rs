@@ -13,8 +13,8 @@ use zk_recipes::client::{Client, Options};
 use zk_recipes::zk::ZooKeeper;
 use zk_recipes::{
     Barrier, BarrierOptions, Delivery, DoubleBarrier, DoubleBarrierOptions, Election, ElectionOptions, Error,
-    Group, GroupOptions, Idle, Leave, Lock, LockGuard, LockOptions, Parents, Prefetch, Queue, QueueOptions,
-    Reuse, SharedLock, SharedLockOptions, Stop, WithData,
+    Group, GroupOptions, Idle, IfTaken, Leave, Lock, LockGuard, LockOptions, Parents, Prefetch, Queue,
+    QueueOptions, Reuse, SharedLock, SharedLockOptions, Stop, WithData,
 };
 
 /// How long what waits for others may go on once those may rest.
@@ -357,7 +357,8 @@ async fn queue(driver: &mut Driver, zk: &Client, state: &mut State) -> Result<()
 
 /// A member that comes and goes, and an observer.
 async fn group(driver: &mut Driver, zk: &Client) -> Result<(), Error> {
-    let group = Group::new(zk, &driver.object, GroupOptions::default())?;
+    let group =
+        Group::new(zk, &driver.object, GroupOptions { if_taken: IfTaken::Wait, ..GroupOptions::default() })?;
     let seen = Arc::new(Mutex::new(Vec::new()));
     let sees = seen.clone();
     let mut views = group.views(WithData::No);
