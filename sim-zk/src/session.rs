@@ -8,7 +8,7 @@ use crate::digest::Digest;
 use crate::injected_bug::InjectedBug;
 use crate::message::{Answer, Ask, Code, ConnId, Down, Refusal, Tag, Up, Watching};
 use crate::paths::PathId;
-use zk_recipes::session::{self, Fingerprint, Flaw, Flaws, Incoming, List, Outgoing, Protocol};
+use zk_recipes::session::{self, Fingerprint, Flaw, Flaws, Incoming, List, Outgoing, Protocol, SessionError};
 
 pub(crate) use zk_recipes::session::Servers;
 
@@ -48,6 +48,16 @@ impl Protocol for Simulated {
 
     fn is_absent(ask: &Ask, refusal: &Refusal) -> bool {
         matches!(ask, Ask::Exists { .. }) && *refusal == Code::NoNode.into()
+    }
+
+    fn session_error(_: Option<&Ask>, result: &Result<Answer, Refusal>) -> Option<SessionError> {
+        match result {
+            Err(refusal) => SessionError::of(refusal.code()),
+            Ok(Answer::Many(found)) => {
+                found.iter().find_map(|found| SessionError::of(*found.as_ref().err()?))
+            }
+            Ok(_) => None,
+        }
     }
 
     fn is_busy(refusal: &Refusal) -> bool {

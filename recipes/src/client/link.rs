@@ -129,16 +129,18 @@ pub(super) async fn carry(
         Ok(opened) => {
             shared.act(|core, _, _| core.machine.connect_sent(opened.asked_at.as_micros()));
             shared.receive(conn, opened.welcome.clone());
-            if shared.lock().machine.conn() == Some(conn) {
+            // A probe is never connected.
+            let is_connected = shared.lock().machine.conn() == Some(conn);
+            if is_connected {
                 life.connected(&opened, shared, shared.clock.now());
             }
             let loss = pump(shared, conn, opened.stream, limits, life).await;
-            if shared.over().is_none() {
+            if is_connected && shared.over().is_none() {
                 life.suspect(&loss, shared.safe_until(), shared.clock.now());
             }
         }
         Err(Ended::Refused) => shared.end(Over::AuthFailed),
-        Err(Ended::Failed) => {}
+        Err(Ended::Failed) => shared.receive(conn, Incoming::Unreachable),
     }
     shared.receive(conn, Incoming::Fin);
 }
@@ -381,7 +383,7 @@ fn arrive(
             Some((kind, path)) => Incoming::Notify { kind, path },
             None => return Ok(()),
         },
-        number::AUTH_XID => return Ok(()),
+        number::AUTH_XID if error == 0 => return Ok(()),
         _ => {
             let result = if error == 0 { Ok(from.rest().to_vec()) } else { Err(error) };
             Incoming::Reply { xid, zxid, result }

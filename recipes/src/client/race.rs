@@ -146,6 +146,9 @@ impl Race<'_> {
                 }
                 Step::Failed(attempt, why, had_asked) => {
                     let is_refusal = why.kind == ConnectFailureKind::AuthFailed;
+                    if had_asked && why.kind == ConnectFailureKind::NotServing {
+                        self.shared.act(|core, _, _| core.machine.turned_away());
+                    }
                     self.failed(attempt, why, had_asked);
                     if is_refusal {
                         return Err(Ended::Refused);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::acl::Acl;
 use super::ephemerals::{Effect, PathNumber};
-use crate::session::{List, Protocol, Watching};
+use crate::session::{List, Protocol, SessionError, Watching};
 use crate::wire::jute::{In, LENGTH_BYTES, Out};
 use crate::wire::number;
 use crate::zk::{Code, CreateMode, Created, Data, Error, EventKind, Listing, Op, OpResult, Stat, path};
@@ -74,6 +74,15 @@ impl Protocol for Real {
 
     fn is_absent(ask: &Ask, refusal: &i32) -> bool {
         *refusal == Code::NoNode.number() && matches!(ask, Ask::User(request) if request.op == number::EXISTS)
+    }
+
+    fn session_error(ask: Option<&Ask>, result: &Result<Body, i32>) -> Option<SessionError> {
+        let of = |number| Code::from_number(number).and_then(SessionError::of);
+        match (result, ask) {
+            (Err(number), _) => of(*number),
+            (Ok(body), Some(Ask::User(request))) => errors_of(request.op, body).find_map(of),
+            _ => None,
+        }
     }
 
     fn is_busy(refusal: &i32) -> bool {
@@ -505,6 +514,25 @@ pub(super) fn results(root: &Root, said: Said) -> Result<Vec<OpResult>, Error> {
         Some(index) => Err(Error::multi(index, Error::from_code_number(refused[index]))),
         None => Ok(done),
     }
+}
+
+/// The errors of the operations of an answer to several; none of any other answer. Nothing is copied.
+fn errors_of(op: i32, body: &[u8]) -> impl Iterator<Item = i32> + '_ {
+    let mut from = In::new(body);
+    std::iter::from_fn(move || {
+        if !matches!(op, number::MULTI | number::MULTI_READ) {
+            return None;
+        }
+        loop {
+            match result_header(&mut from)? {
+                (_, true, _) => return None,
+                (number::ERROR, false, error) => return from.int().map(|_| error),
+                (number::GET_DATA, false, _) => _ = (from.buffer()?, from.stat()?),
+                // A transaction that was applied has no errors.
+                _ => return None,
+            }
+        }
+    })
 }
 
 /// The number of an operation, whether it is none but the end, and its error.

@@ -36,6 +36,7 @@ impl<P: Protocol> ClientSession<P> {
         let (phase, until) = match self.phase {
             Phase::Waiting { until } => (1, ago(until)),
             Phase::Connecting { until, sent, .. } => (2, ago(until) << 20 ^ ago(sent)),
+            Phase::Probing { until, .. } => (7, ago(until)),
             Phase::Up { .. } => (3, self.pings.len() as u64),
             // What its user has observed is in the digest of the process.
             Phase::Over => return digest.add_two(4, 0),
@@ -52,6 +53,12 @@ impl<P: Protocol> ClientSession<P> {
         }
         self.pings.iter().for_each(|sent| digest.add(ago(*sent)));
         digest.add(self.closing.into());
+        if now < self.probes.not_before {
+            digest.add_two(8, ago(self.probes.not_before));
+        }
+        if let Some(server) = self.probes.behind {
+            digest.add_two(9, server.into());
+        }
         digest.add((self.waiting.len() as u64) << 32 | self.outstanding.len() as u64);
         self.outstanding.iter().for_each(|pending| digest.add(pending.xid as u64 ^ ago(pending.sent) << 20));
         self.watches.digest(digest, &text, |path| changed(path, self.last_zxid));

@@ -14,7 +14,11 @@
 //! * `last_zxid` is that of the last ordinary reply: notifications, pings and connects do not count.
 //! * A watch is registered when the reply comes, and again after each reconnect, with `last_zxid`, in requests of limited
 //!   size. Persistent watches are told of the reconnect first, since the server does not report what they missed.
-//! * A session learns of its expiry from a server only, on reconnect.
+//! * A session learns of its expiry from a server only: on reconnect, or by any answer about the session
+//!   ([`SessionError`]), be it to a request, to one of several operations, to a ping, or to a request of the machine. What
+//!   callers are told of the session is what the machine does: it ends, or it leaves a server that does not serve it.
+//! * An ensemble that has lost what the client has seen turns it away for ever; then a probe asks whether the session is
+//!   known at all: see `probe`.
 //!
 //! | module | content |
 //! |---|---|
@@ -23,9 +27,11 @@
 //! | `slots` | what the futures of a driver wait for |
 //! | `waiters` | futures that wait for one change together |
 //! | `watches` | which watches the client believes to be armed |
+//! | `probe` | how a client learns that an ensemble has forgotten its session |
 //! | `fingerprint` | a fingerprint of the state, for searches of a state space |
 
 mod fingerprint;
+mod probe;
 mod protocol;
 mod servers;
 mod slots;
@@ -33,12 +39,15 @@ mod waiters;
 mod watches;
 
 pub use fingerprint::Fingerprint;
-pub use protocol::{Answered, Failure, Flaw, Flaws, Incoming, Out, Outgoing, Password, Protocol, WatchItem};
+pub use protocol::{
+    Answered, Failure, Flaw, Flaws, Incoming, Out, Outgoing, Password, Protocol, SessionError, WatchItem,
+};
 pub use servers::Servers;
 pub use slots::{Slot, Slots};
 pub use waiters::{Place, Waiters};
 pub use watches::{List, Table, Watching};
 
+use self::probe::Probes;
 use crate::wire::number::PING_XID;
 use crate::zk::{EventKind, Over, SessionId, State, Status};
 use std::collections::VecDeque;
@@ -82,6 +91,8 @@ enum Phase<Conn> {
     Waiting { until: u64 },
     /// A `Connect` is in flight.
     Connecting { conn: Conn, until: u64, sent: u64 },
+    /// A `Connect` is in flight that only asks whether the session lives: see [`probe`].
+    Probing { conn: Conn, until: u64 },
     /// Connected.
     Up { conn: Conn },
     /// Over.
@@ -109,6 +120,7 @@ pub struct ClientSession<P: Protocol> {
     servers: Servers,
     server: u8,
     password: Password,
+    probes: Probes,
     /// The user has closed the session, and the close is in flight: nothing more is sent, and no connection follows.
     closing: bool,
     flaws: P::Flaws,
@@ -138,6 +150,7 @@ impl<P: Protocol> ClientSession<P> {
             server: servers.next,
             servers,
             password: [0; 16],
+            probes: Probes::default(),
             closing: false,
             flaws: P::Flaws::default(),
             kept_back: Vec::new(),
@@ -223,7 +236,9 @@ impl<P: Protocol> ClientSession<P> {
     /// The time of the machine's next timer.
     pub fn next_timer(&self) -> Option<u64> {
         match self.phase {
-            Phase::Waiting { until } | Phase::Connecting { until, .. } => Some(until),
+            Phase::Waiting { until } | Phase::Connecting { until, .. } | Phase::Probing { until, .. } => {
+                Some(until)
+            }
             Phase::Up { .. } => {
                 // Java pings a second early once it is idle for a while; a third of the timeout is what matters.
                 let ping = self.last_sent + self.timeout / u64::from(PINGS_PER_TIMEOUT);
@@ -239,7 +254,7 @@ impl<P: Protocol> ClientSession<P> {
         match self.phase {
             Phase::Up { .. } => now < self.last_heard + self.patience(),
             Phase::Waiting { .. } => self.session == SessionId(0),
-            Phase::Connecting { .. } | Phase::Over => false,
+            Phase::Connecting { .. } | Phase::Probing { .. } | Phase::Over => false,
         }
     }
 
@@ -309,10 +324,10 @@ impl<P: Protocol> ClientSession<P> {
     pub fn timer(&mut self, now: u64, out: &mut Vec<Out<P>>) {
         match self.phase {
             Phase::Waiting { .. } => {
-                self.server = self.servers.take();
+                self.server = self.next_probe(now).unwrap_or_else(|| self.servers.take());
                 out.push(Out::Attempt { server: self.server });
             }
-            Phase::Connecting { conn, .. } => {
+            Phase::Connecting { conn, .. } | Phase::Probing { conn, .. } => {
                 out.push(Out::Close(conn));
                 self.lost(out);
             }
@@ -335,10 +350,15 @@ impl<P: Protocol> ClientSession<P> {
 
     /// A connection was opened for the attempt.
     pub fn attempt(&mut self, now: u64, conn: P::Conn, out: &mut Vec<Out<P>>) {
-        self.phase =
-            Phase::Connecting { conn, until: now + self.timeout / u64::from(self.servers.count), sent: now };
+        let until = now + self.timeout / u64::from(self.servers.count);
+        let is_probe = std::mem::take(&mut self.probes.is_next);
+        self.phase = if is_probe {
+            Phase::Probing { conn, until }
+        } else {
+            Phase::Connecting { conn, until, sent: now }
+        };
         self.last_sent = now;
-        let last_zxid = if self.flaws.has(Flaw::ForgetsZxid) { 0 } else { self.last_zxid };
+        let last_zxid = if is_probe || self.flaws.has(Flaw::ForgetsZxid) { 0 } else { self.last_zxid };
         let (session, timeout) = (self.session, self.asked_timeout);
         let password = self.password;
         out.push(Out::Send(conn, Outgoing::Connect { session, last_zxid, timeout, password }));
@@ -440,7 +460,7 @@ impl<P: Protocol> ClientSession<P> {
         if matches!(self.phase, Phase::Up { .. } | Phase::Over) {
             return false;
         }
-        if let Phase::Connecting { conn, .. } = self.phase {
+        if let Phase::Connecting { conn, .. } | Phase::Probing { conn, .. } = self.phase {
             out.push(Out::Close(conn));
         }
         self.end(Over::Closed, out);
@@ -458,7 +478,7 @@ impl<P: Protocol> ClientSession<P> {
         out: &mut Vec<Out<P>>,
     ) {
         let current = match self.phase {
-            Phase::Connecting { conn, .. } | Phase::Up { conn } => Some(conn),
+            Phase::Connecting { conn, .. } | Phase::Probing { conn, .. } | Phase::Up { conn } => Some(conn),
             _ => None,
         };
         if current != Some(conn) {
@@ -469,6 +489,11 @@ impl<P: Protocol> ClientSession<P> {
             Incoming::Connected { timeout: 0, .. } => {
                 out.push(Out::Close(conn));
                 self.end(Over::Expired, out);
+            }
+            Incoming::Connected { timeout, .. } if matches!(self.phase, Phase::Probing { .. }) => {
+                self.probes.found_alive(now, timeout);
+                out.push(Out::Close(conn));
+                self.lost(out);
             }
             Incoming::Connected { session, timeout, password } => {
                 let Phase::Connecting { sent, .. } = self.phase else { return };
@@ -482,7 +507,10 @@ impl<P: Protocol> ClientSession<P> {
                 return self.kept_back.push((kind, path));
             }
             Incoming::Notify { kind, path } => out.push(Out::Noticed(conn, kind, path)),
-            Incoming::Fin => {
+            Incoming::Fin | Incoming::Unreachable => {
+                if matches!(packet, Incoming::Fin) {
+                    self.turned_away();
+                }
                 out.push(Out::Close(conn));
                 self.lost(out);
             }
@@ -510,6 +538,7 @@ impl<P: Protocol> ClientSession<P> {
     ) {
         self.phase = Phase::Up { conn };
         self.servers.connected(self.server);
+        self.probes.connected();
         self.change(State::Connected, out);
         // Reported now, so that the user's next requests come behind the arming.
         out.extend(self.watches.staying().map(|id| Out::Fired(id, WatchItem::Gap)));
@@ -532,6 +561,11 @@ impl<P: Protocol> ClientSession<P> {
         result: Result<P::Answer, P::Refusal>,
         out: &mut Vec<Out<P>>,
     ) {
+        // A server that closes a connection may answer before it has answered earlier requests, so the number is irrelevant.
+        let asked = self.outstanding.front().filter(|pending| pending.xid == xid);
+        if let Some(error) = P::session_error(asked.map(|pending| &pending.ask), &result) {
+            return self.disowned(error, conn, xid, zxid, out);
+        }
         if xid == PING_XID {
             // A reply to a ping that was not sent proves nothing.
             if let Some(sent) = self.pings.pop_front() {
@@ -573,6 +607,25 @@ impl<P: Protocol> ClientSession<P> {
         out.push(Out::Answered(Answered { ticket, result, tag, zxid, conn }));
         if closed {
             self.end(Over::Closed, out);
+        }
+    }
+
+    /// A server says that it does not serve the session (any more). No request of this connection is answered after that.
+    fn disowned(&mut self, error: SessionError, conn: P::Conn, xid: i32, zxid: i64, out: &mut Vec<Out<P>>) {
+        out.push(Out::Close(conn));
+        let failure = match error {
+            SessionError::Over(why) => Failure::Over(why),
+            SessionError::NotHere => Failure::ConnectionLoss,
+        };
+        if let Some(pending) = self.outstanding.pop_front_if(|pending| pending.xid == xid)
+            && let Some(ticket) = pending.ticket
+        {
+            let (tag, zxid, conn) = (pending.tag, Some(zxid), Some(conn));
+            out.push(Out::Answered(Answered { ticket, result: Err(failure), tag, zxid, conn }));
+        }
+        match error {
+            SessionError::Over(why) => self.end(why, out),
+            SessionError::NotHere => self.lost(out),
         }
     }
 

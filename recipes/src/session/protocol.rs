@@ -1,7 +1,7 @@
 //! The interface between a session machine and its driver.
 
 use super::watches::{List, Table, Watching};
-use crate::zk::{EventKind, Over, SessionId, Status};
+use crate::zk::{Code, EventKind, Over, SessionId, Status};
 use std::fmt::Debug;
 
 /// The types of a session machine, and the requests that it makes itself.
@@ -33,6 +33,12 @@ pub trait Protocol: Clone + Debug {
     fn is_close(ask: &Self::Ask) -> bool;
     /// Whether the refusal of `exists` says that the znode is absent: then the watch is armed all the same.
     fn is_absent(ask: &Self::Ask, refusal: &Self::Refusal) -> bool;
+    /// What an answer says about the session instead of the request; `ask` is the request, if it is the one that is answered
+    /// next. An answer to several operations says it in one of their results.
+    fn session_error(
+        ask: Option<&Self::Ask>,
+        result: &Result<Self::Answer, Self::Refusal>,
+    ) -> Option<SessionError>;
     /// Whether the server was too busy, so that a retry may succeed.
     fn is_busy(refusal: &Self::Refusal) -> bool;
     /// A ping.
@@ -73,6 +79,29 @@ pub enum Flaw {
     SwapsAnswers,
     HidesLoss,
     ExpiresAtLoss,
+}
+
+/// An answer about the session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SessionError {
+    /// The session is over.
+    Over(Over),
+    /// This server does not serve the session: the next connect tells whether it lives.
+    NotHere,
+}
+
+impl SessionError {
+    /// What a code says about the session; none for a code about a request.
+    pub fn of(code: Code) -> Option<SessionError> {
+        match code {
+            Code::SessionExpired => Some(SessionError::Over(Over::Expired)),
+            Code::AuthFailed | Code::SessionClosedRequireSaslAuth => {
+                Some(SessionError::Over(Over::AuthFailed))
+            }
+            Code::SessionMoved | Code::UnknownSession => Some(SessionError::NotHere),
+            _ => None,
+        }
+    }
 }
 
 /// The proof that a client owns a session.
@@ -131,8 +160,10 @@ pub enum Incoming<P: Protocol> {
         /// The znode.
         path: P::Path,
     },
-    /// The end of the stream.
+    /// The end of the stream. Before the answer to a connect it means that the server has turned the client away.
     Fin,
+    /// No stream came about.
+    Unreachable,
 }
 
 /// An action for the driver.

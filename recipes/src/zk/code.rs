@@ -135,9 +135,10 @@ impl From<Code> for Error {
             Code::Unimplemented | Code::ReconfigDisabled => Error::Unimplemented,
             Code::SessionExpired => Error::SessionOver(Over::Expired),
             Code::AuthFailed | Code::SessionClosedRequireSaslAuth => Error::SessionOver(Over::AuthFailed),
-            // The server hangs up after this reply (`FinalRequestProcessor`, ZOOKEEPER-710), so later replies are lost,
-            // too.
-            Code::SessionMoved => Error::ConnectionLoss,
+            // The session machine leaves the server, so later replies are lost, too: see `SessionError::NotHere`. A server
+            // hangs up instead of answering with the former (`FinalRequestProcessor`, ZOOKEEPER-710), except in the results
+            // of a transaction that a follower has passed on.
+            Code::SessionMoved | Code::UnknownSession => Error::ConnectionLoss,
             Code::NewConfigNoQuorum
             | Code::ReconfigInProgress
             | Code::NotReadOnly
@@ -153,7 +154,6 @@ impl From<Code> for Error {
             | Code::ConnectionLoss
             | Code::MarshallingError
             | Code::OperationTimeout
-            | Code::UnknownSession
             | Code::ApiError
             | Code::InvalidCallback
             | Code::RequestTimeout => Error::Unexpected(format!("the server answers {code}")),

@@ -119,7 +119,7 @@ pub enum Over {
     Expired,
     /// This client closed it.
     Closed,
-    /// The ensemble refused the client's credentials.
+    /// The ensemble refused the client's credentials, or wants some and got none.
     AuthFailed,
 }
 

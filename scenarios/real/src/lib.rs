@@ -52,5 +52,5 @@ mod tree;
 pub mod workload;
 
 pub use self::ensemble::{Ensemble, EnsembleOptions};
-pub use self::server::{Host, Server, ServerOptions, Settings, StartError};
+pub use self::server::{Backup, Host, Server, ServerOptions, Settings, StartError};
 pub use self::workload::RealWorkload;

@@ -137,6 +137,20 @@ pub(super) struct Peer {
     pub election: u16,
 }
 
+/// A copy of a server's data.
+#[derive(Debug)]
+pub struct Backup(PathBuf);
+
+/// Copies the files of a folder.
+fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(to)?;
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
+        std::fs::copy(entry.path(), to.join(entry.file_name()))?;
+    }
+    Ok(())
+}
+
 /// A running server. Dropping it stops the process and removes its folder; if this process ends without that, by
 /// whatever means, both go with it.
 ///
@@ -301,6 +315,40 @@ impl Server {
         self.wait_until_it_serves()
     }
 
+    /// Removes the data of a server that was stopped: started again, it is an empty one.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn forget(&self) -> std::io::Result<()> {
+        std::fs::remove_dir_all(self.data())
+    }
+
+    /// Copies the data of a server that was stopped, for [`restore`](Self::restore). Goes with the server.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn back_up(&self) -> std::io::Result<Backup> {
+        let to = self.folder.path().join("backup");
+        copy(&self.data(), &to)?;
+        Ok(Backup(to))
+    }
+
+    /// Replaces the data of a server that was stopped by a backup of its own.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn restore(&self, backup: &Backup) -> std::io::Result<()> {
+        self.forget()?;
+        copy(&backup.0, &self.data())
+    }
+
+    fn data(&self) -> PathBuf {
+        self.folder.path().join(DATA).join("version-2")
+    }
+
     /// Step 4. A member serves when it has a leader, or is one that enough others follow.
     pub(super) fn wait_until_it_serves(&mut self) -> Result<(), StartError> {
         let mut limit = FIRST_WORD_LIMIT;
@@ -380,6 +428,7 @@ impl Drop for Server {
 }
 
 const CONFIGURATION: &str = "zoo.cfg";
+const DATA: &str = "data";
 const LOG: &str = "server.log";
 
 fn choose_port(wanted: Option<u16>) -> Result<u16, StartError> {
@@ -417,7 +466,7 @@ fn write_configuration(
     member: Option<&Member>,
     lines: &[&str],
 ) -> Result<(), StartError> {
-    let data = folder.path().join("data");
+    let data = folder.path().join(DATA);
     let mut text = format!(
         "tickTime={tick}\ninitLimit=10\nsyncLimit=5\ndataDir={data}\nclientPort={port}\n\
          clientPortAddress=127.0.0.1\nmaxClientCnxns=0\nadmin.enableServer=false\n4lw.commands.whitelist=*\n",

@@ -98,9 +98,19 @@ pub struct KnowsUser {
 impl KnowsUser {
     /// Starts one; `None` and a word about it where none is installed.
     pub fn start(tick: Duration) -> Option<KnowsUser> {
+        KnowsUser::start_with(tick, &[])
+    }
+
+    /// The same, of one that serves nobody else.
+    pub fn start_exclusive(tick: Duration) -> Option<KnowsUser> {
+        KnowsUser::start_with(tick, &["zookeeper.sessionRequireClientSASLAuth=true"])
+    }
+
+    fn start_with(tick: Duration, more: &[&str]) -> Option<KnowsUser> {
         let folder = tempfile::tempdir().expect("there is room");
         let properties = knows_user(&folder);
-        let properties: Vec<&str> = properties.iter().map(String::as_str).collect();
+        let properties: Vec<&str> =
+            properties.iter().map(String::as_str).chain(more.iter().copied()).collect();
         let settings = Settings { properties: &properties, lines: &[] };
         Some(KnowsUser { server: server_with(tick, settings)?, _folder: folder })
     }

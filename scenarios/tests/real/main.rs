@@ -6,6 +6,7 @@ mod clients;
 #[path = "../common/mod.rs"]
 mod common;
 mod conformance;
+mod endings;
 mod ensemble;
 mod ephemerals;
 mod examples;

@@ -1,5 +1,7 @@
 //! The machine by itself, driven by hand.
 
+mod endings;
+
 use super::*;
 use crate::message::Code;
 use zk_recipes::zk::{EventKind, SessionId, State, Status};

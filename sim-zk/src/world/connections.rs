@@ -9,6 +9,7 @@ use crate::fault::{Fault, InjectionPoint, Victim};
 use crate::message::{Ask, Code, ConnId, Down, Up};
 use crate::paths::PathId;
 use std::collections::VecDeque;
+use zk_recipes::session::Incoming;
 use zk_recipes::wire::jute;
 
 /// A connection between a client and a server.
@@ -23,6 +24,8 @@ pub(super) struct Conn {
     pub client_open: bool,
     /// Whether the server still sends and receives.
     pub server_open: bool,
+    /// Whether the server listened when it was opened.
+    pub was_heard: bool,
     /// Whether the server knows the connection. A client that gives up earlier leaves no trace.
     pub established: bool,
     /// Received packets, if it is driven by hand.
@@ -39,6 +42,7 @@ impl Conn {
             down: Stream::default(),
             client_open: false,
             server_open: false,
+            was_heard: false,
             established: false,
             arrived: VecDeque::new(),
         }
@@ -89,6 +93,7 @@ impl World {
             down: Stream::default(),
             client_open: true,
             server_open: listens,
+            was_heard: listens,
             established,
             arrived: VecDeque::new(),
         });
@@ -337,12 +342,14 @@ impl World {
         let conn = self.conn_mut(id);
         let Some(packet) = conn.down.pop() else { return };
         let (open, handle) = (conn.client_open, conn.handle);
+        let was_heard = conn.was_heard;
         self.list_down(id);
         match handle {
             Some(handle) if open => {
                 self.with_session(handle, context, |session, now, paths, out| {
                     let bytes = |path: &PathId| jute::LENGTH_BYTES + paths.text(*path).len();
-                    session.receive(now, id, packet.into(), bytes, out);
+                    let packet = if was_heard { packet.into() } else { Incoming::Unreachable };
+                    session.receive(now, id, packet, bytes, out);
                 });
             }
             None if open => {
