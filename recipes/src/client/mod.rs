@@ -134,10 +134,10 @@ use crate::zk::{
 pub use self::acl::Acl;
 #[cfg(feature = "client-sasl")]
 pub use self::options::Sasl;
-#[cfg(feature = "client-tls")]
-pub use self::options::Tls;
 pub use self::options::{Credentials, Options};
 pub use self::reply::{TreeWatch, Watch};
+#[cfg(feature = "client-tls")]
+pub use self::tls::Tls;
 
 /// One session with a real ensemble.
 ///

@@ -8,6 +8,8 @@ use super::address::Address;
 use super::ephemerals;
 use super::handshake::Handshake;
 use super::request::within_limit;
+#[cfg(feature = "client-tls")]
+use super::tls::Tls;
 use crate::wire::jute::LENGTH_BYTES;
 use crate::zk::Error;
 
@@ -56,7 +58,8 @@ pub struct Options {
     /// read that again, and none that has logged it starts again (ZOOKEEPER-4306). The default is what servers with default settings
     /// survive: 2,097,086 bytes.
     pub max_ephemeral_bytes: usize,
-    /// TLS with every server; without it traffic can be read and changed in transit.
+    /// TLS with every server, with certificates that can be [replaced](Tls::replace); without it traffic can be read and changed in
+    /// transit.
     #[cfg(feature = "client-tls")]
     pub tls: Option<Tls>,
     /// SASL authentication with every server.
@@ -190,7 +193,7 @@ impl Options {
             servers,
             credentials: self.credentials.clone(),
             #[cfg(feature = "client-tls")]
-            tls: self.tls.as_ref().map(super::tls::Connector::new).transpose()?,
+            tls: self.tls.clone().map(super::tls::Connector::new).transpose()?,
             #[cfg(feature = "client-sasl")]
             sasl: self.sasl.clone(),
         })
@@ -217,39 +220,6 @@ const AUTH_BYTES: usize = 3 * 4 + 2 * LENGTH_BYTES;
 impl fmt::Debug for Credentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Credentials").field("scheme", &self.scheme).finish_non_exhaustive()
-    }
-}
-
-/// TLS certificates: trusted authorities and the client's own.
-///
-/// The host of the connect string must be in the server's certificate; that check has no option.
-///
-/// A refused certificate, on either side, makes a server count as unreachable.
-#[cfg(feature = "client-tls")]
-#[derive(Clone, PartialEq, Eq)]
-pub struct Tls {
-    pub(super) authorities: String,
-    pub(super) identity: Option<(String, String)>,
-}
-
-#[cfg(feature = "client-tls")]
-impl Tls {
-    /// Trusts server certificates signed by one of these authorities: certificates in PEM, and optional revocation lists.
-    pub fn trusting(authorities: impl Into<String>) -> Tls {
-        Tls { authorities: authorities.into(), identity: None }
-    }
-
-    /// Presents a client certificate to servers that ask for one (`ssl.clientAuth`): certificate and private key in PEM.
-    pub fn with_identity(mut self, certificate: impl Into<String>, key: impl Into<String>) -> Tls {
-        self.identity = Some((certificate.into(), key.into()));
-        self
-    }
-}
-
-#[cfg(feature = "client-tls")]
-impl fmt::Debug for Tls {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tls").field("has_identity", &self.identity.is_some()).finish_non_exhaustive()
     }
 }
 

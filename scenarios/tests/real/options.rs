@@ -106,6 +106,32 @@ fn who_cannot_be_trusted_is_not_spoken_with() {
 }
 
 #[test]
+fn certificates_are_replaced_while_a_session_goes_on() {
+    let Some(secure) = Secure::start(TICK) else { return };
+    let proxy = Proxy::to(&secure.server.address());
+    let (tls, stranger) = (secure.tls(), Authority::new("stranger"));
+    run(async {
+        let zk = open(&proxy.address(), Options::new(BUSY).with_tls(tls.clone())).await;
+        let bad = tls.replace(&Tls::trusting("no certificate"));
+        assert!(bad.is_err_and(|e| e.is_bad_input()), "the former stay");
+        tls.replace(&Tls::trusting(&stranger.certificate)).unwrap();
+        assert!(zk.exists("/").await.is_ok(), "the connection goes on");
+        proxy.cut();
+        let lost = zk.status();
+        while zk.status().is_connected() {
+            zk.changed(lost).await;
+        }
+        assert_eq!(zk.exists("/").await, Err(Error::ConnectionLoss), "a stranger is not spoken with");
+        tls.replace(&secure.tls()).unwrap();
+        let mut status = zk.status();
+        while !status.is_connected() {
+            status = zk.changed(status).await;
+        }
+        assert_eq!(status.connection, 2, "the session goes on with the certificates of now");
+    });
+}
+
+#[test]
 fn what_can_never_be_opened_is_refused_in_one_sentence() {
     let authority = Authority::new("authority");
     let tls = || Tls::trusting(&authority.certificate);
