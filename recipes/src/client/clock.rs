@@ -1,6 +1,10 @@
 //! The handle's own monotonic clock.
 
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
+
+use tokio::time::Sleep;
 
 use crate::zk::Time;
 
@@ -47,4 +51,120 @@ fn reading() -> Duration {
 pub(super) fn instant_in(by: Duration) -> tokio::time::Instant {
     let far = Duration::from_secs(86_400 * 365);
     tokio::time::Instant::from_std(Instant::now() + by.min(far))
+}
+
+/// A timer by the handle's clock. Within a runtime with I/O and time.
+///
+/// Where the clock goes on during a suspend, so does the timer: it is due when the machine resumes. Without a descriptor to be
+/// had it is as late as the suspend was long.
+pub(super) struct Timer {
+    clock: Clock,
+    sleep: Pin<Box<Sleep>>,
+    #[cfg(target_os = "linux")]
+    descriptor: Option<boot_timer::Descriptor>,
+    armed: Time,
+}
+
+impl Timer {
+    pub(super) fn new(clock: Clock) -> Timer {
+        Timer {
+            clock,
+            sleep: Box::pin(tokio::time::sleep_until(instant_in(Duration::ZERO))),
+            #[cfg(target_os = "linux")]
+            descriptor: boot_timer::Descriptor::new(),
+            armed: Time::NEVER,
+        }
+    }
+
+    /// Ready when that instant has come.
+    pub(super) fn poll(&mut self, until: Time, context: &mut Context<'_>) -> Poll<()> {
+        loop {
+            let Some(rest) = self.clock.until(until) else { return Poll::Pending };
+            if rest.is_zero() {
+                return Poll::Ready(());
+            }
+            let is_armed = std::mem::replace(&mut self.armed, until) == until;
+            #[cfg(target_os = "linux")]
+            if let Some(descriptor) = &self.descriptor {
+                if is_armed || descriptor.arm(self.clock.start + Duration::from_micros(until.as_micros())) {
+                    ready!(descriptor.poll(context));
+                    self.armed = Time::NEVER;
+                    continue;
+                }
+                self.descriptor = None;
+            }
+            if !is_armed {
+                self.sleep.as_mut().reset(instant_in(rest));
+            }
+            ready!(self.sleep.as_mut().poll(context));
+            self.armed = Time::NEVER;
+        }
+    }
+}
+
+/// A timer of Linux that goes on during a suspend (`timerfd_create`, `CLOCK_BOOTTIME`).
+#[cfg(target_os = "linux")]
+mod boot_timer {
+    use std::os::fd::OwnedFd;
+    use std::task::{Context, Poll, ready};
+    use std::time::Duration;
+
+    use rustix::time::{
+        Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
+        timerfd_settime,
+    };
+    use tokio::io::unix::AsyncFd;
+
+    pub(super) struct Descriptor(AsyncFd<OwnedFd>);
+
+    impl Descriptor {
+        #[allow(deprecated, reason = "the name that replaces `AsyncFd::new` needs the newest tokio")]
+        pub(super) fn new() -> Option<Descriptor> {
+            let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
+            let timer = timerfd_create(TimerfdClockId::Boottime, flags).ok()?;
+            AsyncFd::new(timer).ok().map(Descriptor)
+        }
+
+        /// By the reading of the clock. Returns whether it could be done.
+        pub(super) fn arm(&self, at: Duration) -> bool {
+            let none = Timespec { tv_sec: 0, tv_nsec: 0 };
+            let at = Timespec {
+                tv_sec: i64::try_from(at.as_secs()).unwrap_or(i64::MAX),
+                tv_nsec: at.subsec_nanos().into(),
+            };
+            let new = Itimerspec { it_interval: none, it_value: at };
+            timerfd_settime(self.0.get_ref(), TimerfdTimerFlags::ABSTIME, &new).is_ok()
+        }
+
+        /// Ready when it went off.
+        pub(super) fn poll(&self, context: &mut Context<'_>) -> Poll<()> {
+            loop {
+                let Ok(mut guard) = ready!(self.0.poll_read_ready(context)) else { return Poll::Ready(()) };
+                if rustix::io::read(self.0.get_ref(), &mut [0; 8]).is_ok() {
+                    return Poll::Ready(());
+                }
+                // It was armed anew in between.
+                guard.clear_ready();
+            }
+        }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+        use std::os::fd::AsRawFd;
+
+        /// The kernel wakes who sleeps by this clock when the machine resumes.
+        #[test]
+        fn a_timer_goes_on_while_the_machine_is_suspended() {
+            const BOOTTIME: &str = "clockid: 7";
+            let runtime =
+                tokio::runtime::Builder::new_current_thread().enable_all().build().expect("it starts");
+            let _entered = runtime.enter();
+            let timer = Descriptor::new().expect("there is a timer");
+            let path = format!("/proc/self/fdinfo/{}", timer.0.get_ref().as_raw_fd());
+            let told = std::fs::read_to_string(path).expect("Linux tells");
+            assert!(told.lines().any(|line| line == BOOTTIME), "{told}");
+        }
+    }
 }

@@ -144,7 +144,7 @@ impl Bench {
             sasl: None,
         });
         let (acl, runtime) = (Acl::anyone(), runtime().handle().clone());
-        let client = Client { session: Arc::new(Session { shared: shared.clone(), acl, runtime }) };
+        let client = Client { session: Arc::new(Session::new(shared.clone(), acl, runtime)) };
         Bench { shared, handshake, client, calls: Vec::new(), armed: Rc::default() }
     }
 

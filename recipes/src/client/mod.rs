@@ -16,7 +16,7 @@
 //! | `handshake`, `tls`, `tls_port`, `sasl` | how a connection begins |
 //! | `frames` | the receive buffer |
 //! | `life` | what an operator is told of a session |
-//! | `clock` | the handle's clock, which goes on while the machine sleeps |
+//! | `clock`, `alarms` | the handle's clock, which goes on while the machine sleeps; what callers wait for by it |
 //! | `ephemerals` | what the session's ephemerals take in the transaction that ends it |
 //! | `duties` | promises to clean up, on the runtime in which the handle was opened |
 //! | `fuzz` | what a fuzz target does with its bytes, behind the feature `fuzzing` |
@@ -35,9 +35,10 @@
 //! * The next round follows after a random pause: up to T/20, and up to T/10 after a round without a connection, which is
 //!   followed by a rest of up to a second besides.
 //! * A request without a connection waits for the next round, and fails with it.
-//! * A session ends when a server says so, when it is closed, and when its credentials are refused, however long no server
-//!   can be reached: the session of an ensemble that was down continues afterwards (see
-//!   [`Over::Expired`](crate::zk::Over)).
+//! * A session ends when a server says so, in whichever answer, when it is closed, and when its credentials are refused or
+//!   missed, however long no server can be reached: the session of an ensemble that was down continues afterwards (see
+//!   [`Over::Expired`](crate::zk::Over)). An ensemble that came back empty or from an old backup turns the client away; after
+//!   T without a confirmation it is asked whether it knows the session at all.
 //! * Watches are registered again on each connection, before other requests, in requests of 128 kB.
 //! * Credentials are sent on every connection, before other requests. If they are refused the session ends with
 //!   [`Over::AuthFailed`](crate::zk::Over).
@@ -48,7 +49,7 @@
 //! or ping. A holder until then assumes that
 //!
 //! 1. this machine's clock and the leader's agree on a session timeout to within the recipe's margin. The clock continues
-//!    during a suspend on Linux; elsewhere a machine that was suspended needs a fence;
+//!    during a suspend on Linux, and so do alarms; elsewhere a machine that was suspended needs a fence;
 //! 2. the server that answered was in touch with its leader.
 //!
 //! # What is never done
@@ -91,6 +92,7 @@
 
 mod acl;
 mod address;
+mod alarms;
 mod attempts;
 mod clock;
 mod core;
@@ -155,15 +157,17 @@ pub struct Client {
 impl Client {
     /// Opens a session: `host:port`, several of them separated by commas, and at the end an optional chroot
     /// (`zk1:2181,zk2:2181/app`), which must exist: otherwise creates fail with `NoNode`. The default port is 2181.
-    /// `tcp+tls://host:port` is a server with TLS, `tcp://host:port` one without.
+    /// `tcp+tls://host:port` is a server with TLS, `tcp://host:port` one without; an IPv6 address is `[address]:port`. Blanks
+    /// around servers and a comma too many do no harm.
     ///
     /// Must be called within a tokio runtime with its timer and its I/O switched on. That runtime drives the session and the
-    /// duties: a handle lives no longer than its runtime.
+    /// duties: a handle lives no longer than its runtime. Whether it has both can only be found out by a panic, which is caught:
+    /// its message is all that is seen of it.
     ///
     /// # Errors
     ///
     /// [`Error::is_bad_input`] for an invalid connect string, a timeout of zero, invalid certificates, and
-    /// outside a runtime. [`Error::Unreachable`] when no server accepted the session within
+    /// outside a runtime, or in one without timer or I/O. [`Error::Unreachable`] when no server accepted the session within
     /// [`connect_timeout`](Options::connect_timeout), or, if the options say so, as soon as no waiting can help.
     /// [`Error::is_auth_failed`], at once, when the ensemble refuses the credentials.
     ///

@@ -7,15 +7,12 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use futures_util::Stream;
-use tokio::runtime::Handle;
-use tokio::time::Sleep;
 
-use super::clock::instant_in;
 use super::core::{Missed, Shared};
 use super::request::{Root, Said};
 use super::session::Session;
 use crate::session::Failure;
-use crate::zk::{Error, Event, Time, TreeEvent};
+use crate::zk::{Error, Event, TreeEvent};
 
 /// Decodes a reply.
 pub(super) type Convert<T> = fn(&Root, Said) -> Result<T, Error>;
@@ -148,39 +145,5 @@ impl Stream for TreeWatch {
             *watch = None;
         }
         Poll::Ready(Some(told))
-    }
-}
-
-/// Waits for an instant of the handle's clock, on the session's runtime wherever it is polled.
-pub(super) struct Alarm {
-    shared: Arc<Shared>,
-    runtime: Handle,
-    until: Time,
-    sleep: Option<Pin<Box<Sleep>>>,
-}
-
-impl Alarm {
-    pub(super) fn new(shared: &Arc<Shared>, runtime: &Handle, until: Time) -> Alarm {
-        Alarm { shared: shared.clone(), runtime: runtime.clone(), until, sleep: None }
-    }
-}
-
-impl Future for Alarm {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        let this = &mut *self;
-        let Some(mut rest) = this.shared.clock.until(this.until) else { return Poll::Pending };
-        while !rest.is_zero() {
-            let sleep = this.sleep.get_or_insert_with(|| {
-                let _entered = this.runtime.enter();
-                Box::pin(tokio::time::sleep_until(instant_in(rest)))
-            });
-            ready!(sleep.as_mut().poll(context));
-            // The runtime's clock and the handle's differ by rounding, or by a suspend.
-            this.sleep = None;
-            rest = this.until.since(this.shared.clock.now());
-        }
-        Poll::Ready(())
     }
 }

@@ -12,11 +12,11 @@ use tokio::runtime::Handle;
 
 use super::acl::Acl;
 use super::address;
+use super::alarms::{Alarm, Alarms};
 use super::core::{Missed, Shared, random};
 use super::life;
 use super::link;
 use super::options::Options;
-use super::reply::Alarm;
 use super::request::Ask;
 use crate::session::Failure;
 use crate::zk::{Error, Over, Status, Time};
@@ -26,6 +26,7 @@ pub(super) struct Session {
     pub(super) shared: Arc<Shared>,
     pub(super) acl: Acl,
     pub(super) runtime: Handle,
+    alarms: Arc<Alarms>,
 }
 
 impl Session {
@@ -36,10 +37,11 @@ impl Session {
         shuffle(&mut servers);
         let (count, limits) = (servers.len(), options.limits());
         let handshake = options.handshake(servers)?;
+        has_drivers()?;
         let shared = Arc::new(Shared::new(options.session_timeout, count, root, options.max_ephemeral_bytes));
         runtime.spawn(link::drive(shared.clone(), handshake, limits));
         // From here on the session ends with this value, even if the future is dropped.
-        let session = Arc::new(Session { shared, acl: options.acl.clone(), runtime });
+        let session = Arc::new(Session::new(shared, options.acl.clone(), runtime));
         let until = session.shared.clock.now() + limits.connect_timeout;
         match session.before(until, session.connected()).await {
             Some(Ok(())) => return Ok(session),
@@ -64,6 +66,11 @@ impl Session {
         }))
     }
 
+    pub(super) fn new(shared: Arc<Shared>, acl: Acl, runtime: Handle) -> Session {
+        let alarms = Alarms::new(shared.clock);
+        Session { shared, acl, runtime, alarms }
+    }
+
     /// The first connection.
     async fn connected(&self) -> Result<(), Error> {
         let mut status = self.shared.status();
@@ -81,7 +88,7 @@ impl Session {
     }
 
     pub(super) fn sleep_until(&self, until: Time) -> Alarm {
-        Alarm::new(&self.shared, &self.runtime, until)
+        Alarm::new(&self.alarms, &self.runtime, until)
     }
 
     /// 1. Wait for duties. 2. Close the session: nothing is sent afterwards. 3. Wait for the reply.
@@ -160,6 +167,25 @@ impl Drop for Session {
             core.wake_link();
         });
     }
+}
+
+/// Whether the runtime drives sockets and timers.
+///
+/// # Errors
+///
+/// [`Error::BadInput`] if it does not. There is no way to ask a runtime: what it would otherwise panic about in a task of the
+/// session, it panics about here, where that is caught.
+fn has_drivers() -> Result<(), Error> {
+    let lacks =
+        |what: &str| Error::BadInput(format!("the tokio runtime has no {what}: build it with enable_all()"));
+    std::panic::catch_unwind(|| drop(tokio::time::sleep(Duration::ZERO))).map_err(|_| lacks("timer"))?;
+    let socket = std::panic::catch_unwind(|| {
+        let socket = std::net::UdpSocket::bind((std::net::Ipv4Addr::LOCALHOST, 0))?;
+        socket.set_nonblocking(true)?;
+        tokio::net::UdpSocket::from_std(socket).map(drop)
+    });
+    // A machine without loopback is another matter.
+    socket.map(drop).map_err(|_| lacks("I/O"))
 }
 
 /// Spreads clients over the servers (`StaticHostProvider`).

@@ -3,6 +3,7 @@
 
 mod answers;
 mod behind;
+mod runtimes;
 mod script;
 
 use std::future::Future;
