@@ -90,7 +90,7 @@ pub fn client(bytes: &[u8]) {
 /// A runtime whose timers are never run.
 fn runtime() -> &'static Runtime {
     static RUNTIME: OnceLock<Runtime> = OnceLock::new();
-    RUNTIME.get_or_init(|| Builder::new_current_thread().enable_time().build().expect("it needs no system"))
+    RUNTIME.get_or_init(|| Builder::new_current_thread().enable_all().build().expect("it needs no system"))
 }
 
 fn poll<F: Future + ?Sized>(future: Pin<&mut F>) -> Poll<F::Output> {

@@ -16,9 +16,8 @@ use std::time::Duration;
 
 use futures_util::future::{Either, select};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::time::Sleep;
 
-use super::clock::instant_in;
+use super::clock::{self, instant_in};
 use super::core::{Core, Shared};
 use super::frames::{Frames, nonsense};
 use super::handshake::Handshake;
@@ -159,7 +158,7 @@ pub(super) async fn next_attempt(shared: &Shared, rests: impl Fn(Duration)) -> b
     if let Some(pause) = shared.until_next_timer().filter(|pause| !pause.is_zero()) {
         rests(pause);
     }
-    let mut timer = Timer::new();
+    let mut timer = Timer::new(shared);
     poll_fn(|context| {
         loop {
             let mut core = shared.lock();
@@ -191,7 +190,7 @@ pub(super) fn begin(shared: &Shared) -> u32 {
 
 /// Resolves when the machine has given up the attempt.
 async fn given_up(shared: &Shared) {
-    let mut timer = Timer::new();
+    let mut timer = Timer::new(shared);
     poll_fn(|context| {
         loop {
             let mut core = shared.lock();
@@ -214,7 +213,7 @@ async fn pump(shared: &Shared, conn: u32, stream: Box<dyn Stream>, limits: &Limi
         conn,
         life,
         stream,
-        timer: Timer::new(),
+        timer: Timer::new(shared),
         leaving: Vec::new(),
         written: 0,
         needs_flush: false,
@@ -393,33 +392,29 @@ fn arrive(
     Ok(())
 }
 
-/// The runtime's timer for the machine's next act.
+/// The timer for the machine's next act.
 struct Timer {
-    sleep: Pin<Box<Sleep>>,
+    timer: clock::Timer,
     armed: Time,
 }
 
 impl Timer {
-    fn new() -> Timer {
-        Timer { sleep: Box::pin(tokio::time::sleep_until(instant_in(Duration::ZERO))), armed: Time::NEVER }
+    fn new(shared: &Shared) -> Timer {
+        Timer { timer: clock::Timer::new(shared.clock), armed: Time::NEVER }
     }
 
-    /// Ready when a timer of the machine is due. The runtime's timer is moved only when it fires, or for an earlier time,
+    /// Ready when a timer of the machine is due. The timer is moved only when it fires, or for an earlier time,
     /// since each request postpones the next ping.
     fn poll(&mut self, shared: &Shared, context: &mut Context<'_>) -> Poll<()> {
         loop {
             let Some(due) = shared.lock().machine.next_timer().map(Time::from_micros) else {
                 return Poll::Pending;
             };
-            let now = shared.clock.now();
-            if due <= now {
+            if due <= shared.clock.now() {
                 return Poll::Ready(());
             }
-            if due < self.armed {
-                self.sleep.as_mut().reset(instant_in(due.since(now)));
-                self.armed = due;
-            }
-            ready!(self.sleep.as_mut().poll(context));
+            self.armed = self.armed.min(due);
+            ready!(self.timer.poll(self.armed, context));
             self.armed = Time::NEVER;
         }
     }
