@@ -24,8 +24,6 @@ pub(super) struct Conn {
     pub client_open: bool,
     /// Whether the server still sends and receives.
     pub server_open: bool,
-    /// Whether the server listened when it was opened.
-    pub was_heard: bool,
     /// Whether the server knows the connection. A client that gives up earlier leaves no trace.
     pub established: bool,
     /// Received packets, if it is driven by hand.
@@ -42,7 +40,6 @@ impl Conn {
             down: Stream::default(),
             client_open: false,
             server_open: false,
-            was_heard: false,
             established: false,
             arrived: VecDeque::new(),
         }
@@ -93,7 +90,6 @@ impl World {
             down: Stream::default(),
             client_open: true,
             server_open: listens,
-            was_heard: listens,
             established,
             arrived: VecDeque::new(),
         });
@@ -342,13 +338,16 @@ impl World {
         let conn = self.conn_mut(id);
         let Some(packet) = conn.down.pop() else { return };
         let (open, handle) = (conn.client_open, conn.handle);
-        let was_heard = conn.was_heard;
         self.list_down(id);
         match handle {
             Some(handle) if open => {
                 self.with_session(handle, context, |session, now, paths, out| {
                     let bytes = |path: &PathId| jute::LENGTH_BYTES + paths.text(*path).len();
-                    let packet = if was_heard { packet.into() } else { Incoming::Unreachable };
+                    let packet = match packet {
+                        // A simulated ensemble forgets nothing that it has answered, so its clients never probe.
+                        Down::Fin => Incoming::Unreachable,
+                        packet => packet.into(),
+                    };
                     session.receive(now, id, packet, bytes, out);
                 });
             }
