@@ -150,7 +150,7 @@ fn a_server_that_cannot_be_reached_is_not_probed() {
 }
 
 #[test]
-fn all_servers_are_tried_before_the_one_that_is_behind_is_probed() {
+fn the_other_servers_are_tried_before_the_one_that_is_behind_is_probed() {
     let mut session = ClientSession::new(TIMEOUT, Servers::new(3, 0, false), 0);
     let (out, mut conn) = (&mut Vec::new(), 0);
     session.timer(0, out);
@@ -177,5 +177,9 @@ fn all_servers_are_tried_before_the_one_that_is_behind_is_probed() {
         let end = if server == 1 { Incoming::Fin } else { Incoming::Unreachable };
         session.receive(at * SECOND + 1, ConnId(conn), end, |_| PATH_BYTES, out);
     }
-    assert_eq!(tried, [1, 2, 0, 1, 1, 2, 0, 1], "at the end of a round it is asked once more");
+    assert_eq!(
+        tried,
+        [1, 2, 1, 0, 1, 2, 1, 0],
+        "a round ends where the session was: then it is asked once more"
+    );
 }
