@@ -30,6 +30,8 @@ pub struct Finding {
     pub path: String,
     /// The explanation: what happened, because of what, and why it is (not) excused; lines of less than 100 columns.
     pub text: String,
+    /// The [shape](crate::shape) of that text: findings of a rule with the same shape differ only by names, numbers and times.
+    pub shape: String,
 }
 
 impl fmt::Display for Finding {
@@ -203,6 +205,7 @@ impl Findings {
         witnesses.sort_unstable();
         witnesses.dedup();
         let path = of.and_then(|object| scene.tables.names.get(object.path)).unwrap_or_default();
+        let text = text.text();
         self.findings.push(Finding {
             rule,
             object,
@@ -212,7 +215,8 @@ impl Findings {
             witnesses,
             secondary: false,
             path: path.to_owned(),
-            text: text.text(),
+            shape: crate::shape::shape(scene.tables, &text),
+            text,
         });
     }
 

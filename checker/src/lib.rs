@@ -26,6 +26,7 @@ pub mod history;
 pub mod jsonl;
 pub mod monitor;
 pub mod search;
+pub mod shape;
 pub mod text;
 pub mod verify;
 pub mod wire;

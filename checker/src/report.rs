@@ -6,6 +6,7 @@ use crate::findings::{Finding, Row, in_order};
 use crate::metrics::{Metrics, Probe};
 use crate::rule_id::RuleId;
 use crate::rule_set::RuleSet;
+use crate::shape::{and_alike, first_of_each};
 use crate::verdict::Verdict;
 use std::fmt;
 
@@ -69,6 +70,21 @@ impl Report {
         self.findings.first().filter(|finding| finding.verdict == Verdict::Fail)
     }
 
+    /// The findings that differ by more than names, numbers and times, each with the number of further kept ones that differ from it only
+    /// by those.
+    pub fn first_of_each(&self) -> Vec<(&Finding, usize)> {
+        first_of_each(&self.findings, |one| (one.rule, one.verdict, one.shape.clone()))
+    }
+
+    /// The rules with findings that were counted and not kept, and how many.
+    fn not_kept(&self) -> Vec<(RuleId, u32)> {
+        let all =
+            |rule: &RuleId| self.rows.iter().filter(|row| row.rule == *rule).map(|row| row.findings).sum();
+        let kept = |rule: &RuleId| self.findings.iter().filter(|one| one.rule == *rule).count() as u32;
+        let more = |rule: &RuleId| u32::saturating_sub(all(rule), kept(rule));
+        RuleId::ALL.iter().map(|rule| (*rule, more(rule))).filter(|(_, more)| *more > 0).collect()
+    }
+
     /// Whether the history contradicts itself: then its recorder is broken.
     pub fn is_malformed(&self) -> bool {
         self.rows.iter().any(|row| row.rule == RuleId::W && row.verdict == Verdict::Unknown)
@@ -102,13 +118,19 @@ impl fmt::Display for Report {
             write!(f, ": {why}")?;
         }
         writeln!(f)?;
-        for (at, finding) in self.findings.iter().enumerate() {
+        for (at, (finding, alike)) in self.first_of_each().into_iter().enumerate() {
             if at == 1 {
                 writeln!(f, "\nand with it")?;
             }
             writeln!(f)?;
             finding.fmt(f)?;
+            if alike > 0 {
+                writeln!(f, "  {}", and_alike(finding.rule.name(), alike))?;
+            }
         }
+        self.not_kept().iter().try_for_each(|(rule, count)| {
+            writeln!(f, "\n{count} more of {rule} were counted, and are not kept")
+        })?;
         let names = |verdict| {
             let of =
                 |rule: &&RuleId| self.of(**rule) == verdict && self.rows.iter().any(|r| r.rule == **rule);

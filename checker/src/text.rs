@@ -55,7 +55,7 @@ fn header_times(header: &mut Header) -> [(&'static str, &mut u64); 5] {
 }
 
 /// A time in seconds with at least three places, exact to the microsecond.
-pub(crate) fn seconds(micros: u64) -> String {
+pub fn seconds(micros: u64) -> String {
     let (whole, part) = (micros / 1_000_000, micros % 1_000_000);
     if part % 1000 == 0 { format!("{whole}.{:03}", part / 1000) } else { format!("{whole}.{part:06}") }
 }

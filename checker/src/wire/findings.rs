@@ -65,6 +65,9 @@ pub struct WireFinding {
     pub witnesses: Vec<usize>,
     /// The explanation, in lines of less than 100 columns.
     pub text: String,
+    /// The [shape](crate::shape) of that text.
+    #[serde(skip)]
+    pub shape: String,
 }
 
 impl fmt::Display for WireFinding {
@@ -112,6 +115,7 @@ impl Collected {
             position: position as usize,
             witnesses,
             text: text().text(),
+            shape: String::new(),
         });
     }
 }
@@ -156,6 +160,9 @@ impl Wire {
         }
         for ((path, session), item) in self.items.lost.iter().filter(|(_, item)| item.may_be_lost()) {
             self.item_lost(tables, *path, *session, item, &mut collected);
+        }
+        for finding in &mut collected.findings {
+            finding.shape = crate::shape::shape(tables, &finding.text);
         }
         collected
     }

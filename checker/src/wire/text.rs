@@ -1,6 +1,7 @@
 //! The report as plain text.
 
 use super::report::{ClientReport, DirectoryReport, Left, QueueReport, WireReport};
+use crate::shape::{and_alike, first_of_each};
 use std::fmt;
 
 /// The number of lines of a list in the text; the values have more.
@@ -9,8 +10,11 @@ const SHOWN: usize = 12;
 impl fmt::Display for WireReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "wire: {} events, {} clients", self.events, self.clients.len())?;
-        for finding in &self.findings {
+        for (finding, alike) in first_of_each(&self.findings, |one| (one.rule, one.shape.clone())) {
             write!(f, "\n{finding}")?;
+            if alike > 0 {
+                writeln!(f, "  {}", and_alike(finding.rule.name(), alike))?;
+            }
         }
         let listed = self.findings.len() as u64;
         let all: u64 = self.found.values().sum();

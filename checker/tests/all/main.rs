@@ -44,6 +44,7 @@ mod revocation;
 mod revocation_in_time;
 mod rules;
 mod rules_of_time_and_cost;
+mod shapes;
 mod shared_lock;
 mod told_state;
 mod trace_edits;

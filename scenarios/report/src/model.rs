@@ -72,6 +72,8 @@ struct FindingModel {
     slice: Vec<u32>,
     cited: Vec<u32>,
     left_out: usize,
+    /// The first finding that differs from this one only by names and times: mostly this one.
+    like: usize,
 }
 
 /// A line of what the checker says: `because`, `and`, `not excused`, `excused`, or nothing before it.
@@ -234,7 +236,7 @@ impl Model {
                 Mode::Client => "client",
             },
             lasted_us: history.events.last().map_or(0, |event| event.at),
-            findings: report.findings.iter().map(|finding| finding_model(finding, &slicer)).collect(),
+            findings: findings(report, &slicer),
             findings_not_kept: not_kept(report),
             rules: rules(report),
             cost: Cost::of(history, &asked, &causes, &lives, &report.metrics),
@@ -257,7 +259,14 @@ impl Model {
     }
 }
 
-fn finding_model(finding: &Finding, slicer: &Slicer<'_>) -> FindingModel {
+fn findings(report: &Report, slicer: &Slicer<'_>) -> Vec<FindingModel> {
+    let all = &report.findings;
+    let key = |one: &Finding| (one.rule, one.verdict, one.shape.clone());
+    let like = |one: &Finding| all.iter().position(|other| key(other) == key(one)).unwrap_or_default();
+    all.iter().map(|one| finding_model(one, slicer, like(one))).collect()
+}
+
+fn finding_model(finding: &Finding, slicer: &Slicer<'_>, like: usize) -> FindingModel {
     let slice = slicer.cut(finding);
     FindingModel {
         rule: finding.rule.name(),
@@ -272,6 +281,7 @@ fn finding_model(finding: &Finding, slicer: &Slicer<'_>) -> FindingModel {
         slice: slice.events,
         cited: slice.cited,
         left_out: slice.left_out,
+        like,
     }
 }
 

@@ -1,5 +1,6 @@
 //! `judge`: the rules, applied to a stored history.
 
+use super::lines::of_finding;
 use super::{Output, reporting};
 use clap::Args;
 use serde_json::json;
@@ -49,6 +50,11 @@ impl Judge {
                     json!({"kind": "rule", "id": row.rule.name(), "verdict": row.verdict.name(),
                         "premises": row.premises})
                 );
+            }
+            for finding in &report.findings {
+                let mut line = of_finding(finding);
+                line["kind"] = json!("finding");
+                println!("{line}");
             }
             for finding in served.iter().flat_map(|judged| &judged.wire().findings) {
                 println!(

@@ -31,6 +31,7 @@ function drawBreach(which, onFinding, onEvent) {
   const box = document.getElementById('breach');
   const notes = [];
   if (run.source.end) notes.push(h('p', { class: 'note' }, h('strong', {}, 'The run did not end as it should. '), run.source.end + '.'));
+  if (run.source.waits) notes.push(h('pre', { class: 'waits' }, run.source.waits.join('\n')));
   if (run.unknown) notes.push(h('p', { class: 'note' }, h('strong', {}, 'Evidence is missing. '), run.unknown + '.'));
   const facts = h('dl', { class: 'facts' },
     run.source.plan ? [h('dt', {}, 'drawn'), h('dd', {}, run.source.plan)] : null,
@@ -44,9 +45,12 @@ function drawBreach(which, onFinding, onEvent) {
   }
   const lines = finding.lines.map((line) => h('p', { class: `line ${line.head.replace(' ', '-') || 'what'}` },
     line.head ? h('span', { class: 'head' }, line.head) : null, h('span', {}, linked(line.text, onEvent))));
-  const chips = run.findings.map((other, i) => h('button', {
+  // Of findings that differ only by names and times the first, with their number, and the one that is shown.
+  const alike = (i) => run.findings.filter((other) => other.like === i).length;
+  const chip = (other, i) => h('button', {
     type: 'button', class: `chip ${other.verdict}`, 'aria-pressed': String(i === which), title: `${other.title}: ${other.lines[0]?.text ?? ''}`, onclick: () => onFinding(i),
-  }, `${signs[other.verdict]} ${other.rule}`, h('small', {}, ` e${other.event}`)));
+  }, `${signs[other.verdict]} ${other.rule}`, h('small', {}, ` e${other.event}${alike(i) > 1 ? ` and ${alike(i) - 1} alike` : ''}`));
+  const chips = run.findings.map((other, i) => other.like === i || i === which ? chip(other, i) : null).filter((one) => one);
   const MOST_CHIPS = 12;
   const more = chips.length > MOST_CHIPS && which < MOST_CHIPS ? chips.splice(MOST_CHIPS) : [];
   fill(box,
