@@ -34,6 +34,9 @@ pub(super) struct Hunt {
     /// First seed
     #[arg(long, default_value_t = 0)]
     from: u64,
+    /// End with the first try that breaks a rule
+    #[arg(long, conflicts_with = "kept")]
+    until_found: bool,
     /// Try this plan with each seed, and draw none
     #[arg(long, value_name = "FILE", requires = "scenario", conflicts_with = "kept")]
     plan: Option<PathBuf>,

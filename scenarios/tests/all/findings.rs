@@ -24,6 +24,15 @@ fn the_history_of_each_finding_breaks_its_rule() {
         let broken: Vec<&str> = failed.map(|one| one.rule.name()).collect();
         let rule = finding.about.rule.as_deref().unwrap();
         assert!(broken.contains(&rule), "{name}: {rule} is not among {broken:?}");
+        if let Some(quoted) = &finding.about.said {
+            let wire = judged.wire().findings.iter().map(|one| one.text.as_str());
+            let mut said = judged.report().findings.iter().map(|one| one.text.as_str()).chain(wire);
+            assert!(
+                said.any(|text| text.trim_end() == quoted.trim_end()),
+                "{name}: the page quotes\n{quoted}\nand the judge says\n{}",
+                judged.report()
+            );
+        }
     }
 }
 

@@ -23,6 +23,9 @@ mod modules;
 mod mutation_score;
 mod plans;
 mod quirks;
+#[path = "../common/quoted.rs"]
+mod quoted;
+mod quotes;
 #[path = "../common/refusals.rs"]
 mod refusals;
 mod searching;

@@ -11,6 +11,7 @@ use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use zk_checker::history::Tables;
 use zk_hunt::attempt::{Attempt, Broken, attempt};
 use zk_hunt::draw;
 use zk_hunt::findings::{About, Finding};
@@ -130,8 +131,9 @@ impl Hunt {
                         let plan = plan(seed);
                         let tried = self.try_once(target, &plan, seed, stop);
                         let tried = tried.map(|attempt| Trial { seed, plan, attempt });
-                        // One that fails ends all.
-                        if tried.is_err() {
+                        // One that fails ends all, and one that finds something if that is all that is wanted.
+                        let is_found = |trial: &Trial| self.until_found && !trial.attempt.broken().is_empty();
+                        if tried.as_ref().map_or(true, is_found) {
                             next.store(seeds, Ordering::Relaxed);
                         }
                         bar.inc(1);
@@ -187,8 +189,11 @@ impl Hunt {
         }
         println!("{program} {scenario}, seed {}: {}", trial.seed, summary_of(trial));
         print!("{}", indented(&trial.plan.to_string()));
-        for one in &broken {
+        for (one, alike) in first_of_each(&broken, trial.attempt.history.tables()) {
             print!("{}", indented(&one.text));
+            if alike > 0 {
+                println!("  {}", zk_checker::shape::and_alike(&one.rule, alike));
+            }
         }
         let refused = &trial.attempt.refused;
         for text in refused.iter().take(MOST_REFUSED) {
@@ -287,6 +292,12 @@ impl Hunt {
         }));
         println!("\n{}", text_table(&rows));
     }
+}
+
+/// Of the findings of a rule that differ only by names the first, and how many more there are.
+fn first_of_each<'a>(broken: &'a [Broken], tables: Tables<'_>) -> Vec<(&'a Broken, usize)> {
+    let key = |one: &Broken| (one.rule.clone(), zk_checker::shape::shape(tables, &one.text));
+    zk_checker::shape::first_of_each(broken, key)
 }
 
 /// The rules that were broken, each once.
