@@ -26,6 +26,8 @@ pub mod coverage;
 pub mod exercised;
 pub mod explore;
 pub mod fingerprint;
+#[cfg(test)]
+mod hangs;
 pub mod holding;
 pub mod interference;
 pub mod journal;

@@ -124,6 +124,12 @@ impl Run {
         Some(if last.is_some_and(|last| last.at > late) { Hang::Livelock } else { Hang::Stuck })
     }
 
+    /// If it hangs: which clients wait, in which call, for what, and why that never comes. A sentence a line, those that go on about
+    /// a client are indented.
+    pub fn waits(&self) -> Vec<String> {
+        if self.hang().is_some() { zk_report::waits(&self.history) } else { Vec::new() }
+    }
+
     /// The rule that failed first, or the other kind of failure.
     pub fn what_failed(&self) -> String {
         match self.report.first() {

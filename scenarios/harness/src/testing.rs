@@ -49,7 +49,7 @@ pub struct Failure {
     pub seed: u64,
     /// The rule that failed, or the other kind of failure.
     pub what: String,
-    /// The text of the first finding.
+    /// What it says: its panic, its first finding, and if it hangs, who waits for what.
     pub finding: String,
     /// The smallest run found that fails in the same way; none if the code panics before its clients begin.
     pub shrunk: Option<Shrunk>,
@@ -63,13 +63,14 @@ impl Failure {
             Err(finding) => return Failure { workload, seed, what: PANIC.to_owned(), finding, shrunk: None },
         };
         let first = run.report.findings.first().map(ToString::to_string);
-        let hang = || run.hang().map(|hang| hang.about().to_owned());
+        let hang = run.hang().map(|hang| format!("{}\n{}", hang.about(), run.waits().join("\n")));
         let panicked = run.panic.as_ref().map(ToString::to_string);
         Failure {
             workload,
             seed,
             what: run.what_failed(),
-            finding: panicked.or(first).or_else(hang).unwrap_or_default(),
+            // A run may break a rule and hang.
+            finding: panicked.into_iter().chain(first).chain(hang).collect::<Vec<_>>().join("\n"),
             shrunk: shrink::shrink(workload, &plan, run.choices, SHRINKING_RUNS).ok(),
         }
     }

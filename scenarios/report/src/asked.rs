@@ -1,7 +1,9 @@
 //! The requests of a history, each with what became of it.
 
 use std::collections::BTreeMap;
-use zk_checker::history::{Event, History, OpId, ReqId, Request, Session, SessionState, Sym, What, Who};
+use zk_checker::history::{
+    Code, Event, History, Mode, OpId, ReqId, Request, Session, SessionState, Sym, What, Who,
+};
 
 /// One request.
 #[derive(Clone, Copy, Debug)]
@@ -153,7 +155,7 @@ impl Asked {
 /// Whether a transaction changed something at that path, or at a sequential znode of that beginning; or nothing at all.
 fn touches(history: &History, txn: u32, path: Sym) -> bool {
     let What::Txn { zxid: of, code, kind, .. } = history.events[txn as usize].what else { return false };
-    if code != zk_checker::history::Code::Ok || matches!(kind, Request::Multi | Request::CloseSession) {
+    if code != Code::Ok || matches!(kind, Request::Multi | Request::CloseSession) {
         return true;
     }
     let asked = history.names.get(path).unwrap_or_default();
@@ -167,6 +169,43 @@ fn touches(history: &History, txn: u32, path: Sym) -> bool {
     });
     let mut paths = effects.filter_map(|event| history.names.get(event.what.path()?));
     paths.any(|changed| changed.starts_with(asked))
+}
+
+/// What became of a write whose reply was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LostWrite {
+    /// Before its client learned of the connection loss.
+    Applied {
+        zxid: u64,
+    },
+    /// Its client had learned of the connection loss by then.
+    AppliedLater {
+        zxid: u64,
+    },
+    Refused(Code),
+    NeverApplied,
+    /// It is no write, or the servers' side is not recorded.
+    Unsaid,
+}
+
+/// What became of a request whose reply was lost.
+pub(crate) fn fate(history: &History, asked: &Asked, req: ReqId) -> LostWrite {
+    let Some(ask) = asked.get(req).filter(|ask| is_write(ask.kind)) else { return LostWrite::Unsaid };
+    match ask.handled.map(|txn| (txn, history.events[txn as usize].what)) {
+        Some((txn, What::Txn { zxid, code: Code::Ok, .. })) => {
+            match ask.lost.is_some_and(|lost| lost < txn) {
+                true => LostWrite::AppliedLater { zxid },
+                false => LostWrite::Applied { zxid },
+            }
+        }
+        Some((_, What::Txn { code, .. })) => LostWrite::Refused(code),
+        _ if history.header.mode == Mode::Sim => LostWrite::NeverApplied,
+        _ => LostWrite::Unsaid,
+    }
+}
+
+fn is_write(kind: Request) -> bool {
+    matches!(kind, Request::Create | Request::Delete | Request::Set | Request::Multi | Request::SetAcl)
 }
 
 fn parent(history: &History, path: Sym) -> Option<Sym> {

@@ -2,7 +2,8 @@
 //!
 //! 1. `asked`, `causes`: which request became which transaction, which event follows from which.
 //! 2. `lives`, `messages`: what lasts (znodes, watches, sessions, beliefs, faults), and what travelled.
-//! 3. `slice`: what led to a breach. `cost`, `beside`: what it cost, and how it differs from another run.
+//! 3. `slice`: what led to a breach. `cost`, `beside`: what it cost, and how it differs from another run. `hang`: what the clients
+//!    of a run that does not end wait for. `dropped`: guards that no release gave back.
 //! 4. `model`: all of it as plain data, with texts of `words`; `page` writes it into one file, `chart` draws a slice with
 //!    letters.
 //!
@@ -15,6 +16,8 @@ mod causes;
 mod chart;
 mod columns;
 mod cost;
+mod dropped;
+mod hang;
 mod lives;
 mod messages;
 mod model;
@@ -28,6 +31,7 @@ mod tests;
 
 pub use beside::Other;
 pub use chart::{Paint, chart};
+pub use hang::waits;
 pub use page::page;
 
 use serde::Serialize;
@@ -70,6 +74,9 @@ pub struct Source {
     pub hash: Option<String>,
     /// How it ended, if not as it should.
     pub end: Option<String>,
+    /// If it hangs: who waits for what, by [`waits`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waits: Vec<String>,
 }
 
 impl Source {
@@ -84,6 +91,7 @@ impl Source {
             plan: self.plan.as_ref().map(text),
             end: self.end.as_ref().map(text),
             hash: self.hash.as_ref().map(text),
+            waits: self.waits.iter().map(text).collect(),
             ..self.clone()
         }
     }

@@ -1,6 +1,6 @@
 //! The model of small histories, as data and as a chart.
 
-use crate::asked::Asked;
+use crate::asked::{Asked, LostWrite};
 use crate::causes::Causes;
 use crate::lives::{Lives, WatchEnd};
 use crate::messages::{self, Carries, Fate};
@@ -8,7 +8,7 @@ use crate::model::Model;
 use crate::slice::{MOST, Slicer};
 use crate::{Paint, Shown, Source, chart, page};
 use serde_json::Value;
-use zk_checker::history::{History, Names, What};
+use zk_checker::history::{History, Names, Request, What};
 use zk_checker::{Report, RuleSet, judge};
 
 /// A lock whose waiter is woken, and holds while the other one does: the notification was about another znode.
@@ -194,4 +194,30 @@ fn no_text_of_a_run_ends_the_script_in_which_it_stands() {
     let model = page[begin..].split("</script>").next().unwrap_or_default();
     let model: Value = serde_json::from_str(model).expect("it is JSON");
     assert_eq!(model["events"]["kind"].as_array().map(Vec::len), Some(history.events.len()));
+}
+
+/// What a trace says of a lost reply, that the write was never applied, is only as good as this.
+#[test]
+fn every_write_that_a_server_applied_is_traced_to_its_request() {
+    let mut lost = [0, 0];
+    for (workload, seed) in ["lock", "queue", "names", "double-barrier", "raw"]
+        .into_iter()
+        .flat_map(|name| (1..=15).map(move |seed| (name, seed)))
+    {
+        let run = recorded(workload, seed);
+        let asked = Asked::of(&run.history);
+        for (index, event) in run.history.events.iter().enumerate() {
+            if let What::Txn { kind, .. } = event.what
+                && matches!(kind, Request::Create | Request::Delete | Request::Set | Request::Multi)
+            {
+                assert!(asked.sender(index as u32).is_some(), "{workload}, seed {seed}: e{index} {event:?}");
+            }
+            if let What::Lost { req } = event.what {
+                let fate = crate::asked::fate(&run.history, &asked, req);
+                lost[0] += usize::from(matches!(fate, LostWrite::Applied { .. }));
+                lost[1] += usize::from(fate == LostWrite::NeverApplied);
+            }
+        }
+    }
+    assert!(lost.iter().all(|times| *times > 10), "both happen: {lost:?}");
 }

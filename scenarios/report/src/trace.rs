@@ -2,8 +2,11 @@
 
 pub(crate) mod words;
 
+use crate::asked::{Asked, fate};
+use crate::dropped::{DROPPED, dropped};
+use std::collections::BTreeSet;
 use std::fmt::Write;
-use words::{Words, because, called, notice, observed};
+use words::{Words, because, called, nonetheless, notice, observed};
 use zk_checker::history::{History, ReqId, Request, Session, SessionState, Sym, What, Who, Why};
 use zk_checker::text::abbreviated;
 
@@ -12,6 +15,8 @@ pub fn print(history: &History, steps: &[(usize, String)]) -> String {
     let mut printer = Printer {
         history,
         words: Words { history },
+        asked: Asked::of(history),
+        dropped: dropped(history),
         requests: Vec::new(),
         sessions: Vec::new(),
         out: String::new(),
@@ -29,6 +34,9 @@ pub fn print(history: &History, steps: &[(usize, String)]) -> String {
 struct Printer<'a> {
     history: &'a History,
     words: Words<'a>,
+    asked: Asked,
+    /// The stops after which a guard was dropped.
+    dropped: BTreeSet<u32>,
     /// What was asked, by the number of the request.
     requests: Vec<Option<(Request, Sym)>>,
     /// Whose a session is, by its number.
@@ -77,7 +85,10 @@ impl Printer<'_> {
                     Why::Dropped => "■ drops its guard",
                     Why::Crashed => "■ crashes",
                 };
-                self.line(at, who, why);
+                match self.dropped.contains(&(index as u32)) {
+                    true => self.line(at, who, &format!("{why}; {DROPPED}")),
+                    false => self.line(at, who, why),
+                }
             }
             What::Resource { token, accepted, .. } => {
                 let taken = if accepted { "✓ accepted" } else { "✗ refused: a larger token was seen" };
@@ -95,7 +106,8 @@ impl Printer<'_> {
             }
             What::Lost { req } => {
                 let Some((kind, path)) = self.request(req) else { return };
-                let text = format!("{:<40} ✗ connection lost", self.words.request(kind, path));
+                let fate = nonetheless(fate(self.history, &self.asked, req));
+                let text = format!("{:<40} ✗ connection lost{fate}", self.words.request(kind, path));
                 self.line(at, who, &text);
             }
             What::Notice { kind, path, .. } => {

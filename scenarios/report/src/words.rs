@@ -1,8 +1,9 @@
 //! A sentence for every event, in the words of a trace. Whose sentence it is stands beside it.
 
-use crate::asked::Asked;
-use crate::trace::words::{Words, answered, because, called, notice, observed};
-use std::collections::BTreeMap;
+use crate::asked::{Asked, fate};
+use crate::dropped::{DROPPED, dropped};
+use crate::trace::words::{Words, answered, because, called, nonetheless, notice, observed};
+use std::collections::{BTreeMap, BTreeSet};
 use zk_checker::history::{
     Code, History, Kind, ObjectId, OpId, Outcome, ReqId, Request, Session, SessionState, Sym, Table, Verb,
     WatchMode, What, Who, Why,
@@ -16,6 +17,8 @@ pub(super) struct Sentences<'a> {
     words: Words<'a>,
     /// What each operation is, and on what.
     ops: BTreeMap<(Who, OpId), (Verb, ObjectId)>,
+    /// The stops after which a guard was dropped.
+    dropped: BTreeSet<u32>,
 }
 
 /// A text of a trace for eyes: what would steer a terminal, turn the direction of reading, or not show at all, shows as
@@ -40,7 +43,8 @@ impl<'a> Sentences<'a> {
             }
             _ => None,
         });
-        Sentences { history, asked, words: Words { history }, ops: calls.collect() }
+        let (words, dropped) = (Words { history }, dropped(history));
+        Sentences { history, asked, words, ops: calls.collect(), dropped }
     }
 
     /// A client's name.
@@ -71,7 +75,13 @@ impl<'a> Sentences<'a> {
         visible(self.history.names.get(sym).unwrap_or("?"))
     }
 
-    fn object(&self, object: ObjectId) -> String {
+    /// A path with short guids.
+    pub(super) fn short(&self, path: Sym) -> String {
+        visible(&self.words.short(path))
+    }
+
+    /// The path of an object.
+    pub(super) fn object(&self, object: ObjectId) -> String {
         match self.history.objects.get(usize::from(object.0)) {
             Some(object) => visible(&self.words.short(object.path)),
             None => format!("object {}", object.0),
@@ -91,7 +101,11 @@ impl<'a> Sentences<'a> {
             Who::Server(_) => self.of_server(event.what),
             Who::World => None,
         };
-        visible(&told.unwrap_or_else(|| self.of_anybody(event.what)))
+        let told = told.unwrap_or_else(|| self.of_anybody(event.what));
+        match self.dropped.contains(&(index as u32)) {
+            true => visible(&format!("{told}; {DROPPED}")),
+            false => visible(&told),
+        }
     }
 
     fn of_client(&self, who: Who, op: OpId, what: What) -> Option<String> {
@@ -113,7 +127,7 @@ impl<'a> Sentences<'a> {
                 format!("▶ believes that it {}, token {token:#x}", self.role(who, op, object))
             }
             What::Unbelieve { why } => match why {
-                Why::Released => "■ stops: it releases".to_owned(),
+                Why::Released => "■ stops".to_owned(),
                 Why::Suspect => "■ stops: it is not connected, or past its deadline".to_owned(),
                 Why::Lost => "■ stops: what it held is lost".to_owned(),
                 Why::Dropped => "■ stops: the guard is dropped".to_owned(),
@@ -154,7 +168,10 @@ impl<'a> Sentences<'a> {
             What::Heard { session, sent } => {
                 format!("is answered in session s{}: a ping of {:.3} s", session.0, sent as f64 / 1e6)
             }
-            What::Lost { req } => format!("✗ connection lost before the reply: {}", self.asked(req)),
+            What::Lost { req } => {
+                let fate = nonetheless(fate(self.history, self.asked, req));
+                format!("✗ connection lost before the reply: {}{fate}", self.asked(req))
+            }
             What::Notice { kind, path, .. } => {
                 format!("◀ notification: {} {}", notice(kind), self.words.short(path))
             }

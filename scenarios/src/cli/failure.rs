@@ -87,6 +87,7 @@ pub(super) fn tell(
             text,
             "  {name:<9} {about}: no round ended for {lull} s of simulated time without faults"
         );
+        run.waits().iter().for_each(|line| _ = writeln!(text, "    {line}"));
     }
     let _ = writeln!(text, "  drawn     {plan}");
     if let Some(seed) = seed {

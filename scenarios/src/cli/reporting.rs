@@ -139,6 +139,7 @@ pub(super) fn source(workload: &'static Workload, seed: Option<u64>, plan: &Plan
         choices: run.choices.clone(),
         hash: Some(format!("{:032x}", run.hash)),
         end: ended,
+        waits: run.waits(),
     }
 }
 

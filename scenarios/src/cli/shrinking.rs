@@ -96,6 +96,7 @@ fn summary(shrunk: &Shrunk, failing: &failure::Kept, passing: Option<&failure::K
     if let Some(first) = failure.run.report.findings.first() {
         first.to_string().lines().for_each(|line| _ = writeln!(text, "  {line}"));
     }
+    failure.run.waits().iter().for_each(|line| _ = writeln!(text, "  {line}"));
     let _ = writeln!(text, "  drawn     {}", failure.plan);
     let _ = writeln!(text, "  exactly   cargo sim replay {}", failing.recorded.display());
     let _ = writeln!(text, "  anywhere  cargo sim replay {}", shrunk.recorded().code());

@@ -232,6 +232,9 @@ pub(super) fn run_line(workload: &'static Workload, seed: Option<u64>, run: &Run
         line["rule"] = json!(run.what_failed());
         line["findings"] = run.report.findings.iter().map(of_finding).collect();
     }
+    if run.hang().is_some() {
+        line["waits"] = json!(run.waits());
+    }
     if let Some(panicked) = &run.panic {
         line["said"] = json!(panicked.to_string());
     }

@@ -2,7 +2,6 @@
 //! fail as they say when its code is broken.
 
 use crate::command::said;
-use crate::quoted::rewritten;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -51,15 +50,4 @@ fn its_tests_hold_and_find_what_is_broken() {
     assert!(!broken.status.success(), "{told}");
     assert!(told.contains("test one_writes_at_a_time_whatever_fails ... FAILED"), "{told}");
     assert!(told.contains("MX-3") && told.contains("made small: clients 2"), "{told}");
-
-    let page =
-        std::fs::read_to_string(folder().join("../../docs/your-own-code.md")).expect("the page is there");
-    let quoted = page
-        .split("```text\n")
-        .nth(1)
-        .and_then(|rest| rest.split("```").next())
-        .expect("it quotes a failure");
-    let quoted: Vec<String> = quoted.lines().map(str::to_owned).collect();
-    let printed: Vec<&str> = told.lines().skip_while(|line| *line != quoted[0]).collect();
-    assert_eq!(rewritten(&quoted, &printed), quoted, "what the page quotes is what the test prints");
 }

@@ -113,7 +113,7 @@ fn sentences(page: &str) -> Vec<(String, String)> {
 }
 
 /// In real time no two runs have the same events, so what fixtures print is quoted as it was once. The sentences are those of today:
-/// those of the quotes that are compared, here and in `downstream.rs`.
+/// those of the quotes of runs that are repeatable.
 #[test]
 fn sentences_that_fixtures_print_are_those_of_the_judge() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

@@ -1,5 +1,6 @@
 //! The words of a trace: parties, requests, faults and what is handed out, as they are called in print.
 
+use crate::asked::LostWrite;
 use zk_checker::history::{Code, Failure, FaultKind, History, Notify, Request, Seen, Sym, Verb, Victim};
 use zk_checker::text::abbreviated;
 
@@ -131,6 +132,17 @@ pub(crate) fn answered(code: Code) -> &'static str {
         Code::BadArguments => "✗ bad arguments",
         Code::Other => "✗ refused",
         Code::Throttled => "✗ throttled",
+    }
+}
+
+/// What became of a write whose reply was lost, as an addition to that sentence.
+pub(crate) fn nonetheless(fate: LostWrite) -> String {
+    match fate {
+        LostWrite::Applied { zxid } => format!(", but applied as {zxid:#x}"),
+        LostWrite::AppliedLater { zxid } => format!(", and applied later, as {zxid:#x}"),
+        LostWrite::Refused(code) => format!(", and refused: {}", answered(code)),
+        LostWrite::NeverApplied => ", and never applied".to_owned(),
+        LostWrite::Unsaid => String::new(),
     }
 }
 
