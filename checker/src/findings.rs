@@ -191,7 +191,7 @@ impl Findings {
     ) {
         let Found { rule, verdict, layer, at } = found;
         let of = object.and_then(|object| scene.tables.objects.get(usize::from(object.0)));
-        if !self.on.has(rule) || of.is_some_and(|of| !is_judged(rule, of)) {
+        if !self.on.has(rule) || of.is_some_and(|of| !rule.is_judged_of(of)) {
             return;
         }
         self.count(rule, verdict, object);
@@ -240,7 +240,7 @@ impl Findings {
                 let of = at.checked_sub(1).and_then(|at| objects.get(at));
                 let concerns = match of {
                     None => rule.layer() <= Layer::ZooKeeper,
-                    Some(object) => rule.is_about(object.kind) && is_judged(rule, object),
+                    Some(object) => rule.judges(object),
                 };
                 if !concerns {
                     continue;
@@ -284,11 +284,6 @@ pub(crate) fn in_order(mut findings: Vec<Finding>) -> Vec<Finding> {
         )
     });
     findings
-}
-
-/// Whether a rule judges an object: of foreign programs, only what needs no look inside, and only of them what they claim.
-fn is_judged(rule: RuleId, object: &Object) -> bool {
-    if object.manner.reported { rule.is_black_box() } else { !rule.is_about_claims() }
 }
 
 /// A verdict on a rule, and the event at which it became certain.

@@ -325,7 +325,8 @@ impl RuleId {
             "PA" => kind == Kind::Partition,
             "CA" => kind == Kind::Cache,
             "PR" => !matches!(kind, Kind::Counter | Kind::Partition | Kind::Cache | Kind::Group),
-            "AN" => true,
+            // What an answer means is known of recipes.
+            "AN" => !matches!(kind, Kind::Semaphore | Kind::Counter | Kind::Partition | Kind::Cache),
             _ => false,
         }
     }

@@ -1,5 +1,6 @@
 //! The rules that a judge applies.
 
+use crate::history::Object;
 use crate::rule_id::{Layer, RuleId};
 
 /// The rules that are on, and those that must have been put to the test.
@@ -21,13 +22,23 @@ const BLACK_BOX: &[RuleId] = {
 /// The rules about what foreign programs claim.
 const CLAIMS: &[RuleId] = {
     use RuleId::*;
-    &[Sm1, Co1, Pa1, Pa2, Ca1, Pr1, Gm9]
+    &[Co1, Pa1, Pa2, Ca1, Pr1, Gm9]
 };
 
 impl RuleId {
     /// Whether it judges what foreign programs claim, and nothing else.
     pub fn is_about_claims(self) -> bool {
         CLAIMS.contains(&self)
+    }
+
+    /// Whether it can judge an object like this one: it is about its kind, and knows what there is to know of its clients.
+    pub fn judges(self, object: &Object) -> bool {
+        self.is_about(object.kind) && self.is_judged_of(object)
+    }
+
+    /// Of foreign programs, only what needs no look inside, and only of them what they claim.
+    pub(crate) fn is_judged_of(self, object: &Object) -> bool {
+        if object.manner.reported { self.is_black_box() } else { !self.is_about_claims() }
     }
 
     /// Whether it needs only calls, returns, beliefs and deliveries, and no look at what a client's code does.

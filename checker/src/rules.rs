@@ -15,6 +15,7 @@ mod group;
 mod in_time;
 mod interest;
 mod leaks;
+mod leases;
 mod loss;
 mod members_data;
 mod name_service;
@@ -196,6 +197,7 @@ all_rules! {
     mx16: loss::FalseLoss,
     mx17: fenced::Fenced,
     told: told_state::ToldState,
+    sm1: leases::Leases,
     rv1: revocation::Heard,
     rv2: revocation::Force,
     rv4: revocation::NoGrant,

@@ -165,9 +165,9 @@ named! {
         Config = "config",
         /// A group of members.
         Group = "group",
-        /// A lock that a number of clients hold at once. Of foreign programs only, as the kinds that follow.
+        /// A lock that a number of clients hold at once: see [`Object::size`].
         Semaphore = "semaphore",
-        /// A number that clients add to.
+        /// A number that clients add to. Of foreign programs only, as the kinds that follow.
         Counter = "counter",
         /// A set whose parts clients share out among themselves.
         Partition = "partition",

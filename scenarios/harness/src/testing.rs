@@ -23,6 +23,8 @@ use zk_checker::{RuleId, RuleSet, Verdict};
 use zk_recipes::zk::{Error, ZooKeeper};
 use zk_report::trace;
 
+mod declared;
+
 /// The names that such a test uses.
 pub mod prelude {
     pub use crate::client::{Client, SimProcess};
@@ -118,8 +120,12 @@ fn read(text: &str) -> Option<Range<u64>> {
 ///
 /// # Panics
 ///
-/// If no run failed, and a required rule was never tested (no evidence).
+/// If a rule of the workload cannot judge any of its objects: at once, and with the reason. If no run failed, and a required rule was
+/// never tested (no evidence).
 pub fn first_failure(workload: &'static Workload, seeds: Range<u64>) -> Option<Failure> {
+    if let Err(why) = declared::check(workload, seeds.start) {
+        panic!("{}: {why}", workload.name);
+    }
     let request = SweepRequest {
         search: Search::new(workload, Strategy::Swarm, None),
         seeds,
@@ -131,9 +137,11 @@ pub fn first_failure(workload: &'static Workload, seeds: Range<u64>) -> Option<F
     let tally = sweep::sweep(&request, &AtomicBool::new(false), &|_, _| {});
     let first = tally.failures.values().map(|(seed, _)| *seed).min();
     let untested = tally.required_untested(&request);
+    let names: Vec<&str> = untested.iter().map(|rule| rule.name()).collect();
     assert!(
         first.is_some() || untested.is_empty(),
-        "no evidence (vacuous): no run puts {untested:?} to the test"
+        "no evidence (vacuous): no run puts {} to the test",
+        names.join(", ")
     );
     first.map(|seed| Failure::of(workload, seed))
 }

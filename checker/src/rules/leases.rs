@@ -1,0 +1,51 @@
+//! SM-1 of semaphores whose clients are known from inside: no more of them hold a lease at once than there are leases. What
+//! foreign programs claim of theirs, [`claims`](crate::claims) judges.
+
+use crate::rules::prelude::*;
+
+#[derive(Default)]
+pub(crate) struct Leases;
+
+impl Rule for Leases {
+    const ID: RuleId = RuleId::Sm1;
+    const ABOUT: &'static [Kind] = &[Kind::Semaphore];
+    const HEARS: Kinds = hears![Believe];
+
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
+        let What::Believe { object, .. } = event.what else { return };
+        let of = scene.object(object);
+        // What a foreign client has deleted may be a lease, whose holder cannot know.
+        if of.kind != Kind::Semaphore || of.manner.reported || scene.is_interfered_with(object) {
+            return;
+        }
+        out.premise(Self::ID, object);
+        let believers = scene.view.contest(object).believers.iter().copied();
+        let holders: Vec<OpId> = believers.filter(|op| stands(scene, *op)).collect();
+        if holders.len() <= of.size as usize || out.is_enough(Self::ID, object) {
+            return;
+        }
+        let mut text = explain(format!(
+            "{} got a lease at {}, and {} clients hold one at once; there are {} leases",
+            scene.actor(event.op),
+            scene.when(scene.now()),
+            holders.len(),
+            of.size
+        ));
+        let since = |op: OpId| scene.view.op(op).believed;
+        for other in holders.iter().filter(|op| **op != event.op) {
+            text = text.because(format!(
+                "{} holds one since {}",
+                scene.actor(*other),
+                scene.when(since(*other))
+            ));
+        }
+        let seen: Vec<u32> = holders.iter().map(|op| since(*op).index).collect();
+        out.fail(Self::ID, scene, object, &seen, text.not_excused("the sessions of all of them are alive"));
+    }
+}
+
+/// Whether the session behind a hold is alive: a holder whose session has ended has lost its lease, and may not have been told.
+fn stands(scene: &Scene<'_>, op: OpId) -> bool {
+    let session = scene.view.session(scene.view.op(op).session);
+    !session.marked.came() && !session.ended.came()
+}

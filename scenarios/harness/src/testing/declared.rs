@@ -1,0 +1,62 @@
+//! What own code declares, checked before its first run: each rule that it names has something to judge.
+
+use crate::workload::{Setting, Workload};
+use zk_checker::history::{Kind, Names, Object};
+use zk_checker::{Layer, RuleId};
+
+/// Why a workload cannot be judged as it is declared, in a sentence.
+///
+/// # Errors
+///
+/// That sentence.
+pub(super) fn check(workload: &Workload, seed: u64) -> Result<(), String> {
+    let mut names = Names::default();
+    let objects = (workload.objects)(&mut names, &Setting::simulated(&workload.plan(seed)));
+    for object in &objects {
+        let path = names.text(object.path);
+        if object.kind == Kind::Semaphore && object.size == 0 {
+            return Err(format!("the semaphore {path} has no leases: declare how many, as its `size`"));
+        }
+        if is_foreign(object.kind) {
+            let kind = object.kind.name();
+            return Err(format!(
+                "{path} is a {kind}, which is judged by what foreign programs report of it, and not in a simulation"
+            ));
+        }
+    }
+    let Some(rules) = workload.stated.rules else { return has_a_recipe(&objects) };
+    rules.iter().try_for_each(|rule| judges(*rule, &objects))
+}
+
+/// Whether objects of that kind are known from reports alone.
+fn is_foreign(kind: Kind) -> bool {
+    matches!(kind, Kind::Counter | Kind::Partition | Kind::Cache)
+}
+
+/// All rules together are those of the protocols of recipes.
+fn has_a_recipe(objects: &[Object]) -> Result<(), String> {
+    match objects.iter().find(|object| object.kind == Kind::Semaphore) {
+        Some(_) => {
+            Err("there is no recipe for a semaphore, whose rules could all judge it: name SM-1".to_owned())
+        }
+        None => Ok(()),
+    }
+}
+
+/// Whether a rule has something to judge. ZooKeeper's own promises are about every run.
+fn judges(rule: RuleId, objects: &[Object]) -> Result<(), String> {
+    if rule.layer() <= Layer::ZooKeeper || objects.iter().any(|object| rule.judges(object)) {
+        return Ok(());
+    }
+    let (name, title) = (rule.name(), rule.title());
+    if rule.is_about_claims() {
+        return Err(format!(
+            "{name} ({title}) judges what foreign programs report, and nothing in a simulation"
+        ));
+    }
+    let mut kinds: Vec<&str> = objects.iter().map(|object| object.kind.name()).collect();
+    kinds.dedup();
+    let kinds =
+        if kinds.is_empty() { "there are none".to_owned() } else { format!("only: {}", kinds.join(", ")) };
+    Err(format!("{name} ({title}) judges none of the objects ({kinds})"))
+}
