@@ -26,7 +26,7 @@ impl Fingerprint {
     pub fn of(run: &Run) -> Fingerprint {
         let events = &run.history.events;
         if let Some(panicked) = &run.panic {
-            return Fingerprint { events: vec![panicked.words()], faults: faults(events, |_| true) };
+            return Fingerprint { events: vec![panicked.panic.words()], faults: faults(events, |_| true) };
         }
         let Some(first) = run.report.first() else {
             // Without a finding every fault counts.

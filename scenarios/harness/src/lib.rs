@@ -11,7 +11,7 @@
 //! | [`journal`] | writes the history |
 //! | [`plan`], [`plans`] | the configuration of a run; strategies of proptest for it |
 //! | [`interference`] | foreign clients that interfere |
-//! | [`run`] | one run |
+//! | [`run`] | one run; [`panics`], those of the code under test |
 //! | [`strategy`], [`sweep`], [`shard`], [`coverage`], [`threads`] | many runs |
 //! | [`fingerprint`] | failure fingerprints; [`shrink`], the smallest run with the same one |
 //! | [`explore`] | every run of a small scope |
@@ -33,6 +33,7 @@ pub mod interference;
 pub mod journal;
 pub mod operation;
 pub mod pace;
+pub mod panics;
 pub mod plan;
 pub mod plans;
 pub mod recording;

@@ -3,18 +3,16 @@
 use crate::client::SimProcess;
 use crate::interference::{self, InterferenceTarget};
 use crate::journal::Journal;
+use crate::panics::{Panic, caught, caught_future};
 use crate::plan::{Interference, Plan, Scheduling};
 use crate::workload::{Setting, Task, TaskFn, Workload};
-use futures_util::FutureExt;
 use futures_util::future::{Either, select, try_join_all};
 use sim_zk::choose::{Chooser, Recording, Replay, Seeded};
 use sim_zk::fault::Fault;
 use sim_zk::{Config, End, Finished, Process, Reorderings, Settings, Sim};
-use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -52,25 +50,17 @@ pub struct Run {
 pub const PANIC: &str = "panic";
 
 /// A client whose code panicked.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Panicked {
     /// The client.
     pub client: String,
-    /// The message of the panic.
-    pub said: String,
-}
-
-impl Panicked {
-    /// What it said, without the numbers: by that the same panic is known in another run.
-    pub fn words(&self) -> String {
-        let words = self.said.split(|c: char| c.is_ascii_digit()).filter(|words| !words.is_empty());
-        words.collect::<Vec<_>>().join("#")
-    }
+    /// Its panic.
+    pub panic: Panic,
 }
 
 impl fmt::Display for Panicked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} panicked: {}", self.client, self.said)
+        write!(f, "{} panicked: {}", self.client, self.panic)
     }
 }
 
@@ -153,30 +143,14 @@ pub fn seed(workload: &'static Workload, plan: &Plan, seed: u64) -> Run {
     with(workload, plan, Seeded::new(seed, plan.rates()))
 }
 
-/// As [`seed`]; of a run that panics outside of its clients' parts nothing is left but what it said. A client's own panic
+/// As [`seed`]; of a run that panics outside of its clients' parts nothing is left but the panic. A client's own panic
 /// is an end of its run: see [`Run::panic`].
 ///
 /// # Errors
 ///
-/// The panic's message.
-pub fn seed_caught(workload: &'static Workload, plan: &Plan, number: u64) -> Result<Run, String> {
+/// The panic.
+pub fn seed_caught(workload: &'static Workload, plan: &Plan, number: u64) -> Result<Run, Panic> {
     caught(|| seed(workload, plan, number))
-}
-
-/// What a run comes to, or what it said when it panicked.
-///
-/// # Errors
-///
-/// The panic's message.
-pub fn caught<R>(run: impl FnOnce() -> R) -> Result<R, String> {
-    // Whatever the run has touched goes with it.
-    catch_unwind(AssertUnwindSafe(run)).map_err(|panic| said(&*panic))
-}
-
-/// What a panic said.
-fn said(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without a message".into())
 }
 
 /// Runs a recorded list of choices.
@@ -378,12 +352,10 @@ async fn supervised(
             clock.progress();
         });
         // Whatever it has touched goes with the run.
-        let part =
-            AssertUnwindSafe(part(Task { client, setting, rounds: (next..setting.rounds).into(), done }))
-                .catch_unwind();
+        let part = caught_future(part(Task { client, setting, rounds: (next..setting.rounds).into(), done }));
         if let Ok(ended) = process.spawn(part).await {
             process.retire();
-            return ended.map_err(|panic| Panicked { client: name, said: said(&*panic) });
+            return ended.map_err(|panic| Panicked { client: name, panic });
         }
     }
     Ok(())

@@ -4,6 +4,7 @@ use crate::coverage::{self, Transition};
 use crate::exercised::Exercised;
 use crate::fingerprint::Fingerprint;
 use crate::journal::fault_kind;
+use crate::panics::Panic;
 use crate::run::{self, Run};
 use crate::strategy::Search;
 use crate::threads::on_threads;
@@ -208,8 +209,8 @@ fn count<K: Ord>(failures: &mut BTreeMap<K, (u64, u64)>, kind: K, (seed, more): 
     *entry = (entry.0.min(seed), entry.1 + more);
 }
 
-/// Sees the run of a seed, or what it said when it panicked.
-pub type Each<'a> = dyn Fn(u64, Result<&Run, &str>) + Sync + 'a;
+/// Sees the run of a seed, or its panic.
+pub type Each<'a> = dyn Fn(u64, Result<&Run, &Panic>) + Sync + 'a;
 
 /// Runs the seeds. `each` sees every run (on the thread that made it); `stop` ends the sweep early.
 ///

@@ -7,6 +7,7 @@
 
 use crate::client::Client;
 use crate::holding::{Held, take_turn};
+use crate::panics::Panic;
 use crate::rounds::rounds;
 use crate::run::{self, PANIC};
 use crate::shrink::{self, Shrunk};
@@ -53,6 +54,8 @@ pub struct Failure {
     pub what: String,
     /// What it says: its panic, its first finding, and if it hangs, who waits for what.
     pub finding: String,
+    /// The panic of the code, if that is what failed: runs that panic print nothing themselves.
+    pub panic: Option<Panic>,
     /// The smallest run found that fails in the same way; none if the code panics before its clients begin.
     pub shrunk: Option<Shrunk>,
 }
@@ -62,7 +65,10 @@ impl Failure {
         let plan = workload.plan(seed);
         let run = match run::seed_caught(workload, &plan, seed) {
             Ok(run) => run,
-            Err(finding) => return Failure { workload, seed, what: PANIC.to_owned(), finding, shrunk: None },
+            Err(panic) => {
+                let (what, finding) = (PANIC.to_owned(), panic.to_string());
+                return Failure { workload, seed, what, finding, panic: Some(panic), shrunk: None };
+            }
         };
         let first = run.report.findings.first().map(ToString::to_string);
         let hang = run.hang().map(|hang| format!("{}\n{}", hang.about(), run.waits().join("\n")));
@@ -73,6 +79,7 @@ impl Failure {
             what: run.what_failed(),
             // A run may break a rule and hang.
             finding: panicked.into_iter().chain(first).chain(hang).collect::<Vec<_>>().join("\n"),
+            panic: run.panic.map(|panicked| panicked.panic),
             shrunk: shrink::shrink(workload, &plan, run.choices, SHRINKING_RUNS).ok(),
         }
     }
@@ -88,6 +95,9 @@ impl fmt::Display for Failure {
             self.what,
             self.finding.trim_end()
         )?;
+        if let Some(trace) = self.panic.as_ref().and_then(Panic::trace) {
+            writeln!(f, "{trace}")?;
+        }
         writeln!(f, "again: ZKSIM_SEEDS={} cargo test", self.seed)?;
         let Some(shrunk) = &self.shrunk else { return Ok(()) };
         let size = shrunk.after();

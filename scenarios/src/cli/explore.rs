@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use zk_checker::Verdict;
 use zk_harness::explore::{Breach, Certificate, Scope, Search};
+use zk_harness::panics::caught;
 use zk_harness::recording::Recording;
 use zk_harness::run;
 use zk_harness::workload::Workload;
@@ -92,7 +93,6 @@ impl Explore {
         let interrupted = stop.clone();
         ctrlc::set_handler(move || interrupted.store(true, Ordering::Relaxed))
             .context("listening for Ctrl-C")?;
-        super::silence_panics();
         let (started, mut all) = (now(), Vec::new());
         for search in searches {
             let explored = self.explore(search, jobs, &stop, started)?;
@@ -224,14 +224,13 @@ impl Explore {
     /// Replays, stores and prints the breach with the fewest choices that are not the default.
     fn tell_breach(&self, scope: &Scope, breach: &Breach) -> anyhow::Result<()> {
         let (workload, plan) = (scope.workload, scope.plan());
-        let again = || run::replay(workload, &plan, breach.choices.clone());
-        match std::panic::catch_unwind(std::panic::AssertUnwindSafe(again)) {
+        match caught(|| run::replay(workload, &plan, breach.choices.clone())) {
             Ok(run) => {
                 let kept = failure::keep(workload, None, &plan, &run)?;
                 print!("{}", failure::tell(workload, None, &plan, &run, &kept));
             }
-            Err(_) => {
-                println!("✗ {}: the code under test panicked", workload.name);
+            Err(panic) => {
+                print!("{}", failure::panicked(workload.name, &panic));
                 println!("  exactly   cargo sim replay {}", recorded(scope, breach).code());
             }
         }

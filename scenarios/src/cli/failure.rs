@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use zk_checker::{Verdict, jsonl};
+use zk_harness::panics::Panic;
 use zk_harness::plan::Plan;
 use zk_harness::recording::Recording;
 use zk_harness::run::Run;
@@ -78,7 +79,8 @@ pub(super) fn tell(
         let _ = writeln!(text, "  failed    {}", listed.join(", "));
     }
     if let Some(panicked) = &run.panic {
-        let _ = writeln!(text, "  {panicked}");
+        panicked.to_string().lines().for_each(|line| _ = writeln!(text, "  {line}"));
+        text += &trace_of(&panicked.panic);
     }
     if let Some(hang) = run.hang() {
         let (name, about) = (hang.name(), hang.about());
@@ -99,4 +101,14 @@ pub(super) fn tell(
     let _ = writeln!(text, "  smaller   cargo sim shrink {}", kept.recorded.display());
     let _ = writeln!(text, "  to keep   the same with --keep NAME");
     text
+}
+
+/// Describes a run of which nothing is left but its panic.
+pub(super) fn panicked(what: &str, panic: &Panic) -> String {
+    format!("✗ {what}: the code under test panicked: {panic}\n{}", trace_of(panic))
+}
+
+/// How the code got to its panic, if `RUST_BACKTRACE` asks for it.
+fn trace_of(panic: &Panic) -> String {
+    panic.trace().map_or(String::new(), |trace| format!("{}\n", trace.to_string().trim_end()))
 }

@@ -42,7 +42,6 @@ impl Merge {
         }
         let merged = merge(&shards, zk_catalogue::find)?;
         let mut telling = Telling::open(self.output, &self.results, zk_harness::shrink::RUNS)?;
-        super::silence_panics();
         for (request, _) in &merged {
             let name = request.search.workload.name;
             for ((_, _), line) in runs.iter().filter(|((workload, _), _)| workload == name) {

@@ -151,12 +151,6 @@ fn quiet_when_nobody_reads() {
     }));
 }
 
-/// Suppresses the usual message of panics until the program ends: runs that panic are reported with their seeds.
-fn silence_panics() {
-    std::panic::set_hook(Box::new(|_| {}));
-    quiet_when_nobody_reads();
-}
-
 /// The name nearest to a wrong one.
 fn nearest<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     names

@@ -66,7 +66,6 @@ impl Mutants {
         };
         let readme = self.write_readme.as_deref().map(|path| self.readme(path)).transpose()?;
         let report = self.junit.as_deref().map(new_file).transpose()?;
-        super::silence_panics();
         if self.strategies {
             return self.kill_table(&entries, jobs, readme.as_deref());
         }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::sync::Mutex;
 use zk_checker::{Probe, Verdict};
+use zk_harness::panics::Panic;
 use zk_harness::run::Run;
 use zk_harness::sweep::SweepRequest;
 
@@ -55,7 +56,7 @@ impl Watched {
     }
 
     /// Counts a run.
-    pub(super) fn saw(&self, run: Result<&Run, &str>) {
+    pub(super) fn saw(&self, run: Result<&Run, &Panic>) {
         self.bar.inc(1);
         if self.bar.is_hidden() {
             return;

@@ -38,7 +38,6 @@ pub(super) struct Shrink {
 impl Shrink {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let (recorded, workload) = Recording::read(&self.code_or_file, zk_catalogue::find)?;
-        super::silence_panics();
         let shrunk = shrink(workload, &recorded.plan, recorded.choices, self.runs)?;
         let failing = failure::keep(workload, None, &shrunk.failure.plan, &shrunk.failure.run)?;
         let passing = match &shrunk.nearest {
@@ -147,7 +146,6 @@ pub(super) fn also(workload: &'static Workload, plan: &Plan, run: &Run, runs: u3
     if runs == 0 || run.verdict() < Verdict::Unknown {
         return None;
     }
-    super::silence_panics();
     shrink(workload, plan, run.choices.clone(), runs).ok()
 }
 

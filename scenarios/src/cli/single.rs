@@ -9,6 +9,7 @@ use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use zk_checker::Verdict;
+use zk_harness::panics::{Panic, caught};
 use zk_harness::plan::Plan;
 use zk_harness::recording::Recording;
 use zk_harness::run::{self, Run};
@@ -80,7 +81,10 @@ impl RunOne {
             bail!("the systematic search of {:?} ends before number {}", workload.name, self.seed);
         };
         let plan = attempt.plan.clone();
-        let run = attempt.run(workload);
+        let run = match attempt.run_caught(workload) {
+            Ok(run) => run,
+            Err(panic) => return Ok(self.panicked(&plan, &panic)),
+        };
         let seed = Seed { number: self.seed, is_plain: search.is_plain() };
         let status = show(workload, Some(seed), &plan, &run, &self.view, self.shrink, self.output)?;
         if !seed.is_plain && run.verdict() >= Verdict::Unknown && !self.output.is_json() {
@@ -88,6 +92,27 @@ impl RunOne {
         }
         Ok(status)
     }
+}
+
+impl RunOne {
+    /// Tells of a run of which nothing is left but its panic.
+    fn panicked(&self, plan: &Plan, panic: &Panic) -> ExitCode {
+        let (name, seed) = (&self.name, self.seed);
+        if self.output.is_json() {
+            println!("{}", panic_line(name, seed, panic));
+            println!("{}", summary_line(Verdict::Fail));
+        } else {
+            print!("{}", failure::panicked(&format!("{name}, seed {seed}"), panic));
+            println!("  drawn     {plan}");
+        }
+        status(Verdict::Fail)
+    }
+}
+
+/// A run of which nothing is left but its panic, as one JSON object.
+pub(super) fn panic_line(workload: &str, seed: u64, panic: &Panic) -> serde_json::Value {
+    json!({"kind": "run", "workload": workload, "seed": seed, "verdict": "fail", "rule": run::PANIC,
+        "said": panic.to_string()})
 }
 
 fn tell_story(story: &stage::Story, view: &reporting::View, output: Output) -> anyhow::Result<ExitCode> {
@@ -258,7 +283,8 @@ impl Replay {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         self.view.check()?;
         let (recorded, workload) = Recording::read(&self.code_or_file, zk_catalogue::find)?;
-        let run = run::replay(workload, &recorded.plan, recorded.choices.clone());
+        let played = caught(|| run::replay(workload, &recorded.plan, recorded.choices.clone()));
+        let run = played.map_err(|panic| anyhow!("the code under test panicked: {panic}"))?;
         if !recorded.hash.is_empty() && recorded.hash != format!("{:032x}", run.hash) {
             eprintln!("note: the code has changed since this run was recorded, and the run differs now");
         }

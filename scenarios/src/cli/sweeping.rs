@@ -2,7 +2,7 @@
 
 use super::lines::{Files, InOrder, Lines, new_file};
 use super::progress::Watched;
-use super::single::{read_plan, run_line, workload};
+use super::single::{panic_line, read_plan, run_line, workload};
 use super::{Output, determinism, exercised, failure, fingerprints, junit, shrinking, status};
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use zk_checker::Verdict;
 use zk_harness::exercised::Exercised;
+use zk_harness::panics::Panic;
 use zk_harness::run::Run;
 use zk_harness::shard::Sheet;
 use zk_harness::strategy::{Search, Strategy, Variations};
@@ -174,8 +175,6 @@ impl Sweep {
         let end =
             self.from.checked_add(self.seeds).ok_or_else(|| anyhow!("there are no seeds beyond 2^64"))?;
         let mut telling = Telling::open(self.output, &self.files, self.shrink)?;
-        // A run that panics is reported as a failure with its seed; the hook would print each panic, too.
-        super::silence_panics();
         let stop = AtomicBool::new(false);
         let started = now();
         let mut parts = Vec::new();
@@ -206,7 +205,7 @@ impl Sweep {
         let (first, step) = (request.seeds.start.saturating_add(request.shard.0), request.shard.1);
         let marks = Mutex::new(BTreeMap::new());
         let ready = Mutex::new((InOrder::new(first, step), &mut telling.lines, Ok(())));
-        let each = |seed: u64, run: Result<&Run, &str>| {
+        let each = |seed: u64, run: Result<&Run, &Panic>| {
             watched.saw(run);
             let mut ready = ready.lock().expect("no thread panics while it holds this");
             let (in_order, lines, written) = &mut *ready;
@@ -256,7 +255,7 @@ impl Sweep {
         &self,
         request: &SweepRequest,
         seed: u64,
-        run: Result<&Run, &str>,
+        run: Result<&Run, &Panic>,
         lines: &Lines,
     ) -> Option<String> {
         let failed = run.is_err() || run.is_ok_and(|run| run.verdict() >= Verdict::Unknown);
@@ -266,9 +265,7 @@ impl Sweep {
         let workload = request.search.workload;
         Some(match run {
             Ok(run) => run_line(workload, Some(seed), run).to_string(),
-            Err(said) => json!({"kind": "run", "workload": workload.name, "seed": seed,
-                "verdict": "fail", "rule": zk_harness::run::PANIC, "said": said})
-            .to_string(),
+            Err(panic) => panic_line(workload.name, seed, panic).to_string(),
         })
     }
 
@@ -371,7 +368,7 @@ impl Telling {
                 Ok(run) => run,
                 Err(said) => {
                     if !self.output.is_json() {
-                        println!("✗ {name}, seed {seed}: the code under test panicked: {said}");
+                        print!("{}", failure::panicked(&format!("{name}, seed {seed}"), &said));
                         println!("  drawn     {plan}\n  again     {}", again(search, *seed));
                         println!("  {count} of {} runs panicked\n", part.tally.runs);
                     }

@@ -13,6 +13,7 @@
 use super::chooser::Exhaustive;
 use super::scope::Scope;
 use super::visited::Visited;
+use crate::panics::caught;
 use crate::run::{self, Played};
 use sim_zk::End;
 use std::collections::{BTreeMap, VecDeque};
@@ -193,8 +194,7 @@ impl Search {
     fn run(&self, planned: Vec<u16>) -> Ran {
         let chooser = Exhaustive::new(planned.clone(), &self.scope, self.visited.clone());
         let (workload, plan) = (self.scope.workload, self.scope.plan());
-        let play = std::panic::AssertUnwindSafe(|| run::play(workload, &plan, chooser));
-        let Ok(played) = std::panic::catch_unwind(play) else {
+        let Ok(played) = caught(|| run::play(workload, &plan, chooser)) else {
             let (left, states) = (Vec::new(), Vec::new());
             return Ran {
                 planned,

@@ -84,7 +84,7 @@ pub fn shrink(
     choices: Vec<u16>,
     runs: u32,
 ) -> Result<Shrunk, ShrinkError> {
-    let failure = Failure::of(workload, plan, Replay::new(choices)).map_err(ShrinkError::Panics)?;
+    let failure = Failure::of(workload, plan, Replay::new(choices)).map_err(|panic| ShrinkError::Panics(panic.to_string()))?;
     if failure.run.verdict() < Verdict::Unknown {
         return Err(ShrinkError::DoesNotFail(failure.run.verdict()));
     }

@@ -4,8 +4,9 @@ use super::Failure;
 use super::deviation::{Asked, Decide, Deviation, Noting, Sparse};
 use super::size::Size;
 use crate::interference::is_foreign;
+use crate::panics::{Panic, caught};
 use crate::plan::{Interference, Plan};
-use crate::run::{self, Panicked, Run};
+use crate::run::{self, Run};
 use crate::workload::Workload;
 use sim_zk::choose::Point;
 use sim_zk::fault::Victim;
@@ -18,8 +19,8 @@ impl Failure {
         workload: &'static Workload,
         plan: &Plan,
         decides: impl Decide + 'static,
-    ) -> Result<Failure, String> {
-        let (run, noting) = run::caught(|| run::giving_back(workload, plan, Noting::new(decides)))?;
+    ) -> Result<Failure, Panic> {
+        let (run, noting) = caught(|| run::giving_back(workload, plan, Noting::new(decides)))?;
         Ok(Failure { plan: plan.clone(), deviations: noting.into_deviations(), run })
     }
 }
@@ -104,7 +105,7 @@ impl Search {
     }
 
     pub(super) fn is_the_same(&self, run: &Run) -> bool {
-        let words = |run: &Run| run.panic.as_ref().map(Panicked::words);
+        let words = |run: &Run| run.panic.as_ref().map(|panicked| panicked.panic.words());
         run.verdict() == self.verdict && run.what_failed() == self.what && words(run) == words(&self.best.run)
     }
 

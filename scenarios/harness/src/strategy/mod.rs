@@ -9,6 +9,7 @@ mod variations;
 pub use systematic::{Counted, Spot};
 pub use variations::Variations;
 
+use crate::panics::{Panic, caught};
 use crate::plan::Plan;
 use crate::run::{self, Run};
 use crate::workload::Workload;
@@ -96,13 +97,13 @@ impl Attempt {
         run::with(workload, &self.plan, self.decider)
     }
 
-    /// The same; a run that panics gives what it said.
+    /// The same; a run that panics gives its panic.
     ///
     /// # Errors
     ///
-    /// The panic's message.
-    pub fn run_caught(self, workload: &'static Workload) -> Result<Run, String> {
-        run::caught(|| self.run(workload))
+    /// The panic.
+    pub fn run_caught(self, workload: &'static Workload) -> Result<Run, Panic> {
+        caught(|| self.run(workload))
     }
 }
 

@@ -5,6 +5,7 @@
 //! each list spreads every prefix evenly over the path, so that a search that ends early has covered all parts of it.
 
 use super::{Attempt, Decider, Search, faultless};
+use crate::panics::caught;
 use crate::plan::Plan;
 use crate::run;
 use crate::threads::on_threads;
@@ -137,7 +138,7 @@ impl Enumeration {
         let offered = Arc::new(AtomicU64::new(0));
         let placed = Placed::new(self.kinds, [first, None], offered.clone());
         // A panic is reported when the run has its turn.
-        let _ = run::caught(|| run::with(search.workload, &self.base, placed));
+        let _ = caught(|| run::with(search.workload, &self.base, placed));
         offered.load(Ordering::Relaxed)
     }
 
