@@ -8,6 +8,7 @@ use sim_zk::choose::Rates;
 use sim_zk::fault::Fault;
 use std::collections::BTreeMap;
 use std::fmt;
+use zk_report::count;
 
 /// The parameters of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -236,26 +237,18 @@ fn alone() -> u8 {
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let servers =
-            if self.servers == 1 { "1 server".to_owned() } else { format!("{} servers", self.servers) };
-        write!(
-            f,
-            "{servers}, {} clients, {} rounds, session {} ms",
-            self.clients, self.rounds, self.timeout_ms
-        )?;
+        let (servers, clients) = (count(self.servers.into(), "server"), count(self.clients.into(), "client"));
+        let (rounds, faults) = (count(self.rounds.into(), "round"), count(self.faults.into(), "fault"));
+        write!(f, "{servers}, {clients}, {rounds}, session {} ms", self.timeout_ms)?;
         match (self.faults == 0 || self.rates.is_empty(), self.order.is_timed()) {
             (true, _) => write!(f, ", no faults")?,
             (false, false) => {
                 let kinds: Vec<&str> = self.rates.keys().map(String::as_str).collect();
-                write!(f, ", at most {} faults of {}", self.faults, kinds.join(", "))?;
+                write!(f, ", at most {faults} of {}", kinds.join(", "))?;
             }
-            (false, true) => write!(
-                f,
-                ", at most {} faults within {} ms:{}",
-                self.faults,
-                self.hostile_ms,
-                Listed(&self.rates)
-            )?,
+            (false, true) => {
+                write!(f, ", at most {faults} within {} ms:{}", self.hostile_ms, Listed(&self.rates))?
+            }
         }
         if !self.interference.is_none() {
             let Interference { acts, rates } = &self.interference;

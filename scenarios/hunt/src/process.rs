@@ -5,6 +5,7 @@ use anyhow::Context;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter, Write};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Stdio};
 use std::time::Duration;
 
@@ -56,7 +57,9 @@ impl Process {
             .env("HUNT_OBJECT", &scenario.object)
             .stdin(Stdio::piped())
             .stdout(pipe.0.try_clone()?)
-            .stderr(setting.log.try_clone()?);
+            .stderr(setting.log.try_clone()?)
+            // Out of reach of a Ctrl-C in our terminal, which would look like a client that ends by itself.
+            .process_group(0);
         let program = command.get_program().to_string_lossy().into_owned();
         let mut child = command.spawn().with_context(|| format!("{program} cannot be started"))?;
         let input = child.stdin.take();

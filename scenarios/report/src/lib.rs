@@ -38,6 +38,11 @@ use serde::Serialize;
 use zk_checker::history::History;
 use zk_checker::{Report, Verdict};
 
+/// So many things, in words: `1 round`, `2 rounds`.
+pub fn count(number: u64, one: &str) -> String {
+    format!("{number} {one}{}", if number == 1 { "" } else { "s" })
+}
+
 /// A run to be shown.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'a> {

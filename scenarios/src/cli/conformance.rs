@@ -1,14 +1,14 @@
 //! `conformance`: recorded cases of a real server, against the simulation or another server.
 
 use super::differences::{self, visible};
+use super::interrupt::Interrupt;
 use super::{Output, progress, scenarios};
 use clap::Args;
 use indicatif::ProgressBar;
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use zk_fidelity::conformance::case::{self, Content, Placed};
 use zk_fidelity::conformance::run::{self, CaseVerdict, Left};
 use zk_fidelity::conformance::supply::{InSimulation, OfOthers, OurOwn, configurations};
@@ -65,9 +65,13 @@ impl Conformance {
         if let (Some(Placed { file, .. }), true) = (cases.first(), self.served) {
             anyhow::bail!("{} has cases of one server without faults: leave out --served", file.display());
         }
-        let mut tally = Tally::default();
+        let (mut tally, interrupt) = (Tally::default(), Interrupt::listen()?);
         if !scenarios.is_empty() {
-            self.play_scenarios(&scenarios, &mut tally)?;
+            self.play_scenarios(&scenarios, &mut tally, &interrupt)?;
+            let is_nothing = cases.is_empty() && tally.pass + tally.differ == 0 && !interrupt.has_come();
+            if let (Some(id), true) = (self.ids.first(), is_nothing) {
+                anyhow::bail!("there is no case called {id:?}");
+            }
         }
         if !cases.is_empty() {
             self.look_at_names(&cases)?;
@@ -75,15 +79,15 @@ impl Conformance {
             if cases.is_empty() {
                 anyhow::bail!("there is no case of that configuration and id");
             }
-            self.play(&cases, &mut tally)?;
+            self.play(&cases, &mut tally, &interrupt)?;
         }
-        Ok(tally.sum_up(self.output))
+        Ok(tally.sum_up(self.output, &interrupt))
     }
 
-    fn play(&self, cases: &[Placed], tally: &mut Tally) -> anyhow::Result<()> {
+    fn play(&self, cases: &[Placed], tally: &mut Tally, interrupt: &Interrupt) -> anyhow::Result<()> {
         let bar = progress::bar_of(cases.len() as u64, "conformance", "cases");
         let mut differing = Vec::new();
-        let result = self.play_on(cases, |placed, verdict| {
+        let result = self.play_on(cases, interrupt.stop(), |placed, verdict| {
             tally.count(verdict);
             bar.inc(1);
             self.tell(&bar, placed, verdict);
@@ -107,32 +111,35 @@ impl Conformance {
     fn play_on(
         &self,
         cases: &[Placed],
+        stop: &AtomicBool,
         each: impl FnMut(&Placed, &CaseVerdict),
     ) -> anyhow::Result<Vec<Left>> {
         let left = match (&self.connect, &self.control) {
-            _ if self.real => run::run(cases, &mut OurOwn, each),
-            (Some(address), None) => run::run(cases, &mut OfOthers::at(address), each),
+            _ if self.real => run::run(cases, &mut OurOwn, stop, each),
+            (Some(address), None) => run::run(cases, &mut OfOthers::at(address), stop, each),
             (Some(address), Some(control)) => {
                 let restart = scenarios::restart(address, control)?;
-                run::run(cases, &mut OfOthers::at(address).restarted_by(restart), each)
+                run::run(cases, &mut OfOthers::at(address).restarted_by(restart), stop, each)
             }
-            (None, _) => run::run(cases, &mut InSimulation, each),
+            (None, _) => run::run(cases, &mut InSimulation, stop, each),
         };
         Ok(left?)
     }
 
     /// Plays scenarios, which need an ensemble with faults.
-    fn play_scenarios(&self, files: &[&PathBuf], tally: &mut Tally) -> anyhow::Result<()> {
+    fn play_scenarios(
+        &self,
+        files: &[&PathBuf],
+        tally: &mut Tally,
+        interrupt: &Interrupt,
+    ) -> anyhow::Result<()> {
         let target = match (&self.connect, &self.control) {
             _ if self.real => anyhow::bail!(
                 "{} has scenarios with faults, which only a simulated ensemble can play: leave out --real",
                 files[0].display()
             ),
             (Some(addresses), Some(control)) => {
-                let interrupted = Arc::new(AtomicBool::new(false));
-                let interrupt = interrupted.clone();
-                ctrlc::set_handler(move || interrupt.store(true, Ordering::Relaxed))?;
-                scenarios::Target::Running(scenarios::Running { addresses, control, interrupted })
+                scenarios::Target::Running(scenarios::Running { addresses, control })
             }
             (Some(_), None) => anyhow::bail!(
                 "{} has scenarios with faults, which need the control API of the ensemble: add --control with the \
@@ -144,7 +151,7 @@ impl Conformance {
         };
         for file in files {
             let wanted = |id: &str| self.ids.is_empty() || self.ids.iter().any(|of| of == id);
-            let played = scenarios::play(file, &target, self.seeds, self.output, wanted)?;
+            let played = scenarios::play(file, &target, self.seeds, self.output, interrupt, wanted)?;
             tally.pass += played.pass;
             tally.differ += played.fail;
         }
@@ -241,7 +248,7 @@ impl Tally {
         }
     }
 
-    fn sum_up(&self, output: Output) -> ExitCode {
+    fn sum_up(&self, output: Output, interrupt: &Interrupt) -> ExitCode {
         let Tally { pass, race, differ, skip } = self;
         let (verdict, status) = match (differ, pass + race) {
             (0, 0) => ("vacuous", 2),
@@ -250,13 +257,12 @@ impl Tally {
         };
         let runs = pass + race + differ;
         if output.is_json() {
-            println!(
-                "{}",
-                json!({"kind": "summary", "verdict": verdict, "runs": runs, "failed": differ, "skipped": skip})
-            );
+            let summary = json!({"kind": "summary", "verdict": verdict, "runs": runs, "failed": differ, "skipped": skip});
+            println!("{}", interrupt.mark(summary));
         } else {
             println!("\n{} of {runs} cases pass, {differ} differ, {skip} were skipped", pass + race);
+            interrupt.say("the cases behind these were not played");
         }
-        ExitCode::from(status)
+        interrupt.status(status)
     }
 }

@@ -4,9 +4,11 @@ use super::progress;
 use anyhow::{Context, anyhow, bail};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use zk_harness::strategy::Search;
 
 /// The hash of a run and the number of its events; equal runs have equal marks.
@@ -20,7 +22,7 @@ pub(super) fn sampled(count: u64, of: u64) -> impl Fn(u64) -> bool {
     move |index| taken(index + 1) > taken(index)
 }
 
-/// Repeats each run in a fresh process and compares.
+/// Repeats each run in a fresh process and compares. Returns how many were repeated: all, unless it is time to end.
 ///
 /// # Errors
 ///
@@ -30,12 +32,16 @@ pub(super) fn compare(
     plan: Option<&Path>,
     marks: &BTreeMap<u64, Mark>,
     jobs: usize,
-) -> anyhow::Result<()> {
+    stop: &AtomicBool,
+) -> anyhow::Result<u64> {
     let program = std::env::current_exe().context("the path of this program is unknown")?;
     let bar = progress::bar_of(marks.len() as u64, search.workload.name, "fresh processes");
     let seeds: Vec<(&u64, &Mark)> = marks.iter().collect();
-    let wrong = Mutex::new(BTreeMap::new());
+    let (wrong, made) = (Mutex::new(BTreeMap::new()), AtomicU64::new(0));
     zk_harness::threads::on_threads(0..seeds.len() as u64, 1, jobs, &|index| {
+        if stop.load(Ordering::Relaxed) {
+            return false;
+        }
         let (seed, within) = seeds[index as usize];
         let difference = match alone(&program, search, plan, *seed) {
             Ok(mark) if mark == *within => None,
@@ -48,13 +54,14 @@ pub(super) fn compare(
         if let Some(difference) = difference {
             wrong.lock().expect("no thread panics while it holds this").insert(*seed, difference);
         }
+        made.fetch_add(1, Ordering::Relaxed);
         bar.inc(1);
         true
     });
     bar.finish_and_clear();
     let wrong = wrong.into_inner().expect("all threads are done");
     match wrong.first_key_value() {
-        None => Ok(()),
+        None => Ok(made.into_inner()),
         Some((seed, difference)) => bail!(
             "nondeterministic: {} of {} runs of {} differ in a fresh process; the first is seed {seed}: {difference}",
             wrong.len(),
@@ -74,6 +81,8 @@ fn alone(program: &Path, search: &Search, plan: Option<&Path>, seed: u64) -> any
         .args(plan.iter().flatten())
         .args(["--format", "json"])
         .stdin(Stdio::null())
+        // Out of reach of a Ctrl-C in our terminal: a run that it ended would be one that differs.
+        .process_group(0)
         .output()
         .context("the process could not be started")?;
     let text = String::from_utf8_lossy(&output.stdout);

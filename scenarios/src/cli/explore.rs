@@ -1,7 +1,8 @@
 //! `explore`: every run of a small scope.
 
+use super::interrupt::Interrupt;
 use super::single::workload;
-use super::{Output, failure, nearest, status};
+use super::{Output, failure, no_such, number};
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -9,8 +10,6 @@ use serde_json::json;
 use sim_zk::fault::Fault;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use zk_checker::Verdict;
 use zk_harness::explore::{Breach, Certificate, Scope, Search};
@@ -89,13 +88,14 @@ impl Explore {
         if searches.len() > 1 && self.checkpoint.is_some() {
             bail!("--checkpoint needs exactly one workload");
         }
-        let stop = Arc::new(AtomicBool::new(false));
-        let interrupted = stop.clone();
-        ctrlc::set_handler(move || interrupted.store(true, Ordering::Relaxed))
-            .context("listening for Ctrl-C")?;
+        let interrupt = Interrupt::listen()?;
         let (started, mut all) = (now(), Vec::new());
+        let count = searches.len();
         for search in searches {
-            let explored = self.explore(search, jobs, &stop, started)?;
+            if interrupt.has_come() {
+                break;
+            }
+            let explored = self.explore(search, jobs, &interrupt, started)?;
             self.tell(&explored)?;
             all.push(explored);
         }
@@ -109,13 +109,14 @@ impl Explore {
             let failed = all.iter().filter(|explored| explored.search.found().first.is_some()).count();
             let vacuous = all.iter().filter(|explored| !explored.search.is_complete()).count();
             let seconds = started.elapsed().as_secs_f64();
-            println!(
-                "{}",
-                json!({"kind": "summary", "verdict": verdict.name(), "runs": runs, "failed": failed,
-                    "vacuous": vacuous, "seconds": seconds, "per_second": runs as f64 / seconds})
-            );
+            let summary = json!({"kind": "summary", "verdict": verdict.name(), "runs": runs, "failed": failed,
+                "vacuous": vacuous, "seconds": seconds, "per_second": runs as f64 / seconds});
+            println!("{}", interrupt.mark(summary));
+        } else {
+            interrupt.say(&format!("{} of {count} scopes were begun", all.len()));
         }
-        Ok(if verdict < Verdict::Unknown && !complete { status(Verdict::Vacuous) } else { status(verdict) })
+        let verdict = if verdict < Verdict::Unknown && !complete { Verdict::Vacuous } else { verdict };
+        Ok(interrupt.status(number(verdict)))
     }
 
     fn searches(&self) -> anyhow::Result<Vec<Search>> {
@@ -144,7 +145,7 @@ impl Explore {
         &self,
         mut search: Search,
         jobs: usize,
-        stop: &AtomicBool,
+        interrupt: &Interrupt,
         started: Instant,
     ) -> anyhow::Result<Explored> {
         let bar = spinner(search.scope().workload.name);
@@ -152,7 +153,7 @@ impl Explore {
         loop {
             let out_of_time = self.budget.is_some_and(|budget| started.elapsed() >= budget);
             let found = search.found().first.is_some() && !self.all;
-            if search.is_complete() || found || out_of_time || stop.load(Ordering::Relaxed) {
+            if search.is_complete() || found || out_of_time || interrupt.has_come() {
                 break;
             }
             search.advance(jobs);
@@ -199,7 +200,7 @@ impl Explore {
             self.tell_breach(scope, breach)?;
         }
         for (what, (_, count)) in &found.breaches {
-            println!("  {what} in {count} runs");
+            println!("  {what} in {}", zk_report::count(*count, "run"));
         }
         let state = match (search.is_complete(), &found.first) {
             (true, _) => "complete",
@@ -207,16 +208,19 @@ impl Explore {
             (false, None) => "not complete",
         };
         println!(
-            "  {state}: {} states, depth {}, hash {:032x}, {} runs, {} choices in {seconds:.1} s ({:.0} choices/s)",
-            search.states(),
+            "  {state}: {}, depth {}, hash {:032x}, {}, {} in {seconds:.1} s ({:.0} choices/s)",
+            zk_report::count(search.states() as u64, "state"),
             found.depth,
             search.hash(),
-            found.runs,
-            found.choices,
+            zk_report::count(found.runs, "run"),
+            zk_report::count(found.choices, "choice"),
             found.choices as f64 / seconds
         );
         if !search.is_complete() && found.first.is_none() {
-            println!("  {} runs have alternatives that were not tried", search.waiting());
+            println!(
+                "  {} with alternatives that were not tried",
+                zk_report::count(search.waiting() as u64, "run")
+            );
         }
         Ok(())
     }
@@ -259,12 +263,8 @@ fn is_recipe(workload: &Workload) -> bool {
 }
 
 fn kind(name: &str) -> anyhow::Result<Fault> {
-    let fault = Fault::from_name(name).ok_or_else(|| {
-        match nearest(name, Fault::ALL.iter().map(|fault| fault.name())) {
-            Some(near) => anyhow!("there is no fault called {name:?}; did you mean {near:?}?"),
-            None => anyhow!("there is no fault called {name:?}"),
-        }
-    })?;
+    let of_clients = Fault::ALL.iter().filter(|fault| !fault.strikes_servers()).map(|fault| fault.name());
+    let fault = Fault::from_name(name).ok_or_else(|| anyhow!(no_such("fault called", name, of_clients)))?;
     if fault.strikes_servers() {
         bail!("{name} affects servers, and an exploration has one server without faults");
     }

@@ -3,15 +3,14 @@
 mod hunting;
 mod kept;
 
-use super::Output;
+use super::interrupt::Interrupt;
+use super::{Output, no_such};
 use crate::text_table::text_table;
 use anyhow::{Context, anyhow, bail};
 use clap::{Args, value_parser};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use zk_hunt::findings::Finding;
 use zk_hunt::page::{self, Tried};
 use zk_hunt::program::{Program, Scenario};
@@ -79,18 +78,17 @@ impl Hunt {
             return Ok(ExitCode::SUCCESS);
         }
         let chosen = self.chosen(&programs)?;
-        let stop = Arc::new(AtomicBool::new(false));
-        let heard = stop.clone();
-        ctrlc::set_handler(move || heard.store(true, Ordering::Relaxed))?;
+        let interrupt = Interrupt::listen()?;
         let has_failed = match self.kept {
-            true => self.try_kept(&programs, &chosen, &stop)?,
-            false => self.try_drawn(&chosen, &stop)?,
+            true => self.try_kept(&programs, &chosen, &interrupt)?,
+            false => self.try_drawn(&chosen, &interrupt)?,
         };
-        if self.write_page {
+        // Half of a hunt says nothing about the other half.
+        if self.write_page && !interrupt.has_come() {
             let text = page::page(&programs, &Finding::all(&self.findings)?, &read_tried(&self.findings)?);
             std::fs::write(PAGE, text).with_context(|| format!("cannot write {PAGE}"))?;
         }
-        Ok(ExitCode::from(u8::from(has_failed)))
+        Ok(interrupt.status(u8::from(has_failed)))
     }
 
     /// The programs that were asked for, all of them installed.
@@ -107,7 +105,7 @@ impl Hunt {
         let program = programs
             .iter()
             .find(|program| program.name == *name)
-            .ok_or_else(|| no_such("program", name, names()))?;
+            .ok_or_else(|| anyhow!(no_such("program", name, names())))?;
         if !program.is_installed() {
             bail!("{name} is not installed: {}", program.install);
         }
@@ -119,7 +117,7 @@ impl Hunt {
         let Some(name) = &self.scenario else { return Ok(program.scenarios.iter().collect()) };
         let names = || program.scenarios.iter().map(|scenario| scenario.name.as_str());
         let scenario = program.scenario(name);
-        scenario.map(|scenario| vec![scenario]).ok_or_else(|| no_such("scenario", name, names()))
+        scenario.map(|scenario| vec![scenario]).ok_or_else(|| anyhow!(no_such("scenario", name, names())))
     }
 
     fn list(&self, programs: &[Program]) {
@@ -149,13 +147,6 @@ impl Hunt {
     fn jobs(&self) -> usize {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         self.jobs.unwrap_or_else(cores).max(1)
-    }
-}
-
-fn no_such<'a>(what: &str, name: &str, names: impl Iterator<Item = &'a str> + Clone) -> anyhow::Error {
-    match super::nearest(name, names.clone()) {
-        Some(near) => anyhow!("there is no {what} {name:?}; did you mean {near:?}?"),
-        None => anyhow!("there is no {what} {name:?}; there are {}", names.collect::<Vec<_>>().join(", ")),
     }
 }
 

@@ -1,12 +1,14 @@
 //! `judge`: the rules, applied to a stored history.
 
+use super::interrupt::Interrupt;
 use super::lines::of_finding;
 use super::{Output, reporting};
 use clap::Args;
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use zk_checker::{RuleSet, Verdict};
+use zk_checker::jsonl::Stored;
+use zk_checker::{Report, RuleSet, Verdict};
 use zk_hunt::packed;
 use zk_report::{Shown, Source};
 use zk_serve::Judged;
@@ -21,9 +23,11 @@ pub(super) struct Judge {
     output: Output,
 }
 
+/// A stored history, the judgement of one of foreign clients, and what the rules say.
+type Outcome = (Stored, Option<Judged>, Report);
+
 impl Judge {
-    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        self.page.check()?;
+    fn judged(&self) -> anyhow::Result<Outcome> {
         let stored = packed::read(&self.file)?;
         // Of foreign clients the wire is evidence, too.
         let served = stored.history.header.foreign_clients.then(|| Judged::stored(&stored));
@@ -31,7 +35,15 @@ impl Judge {
             Some(judged) => judged.report().clone(),
             None => zk_checker::judge_stored(&stored, &RuleSet::default()),
         };
+        Ok((stored, served, report))
+    }
+
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        self.page.check()?;
         let name = self.file.display();
+        let judgement = format!("the judgement of {name}");
+        let (stored, served, report) =
+            Interrupt::listen()?.or_nothing(&judgement, self.output, || self.judged())?;
         let source = Source {
             title: name.to_string(),
             about: "a stored history, judged again".to_owned(),

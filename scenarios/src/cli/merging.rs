@@ -1,6 +1,7 @@
 //! `merge`: the shards of a sweep, added up.
 
 use super::Output;
+use super::interrupt::Interrupt;
 use super::lines::Files;
 use super::sweeping::{Telling, WorkloadSweep};
 use anyhow::{anyhow, bail};
@@ -41,7 +42,8 @@ impl Merge {
             seconds = seconds.max(shard.seconds);
         }
         let merged = merge(&shards, zk_catalogue::find)?;
-        let mut telling = Telling::open(self.output, &self.results, zk_harness::shrink::RUNS)?;
+        let interrupt = Interrupt::listen()?;
+        let mut telling = Telling::open(self.output, &self.results, zk_harness::shrink::RUNS, interrupt)?;
         for (request, _) in &merged {
             let name = request.search.workload.name;
             for ((_, _), line) in runs.iter().filter(|((workload, _), _)| workload == name) {
@@ -54,7 +56,8 @@ impl Merge {
             seconds,
             notes: Vec::new(),
         });
-        telling.conclude(&parts.collect::<Vec<_>>(), seconds)
+        let parts: Vec<WorkloadSweep> = parts.collect();
+        telling.conclude(&parts, parts.len(), seconds)
     }
 }
 

@@ -1,7 +1,8 @@
 //! The command line.
 //!
 //! Results go to stdout, progress to stderr. Exit status: 0 all rules held, 1 a rule failed, 2 no evidence, 3 the
-//! arguments are wrong or the program failed.
+//! arguments are wrong or the program failed; 130, 143 or 129 if a signal came first, and nothing had failed until then; 141 if
+//! nobody reads the results any more.
 
 mod conformance;
 mod control;
@@ -12,6 +13,7 @@ mod explore;
 mod failure;
 mod fingerprints;
 mod hunt;
+mod interrupt;
 mod judging;
 mod junit;
 mod lines;
@@ -29,6 +31,7 @@ mod single;
 mod sweeping;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::io::Write;
 use std::process::ExitCode;
 use zk_checker::Verdict;
 
@@ -37,11 +40,24 @@ use zk_checker::Verdict;
 /// Each run is drawn from a seed, happens in a simulated ensemble with injected faults (lost replies, expired sessions,
 /// paused processes), and is judged by the rules of the recipe.
 #[derive(Parser)]
-#[command(name = "zksim", bin_name = "cargo sim", version, disable_help_subcommand = true)]
+#[command(name = "zksim", bin_name = "cargo sim", version, disable_help_subcommand = true, after_help = STATUSES)]
 struct Cli {
     #[command(subcommand)]
     verb: Verb,
 }
+
+/// What the program ends with.
+const STATUSES: &str = "\
+Exit status:
+  0    all rules held
+  1    a rule failed
+  2    no evidence: nothing is proved
+  3    the arguments are wrong, or the program or something around it failed
+  130  a SIGINT came first (143 SIGTERM, 129 SIGHUP), and no rule had failed until then
+  141  nobody reads the results any more
+
+The first signal asks a verb that runs for what it has found so far, and it keeps its files; a second one ends it at once.
+`serve` ends by a signal, with the status of its verdict.";
 
 #[derive(Subcommand)]
 enum Verb {
@@ -97,18 +113,23 @@ impl Output {
     }
 }
 
-/// The exit status of a verdict.
-fn status(verdict: Verdict) -> ExitCode {
-    ExitCode::from(match verdict {
+/// The exit status of a verdict, as a number.
+fn number(verdict: Verdict) -> u8 {
+    match verdict {
         Verdict::Pass | Verdict::Unavoidable => 0,
         Verdict::Fail => 1,
         Verdict::Vacuous | Verdict::Unknown => 2,
-    })
+    }
+}
+
+/// The exit status of a verdict.
+fn status(verdict: Verdict) -> ExitCode {
+    ExitCode::from(number(verdict))
 }
 
 /// Runs the program.
 pub fn main() -> ExitCode {
-    quiet_when_nobody_reads();
+    end_when_output_fails();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
@@ -134,21 +155,46 @@ pub fn main() -> ExitCode {
         Verb::Hunt(hunt) => hunt.run(),
     };
     result.unwrap_or_else(|error| {
-        eprintln!("error: {error:#}");
+        eprintln!("error: {}", in_one_sentence(&error));
         ExitCode::from(3)
     })
 }
 
-/// Ends the program silently when the reader closes the pipe (`| head`).
-fn quiet_when_nobody_reads() {
+/// An error with its causes. Some errors tell their cause themselves, and it is not told again.
+fn in_one_sentence(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |said, cause| match said.is_empty() {
+        true => cause,
+        false if said.contains(&cause) => said,
+        false => format!("{said}: {cause}"),
+    })
+}
+
+/// Ends the program when its results cannot be written: silently if the reader has closed the pipe (`| head`), and otherwise, as
+/// with a full disk, in a sentence. `println!` panics then.
+fn end_when_output_fails() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         let said = panic.payload_as_str().unwrap_or_default();
-        if said.starts_with("failed printing to stdout") && said.contains("Broken pipe") {
-            std::process::exit(141);
+        if let Some(why) = said.strip_prefix("failed printing to stdout: ") {
+            if why.contains("Broken pipe") {
+                std::process::exit(141);
+            }
+            let _ = writeln!(std::io::stderr(), "error: cannot write the results: {why}");
+            std::process::exit(3);
+        }
+        if said.starts_with("failed printing to stderr: ") {
+            std::process::exit(3);
         }
         usual(panic);
     }));
+}
+
+/// Why a name means nothing: with the nearest one, or all that there are.
+fn no_such<'a>(what: &str, wrong: &str, names: impl Iterator<Item = &'a str> + Clone) -> String {
+    match nearest(wrong, names.clone()) {
+        Some(near) => format!("there is no {what} {wrong:?}; did you mean {near:?}?"),
+        None => format!("there is no {what} {wrong:?}; there are {}", names.collect::<Vec<_>>().join(", ")),
+    }
 }
 
 /// The name nearest to a wrong one.
@@ -186,5 +232,15 @@ mod tests {
         assert_eq!(nearest("lokc", names()), Some("lock"));
         assert_eq!(nearest("calm-handover", names()), Some("calm-hand-over"));
         assert_eq!(nearest("zebra", names()), None);
+    }
+
+    #[test]
+    fn a_cause_is_told_once() {
+        use anyhow::Context;
+        let busy = || std::io::Error::other("in use");
+        let told = |error: anyhow::Error| in_one_sentence(&error);
+        assert_eq!(told(busy().into()), "in use");
+        assert_eq!(told(Err::<(), _>(busy()).context("no port").unwrap_err()), "no port: in use");
+        assert_eq!(told(Err::<(), _>(busy()).context("no port: in use").unwrap_err()), "no port: in use");
     }
 }

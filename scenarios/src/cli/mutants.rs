@@ -1,6 +1,7 @@
 //! `mutants`: the mutation score. Each mutant runs on many seeds, and must be killed by its rule within its budget, while the
 //! correct recipe passes on the same seeds.
 
+use super::interrupt::Interrupt;
 use super::lines::new_file;
 use super::sweeping::{now, parse_strategy};
 use super::{Output, junit, nearest, progress, shrinking};
@@ -66,13 +67,14 @@ impl Mutants {
         };
         let readme = self.write_readme.as_deref().map(|path| self.readme(path)).transpose()?;
         let report = self.junit.as_deref().map(new_file).transpose()?;
+        let interrupt = Interrupt::listen()?;
         if self.strategies {
-            return self.kill_table(&entries, jobs, readme.as_deref());
+            return self.kill_table(&entries, jobs, readme.as_deref(), &interrupt);
         }
         let (mut measured, mut small) = (Vec::new(), Vec::new());
-        for workload in entries {
-            let one = self.entry(workload, jobs);
-            let shrunk = if self.shrink { self.shrunk(workload) } else { None };
+        for workload in &entries {
+            let Some(one) = self.entry(workload, jobs, &interrupt) else { break };
+            let shrunk = if self.shrink { self.shrunk(workload, &interrupt) } else { None };
             if self.output.is_json() {
                 let mut line = line(&one);
                 if let Some(small) = &shrunk {
@@ -85,11 +87,15 @@ impl Mutants {
             measured.push(one);
             small.extend(shrunk);
         }
-        self.sum_up(&measured);
+        self.sum_up(&measured, &interrupt);
         if self.shrink && !self.output.is_json() {
             print!("\n{}", shrunk::text(&small));
         }
-        if let (Some(path), Some(text)) = (&self.write_readme, readme) {
+        if !self.output.is_json() {
+            interrupt.say(&format!("{} of {} mutants were measured", measured.len(), entries.len()));
+        }
+        // Half a table stands for none.
+        if let (Some(path), Some(text), false) = (&self.write_readme, readme, interrupt.has_come()) {
             let listed: Vec<_> = measured.iter().filter(|one| !lies::lies(one.workload)).cloned().collect();
             let placed = table::placed(&text, &table::markdown(&listed, self.seeds));
             let placed = placed.context("the marks of the table have disappeared")?;
@@ -102,7 +108,7 @@ impl Mutants {
             junit::write(&junit::of_mutants(&measured), file)?;
         }
         let all = measured.iter().all(|one| one.outcome() == Outcome::Caught);
-        Ok(ExitCode::from(u8::from(!all)))
+        Ok(interrupt.status(u8::from(!all)))
     }
 
     /// Prints the kill table. Each mutant should be killed by some strategy.
@@ -111,12 +117,13 @@ impl Mutants {
         entries: &[&'static Workload],
         jobs: usize,
         readme: Option<&str>,
+        interrupt: &Interrupt,
     ) -> anyhow::Result<ExitCode> {
         let bar = progress::bar_of(entries.len() as u64, "mutants", "mutants");
         let mut all = Vec::new();
         for workload in entries {
             bar.set_message(workload.name);
-            let one = Kills::of(workload, self.seeds, jobs);
+            let Some(one) = Kills::of(workload, self.seeds, jobs, interrupt.stop()) else { break };
             if self.output.is_json() {
                 println!("{}", kill_line(&one));
             }
@@ -126,23 +133,22 @@ impl Mutants {
         bar.finish_and_clear();
         let caught = all.iter().filter(|one| one.is_caught()).count();
         if self.output.is_json() {
-            let verdict = if caught == all.len() { "pass" } else { "fail" };
-            println!(
-                "{}",
-                json!({"kind": "summary", "verdict": verdict, "entries": all.len(), "caught": caught,
-                    "seeds": self.seeds})
-            );
+            let verdict = verdict(caught < all.len(), interrupt);
+            let summary = json!({"kind": "summary", "verdict": verdict, "entries": all.len(), "caught": caught,
+                "seeds": self.seeds});
+            println!("{}", interrupt.mark(summary));
         } else {
             print!("{}", kills::text(&all, self.seeds));
+            interrupt.say(&format!("{} of {} mutants were measured", all.len(), entries.len()));
         }
-        if let (Some(path), Some(text)) = (&self.write_readme, readme) {
+        if let (Some(path), Some(text), false) = (&self.write_readme, readme, interrupt.has_come()) {
             let listed: Vec<_> = all.iter().filter(|one| !lies::lies(one.workload)).copied().collect();
             let table = kills::markdown(&listed, self.seeds);
             let placed = table::placed_between(text, &table, kills::BEGIN, kills::END);
             let placed = placed.context("the marks of the table have disappeared")?;
             std::fs::write(path, placed).with_context(|| format!("cannot write {}", path.display()))?;
         }
-        Ok(ExitCode::from(u8::from(caught < all.len())))
+        Ok(interrupt.status(u8::from(caught < all.len())))
     }
 
     /// The named mutants, in the order of the catalogue. A beginning of a name selects all mutants that begin with it.
@@ -153,6 +159,12 @@ impl Mutants {
         for name in &self.names {
             if zk_catalogue::mutants().any(|workload| means(name, workload)) {
                 continue;
+            }
+            if zk_catalogue::story(name).is_some() {
+                bail!("{name} is a story, which is told by `cargo sim run {name}`, and no mutant");
+            }
+            if zk_catalogue::find(name).is_some() {
+                bail!("{name} is a workload without mutants; `cargo sim sweep {name}` runs it");
             }
             match nearest(name, zk_catalogue::mutants().map(|workload| workload.name)) {
                 Some(near) => bail!("there is no mutant called {name:?}; did you mean {near:?}?"),
@@ -183,17 +195,18 @@ impl Mutants {
     }
 
     /// The first failure, shrunk.
-    fn shrunk(&self, workload: &'static Workload) -> Option<Small> {
+    fn shrunk(&self, workload: &'static Workload, interrupt: &Interrupt) -> Option<Small> {
         let begun = now();
         let clock = || begun.elapsed().as_secs_f64() * 1000.0;
-        Small::of(workload, 0..self.seeds, zk_harness::shrink::RUNS, clock)?.ok()
+        Small::of(workload, 0..self.seeds, zk_harness::shrink::RUNS, interrupt.stop(), clock)?.ok()
     }
 
-    fn entry(&self, workload: &'static Workload, jobs: usize) -> Measured {
+    /// The measure of a mutant, unless it is time to end before.
+    fn entry(&self, workload: &'static Workload, jobs: usize, interrupt: &Interrupt) -> Option<Measured> {
         let bar = progress::bar(self.seeds, workload.name);
         let failed = AtomicU64::new(0);
         let runs = Search::new(workload, self.strategy, None);
-        let measured = measure_by(&runs, 0..self.seeds, jobs, &|has_failed| {
+        let measured = measure_by(&runs, 0..self.seeds, jobs, interrupt.stop(), &|has_failed| {
             if has_failed {
                 bar.set_message(format!("{} failed", failed.fetch_add(1, Ordering::Relaxed) + 1));
             }
@@ -203,15 +216,13 @@ impl Mutants {
         measured
     }
 
-    fn sum_up(&self, measured: &[Measured]) {
+    fn sum_up(&self, measured: &[Measured], interrupt: &Interrupt) {
         let caught = measured.iter().filter(|one| one.outcome() == Outcome::Caught).count();
         if self.output.is_json() {
-            let verdict = if caught == measured.len() { "pass" } else { "fail" };
-            println!(
-                "{}",
-                json!({"kind": "summary", "verdict": verdict, "entries": measured.len(), "caught": caught,
-                    "seeds": self.seeds})
-            );
+            let verdict = verdict(caught < measured.len(), interrupt);
+            let summary = json!({"kind": "summary", "verdict": verdict, "entries": measured.len(),
+                "caught": caught, "seeds": self.seeds});
+            println!("{}", interrupt.mark(summary));
             return;
         }
         print!("{}", table::text(measured));
@@ -221,6 +232,15 @@ impl Mutants {
             measured.len(),
             self.seeds
         );
+    }
+}
+
+/// The verdict on a table: of one that was cut off only a survivor is known.
+fn verdict(is_missed: bool, interrupt: &Interrupt) -> &'static str {
+    match (is_missed, interrupt.has_come()) {
+        (true, _) => "fail",
+        (false, true) => "unknown",
+        (false, false) => "pass",
     }
 }
 

@@ -3,8 +3,9 @@
 mod summary;
 
 use super::failure::RESULTS;
+use super::interrupt::Interrupt;
 use super::single::workload;
-use super::{Output, nearest};
+use super::{Output, no_such};
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -12,7 +13,7 @@ use std::cell::Cell;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use zk_checker::Verdict;
@@ -112,8 +113,9 @@ impl Real {
         }
         let kinds = self.kinds()?;
         let legs = legs(&workloads, self.length, self.seed);
-        let bar = bar();
-        let site = self.prepare(&kinds, &bar)?;
+        let (bar, interrupt) = (bar(), Interrupt::listen()?);
+        let start = || self.prepare(&kinds, &bar, &interrupt);
+        let site = interrupt.or_nothing("the start of the servers", self.output, start)?;
         let znodes = site.znodes();
         let mut total = Total::default();
         let mut statuses = Vec::new();
@@ -124,6 +126,9 @@ impl Real {
             bar.suspend(|| summary::heading(self.output));
         }
         for (number, leg) in legs.iter().enumerate() {
+            if interrupt.has_come() {
+                break;
+            }
             let order = self.order(leg, &site);
             bar.set_prefix(leg.workload.name());
             let of =
@@ -136,10 +141,6 @@ impl Real {
                 }
             });
             let outcome = outcome.inspect_err(|_| bar.finish_and_clear())?;
-            if order.stop.load(SeqCst) {
-                bar.finish_and_clear();
-                bail!("interrupted after {} rounds", total.rounds + outcome.rounds);
-            }
             let verdict = verdict(&outcome);
             total.add(&outcome, verdict);
             let status = exit_status(&outcome, verdict);
@@ -155,16 +156,24 @@ impl Real {
             } else {
                 bar.finish_and_clear();
                 total.see(tenth.get(), site.znodes_left(znodes), znodes);
-                summary::alone(self.output, &ended, &total);
+                summary::alone(self.output, &ended, &total, &interrupt);
             }
         }
-        if legs.len() > 1 {
-            bar.finish_and_clear();
+        bar.finish_and_clear();
+        if legs.len() > 1 || total.runs == 0 {
             total.see(tenth.get(), site.znodes_left(znodes), znodes);
-            summary::end(self.output, &total);
+            summary::end(self.output, &total, &interrupt);
+        }
+        if !self.output.is_json() {
+            interrupt.say(&format!(
+                "{} rounds were made, of {} of {} workloads",
+                total.rounds,
+                total.runs,
+                legs.len()
+            ));
         }
         statuses.extend(total.leak().map(|_| 1));
-        Ok(ExitCode::from(worst(&statuses)))
+        Ok(interrupt.status(worst(&statuses)))
     }
 
     /// The workloads to run.
@@ -185,12 +194,10 @@ impl Real {
                 continue;
             }
             let names = Injection::ALL.map(Injection::name);
-            kinds.push(Injection::from_name(name).ok_or_else(|| {
-                match nearest(name, names.into_iter().chain([EVERY_FAULT])) {
-                    Some(near) => anyhow!("there is no fault called {name:?}; did you mean {near:?}?"),
-                    None => anyhow!("there is no fault called {name:?}; there are {}", names.join(", ")),
-                }
-            })?);
+            let names = names.into_iter().chain([EVERY_FAULT]);
+            kinds.push(
+                Injection::from_name(name).ok_or_else(|| anyhow!(no_such("fault called", name, names)))?,
+            );
         }
         kinds.sort_unstable();
         kinds.dedup();
@@ -206,13 +213,10 @@ impl Real {
     }
 
     /// Starts servers and links.
-    fn prepare(&self, kinds: &[Injection], bar: &ProgressBar) -> anyhow::Result<Site> {
-        let stop = Arc::<AtomicBool>::default();
+    fn prepare(&self, kinds: &[Injection], bar: &ProgressBar, interrupt: &Interrupt) -> anyhow::Result<Site> {
         let mut network = None;
         let mut owned = None;
-        if self.connect.is_some() {
-            tidy_when_interrupted(&stop)?;
-        } else {
+        if self.connect.is_none() {
             bar.set_message(if self.servers == 1 { "starting a server" } else { "starting servers" });
             let options = EnsembleOptions { servers: self.servers, port: self.port, tick: TICK };
             if kinds.iter().any(|kind| kind.strikes_servers()) {
@@ -231,7 +235,7 @@ impl Real {
             None
         };
         let harm = (!kinds.is_empty()).then(|| Harm { kinds: kinds.to_vec(), ways });
-        Ok(Site { address, owned, harm, stop, _network: network })
+        Ok(Site { address, owned, harm, stop: interrupt.stop().clone(), _network: network })
     }
 
     fn order(&self, leg: &Leg, site: &Site) -> RunRequest {
@@ -344,18 +348,6 @@ fn on_real_servers(name: &str) -> anyhow::Result<&'static RealWorkload> {
             anyhow!("the rules of {name} need evidence that only a simulation has; `cargo sim run {name}` runs it there")
         }
     })
-}
-
-/// Cleans up on other servers after the first signal. A second signal exits at once; the server then removes ephemerals and
-/// containers within minutes.
-fn tidy_when_interrupted(stop: &Arc<AtomicBool>) -> anyhow::Result<()> {
-    let stop = stop.clone();
-    ctrlc::set_handler(move || {
-        if stop.swap(true, SeqCst) {
-            std::process::exit(3);
-        }
-    })
-    .context("cannot listen to signals")
 }
 
 /// The files of a failed run.

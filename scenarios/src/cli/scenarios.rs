@@ -1,6 +1,7 @@
 //! `conformance` of scenarios: each under many seeds on simulated ensembles, or over sockets on one that is served.
 
 use super::control::Http;
+use super::interrupt::Interrupt;
 use super::{Output, progress};
 use crate::served::{Ask, Shape, Verbs};
 use anyhow::{Context, bail};
@@ -9,8 +10,6 @@ use serde_json::json;
 use std::cell::Cell;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use zk_fidelity::conformance::tcp::Restart;
 use zk_fidelity::ensemble::case::{self, Meta, Placed, Scenario, Suite};
@@ -40,8 +39,6 @@ pub(super) struct Running<'a> {
     pub addresses: &'a str,
     /// The address of its control API.
     pub control: &'a str,
-    /// Whether to give up, and to undo what was done to the ensemble.
-    pub interrupted: Arc<AtomicBool>,
 }
 
 /// The numbers of scenarios by result.
@@ -57,6 +54,7 @@ pub(super) fn play(
     target: &Target<'_>,
     seeds: Option<u64>,
     output: Output,
+    interrupt: &Interrupt,
     wanted: impl Fn(&str) -> bool,
 ) -> anyhow::Result<Tally> {
     let Suite { meta, scenarios, bad } = case::read(file)?;
@@ -70,35 +68,50 @@ pub(super) fn play(
     let played = match target {
         Target::Simulated => {
             let seeds = seeds.unwrap_or(SEEDS);
-            chosen.into_iter().for_each(|of| told.report(&run::run(of, &meta, 0..seeds, Simulated::new)));
-            Ok(())
+            in_turn(&chosen, &mut told, interrupt, |of| {
+                Ok(run::run(of, &meta, until_interrupted(seeds, interrupt), Simulated::new))
+            })
         }
-        Target::Served => in_turn(&chosen, &mut told, |of| of_its_own(of, &meta, seeds.unwrap_or(1))),
-        Target::Running(at) => running(&chosen, &meta, seeds.unwrap_or(1), at, &mut told),
+        Target::Served => {
+            let seeds = seeds.unwrap_or(1);
+            in_turn(&chosen, &mut told, interrupt, |of| of_its_own(of, &meta, seeds, interrupt))
+        }
+        Target::Running(at) => running(&chosen, &meta, seeds.unwrap_or(1), at, &mut told, interrupt),
     };
     told.bar.finish_and_clear();
     played.map(|()| told.tally)
 }
 
-/// Plays scenarios one after the other on ensembles that are served.
+/// Plays scenarios one after the other. What was cut off is not told.
 fn in_turn(
     chosen: &[&Scenario],
     told: &mut Told,
+    interrupt: &Interrupt,
     play: impl Fn(&Scenario) -> anyhow::Result<Report>,
 ) -> anyhow::Result<()> {
     for scenario in chosen {
-        told.report(&play(scenario)?);
+        let played = play(scenario);
+        if interrupt.has_come() {
+            break;
+        }
+        told.report(&played?);
     }
     Ok(())
 }
 
+/// So many seeds from 0 on, or as many as there is time for.
+fn until_interrupted(seeds: u64, interrupt: &Interrupt) -> impl Iterator<Item = u64> {
+    (0..seeds).take_while(|_| !interrupt.has_come())
+}
+
 /// Plays a scenario on an ensemble that is served for it.
-fn of_its_own(scenario: &Scenario, meta: &Meta, seeds: u64) -> anyhow::Result<Report> {
+fn of_its_own(scenario: &Scenario, meta: &Meta, seeds: u64, interrupt: &Interrupt) -> anyhow::Result<Report> {
     let servers = u8::try_from(meta.members).unwrap_or(u8::MAX);
     let tick = Duration::from_millis(meta.tick_ms);
     let server = Server::start(&Options { servers, tick, ..Options::default() })?;
     let served = Served::new(server.addresses().to_vec(), Verbs(server.control().clone()));
-    play_on(&served, scenario, meta, seeds)
+    let served = served.interrupted_by(interrupt.stop().clone());
+    play_on(&served, scenario, meta, seeds, interrupt)
 }
 
 /// Plays scenarios on an ensemble that runs, with its ticks.
@@ -108,6 +121,7 @@ fn running(
     seeds: u64,
     at: &Running<'_>,
     told: &mut Told,
+    interrupt: &Interrupt,
 ) -> anyhow::Result<()> {
     let verbs = Verbs(Http::at(at.control)?);
     let shape = verbs.shape()?;
@@ -119,10 +133,10 @@ fn running(
         }
     }
     let meta = Meta { tick_ms: u64::try_from(shape.tick.as_millis())?.max(1), ..meta.clone() };
-    let served = Served::new(addresses, verbs).interrupted_by(at.interrupted.clone());
+    let served = Served::new(addresses, verbs).interrupted_by(interrupt.stop().clone());
     served.prepare(&meta)?;
-    in_turn(chosen, told, |scenario| {
-        let report = play_on(&served, scenario, &meta, seeds)?;
+    in_turn(chosen, told, interrupt, |scenario| {
+        let report = play_on(&served, scenario, &meta, seeds, interrupt)?;
         served.tidy(&meta)?;
         Ok(report)
     })
@@ -134,9 +148,10 @@ fn play_on<A: Ask>(
     scenario: &Scenario,
     meta: &Meta,
     seeds: u64,
+    interrupt: &Interrupt,
 ) -> anyhow::Result<Report> {
     let is_first = Cell::new(true);
-    let mut report = run::run(scenario, meta, 0..seeds, |_, _| {
+    let mut report = run::run(scenario, meta, until_interrupted(seeds, interrupt), |_, _| {
         if !is_first.replace(false) {
             // Its trouble is looked at in the end, and nothing takes time until then.
             let _ = served.tidy(meta);

@@ -1,5 +1,6 @@
 //! `zksim serve`: a simulated ensemble on loopback sockets.
 
+use super::interrupt::Interrupt;
 use anyhow::Context;
 use clap::{Args, value_parser};
 use sim_zk::choose::Rates;
@@ -110,11 +111,9 @@ impl Serve {
             })?;
         }
         let (stop, control) = (ensemble.stop(), ensemble.control());
-        ctrlc::set_handler(move || stop.stop())?;
-        let mut out = std::io::stdout().lock();
-        writeln!(out, "{}\ncontrol http://{}", ensemble.connect_string(), ensemble.control_address())?;
-        // Scripts read the lines while the program runs.
-        out.flush()?;
+        Interrupt::listen()?.then(move || stop.stop());
+        // Scripts read the lines while the program runs: each is flushed.
+        println!("{}\ncontrol http://{}", ensemble.connect_string(), ensemble.control_address());
         ensemble.run()?;
         if let Some(file) = history {
             file.set_len(0)?;
@@ -140,11 +139,8 @@ fn parse_rates(text: &str) -> Result<Rates, String> {
             return Err(format!("the rate of {name} is {rate}; rates are from 0 to 0.25"));
         }
         let fault = Fault::from_name(name).ok_or_else(|| {
-            let names: Vec<&str> = Fault::DRAWN.iter().map(|fault| fault.name()).collect();
-            match super::nearest(name, names.iter().copied()) {
-                Some(near) => format!("there is no fault {name:?}; did you mean {near:?}?"),
-                None => format!("there is no fault {name:?}; there are {}", names.join(", ")),
-            }
+            let names = Fault::DRAWN.iter().map(|fault| fault.name());
+            super::no_such("fault", name, names)
         })?;
         if !Fault::DRAWN.contains(&fault) {
             return Err(format!("{name} is injected by a command, and is not drawn"));

@@ -1,6 +1,7 @@
 //! `shrink`: the smallest run with the same failure.
 
-use super::{Output, failure, status};
+use super::interrupt::Interrupt;
+use super::{Output, failure, number};
 use clap::Args;
 use serde_json::json;
 use std::fmt::Write as _;
@@ -12,8 +13,9 @@ use zk_harness::recording::Recording;
 use zk_harness::recording::Regression;
 use zk_harness::regression;
 use zk_harness::run::Run;
-use zk_harness::shrink::{self, Nearest, Parting, Shrunk, Size, shrink};
+use zk_harness::shrink::{self, Nearest, Parting, Shrunk, Size, shrink_until};
 use zk_harness::workload::Workload;
+use zk_report::count;
 
 #[derive(Args)]
 pub(super) struct Shrink {
@@ -38,7 +40,8 @@ pub(super) struct Shrink {
 impl Shrink {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let (recorded, workload) = Recording::read(&self.code_or_file, zk_catalogue::find)?;
-        let shrunk = shrink(workload, &recorded.plan, recorded.choices, self.runs)?;
+        let interrupt = Interrupt::listen()?;
+        let shrunk = shrink_until(workload, &recorded.plan, recorded.choices, self.runs, interrupt.stop())?;
         let failing = failure::keep(workload, None, &shrunk.failure.plan, &shrunk.failure.run)?;
         let passing = match &shrunk.nearest {
             Some(Nearest { passing, .. }) => {
@@ -65,14 +68,16 @@ impl Shrink {
             line["passing"] = json!(passing.map(|files| files.recorded));
             line["kept"] = json!(kept);
             println!("{line}");
-            println!("{}", json!({"kind": "summary", "verdict": verdict.name(), "runs": shrunk.runs}));
-            return Ok(status(verdict));
+            let summary = json!({"kind": "summary", "verdict": verdict.name(), "runs": shrunk.runs});
+            println!("{}", interrupt.mark(summary));
+            return Ok(interrupt.status(number(verdict)));
         }
         print!("{}", summary(&shrunk, &failing, passing.as_ref()));
         for path in self.out.iter().chain(&kept) {
             println!("  written   {}", path.display());
         }
-        Ok(status(verdict))
+        interrupt.say("this is the smallest run so far");
+        Ok(interrupt.status(number(verdict)))
     }
 }
 
@@ -82,7 +87,7 @@ fn summary(shrunk: &Shrunk, failing: &failure::Kept, passing: Option<&failure::K
     let mut text = format!("✗ {}: {what}\n", workload.name);
     text += &sizes(*before, shrunk.after());
     let more = if *is_cut_short { "; a larger --runs may shrink it further" } else { "" };
-    let _ = writeln!(text, "  after {runs} runs{more}\n");
+    let _ = writeln!(text, "  after {}{more}\n", count((*runs).into(), "run"));
     let clients = &failure.run.history.header.clients;
     match failure.deviations.as_slice() {
         [] => text += "  every choice is the default\n",
@@ -137,16 +142,18 @@ fn sizes(before: Size, after: Size) -> String {
     text
 }
 
-fn count(number: u64, one: &str) -> String {
-    format!("{number} {one}{}", if number == 1 { "" } else { "s" })
-}
-
-/// Shrinks a run that failed. `None` if it does not fail or the budget is 0.
-pub(super) fn also(workload: &'static Workload, plan: &Plan, run: &Run, runs: u32) -> Option<Shrunk> {
-    if runs == 0 || run.verdict() < Verdict::Unknown {
+/// Shrinks a run that failed. `None` if it does not fail, the budget is 0, or it is time to end.
+pub(super) fn also(
+    workload: &'static Workload,
+    plan: &Plan,
+    run: &Run,
+    runs: u32,
+    interrupt: &Interrupt,
+) -> Option<Shrunk> {
+    if runs == 0 || run.verdict() < Verdict::Unknown || interrupt.has_come() {
         return None;
     }
-    shrink(workload, plan, run.choices.clone(), runs).ok()
+    shrink_until(workload, plan, run.choices.clone(), runs, interrupt.stop()).ok()
 }
 
 /// The lines about the shrunk run.

@@ -1,5 +1,6 @@
 //! `run` and `replay`: one run.
 
+use super::interrupt::Interrupt;
 use super::lines::of_finding;
 use super::sweeping::{Drawn, again, parse_strategy};
 use super::{Output, failure, nearest, reporting, shrinking, status};
@@ -16,7 +17,7 @@ use zk_harness::run::{self, Run};
 use zk_harness::stage;
 use zk_harness::strategy::{Search, Strategy};
 use zk_harness::workload::Workload;
-use zk_report::{Shown, Source, trace};
+use zk_report::{Shown, Source, count, trace};
 
 #[derive(Args)]
 pub(super) struct RunOne {
@@ -52,9 +53,14 @@ pub(super) fn read_plan(path: &std::path::Path) -> anyhow::Result<Plan> {
     Ok(plan)
 }
 
-/// The workload of a name, or an error with the nearest name.
+/// The workload of a name, or an error with the nearest name. `others` are the names of what the verb takes beside workloads.
 pub(super) fn workload(name: &str, others: &[&str]) -> anyhow::Result<&'static Workload> {
     zk_catalogue::find(name).ok_or_else(|| {
+        if zk_catalogue::story(name).is_some() {
+            return anyhow!(
+                "{name} is a story, which is told by `cargo sim run {name}`, and no workload or mutant"
+            );
+        }
         let names = zk_catalogue::all().map(|t| t.name).chain(others.iter().copied());
         match nearest(name, names) {
             Some(near) => {
@@ -81,12 +87,16 @@ impl RunOne {
             bail!("the systematic search of {:?} ends before number {}", workload.name, self.seed);
         };
         let plan = attempt.plan.clone();
-        let run = match attempt.run_caught(workload) {
+        let interrupt = Interrupt::listen()?;
+        let (name, output) = (&self.name, self.output);
+        let played =
+            interrupt.or_nothing(&format!("the run of {name}"), output, || attempt.run_caught(workload));
+        let run = match played {
             Ok(run) => run,
             Err(panic) => return Ok(self.panicked(&plan, &panic)),
         };
         let seed = Seed { number: self.seed, is_plain: search.is_plain() };
-        let status = show(workload, Some(seed), &plan, &run, &self.view, self.shrink, self.output)?;
+        let status = show(workload, Some(seed), &plan, &run, &self.view, self.shrink, output, &interrupt)?;
         if !seed.is_plain && run.verdict() >= Verdict::Unknown && !self.output.is_json() {
             println!("  again     {}", again(&search, self.seed));
         }
@@ -172,6 +182,7 @@ impl Seed {
     }
 }
 
+#[expect(clippy::too_many_arguments, reason = "what is shown, and how")]
 fn show(
     workload: &'static Workload,
     seed: Option<Seed>,
@@ -180,6 +191,7 @@ fn show(
     view: &reporting::View,
     shrink: u32,
     output: Output,
+    interrupt: &Interrupt,
 ) -> anyhow::Result<ExitCode> {
     let verdict = run.verdict();
     let failed = verdict >= Verdict::Unknown;
@@ -191,11 +203,11 @@ fn show(
     let page = view.page.write(Shown { history, report, verdict, source: &source, beside: None })?;
     if output.is_json() {
         println!("{}", run_line(workload, number, run));
-        if let Some(shrunk) = shrinking::also(workload, plan, run, shrink) {
+        if let Some(shrunk) = shrinking::also(workload, plan, run, shrink, interrupt) {
             println!("{}", shrinking::line(&shrunk));
         }
-        println!("{}", summary_line(verdict));
-        return Ok(status(verdict));
+        println!("{}", interrupt.mark(summary_line(verdict)));
+        return Ok(interrupt.status(super::number(verdict)));
     }
     view.print_trace(history, report);
     println!(
@@ -206,9 +218,9 @@ fn show(
     );
     println!("  drawn     {plan}");
     println!(
-        "  ran       {} events in {} steps, {:.1} s of simulated time; hash {:032x}",
-        run.history.events.len(),
-        run.steps,
+        "  ran       {} in {}, {:.1} s of simulated time; hash {:032x}",
+        count(run.history.events.len() as u64, "event"),
+        count(run.steps, "step"),
         run.sim_us as f64 / 1e6,
         run.hash
     );
@@ -224,7 +236,7 @@ fn show(
     if let Some(kept) = &kept {
         println!();
         print!("{}", failure::tell(workload, plain, plan, run, kept));
-        if let Some(shrunk) = shrinking::also(workload, plan, run, shrink) {
+        if let Some(shrunk) = shrinking::also(workload, plan, run, shrink, interrupt) {
             print!("{}", shrinking::below(&shrunk));
         }
     } else if !run.report.findings.is_empty() {
@@ -232,7 +244,8 @@ fn show(
         print!("{}", run.report);
     }
     reporting::say(page);
-    Ok(status(verdict))
+    interrupt.say("the run is whole; it may be shrunk further");
+    Ok(interrupt.status(super::number(verdict)))
 }
 
 /// The summary line of a single run.
@@ -283,7 +296,10 @@ impl Replay {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         self.view.check()?;
         let (recorded, workload) = Recording::read(&self.code_or_file, zk_catalogue::find)?;
-        let played = caught(|| run::replay(workload, &recorded.plan, recorded.choices.clone()));
+        let interrupt = Interrupt::listen()?;
+        let played = interrupt.or_nothing(&format!("the run of {}", workload.name), self.output, || {
+            caught(|| run::replay(workload, &recorded.plan, recorded.choices.clone()))
+        });
         let run = played.map_err(|panic| anyhow!("the code under test panicked: {panic}"))?;
         if !recorded.hash.is_empty() && recorded.hash != format!("{:032x}", run.hash) {
             eprintln!("note: the code has changed since this run was recorded, and the run differs now");
@@ -297,6 +313,6 @@ impl Replay {
             let came = regression.check(&run).map_or_else(|other| other, |()| "as expected".to_owned());
             println!("{}\n  expected  {}: {came}\n", regression.about, regression.expected());
         }
-        show(workload, None, &recorded.plan, &run, &self.view, 0, self.output)
+        show(workload, None, &recorded.plan, &run, &self.view, 0, self.output, &interrupt)
     }
 }

@@ -1,9 +1,10 @@
 //! `sweep`: many seeds of workloads, and a table of verdicts.
 
+use super::interrupt::Interrupt;
 use super::lines::{Files, InOrder, Lines, new_file};
 use super::progress::Watched;
 use super::single::{panic_line, read_plan, run_line, workload};
-use super::{Output, determinism, exercised, failure, fingerprints, junit, shrinking, status};
+use super::{Output, determinism, exercised, failure, fingerprints, junit, number, shrinking};
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use serde_json::json;
@@ -112,10 +113,7 @@ fn parse_shard(text: &str) -> Result<(u64, u64), String> {
 /// Reads the name of a strategy.
 pub(super) fn parse_strategy(text: &str) -> Result<Strategy, String> {
     let names = Strategy::ALL.map(Strategy::name);
-    Strategy::from_name(text).ok_or_else(|| match super::nearest(text, names.into_iter()) {
-        Some(near) => format!("there is no strategy {text:?}; did you mean {near:?}?"),
-        None => format!("there is no strategy {text:?}; there are {}", names.join(", ")),
-    })
+    Strategy::from_name(text).ok_or_else(|| super::no_such("strategy", text, names.into_iter()))
 }
 
 /// The arguments of `run` that reproduce a run of a search, except for `--plan`.
@@ -152,6 +150,7 @@ pub(super) struct Telling {
     junit: Option<File>,
     /// The budget for shrinking a failure, in runs.
     shrink: u32,
+    interrupt: Interrupt,
 }
 
 impl Sweep {
@@ -174,11 +173,15 @@ impl Sweep {
         };
         let end =
             self.from.checked_add(self.seeds).ok_or_else(|| anyhow!("there are no seeds beyond 2^64"))?;
-        let mut telling = Telling::open(self.output, &self.files, self.shrink)?;
+        let interrupt = Interrupt::listen()?;
+        let mut telling = Telling::open(self.output, &self.files, self.shrink, interrupt.clone())?;
         let stop = AtomicBool::new(false);
         let started = now();
-        let mut parts = Vec::new();
+        let (mut parts, count) = (Vec::new(), workloads.len());
         for workload in workloads {
+            if interrupt.has_come() {
+                break;
+            }
             let search =
                 Search::new(workload, self.strategy, plan.clone()).drawing(self.variations.variations());
             let require_probes = self.require_probes || self.until_covered;
@@ -186,7 +189,7 @@ impl Sweep {
             let request = SweepRequest { search, seeds, shard, jobs, require_probes, count_transitions };
             parts.push(self.part(request, &mut telling, &stop, started)?);
         }
-        telling.conclude(&parts, started.elapsed().as_secs_f64())
+        telling.conclude(&parts, count, started.elapsed().as_secs_f64())
     }
 
     /// Sweeps one workload: all seeds, or until it is covered.
@@ -204,6 +207,7 @@ impl Sweep {
         let watched = Watched::new(&request);
         let (first, step) = (request.seeds.start.saturating_add(request.shard.0), request.shard.1);
         let marks = Mutex::new(BTreeMap::new());
+        let interrupt = telling.interrupt.clone();
         let ready = Mutex::new((InOrder::new(first, step), &mut telling.lines, Ok(())));
         let each = |seed: u64, run: Result<&Run, &Panic>| {
             watched.saw(run);
@@ -220,7 +224,7 @@ impl Sweep {
                 let mark = (run.hash, run.history.events.len() as u64);
                 marks.lock().expect("no thread panics while it holds this").insert(seed, mark);
             }
-            if self.budget.is_some_and(|budget| started.elapsed() >= budget) {
+            if interrupt.has_come() || self.budget.is_some_and(|budget| started.elapsed() >= budget) {
                 stop.store(true, Ordering::Relaxed);
             }
         };
@@ -239,13 +243,21 @@ impl Sweep {
             });
         }
         let seconds = begun.elapsed().as_secs_f64();
+        if interrupt.has_come() {
+            notes.push(format!("interrupted after {} of {}", tally.runs, zk_report::count(runs, "run")));
+        }
         if self.verify_determinism.is_some() {
             let marks = marks.into_inner().expect("all threads are done");
-            determinism::compare(&request.search, self.plan.as_deref(), &marks, request.jobs)?;
-            notes.push(format!(
-                "deterministic: {} runs repeated, each in a fresh process, with equal hashes",
-                marks.len()
-            ));
+            let again = determinism::compare(
+                &request.search,
+                self.plan.as_deref(),
+                &marks,
+                request.jobs,
+                interrupt.stop(),
+            )?;
+            let again = zk_report::count(again, "run");
+            notes
+                .push(format!("deterministic: {again} repeated, each in a fresh process, with equal hashes"));
         }
         Ok(WorkloadSweep { request, tally, seconds, notes })
     }
@@ -305,49 +317,48 @@ impl Sweep {
 
 impl Telling {
     /// Creates the files before the work, so that an error comes early.
-    pub(super) fn open(output: Output, files: &Files, shrink: u32) -> anyhow::Result<Telling> {
+    pub(super) fn open(
+        output: Output,
+        files: &Files,
+        shrink: u32,
+        interrupt: Interrupt,
+    ) -> anyhow::Result<Telling> {
         let junit = files.junit.as_deref().map(new_file).transpose()?;
         let lines = Lines::open(output, files.out.as_deref())?;
-        Ok(Telling { output, lines, junit, shrink })
+        Ok(Telling { output, lines, junit, shrink, interrupt })
     }
 
-    /// Writes failures, tables, JSON lines and the report, and returns the exit status.
-    pub(super) fn conclude(mut self, parts: &[WorkloadSweep], seconds: f64) -> anyhow::Result<ExitCode> {
+    /// Writes failures, tables, JSON lines and the report, and returns the exit status. `count` is how many workloads there were to
+    /// sweep.
+    pub(super) fn conclude(
+        mut self,
+        parts: &[WorkloadSweep],
+        count: usize,
+        seconds: f64,
+    ) -> anyhow::Result<ExitCode> {
         for part in parts {
             self.tell_failures(part)?;
         }
         let verdict =
             parts.iter().map(|part| part.tally.verdict(&part.request)).max().unwrap_or(Verdict::Vacuous);
         let vacuous = parts.iter().any(|part| part.tally.verdict(&part.request) == Verdict::Vacuous);
-        self.summary(parts, verdict, seconds)?;
-        let is_unexercised = self.coverage(parts)?;
+        let gaps = gaps(parts);
+        self.summary(parts, gaps.as_ref(), verdict, seconds)?;
+        // The files first: nobody may read the tables to their end.
         self.lines.finish()?;
         if let Some(file) = self.junit {
             junit::write(&junit::of_sweep(parts), file)?;
         }
-        // A sweep without evidence for one workload is vacuous, unless a rule failed.
-        let vacuous = vacuous || is_unexercised;
-        Ok(if vacuous && verdict < Verdict::Unknown { status(Verdict::Vacuous) } else { status(verdict) })
-    }
-
-    /// What all workloads together have not exercised, if all were swept; says whether that is missing evidence.
-    fn coverage(&mut self, parts: &[WorkloadSweep]) -> anyhow::Result<bool> {
-        let swept = |name| parts.iter().any(|part| part.request.search.workload.name == name);
-        if !zk_catalogue::workloads().all(|workload| swept(workload.name)) {
-            return Ok(false);
-        }
-        let mut exercised = Exercised::default();
-        parts.iter().for_each(|part| exercised.merge(part.tally.exercised.clone()));
-        let gaps = exercised::Gaps::of(&exercised);
-        if self.lines.are_wanted() {
-            self.lines.write(json!({"kind": "coverage", "not_exercised": gaps.missing,
-                "not_listed": gaps.unlisted}))?;
-        }
         if !self.output.is_json() {
-            gaps.print();
+            parts.iter().for_each(table);
+            gaps.iter().for_each(exercised::Gaps::print);
+            self.interrupt.say(&format!("{} of {count} workloads were begun", parts.len()));
         }
+        // A sweep without evidence for one workload is vacuous, unless a rule failed.
         let is_long = parts.iter().all(|part| part.tally.runs >= sweep::REACHED_WITHIN);
-        Ok(is_long && !gaps.missing.is_empty())
+        let vacuous = vacuous || is_long && gaps.is_some_and(|gaps| !gaps.missing.is_empty());
+        let verdict = if vacuous && verdict < Verdict::Unknown { Verdict::Vacuous } else { verdict };
+        Ok(self.interrupt.status(number(verdict)))
     }
 
     /// Repeats, stores and prints the first failure of each kind.
@@ -356,7 +367,10 @@ impl Telling {
         kinds.sort_by_key(|(what, (_, count))| (u64::MAX - count, *what));
         for (what, (seed, count)) in kinds.iter().skip(IN_FULL) {
             if !self.output.is_json() {
-                println!("✗ {count} more runs failed by {what}, the first with seed {seed}");
+                println!(
+                    "✗ {} more failed by {what}, the first with seed {seed}",
+                    zk_report::count(*count, "run")
+                );
             }
         }
         let search = &part.request.search;
@@ -370,7 +384,7 @@ impl Telling {
                     if !self.output.is_json() {
                         print!("{}", failure::panicked(&format!("{name}, seed {seed}"), &said));
                         println!("  drawn     {plan}\n  again     {}", again(search, *seed));
-                        println!("  {count} of {} runs panicked\n", part.tally.runs);
+                        println!("  {count} of {} panicked\n", zk_report::count(part.tally.runs, "run"));
                     }
                     continue;
                 }
@@ -387,9 +401,9 @@ impl Telling {
                 for spot in placed.iter().flatten() {
                     println!("  placed    {spot}");
                 }
-                println!("  {count} of {} runs failed by {what}", part.tally.runs);
+                println!("  {count} of {} failed by {what}", zk_report::count(part.tally.runs, "run"));
             }
-            let shrunk = shrinking::also(search.workload, &plan, &run, self.shrink);
+            let shrunk = shrinking::also(search.workload, &plan, &run, self.shrink, &self.interrupt);
             if let (Some(shrunk), true) = (&shrunk, self.lines.are_wanted()) {
                 self.lines.write(shrinking::line(shrunk))?;
             }
@@ -400,7 +414,14 @@ impl Telling {
         Ok(())
     }
 
-    fn summary(&mut self, parts: &[WorkloadSweep], verdict: Verdict, seconds: f64) -> anyhow::Result<()> {
+    /// Writes the lines that sum the sweep up. The summary is the last of them.
+    fn summary(
+        &mut self,
+        parts: &[WorkloadSweep],
+        gaps: Option<&exercised::Gaps>,
+        verdict: Verdict,
+        seconds: f64,
+    ) -> anyhow::Result<()> {
         if self.lines.are_wanted() {
             for part in parts {
                 let name = part.request.search.workload.name;
@@ -435,18 +456,27 @@ impl Telling {
             for part in parts {
                 self.lines.write(serde_json::to_string(&Sheet::of(&part.request, &part.tally))?)?;
             }
+            if let Some(gaps) = gaps {
+                self.lines.write(json!({"kind": "coverage", "not_exercised": gaps.missing,
+                    "not_listed": gaps.unlisted}))?;
+            }
             let runs: u64 = parts.iter().map(|part| part.tally.runs).sum();
             let failed: u64 = parts.iter().flat_map(|part| part.tally.failures.values()).map(|f| f.1).sum();
             let vacuous = parts.iter().filter(|p| p.tally.verdict(&p.request) == Verdict::Vacuous).count();
-            self.lines.write(json!({"kind": "summary", "verdict": verdict.name(), "runs": runs,
-                "failed": failed, "vacuous": vacuous, "seconds": seconds,
-                "per_second": runs as f64 / seconds}))?;
-        }
-        if !self.output.is_json() {
-            parts.iter().for_each(table);
+            self.lines.write(self.interrupt.mark(json!({"kind": "summary", "verdict": verdict.name(),
+                "runs": runs, "failed": failed, "vacuous": vacuous, "seconds": seconds,
+                "per_second": runs as f64 / seconds})))?;
         }
         Ok(())
     }
+}
+
+/// What all workloads together have not exercised, if all were swept.
+fn gaps(parts: &[WorkloadSweep]) -> Option<exercised::Gaps> {
+    let swept = |name| parts.iter().any(|part| part.request.search.workload.name == name);
+    let mut exercised = Exercised::default();
+    parts.iter().for_each(|part| exercised.merge(part.tally.exercised.clone()));
+    zk_catalogue::workloads().all(|workload| swept(workload.name)).then(|| exercised::Gaps::of(&exercised))
 }
 
 /// The missing evidence of a part, as JSON.
@@ -472,13 +502,14 @@ pub(super) fn missing(part: &WorkloadSweep) -> Vec<String> {
     let probes: Vec<&str> = tally.unreached(request).iter().map(|probe| probe.name()).collect();
     let sometimes = tally.conditions_unreached(request);
     let clause = |names: &[&str], what: &str| {
-        (!names.is_empty()).then(|| format!("{} {what}; run more seeds", names.join(", ")))
+        let was = if names.len() == 1 { "was" } else { "were" };
+        (!names.is_empty()).then(|| format!("{} {was} never {what}; run more seeds", names.join(", ")))
     };
     let clauses = [
-        clause(&faults, "was never injected"),
-        clause(&rules, "was never tested"),
-        clause(&probes, "was never reached"),
-        clause(&sometimes, "was never reached"),
+        clause(&faults, "injected"),
+        clause(&rules, "tested"),
+        clause(&probes, "reached"),
+        clause(&sometimes, "reached"),
     ];
     clauses.into_iter().flatten().collect()
 }
@@ -486,12 +517,12 @@ pub(super) fn missing(part: &WorkloadSweep) -> Vec<String> {
 fn table(part: &WorkloadSweep) {
     let WorkloadSweep { request, tally, seconds, notes } = part;
     println!(
-        "{}: {} runs in {seconds:.1} s, {:.0} seeds/s on {} threads; {} events, {:.0} s of simulated time",
+        "{}: {} in {seconds:.1} s, {:.0} seeds/s on {}; {}, {:.0} s of simulated time",
         request.search.workload.name,
-        tally.runs,
+        zk_report::count(tally.runs, "run"),
         tally.runs as f64 / seconds,
-        request.jobs,
-        tally.events,
+        zk_report::count(request.jobs as u64, "thread"),
+        zk_report::count(tally.events, "event"),
         tally.sim_us as f64 / 1e6
     );
     println!("  rule   verdict     premises  promise");

@@ -4,6 +4,7 @@ use super::measure;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use zk_checker::RuleId;
 use zk_harness::strategy::{Search, Strategy};
 use zk_harness::threads::on_threads;
@@ -32,9 +33,10 @@ pub struct Kills {
 }
 
 impl Kills {
-    /// Searches a mutant by every strategy, each within a budget of runs.
-    pub fn of(workload: &'static Workload, budget: u64, jobs: usize) -> Kills {
-        Kills { workload, medians: Strategy::ALL.map(|strategy| median(workload, strategy, budget, jobs)) }
+    /// Searches a mutant by every strategy, each within a budget of runs, until `stop` is set: then nothing is known.
+    pub fn of(workload: &'static Workload, budget: u64, jobs: usize, stop: &AtomicBool) -> Option<Kills> {
+        let medians = Strategy::ALL.map(|strategy| median(workload, strategy, budget, jobs, stop));
+        (!stop.load(Ordering::Relaxed)).then_some(Kills { workload, medians })
     }
 
     /// Whether some strategy kills it.
@@ -43,12 +45,18 @@ impl Kills {
     }
 }
 
-fn median(workload: &'static Workload, strategy: Strategy, budget: u64, jobs: usize) -> Option<u64> {
+fn median(
+    workload: &'static Workload,
+    strategy: Strategy,
+    budget: u64,
+    jobs: usize,
+    stop: &AtomicBool,
+) -> Option<u64> {
     let search = Search::new(workload, strategy, None);
     let (caught, made) = (Mutex::new(BTreeSet::new()), Mutex::new(BTreeSet::new()));
     let mut end = 0;
     // Batches are whole, so the count does not depend on the number of threads.
-    while end < budget {
+    while end < budget && !stop.load(Ordering::Relaxed) {
         let begin = end;
         end = budget.min(end + BATCH);
         on_threads(begin..end, 1, jobs, &|number| {
@@ -58,7 +66,7 @@ fn median(workload: &'static Workload, strategy: Strategy, budget: u64, jobs: us
             if run.is_ok_and(|run| is_caught(workload, &run.what_failed())) {
                 caught.lock().expect("no thread panics while it holds this").insert(number);
             }
-            true
+            !stop.load(Ordering::Relaxed)
         });
         let is_over = made.lock().expect("all threads are done").len() as u64 != end;
         if is_over || caught.lock().expect("all threads are done").len() >= ENOUGH {
@@ -142,7 +150,8 @@ mod tests {
     use super::*;
 
     fn of(name: &str, budget: u64, jobs: usize) -> Kills {
-        Kills::of(zk_catalogue::find(name).expect("the mutant exists"), budget, jobs)
+        let mutant = zk_catalogue::find(name).expect("the mutant exists");
+        Kills::of(mutant, budget, jobs, &AtomicBool::new(false)).expect("nobody stops it")
     }
 
     #[test]

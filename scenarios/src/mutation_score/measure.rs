@@ -5,6 +5,7 @@ use super::correct_twin;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use zk_checker::{RuleId, RuleSet, Verdict};
 use zk_harness::caught::{Caught, FIRST, TAIL};
 use zk_harness::run::Run;
@@ -112,15 +113,22 @@ pub fn measure(
     jobs: usize,
     each: &(dyn Fn(bool) + Sync),
 ) -> Measured {
-    measure_by(&Runs::new(workload, Strategy::default(), None), seeds, jobs, each)
+    let runs = Runs::new(workload, Strategy::default(), None);
+    measure_by(&runs, seeds, jobs, &AtomicBool::new(false), each).expect("nobody stops it")
 }
 
-/// The same for the runs of a search.
+/// The same for the runs of a search, until `stop` is set: then there is no measure, which takes all of them.
 ///
 /// # Panics
 ///
 /// If its workload is not a mutant.
-pub fn measure_by(runs: &Runs, seeds: Range<u64>, jobs: usize, each: &(dyn Fn(bool) + Sync)) -> Measured {
+pub fn measure_by(
+    runs: &Runs,
+    seeds: Range<u64>,
+    jobs: usize,
+    stop: &AtomicBool,
+    each: &(dyn Fn(bool) + Sync),
+) -> Option<Measured> {
     let workload = runs.workload;
     let caught = workload.caught_by.expect("only a mutant is measured");
     let count = seeds.end.saturating_sub(seeds.start);
@@ -131,8 +139,11 @@ pub fn measure_by(runs: &Runs, seeds: Range<u64>, jobs: usize, each: &(dyn Fn(bo
         let Some(one) = show(runs, &caught, seed) else { return false };
         each(one.broken.is_some());
         shown.lock().expect("no thread panics while it holds this").push(one);
-        true
+        !stop.load(Ordering::Relaxed)
     });
+    if stop.load(Ordering::Relaxed) {
+        return None;
+    }
     let mut shown = shown.into_inner().expect("all threads are done");
     shown.sort_unstable_by_key(|one| one.seed);
     let found = shown.iter().filter(|one| one.is_caught(&caught)).map(|one| one.seed - begin);
@@ -149,7 +160,7 @@ pub fn measure_by(runs: &Runs, seeds: Range<u64>, jobs: usize, each: &(dyn Fn(bo
         premises: 0,
     };
     shown.into_iter().for_each(|one| measured.add(one));
-    measured
+    Some(measured)
 }
 
 fn show(runs: &Runs, caught: &Caught, seed: u64) -> Option<Shown> {

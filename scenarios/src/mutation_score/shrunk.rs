@@ -1,9 +1,10 @@
 //! The shrunk failures of mutants.
 
 use crate::text_table::text_table;
+use std::sync::atomic::AtomicBool;
 use zk_harness::plan::Plan;
 use zk_harness::run::{self, Run};
-use zk_harness::shrink::{ShrinkError, Shrunk, Size, shrink};
+use zk_harness::shrink::{ShrinkError, Shrunk, Size, shrink_until};
 use zk_harness::workload::Workload;
 
 /// The first of these seeds whose run is killed by its rule.
@@ -32,16 +33,17 @@ pub struct Small {
 }
 
 impl Small {
-    /// Shrinks the first of these seeds that is killed. `clock` returns milliseconds.
+    /// Shrinks the first of these seeds that is killed, until `stop` is set. `clock` returns milliseconds.
     pub fn of(
         workload: &'static Workload,
         seeds: std::ops::Range<u64>,
         runs: u32,
+        stop: &AtomicBool,
         clock: impl Fn() -> f64,
     ) -> Option<Result<Small, ShrinkError>> {
         let (seed, plan, run) = first_caught(workload, seeds)?;
         let begun = clock();
-        let shrunk = shrink(workload, &plan, run.choices, runs);
+        let shrunk = shrink_until(workload, &plan, run.choices, runs, stop);
         Some(shrunk.map(|shrunk| Small { seed, shrunk, ms: clock() - begun }))
     }
 }

@@ -172,3 +172,23 @@ fn the_example_for_kubernetes_has_a_shard_for_each_index() {
     assert_eq!(output.status.code(), Some(2), "one seed of each workload proves nothing");
     assert!(folder.path().join("out.jsonl").exists());
 }
+
+#[test]
+fn shards_of_a_sweep_of_all_workloads_add_up() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for shard in ["0/2", "1/2"] {
+        let file = format!("shard-{}.jsonl", &shard[..1]);
+        let swept = zksim(
+            folder.path(),
+            &["sweep", "--seeds", "2", "--shard", shard, "--shrink", "0", "--out", &file],
+        );
+        assert_eq!(swept.status.code(), Some(2), "two seeds prove nothing: {swept:?}");
+        let text = std::fs::read_to_string(folder.path().join(&file)).expect("it was written");
+        let last: Value =
+            serde_json::from_str(text.lines().last().expect("it has lines")).expect("an object");
+        assert_eq!(last["kind"], "summary");
+    }
+    let merged = zksim(folder.path(), &["merge", "shard-0.jsonl", "shard-1.jsonl"]);
+    assert_eq!(merged.status.code(), Some(2), "{merged:?}");
+    assert!(said(&merged).contains("all workloads: "), "{merged:?}");
+}

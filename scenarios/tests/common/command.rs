@@ -26,6 +26,14 @@ impl Sim {
         command
     }
 
+    /// The same command, started by a shell with that script.
+    pub fn behind(&self, script: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script, "sh", env!("CARGO_BIN_EXE_zksim"), "real"]).args(arguments);
+        command.current_dir(&self.folder).env("TMPDIR", self.temporary.path());
+        command
+    }
+
     pub fn real(&self, arguments: &[&str]) -> Output {
         self.command(arguments).output().unwrap()
     }
@@ -96,6 +104,21 @@ pub fn refused(output: &Output) -> &str {
 pub fn signal(name: &str, process: u32) {
     let kill = format!("kill -s {name} {process}");
     assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+}
+
+/// Sends it twice: the first one asks for the results, the second one ends the program at once.
+pub fn signal_twice(name: &str, process: u32) {
+    signal(name, process);
+    signal(name, process);
+}
+
+/// The number of a signal that ends programs.
+pub fn number_of(name: &str) -> i32 {
+    match name {
+        "INT" => 2,
+        "TERM" => 15,
+        _ => panic!("{name} is no signal that a program answers"),
+    }
 }
 
 /// A run that goes on beside the test. Dropping it ends it.

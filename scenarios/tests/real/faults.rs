@@ -80,6 +80,9 @@ fn a_stopped_server_does_not_outlive_a_run_that_is_ended_by_a_signal() {
         let mut run = sim.command(&call).spawn().unwrap();
         wait_until(|| is_stopped(sim.temporary.path()));
         signal(name, run.id());
+        if name != "KILL" {
+            signal(name, run.id());
+        }
         run.wait().unwrap();
         wait_until(|| sim.is_empty() && processes_with(sim.temporary.path()).is_empty());
     }

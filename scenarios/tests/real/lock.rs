@@ -2,7 +2,9 @@
 //!
 //! Where none is installed the tests say so and pass, unless `ZK_REQUIRE_REAL=1` asks for them.
 
-use crate::common::command::{Sim, processes_with, refused, signal, stdout, wait_until};
+use crate::common::command::{
+    Running, Sim, number_of, processes_with, refused, signal, signal_twice, stdout, wait_until,
+};
 use serde_json::Value;
 use std::net::TcpListener;
 use std::os::unix::process::ExitStatusExt;
@@ -99,7 +101,9 @@ fn an_interrupted_run_tidies_up_on_somebody_elses_server() {
     wait_until(|| server.ask("dump").unwrap().contains("-lock-"));
     signal("INT", run.id());
     let told = run.wait_with_output().unwrap();
-    assert!(refused(&told).starts_with("interrupted after "));
+    assert_eq!(told.status.code(), Some(130), "{told:?}");
+    let said = stdout(&told);
+    assert!(said.contains("lock: ") && said.contains("\ninterrupted by SIGINT: "), "{said}");
     let left = server.ask("dump").unwrap();
     assert!(!left.contains("\t0x"), "no session is left: {left}");
     assert_eq!(at_the_root(&server), ["zookeeper"]);
@@ -150,13 +154,43 @@ fn a_run_that_is_ended_by_a_signal_leaves_nothing() {
     let sim = Sim::new();
     let java = || processes_with(sim.temporary.path()).iter().any(|line| line.contains("QuorumPeerMain"));
     let reached: [&dyn Fn() -> bool; 3] = [&|| true, &|| !sim.is_empty(), &java];
-    for (name, number) in [("INT", 2), ("TERM", 15), ("KILL", 9)] {
-        for stage in reached {
-            let mut run = sim.command(&["lock", "--for", "60s"]).spawn().unwrap();
-            wait_until(stage);
-            signal(name, run.id());
-            assert_eq!(run.wait().unwrap().signal(), Some(number));
-            wait_until(|| sim.is_empty() && processes_with(sim.temporary.path()).is_empty());
-        }
+    for stage in reached {
+        let mut run = sim.command(&["lock", "--for", "60s"]).spawn().unwrap();
+        wait_until(stage);
+        signal("KILL", run.id());
+        assert_eq!(run.wait().unwrap().signal(), Some(9));
+        wait_until(|| sim.is_empty() && processes_with(sim.temporary.path()).is_empty());
+    }
+    for name in ["INT", "TERM"] {
+        let mut run = sim.command(&["lock", "--for", "60s"]).spawn().unwrap();
+        wait_until(java);
+        signal_twice(name, run.id());
+        let ended = run.wait().unwrap();
+        // The first one may have done by then what it asks for.
+        let number = number_of(name);
+        assert!(ended.signal() == Some(number) || ended.code() == Some(128 + number), "{ended:?}");
+        wait_until(|| sim.is_empty() && processes_with(sim.temporary.path()).is_empty());
+    }
+}
+
+/// Also where a script has started the tests with `&`, so that SIGINT is ignored from the beginning.
+#[test]
+fn a_run_that_is_interrupted_tells_what_it_found_and_leaves_nothing() {
+    if !is_installed() {
+        return;
+    }
+    let sim = Sim::new();
+    for (name, shell) in [("INT", "trap '' INT; exec \"$@\""), ("TERM", "exec \"$@\"")] {
+        let run = ["lock", "--for", "60s", "--format", "json"];
+        let mut run = Running::start(&mut sim.behind(shell, &run));
+        run.wait_until_started(|| {
+            processes_with(sim.temporary.path()).iter().any(|line| line.contains("QuorumPeerMain"))
+        });
+        signal(name, run.id());
+        let told = run.output();
+        assert_eq!(told.status.code(), Some(128 + number_of(name)), "{told:?}");
+        let last = stdout(&told).lines().last().expect("a summary").to_owned();
+        assert!(last.contains("\"interrupted\":true"), "{last}");
+        wait_until(|| sim.is_empty() && processes_with(sim.temporary.path()).is_empty());
     }
 }

@@ -9,6 +9,7 @@ use super::compare::{Difference, compare};
 use super::play::Player;
 use super::supply::Supply;
 use super::target::Trouble;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What became of a case.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,7 +53,8 @@ pub struct Left {
     pub by: String,
 }
 
-/// Plays cases, those of one configuration together, and tells each when it is done. Says what is left on the last server.
+/// Plays cases, those of one configuration together, until `stop` is set, and tells each when it is done. Says what is left on the
+/// last server.
 ///
 /// # Errors
 ///
@@ -60,6 +62,7 @@ pub struct Left {
 pub fn run<S: Supply>(
     cases: &[Placed],
     supply: &mut S,
+    stop: &AtomicBool,
     mut each: impl FnMut(&Placed, &CaseVerdict),
 ) -> Result<Vec<Left>, RunError> {
     let mut configs: Vec<&str> = Vec::new();
@@ -71,8 +74,8 @@ pub fn run<S: Supply>(
     let mut ground =
         Ground { supply, player: None, config: String::new(), left: Vec::new(), pristine: false };
     let result = configs.into_iter().try_for_each(|config| {
-        let mut cases = cases.iter().filter(|placed| placed.case.config == config);
-        cases.try_for_each(|placed| {
+        let cases = cases.iter().filter(|placed| placed.case.config == config);
+        cases.take_while(|_| !stop.load(Ordering::Relaxed)).try_for_each(|placed| {
             let verdict = ground.play(&placed.case).map_err(|trouble| RunError::at(placed, trouble))?;
             each(placed, &verdict);
             Ok(())

@@ -4,6 +4,7 @@ use crate::plan::{Plan, Scheduling};
 use crate::workload::Workload;
 use sim_zk::fault::Fault;
 use std::fmt;
+use zk_report::count;
 
 /// A scope: everything that can happen within it is visited.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,12 +60,17 @@ impl Scope {
 impl fmt::Display for Scope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Scope { clients, rounds, faults, kinds, .. } = self;
-        write!(f, "1 server, {clients} clients, {rounds} rounds, ")?;
+        write!(
+            f,
+            "1 server, {}, {}, ",
+            count((*clients).into(), "client"),
+            count((*rounds).into(), "round")
+        )?;
         match faults {
             0 => write!(f, "no faults")?,
             _ => {
                 let names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
-                write!(f, "at most {faults} faults of {}", names.join(", "))?;
+                write!(f, "at most {} of {}", count((*faults).into(), "fault"), names.join(", "))?;
             }
         }
         if self.overtaking {

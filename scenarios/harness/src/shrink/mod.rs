@@ -26,6 +26,7 @@ use crate::workload::Workload;
 use deviation::Deviation;
 use search::Search;
 use sim_zk::choose::Replay;
+use std::sync::atomic::AtomicBool;
 use zk_checker::Verdict;
 
 /// The default budget, in runs. Most failures take a hundred; one that needs several sessions to end, each at its time, may take
@@ -84,13 +85,29 @@ pub fn shrink(
     choices: Vec<u16>,
     runs: u32,
 ) -> Result<Shrunk, ShrinkError> {
-    let failure = Failure::of(workload, plan, Replay::new(choices)).map_err(|panic| ShrinkError::Panics(panic.to_string()))?;
+    shrink_until(workload, plan, choices, runs, &AtomicBool::new(false))
+}
+
+/// The same; once `stop` is set, the result is the smallest run so far.
+///
+/// # Errors
+///
+/// As [`shrink`].
+pub fn shrink_until(
+    workload: &'static Workload,
+    plan: &Plan,
+    choices: Vec<u16>,
+    runs: u32,
+    stop: &AtomicBool,
+) -> Result<Shrunk, ShrinkError> {
+    let failure = Failure::of(workload, plan, Replay::new(choices))
+        .map_err(|panic| ShrinkError::Panics(panic.to_string()))?;
     if failure.run.verdict() < Verdict::Unknown {
         return Err(ShrinkError::DoesNotFail(failure.run.verdict()));
     }
     let what = failure.run.what_failed();
     let before = failure.size();
-    let mut search = Search::new(workload, failure, runs);
+    let mut search = Search::new(workload, failure, runs, stop);
     search.shrink();
     let nearest = search.nearest();
     let is_cut_short = search.is_out_of_runs();

@@ -18,7 +18,7 @@ pub struct Nearest {
     pub without: Option<Deviation>,
 }
 
-impl Search {
+impl Search<'_> {
     /// Looks for it: one choice less, a fault before anything else; or else a plan a step smaller. It costs a run for each
     /// choice, whatever is left of those that the search was given.
     pub(super) fn nearest(&self) -> Option<Nearest> {

@@ -22,7 +22,7 @@ const ONE_IN: [u32; 3] = [16, 4, 1];
 /// The probability of an act of a foreign client at each look.
 const ACTS: f64 = 0.25;
 
-impl Search {
+impl Search<'_> {
     /// Draws runs of small plans, the smallest first, until one fails in the same way.
     pub(super) fn resample(&mut self) {
         for plan in self.smaller_plans() {

@@ -11,6 +11,7 @@ use crate::workload::Workload;
 use sim_zk::choose::Point;
 use sim_zk::fault::Victim;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use zk_checker::Verdict;
 
 impl Failure {
@@ -26,13 +27,15 @@ impl Failure {
 }
 
 /// A search.
-pub(super) struct Search {
+pub(super) struct Search<'a> {
     pub(super) workload: &'static Workload,
     /// What must fail.
     what: String,
     verdict: Verdict,
     pub(super) best: Failure,
     limit: u32,
+    /// Whether somebody wants the result as it is.
+    stop: &'a AtomicBool,
     runs: u32,
     /// The size of the first failure.
     pub(super) begun: Size,
@@ -40,12 +43,17 @@ pub(super) struct Search {
     taken: u32,
 }
 
-impl Search {
+impl<'a> Search<'a> {
     /// A search that starts from a failure, with a budget of runs.
-    pub(super) fn new(workload: &'static Workload, failure: Failure, limit: u32) -> Search {
+    pub(super) fn new(
+        workload: &'static Workload,
+        failure: Failure,
+        limit: u32,
+        stop: &'a AtomicBool,
+    ) -> Search<'a> {
         let (what, verdict) = (failure.run.what_failed(), failure.run.verdict());
         let begun = failure.size();
-        Search { workload, what, verdict, best: failure, limit, runs: 0, begun, taken: 0 }
+        Search { workload, what, verdict, best: failure, limit, stop, runs: 0, begun, taken: 0 }
     }
 
     pub(super) fn runs(&self) -> u32 {
@@ -53,7 +61,7 @@ impl Search {
     }
 
     pub(super) fn is_out_of_runs(&self) -> bool {
-        self.runs >= self.limit
+        self.runs >= self.limit || self.stop.load(Ordering::Relaxed)
     }
 
     pub(super) fn into_best(self) -> Failure {

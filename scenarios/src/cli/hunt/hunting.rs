@@ -1,6 +1,7 @@
 //! Drawn plans, or one plan, tried with many seeds.
 
 use super::{Hunt, write_tried};
+use crate::cli::interrupt::Interrupt;
 use crate::cli::progress::bar_of;
 use crate::text_table::text_table;
 use anyhow::{Context, anyhow};
@@ -47,7 +48,7 @@ impl Trial {
 
 impl Hunt {
     /// Tries drawn plans, or the plan that was given. Returns whether a rule was broken.
-    pub(super) fn try_drawn(&self, programs: &[&Program], stop: &AtomicBool) -> anyhow::Result<bool> {
+    pub(super) fn try_drawn(&self, programs: &[&Program], interrupt: &Interrupt) -> anyhow::Result<bool> {
         let plan = self.plan.as_deref().map(|path| {
             let text = std::fs::read_to_string(path)
                 .with_context(|| format!("the plan {} cannot be read", path.display()))?;
@@ -56,16 +57,19 @@ impl Hunt {
         let plan = plan.transpose()?;
         let mut tried = Vec::new();
         for program in programs {
-            let prepared = program.prepare(&self.out)?;
-            for scenario in self.scenarios(program)? {
-                let target = Target { prepared: &prepared, scenario };
-                tried.push(self.try_scenario(target, plan.as_ref(), stop)?);
+            let scenarios = self.scenarios(program)?;
+            let Some(prepared) = unless_interrupted(interrupt, program.prepare(&self.out))? else { break };
+            for scenario in scenarios {
+                if !interrupt.has_come() {
+                    let target = Target { prepared: &prepared, scenario };
+                    tried.push(self.try_scenario(target, plan.as_ref(), interrupt)?);
+                }
             }
         }
-        if self.write_page {
+        if self.write_page && !interrupt.has_come() {
             write_tried(&self.findings, &tried)?;
         }
-        self.summary(&tried);
+        self.summary(&tried, interrupt);
         Ok(tried.iter().any(|one| !one.broken.is_empty()))
     }
 
@@ -73,11 +77,11 @@ impl Hunt {
         &self,
         target: Target<'_>,
         plan: Option<&Plan>,
-        stop: &AtomicBool,
+        interrupt: &Interrupt,
     ) -> anyhow::Result<Tried> {
         let (program, scenario) = (target.prepared.program(), target.scenario);
         let drawn = |seed| plan.cloned().unwrap_or_else(|| draw::plan(scenario, seed));
-        let trials = self.trials(target, self.seeds, drawn, stop)?;
+        let trials = self.trials(target, self.seeds, drawn, interrupt)?;
         let mut tried = Tried {
             program: program.name.clone(),
             version: program.version.clone(),
@@ -101,20 +105,20 @@ impl Hunt {
             self.tell(target, trial)?;
         }
         for (rule, trial) in smallest {
-            if self.shrink || self.keep.is_some() {
-                self.make_smaller(target, &rule, trial, stop)?;
+            if (self.shrink || self.keep.is_some()) && !interrupt.has_come() {
+                self.make_smaller(target, &rule, trial, interrupt)?;
             }
         }
         Ok(tried)
     }
 
-    /// Tries plans beside each other; the trials come in the order of their seeds.
+    /// Tries plans beside each other; the trials come in the order of their seeds, those before an interruption.
     pub(super) fn trials(
         &self,
         target: Target<'_>,
         seeds: u64,
         plan: impl Fn(u64) -> Plan + Sync,
-        stop: &AtomicBool,
+        interrupt: &Interrupt,
     ) -> anyhow::Result<Vec<Trial>> {
         let (next, trials) = (AtomicU64::new(0), Mutex::new(BTreeMap::new()));
         let name = format!("{} {}", target.prepared.program().name, target.scenario.name);
@@ -124,12 +128,14 @@ impl Hunt {
                 scope.spawn(|| {
                     loop {
                         let index = next.fetch_add(1, Ordering::Relaxed);
-                        if index >= seeds {
+                        if index >= seeds || interrupt.has_come() {
                             return;
                         }
                         let seed = self.from + index;
                         let plan = plan(seed);
-                        let tried = self.try_once(target, &plan, seed, stop);
+                        let tried = self.try_once(target, &plan, seed, interrupt.stop());
+                        // What was cut off is no evidence.
+                        let Some(tried) = unless_interrupted(interrupt, tried).transpose() else { return };
                         let tried = tried.map(|attempt| Trial { seed, plan, attempt });
                         // One that fails ends all, and one that finds something if that is all that is wanted.
                         let is_found = |trial: &Trial| self.until_found && !trial.attempt.broken().is_empty();
@@ -238,13 +244,14 @@ impl Hunt {
         target: Target<'_>,
         rule: &str,
         trial: &Trial,
-        stop: &AtomicBool,
+        interrupt: &Interrupt,
     ) -> anyhow::Result<()> {
         let fails = |plan: &Plan| {
-            let attempt = self.try_once(target, plan, trial.seed, stop)?;
+            let attempt = self.try_once(target, plan, trial.seed, interrupt.stop())?;
             anyhow::Ok(attempt.broken().iter().any(|broken| broken.rule == rule))
         };
-        let plan = shrink(&trial.plan, Effort::default(), fails)?;
+        let smaller = shrink(&trial.plan, Effort::default(), fails);
+        let Some(plan) = unless_interrupted(interrupt, smaller)? else { return Ok(()) };
         println!("{rule} of seed {}, made smaller:", trial.seed);
         print!("{}", indented(&plan.to_string()));
         let Some(id) = &self.keep else { return Ok(()) };
@@ -269,14 +276,12 @@ impl Hunt {
         Ok(())
     }
 
-    fn summary(&self, tried: &[Tried]) {
+    fn summary(&self, tried: &[Tried], interrupt: &Interrupt) {
         if self.output.is_json() {
             for one in tried {
-                println!(
-                    "{}",
-                    json!({"kind": "summary", "program": one.program, "scenario": one.scenario, "tries": one.tries,
-                        "faults": one.faults, "broken": one.broken, "restless": one.restless})
-                );
+                let summary = json!({"kind": "summary", "program": one.program, "scenario": one.scenario,
+                    "tries": one.tries, "faults": one.faults, "broken": one.broken, "restless": one.restless});
+                println!("{}", interrupt.mark(summary));
             }
             return;
         }
@@ -291,6 +296,7 @@ impl Hunt {
             [one.program.clone(), one.scenario.clone(), tries, faults, broken, restless]
         }));
         println!("\n{}", text_table(&rows));
+        interrupt.say(&format!("{} tries of {} scenarios were made", sum(tried), tried.len()));
     }
 }
 
@@ -317,6 +323,21 @@ fn summary_of(trial: &Trial) -> String {
         words.push(format!("{} did not come to rest", trial.attempt.restless.join(", ")));
     }
     words.join(", ")
+}
+
+fn sum(tried: &[Tried]) -> u32 {
+    tried.iter().map(|one| one.tries).sum()
+}
+
+/// What came of something, or nothing if it was cut off.
+pub(super) fn unless_interrupted<T>(
+    interrupt: &Interrupt,
+    result: anyhow::Result<T>,
+) -> anyhow::Result<Option<T>> {
+    match result {
+        Err(_) if interrupt.has_come() => Ok(None),
+        result => result.map(Some),
+    }
 }
 
 /// Lines, each with two spaces before it.

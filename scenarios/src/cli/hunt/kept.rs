@@ -1,11 +1,11 @@
 //! The findings that are kept, tried again, with our recipes under the same plans.
 
 use super::Hunt;
-use super::hunting::{Target, Trial};
+use super::hunting::{Target, Trial, unless_interrupted};
+use crate::cli::interrupt::Interrupt;
 use crate::text_table::text_table;
 use anyhow::{Context, bail};
 use serde_json::json;
-use std::sync::atomic::AtomicBool;
 use zk_checker::history::History;
 use zk_hunt::findings::Finding;
 use zk_hunt::program::{Program, Scenario};
@@ -20,7 +20,7 @@ impl Hunt {
         &self,
         programs: &[Program],
         chosen: &[&Program],
-        stop: &AtomicBool,
+        interrupt: &Interrupt,
     ) -> anyhow::Result<bool> {
         let mut findings = Finding::all(&self.findings)?;
         findings.retain(|finding| {
@@ -33,11 +33,19 @@ impl Hunt {
         let ours = programs.iter().find(|program| program.name == OURS);
         let head = ["program", "finding", "rule", "fails", "seconds", "ours", "ours fails"];
         let (mut rows, mut is_wrong) = (vec![head.map(str::to_owned)], false);
+        let (count, mut done) = (findings.len(), 0);
         for mut finding in findings {
-            let shortest = self.try_theirs(&mut finding, chosen, stop)?;
+            let theirs = self.try_theirs(&mut finding, chosen, interrupt);
+            let Some(shortest) = unless_interrupted(interrupt, theirs)? else { break };
             if let Some(ours) = ours {
-                self.try_ours(&mut finding, ours, chosen, stop)?;
+                let tried = self.try_ours(&mut finding, ours, chosen, interrupt);
+                unless_interrupted(interrupt, tried)?;
             }
+            // A rate of fewer tries is none.
+            if interrupt.has_come() {
+                break;
+            }
+            done += 1;
             let about = &finding.about;
             is_wrong |= about.rate.is_none_or(|rate| rate.hits == 0);
             is_wrong |= about.ours.is_some_and(|rate| rate.hits > 0);
@@ -68,6 +76,9 @@ impl Hunt {
         }
         if !self.output.is_json() {
             print!("{}", text_table(&rows));
+            interrupt.say(&format!("{done} of {count} findings were tried to the end"));
+        } else if interrupt.has_come() {
+            println!("{}", interrupt.mark(json!({"kind": "summary", "findings": count, "tried": done})));
         }
         Ok(is_wrong)
     }
@@ -77,11 +88,12 @@ impl Hunt {
         &self,
         finding: &mut Finding,
         chosen: &[&Program],
-        stop: &AtomicBool,
+        interrupt: &Interrupt,
     ) -> anyhow::Result<Option<History>> {
         let program = chosen.iter().find(|program| program.name == finding.program);
         let program = program.context("it was chosen")?;
-        let trials = self.tried(finding, program, scenario_of(program, &finding.about.scenario)?, stop)?;
+        let trials =
+            self.tried(finding, program, scenario_of(program, &finding.about.scenario)?, interrupt)?;
         let about = &mut finding.about;
         // The first finding names its rule by the runs.
         let rule = about.rule.clone().or_else(|| most_frequent(&trials));
@@ -108,7 +120,7 @@ impl Hunt {
         finding: &mut Finding,
         ours: &Program,
         chosen: &[&Program],
-        stop: &AtomicBool,
+        interrupt: &Interrupt,
     ) -> anyhow::Result<()> {
         let theirs =
             chosen.iter().find(|program| program.name == finding.program).context("it was chosen")?;
@@ -121,7 +133,7 @@ impl Hunt {
         // The paths of the plan are those of their object.
         let scenario =
             Scenario { object: theirs.object.clone(), clients: theirs.clients, ..scenario.clone() };
-        let trials = self.tried(finding, ours, &scenario, stop)?;
+        let trials = self.tried(finding, ours, &scenario, interrupt)?;
         let mut rate = Rate::default();
         for trial in &trials {
             let broken = trial.attempt.broken();
@@ -140,11 +152,11 @@ impl Hunt {
         finding: &Finding,
         program: &Program,
         scenario: &Scenario,
-        stop: &AtomicBool,
+        interrupt: &Interrupt,
     ) -> anyhow::Result<Vec<Trial>> {
         let prepared = program.prepare(&self.out)?;
         let target = Target { prepared: &prepared, scenario };
-        self.trials(target, self.seeds, |_| finding.plan.clone(), stop)
+        self.trials(target, self.seeds, |_| finding.plan.clone(), interrupt)
     }
 }
 

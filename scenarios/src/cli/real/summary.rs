@@ -2,6 +2,7 @@
 
 use super::Kept;
 use crate::cli::Output;
+use crate::cli::interrupt::Interrupt;
 use crate::cli::lines::of_finding;
 use crate::text_table::text_table;
 use serde_json::{Value, json};
@@ -22,12 +23,12 @@ pub(super) struct Ended<'a> {
 }
 
 /// Prints a single run.
-pub(super) fn alone(output: Output, ended: &Ended<'_>, total: &Total) {
+pub(super) fn alone(output: Output, ended: &Ended<'_>, total: &Total, interrupt: &Interrupt) {
     if output.is_json() {
         print_rules(ended);
         let mut line = json_of_run(ended);
         add(&mut line, json_of_vitals(total));
-        println!("{line}");
+        println!("{}", interrupt.mark(line));
         return;
     }
     print_run(ended);
@@ -89,11 +90,11 @@ fn row(cells: [&str; 12]) {
 }
 
 /// Prints the totals of several runs.
-pub(super) fn end(output: Output, total: &Total) {
+pub(super) fn end(output: Output, total: &Total, interrupt: &Interrupt) {
     if !output.is_json() {
         println!();
         print_damage(total);
-        println!("  {} runs: {}", total.runs, total.verdict.name());
+        println!("  {}: {}", zk_report::count(total.runs.into(), "run"), total.verdict.name());
         return;
     }
     let seconds = total.worked.as_secs_f64();
@@ -104,17 +105,17 @@ pub(super) fn end(output: Output, total: &Total) {
     });
     add(&mut line, json_of_figures(&total.figures));
     add(&mut line, json_of_vitals(total));
-    println!("{line}");
+    println!("{}", interrupt.mark(line));
 }
 
 fn print_run(ended: &Ended<'_>) {
     let Ended { order, outcome, .. } = ended;
     let (f, seconds) = (Figures::of(&outcome.history), outcome.worked.as_secs_f64());
     println!(
-        "{}: {} rounds of {} clients in {seconds:.1} s on {}, {:.1} calls/s done; {} events",
+        "{}: {} of {} in {seconds:.1} s on {}, {:.1} calls/s done; {} events",
         order.workload.name(),
-        outcome.rounds,
-        order.clients,
+        zk_report::count(outcome.rounds, "round"),
+        zk_report::count(order.clients.into(), "client"),
         order.address,
         f64::from(f.done()) / seconds,
         outcome.history.events.len()
@@ -231,7 +232,8 @@ fn print_trouble(ended: &Ended<'_>) {
     }
     if !report.unproved.is_empty() && unfinished.is_none() {
         let rules: Vec<&str> = report.unproved.iter().map(|rule| rule.name()).collect();
-        println!("  no evidence (vacuous): {} was never tested; run longer", rules.join(", "));
+        let was = if rules.len() == 1 { "was" } else { "were" };
+        println!("  no evidence (vacuous): {} {was} never tested; run longer", rules.join(", "));
     }
 }
 

@@ -1,0 +1,186 @@
+//! SIGINT, SIGTERM and SIGHUP: how a verb that works for longer than a second ends early.
+//!
+//! 1. The first signal asks the verb to end. It tells what it has found so far, and keeps its files.
+//! 2. Work that comes to nothing before it is done, such as the judgement of a history, ends right there, and says so.
+//! 3. The exit status is 1 if something is broken; otherwise it is that of a shell: 128 and the number of the signal.
+//! 4. A second signal ends the program at once, as if nobody listened.
+//!
+//! Whoever starts a program by `nohup` wants it to outlive the terminal, so a SIGHUP that was ignored stays ignored. Not so SIGINT: a
+//! shell script ignores it for every program that it starts with `&`, and would take away the only way to ask that program for
+//! its results.
+
+use super::Output;
+use anyhow::Context;
+use serde_json::{Value, json};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::flag;
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::signal_name;
+use std::ffi::c_int;
+use std::io::{Write, stderr};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What a shell adds to the number of the signal that has ended a program.
+const OF_A_SIGNAL: c_int = 128;
+
+/// What ends the program right there, if the signal comes now.
+type Farewell = Box<dyn FnOnce(c_int) + Send>;
+
+/// Hears of the first signal.
+#[derive(Clone)]
+pub(super) struct Interrupt {
+    stop: Arc<AtomicBool>,
+    /// Its number, or 0.
+    came: Arc<AtomicI32>,
+    farewell: Arc<Mutex<Option<Farewell>>>,
+}
+
+impl Interrupt {
+    /// Begins to listen, once in a process.
+    pub(super) fn listen() -> anyhow::Result<Interrupt> {
+        let heard: Vec<c_int> =
+            [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !stays_ignored(*signal)).collect();
+        let of = Interrupt { stop: Arc::default(), came: Arc::default(), farewell: Arc::default() };
+        let is_second = Arc::<AtomicBool>::default();
+        let mut signals = Signals::new(&heard).context("cannot listen to signals")?;
+        for signal in heard {
+            // In this order: a signal is the second one if another has set the flag before.
+            flag::register_conditional_default(signal, is_second.clone())
+                .and_then(|_| flag::register(signal, is_second.clone()))
+                .context("cannot listen to signals")?;
+        }
+        let told = of.clone();
+        let listens = move || signals.forever().take(1).for_each(|signal| told.hear(signal));
+        std::thread::Builder::new()
+            .name("signals".to_owned())
+            .spawn(listens)
+            .context("cannot start a thread")?;
+        Ok(of)
+    }
+
+    fn hear(&self, signal: c_int) {
+        self.came.store(signal, Ordering::SeqCst);
+        self.stop.store(true, Ordering::SeqCst);
+        let farewell = self.farewell().take();
+        match farewell {
+            Some(farewell) => farewell(signal),
+            // The terminal may be gone.
+            None => {
+                let _ = writeln!(
+                    stderr(),
+                    "{}: what was found so far follows; a second signal ends at once",
+                    name(signal)
+                );
+            }
+        }
+    }
+
+    fn farewell(&self) -> MutexGuard<'_, Option<Farewell>> {
+        self.farewell.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether to end.
+    pub(super) fn has_come(&self) -> bool {
+        self.stop.load(Ordering::SeqCst)
+    }
+
+    /// Set when it is time to end.
+    pub(super) fn stop(&self) -> &Arc<AtomicBool> {
+        &self.stop
+    }
+
+    /// The name of the signal, if it has come.
+    pub(super) fn by(&self) -> Option<&'static str> {
+        self.has_come().then(|| name(self.came.load(Ordering::SeqCst)))
+    }
+
+    /// The exit status of a verb that has come to this one: if it was interrupted, only a breach is known.
+    pub(super) fn status(&self, status: u8) -> ExitCode {
+        let is_cut = self.has_come() && !matches!(status, 1 | 3);
+        ExitCode::from(if is_cut { of_a_signal(self.came.load(Ordering::SeqCst)) } else { status })
+    }
+
+    /// Marks the summary of a verb that was interrupted.
+    pub(super) fn mark(&self, mut summary: Value) -> Value {
+        if self.has_come() {
+            summary["interrupted"] = json!(true);
+        }
+        summary
+    }
+
+    /// The last line of a verb that was interrupted, for people.
+    pub(super) fn say(&self, made: &str) {
+        if let Some(by) = self.by() {
+            println!("interrupted by {by}: {made}");
+        }
+    }
+
+    /// Does something of which nothing is known before it is done. If the signal comes meanwhile, says that there is no
+    /// verdict on it, and ends the program.
+    pub(super) fn or_nothing<R>(&self, what: &str, output: Output, work: impl FnOnce() -> R) -> R {
+        let what = what.to_owned();
+        let farewell = move |signal| {
+            let _ = writeln!(stderr(), "interrupted by {}: {what} came to no verdict", name(signal));
+            if output.is_json() {
+                let summary = json!({"kind": "summary", "verdict": "unknown", "runs": 0, "failed": 0, "interrupted": true});
+                println!("{summary}");
+            }
+            std::process::exit(of_a_signal(signal).into());
+        };
+        *self.farewell() = Some(Box::new(farewell));
+        self.catch_up();
+        let result = work();
+        self.farewell().take();
+        result
+    }
+
+    /// Does that when the signal comes.
+    pub(super) fn then(&self, work: impl FnOnce() + Send + 'static) {
+        *self.farewell() = Some(Box::new(|_| work()));
+        self.catch_up();
+    }
+
+    /// Does what is to be done at the signal, if it came before that was known.
+    fn catch_up(&self) {
+        let late = if self.has_come() { self.farewell().take() } else { None };
+        if let Some(farewell) = late {
+            farewell(self.came.load(Ordering::SeqCst));
+        }
+    }
+}
+
+fn of_a_signal(signal: c_int) -> u8 {
+    u8::try_from(OF_A_SIGNAL + signal).unwrap_or(u8::MAX)
+}
+
+fn name(signal: c_int) -> &'static str {
+    signal_name(signal).unwrap_or("a signal")
+}
+
+/// Whether a signal was ignored when the program began, and is to stay so. Where the system does not tell, it is not.
+fn stays_ignored(signal: c_int) -> bool {
+    signal == SIGHUP && std::fs::read_to_string("/proc/self/status").is_ok_and(|text| ignores(&text, signal))
+}
+
+/// Whether the status of a process, as Linux prints it, has that signal among the ignored ones.
+fn ignores(status: &str, signal: c_int) -> bool {
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    ignored.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ignored_signals_are_read_from_the_mask() {
+        let status =
+            "Name:\tzksim\nSigBlk:\tffffffffffffffff\nSigIgn:\t0000000000001001\nSigCgt:\t0000000000004002\n";
+        assert!(ignores(status, SIGHUP), "the first bit");
+        assert!(!ignores(status, SIGINT), "the second one is clear");
+        assert!(!ignores("Name:\tzksim\n", SIGHUP));
+    }
+}
