@@ -116,7 +116,7 @@ pub mod world;
 pub use config::{Config, Reorderings, Scheduling};
 pub use driver::{End, Finished, Process, Sim, SimClient};
 pub use message::{ConnId, Table};
-pub use server::Settings;
+pub use server::{ReplySize, Settings};
 pub use world::Hold;
 
 /// Items for benchmarks only.

@@ -10,6 +10,11 @@ pub trait Observer: Send {
     /// Handles an event `at` microseconds after the start. `paths` resolves every path of the run.
     fn on_event(&mut self, at: u64, event: &SimEvent<'_>, paths: &Paths);
 
+    /// Handles that these paths are used no more: others get their numbers.
+    fn on_forgotten(&mut self, paths: &[PathId]) {
+        let _ = paths;
+    }
+
     /// Returns a fingerprint of past events that future verdicts depend on, and that the world does not contain.
     /// Interleaving mode adds it to the state given to [`Chooser::goes_on`](crate::choose::Chooser::goes_on). Times
     /// should be relative to `now`, which is in microseconds after the start.

@@ -29,12 +29,22 @@ impl PathId {
     }
 }
 
+/// How many paths are kept in any case: fewer are not worth the search.
+const KEPT: usize = 8192;
+
+/// The text that stands for a null path in requests about watches. It names no znode.
+pub(crate) const NULL: &str = "\0null";
+
 /// The paths of a world, with their parents and the hashes by which Java orders names and paths.
 #[derive(Clone, Debug)]
 pub struct Paths {
     known: Vec<Known>,
     /// By the hash of the text; paths of equal hash are chained.
     index: BTreeMap<u64, PathId>,
+    /// Numbers whose paths were forgotten, which other paths get.
+    free: Vec<PathId>,
+    /// The number of paths after the last ones were forgotten.
+    kept: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -52,9 +62,34 @@ struct Known {
     plausible: bool,
 }
 
+/// Paths that are still spoken of, when others are forgotten.
+#[derive(Clone, Debug, Default)]
+pub struct UsedPaths(Vec<bool>);
+
+impl UsedPaths {
+    /// Adds a path.
+    pub fn add(&mut self, path: PathId) {
+        let at = path.0 as usize;
+        if self.0.len() <= at {
+            self.0.resize(at + 1, false);
+        }
+        self.0[at] = true;
+    }
+
+    fn iter(&self) -> impl Iterator<Item = PathId> {
+        (0..).map(PathId).zip(&self.0).filter(|(_, is_used)| **is_used).map(|(path, _)| path)
+    }
+}
+
+impl Extend<PathId> for UsedPaths {
+    fn extend<I: IntoIterator<Item = PathId>>(&mut self, paths: I) {
+        paths.into_iter().for_each(|path| self.add(path));
+    }
+}
+
 impl Default for Paths {
     fn default() -> Self {
-        let mut paths = Paths { known: Vec::new(), index: BTreeMap::new() };
+        let mut paths = Paths { known: Vec::new(), index: BTreeMap::new(), free: Vec::new(), kept: 0 };
         for text in ["/", "/zookeeper", "/zookeeper/config", "/zookeeper/quota", ""] {
             paths.intern(text);
         }
@@ -69,10 +104,11 @@ impl Paths {
         if let Some(id) = self.find(hash, text) {
             return id;
         }
-        let id = PathId(u32::try_from(self.known.len()).expect("a run speaks of fewer than 2^32 paths"));
+        let next_number = || u32::try_from(self.known.len()).expect("a run speaks of fewer than 2^32 paths");
+        let id = self.free.pop().unwrap_or_else(|| PathId(next_number()));
         let (parent, name) = zk_recipes::zk::path::split(text);
         let next = self.index.insert(hash, id).unwrap_or(PathId::NONE);
-        self.known.push(Known {
+        let known = Known {
             text: text.into(),
             parent: PathId::NONE,
             next,
@@ -80,10 +116,59 @@ impl Paths {
             path_hash: spread(java_hash(text)),
             valid: zk_recipes::zk::path::validate(text).is_ok(),
             plausible: text.contains('/') && !text.contains('\0'),
-        });
+        };
+        match self.known.get_mut(id.0 as usize) {
+            Some(forgotten) => *forgotten = known,
+            None => self.known.push(known),
+        }
         let parent = if text.len() < 2 { Some(PathId::ROOT) } else { self.find(hash_of(parent), parent) };
         self.known[id.0 as usize].parent = parent.unwrap_or(PathId::NONE);
         id
+    }
+
+    /// Returns whether so many paths were added since some were last forgotten that it is worth looking for others.
+    pub(crate) fn are_many(&self) -> bool {
+        self.known.len() - self.free.len() > 2 * self.kept.max(KEPT)
+    }
+
+    /// Forgets the paths that are not used, except the parents of those that are; others get their numbers. Returns the numbers.
+    pub(crate) fn forget_all_but(&mut self, used: &UsedPaths) -> Vec<PathId> {
+        let mut is_used = vec![false; self.known.len()];
+        is_used[..=PathId::EMPTY.0 as usize].fill(true);
+        self.free.iter().for_each(|free| is_used[free.0 as usize] = true);
+        for path in used.iter() {
+            let mut at = path;
+            while at != PathId::NONE && !std::mem::replace(&mut is_used[at.0 as usize], true) {
+                at = self.known[at.0 as usize].parent;
+            }
+        }
+        let unused = (0..).map(PathId).zip(is_used).filter(|(_, is_used)| !is_used);
+        let forgotten: Vec<PathId> = unused.map(|(path, _)| path).collect();
+        for path in &forgotten {
+            self.forget(*path);
+        }
+        self.free.extend(&forgotten);
+        self.kept = self.known.len() - self.free.len();
+        forgotten
+    }
+
+    fn forget(&mut self, path: PathId) {
+        let known = &mut self.known[path.0 as usize];
+        let (text, next) = (std::mem::take(&mut known.text), known.next);
+        known.parent = PathId::NONE;
+        let hash = hash_of(&text);
+        let first = self.index[&hash];
+        if first != path {
+            let mut before = first;
+            while self.known[before.0 as usize].next != path {
+                before = self.known[before.0 as usize].next;
+            }
+            self.known[before.0 as usize].next = next;
+        } else if next == PathId::NONE {
+            self.index.remove(&hash);
+        } else {
+            self.index.insert(hash, next);
+        }
     }
 
     fn find(&self, hash: u64, text: &str) -> Option<PathId> {
@@ -211,6 +296,26 @@ mod tests {
         }
         assert_ne!(paths.intern(""), paths.intern("/"));
         assert_eq!((paths.intern(""), paths.intern("/zookeeper/quota")), (PathId::EMPTY, PathId::QUOTA));
+    }
+
+    #[test]
+    fn forgotten_paths_give_their_numbers_to_others_and_parents_stay() {
+        let mut paths = Paths::default();
+        let (a, b) = (paths.intern("/a"), paths.intern("/a/b"));
+        let gone: Vec<PathId> = (0..100).map(|n| paths.intern(&format!("/gone-{n}"))).collect();
+        let count = paths.len();
+        let mut used = UsedPaths::default();
+        used.add(b);
+        assert_eq!(paths.forget_all_but(&used), gone);
+        assert_eq!(
+            (paths.known("/a"), paths.known("/a/b"), paths.known("/gone-7")),
+            (Some(a), Some(b), None)
+        );
+        assert_eq!(paths.forget_all_but(&used), [], "they are forgotten once");
+        let again: Vec<PathId> = (0..100).map(|n| paths.intern(&format!("/again-{n}"))).collect();
+        assert_eq!(paths.len(), count, "each has the number of another one");
+        assert!(again.iter().enumerate().all(|(n, path)| paths.text(*path) == format!("/again-{n}")));
+        assert_eq!(paths.intern("/again-42"), again[42]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::config::Config;
 use crate::fault::{Fault, Victim};
 use crate::message::{ConnId, Down, Up};
 use crate::observer::Observer;
-use crate::paths::Paths;
+use crate::paths::{Paths, UsedPaths};
 use crate::world::{Context, Effect, Hold, World};
 use std::collections::BTreeSet;
 
@@ -61,6 +61,17 @@ impl Raw {
     /// Returns the paths of the world.
     pub fn paths(&mut self) -> &mut Paths {
         self.world.paths_mut()
+    }
+
+    /// Returns whether the paths of the world are many, most of them may be unused, and nothing is in flight: time to
+    /// [`forget_paths`](Self::forget_paths).
+    pub fn may_forget_paths(&self) -> bool {
+        self.world.may_forget()
+    }
+
+    /// Forgets all paths but those that the servers use and those in `used`; their numbers are given to others. The observer is told.
+    pub fn forget_paths(&mut self, used: UsedPaths) {
+        self.with(|world, context| world.forget_paths(used, context));
     }
 
     /// Opens a connection to a server and sends its first packet.

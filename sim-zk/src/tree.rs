@@ -69,6 +69,11 @@ impl Znode {
         self.children.len()
     }
 
+    /// Returns the children, by age.
+    pub(crate) fn children(&self) -> impl Iterator<Item = PathId> {
+        self.children.by_age()
+    }
+
     /// Returns the owning session, or 0.
     pub(crate) fn owner(&self) -> SessionId {
         match self.life {
@@ -205,6 +210,11 @@ impl Tree {
     pub(crate) fn ephemerals_for_copy(&self, session: SessionId, paths: &Paths) -> Vec<PathId> {
         let in_order = |set: &JavaSet| set.in_order(|path, buckets| paths.path_bucket(path, buckets));
         self.ephemerals.get(&session).map_or_else(Vec::new, in_order)
+    }
+
+    /// Returns the ephemerals of a session, by age.
+    pub(crate) fn owned(&self, session: SessionId) -> impl Iterator<Item = PathId> {
+        self.ephemerals.get(&session).into_iter().flat_map(JavaSet::by_age)
     }
 
     /// Removes an ended session, and returns the ephemerals that it still owned.

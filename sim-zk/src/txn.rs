@@ -3,7 +3,7 @@
 use crate::acl::Acl;
 use crate::message::{Content, CreateForm, Refusal};
 use crate::observer::Kind;
-use crate::paths::PathId;
+use crate::paths::{PathId, UsedPaths};
 use zk_recipes::zk::SessionId;
 
 /// The lifetime of a znode.
@@ -86,4 +86,37 @@ pub(crate) struct Txn {
     pub op: u32,
     pub kind: Kind,
     pub body: Body,
+}
+
+impl Txn {
+    fn changes(&self) -> &[Change] {
+        match &self.body {
+            Body::One(change) => std::slice::from_ref(change),
+            Body::Many(changes) | Body::Half(changes, _) => changes,
+            Body::Refused(_) | Body::Open { .. } | Body::Close { .. } => &[],
+        }
+    }
+
+    /// Returns the length of its data, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        let data = |change: &Change| match change {
+            Change::Create { data: Some(data), .. } | Change::Set { data: Some(data), .. } => data.len(),
+            _ => 0,
+        };
+        self.changes().iter().map(data).sum()
+    }
+
+    /// Adds the paths that it names.
+    pub(crate) fn paths(&self, used: &mut UsedPaths) {
+        if let Body::Close { ephemerals, .. } = &self.body {
+            used.extend(ephemerals.iter().copied());
+        }
+        used.extend(self.changes().iter().filter_map(|change| match change {
+            Change::Check => None,
+            Change::Create { path, .. }
+            | Change::Delete { path }
+            | Change::Set { path, .. }
+            | Change::SetAcl { path, .. } => Some(*path),
+        }));
+    }
 }

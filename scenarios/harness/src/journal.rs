@@ -171,6 +171,15 @@ impl Journal {
         sym
     }
 
+    /// Forgets the symbols of paths of the world, whose numbers are given to other paths.
+    fn forget(&mut self, paths: &[PathId]) {
+        for path in paths {
+            let index = path.0 as usize;
+            self.syms.get_mut(index).map(Option::take);
+            self.names.get_mut(index).map(Option::take);
+        }
+    }
+
     /// The journal's number of a session; zero for none.
     pub fn session(&mut self, id: SessionId) -> Session {
         if id == SessionId(0) {

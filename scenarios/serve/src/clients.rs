@@ -35,6 +35,10 @@ pub(crate) struct InFlight {
     pub xid: i32,
     pub req: ReqId,
     pub kind: Kind,
+    /// What it and its answer take, in bytes.
+    pub bytes: usize,
+    /// When it came, in microseconds.
+    pub at: u64,
     /// The fault that strikes its reply.
     pub fate: Option<Fate>,
 }

@@ -1,18 +1,35 @@
 //! A client's connection without its socket: bytes in, frames out.
 
-use crate::clients::{ClientId, InFlight};
-use crate::words;
+use crate::clients::{ClientId, InFlight, text_of};
+use crate::figures::Figures;
+use crate::memory::{Held, Memory, ROOM, SMALL};
+use crate::outgoing::Outgoing;
 use sim_zk::message::{ConnId, Down, Up};
-use sim_zk::paths::Paths;
+use sim_zk::paths::{Paths, UsedPaths};
+use sim_zk::raw::Raw;
 use sim_zk::wire::{Codec, MAX_FRAME_BYTES};
 use std::collections::VecDeque;
+use std::fmt::Write;
 use std::net::SocketAddr;
+use zk_recipes::zk::SessionId;
 
-/// The most bytes that a client may leave unread before its connection is closed.
-const MOST_UNREAD: usize = 64 << 20;
+/// The most requests of a connection that the ensemble has not answered: as many as a server has outstanding before it reads no
+/// more (`zookeeper.globalOutstandingLimit`).
+const MOST_IN_FLIGHT: usize = 1000;
 
 /// The room that a buffer keeps when it is empty, in bytes: one large frame is not to cost its size until the connection ends.
 const KEPT: usize = 64 << 10;
+
+/// The words that a server knows (`FourLetterCommands`). Anything else is the length of a frame.
+const KNOWN: [&[u8; 4]; 18] = [
+    b"conf", b"cons", b"crst", b"dirs", b"dump", b"envi", b"gtmk", b"hash", b"isro", b"mntr", b"ruok",
+    b"srst", b"srvr", b"stat", b"stmk", b"wchc", b"wchp", b"wchs",
+];
+
+/// Whether these bytes are a word, and not the length of a frame: they would be a frame of more than 1.6 GB.
+fn is_word(first: [u8; 4]) -> bool {
+    KNOWN.contains(&&first)
+}
 
 /// The number of bytes of a frame's length.
 const LENGTH: usize = 4;
@@ -27,6 +44,9 @@ pub(crate) struct Connection {
     pub client: Option<ClientId>,
     /// What the client has asked, in order, and not been told yet.
     pub in_flight: VecDeque<InFlight>,
+    /// What its requests in flight and their answers take, in bytes, and the number of its pings in flight.
+    pub awaited: usize,
+    pub pings: usize,
     /// What the client has sent, and a partition keeps from the server.
     pub early: VecDeque<Up>,
     /// What the server has sent, and a partition or a delay keeps from the client.
@@ -37,16 +57,33 @@ pub(crate) struct Connection {
     pub is_gone: bool,
     is_greeted: bool,
     pub codec: Codec,
-    /// What was read of frames that are not complete.
+    /// What was read, from `parsed` on: frames that have not been handed on, and a part of the last one.
     read: Vec<u8>,
-    /// What the socket did not take yet, from `written` on.
-    unsent: Vec<u8>,
-    written: usize,
+    parsed: usize,
+    /// The next request, until there is room for its answer.
+    waiting: Option<Asked>,
+    outgoing: Outgoing,
+    /// The length of a large frame for which there was room, while it is being read.
+    reserved: usize,
+    /// How much of the memory of all connections it has been counted for.
+    pub counted: Held,
+    /// When its client last took or sent something, in microseconds.
+    pub moved: u64,
+    /// When it is closed unless it has said hello, in microseconds.
+    pub silent_until: u64,
+    /// The last turn in which it was heard, and how many requests it may still hand on in that turn.
+    pub turn: u64,
+    pub share: usize,
+    /// Whether it was heard no further because it has not taken its answers.
+    pub is_full: bool,
+    /// Whether it is listed among those whose requests wait.
+    pub is_listed: bool,
     /// Whether the server has nothing more to say: the socket is closed when everything is sent.
     pub ends: bool,
-    /// The numbers of packets that came and of frames that were sent, and the peer, as `cons` tells them.
-    received: usize,
-    sent: usize,
+    /// What `cons` tells of it: figures, the session and its timeout, the time at which it was accepted, both times in microseconds.
+    pub figures: Figures,
+    pub session: Option<(SessionId, u64)>,
+    pub established: u64,
     pub peer: Option<SocketAddr>,
 }
 
@@ -55,23 +92,33 @@ pub(crate) struct Connection {
 pub(crate) enum Said {
     /// The first packet of a connection.
     Hello(Up),
-    /// Later ones.
-    Packets(Vec<Up>),
+    /// A later one.
+    Request(Asked),
     /// A four-letter word.
     Word([u8; LENGTH]),
+}
+
+/// A packet from a client, with the length of its frame in bytes.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub packet: Up,
+    pub bytes: usize,
 }
 
 impl Connection {
     /// A connection to a member.
     pub fn new(server: u8, peer: Option<SocketAddr>) -> Self {
         Connection {
-            received: 0,
-            sent: 0,
+            figures: Figures::default(),
+            session: None,
+            established: 0,
             peer,
             server,
             conn: None,
             client: None,
             in_flight: VecDeque::new(),
+            awaited: 0,
+            pings: 0,
             early: VecDeque::new(),
             late: VecDeque::new(),
             late_until: 0,
@@ -79,8 +126,17 @@ impl Connection {
             is_greeted: false,
             codec: Codec::default(),
             read: Vec::new(),
-            unsent: Vec::new(),
-            written: 0,
+            parsed: 0,
+            waiting: None,
+            outgoing: Outgoing::default(),
+            reserved: 0,
+            counted: Held::default(),
+            moved: 0,
+            silent_until: 0,
+            turn: 0,
+            share: 0,
+            is_full: false,
+            is_listed: false,
             ends: false,
         }
     }
@@ -94,99 +150,199 @@ impl Connection {
 
     /// The next thing that the client said, if all of it is there.
     pub fn next(&mut self, paths: &mut Paths) -> Option<Said> {
-        if self.is_greeted {
-            let packets = self.packets(paths);
-            return (!packets.is_empty()).then_some(Said::Packets(packets));
+        if let Some(asked) = self.waiting.take() {
+            return Some(Said::Request(asked));
         }
-        let first = *self.read.first_chunk::<LENGTH>()?;
-        if words::is_word(first) {
+        if !self.is_greeted
+            && let Some(first) = self.unparsed().first_chunk::<LENGTH>()
+            && is_word(*first)
+        {
+            let word = *first;
             self.read.clear();
-            return Some(Said::Word(first));
+            self.figures.received += 1;
+            return Some(Said::Word(word));
         }
-        let (frame, end) = match frame(&self.read) {
-            Frame::Whole(frame, end) => (frame, end),
-            Frame::Partial => return None,
-            Frame::TooLong => {
-                self.is_greeted = true;
-                self.read.clear();
-                return Some(Said::Hello(Up::Unreadable));
-            }
+        let (frame, bytes) = match frame(&self.read[self.parsed..]) {
+            Frame::Whole(frame, end) => (Some(frame), end),
+            Frame::Partial => return self.forget_parsed(),
+            Frame::TooLong => (None, self.read.len() - self.parsed),
         };
-        let hello = self.codec.hello(frame);
-        self.is_greeted = true;
-        self.received += 1;
-        self.read.drain(..end);
-        Some(Said::Hello(hello))
+        let packet = match frame {
+            None => Up::Unreadable,
+            Some(frame) if self.is_greeted => self.codec.request(frame, paths),
+            Some(frame) => self.codec.hello(frame),
+        };
+        self.parsed += bytes;
+        self.reserved = 0;
+        self.figures.received += 1;
+        if !std::mem::replace(&mut self.is_greeted, true) {
+            return Some(Said::Hello(packet));
+        }
+        Some(Said::Request(Asked { packet, bytes }))
     }
 
-    fn packets(&mut self, paths: &mut Paths) -> Vec<Up> {
-        let (mut packets, mut at) = (Vec::new(), 0);
-        loop {
-            match frame(&self.read[at..]) {
-                Frame::Whole(frame, end) => {
-                    packets.push(self.codec.request(frame, paths));
-                    at += end;
-                }
-                Frame::Partial => break,
-                Frame::TooLong => {
-                    packets.push(Up::Unreadable);
-                    at = self.read.len();
-                    break;
-                }
-            }
-        }
-        self.read.drain(..at);
+    /// Puts a request back for which there is no room.
+    pub fn put_back(&mut self, asked: Asked) {
+        self.waiting = Some(asked);
+    }
+
+    fn unparsed(&self) -> &[u8] {
+        &self.read[self.parsed..]
+    }
+
+    /// Frees the room of frames that were handed on.
+    fn forget_parsed(&mut self) -> Option<Said> {
+        self.read.drain(..std::mem::take(&mut self.parsed));
         if self.read.is_empty() {
             self.read.shrink_to(KEPT);
         }
-        self.received += packets.len();
-        packets
+        None
     }
 
-    /// A line about it, as `cons` and `stat` tell it.
-    pub fn line(&self) -> String {
-        let peer = self.peer.map_or_else(|| "unknown".to_owned(), |peer| peer.to_string());
-        format!(" /{peer}[1](queued=0,recved={},sent={})\n", self.received, self.sent)
+    /// Whether the client has said something that was not handed on.
+    pub fn has_more(&self) -> bool {
+        self.waiting.is_some() || !matches!(frame(self.unparsed()), Frame::Partial)
     }
 
-    /// Queues a frame for the client.
-    pub fn queue(&mut self, frame: &[u8]) {
-        let length = u32::try_from(frame.len()).expect("a frame is shorter than 4 GiB");
-        self.unsent.extend_from_slice(&length.to_be_bytes());
-        self.unsent.extend_from_slice(frame);
-        self.sent += 1;
+    /// Whether there is room for the next frame, which it reserves if that is large.
+    pub fn takes_large(&mut self, memory: &Memory) -> bool {
+        let unparsed = self.unparsed();
+        if unparsed.len() < SMALL || self.reserved > 0 {
+            return true;
+        }
+        let length =
+            unparsed.first_chunk::<LENGTH>().map_or(0, |length| u32::from_be_bytes(*length) as usize);
+        if !memory.takes(length) {
+            return false;
+        }
+        self.reserved = length;
+        true
+    }
+
+    /// Whether another request may be handed on.
+    pub fn has_room(&self) -> bool {
+        !self.ends
+            && self.outgoing.len() + self.awaited < ROOM
+            && self.in_flight.len() + self.pings < MOST_IN_FLIGHT
+    }
+
+    /// What it holds of the memory of all connections.
+    pub fn held(&self) -> Held {
+        let waiting = self.waiting.as_ref().map_or(0, |asked| asked.bytes);
+        Held {
+            answers: self.awaited + self.outgoing.own(),
+            frames: waiting + self.read.len().max(self.reserved),
+        }
+    }
+
+    /// Whether the client has said hello, or something else that no more is heard after.
+    pub fn is_greeted(&self) -> bool {
+        self.is_greeted || self.ends
+    }
+
+    /// Adds the paths that it speaks of. `false`: it keeps answers back, whose paths nobody counts.
+    pub fn paths(&self, used: &mut UsedPaths) -> bool {
+        for packet in self.early.iter().chain(self.waiting.as_ref().map(|asked| &asked.packet)) {
+            if let Up::Request { ask, .. } = packet {
+                ask.paths(used);
+            }
+        }
+        self.late.is_empty()
+    }
+
+    /// Whether its client keeps it from giving memory back.
+    pub fn is_owed(&self) -> bool {
+        !self.outgoing.is_empty() || self.waiting.is_none() && !self.unparsed().is_empty()
+    }
+
+    /// A line about it, as `cons` tells it.
+    pub fn line(&self, raw: &Raw) -> String {
+        let mut line = self.head();
+        if let Some((session, timeout)) = self.session {
+            let (figures, began) = (&self.figures, raw.world().config().wall_clock_ms);
+            let established = began + (self.established / 1000) as i64;
+            let _ = write!(line, ",sid={},lop={},est={established}", text_of(session), figures.last_op);
+            let _ = write!(line, ",to={}", timeout / 1000);
+            if let Some(xid) = figures.last_xid {
+                let _ = write!(line, ",lcxid={xid:#x}");
+            }
+            let latencies = &figures.latencies;
+            let _ = write!(
+                line,
+                ",lzxid={:#x},lresp={},llat={},minlat={},avglat={},maxlat={}",
+                figures.last_zxid,
+                figures.last_at,
+                latencies.last,
+                latencies.min(),
+                latencies.whole_average(),
+                latencies.max,
+            );
+        }
+        line + ")\n"
+    }
+
+    /// The same, as `stat` tells it.
+    pub fn brief_line(&self, _: &Raw) -> String {
+        self.head() + ")\n"
+    }
+
+    fn head(&self) -> String {
+        // What its socket is watched for: nothing once it has said a word, to be read, or to be read and written.
+        let interest = match (self.ends, self.outgoing.is_empty()) {
+            (true, _) => 0,
+            (false, true) => 1,
+            (false, false) => 5,
+        };
+        let figures = &self.figures;
+        let (queued, received, sent) = (self.in_flight.len(), figures.received, figures.sent);
+        format!(" /{}[{interest}](queued={queued},recved={received},sent={sent}", self.address())
+    }
+
+    /// The same, as `dump` tells it.
+    pub fn address_line(&self, _: &Raw) -> String {
+        let session = self.session.map_or(SessionId(0), |(session, _)| session);
+        format!("ip: /{} sessionId: {}", self.address(), text_of(session))
+    }
+
+    fn address(&self) -> String {
+        self.peer.map_or_else(|| "unknown".to_owned(), |peer| peer.to_string())
+    }
+
+    /// Queues a packet for the client; the end of the stream is that of the connection.
+    /// Returns the length of its frame.
+    pub fn queue(&mut self, down: &Down, paths: &Paths, memory: &mut Memory) -> Option<usize> {
+        let Some(frame) = self.codec.frame_in_pieces(down, paths) else {
+            self.ends = true;
+            return None;
+        };
+        self.outgoing.push_frame(&frame, memory);
+        self.figures.sent += 1;
+        Some(frame.length())
     }
 
     /// Queues text, as the answer to a four-letter word.
     pub fn queue_text(&mut self, text: &str) {
-        self.unsent.extend_from_slice(text.as_bytes());
+        self.outgoing.push(text.as_bytes());
     }
 
-    /// What waits for the socket to take it.
+    /// The first bytes that wait for the socket to take them.
     pub fn unsent(&self) -> &[u8] {
-        &self.unsent[self.written..]
+        self.outgoing.first()
     }
 
     /// The socket has taken so many bytes of what waited.
-    pub fn wrote(&mut self, bytes: usize) {
-        self.written += bytes;
-        if self.written == self.unsent.len() {
-            self.unsent.clear();
-            self.unsent.shrink_to(KEPT);
-            self.written = 0;
-        }
+    pub fn wrote(&mut self, bytes: usize, memory: &mut Memory) {
+        self.outgoing.wrote(bytes, memory);
     }
 
-    /// Whether the socket is to be closed: the last word is sent, or the client reads too slowly.
+    /// Whether the socket is to be closed: the last word is sent.
     pub fn is_over(&self) -> bool {
-        let unsent = self.unsent().len();
-        unsent > MOST_UNREAD || self.ends && unsent == 0
+        self.ends && self.outgoing.is_empty()
     }
 
     /// Takes out what the socket has not taken yet.
-    pub fn take_unsent(&mut self) -> Vec<u8> {
-        self.unsent.drain(..std::mem::take(&mut self.written));
-        std::mem::take(&mut self.unsent)
+    pub fn take_outgoing(&mut self) -> Outgoing {
+        std::mem::take(&mut self.outgoing)
     }
 }
 
@@ -216,43 +372,44 @@ fn frame(read: &[u8]) -> Frame<'_> {
 mod tests {
     use super::*;
 
+    fn connection() -> (Connection, Paths, Memory) {
+        (Connection::new(0, None), Paths::default(), Memory::default())
+    }
+
     #[test]
     fn a_large_frame_leaves_no_large_buffer() {
-        let mut connection = Connection::new(0, None);
+        let (mut connection, mut paths, _) = connection();
         let frame = vec![0; MAX_FRAME_BYTES];
         connection.take(&(MAX_FRAME_BYTES as u32).to_be_bytes());
         connection.take(&frame[1..]);
-        assert!(connection.next(&mut Paths::default()).is_none(), "a byte is missing");
+        assert!(connection.next(&mut paths).is_none(), "a byte is missing");
         connection.take(&frame[..1]);
-        assert!(matches!(connection.next(&mut Paths::default()), Some(Said::Hello(Up::Connect { .. }))));
+        assert!(matches!(connection.next(&mut paths), Some(Said::Hello(Up::Connect { .. }))));
         connection.take(&[&(MAX_FRAME_BYTES as u32).to_be_bytes()[..], &frame].concat());
-        assert!(
-            matches!(connection.next(&mut Paths::default()), Some(Said::Packets(packets)) if packets.len() == 1)
-        );
-        connection.queue(&frame);
-        connection.wrote(connection.unsent().len());
-        assert!(connection.read.capacity() <= KEPT && connection.unsent.capacity() <= KEPT);
+        assert!(matches!(connection.next(&mut paths), Some(Said::Request(_))));
+        assert!(connection.next(&mut paths).is_none());
+        assert!(connection.read.capacity() <= KEPT);
     }
 
     #[test]
     fn an_announced_length_allocates_nothing() {
-        let mut connection = Connection::new(0, None);
+        let (mut connection, mut paths, _) = connection();
         connection.take(&(MAX_FRAME_BYTES as u32).to_be_bytes());
-        assert!(connection.next(&mut Paths::default()).is_none());
+        assert!(connection.next(&mut paths).is_none());
         assert!(connection.read.capacity() < 64);
         connection.take(&[0; 8]);
         let mut other = Connection::new(0, None);
         other.take(&(MAX_FRAME_BYTES as u32 + 1).to_be_bytes());
-        assert!(matches!(other.next(&mut Paths::default()), Some(Said::Hello(Up::Unreadable))));
+        assert!(matches!(other.next(&mut paths), Some(Said::Hello(Up::Unreadable))));
     }
 
     #[test]
     fn a_connection_that_ends_hears_nothing_more() {
-        let mut connection = Connection::new(0, None);
+        let (mut connection, mut paths, _) = connection();
         connection.take(b"ruok");
-        assert!(matches!(connection.next(&mut Paths::default()), Some(Said::Word(_))));
+        assert!(matches!(connection.next(&mut paths), Some(Said::Word(_))));
         connection.ends = true;
         connection.take(b"ruokruok");
-        assert!(connection.next(&mut Paths::default()).is_none());
+        assert!(connection.next(&mut paths).is_none());
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `connection` | a client's connection: bytes in, frames out, limits |
+//! | `connection`, `outgoing` | a client's connection: bytes in, frames out; what its socket has not taken |
+//! | `memory` | what all connections hold, and what waits for room |
 //! | `clients` | who is at the other end: sessions |
 //! | `network` | the faults of the network between clients and servers: what strikes, and what waits |
 //! | `front` | what stands between clients and the world, without sockets and without a clock |
@@ -12,11 +13,12 @@
 //! | `reports` | reports of programs by a pipe |
 //! | `stop` | its end, from another thread |
 //! | `listener` | the port of a member |
-//! | `words` | four-letter words |
+//! | `words`, `figures` | four-letter words, and what they tell of requests |
 //!
 //! One thread owns the world. It reads what all sockets have, lets the world catch up with the clock, and writes what the world has
-//! sent. A client that reads slowly or sends nonsense delays nobody else: a connection with too much unread data is closed, and
-//! a frame that the server cannot read closes its own connection.
+//! sent. A client that reads slowly or sends nonsense delays nobody else: nothing is asked for a connection that has not taken its
+//! answers, and its socket is not read meanwhile; connections have turns of bounded size; and a frame that the server cannot read
+//! closes its own connection.
 
 pub mod command;
 
@@ -25,11 +27,14 @@ mod connection;
 mod control;
 mod duration;
 mod fields;
+mod figures;
 mod front;
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod fuzz;
 mod listener;
+mod memory;
 mod network;
+mod outgoing;
 mod recorder;
 mod reports;
 mod sockets;

@@ -2,7 +2,7 @@
 
 use sim_zk::Config;
 use sim_zk::observer::{Observer, SimEvent};
-use sim_zk::paths::Paths;
+use sim_zk::paths::{PathId, Paths};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use zk_checker::history::{Header, History, Names};
@@ -114,5 +114,9 @@ impl Observer for Recorder {
         if record.has_room() {
             record.journal.on_event(at, event, paths);
         }
+    }
+
+    fn on_forgotten(&mut self, paths: &[PathId]) {
+        self.lock().journal.on_forgotten(paths);
     }
 }

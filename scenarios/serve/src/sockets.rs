@@ -19,8 +19,11 @@ const WAKER: usize = 0;
 /// The number of sockets that are looked at in one turn.
 const EVENTS: usize = 1024;
 
-/// The most bytes that are read of one socket before others have their turn.
-const AT_ONCE: usize = 256 << 10;
+/// The most bytes that are read of one socket, or written to it, before others have their turn, if they are few.
+const AT_ONCE: usize = 1 << 20;
+
+/// The bytes that are read of all sockets, or written to them, in one turn, about.
+const ALL_AT_ONCE: usize = 4 << 20;
 
 /// How much later than asked for the loop may wake up, in microseconds, before it is a stall of the process.
 const STALL: u64 = 200_000;
@@ -51,6 +54,15 @@ impl Ports {
     }
 }
 
+/// The socket of a connection.
+struct Stream {
+    socket: TcpStream,
+    /// Whether it may have something to read, as far as the system has told: it tells once.
+    is_readable: bool,
+    /// Whether it is listed to be read in the next turn.
+    is_listed: bool,
+}
+
 /// Sockets, and the front that answers at them.
 pub(crate) struct Sockets {
     front: Front,
@@ -61,9 +73,14 @@ pub(crate) struct Sockets {
     control: Control,
     listeners: Vec<Listener>,
     /// By the number of the connection.
-    streams: Vec<Option<TcpStream>>,
-    /// Connections with more to read than was read in the last turn.
+    streams: Vec<Option<Stream>>,
+    /// Connections whose sockets may have something to read, and for which there is room.
     unread: Vec<usize>,
+    /// Connections whose sockets may take more than they did in the last turn.
+    unwritten: Vec<usize>,
+    /// How many sockets have moved bytes in this turn, and how many bytes each may move.
+    busy: usize,
+    at_once: usize,
     scratch: Vec<u8>,
 }
 
@@ -81,6 +98,9 @@ impl Sockets {
             listeners: ports.listeners,
             streams: Vec::new(),
             unread: Vec::new(),
+            unwritten: Vec::new(),
+            busy: 0,
+            at_once: AT_ONCE,
             scratch: vec![0; 64 << 10],
         }
     }
@@ -116,8 +136,16 @@ impl Sockets {
             }
             self.skip_stall(asleep, until);
             self.front.pass_time(self.elapsed());
+            self.at_once = (ALL_AT_ONCE / self.busy.max(1)).clamp(self.scratch.len(), AT_ONCE);
+            self.busy = 0;
+            for number in std::mem::take(&mut self.unwritten) {
+                self.flush(number);
+            }
             for number in std::mem::take(&mut self.unread) {
-                self.read(number);
+                if let Some(stream) = self.streams[number].as_mut() {
+                    stream.is_listed = false;
+                    self.read(number);
+                }
             }
             for event in &events {
                 match event.token().0 {
@@ -128,7 +156,10 @@ impl Sockets {
                         if event.is_writable() {
                             self.flush(number);
                         }
-                        if event.is_readable() {
+                        if event.is_readable()
+                            && let Some(stream) = self.streams.get_mut(number).and_then(Option::as_mut)
+                        {
+                            stream.is_readable = true;
                             self.read(number);
                         }
                     }
@@ -197,7 +228,8 @@ impl Sockets {
 
     /// How long there is nothing to do unless a socket has something.
     fn until_next(&mut self) -> Option<Duration> {
-        if !self.unread.is_empty() {
+        self.read_again();
+        if !self.unread.is_empty() || !self.unwritten.is_empty() {
             return Some(Duration::ZERO);
         }
         let wait = self.front.due()?.saturating_sub(self.elapsed());
@@ -228,35 +260,58 @@ impl Sockets {
         }
     }
 
-    fn add(&mut self, number: usize, mut stream: TcpStream) -> io::Result<()> {
+    fn add(&mut self, number: usize, mut socket: TcpStream) -> io::Result<()> {
         // Without it small answers wait for acknowledgements; a socket that refuses it is slower, and works.
-        let _ = stream.set_nodelay(true);
+        let _ = socket.set_nodelay(true);
         let token = Token(self.listeners.len() + 1 + number);
-        self.poll.registry().register(&mut stream, token, Interest::READABLE | Interest::WRITABLE)?;
+        self.poll.registry().register(&mut socket, token, Interest::READABLE | Interest::WRITABLE)?;
         if self.streams.len() <= number {
             self.streams.resize_with(number + 1, || None);
         }
-        self.streams[number] = Some(stream);
+        self.streams[number] = Some(Stream { socket, is_readable: false, is_listed: false });
         Ok(())
     }
 
-    /// Reads what a socket has, and hands it to the front.
+    /// Lists the sockets that have something to read, and whose connections have room for it again.
+    fn read_again(&mut self) {
+        for number in self.front.take_thirsty() {
+            self.list(number);
+        }
+    }
+
+    fn list(&mut self, number: usize) {
+        if let Some(stream) = self.streams.get_mut(number).and_then(Option::as_mut)
+            && stream.is_readable
+            && !std::mem::replace(&mut stream.is_listed, true)
+        {
+            self.unread.push(number);
+        }
+    }
+
+    /// Reads what a socket has, and hands it to the front, as long as that wants it.
     fn read(&mut self, number: usize) {
         let mut total = 0;
         let is_open = loop {
+            if total >= self.at_once {
+                self.list(number);
+                break true;
+            }
+            if !self.front.wants(number) {
+                break true;
+            }
             let Some(stream) = self.streams.get_mut(number).and_then(Option::as_mut) else { return };
-            match stream.read(&mut self.scratch) {
+            match stream.socket.read(&mut self.scratch) {
                 Ok(0) => break false,
                 Ok(n) => {
+                    self.busy += usize::from(total == 0);
+                    total += n;
                     self.front.receive(number, &self.scratch[..n]);
                     self.send();
-                    total += n;
-                    if total >= AT_ONCE {
-                        self.unread.push(number);
-                        break true;
-                    }
                 }
-                Err(e) if e.kind() == ErrorKind::WouldBlock => break true,
+                Err(e) if e.kind() == ErrorKind::WouldBlock => {
+                    stream.is_readable = false;
+                    break true;
+                }
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
                 Err(_) => break false,
             }
@@ -277,8 +332,12 @@ impl Sockets {
             for (number, rest) in over {
                 if let Some(mut stream) = self.streams.get_mut(number).and_then(Option::take) {
                     // What the socket does not take now is lost with it.
-                    let _ = stream.write(&rest);
-                    let _ = self.poll.registry().deregister(&mut stream);
+                    for piece in rest.rest() {
+                        if !stream.socket.write(piece).is_ok_and(|taken| taken == piece.len()) {
+                            break;
+                        }
+                    }
+                    let _ = self.poll.registry().deregister(&mut stream.socket);
                 }
             }
             for number in outgoing {
@@ -292,23 +351,33 @@ impl Sockets {
         self.send();
     }
 
-    /// Writes what the socket takes.
+    /// Writes what the socket takes, up to a turn's share.
     fn write(&mut self, number: usize) {
-        let Some(stream) = self.streams.get_mut(number).and_then(Option::as_mut) else { return };
-        let Some(connection) = self.front.connection(number) else { return };
+        let mut total = 0;
         let is_open = loop {
-            if connection.unsent().is_empty() {
+            let Some(stream) = self.streams.get_mut(number).and_then(Option::as_mut) else { return };
+            let Some(connection) = self.front.connection(number) else { return };
+            let unsent = connection.unsent();
+            if unsent.is_empty() {
+                break !connection.is_over();
+            }
+            if total >= self.at_once {
+                self.unwritten.push(number);
                 break true;
             }
-            match stream.write(connection.unsent()) {
+            match stream.socket.write(&unsent[..unsent.len().min(self.at_once)]) {
                 Ok(0) => break false,
-                Ok(n) => connection.wrote(n),
+                Ok(n) => {
+                    self.busy += usize::from(total == 0);
+                    total += n;
+                    self.front.wrote(number, n);
+                }
                 Err(e) if e.kind() == ErrorKind::WouldBlock => break true,
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
                 Err(_) => break false,
             }
         };
-        if !is_open || connection.is_over() {
+        if !is_open {
             self.front.hang_up(number);
         }
     }

@@ -149,6 +149,23 @@ fn curators_recipes_and_the_java_client_work_on_one_member_and_on_three() {
 }
 
 #[test]
+fn zookeepers_java_client_that_asks_much_before_it_reads_is_answered() {
+    let Some(class_path) = class_path(false) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let source = serve().join("foreign/AsyncReaders.java");
+    succeeds(command("javac").arg("-cp").arg(&class_path).arg("-d").arg(folder.path()).arg(source));
+    let paths = std::iter::once(folder.path().to_owned()).chain(std::env::split_paths(&class_path));
+    let paths = std::env::join_paths(paths).unwrap();
+    let server = Server::start(&Options::default()).unwrap();
+    for (length, reads) in [("100000", "1000"), ("10000", "20000")] {
+        let mut java = command("java");
+        java.args(["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp"]).arg(&paths);
+        succeeds(java.args(["AsyncReaders", &server.connect_string(), length, reads]));
+    }
+    server.check().unwrap();
+}
+
+#[test]
 fn the_java_fixture_keeps_its_word() {
     let Some(class_path) = class_path(true) else { return };
     let folder = tempfile::tempdir().unwrap();

@@ -22,4 +22,5 @@ mod refusals;
 mod report_page;
 mod suite;
 mod what_callers_see;
+mod words;
 mod workloads;

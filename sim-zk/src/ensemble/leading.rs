@@ -11,6 +11,7 @@ use super::{Env, Member, Packet, Role};
 use crate::injected_bug::InjectedBug;
 use crate::message::{Ask, AskOp, Code, Refusal};
 use crate::observer::{Kind, SimEvent};
+use crate::paths::UsedPaths;
 use crate::server::{Prep, kind_of, refused_for_session};
 use crate::txn::{Body, Origin, Txn};
 use std::collections::{BTreeMap, VecDeque};
@@ -80,6 +81,11 @@ impl Leading {
             beat_at: (env.config.servers > 1).then(|| env.now + env.config.tick / 2),
             reap_at: env.config.reap_every.map(|every| env.now + every),
         }
+    }
+
+    /// Adds the paths of pending changes.
+    pub(super) fn paths(&self, used: &mut UsedPaths) {
+        self.prep.paths(used);
     }
 
     /// Returns whether that follower is connected.

@@ -1,5 +1,6 @@
 //! The log of a server: transactions on its disk, in the order of zxids.
 
+use crate::paths::UsedPaths;
 use crate::txn::Txn;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,7 +14,12 @@ pub(crate) struct Log {
     /// The number of entries that a real server cannot read again. It stays when they are dropped from the front: a snapshot
     /// is rare, and until then a server reads them when it starts.
     unreadable: usize,
+    /// What the entries take, in bytes, if nothing of them is shared.
+    bytes: usize,
 }
+
+/// The number of entries, and the bytes, above which a log is pruned.
+const KEPT: (usize, usize) = (256, 4 << 20);
 
 impl Log {
     /// Returns the zxid of the last entry.
@@ -24,6 +30,7 @@ impl Log {
     pub(crate) fn append(&mut self, txn: Arc<Txn>) {
         assert!(txn.zxid > self.last(), "a log is in the order of zxids");
         self.unreadable += usize::from(txn.is_unreadable());
+        self.bytes += txn.bytes();
         self.entries.push_back(txn);
     }
 
@@ -47,6 +54,7 @@ impl Log {
     pub(crate) fn follow(&mut self, leader: &Log, to: i64) {
         while self.entries.back().is_some_and(|txn| txn.zxid > to || !leader.has(txn.zxid)) {
             let removed = self.entries.pop_back();
+            self.bytes -= removed.as_ref().map_or(0, |txn| txn.bytes());
             self.unreadable -= usize::from(removed.is_some_and(|txn| txn.is_unreadable()));
         }
         for txn in leader.between(self.last(), to) {
@@ -58,6 +66,7 @@ impl Log {
     pub(crate) fn prune(&mut self, to: i64) {
         while let Some(txn) = self.entries.front().filter(|txn| txn.zxid <= to) {
             self.base = txn.zxid;
+            self.bytes -= txn.bytes();
             self.entries.pop_front();
         }
     }
@@ -67,8 +76,14 @@ impl Log {
         self.base == 0
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.entries.len()
+    /// Returns whether it is so long that entries which every server has applied should be dropped.
+    pub(crate) fn is_long(&self) -> bool {
+        self.entries.len() > KEPT.0 || self.bytes > KEPT.1
+    }
+
+    /// Adds the paths of all entries.
+    pub(crate) fn paths(&self, used: &mut UsedPaths) {
+        self.entries.iter().for_each(|txn| txn.paths(used));
     }
 }
 

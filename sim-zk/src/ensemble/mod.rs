@@ -36,7 +36,7 @@ use crate::config::Config;
 use crate::injected_bug::InjectedBug;
 use crate::message::{ConnId, Down, Up};
 use crate::observer::{Observer, SimEvent};
-use crate::paths::Paths;
+use crate::paths::{Paths, UsedPaths};
 use crate::server::{Replica, ReplicaEnv};
 use crate::txn::Txn;
 use following::Following;
@@ -234,6 +234,21 @@ impl Member {
             && self.stage.is_empty()
             && self.stalled.is_empty()
             && self.withheld.is_none()
+    }
+
+    /// Returns whether it has no pending work, and nothing of a client that it has not looked at.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        self.is_idle() && self.readable.is_empty()
+    }
+
+    /// Adds the paths that it speaks of while it is at rest.
+    pub(crate) fn paths(&self, used: &mut UsedPaths) {
+        used.extend(self.replica.tree.iter().map(|(path, _)| path));
+        used.extend(self.replica.watches().map(|(_, path, ..)| path));
+        self.log.paths(used);
+        if let Some(leading) = self.leading() {
+            leading.paths(used);
+        }
     }
 
     /// Handles a packet of another server.

@@ -112,6 +112,11 @@ impl Tracker {
         self.buckets.first_key_value().map(|(deadline, _)| *deadline)
     }
 
+    /// Returns the sessions that are alive, with their deadlines, the earliest first.
+    pub(crate) fn deadlines(&self) -> impl Iterator<Item = (u64, SessionId)> {
+        self.buckets.iter().flat_map(|(deadline, bucket)| bucket.iter().map(|session| (*deadline, *session)))
+    }
+
     /// Returns the sessions whose deadline has passed.
     pub(crate) fn due(&self, now: u64) -> Vec<SessionId> {
         self.buckets.range(..=now).flat_map(|(_, bucket)| bucket).copied().collect()

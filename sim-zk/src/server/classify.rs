@@ -1,8 +1,8 @@
 //! Classification of requests: kind, path, and how the servers treat them.
 
-use crate::message::{Ask, AskOp, Code, ReadOp, Refusal};
+use crate::message::{Ask, AskOp, Code, ReadOp, Refusal, Watching};
 use crate::observer::{Kind, Outcome};
-use crate::paths::PathId;
+use crate::paths::{PathId, UsedPaths};
 
 /// Returns the kind of a request.
 pub(crate) fn kind_of(ask: &Ask) -> Kind {
@@ -94,6 +94,26 @@ impl Ask {
         }
     }
 
+    /// Adds all its paths.
+    pub fn paths(&self, used: &mut UsedPaths) {
+        used.add(self.path());
+        match self {
+            Ask::Multi(ops) => used.extend(ops.iter().filter_map(AskOp::path)),
+            Ask::MultiRead(ops) => used.extend(ops.iter().filter_map(|op| match op {
+                ReadOp::Get(path) | ReadOp::Children(path) => Some(*path),
+                ReadOp::Other(_) => None,
+            })),
+            Ask::SetWatches(watching) => {
+                let Watching { data, exist, child, persistent, recursive, .. } = &**watching;
+                for list in [data, exist, child, persistent, recursive] {
+                    used.extend(list.iter().copied());
+                }
+            }
+            Ask::Refused(ask, ..) => ask.paths(used),
+            _ => {}
+        }
+    }
+
     /// Returns whether the leader prepares it and assigns a zxid. `closeSession` goes to the leader too, and is
     /// prepared differently.
     pub(crate) fn is_write(&self) -> bool {
@@ -144,7 +164,7 @@ impl Ask {
     }
 
     /// Returns whether success has no reply: a server fails to serialize the reply to a `check` outside of a multi.
-    pub(crate) fn is_mute(&self) -> bool {
+    pub fn is_mute(&self) -> bool {
         matches!(self, Ask::Check { .. })
     }
 }

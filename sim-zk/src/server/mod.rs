@@ -14,11 +14,13 @@ mod classify;
 mod pending;
 mod prep;
 mod reads;
+mod reply_size;
 mod watch_tables;
 mod watches;
 
 pub(crate) use classify::{kind_of, outcome_of};
 pub(crate) use prep::{Prep, refused_for_session};
+pub use reply_size::ReplySize;
 
 use crate::acl::{Identity, add_identity};
 use crate::injected_bug::InjectedBug;
@@ -204,6 +206,12 @@ impl Replica {
         self.watches
             .iter()
             .map(|(table, path, conn, mode)| (table, path, self.session_of(conn).unwrap_or_default(), mode))
+    }
+
+    /// Returns the connections that have ever armed a watch on data, with their sessions and the paths that they watch.
+    pub(crate) fn watchers(&self) -> impl Iterator<Item = (SessionId, impl Iterator<Item = PathId>)> {
+        let all = self.watches.of(Table::Data).by_watcher();
+        all.map(move |(conn, paths)| (self.session_of(conn).unwrap_or_default(), paths))
     }
 
     /// Returns the open sessions, with their original timeouts.

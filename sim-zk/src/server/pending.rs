@@ -5,7 +5,7 @@
 
 use crate::acl::Acl;
 use crate::message::Code;
-use crate::paths::{PathId, Paths};
+use crate::paths::{PathId, Paths, UsedPaths};
 use crate::tree::{Tree, java_set};
 use crate::txn::Life;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -102,6 +102,12 @@ impl Pending {
             life: node.life,
             acl: node.acl.clone(),
         })
+    }
+
+    /// Adds the paths of all records.
+    pub(super) fn paths(&self, used: &mut UsedPaths) {
+        used.extend(self.heads.keys().copied());
+        used.extend(self.records.iter().map(|record| record.path));
     }
 
     /// Returns the number of the current record of a path.

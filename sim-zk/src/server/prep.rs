@@ -8,7 +8,7 @@ use super::{Replica, Settings};
 use crate::acl::{Acl, Identity, perms};
 use crate::injected_bug::InjectedBug;
 use crate::message::{Ask, AskOp, Code, Content, CreateForm, Creation, Refusal};
-use crate::paths::{PathId, Paths};
+use crate::paths::{PathId, Paths, UsedPaths};
 use crate::tree::Tree;
 use crate::txn::{Body, CLOSE_BYTES, Change, Life};
 use std::collections::BTreeMap;
@@ -24,6 +24,12 @@ pub(crate) struct Prep {
 }
 
 impl Prep {
+    /// Adds the paths that it remembers.
+    pub(crate) fn paths(&self, used: &mut UsedPaths) {
+        self.pending.paths(used);
+        used.extend(self.recount.iter().flat_map(BTreeMap::keys).copied());
+    }
+
     /// Creates the state of a new leader, with an injected bug if any.
     pub(crate) fn with(bug: Option<InjectedBug>) -> Self {
         let recount = (bug == Some(InjectedBug::RecountsChildren)).then(BTreeMap::new);

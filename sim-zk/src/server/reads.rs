@@ -6,7 +6,7 @@ use crate::acl::perms;
 use crate::injected_bug::InjectedBug;
 use crate::message::{Answer, Ask, Code, ConnId, Found, ReadOp, Refusal, Table, Tag, WatchMode};
 use crate::observer::SimEvent;
-use crate::paths::PathId;
+use crate::paths::{NULL, PathId};
 use crate::tree::Znode;
 use zk_recipes::zk::SessionId;
 
@@ -72,7 +72,7 @@ impl Replica {
             Ask::AddWatch { path, mode } => {
                 let mode = match mode {
                     0 => WatchMode::Persistent,
-                    1 => WatchMode::Recursive,
+                    1 if env.paths.text(*path) != NULL => WatchMode::Recursive,
                     _ => return Err(Code::MarshallingError),
                 };
                 for table in [Table::Data, Table::Child] {

@@ -56,6 +56,8 @@ pub(super) struct Hit {
 pub(super) struct WatchTable {
     modes: BTreeMap<(PathId, ConnId), WatchMode>,
     paths_of: BTreeSet<(ConnId, PathId)>,
+    /// The connections that have ever armed a watch here: a server lists them until they end (`WatchManager.watch2Paths`).
+    watchers: BTreeSet<ConnId>,
     /// The number of recursive watches: without any, parents need not be searched.
     recursive: usize,
 }
@@ -71,6 +73,7 @@ impl WatchTable {
         self.recursive += usize::from(mode == WatchMode::Recursive);
         self.recursive -= usize::from(before == Some(WatchMode::Recursive));
         self.paths_of.insert((conn, path));
+        self.watchers.insert(conn);
         before != Some(mode)
     }
 
@@ -89,7 +92,16 @@ impl WatchTable {
         for path in &paths {
             self.disarm(*path, conn);
         }
+        self.watchers.remove(&conn);
         paths
+    }
+
+    /// Returns the connections that have ever armed a watch, each with the paths that it watches.
+    pub(super) fn by_watcher(&self) -> impl Iterator<Item = (ConnId, impl Iterator<Item = PathId>)> {
+        self.watchers.iter().map(move |conn| {
+            let all = (*conn, PathId::ROOT)..=(*conn, PathId::NONE);
+            (*conn, self.paths_of.range(all).map(|(_, path)| *path))
+        })
     }
 
     fn at(&self, path: PathId) -> impl Iterator<Item = (ConnId, WatchMode)> {

@@ -4,7 +4,7 @@ use super::watch_tables::NoSlash;
 use super::{Replica, ReplicaEnv};
 use crate::injected_bug::InjectedBug;
 use crate::message::{Answer, Code, ConnId, Down, Table, WatchMode, Watching};
-use crate::paths::PathId;
+use crate::paths::{NULL, PathId};
 
 use crate::observer::SimEvent;
 use zk_recipes::zk::{EventKind, SessionId};
@@ -60,8 +60,13 @@ impl Replica {
         env: &mut ReplicaEnv<'_>,
     ) -> Result<Answer, Code> {
         let mut found = false;
+        let is_null = env.paths.text(path) == NULL;
         for table in tables_of(kind)? {
             if self.watches.of_mut(*table).disarm(path, conn) {
+                if is_null {
+                    // ZooKeeper fails once it has removed the watch.
+                    return Err(Code::MarshallingError);
+                }
                 found = true;
                 let server = env.server;
                 env.emit(SimEvent::Disarmed { server, session, conn: conn.0, table: *table, path });

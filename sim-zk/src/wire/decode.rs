@@ -5,7 +5,7 @@
 use super::{MAX_FRAME_BYTES, password};
 use crate::acl::{Acl, AclEntry, perms};
 use crate::message::{Ask, AskOp, Content, CreateForm, Creation, Password, ReadOp, Tag, Up, Watching};
-use crate::paths::{PathId, Paths};
+use crate::paths::{NULL, PathId, Paths};
 use std::sync::Arc;
 use zk_recipes::wire::jute::In;
 use zk_recipes::wire::number;
@@ -97,8 +97,10 @@ impl Body<'_, '_> {
             number::GET_EPHEMERALS => Ask::Ephemerals { prefix: self.text()? },
             number::MULTI_READ => Ask::MultiRead(self.multi_read()?),
             number::SYNC => Ask::Sync { path: self.path_or_empty()? },
-            number::ADD_WATCH => Ask::AddWatch { path: self.path_or_empty()?, mode: self.from.int()? },
-            number::REMOVE_WATCHES => Ask::RemoveWatches { path: self.path()?, kind: self.from.int()? },
+            number::ADD_WATCH => Ask::AddWatch { path: self.path_or_null()?, mode: self.from.int()? },
+            number::REMOVE_WATCHES => {
+                Ask::RemoveWatches { path: self.path_or_null()?, kind: self.from.int()? }
+            }
             number::CHECK_WATCHES => Ask::CheckWatches { path: self.path()?, kind: self.from.int()? },
             number::SET_WATCHES | number::SET_WATCHES_2 => Ask::SetWatches(Box::new(self.watching(op)?)),
             number::WHO_AM_I => Ask::WhoAmI,
@@ -116,6 +118,12 @@ impl Body<'_, '_> {
     fn path_or_empty(&mut self) -> Option<PathId> {
         let text = self.from.text()?.unwrap_or_default();
         Some(self.paths.intern(&text))
+    }
+
+    /// Decodes a path where ZooKeeper looks null up like any text.
+    fn path_or_null(&mut self) -> Option<PathId> {
+        let text = self.from.text()?;
+        Some(self.paths.intern(text.as_deref().unwrap_or(NULL)))
     }
 
     fn paths(&mut self) -> Option<Vec<PathId>> {

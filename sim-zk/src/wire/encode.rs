@@ -1,7 +1,8 @@
 //! Encoding of server packets into frames.
 
+use super::Frame;
 use crate::acl::{Acl, AclEntry, perms};
-use crate::message::{Answer, Code, Found, OpAnswer, Password, Refusal};
+use crate::message::{Answer, Bytes, Code, Content, Found, OpAnswer, Password, Refusal};
 use crate::paths::{PathId, Paths};
 use zk_recipes::wire::jute::Out;
 use zk_recipes::wire::number;
@@ -37,12 +38,15 @@ pub(super) fn notification(kind: EventKind, path: &str) -> Vec<u8> {
     out.done()
 }
 
+/// The length from which the data of a znode is shared with the tree, and not copied into the frame, in bytes.
+const SHARED_FROM: usize = 16 << 10;
+
 /// Encodes a reply: a header, and a body unless the whole request was refused.
-pub(super) fn reply(xid: i32, zxid: i64, result: Result<&Answer, &Refusal>, paths: &Paths) -> Vec<u8> {
-    let mut out = Out::default();
+pub(super) fn reply(xid: i32, zxid: i64, result: Result<&Answer, &Refusal>, paths: &Paths) -> Frame {
+    let (mut out, mut shared) = (Out::default(), Vec::new());
     out.int(xid).long(zxid);
     match result {
-        Ok(answer) => body(out.int(0), answer, paths),
+        Ok(answer) => body(out.int(0), &mut shared, answer, paths),
         Err(Refusal::All(code)) => _ = out.int(code.number()),
         Err(Refusal::Multi { index, of, code }) => {
             out.int(0);
@@ -59,15 +63,32 @@ pub(super) fn reply(xid: i32, zxid: i64, result: Result<&Answer, &Refusal>, path
             end(&mut out);
         }
     }
-    out.done()
+    Frame { bytes: out.done(), shared }
 }
 
-fn body(out: &mut Out, answer: &Answer, paths: &Paths) {
+/// Encodes data, or leaves it out and notes the place where it belongs.
+fn data(out: &mut Out, shared: &mut Shared, content: &Content) {
+    match content {
+        Some(bytes) if bytes.len() >= SHARED_FROM => {
+            out.int(i32::try_from(bytes.len()).unwrap_or(i32::MAX));
+            shared.push((out.as_bytes().len(), bytes.clone()));
+        }
+        _ => _ = out.buffer(content.as_deref()),
+    }
+}
+
+/// Data that is left out, each with its place.
+type Shared = Vec<(usize, Bytes)>;
+
+fn body(out: &mut Out, shared: &mut Shared, answer: &Answer, paths: &Paths) {
     match answer {
         Answer::Path(path) => _ = out.text(paths.text(*path)),
         Answer::Created { path, stat } => _ = out.text(paths.text(*path)).stat(stat),
         Answer::Stat(stat) => _ = out.stat(stat),
-        Answer::Data(data, stat) => _ = out.buffer(data.as_deref()).stat(stat),
+        Answer::Data(content, stat) => {
+            data(out, shared, content);
+            out.stat(stat);
+        }
         Answer::Children(children, stat) => {
             names(out, children, paths);
             if let Some(stat) = stat {
@@ -84,7 +105,7 @@ fn body(out: &mut Out, answer: &Answer, paths: &Paths) {
         }
         Answer::Many(results) => {
             for result in results {
-                found(out, result, paths);
+                found(out, shared, result, paths);
             }
             end(out);
         }
@@ -130,11 +151,12 @@ fn error(out: &mut Out, code: i32) {
     out.int(number::ERROR).bool(false).int(code).int(code);
 }
 
-fn found(out: &mut Out, result: &Result<Found, Code>, paths: &Paths) {
+fn found(out: &mut Out, shared: &mut Shared, result: &Result<Found, Code>, paths: &Paths) {
     match result {
-        Ok(Found::Data(data, stat)) => {
+        Ok(Found::Data(content, stat)) => {
             header(out, number::GET_DATA);
-            out.buffer(data.as_deref()).stat(stat);
+            data(out, shared, content);
+            out.stat(stat);
         }
         Ok(Found::Children(children)) => {
             header(out, number::GET_CHILDREN);

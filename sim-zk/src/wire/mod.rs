@@ -20,7 +20,7 @@ mod tests;
 
 pub use password::password;
 
-use crate::message::{Answer, Ask, Down, Up};
+use crate::message::{Answer, Ask, Bytes, Down, Up};
 use crate::paths::Paths;
 use std::collections::BTreeSet;
 
@@ -34,6 +34,66 @@ pub struct Codec {
     knows_read_only: bool,
     /// The xids of pending `addWatch` requests, whose replies have a body of their own.
     arming: BTreeSet<i32>,
+}
+
+/// A frame to a client. Large data of znodes is not copied into it.
+#[derive(Clone, Debug, Default)]
+pub struct Frame {
+    bytes: Vec<u8>,
+    /// Data that belongs between these bytes, each with its place among them, in order.
+    shared: Vec<(usize, Bytes)>,
+}
+
+/// A part of a [`Frame`].
+#[derive(Clone, Copy, Debug)]
+pub enum Piece<'a> {
+    /// Bytes that were made for the frame.
+    Own(&'a [u8]),
+    /// The data of a znode.
+    Shared(&'a Bytes),
+}
+
+impl From<Vec<u8>> for Frame {
+    fn from(bytes: Vec<u8>) -> Self {
+        Frame { bytes, shared: Vec::new() }
+    }
+}
+
+impl Frame {
+    /// Returns the length of the whole frame, in bytes.
+    pub fn length(&self) -> usize {
+        self.bytes.len() + self.shared.iter().map(|(_, data)| data.len()).sum::<usize>()
+    }
+
+    /// Returns the whole frame if no data is left out of it.
+    pub fn whole(&self) -> Option<&[u8]> {
+        self.shared.is_empty().then_some(&self.bytes)
+    }
+
+    /// Returns the parts in order.
+    pub fn pieces(&self) -> impl Iterator<Item = Piece<'_>> {
+        let starts = std::iter::once(0).chain(self.shared.iter().map(|(at, _)| *at));
+        let ends = self.shared.iter().map(|(at, _)| *at).chain([self.bytes.len()]);
+        let data = self.shared.iter().map(|(_, data)| Piece::Shared(data)).map(Some).chain([None]);
+        starts.zip(ends).zip(data).flat_map(|((start, end), data)| {
+            [Some(Piece::Own(&self.bytes[start..end])), data].into_iter().flatten()
+        })
+    }
+
+    /// Returns the frame in one piece.
+    pub fn into_bytes(self) -> Vec<u8> {
+        if self.shared.is_empty() {
+            return self.bytes;
+        }
+        let mut whole = Vec::with_capacity(self.length());
+        for piece in self.pieces() {
+            whole.extend_from_slice(match piece {
+                Piece::Own(bytes) => bytes,
+                Piece::Shared(data) => data,
+            });
+        }
+        whole
+    }
 }
 
 impl Codec {
@@ -53,22 +113,27 @@ impl Codec {
         up
     }
 
-    /// Encodes a packet; `None` for the end of the stream, which is not a frame.
+    /// Encodes a packet in one piece; `None` for the end of the stream, which is not a frame.
     pub fn frame(&mut self, down: &Down, paths: &Paths) -> Option<Vec<u8>> {
+        self.frame_in_pieces(down, paths).map(Frame::into_bytes)
+    }
+
+    /// Encodes a packet; `None` for the end of the stream, which is not a frame.
+    pub fn frame_in_pieces(&mut self, down: &Down, paths: &Paths) -> Option<Frame> {
         Some(match down {
             Down::Connected { session, timeout, password } => {
                 let read_only = self.knows_read_only.then_some(false);
-                encode::welcome(*session, *timeout, password, read_only)
+                encode::welcome(*session, *timeout, password, read_only).into()
             }
             Down::Reply { xid, zxid, result } => {
                 let mut frame = encode::reply(*xid, *zxid, result.as_ref(), paths);
                 if self.arming.remove(xid) && matches!(result, Ok(Answer::Nothing)) {
                     // `FinalRequestProcessor` replies with an `ErrorResponse` without an error.
-                    frame.extend(0i32.to_be_bytes());
+                    frame.bytes.extend(0i32.to_be_bytes());
                 }
                 frame
             }
-            Down::Notify { kind, path } => encode::notification(*kind, paths.text(*path)),
+            Down::Notify { kind, path } => encode::notification(*kind, paths.text(*path)).into(),
             Down::Fin => return None,
         })
     }

@@ -30,6 +30,9 @@ pub(super) struct Conn {
     arrived: VecDeque<Down>,
 }
 
+/// The packets for which a connection has room when nothing is in flight.
+pub(super) const FEW: usize = 64;
+
 impl Conn {
     /// Returns a connection that has ended on both sides.
     pub(super) fn gone() -> Self {
@@ -58,6 +61,11 @@ impl Conn {
     /// Returns whether both sides have closed it and nothing is in flight.
     pub(super) fn is_gone(&self) -> bool {
         !self.client_open && !self.server_open && self.up.packets.is_empty() && self.down.packets.is_empty()
+    }
+
+    /// Returns whether nothing is in flight, and nothing has arrived that was not taken.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.up.packets.is_empty() && self.down.packets.is_empty() && self.arrived.is_empty()
     }
 
     /// Returns whether a notification is in flight.
@@ -367,6 +375,7 @@ impl World {
         let arrived = &mut self.conns.get_mut(id)?.arrived;
         let packet = arrived.pop_front();
         if arrived.is_empty() {
+            arrived.shrink_to(FEW);
             self.arrivals.remove(&id);
             self.free_if_gone(id);
         }

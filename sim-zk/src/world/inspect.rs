@@ -3,7 +3,9 @@
 use super::{HandleId, World};
 use crate::config::Config;
 use crate::ensemble::Member;
+use crate::message::{Ask, ConnId};
 use crate::paths::Paths;
+use crate::server::ReplySize;
 use crate::session::ClientSession;
 use zk_recipes::zk::SessionId;
 
@@ -118,6 +120,12 @@ impl World {
         self.members.iter().max_by_key(|member| member.replica.applied).expect("there is a server")
     }
 
+    /// Returns the size of the answer that a connection would get to a read now. Counting ends where it is larger than `limit`.
+    pub fn reply_size(&self, conn: ConnId, ask: &Ask, limit: usize) -> ReplySize {
+        let server = usize::from(self.conn(conn).server);
+        self.members[server].replica.reply_size(conn, ask, limit, &self.paths)
+    }
+
     /// Returns the znodes of the server that has applied most, with their owners.
     pub fn znodes(&self) -> impl Iterator<Item = (&str, SessionId)> {
         let owner = |path| self.foremost().replica.tree.get(path).map(|node| node.stat().ephemeral_owner);
@@ -129,6 +137,35 @@ impl World {
     pub fn watches(&self) -> impl Iterator<Item = (&str, SessionId)> {
         let all = self.members.iter().flat_map(|member| member.replica.watches());
         all.map(|(_, path, session, _)| (self.paths.text(path), session))
+    }
+
+    /// Returns the connections of a server that have ever armed a watch on data, as their sessions, and the paths that each watches.
+    pub fn watchers(&self, server: u8) -> impl Iterator<Item = (SessionId, impl Iterator<Item = &str>)> {
+        let all = self.members[usize::from(server)].replica.watchers();
+        all.map(move |(session, paths)| (session, paths.map(move |path| self.paths.text(path))))
+    }
+
+    /// Returns the number of watches that are armed at a server.
+    pub fn watch_count(&self, server: u8) -> usize {
+        self.members[usize::from(server)].replica.watches().count()
+    }
+
+    /// Returns the znodes of one server: the path, the owner, and the length of the data in bytes.
+    pub fn znodes_of(&self, server: u8) -> impl Iterator<Item = (&str, SessionId, usize)> {
+        let all = self.members[usize::from(server)].replica.tree.iter();
+        all.map(move |(path, node)| {
+            (self.paths.text(path), node.owner(), node.data.as_ref().map_or(0, |data| data.len()))
+        })
+    }
+
+    /// Returns the sessions that a server knows, with their timeouts, in microseconds.
+    pub fn open_sessions(&self, server: u8) -> impl Iterator<Item = (SessionId, u64)> {
+        self.members[usize::from(server)].replica.sessions()
+    }
+
+    /// Returns the sessions that are alive, and when each expires unless its client is heard; `None` if that server does not lead.
+    pub fn deadlines(&self, server: u8) -> Option<impl Iterator<Item = (u64, SessionId)>> {
+        Some(self.members[usize::from(server)].leading()?.tracker.deadlines())
     }
 
     /// Returns whether the session is alive at the leader.

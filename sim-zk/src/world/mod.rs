@@ -13,6 +13,7 @@
 //! | `elections` | leader election |
 //! | `clock` | the clocks of clients |
 //! | `faults`, `injection_points` | the effects of faults; the points at which they are injected |
+//! | `forgetting` | paths that nobody speaks of any more |
 //! | `inspect` | read access from outside |
 //! | `interleaving` | interleaving mode, for exhaustive exploration |
 //! | `observations`, `state_digest` | what client code has observed; the fingerprint of a state |
@@ -23,6 +24,7 @@ mod conn_table;
 mod connections;
 mod elections;
 mod faults;
+mod forgetting;
 mod injection_points;
 mod inspect;
 mod interleaving;
@@ -231,7 +233,7 @@ impl World {
     ) -> R {
         let (mut outbox, mut post) = (std::mem::take(&mut self.outbox), std::mem::take(&mut self.post));
         let member = &mut self.members[usize::from(id)];
-        let (looked, logged) = (member.is_looking(), member.log.len());
+        let (looked, is_long) = (member.is_looking(), member.log.is_long());
         context.chooser.about(Victim::Server(id));
         let mut env = Env {
             now: self.now,
@@ -254,11 +256,13 @@ impl World {
         for (to, packet) in post.drain(..) {
             self.post(id, to, packet);
         }
+        // One transaction may have told everybody: that room is given back.
+        outbox.shrink_to(LISTED);
         (self.outbox, self.post) = (outbox, post);
         if !looked && self.members[usize::from(id)].is_looking() {
             self.look_for_a_leader(id, context);
         }
-        if logged > LOG_KEPT {
+        if is_long {
             self.prune_logs();
         }
         self.list_member(id);
@@ -403,5 +407,5 @@ impl World {
     }
 }
 
-/// The log length above which logs are pruned.
-const LOG_KEPT: usize = 256;
+/// The packets for which there is room when there are none.
+const LISTED: usize = 1024;

@@ -1,5 +1,6 @@
 //! One direction of a link: packets in order, each with its due time and its place in the order of the world.
 
+use super::connections::FEW;
 use std::collections::VecDeque;
 
 /// A FIFO stream of packets in flight.
@@ -26,7 +27,11 @@ impl<P> Stream<P> {
 
     /// Takes the next packet.
     pub(super) fn pop(&mut self) -> Option<P> {
-        self.packets.pop_front().map(|(.., packet)| packet)
+        let next = self.packets.pop_front();
+        if self.packets.is_empty() {
+            self.packets.shrink_to(FEW);
+        }
+        next.map(|(.., packet)| packet)
     }
 
     /// Returns the next packet.

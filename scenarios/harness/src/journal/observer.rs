@@ -4,7 +4,7 @@ use super::Journal;
 use super::words::{code, fault_kind, notify, refused, request, table, victim, watch_mode};
 use sim_zk::message::{self, Answer, Ask, Content, ReadOp, Refusal};
 use sim_zk::observer::{Observer, SessionNews, SimEvent};
-use sim_zk::paths::Paths;
+use sim_zk::paths::{PathId, Paths};
 use zk_checker::digest::{self, Digest};
 use zk_checker::history::{Code, Conn, OpId, ReqId, Request, SessionState, What, Who};
 
@@ -250,6 +250,10 @@ impl Journal {
 }
 
 impl Observer for Journal {
+    fn on_forgotten(&mut self, paths: &[PathId]) {
+        self.forget(paths);
+    }
+
     fn remembered(&self, now: u64) -> u128 {
         self.remembered.as_ref().map_or(0, |remembered| remembered.digest(now))
     }

@@ -2,6 +2,7 @@
 //!
 //! | module | content |
 //! |---|---|
+//! | `turns` | whose turn it is to be answered, and for whom there is room |
 //! | `packets` | what clients send and are sent, and what faults of the network do to it |
 //! | `commands` | the verbs of the control API that do something |
 //! | `questions` | those that ask |
@@ -11,23 +12,28 @@ mod beliefs;
 mod commands;
 mod packets;
 mod questions;
+mod turns;
 
 use crate::clients::{ClientId, Clients};
 use crate::command::{Command, Refused};
-use crate::connection::{Connection, Said};
+use crate::connection::Connection;
 use crate::control::Answer;
+use crate::figures::Figures;
+use crate::memory::Memory;
 use crate::network::Network;
+use crate::outgoing::Outgoing;
 use crate::recorder::Recorder;
-use crate::words;
 use beliefs::Beliefs;
 use commands::Awaited;
 use sim_zk::fault::Fault;
 use sim_zk::message::ConnId;
+use sim_zk::paths::UsedPaths;
 use sim_zk::raw::Raw;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::SocketAddr;
 use std::sync::mpsc;
 use std::time::Duration;
+use turns::Turns;
 
 /// Something that is due at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,6 +42,8 @@ enum Timer {
     Release(usize),
     /// A fault of a client's network ends.
     Mended(usize, Fault),
+    /// A connection may have said nothing for too long.
+    Silent(usize),
 }
 
 /// What a front is made of.
@@ -69,7 +77,13 @@ pub(crate) struct Front {
     /// Connections that may have something to send.
     outgoing: Vec<usize>,
     /// Connections that have ended, with what is still to be sent on them.
-    over: Vec<(usize, Vec<u8>)>,
+    over: Vec<(usize, Outgoing)>,
+    turns: Turns,
+    memory: Memory,
+    /// What each member counts of its requests.
+    figures: Vec<Figures>,
+    /// When clients were last looked at that rest while others wait for memory, in microseconds.
+    relieved: u64,
     clients: Clients,
     network: Network,
     recorder: Recorder,
@@ -87,7 +101,9 @@ pub(crate) struct Front {
 impl Front {
     /// The front of a world without connections.
     pub fn new(parts: Parts) -> Front {
+        let servers = parts.raw.world().config().servers;
         Front {
+            figures: vec![Figures::default(); usize::from(servers)],
             raw: parts.raw,
             addresses: parts.addresses,
             connections: Vec::new(),
@@ -96,6 +112,9 @@ impl Front {
             by_conn: BTreeMap::new(),
             outgoing: Vec::new(),
             over: Vec::new(),
+            turns: Turns::default(),
+            memory: Memory::default(),
+            relieved: 0,
             clients: Clients::default(),
             network: parts.network,
             recorder: parts.recorder,
@@ -118,17 +137,17 @@ impl Front {
         if self.connections.len() - self.free.len() >= self.most_connections {
             return None;
         }
-        let connection = Some(Connection::new(server, peer));
-        match self.free.pop() {
-            Some(number) => {
-                self.connections[number] = connection;
-                Some(number)
-            }
-            None => {
-                self.connections.push(connection);
-                Some(self.connections.len() - 1)
-            }
+        let mut connection = Connection::new(server, peer);
+        connection.established = self.raw.now();
+        connection.silent_until = turns::silence_from(self.raw.now());
+        let until = connection.silent_until;
+        let number = self.free.pop().unwrap_or(self.connections.len());
+        match self.connections.get_mut(number) {
+            Some(free) => *free = Some(connection),
+            None => self.connections.push(Some(connection)),
         }
+        self.timers.insert((until, Timer::Silent(number)));
+        Some(number)
     }
 
     /// An open connection.
@@ -142,7 +161,7 @@ impl Front {
     }
 
     /// Takes the connections that have ended, with what is still to be sent on them. Their numbers are given to others afterwards.
-    pub fn take_over(&mut self) -> Vec<(usize, Vec<u8>)> {
+    pub fn take_over(&mut self) -> Vec<(usize, Outgoing)> {
         let over = std::mem::take(&mut self.over);
         self.free.extend(over.iter().map(|(number, _)| *number));
         over
@@ -158,12 +177,15 @@ impl Front {
     pub fn advance(&mut self, until: u64) {
         self.pass_time(until);
         self.deliver();
+        self.begin_turn();
+        self.take_turns();
         let now = self.raw.now();
         while self.timers.first().is_some_and(|(due, _)| *due <= now) {
             let (_, timer) = self.timers.pop_first().expect("it is the first");
             match timer {
                 Timer::Release(number) => self.release(number),
                 Timer::Mended(client, fault) => self.mended(ClientId(client), fault),
+                Timer::Silent(number) => self.silence(number),
             }
         }
         while self.plan.front().is_some_and(|(due, _)| *due <= now) {
@@ -175,41 +197,30 @@ impl Front {
         }
         self.pass_time(until);
         self.deliver();
+        self.forget_paths();
+    }
+
+    /// Forgets the names of znodes that are gone, now and then.
+    fn forget_paths(&mut self) {
+        if !self.raw.may_forget_paths() {
+            return;
+        }
+        let mut used = UsedPaths::default();
+        if self.connections.iter().flatten().all(|connection| connection.paths(&mut used)) {
+            self.raw.forget_paths(used);
+        }
     }
 
     /// When something is due next, in microseconds since the start.
     pub fn due(&mut self) -> Option<u64> {
         let dues = [
+            self.turn_due(),
             self.raw.due(),
             self.timers.first().map(|(due, _)| *due),
             self.plan.front().map(|(due, _)| *due),
             self.awaited.iter().map(|awaited| awaited.deadline).min(),
         ];
         dues.into_iter().flatten().min()
-    }
-
-    /// Takes bytes of a client, and hands what it said to the world.
-    pub fn receive(&mut self, number: usize, bytes: &[u8]) {
-        let Some(connection) = self.connection(number) else { return };
-        connection.take(bytes);
-        while let Some(connection) = &mut self.connections[number]
-            && let Some(said) = connection.next(self.raw.paths())
-        {
-            match said {
-                Said::Hello(hello) => self.greet(number, hello),
-                Said::Packets(packets) => self.send_up(number, packets),
-                Said::Word(word) => {
-                    let server = connection.server;
-                    let of_member = self.connections.iter().flatten().filter(|of| of.server == server);
-                    let lines: Vec<String> = of_member.map(Connection::line).collect();
-                    let text = words::answer(word, server, &lines, &self.raw);
-                    let connection = self.connections[number].as_mut().expect("it has said a word");
-                    connection.queue_text(&text);
-                    connection.ends = true;
-                    self.outgoing.push(number);
-                }
-            }
-        }
     }
 }
 

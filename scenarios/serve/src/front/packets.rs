@@ -2,6 +2,8 @@
 
 use super::{Front, Timer};
 use crate::clients::{ClientId, Fate, InFlight};
+use crate::figures::letters;
+use crate::memory::Held;
 use crate::network::{Missed, Request, Strike};
 use sim_zk::fault::Fault;
 use sim_zk::message::{Answer, Ask, ConnId, Down, Tag, Up};
@@ -11,6 +13,7 @@ use sim_zk::world::World;
 use std::collections::BTreeSet;
 use zk_checker::history::{Code, Conn, OpId, ReqId, SessionState, Victim, What, Who};
 use zk_harness::journal::{self, fault_kind, notify};
+use zk_recipes::wire::number;
 use zk_recipes::zk::SessionId;
 
 /// What becomes of a request.
@@ -78,27 +81,32 @@ impl Front {
         }
     }
 
-    /// Takes later packets.
-    pub(super) fn send_up(&mut self, number: usize, packets: Vec<Up>) {
-        let mut leaving = Vec::with_capacity(packets.len());
-        for mut packet in packets {
-            let next = match &mut packet {
-                Up::Request { xid, ask, tag } if *ask != Ask::Ping => self.ask(number, *xid, ask, tag),
-                _ => Next::Goes,
-            };
-            if !matches!(next, Next::Lost) {
-                leaving.push(packet);
+    /// Lets a packet leave that takes so many bytes with its answer. Says whether others may follow: otherwise the connection breaks.
+    pub(super) fn sets_out(
+        &mut self,
+        number: usize,
+        packet: &mut Up,
+        bytes: usize,
+        leaving: &mut Vec<Up>,
+    ) -> bool {
+        let next = match packet {
+            Up::Request { ask: Ask::Ping, .. } => {
+                if let Some(connection) = &mut self.connections[number] {
+                    connection.pings += 1;
+                }
+                Next::Goes
             }
-            if !matches!(next, Next::Goes) {
-                self.leave(number, leaving);
-                return self.break_off(number);
-            }
+            Up::Request { xid, ask, tag } => self.ask(number, *xid, ask, tag, bytes),
+            _ => Next::Goes,
+        };
+        if !matches!(next, Next::Lost) {
+            leaving.push(std::mem::replace(packet, Up::Fin));
         }
-        self.leave(number, leaving);
+        matches!(next, Next::Goes)
     }
 
     /// Writes a request down, and says what becomes of it.
-    fn ask(&mut self, number: usize, xid: i32, ask: &mut Ask, tag: &mut Tag) -> Next {
+    fn ask(&mut self, number: usize, xid: i32, ask: &mut Ask, tag: &mut Tag, bytes: usize) -> Next {
         let Some(connection) = &mut self.connections[number] else { return Next::Lost };
         let Some(client) = connection.client else { return Next::Goes };
         let (kind, path, at) = (ask.kind(), ask.path(), self.raw.now());
@@ -122,7 +130,11 @@ impl Front {
         });
         let req = req.unwrap_or(ReqId(0));
         *tag = Tag { req: req.0, op: 0, cleanup: is_of_library };
-        connection.in_flight.push_back(InFlight { xid, req, kind, fate: None });
+        // What is not answered if it succeeds is not awaited.
+        if !ask.is_mute() {
+            connection.awaited += bytes;
+            connection.in_flight.push_back(InFlight { xid, req, kind, bytes, at, fate: None });
+        }
         let of = self.clients.get_mut(client);
         of.requests += 1;
         if self.network.is_calm() {
@@ -146,6 +158,7 @@ impl Front {
                 *ask = Ask::Refused(Box::new(refused), code, at);
                 Next::Goes
             }
+            Strike::Reply(_) if ask.is_mute() => Next::Goes,
             Strike::Reply(fate) => {
                 if let Some(asked) = self.connections[number].as_mut().and_then(|of| of.in_flight.back_mut())
                 {
@@ -161,7 +174,10 @@ impl Front {
     }
 
     /// Hands packets to the server, or keeps them back while the client is cut off.
-    fn leave(&mut self, number: usize, packets: Vec<Up>) {
+    pub(super) fn leave(&mut self, number: usize, packets: Vec<Up>) {
+        if packets.is_empty() {
+            return;
+        }
         let Some(connection) = &mut self.connections[number] else { return };
         let until = connection.client.map_or(0, |client| self.clients.get(client).muted);
         if until <= self.raw.now() && connection.early.is_empty() {
@@ -214,6 +230,7 @@ impl Front {
             {
                 self.tell(number, down);
             }
+            self.look_again(number);
             self.outgoing.push(number);
         }
         if waits_up && greeted <= now {
@@ -232,7 +249,10 @@ impl Front {
                     self.send_down(number, down);
                 }
             }
-            self.outgoing.extend(number);
+            if let Some(number) = number {
+                self.look_again(number);
+                self.outgoing.push(number);
+            }
         }
     }
 
@@ -281,23 +301,50 @@ impl Front {
         }
     }
 
-    /// Writes down what a client is told, and tells it.
+    /// Writes down what a client is told, and tells it. It is looked at again afterwards.
     fn tell(&mut self, number: usize, down: Down) {
         if let Some(client) = self.connections[number].as_ref().and_then(|connection| connection.client) {
             self.write_down(number, client, &down);
         }
         let Some(connection) = &mut self.connections[number] else { return };
-        match connection.codec.frame(&down, self.raw.world().paths()) {
-            Some(frame) => connection.queue(&frame),
-            None => connection.ends = true,
+        let now = self.raw.now();
+        if connection.unsent().is_empty() {
+            connection.moved = now;
         }
+        let is_ping = matches!(down, Down::Reply { xid: number::PING_XID, .. });
+        connection.pings = connection.pings.saturating_sub(usize::from(is_ping));
+        let length = connection.queue(&down, self.raw.world().paths(), &mut self.memory);
+        let figures = &mut self.figures[usize::from(connection.server)];
+        if let Some(length) = length {
+            figures.sent += 1;
+            figures.made(length);
+        }
+        match down {
+            Down::Connected { session, timeout, .. } if timeout > 0 => {
+                connection.session = Some((session, timeout));
+                let (took, zxid) =
+                    (now - connection.established, self.raw.world().applied(connection.server));
+                self.answered(number, letters(Kind::Connect), 0, zxid, took);
+            }
+            Down::Reply { xid, zxid, .. } if is_ping => {
+                self.answered(number, letters(Kind::Ping), xid, zxid, 0)
+            }
+            _ => {}
+        }
+    }
+
+    /// Counts an answer, for its connection and its server.
+    fn answered(&mut self, number: usize, op: &'static str, xid: i32, zxid: i64, took: u64) {
+        let now = self.raw.now();
+        let Some(connection) = &mut self.connections[number] else { return };
+        connection.figures.answered(op, xid, zxid, took, now);
+        self.figures[usize::from(connection.server)].answered(op, xid, zxid, took, now);
     }
 
     fn write_down(&mut self, number: usize, client: ClientId, down: &Down) {
         let Some(connection) = &mut self.connections[number] else { return };
         let (who, at) = (Who::Client(client.0 as u16), self.raw.now());
         let conn = connection.conn.map_or(Conn(0), journal_conn);
-        let paths = self.raw.world().paths();
         match down {
             Down::Connected { session, timeout, .. } => {
                 let server = connection.server;
@@ -328,6 +375,8 @@ impl Front {
                     return;
                 };
                 let asked = connection.in_flight.remove(at_index).expect("it was found");
+                connection.awaited -= asked.bytes;
+                self.answered(number, letters(asked.kind), *xid, *zxid, at - asked.at);
                 let session = self.clients.get(client).session;
                 let closes = asked.kind == Kind::CloseSession;
                 if closes {
@@ -338,6 +387,7 @@ impl Front {
                 }
                 let code =
                     result.as_ref().err().map_or(Code::Ok, |refusal| journal::code(Some(refusal.code())));
+                let paths = self.raw.world().paths();
                 self.recorder.write(|journal| {
                     let none = OpId(0);
                     journal.note(
@@ -364,6 +414,7 @@ impl Front {
             }
             Down::Notify { kind, path } => {
                 let session = self.clients.get(client).session;
+                let paths = self.raw.world().paths();
                 self.recorder.write(|journal| {
                     let (session, path) = (journal.session(session), journal.path(*path, paths));
                     let notice = What::Notice { session, kind: notify(*kind), path, conn };
@@ -399,6 +450,7 @@ impl Front {
         let Some(connection) = &mut self.connections[number] else { return };
         let Some(client) = connection.client else { return };
         let in_flight = std::mem::take(&mut connection.in_flight);
+        connection.awaited = 0;
         let of = self.clients.get_mut(client);
         let is_latest = of.connection == Some(number);
         if is_latest {
@@ -423,7 +475,10 @@ impl Front {
     /// Ends a connection. The world hears of it as of the end of the stream.
     fn forget(&mut self, number: usize) {
         let Some(mut connection) = self.connections[number].take() else { return };
-        self.over.push((number, connection.take_unsent()));
+        let mut rest = connection.take_outgoing();
+        rest.detach(&mut self.memory);
+        self.memory.settle(&mut connection.counted, Held::default());
+        self.over.push((number, rest));
         if let Some(conn) = connection.conn {
             self.by_conn.remove(&conn);
             self.raw.cut(conn, false);

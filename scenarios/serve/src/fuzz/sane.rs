@@ -85,16 +85,21 @@ impl Bench {
                 return;
             }
             for (number, rest) in over {
-                self.told.entry(number).or_default().extend(rest);
+                let told = self.told.entry(number).or_default();
+                rest.rest().for_each(|piece| told.extend_from_slice(piece));
             }
             for number in outgoing {
-                let Some(connection) = self.front.connection(number) else { continue };
-                let bytes = connection.unsent().to_vec();
-                connection.wrote(bytes.len());
-                let is_over = connection.is_over();
-                self.told.entry(number).or_default().extend(bytes);
-                if is_over {
-                    self.front.hang_up(number);
+                while let Some(connection) = self.front.connection(number) {
+                    let bytes = connection.unsent().to_vec();
+                    let is_over = connection.is_over();
+                    if bytes.is_empty() {
+                        if is_over {
+                            self.front.hang_up(number);
+                        }
+                        break;
+                    }
+                    self.front.wrote(number, bytes.len());
+                    self.told.entry(number).or_default().extend(bytes);
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! Replays the corpus, so that whatever a fuzzer has found stays mended.
 
+use super::sane::{Bench, Sane};
 use std::path::Path;
 
 /// Hands every file of a target's corpus to it.
@@ -28,4 +29,29 @@ fn clients_of_the_corpus_disturb_no_well_behaved_one() {
 #[test]
 fn commands_of_the_corpus_are_carried_out_or_refused() {
     replay("control", super::control);
+}
+
+#[test]
+fn a_connection_without_a_session_is_closed_10_to_20_seconds_after_its_last_byte() {
+    let second = 1_000_000;
+    let mut bench = Bench::new(1);
+    let mut sane = Sane::default();
+    sane.is_answered(&mut bench);
+    bench.pass(second);
+    let (mute, half) = (bench.connect(0).unwrap(), bench.connect(0).unwrap());
+    let mut stands = |bench: &mut Bench, seconds: u64| {
+        for _ in 0..seconds {
+            bench.pass(second);
+            sane.pings(bench);
+        }
+        [mute, half].map(|number| bench.front.connection(number).is_some())
+    };
+    assert_eq!(stands(&mut bench, 10), [true, true]);
+    bench.send(half, &[0, 0]);
+    // As a real server does, it looks every ten seconds.
+    assert_eq!(stands(&mut bench, 8), [true, true]);
+    assert_eq!(stands(&mut bench, 2), [false, true]);
+    assert_eq!(stands(&mut bench, 8), [false, true]);
+    assert_eq!(stands(&mut bench, 3), [false, false]);
+    sane.is_answered(&mut bench);
 }

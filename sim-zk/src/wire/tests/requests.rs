@@ -208,7 +208,7 @@ fn what_ends_early_or_says_nonsense_is_malformed() {
     // A list that claims to be longer than any memory.
     malformed(number::SET_WATCHES, &|out| _ = out.long(0).int(i32::MAX));
     // Null paths, where ZooKeeper stumbles over them.
-    for op in [number::EXISTS, number::DELETE, number::REMOVE_WATCHES, number::GET_ACL] {
+    for op in [number::EXISTS, number::DELETE, number::CHECK_WATCHES, number::GET_ACL] {
         malformed(op, &|out| _ = out.buffer(None).int(1).int(1));
     }
     let (ask, paths) = asked(number::SET_DATA, |out| _ = out.buffer(None).buffer(None).int(1));

@@ -1,0 +1,27 @@
+//! Paths that nobody speaks of any more: a world that serves for long would remember every name that it ever heard.
+//!
+//! Only while nothing is in flight: then the trees, the watches, the logs and what the leader is about to do name all paths in use.
+
+use super::connections::Conn;
+use super::server_links::ServerLink;
+use super::{Context, World};
+use crate::ensemble::Member;
+use crate::paths::UsedPaths;
+
+impl World {
+    /// Returns whether it is worth looking for paths that nobody speaks of, and possible now.
+    pub(crate) fn may_forget(&self) -> bool {
+        self.paths.are_many()
+            && self.sessions.is_empty()
+            && self.members.iter().all(Member::is_at_rest)
+            && self.server_links.iter().all(ServerLink::is_idle)
+            && self.conns.iter().all(|(_, conn)| Conn::is_at_rest(conn))
+    }
+
+    /// Forgets all paths but those that are used inside the world or outside of it. Their numbers are given to others.
+    pub(crate) fn forget_paths(&mut self, mut used: UsedPaths, context: &mut Context<'_>) {
+        self.members.iter().for_each(|member| member.paths(&mut used));
+        let forgotten = self.paths.forget_all_but(&used);
+        context.observer.on_forgotten(&forgotten);
+    }
+}
