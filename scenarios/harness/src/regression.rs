@@ -6,10 +6,9 @@
 use crate::recording::{Expected, Recording, Regression};
 use crate::run::Run;
 use crate::workload::Workload;
-use std::fs::OpenOptions;
-use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use zk_checker::Verdict;
+use zk_report::whole_file;
 
 /// Where they are kept, seen from the root of the repository.
 pub const FOLDER: &str = "scenarios/regressions";
@@ -100,10 +99,8 @@ pub fn keep(folder: &Path, name: &str, recorded: &Recording) -> Result<PathBuf, 
 /// If it is, or cannot be written.
 pub fn write_new(path: &Path, text: &str) -> Result<(), KeepError> {
     let name = || path.display().to_string();
-    let failed = |error: std::io::Error| match error.kind() {
-        ErrorKind::AlreadyExists => KeepError::Taken(name()),
-        _ => KeepError::Unwritable(name(), error),
-    };
-    let mut file = OpenOptions::new().write(true).create_new(true).open(path).map_err(failed)?;
-    file.write_all(text.as_bytes()).map_err(failed)
+    whole_file::write_new(path, text).map_err(|error| match error.is_there_already() {
+        true => KeepError::Taken(name()),
+        false => KeepError::Unwritable(name(), error.why),
+    })
 }

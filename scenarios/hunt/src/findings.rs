@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use zk_checker::history::History;
 use zk_checker::jsonl::Stored;
+use zk_report::whole_file;
 
 const PLAN: &str = "plan.jsonl";
 const ABOUT: &str = "finding.json";
@@ -112,9 +113,10 @@ impl Finding {
     pub fn write(&self) -> anyhow::Result<()> {
         let about = format!("{}\n", serde_json::to_string_pretty(&self.about)?);
         std::fs::create_dir_all(&self.folder)
-            .and_then(|()| std::fs::write(self.folder.join(ABOUT), about))
-            .and_then(|()| std::fs::write(self.folder.join(PLAN), self.plan.to_string()))
-            .with_context(|| format!("cannot write into {}", self.folder.display()))
+            .with_context(|| format!("cannot make {}", self.folder.display()))?;
+        whole_file::write(&self.folder.join(ABOUT), about)?;
+        whole_file::write(&self.folder.join(PLAN), self.plan.to_string())?;
+        Ok(())
     }
 
     /// Keeps the history of a try that broke the rule.

@@ -4,10 +4,11 @@ use anyhow::{Context, anyhow};
 use flate2::bufread::MultiGzDecoder;
 use flate2::{Compression, GzBuilder};
 use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use zk_checker::history::History;
 use zk_checker::jsonl::{self, Stored};
+use zk_report::whole_file::WholeFile;
 
 /// What a packed file begins with.
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
@@ -39,10 +40,10 @@ pub fn read(path: &Path) -> anyhow::Result<Stored> {
 ///
 /// The file cannot be written.
 pub fn write(path: &Path, history: &History) -> anyhow::Result<()> {
-    let written = File::create(path).and_then(|file| {
-        let mut file = GzBuilder::new().mtime(0).write(BufWriter::new(file), Compression::best());
-        jsonl::write(history, &mut file)?;
-        file.finish()?.flush()
-    });
-    written.with_context(|| format!("cannot write {}", path.display()))
+    WholeFile::over(path)?.fill(|out| {
+        let mut packed = GzBuilder::new().mtime(0).write(out, Compression::best());
+        jsonl::write(history, &mut packed)?;
+        packed.finish().map(drop)
+    })?;
+    Ok(())
 }

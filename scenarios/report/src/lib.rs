@@ -7,6 +7,8 @@
 //! 4. `model`: all of it as plain data, with texts of `words`; `page` writes it into one file, `chart` draws a slice with
 //!    letters.
 //!
+//! `whole_file` is how every part of this project writes a file.
+//!
 //! Everything is found here from the typed history and the report; the page only draws what it is given. The same run gives
 //! the same page to the byte.
 
@@ -24,6 +26,7 @@ mod model;
 mod page;
 mod slice;
 pub mod trace;
+pub mod whole_file;
 mod words;
 
 #[cfg(test)]

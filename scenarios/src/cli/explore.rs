@@ -8,7 +8,7 @@ use clap::Args;
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 use sim_zk::fault::Fault;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use zk_checker::Verdict;
@@ -17,6 +17,7 @@ use zk_harness::panics::caught;
 use zk_harness::recording::Recording;
 use zk_harness::run;
 use zk_harness::workload::Workload;
+use zk_report::whole_file;
 use zk_serve::parse_duration;
 
 /// Explore every run of a small scope: one server, two clients, one round, and every order of events. Only timers of seconds
@@ -279,8 +280,8 @@ fn write_certificates(all: &[Explored]) -> anyhow::Result<()> {
             certificate.put_among(&mut certificates);
         }
     }
-    std::fs::write(CERTIFICATES, Certificate::write_all(&certificates)?)
-        .with_context(|| format!("cannot write {CERTIFICATES}"))
+    whole_file::write(Path::new(CERTIFICATES), Certificate::write_all(&certificates)?)?;
+    Ok(())
 }
 
 fn spinner(what: &str) -> ProgressBar {

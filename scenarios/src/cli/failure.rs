@@ -10,7 +10,7 @@ use zk_harness::plan::Plan;
 use zk_harness::recording::Recording;
 use zk_harness::run::Run;
 use zk_harness::workload::Workload;
-use zk_report::trace;
+use zk_report::{trace, whole_file};
 
 /// The folder of results.
 pub(super) const RESULTS: &str = "target/sim";
@@ -37,7 +37,7 @@ pub(super) fn keep(
     };
     let write = |extension: &str, text: String| {
         let path = folder.join(format!("{run_name}.{extension}"));
-        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        whole_file::write(&path, text)?;
         anyhow::Ok(path)
     };
     let recorded = Recording::of(workload, plan, run).text();

@@ -14,6 +14,7 @@ use std::process::ExitCode;
 use zk_hunt::findings::Finding;
 use zk_hunt::page::{self, Tried};
 use zk_hunt::program::{Program, Scenario};
+use zk_report::whole_file;
 
 /// The page of findings.
 const PAGE: &str = "FINDINGS.md";
@@ -86,7 +87,7 @@ impl Hunt {
         // Half of a hunt says nothing about the other half.
         if self.write_page && !interrupt.has_come() {
             let text = page::page(&programs, &Finding::all(&self.findings)?, &read_tried(&self.findings)?);
-            std::fs::write(PAGE, text).with_context(|| format!("cannot write {PAGE}"))?;
+            whole_file::write(Path::new(PAGE), text)?;
         }
         Ok(interrupt.status(u8::from(has_failed)))
     }
@@ -170,7 +171,7 @@ fn write_tried(findings: &Path, tried: &[Tried]) -> anyhow::Result<()> {
     all.sort_by_key(key);
     let lines = all.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
     let file = findings.join(TRIED);
-    std::fs::create_dir_all(findings)
-        .and_then(|()| std::fs::write(&file, lines.join("\n") + "\n"))
-        .with_context(|| format!("cannot write {}", file.display()))
+    std::fs::create_dir_all(findings).with_context(|| format!("cannot make {}", findings.display()))?;
+    whole_file::write(&file, lines.join("\n") + "\n")?;
+    Ok(())
 }

@@ -1,13 +1,13 @@
 //! Results as a JUnit report, the form in which build servers show tests: one case for each promise.
 
+use super::lines;
 use super::sweeping::WorkloadSweep;
 use crate::mutation_score::measure::{Measured, Outcome};
-use anyhow::Context;
 use quick_xml::Writer;
 use quick_xml::events::BytesText;
-use std::fs::File;
 use std::io::{self, Write};
 use zk_checker::{RuleId, Verdict};
+use zk_report::whole_file::WholeFile;
 
 /// A report: suites of cases.
 pub(super) struct Report {
@@ -75,8 +75,8 @@ fn counts<'a>(cases: impl Iterator<Item = &'a Case> + Clone) -> [(&'static str, 
 }
 
 /// Writes a report.
-pub(super) fn write(report: &Report, file: File) -> anyhow::Result<()> {
-    report.write(&mut Writer::new_with_indent(file, b' ', 2)).context("writing the JUnit report")
+pub(super) fn write(report: &Report, file: WholeFile) -> anyhow::Result<()> {
+    file.fill(|out| report.write(&mut Writer::new_with_indent(out, b' ', 2))).map_err(lines::not_written)
 }
 
 impl Report {

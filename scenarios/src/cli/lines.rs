@@ -1,14 +1,14 @@
 //! Results as JSON lines: to stdout, into a new file, or both, in an order that does not depend on threads.
 
 use super::Output;
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 use clap::Args;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use zk_checker::Finding;
+use zk_report::whole_file::{NotWritten, WholeFile};
 
 /// Files for the results, in addition to stdout.
 #[derive(Args)]
@@ -24,15 +24,17 @@ pub(super) struct Files {
 /// Where the lines go.
 pub(super) struct Lines {
     to_stdout: bool,
-    file: Option<BufWriter<File>>,
+    file: Option<WholeFile>,
 }
 
-/// Creates a new file, before the work, so that an error comes early.
-pub(super) fn new_file(path: &Path) -> anyhow::Result<File> {
-    File::options().write(true).create_new(true).open(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => there_already(path),
-        _ => anyhow!("cannot write {}: {error}", path.display()),
-    })
+/// Begins a new file, before the work, so that an error comes early. It has its name when it is finished.
+pub(super) fn new_file(path: &Path) -> anyhow::Result<WholeFile> {
+    WholeFile::new(path).map_err(not_written)
+}
+
+/// Says what to do about a file that exists.
+pub(super) fn not_written(error: NotWritten) -> anyhow::Error {
+    if error.is_there_already() { there_already(&error.path) } else { error.into() }
 }
 
 /// Refuses a file that exists, before the work.
@@ -54,7 +56,7 @@ pub(super) fn of_finding(finding: &Finding) -> Value {
 impl Lines {
     /// Opens stdout for JSON output, and a new file if a path is given.
     pub(super) fn open(output: Output, path: Option<&Path>) -> anyhow::Result<Lines> {
-        let file = path.map(new_file).transpose()?.map(BufWriter::new);
+        let file = path.map(new_file).transpose()?;
         Ok(Lines { to_stdout: output.is_json(), file })
     }
 
@@ -69,14 +71,14 @@ impl Lines {
             println!("{line}");
         }
         match &mut self.file {
-            Some(file) => writeln!(file, "{line}").context("writing the results"),
+            Some(file) => Ok(writeln!(file, "{line}").map_err(|why| file.not_written(why))?),
             None => Ok(()),
         }
     }
 
-    /// Flushes the file.
-    pub(super) fn finish(mut self) -> anyhow::Result<()> {
-        self.file.as_mut().map_or(Ok(()), |file| file.flush().context("writing the results"))
+    /// Gives the file its name.
+    pub(super) fn finish(self) -> anyhow::Result<()> {
+        self.file.map_or(Ok(()), |file| file.finish().map_err(not_written))
     }
 }
 

@@ -18,6 +18,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 use zk_harness::strategy::{Search, Strategy};
 use zk_harness::workload::Workload;
+use zk_report::whole_file;
 
 /// The default number of seeds per mutant.
 const SEEDS: u64 = 1000;
@@ -102,7 +103,7 @@ impl Mutants {
             // A file of somebody else's may have no place for the lies.
             let both = table::placed_between(&placed, &lies::markdown(), lies::BEGIN, lies::END);
             let placed = both.unwrap_or(placed);
-            std::fs::write(path, placed).with_context(|| format!("cannot write {}", path.display()))?;
+            whole_file::write(path, placed)?;
         }
         if let Some(file) = report {
             junit::write(&junit::of_mutants(&measured), file)?;
@@ -146,7 +147,7 @@ impl Mutants {
             let table = kills::markdown(&listed, self.seeds);
             let placed = table::placed_between(text, &table, kills::BEGIN, kills::END);
             let placed = placed.context("the marks of the table have disappeared")?;
-            std::fs::write(path, placed).with_context(|| format!("cannot write {}", path.display()))?;
+            whole_file::write(path, placed)?;
         }
         Ok(interrupt.status(u8::from(caught < all.len())))
     }

@@ -10,7 +10,6 @@ use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::cell::Cell;
-use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
@@ -27,6 +26,7 @@ use zk_real::schedule::{Leg, Total, legs, worth_it};
 use zk_real::server::pause;
 use zk_real::{Ensemble, EnsembleOptions, RealWorkload};
 use zk_report::trace;
+use zk_report::whole_file::{self, WholeFile};
 use zk_serve::parse_duration;
 
 /// The tick of servers that this program starts.
@@ -361,11 +361,8 @@ fn keep(name: &str, outcome: &Outcome) -> anyhow::Result<Kept> {
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {RESULTS}"))?;
     let kept =
         Kept { history: folder.join(format!("{name}.jsonl")), trace: folder.join(format!("{name}.trace")) };
-    std::fs::File::create(&kept.history)
-        .and_then(|file| zk_checker::jsonl::write(&outcome.history, &mut BufWriter::new(file)))
-        .with_context(|| format!("cannot write {}", kept.history.display()))?;
-    std::fs::write(&kept.trace, trace::print(&outcome.history, &[]))
-        .with_context(|| format!("cannot write {}", kept.trace.display()))?;
+    WholeFile::over(&kept.history)?.fill(|out| zk_checker::jsonl::write(&outcome.history, out))?;
+    whole_file::write(&kept.trace, trace::print(&outcome.history, &[]))?;
     Ok(kept)
 }
 

@@ -1,10 +1,10 @@
 //! `--trace`, `--history`, `--html` and `--beside`: further output about a run.
 
 use super::lines;
-use anyhow::{Context, anyhow, bail};
+use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
 use std::fs::File;
-use std::io::{BufWriter, Read, Write};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use zk_checker::history::History;
 use zk_checker::{Report, RuleSet, jsonl};
@@ -13,7 +13,7 @@ use zk_harness::recording::Recording;
 use zk_harness::run::{self, Run};
 use zk_harness::workload::Workload;
 use zk_hunt::packed;
-use zk_report::{self, Other, Paint, Shown, Source, trace};
+use zk_report::{self, Other, Paint, Shown, Source, trace, whole_file};
 
 /// The extent of a trace.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -68,9 +68,7 @@ impl View {
     /// Writes the history, if wanted.
     pub(super) fn write_history(&self, history: &History) -> anyhow::Result<()> {
         let Some(path) = self.history.as_deref() else { return Ok(()) };
-        let mut file = BufWriter::new(lines::new_file(path)?);
-        let written = jsonl::write(history, &mut file).and_then(|()| file.flush());
-        written.with_context(|| format!("cannot write {}", path.display()))
+        lines::new_file(path)?.fill(|out| jsonl::write(history, out)).map_err(lines::not_written)
     }
 
     /// Prints the trace, if wanted.
@@ -101,14 +99,11 @@ impl Page {
         let Some(path) = self.html.as_deref() else { return Ok(None) };
         let other = self.beside.as_deref().map(other).transpose()?;
         let page = zk_report::page(&Shown { beside: other.as_ref(), ..shown });
-        let cannot = || format!("cannot write {}", path.display());
         // Another process may have created the file during the run.
-        let mut file = match self.force {
-            true => File::create(path),
-            false => File::create_new(path),
+        match self.force {
+            true => whole_file::write(path, page)?,
+            false => whole_file::write_new(path, page).map_err(lines::not_written)?,
         }
-        .with_context(cannot)?;
-        file.write_all(page.as_bytes()).with_context(cannot)?;
         Ok(Some(path))
     }
 }

@@ -9,7 +9,6 @@ use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use serde_json::json;
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -22,6 +21,7 @@ use zk_harness::run::Run;
 use zk_harness::shard::Sheet;
 use zk_harness::strategy::{Search, Strategy, Variations};
 use zk_harness::sweep::{self, SweepRequest, Tally};
+use zk_report::whole_file::WholeFile;
 use zk_serve::parse_duration;
 
 /// The number of kinds of failure that are printed in full.
@@ -147,7 +147,7 @@ pub(super) struct WorkloadSweep {
 pub(super) struct Telling {
     output: Output,
     pub lines: Lines,
-    junit: Option<File>,
+    junit: Option<WholeFile>,
     /// The budget for shrinking a failure, in runs.
     shrink: u32,
     interrupt: Interrupt,

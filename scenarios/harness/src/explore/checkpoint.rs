@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use sim_zk::fault::Fault;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use zk_report::whole_file;
 
 /// What is wrong with a checkpoint.
 #[derive(Debug, thiserror::Error)]
@@ -73,10 +74,8 @@ impl Search {
     /// One sentence.
     pub fn save(&self, path: &Path) -> Result<(), CheckpointError> {
         let bytes = postcard::to_allocvec(&self.stored()).expect("a checkpoint is plain data");
-        let failed = |e| CheckpointError::Io("write", path.to_owned(), e);
-        let beside = path.with_extension("unfinished");
-        std::fs::write(&beside, bytes).map_err(failed)?;
-        std::fs::rename(&beside, path).map_err(failed)
+        whole_file::write(path, bytes)
+            .map_err(|error| CheckpointError::Io("write", path.to_owned(), error.why))
     }
 
     /// Reads a search that was written down.

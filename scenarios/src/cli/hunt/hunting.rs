@@ -7,8 +7,6 @@ use crate::text_table::text_table;
 use anyhow::{Context, anyhow};
 use serde_json::json;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -20,6 +18,7 @@ use zk_hunt::page::Tried;
 use zk_hunt::plan::Plan;
 use zk_hunt::program::{Prepared, Program, Promise, Scenario};
 use zk_hunt::shrink::{Effort, shrink};
+use zk_report::whole_file::{self, WholeFile};
 use zk_report::{Shown, Source};
 
 /// How many refused lines of a try are shown.
@@ -214,10 +213,9 @@ impl Hunt {
     fn write_files(&self, target: Target<'_>, trial: &Trial) -> anyhow::Result<()> {
         let (folder, seed) = (self.folder(target)?, trial.seed);
         let path = |end: &str| folder.join(format!("seed-{seed}.{end}"));
-        std::fs::write(path("plan.jsonl"), trial.plan.to_string())?;
-        let mut file = BufWriter::new(File::create(path("history.jsonl"))?);
-        zk_checker::jsonl::write(&trial.attempt.history, &mut file)?;
-        file.flush()?;
+        whole_file::write(&path("plan.jsonl"), trial.plan.to_string())?;
+        WholeFile::over(&path("history.jsonl"))?
+            .fill(|out| zk_checker::jsonl::write(&trial.attempt.history, out))?;
         let (program, scenario) = (&target.prepared.program().name, &target.scenario.name);
         let source = Source {
             title: format!("{program} {scenario}, seed {seed}"),
@@ -234,7 +232,7 @@ impl Hunt {
             source: &source,
             beside: None,
         });
-        std::fs::write(path("html"), page)?;
+        whole_file::write(&path("html"), page)?;
         Ok(())
     }
 
