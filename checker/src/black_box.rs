@@ -194,6 +194,9 @@ fn rule_of(kind: Kind, is_sim: bool) -> Option<RuleId> {
 
 /// Judges what clients saw.
 pub(crate) fn judge(collected: Collect, scene: &Scene<'_>, out: &mut Findings) -> Vec<BlackBox> {
+    for (rule, object) in collected.given_up(scene.view) {
+        out.unknown(rule, object);
+    }
     let mut boxes = collected.finish(scene.view);
     for black_box in &mut boxes {
         black_box.tell(scene, out);

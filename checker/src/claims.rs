@@ -33,7 +33,7 @@ pub const STILL: u64 = 5_000_000;
 type Process = String;
 
 /// All that was claimed.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Claims {
     world: World,
     objects: BTreeMap<ObjectId, Object>,
@@ -42,7 +42,7 @@ pub(crate) struct Claims {
 }
 
 /// What claims are held against.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct World {
     tree: Tree,
     /// By number of the client.
@@ -79,6 +79,7 @@ struct Call {
 }
 
 /// What was claimed about an object.
+#[derive(Clone)]
 enum Object {
     Holds(holds::Holds),
     Barrier(barrier::Barrier),
@@ -109,6 +110,7 @@ impl Object {
 }
 
 /// Where a claim is looked at.
+#[derive(Clone)]
 struct At<'a, 'b> {
     scene: &'a Scene<'b>,
     world: &'a World,

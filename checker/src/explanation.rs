@@ -1,7 +1,7 @@
 //! The text of a finding.
 
 /// The explanation of a finding: what happened, because of what, and why it is or is not excused.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Explanation {
     lines: Vec<(&'static str, String)>,
 }

@@ -71,6 +71,7 @@ const NEW: [Cell; RuleId::COUNT] =
     [Cell { premises: 0, findings: 0, verdict: Verdict::Vacuous }; RuleId::COUNT];
 
 /// Premises, findings and counts.
+#[derive(Clone)]
 pub(crate) struct Findings {
     /// By object plus one; the first is the whole history.
     cells: Vec<[Cell; RuleId::COUNT]>,
@@ -287,6 +288,7 @@ pub(crate) fn in_order(mut findings: Vec<Finding>) -> Vec<Finding> {
 }
 
 /// A verdict on a rule, and the event at which it became certain.
+#[derive(Clone)]
 pub(crate) struct Found {
     rule: RuleId,
     verdict: Verdict,

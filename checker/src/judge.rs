@@ -1,14 +1,11 @@
 //! The judge: events of a history go in, and a report comes out.
 
 use crate::black_box::{self, Collect};
-use crate::claims::Claims;
 use crate::explanation::explain;
 use crate::findings::Finding;
 use crate::findings::{Findings, Found};
-use crate::history::{Event, Header, History, Mode, Tables};
-use crate::jsonl::Cut;
+use crate::history::{Conn, Event, OpId, SessionState, Tables, What, Who};
 use crate::report::{self, Report};
-use crate::reports;
 use crate::rule_id::{Layer, RuleId};
 use crate::rule_set::RuleSet;
 use crate::rules::Rules;
@@ -19,7 +16,9 @@ use crate::view::View;
 
 /// A judge of a run that is still going on.
 ///
-/// The tables may grow between events; what they held before must stay.
+/// The tables may grow between events; what they held before must stay, but for texts that nothing can name any more
+/// ([`Names::forget`](crate::history::Names::forget)).
+#[derive(Clone)]
 pub struct Judge {
     on: RuleSet,
     view: View,
@@ -53,11 +52,7 @@ impl Judge {
             return false;
         }
         let before = self.findings.all().len();
-        if event.at > self.view.now.at {
-            self.view.end_silent_holds(tables, event.at);
-            let scene = Scene { view: &self.view, tables, index, at: event.at };
-            self.rules.pass_time(&self.on, &scene, &mut self.findings);
-        }
+        self.pass_time(tables, index, event.at);
         self.view.now.index = index;
         match self.view.update(tables, event) {
             Ok(Taken::Judge) => {
@@ -77,9 +72,70 @@ impl Judge {
         self.findings.all().len() > before
     }
 
+    /// Judges what is due by a time before which nothing else happens.
+    pub(crate) fn wait(&mut self, tables: Tables<'_>, until: u64) {
+        if !self.broken && self.events > 0 && until > self.view.now.at {
+            self.pass_time(tables, self.events - 1, until);
+            self.view.now.at = until;
+        }
+    }
+
+    fn pass_time(&mut self, tables: Tables<'_>, index: u32, at: u64) {
+        if at > self.view.now.at {
+            self.view.end_silent_holds(tables, at);
+            let scene = Scene { view: &self.view, tables, index, at };
+            self.rules.pass_time(&self.on, &scene, &mut self.findings);
+        }
+    }
+
     /// Leaves out the next event, which is no evidence for this judge.
-    fn skip(&mut self) {
+    pub(crate) fn skip(&mut self) {
         self.events += 1;
+    }
+
+    /// Whether a call of that number is known, and open or among the latest.
+    pub(crate) fn knows(&self, op: OpId) -> bool {
+        self.view.op(op).called.came()
+    }
+
+    /// The time of the last event, in microseconds.
+    pub(crate) fn now(&self) -> u64 {
+        self.view.now.at
+    }
+
+    /// What believers would be told whose sessions are over, and who do not know it yet.
+    pub(crate) fn untold(&self) -> Vec<Event> {
+        let believers = self.view.contests.iter().flat_map(|contest| &contest.believers);
+        let news = believers.filter_map(|id| {
+            let op = self.view.op(*id);
+            let session = self.view.session(op.session);
+            let is_untold = session.ended.came() && !session.known_over.came();
+            let can_act = !self.view.client(op.client).is_paused() && !self.view.client(op.client).is_dead();
+            let what =
+                What::State { session: op.session, state: SessionState::Expired, conn: Conn(0), server: 0 };
+            let (at, who) = (self.now(), Who::Client(op.client));
+            (is_untold && can_act).then_some(Event { at, op: OpId(0), who, what })
+        });
+        let mut news: Vec<Event> = news.collect();
+        news.dedup_by_key(|event| event.who);
+        news
+    }
+
+    /// The number of events so far.
+    pub(crate) fn events(&self) -> u32 {
+        self.events
+    }
+
+    /// What rules look at, at the last event; `None` if the history has contradicted itself.
+    pub(crate) fn at_last<'a>(&'a mut self, tables: Tables<'a>) -> Option<(Scene<'a>, &'a mut Findings)> {
+        let index = self.events.checked_sub(1)?;
+        let scene = Scene { view: &self.view, tables, index, at: self.view.now.at };
+        (!self.broken).then_some((scene, &mut self.findings))
+    }
+
+    /// The rules that are on.
+    pub(crate) fn rules(&self) -> &RuleSet {
+        &self.on
     }
 
     /// The findings so far, in the order in which they were found.
@@ -98,7 +154,7 @@ impl Judge {
     }
 
     /// Ends the history, and judges what clients saw.
-    fn finish_with(mut self, tables: Tables<'_>, seen: Option<Collect>) -> Report {
+    pub(crate) fn finish_with(mut self, tables: Tables<'_>, seen: Option<Collect>) -> Report {
         let mut black_boxes = Vec::new();
         if !self.broken && self.events > 0 {
             let index = self.events - 1;
@@ -112,81 +168,5 @@ impl Judge {
         self.findings.metrics.events = self.events as usize;
         let (findings, metrics) = self.findings.in_order();
         Report { rows, findings, metrics, unproved, unknown: self.cut, black_boxes }
-    }
-}
-
-/// Judges a stored history: with a [`Judge`], and with the monitors of what clients saw, which need to know how a
-/// call ended before it ended.
-///
-/// Objects of foreign programs ([`Manner::reported`](crate::history::Manner::reported)) are judged as in a capture, by what the
-/// programs report and by what became of their sessions, and everything else by all evidence.
-pub fn judge(history: &History, rules: &RuleSet) -> Report {
-    judge_events(history, &history.events, rules, None)
-}
-
-/// Judges a history from a file. One that was cut off is never judged Pass; one that was damaged is not judged.
-pub fn judge_stored(stored: &crate::jsonl::Stored, rules: &RuleSet) -> Report {
-    let damaged = matches!(stored.cut, Some(Cut::Damaged(_)));
-    let events = if damaged { &[] } else { stored.history.events.as_slice() };
-    judge_events(&stored.history, events, rules, stored.cut.as_ref().map(ToString::to_string))
-}
-
-fn judge_events(history: &History, events: &[Event], rules: &RuleSet, cut: Option<String>) -> Report {
-    let (mut all, mut reports) = (Fed::new(history.tables(), rules), reports::Reports::of(history));
-    let header = Header { mode: Mode::Client, ..history.header.clone() };
-    let tables = Tables { header: &header, ..history.tables() };
-    let of_programs = rules.clone().without_layer(Layer::ZooKeeper);
-    let mut reported =
-        reports.as_ref().map(|_| Fed { claims: Some(Claims::default()), ..Fed::new(tables, &of_programs) });
-    for event in events {
-        let is_evidence = reports.as_mut().map_or((true, false), |reports| reports.is_evidence(event));
-        all.take(event, is_evidence.0);
-        if let Some(reported) = &mut reported {
-            reported.take(event, is_evidence.1);
-        }
-    }
-    all.judge.cut = cut;
-    let report = all.finish();
-    match reported {
-        Some(reported) => report.with(reported.finish(), rules),
-        None => report,
-    }
-}
-
-/// A judge with the monitors of what clients saw.
-struct Fed<'a> {
-    tables: Tables<'a>,
-    judge: Judge,
-    seen: Collect,
-    /// Of reports: what they come to beside all that happened.
-    claims: Option<Claims>,
-}
-
-impl<'a> Fed<'a> {
-    fn new(tables: Tables<'a>, rules: &RuleSet) -> Self {
-        Fed { tables, judge: Judge::new(tables, rules), seen: Collect::new(rules), claims: None }
-    }
-
-    fn take(&mut self, event: &Event, is_evidence: bool) {
-        let index = self.judge.events;
-        if is_evidence {
-            self.judge.push(self.tables, event);
-        } else {
-            self.judge.skip();
-        }
-        if self.judge.broken {
-            return;
-        }
-        if is_evidence {
-            self.seen.event(&self.judge.view, self.tables, index, event);
-        }
-        if let Some(claims) = &mut self.claims {
-            let scene = Scene { view: &self.judge.view, tables: self.tables, index, at: event.at };
-            claims.event(&scene, event, &mut self.judge.findings);
-        }
-    }
-
-    fn finish(self) -> Report {
-        self.judge.finish_with(self.tables, Some(self.seen))
     }
 }

@@ -1,7 +1,7 @@
 //! Judges histories of ZooKeeper recipes: which promise was broken, by which client, when and why.
 //!
 //! A recorded run is a [`history::History`]; [`judge`] checks it against the promises of the recipes ([`RuleId`]) and
-//! returns a [`Report`]. A [`Judge`] does the same while the run goes on.
+//! returns a [`Report`]. An [`Ongoing`] does the same while the run goes on, and a [`Judge`] by its rules alone.
 //!
 //! ```
 //! let history = zk_checker::text::parse(
@@ -40,6 +40,7 @@ mod ids;
 mod judge;
 mod metrics;
 mod named;
+mod ongoing;
 mod recent;
 mod report;
 mod reports;
@@ -53,8 +54,9 @@ mod view;
 pub use black_box::{BlackBox, ClientView};
 pub use claims::{STILL, process_of};
 pub use findings::{Finding, Row};
-pub use judge::{Judge, judge, judge_stored};
+pub use judge::Judge;
 pub use metrics::{Metrics, Probe};
+pub use ongoing::{Ongoing, judge, judge_stored};
 pub use report::Report;
 pub use rule_id::{Layer, RuleId};
 pub use rule_set::RuleSet;

@@ -25,7 +25,7 @@ pub(crate) trait Aged: Clone + 'static {
 }
 
 /// A table that forgets.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Recent<T> {
     /// The number of the first of `recent`.
     base: usize,

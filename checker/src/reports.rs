@@ -3,46 +3,35 @@
 //! Their traffic is all there, but nobody knows which request belongs to which operation of theirs. So two judges share a history: one
 //! judges the ensemble and our own recipes by everything but the reports; one judges what was reported as in a capture.
 
-use crate::history::{Event, History, Mode, OpId, What};
-use std::collections::BTreeSet;
+use crate::history::{Event, ObjectId, Tables, What};
 
-/// Which operations of a history are reports.
-pub(crate) struct Reports<'a> {
-    history: &'a History,
-    ops: BTreeSet<OpId>,
+/// Whether an object is declared of which programs report.
+pub(crate) fn are_in(tables: Tables<'_>) -> bool {
+    tables.objects.iter().any(|object| object.manner.reported)
 }
 
-impl<'a> Reports<'a> {
-    /// `None` if nothing was reported, or the whole history is a capture.
-    pub(crate) fn of(history: &'a History) -> Option<Self> {
-        let is_any = history.objects.iter().any(|object| object.manner.reported);
-        (is_any && history.header.mode == Mode::Sim).then_some(Reports { history, ops: BTreeSet::new() })
-    }
+/// Whether an event begins an operation that a program reports.
+pub(crate) fn is_call(tables: Tables<'_>, event: &Event) -> bool {
+    let is_reported =
+        |object: ObjectId| tables.objects.get(usize::from(object.0)).is_some_and(|of| of.manner.reported);
+    matches!(event.what, What::Call { object, .. } if is_reported(object))
+}
 
-    /// Whether an event is evidence for the judge of everything else, and for that of the reports.
-    pub(crate) fn is_evidence(&mut self, event: &Event) -> (bool, bool) {
-        if let What::Call { object, .. } = event.what
-            && self.history.objects.get(usize::from(object.0)).is_some_and(|object| object.manner.reported)
-        {
-            self.ops.insert(event.op);
-        }
-        if self.ops.contains(&event.op) {
-            return (false, true);
-        }
-        let is_of_both = matches!(
-            event.what,
-            What::State { .. }
-                | What::Opened { .. }
-                | What::Marked { .. }
-                | What::Ended { .. }
-                | What::Fault { .. }
-                | What::Mended { .. }
-                | What::Start { .. }
-                | What::Crash { .. }
-                | What::Heal
-                | What::Quiesce
-                | What::Stopped
-        );
-        (true, is_of_both)
-    }
+/// Whether an event is evidence for the judge of everything else, and for that of the reports.
+pub(crate) fn is_of_both(event: &Event) -> bool {
+    matches!(
+        event.what,
+        What::State { .. }
+            | What::Opened { .. }
+            | What::Marked { .. }
+            | What::Ended { .. }
+            | What::Fault { .. }
+            | What::Mended { .. }
+            | What::Start { .. }
+            | What::Crash { .. }
+            | What::Heal
+            | What::Quiesce
+            | What::Stopped
+            | What::Elapsed
+    )
 }

@@ -103,7 +103,7 @@ pub(crate) trait Rule {
 
 macro_rules! all_rules {
     ($($field:ident: $rule:ty),+ $(,)?) => {
-        #[derive(Default)]
+        #[derive(Clone, Default)]
         pub(crate) struct Rules {
             tally: cost::Tally,
             probes: zookeeper::probes::Probes,
@@ -112,7 +112,7 @@ macro_rules! all_rules {
         }
 
         /// What each rule hears: nothing if it is off, or no object is of its kind.
-        #[derive(Default)]
+        #[derive(Clone, Default)]
         struct Heard {
             /// The number of objects that this was computed for.
             objects: usize,

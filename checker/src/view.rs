@@ -30,7 +30,7 @@ use crate::history::{Event, Mode, ObjectId, OpId, ReqId, Session, Sym, Tables, W
 use crate::recent::Recent;
 
 /// The state after the events so far. Tables are indexed by the dense numbers of the history.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct View {
     pub(crate) mode: Mode,
     pub(crate) settle: u64,

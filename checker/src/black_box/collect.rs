@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 type Entries<A> = Vec<(u32, A, u32, Option<u32>)>;
 
 /// The operations that were collected so far.
+#[derive(Clone)]
 pub(crate) struct Collect {
     on: RuleSet,
     /// By object; none for kinds without a monitor.
@@ -19,8 +20,12 @@ pub(crate) struct Collect {
     /// Acquires that have just returned: a belief may follow.
     returned: Option<(OpId, u32)>,
     requests: bool,
+    /// How many operations are kept.
+    pub(crate) most: usize,
+    kept: usize,
 }
 
+#[derive(Clone)]
 struct Gathered {
     object: ObjectId,
     rule: RuleId,
@@ -35,6 +40,7 @@ struct Gathered {
 }
 
 /// A hold, and whether a belief was recorded.
+#[derive(Clone)]
 struct Held {
     op: OpId,
     share: Share,
@@ -42,6 +48,7 @@ struct Held {
     believed: bool,
 }
 
+#[derive(Clone)]
 struct Put {
     op: OpId,
     item: u32,
@@ -52,6 +59,7 @@ struct Put {
 }
 
 /// An item that was handed out.
+#[derive(Clone)]
 struct Got {
     client: u16,
     item: u32,
@@ -82,13 +90,23 @@ fn gets(verb: Verb) -> bool {
 
 impl Collect {
     pub(crate) fn new(on: &RuleSet) -> Collect {
-        Collect { on: on.clone(), objects: Vec::new(), returned: None, requests: false }
+        Collect {
+            on: on.clone(),
+            objects: Vec::new(),
+            returned: None,
+            requests: false,
+            most: usize::MAX,
+            kept: 0,
+        }
     }
 
     /// Takes in an event; the view shows the state after it.
     pub(crate) fn event(&mut self, view: &View, tables: Tables<'_>, index: u32, event: &Event) {
         for at in self.objects.len()..tables.objects.len() {
             self.declare(ObjectId(at as u16), view, tables);
+        }
+        if self.is_full() {
+            return;
         }
         if let Some((op, at)) = self.returned.take()
             && !(matches!(event.what, What::Believe { .. }) && event.op == op)
@@ -110,6 +128,7 @@ impl Collect {
             What::Call { object, verb, .. } => {
                 if let Some(gathered) = self.gathered(object) {
                     gathered.end_holds(view, index, (verb == Verb::Release).then_some(event.who));
+                    self.kept += 1;
                 }
                 if gets(verb) {
                     self.asked(view.op(event.op).client, object, index);
@@ -167,6 +186,18 @@ impl Collect {
             gets: Vec::new(),
             hands: BTreeMap::new(),
         }));
+    }
+
+    /// Whether nothing more is kept: what is kept is judged as if the history ended there.
+    fn is_full(&self) -> bool {
+        self.kept >= self.most
+    }
+
+    /// The promises that are judged by nothing else, and whose evidence is not complete.
+    pub(super) fn given_up(&self, view: &View) -> Vec<(RuleId, ObjectId)> {
+        let is_alone = |of: &&Gathered| !view.is_sim() && [RuleId::Qu4, RuleId::Qu5].contains(&of.rule);
+        let alone = self.objects.iter().flatten().filter(is_alone).map(|of| (of.rule, of.object));
+        if self.is_full() { alone.collect() } else { Vec::new() }
     }
 
     fn gathered(&mut self, object: ObjectId) -> Option<&mut Gathered> {

@@ -7,7 +7,7 @@ use crate::rule_id::RuleId;
 use crate::view::Moment;
 use std::collections::BTreeMap;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Barrier {
     waiting: BTreeMap<String, Call>,
     /// When it was lowered, unless it was raised since, or may have been.

@@ -7,7 +7,7 @@ use crate::history::{Outcome, Sym, Verb};
 use crate::rule_id::RuleId;
 use std::collections::BTreeMap;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Counter {
     /// The sums of what was added, by how that ended.
     done: i64,

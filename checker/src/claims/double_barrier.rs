@@ -8,13 +8,14 @@ use crate::rule_id::RuleId;
 use crate::view::Moment;
 use std::collections::BTreeMap;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct DoubleBarrier {
     /// By process.
     all: BTreeMap<String, Participant>,
     changed: u64,
 }
 
+#[derive(Clone)]
 struct Participant {
     client: u16,
     place: Place,

@@ -8,13 +8,14 @@ use crate::rule_id::RuleId;
 use crate::view::Moment;
 use std::collections::{BTreeMap, BTreeSet};
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Group {
     /// By process.
     members: BTreeMap<String, Member>,
     changed: u64,
 }
 
+#[derive(Clone)]
 struct Member {
     client: u16,
     name: Sym,

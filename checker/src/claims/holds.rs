@@ -8,7 +8,7 @@ use crate::rule_id::RuleId;
 use crate::view::Moment;
 use std::collections::BTreeMap;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Holds {
     /// By process.
     waiting: BTreeMap<String, Call>,

@@ -7,7 +7,7 @@ use crate::history::{Outcome, Sym, Verb};
 use crate::rule_id::RuleId;
 use std::collections::{BTreeMap, BTreeSet};
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Partition {
     /// By part and process.
     owners: BTreeMap<(Sym, String), Call>,

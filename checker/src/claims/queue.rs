@@ -9,7 +9,7 @@ use crate::rule_id::RuleId;
 use crate::view::Moment;
 use std::collections::{BTreeMap, BTreeSet};
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Queue {
     puts: BTreeMap<Sym, Put>,
     taking: BTreeMap<String, Call>,
@@ -20,6 +20,7 @@ pub(super) struct Queue {
     changed: u64,
 }
 
+#[derive(Clone)]
 struct Put {
     process: String,
     outcome: Option<Outcome>,

@@ -10,7 +10,7 @@ use crate::scene::{Scene, is_above};
 use std::collections::BTreeMap;
 
 /// The znodes, with the owner of each and the digest of its data.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Tree {
     znodes: BTreeMap<Sym, Znode>,
     /// The znode that the next data are of.
@@ -79,7 +79,7 @@ impl Tree {
 }
 
 /// What clients say that their caches show.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Cache {
     /// By client and path: several clients may say it at the same time.
     seen: BTreeMap<(u16, Sym), u64>,

@@ -243,6 +243,8 @@ macro_rules! event_table {
             Quiesce = "quiesce",
             /// The harness stopped the run at its time limit, with operations open: time has passed until here.
             Stopped = "stopped",
+            /// Time has passed until here, and nothing else has happened since the event before.
+            Elapsed = "elapsed",
             /// A znode that a last listing found below an object's directory.
             Left = "left" {
                 object: ObjectId,

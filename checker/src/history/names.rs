@@ -1,13 +1,20 @@
 //! Interned texts.
 
 use super::Sym;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
-/// Interned texts.
+/// Interned texts. A text keeps its symbol until it is forgotten; a symbol never gets another text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names {
-    texts: Vec<String>,
-    index: BTreeMap<String, Sym>,
+    /// The first ones, which are never forgotten.
+    fixed: Vec<Arc<str>>,
+    /// Of those behind them: texts that were kept.
+    old: BTreeMap<usize, Arc<str>>,
+    /// From the symbol `base` on.
+    texts: VecDeque<Arc<str>>,
+    base: usize,
+    index: BTreeMap<Arc<str>, Sym>,
 }
 
 impl Names {
@@ -16,9 +23,14 @@ impl Names {
         if let Some(sym) = self.index.get(text) {
             return *sym;
         }
-        let sym = Sym(u32::try_from(self.texts.len()).expect("fewer than 2^32 names in a history"));
-        self.texts.push(text.to_owned());
-        self.index.insert(text.to_owned(), sym);
+        self.add(text.into())
+    }
+
+    /// Gives the next symbol to a text that has none, as another table of the same history has it.
+    pub fn add(&mut self, text: Arc<str>) -> Sym {
+        let sym = Sym(u32::try_from(self.end()).expect("fewer than 2^32 names in a history"));
+        self.texts.push_back(text.clone());
+        self.index.insert(text, sym);
         sym
     }
 
@@ -26,9 +38,9 @@ impl Names {
     ///
     /// # Panics
     ///
-    /// If the symbol is not of this table.
+    /// If the symbol is not of this table, or its text was forgotten.
     pub fn text(&self, sym: Sym) -> &str {
-        &self.texts[sym.0 as usize]
+        self.get(sym).expect("a symbol of this table")
     }
 
     /// The symbol of a text, if it has one.
@@ -36,13 +48,86 @@ impl Names {
         self.index.get(text).copied()
     }
 
-    /// The text of a symbol, if the symbol is of this table.
+    /// The text of a symbol, if the symbol is of this table and its text was not forgotten.
     pub fn get(&self, sym: Sym) -> Option<&str> {
-        self.texts.get(sym.0 as usize).map(String::as_str)
+        self.shared(sym).map(|text| &**text)
     }
 
-    /// All texts, in the order of their symbols.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.texts.iter().map(String::as_str)
+    /// The same, to be shared.
+    pub fn shared(&self, sym: Sym) -> Option<&Arc<str>> {
+        let at = sym.0 as usize;
+        match at.checked_sub(self.base) {
+            Some(at) => self.texts.get(at),
+            None => self.fixed.get(at).or_else(|| self.old.get(&at)),
+        }
+    }
+
+    /// All texts that were not forgotten, in the order of their symbols.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.fixed.iter().chain(self.old.values()).chain(&self.texts).map(|text| &**text)
+    }
+
+    /// The number of symbols that were given out.
+    pub fn end(&self) -> usize {
+        self.base + self.texts.len()
+    }
+
+    /// Keeps the texts that there are for good, whatever is forgotten of later ones.
+    pub fn keep_all(&mut self) {
+        if self.base == self.fixed.len() {
+            self.fixed.extend(self.texts.drain(..));
+            self.base = self.fixed.len();
+        }
+    }
+
+    /// Forgets the texts of symbols before `end` that no event will name any more. If such a text comes again, it gets another
+    /// symbol.
+    pub fn forget(&mut self, end: usize, mut is_kept: impl FnMut(Sym) -> bool) {
+        let mut stays = |at: usize| is_kept(Sym(at as u32));
+        for (_, text) in self.old.extract_if(..end, |at, _| !stays(*at)) {
+            self.index.remove(&text);
+        }
+        while self.base < end
+            && let Some(text) = self.texts.pop_front()
+        {
+            if stays(self.base) {
+                self.old.insert(self.base, text);
+            } else {
+                self.index.remove(&text);
+            }
+            self.base += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_that_was_forgotten_comes_again_as_another_symbol() {
+        let mut names = Names::default();
+        let all: Vec<Sym> = ["a", "b", "c", "d"].iter().map(|text| names.intern(text)).collect();
+        names.forget(3, |sym| sym == all[1]);
+        assert_eq!(
+            all.iter().map(|sym| names.get(*sym)).collect::<Vec<_>>(),
+            [None, Some("b"), None, Some("d")]
+        );
+        assert_eq!((names.find("b"), names.find("a")), (Some(all[1]), None));
+        assert_eq!(names.intern("a"), Sym(4));
+        assert_eq!(names.iter().collect::<Vec<_>>(), ["b", "d", "a"]);
+        names.forget(3, |_| false);
+        assert_eq!(names.iter().collect::<Vec<_>>(), ["d", "a"]);
+    }
+
+    #[test]
+    fn the_first_texts_may_be_kept_for_good() {
+        let mut names = Names::default();
+        names.intern("a");
+        names.keep_all();
+        names.intern("b");
+        names.forget(2, |_| false);
+        assert_eq!((names.get(Sym(0)), names.get(Sym(1)), names.find("a")), (Some("a"), None, Some(Sym(0))));
+        assert_eq!(names.intern("b"), Sym(2));
     }
 }

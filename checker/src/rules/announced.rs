@@ -3,7 +3,7 @@
 use crate::rules::prelude::*;
 
 /// Announcements whose delete was not seen yet, where the session that makes it does not tell that it is foreign.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Announced(u32);
 
 impl Announced {

@@ -24,7 +24,7 @@ use std::collections::BTreeSet;
 use znodes::{Part, Place, Znodes};
 
 /// AN-1 to AN-4.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Answers {
     /// Operations that have not returned.
     open: Vec<Doing>,

@@ -15,7 +15,7 @@ use crate::view::{Moment, NEVER};
 use waiters::{Gate, Life, Waiter};
 
 /// BA-1 to BA-5.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Barriers {
     /// By object.
     gates: Vec<Gate>,

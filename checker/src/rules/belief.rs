@@ -5,7 +5,7 @@ use crate::rules::prelude::*;
 use crate::view::{Hold, Moment, View, conflict};
 
 /// MX-2: a named cause excuses two beliefs at once, within its window only.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Guarded {
     /// Overlaps that may be excused.
     open: Vec<Overlap>,
@@ -18,6 +18,7 @@ struct Overlap {
     since: Moment,
 }
 
+#[derive(Clone)]
 enum Cause {
     /// The first holder's process was paused.
     Pause(Moment),
@@ -281,7 +282,7 @@ impl Rule for Guarded {
 /// MX-3: in a run where nothing can excuse it, cores do not overlap. A core begins with the belief, or with the
 /// return of the acquire if no belief is recorded, and ends with the end of belief or the call of the release. Where
 /// one rule covers both forms of exclusion, the other form judges beliefs.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Raw {
     /// By object. A core that is over is dropped when the next one begins.
     cores: Vec<Vec<Core>>,

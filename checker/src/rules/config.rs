@@ -5,6 +5,7 @@ use crate::rules::prelude::*;
 use crate::view::{Moment, Phase};
 
 /// CF-1 to CF-8.
+#[derive(Clone)]
 pub(crate) struct Config {
     wakes: Wakes,
     cost: Cost,
@@ -16,6 +17,7 @@ pub(crate) struct Config {
 }
 
 /// The effect of a transaction on a value.
+#[derive(Clone)]
 struct Write {
     object: ObjectId,
     zxid: u64,
@@ -28,6 +30,7 @@ struct Write {
 }
 
 /// An operation on a value.
+#[derive(Clone)]
 struct Doing {
     id: OpId,
     object: ObjectId,
@@ -52,6 +55,7 @@ impl Doing {
     }
 }
 
+#[derive(Clone)]
 struct Notified {
     conn: Conn,
     object: ObjectId,

@@ -4,7 +4,7 @@ use crate::rules::prelude::*;
 use crate::view::{Moment, Op, is_place};
 
 /// The counts of a report, whatever rules are on.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Tally;
 
 impl Tally {
@@ -29,7 +29,7 @@ impl Tally {
 }
 
 /// MX-13: one deletion wakes one waiter, requests keep to the budget, nobody polls.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Cost {
     /// The latest transactions that touched a contest, or notified one of its waiters.
     herds: Vec<Herd>,
@@ -53,6 +53,7 @@ fn herd_rule(kind: Kind) -> RuleId {
 const REMEMBERED: usize = 32;
 
 /// One transaction and one object: the waiters that it enables, and those that it wakes.
+#[derive(Clone)]
 struct Herd {
     zxid: u64,
     object: ObjectId,

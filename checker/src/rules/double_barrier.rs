@@ -15,7 +15,7 @@ use crate::rules::wake_sources::Touched;
 use participants::Participants;
 
 /// DB-1 to DB-10.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct DoubleBarriers {
     participants: Participants,
     progress: progress::Progress,

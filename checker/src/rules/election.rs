@@ -43,7 +43,7 @@ struct Follower {
 }
 
 /// LE-4 and LE-5.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Acknowledged {
     records: Vec<Record>,
     followers: Vec<Follower>,
@@ -56,6 +56,7 @@ pub(crate) struct Acknowledged {
 }
 
 /// A record that was deleted. Its candidate may go in the same transaction, so it is judged at the next one.
+#[derive(Clone)]
 struct Erased {
     record: Record,
     by: Session,
@@ -475,7 +476,7 @@ impl Rule for Acknowledged {
 }
 
 /// LE-6: a candidate is created once per stand for office, unless a foreign client or the end of the session took it.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct OneCandidate;
 
 impl Rule for OneCandidate {

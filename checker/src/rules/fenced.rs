@@ -4,7 +4,7 @@ use crate::rules::prelude::*;
 use crate::view::{Moment, Phase};
 
 /// MX-17: a write under a hold is applied only while the hold's znode exists, and once if it is to be applied once.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Fenced {
     /// Writes that are under way, or may still be applied.
     writes: Vec<Write>,

@@ -18,6 +18,7 @@ pub(super) const HEARS: Kinds = hears![
 /// A follower is *idle* when it has no request and no notification in flight and its process runs. An idle one needs
 /// a watch on what it follows. Watches that a lost connection took from the server count until the client has had
 /// time to register them again.
+#[derive(Clone)]
 pub(super) struct Wakes {
     rule: RuleId,
     verb: Verb,
@@ -110,7 +111,7 @@ pub(super) fn had_time(scene: &Scene<'_>, id: OpId, changed: u64) -> bool {
 }
 
 /// The cost of a change: notifications for each follower, and requests for each notification.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Cost {
     fired: Vec<(Session, Conn, Sym, u32, Table)>,
 }

@@ -10,7 +10,7 @@ fn grant<'a>(scene: &Scene<'a>, event: &Event) -> Option<&'a Op> {
 }
 
 /// MX-4: a grant follows from a list that was served.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Justified;
 
 impl Rule for Justified {
@@ -94,7 +94,7 @@ struct Largest {
 }
 
 /// By object: the largest number granted so far, of exclusive holds and of shared ones.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Last(Vec<[Option<Largest>; 2]>);
 
 impl Last {
@@ -127,7 +127,7 @@ fn is_firm(scene: &Scene<'_>, op: &Op) -> bool {
 }
 
 /// MX-5: the token is the czxid of the own znode, and grows.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct FencingToken(Last);
 
 impl Rule for FencingToken {
@@ -188,7 +188,7 @@ impl Rule for FencingToken {
 
 /// MX-6: grants are in the order of creation. RW-3: no reader overtakes a writer that stands ahead. MX-15: of the
 /// contenders in the list that the grant was made from, the most urgent one is granted.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct GrantOrder(Last);
 
 impl Rule for GrantOrder {

@@ -10,6 +10,7 @@ use members::Membership;
 use views::Watcher;
 
 /// GM-1 to GM-8.
+#[derive(Clone)]
 pub(crate) struct Group {
     wakes: Wakes,
     cost: Cost,
@@ -27,6 +28,7 @@ pub(crate) struct Group {
 }
 
 /// One incarnation of a child of a group's directory.
+#[derive(Clone)]
 struct Life {
     object: ObjectId,
     path: Sym,

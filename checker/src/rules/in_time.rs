@@ -19,7 +19,7 @@ pub(super) fn had_to_stop(why: StopWhy) -> &'static str {
 
 /// MX-14: a holder stops at its must-stop instant, also if no other client came. Where recipes watch the znode of a
 /// hold, the holder must be notified of its deletion.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct InTime {
     /// Beliefs that were found too long, by the event of their begin.
     reported: BTreeSet<u32>,

@@ -4,7 +4,7 @@ use crate::rules::prelude::*;
 use crate::view::{Contender, Moment, Phase};
 
 /// MX-12: when an operation is over, its znode goes, it is not believed again, and its time limit is kept.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct EndOfInterest {
     /// Operations whose znodes must go, and the time since which they must.
     owed: Vec<(OpId, Moment)>,

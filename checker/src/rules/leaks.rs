@@ -3,7 +3,7 @@
 use crate::rules::prelude::*;
 
 /// MX-11: no znode and no watch is left of an operation that is over.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Leaks;
 
 impl Leaks {

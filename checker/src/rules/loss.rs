@@ -14,6 +14,7 @@ use crate::rules::prelude::*;
 use crate::view::{Moment, Phase};
 
 /// A belief that ended because its holder was told so.
+#[derive(Clone)]
 pub(super) struct Loss {
     pub(super) object: ObjectId,
     pub(super) op: OpId,
@@ -143,7 +144,7 @@ pub(super) fn kept(
 }
 
 /// MX-16 of all contests.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct FalseLoss;
 
 impl Rule for FalseLoss {

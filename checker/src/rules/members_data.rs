@@ -8,7 +8,7 @@ use crate::rules::prelude::*;
 use std::collections::BTreeMap;
 
 /// GM-1, for the data of members.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct MembersData {
     /// By path of a member's znode: all that was ever written there.
     writes: BTreeMap<Sym, Vec<Write>>,
@@ -18,6 +18,7 @@ pub(crate) struct MembersData {
     last: Option<Sym>,
 }
 
+#[derive(Clone)]
 struct Write {
     zxid: u64,
     data: Option<u64>,

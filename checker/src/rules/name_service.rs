@@ -6,7 +6,7 @@ use crate::view::{Moment, Op, Phase};
 use std::collections::BTreeMap;
 
 /// NS-1 to NS-5.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct NameService {
     ops: Vec<Doing>,
     lives: Vec<Life>,
@@ -18,6 +18,7 @@ pub(crate) struct NameService {
 const LATEST: u64 = 2;
 
 /// An operation on a name.
+#[derive(Clone)]
 struct Doing {
     id: OpId,
     object: ObjectId,
@@ -41,6 +42,7 @@ struct Doing {
 }
 
 /// One incarnation of a znode that bears a name.
+#[derive(Clone)]
 struct Life {
     object: ObjectId,
     path: Sym,
@@ -53,6 +55,7 @@ struct Life {
     writes: Vec<Write>,
 }
 
+#[derive(Clone)]
 struct Write {
     zxid: u64,
     at: Moment,

@@ -9,7 +9,7 @@ fn touched<'a>(scene: &Scene<'a>) -> Option<&'a Contender> {
 }
 
 /// MX-9: an acquire has at most one live znode.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct OneZnode;
 
 impl Rule for OneZnode {
@@ -45,7 +45,7 @@ impl Rule for OneZnode {
 }
 
 /// MX-10: the session of a contender deletes it, or its end does, or a fault. (Forced deletes: RV-2.)
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct WhoDeletes;
 
 impl Rule for WhoDeletes {

@@ -13,7 +13,7 @@ const ASK: &str = "ask";
 const FORCE: &str = "force";
 
 /// RV-5: a waiter asks and forces the less urgent holders that block it as its policy says, and nobody else.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Preemption {
     blocked: Vec<Blocked>,
 }

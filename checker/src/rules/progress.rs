@@ -6,7 +6,7 @@ use crate::rules::prelude::*;
 use crate::view::Contest;
 
 /// MX-8: after the heal, no operation waits longer than the bound for an object that is free.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Progress {
     /// Standstills that were reported: the object, and the begin.
     reported: Vec<(ObjectId, u64)>,

@@ -4,7 +4,7 @@ use crate::rules::prelude::*;
 
 /// MX-1, by object: the latest hold of which the resource accepted an operation, of exclusive holds and of shared
 /// ones.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Resource {
     latest: Vec<[Option<Accepted>; 2]>,
 }

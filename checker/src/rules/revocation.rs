@@ -8,7 +8,7 @@ use crate::rules::prelude::*;
 use crate::view::{Contender, Hold, Moment, NOBODY, Op, Phase, View, WORDS};
 
 /// RV-1: a request to go reaches its owner. RV-3: a waiter that was asked leaves.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Heard {
     asked: Vec<Asked>,
     /// Reads whose replies carry the word.
@@ -295,7 +295,7 @@ impl Rule for Heard {
 
 /// RV-2: no contender is deleted by force without a request to go, within the grace period, or where force is not
 /// allowed.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Force;
 
 impl Force {
@@ -353,7 +353,7 @@ impl Rule for Force {
 }
 
 /// RV-4: a request to go wakes no other waiter into the lock.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct NoGrant {
     /// Clients that were notified of a change of another contender's data: which, and when.
     woken: Vec<(OpId, Sym, Moment)>,

@@ -11,7 +11,7 @@ use crate::text::seconds;
 use crate::view::{Hold, Moment, Op, Phase};
 
 /// The states that are told.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct ToldState {
     /// The znodes of registrations, memberships and places.
     owned: Vec<Owned>,
@@ -22,6 +22,7 @@ pub(crate) struct ToldState {
 }
 
 /// A znode that stands for its client, outside of a contest.
+#[derive(Clone)]
 struct Owned {
     op: OpId,
     path: Sym,

@@ -9,7 +9,7 @@ use crate::view::{Contender, Op, Room, room_of_directory};
 /// A waiting operation is *idle* when it has no request and no notification in flight and its process runs. An idle
 /// one needs a watch on a contender ahead that is alive (all ahead must go, so that one too), or on the directory.
 /// Watches that a lost connection took from the server count until the client has had time to register them again.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Wake {
     doubts: Doubts,
 }

@@ -4,6 +4,7 @@ use crate::rules::prelude::*;
 use crate::view::{Moment, Phase, Watch};
 
 /// What can wake an operation.
+#[derive(Clone)]
 pub(super) enum Source {
     /// It is not idle, or not judged.
     Busy,
@@ -16,6 +17,7 @@ pub(super) enum Source {
 }
 
 /// An idle operation, and the time at which its client goes on by itself.
+#[derive(Clone)]
 pub(super) struct Idle {
     /// Until when the client may go on by itself.
     promised: u64,
@@ -84,6 +86,7 @@ pub(super) fn keeps_budget(rule: RuleId, scene: &Scene<'_>, id: OpId, allowed: u
 }
 
 /// The operations whose wake sources an event may have changed.
+#[derive(Clone)]
 pub(super) enum Touched {
     /// The one that sent a request.
     Op(OpId),
@@ -144,7 +147,7 @@ impl Doubt {
 }
 
 /// The operations that seem to have no wake source.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Doubts {
     doubts: Vec<Doubt>,
     /// The time at which the first of them is due.

@@ -120,7 +120,7 @@ fn interns_alike(history: &History) -> bool {
     };
     history.objects.iter().for_each(|object| meet(object.path));
     history.events.iter().filter_map(|event| event.what.sym()).for_each(meet);
-    alike && seen.iter().len() == history.names.iter().len()
+    alike && seen.end() == history.names.end()
 }
 
 pub(super) fn path(history: &History, sym: Sym) -> String {

@@ -111,7 +111,7 @@ pub(crate) fn conflict(one: Share, other: Share) -> bool {
 }
 
 /// The contest for one object.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Contest {
     pub(crate) kind: Kind,
     /// Whether all contenders exclude each other and are served in the order of creation.

@@ -109,7 +109,7 @@ pub(crate) enum Odd {
 const REMEMBERED: usize = 1024;
 
 /// The tree, and the order of transactions.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Oracle {
     nodes: Recent<Node>,
     /// The transactions that a server may still apply, and some before them.

@@ -12,6 +12,7 @@ pub(super) const FAR: usize = 1 << 16;
 const LATEST: u64 = 1 << 60;
 
 /// What to do with an event after the view has taken it in.
+#[derive(Clone)]
 pub(crate) enum Taken {
     /// Rules see the event.
     Judge,

@@ -43,7 +43,7 @@ pub(crate) struct Armed {
 }
 
 /// All watches, each session's together.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Watches {
     /// By session.
     of: Vec<Vec<Watch>>,

@@ -33,6 +33,7 @@ mod metamorphic;
 mod monitor_breaches;
 mod monitors;
 mod names;
+mod ongoing;
 mod pings;
 mod preemption;
 mod priority_lock;

@@ -280,6 +280,7 @@ impl<'a> Sentences<'a> {
             What::Heal => "no faults from here on".to_owned(),
             What::Quiesce => "no operation is open, no packet is in flight".to_owned(),
             What::Stopped => "the run is stopped at its limit of time".to_owned(),
+            What::Elapsed => "nothing has happened until here".to_owned(),
             What::Left { path, owner: Session(0), .. } => {
                 format!("{} was left behind", self.words.short(path))
             }

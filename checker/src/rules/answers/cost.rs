@@ -6,6 +6,7 @@ use crate::rules::prelude::*;
 use std::collections::BTreeSet;
 
 /// What an undisturbed call may cost at most.
+#[derive(Clone)]
 struct Budget {
     requests: u32,
     round_trips: u32,
@@ -13,7 +14,7 @@ struct Budget {
 
 /// What calls have cost. Those that cost too much are told at the end: a call that does the wrong thing often costs more as well, and the
 /// rule that knows the thing goes first.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Costly {
     /// The clients that have lost a reply or their connection, were refused, or have dropped a call: a later call of theirs may have to
     /// find out what became of an earlier one.

@@ -3,9 +3,10 @@
 use crate::rules::prelude::*;
 
 /// The findings so far.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Later(Vec<Kept>);
 
+#[derive(Clone)]
 struct Kept {
     rule: RuleId,
     object: ObjectId,

@@ -102,7 +102,7 @@ impl Aged for Znode {
 }
 
 /// The znodes of all objects.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Znodes {
     all: Recent<Znode>,
     /// By client and object: the znodes that stand for it, of operations that returned done.

@@ -31,6 +31,7 @@ impl Gate {
 }
 
 /// An open wait, and what its client has learned.
+#[derive(Clone)]
 pub(super) struct Waiter {
     pub(super) op: OpId,
     pub(super) object: ObjectId,

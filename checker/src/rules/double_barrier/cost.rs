@@ -5,7 +5,7 @@ use crate::rules::prelude::*;
 use crate::rules::wake_sources::keeps_budget;
 
 /// The latest transactions that touched a barrier.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Cost {
     changes: Vec<Change>,
 }
@@ -14,6 +14,7 @@ pub(super) struct Cost {
 const REMEMBERED: usize = 32;
 
 /// One transaction and one barrier, and the participants that it wakes.
+#[derive(Clone)]
 struct Change {
     zxid: u64,
     object: ObjectId,

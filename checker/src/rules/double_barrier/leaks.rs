@@ -5,7 +5,7 @@ use crate::rules::prelude::*;
 use crate::view::{Moment, NEVER};
 
 /// Leaks that were reported.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Leaks {
     reported: Vec<Sym>,
 }

@@ -13,7 +13,7 @@ pub(super) enum Id {
 }
 
 /// One enter, and everything up to the end of its leave.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Participation {
     pub(super) enter: OpId,
     pub(super) object: ObjectId,
@@ -70,7 +70,7 @@ impl Participation {
 }
 
 /// The znode of a participant.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct ParticipantZnode {
     pub(super) part: usize,
     pub(super) object: ObjectId,
@@ -91,7 +91,7 @@ impl ParticipantZnode {
 }
 
 /// A `ready` znode: the barrier has opened.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Ready {
     pub(super) object: ObjectId,
     pub(super) path: Sym,
@@ -107,7 +107,7 @@ pub(super) struct Ready {
 }
 
 /// Everything about participants.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Participants {
     pub(super) parts: Vec<Participation>,
     pub(super) members: Vec<ParticipantZnode>,

@@ -7,7 +7,7 @@ use crate::view::NEVER;
 use std::collections::BTreeSet;
 
 /// Open operations, and those that were reported.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Progress {
     doubts: Doubts,
     reported: Vec<OpId>,

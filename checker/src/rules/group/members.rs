@@ -6,6 +6,7 @@ use crate::rules::prelude::*;
 use crate::view::{Moment, Op};
 
 /// A join, and the membership that it gave.
+#[derive(Clone)]
 pub(super) struct Membership {
     pub(super) id: OpId,
     pub(super) object: ObjectId,

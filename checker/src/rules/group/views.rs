@@ -6,6 +6,7 @@ use crate::rules::prelude::*;
 use crate::view::Moment;
 
 /// An observer of the members.
+#[derive(Clone)]
 pub(super) struct Watcher {
     pub(super) id: OpId,
     pub(super) object: ObjectId,

@@ -8,7 +8,7 @@ use super::stock::{Item, Stock};
 use crate::rules::prelude::*;
 
 /// The items that the current transaction has taken, or claimed for the first time.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Batch {
     items: Vec<usize>,
 }

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// A consumer is *idle* when it has no request and no notification in flight and its process runs. It needs a watch
 /// on the queue, and one on the claims if all items are claimed; or a watch on the znode of another waiting consumer
 /// that is older than its own.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct IdleConsumers {
     stock: Stock,
     open: Vec<Waiting>,
@@ -45,6 +45,7 @@ struct ConsumerZnode {
     czxid: u64,
 }
 
+#[derive(Clone)]
 struct Herd {
     zxid: u64,
     object: ObjectId,

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// An item that is taken for good is handed out once, by the client whose delete removed it. A claimed item is handed
 /// out by the claiming client, and deleted by the operation that confirms it. Items may be lost if their operation
 /// was cancelled, its outcome is unknown, or its client died; no others may.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Items {
     stock: Stock,
     batch: Batch,

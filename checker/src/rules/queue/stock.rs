@@ -71,7 +71,7 @@ pub(super) enum Change {
 }
 
 /// All items that were ever in the queues.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Stock {
     pub(super) given: BTreeMap<u64, Given>,
     pub(super) items: Vec<Item>,

@@ -13,7 +13,7 @@ use crate::view::{Moment, Watch, fires};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The notifications of each session.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Cost {
     /// The sites for which a client process acts.
     sites: BTreeMap<u16, BTreeSet<u64>>,

@@ -68,7 +68,7 @@ struct SiteOp {
 }
 
 /// One transaction.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Transaction {
     parts: BTreeMap<OpId, SiteOp>,
     observed: observed::Observed,
@@ -81,7 +81,7 @@ struct Transaction {
 }
 
 /// The rules about two-phase commit.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct TwoPhaseCommit {
     /// By object; `None` for those of other kinds.
     all: Vec<Option<Transaction>>,

@@ -6,7 +6,7 @@ use crate::view::{Moment, Op};
 use std::collections::BTreeMap;
 
 /// What the sites have learned so far.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Observed {
     /// The first decision that each site learned.
     decisions: Vec<Heard>,

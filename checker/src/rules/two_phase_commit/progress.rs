@@ -8,7 +8,7 @@ use crate::view::{Op, Phase};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The open operations of a transaction.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Progress {
     /// Operations that have not returned.
     open: BTreeSet<OpId>,

@@ -33,7 +33,7 @@ struct Record {
 }
 
 /// The znodes of one transaction.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Written {
     slots: BTreeMap<Sym, Slot>,
     /// The first record: it counts, also after it is removed.

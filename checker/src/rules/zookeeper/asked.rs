@@ -40,7 +40,7 @@ struct Done {
 }
 
 /// Requests that are to be paired with transactions.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Asked {
     /// By client: unpaired requests.
     open: Vec<Vec<Sent>>,

@@ -4,7 +4,7 @@ use crate::rules::prelude::*;
 use crate::view::Odd;
 
 /// ZK-8: the suffix of a sequential znode is the number of children that its parent ever had.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Suffix {
     /// The requested path of the create that was answered.
     asked: Option<Sym>,
@@ -50,7 +50,7 @@ pub(super) fn is_worn(number: i32) -> bool {
 }
 
 /// ZK-9: a change finds its precondition: a parent that may have children, no children, no znode, or one.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Conditions;
 
 impl Rule for Conditions {
@@ -77,7 +77,7 @@ impl Rule for Conditions {
 }
 
 /// ZK-11: a transaction is applied as a whole, under one zxid, or not at all.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Whole {
     /// The latest transaction, its request, its outcome, and its event.
     latest: Option<(u64, Request, Code, u32)>,

@@ -26,7 +26,7 @@ struct Silent {
 
 /// ZK-7 from the clients' side: a client learns of each lost connection; only an expired session is reported as
 /// expired, only one that has ended as closed. And a session whose client is gone ends.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Clients {
     sessions: Vec<SessionNews>,
     silent: Vec<Silent>,

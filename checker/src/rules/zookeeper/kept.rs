@@ -18,6 +18,7 @@ struct Want {
 }
 
 /// The watches that a client must register again, and has not so far.
+#[derive(Clone)]
 struct Promise {
     session: Session,
     conn: Conn,
@@ -55,7 +56,7 @@ struct Client {
 }
 
 /// The watches that clients wait for.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Kept {
     /// By session.
     clients: Vec<Client>,

@@ -18,7 +18,7 @@ pub(super) fn is_write(kind: Request) -> bool {
 }
 
 /// ZK-1: every server applies the committed transactions, all of them, in their order.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct OneOrder;
 
 impl Rule for OneOrder {
@@ -50,7 +50,7 @@ fn now(scene: &Scene<'_>) -> String {
 }
 
 /// ZK-2: a write that was called after another request had returned comes after what that request saw.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Linearizable {
     largest: u64,
     told_at: u32,
@@ -109,7 +109,7 @@ struct Last {
 }
 
 /// ZK-3: a session's requests are answered in order, its writes grow, and its reads see them.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct SessionOrder(Vec<Last>);
 
 impl SessionOrder {
@@ -156,7 +156,7 @@ impl Rule for SessionOrder {
 }
 
 /// ZK-4: the state that a session sees never goes back, whatever server it is connected to.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct OneImage(Vec<Last>);
 
 impl Rule for OneImage {
@@ -225,7 +225,7 @@ impl Rule for OneImage {
 
 /// ZK-10: a write that was acknowledged, or shown to any client, is committed, and no server that goes on leaves it
 /// out.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Durable {
     /// The number before which every transaction was shown by a reply, and the event of that reply.
     shown: u32,

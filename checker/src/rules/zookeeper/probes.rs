@@ -39,7 +39,7 @@ struct SessionSeen {
 }
 
 /// The probes.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Probes {
     sessions: Vec<SessionSeen>,
     /// By client process: its sessions.

@@ -6,7 +6,7 @@ use crate::rules::prelude::*;
 use crate::view::{NEVER, is_unjudged};
 
 /// ZK-5 and ZK-9: a read shows the tree in the state of its zxid, and the stat that the writes made.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Shown {
     /// The state in which the current read is answered, and the event.
     state: u64,
@@ -97,7 +97,7 @@ impl Rule for Shown {
 }
 
 /// ZK-12: after a sync a session reads, on that connection, everything that was proposed before the sync.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Sync {
     /// By session: the last barrier.
     barriers: Vec<Barrier>,
@@ -186,7 +186,7 @@ impl Sync {
 }
 
 /// ZK-13: a server that is cut off stops serving.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct CutOff {
     /// By server: the time since which no packet has reached it, and the event.
     cut: Vec<Option<(u64, u32)>>,

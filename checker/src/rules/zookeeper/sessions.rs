@@ -5,7 +5,7 @@ use crate::rules::prelude::*;
 
 /// ZK-7: ephemerals are deleted together, at the end of their session and only then; a session does nothing after its
 /// end; a session expires when its leader has not heard of it for its timeout, and within one tick after.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Sessions {
     /// By session: the event of its end, and its zxid.
     ended: Vec<(u32, u64)>,

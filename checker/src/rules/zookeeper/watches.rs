@@ -23,7 +23,7 @@ struct Armed {
 }
 
 /// The tables of all servers.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Armory {
     /// By path: the watches armed there, in order.
     at: Recent<Vec<Armed>>,
@@ -100,7 +100,7 @@ struct Arming {
 }
 
 /// ZK-6 and ZK-14.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Watches {
     armed: Armory,
     due: Vec<Due>,
