@@ -406,8 +406,8 @@ prop_compose! {
                 table.intern(&format!("{name}{at}"));
             }
         }
-        while table.iter().len() < 5 {
-            let text = format!("/more{}", table.iter().len());
+        while table.end() < 5 {
+            let text = format!("/more{}", table.end());
             table.intern(&text);
         }
         let [tick, timeout, election, round_trip, settle] = times.map(u64::from);

@@ -3,12 +3,15 @@
 //!
 //! A rolling hash over everything that was written, texts included, says whether two runs were the same.
 
+mod in_use;
 mod observer;
 mod remembered;
 mod words;
 
+pub use in_use::Forgotten;
 pub use words::{code, failure, fault_kind, notify, request};
 
+use in_use::InUse;
 use remembered::Remembered;
 use sim_zk::paths::{PathId, Paths};
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,6 +53,8 @@ pub struct Journal {
     sometimes: BTreeSet<&'static str>,
     /// For runs that are cut short in a visited state.
     remembered: Option<Remembered>,
+    /// For runs without an end.
+    in_use: Option<InUse>,
 }
 
 /// Collects what a value writes into its hash.
@@ -85,6 +90,31 @@ impl Journal {
             steps: Vec::new(),
             sometimes: BTreeSet::new(),
             remembered: None,
+            in_use: None,
+        }
+    }
+
+    /// The same, for a run without an end: it keeps track of the names that may still be mentioned.
+    #[must_use]
+    pub fn without_end(self) -> Self {
+        Journal { in_use: Some(InUse::default()), ..self }
+    }
+
+    /// Drops the events from an index on, of which somebody else has taken note.
+    pub fn drop_from(&mut self, index: usize) {
+        self.history.events.truncate(index);
+    }
+
+    /// Keeps the names that there are for good: kept events mention them.
+    pub fn keep_names(&mut self) {
+        self.history.names.keep_all();
+    }
+
+    /// Forgets the names that nothing will mention any more, in a run [without an end](Self::without_end).
+    pub fn forget_names(&mut self) -> Forgotten {
+        match &mut self.in_use {
+            Some(in_use) => in_use.forget(&mut self.history.names),
+            None => Forgotten::default(),
         }
     }
 
@@ -144,11 +174,22 @@ impl Journal {
         self.bytes.clear();
         event.hash(&mut Collected(&mut self.bytes));
         self.hash.write(&self.bytes);
+        if let Some(in_use) = &mut self.in_use {
+            in_use.note(&event);
+        }
         self.history.events.push(event);
     }
 
-    /// The symbol of a text.
+    /// The symbol of a text, which is never forgotten.
     pub fn sym(&mut self, text: &str) -> Sym {
+        let sym = self.intern(text);
+        if let Some(in_use) = &mut self.in_use {
+            in_use.texts.insert(sym);
+        }
+        sym
+    }
+
+    fn intern(&mut self, text: &str) -> Sym {
         let sym = self.history.names.intern(text);
         if sym.0 as usize >= self.hashed {
             self.hashed = sym.0 as usize + 1;
@@ -163,11 +204,17 @@ impl Journal {
         if self.syms.len() <= index {
             self.syms.resize(index + 1, None);
         }
-        if let Some(sym) = self.syms[index] {
-            return sym;
-        }
-        let sym = self.sym(paths.text(path));
+        let sym = match self.syms[index] {
+            // It may have been forgotten.
+            Some(sym) if self.in_use.is_none() || self.history.names.get(sym) == Some(paths.text(path)) => {
+                sym
+            }
+            _ => self.intern(paths.text(path)),
+        };
         self.syms[index] = Some(sym);
+        if let Some(in_use) = &mut self.in_use {
+            in_use.mention(sym);
+        }
         sym
     }
 
@@ -318,6 +365,11 @@ impl Journal {
     /// Nothing is open and nothing is on its way.
     pub fn quiesce(&mut self, at: u64) {
         self.write(at, Who::World, OpId(0), What::Quiesce);
+    }
+
+    /// Time has passed, and nothing has happened.
+    pub fn elapsed(&mut self, at: u64) {
+        self.write(at, Who::World, OpId(0), What::Elapsed);
     }
 
     /// The run was stopped at its limit of time.

@@ -141,7 +141,7 @@ pub fn attempt(
     stage.go_on(now() + AUDIT, |stage| {
         stage.clients.values().all(|client| client.is_audited || client.is_gone() || !client.is_resting)
     })?;
-    let (judged, history) = (stage.server.verdict(), stage.server.history());
+    let (judged, history) = (stage.server.control().decided(), stage.server.history());
     stage.end(now() + END)?;
     let notes = stage.notes;
     let (struck, troubles, refused) = (notes.struck, notes.troubles, notes.refused);

@@ -89,6 +89,9 @@ pub enum Command {
     },
     Sessions {},
     Watches {},
+    /// Nothing but that the loop catches up with the clock.
+    #[serde(skip)]
+    Look {},
     // ── beliefs ──
     Name {
         client: String,

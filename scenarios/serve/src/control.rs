@@ -1,7 +1,7 @@
 //! The control of an ensemble: from the same process, and over HTTP.
 
 use crate::command::{ACTIONS, Command, QUESTIONS, Refused, Report};
-use crate::recorder::Recorder;
+use crate::recorder::{Listener, Recorder};
 use crate::verdict::Judged;
 use mio::Waker;
 use serde_json::{Map, Value, json};
@@ -19,6 +19,10 @@ pub(crate) type Answer = Result<Value, Refused>;
 
 /// How long the end of the ensemble waits for answers that are being written: a client that reads none is not waited for.
 const LAST_ANSWERS: Duration = Duration::from_secs(1);
+
+/// How long a verdict that is not decided yet is waited for, and how often it is looked at.
+const DECIDES: Duration = Duration::from_secs(4);
+const LOOKS_EVERY: Duration = Duration::from_millis(100);
 
 /// The longest body of a request, in bytes.
 const LONGEST_BODY: u64 = 1 << 20;
@@ -65,29 +69,61 @@ impl Control {
         self.perform(Command::Report(Report::from_line(line)?)).map(drop)
     }
 
-    /// The history so far.
+    /// The history so far, as far as it is kept.
     pub fn history(&self) -> History {
-        self.recorder.so_far().history
+        self.look();
+        self.recorder.kept().history
     }
 
-    /// Writes the history so far as JSON lines. One that ended because it is full is written as one that is cut short, so that
+    /// Writes the history so far as JSON lines. One of which not all events are kept is written as one that is cut short, so that
     /// nobody who reads it takes it for the whole.
     ///
     /// # Errors
     ///
     /// Those of `out`.
     pub fn write_history(&self, out: &mut impl Write) -> io::Result<()> {
-        let recorded = self.recorder.so_far();
-        match recorded.full {
-            Some(_) => zk_checker::jsonl::write_short(&recorded.history, out),
-            None => zk_checker::jsonl::write(&recorded.history, out),
+        self.look();
+        let kept = self.recorder.kept();
+        match kept.is_cut {
+            true => zk_checker::jsonl::write_short(&kept.history, out),
+            false => zk_checker::jsonl::write(&kept.history, out),
         }
     }
 
-    /// The verdict so far.
+    /// The verdict so far. What is [not decided yet](Judged::undecided) is neither excused nor condemned.
     pub fn verdict(&self) -> Judged {
-        Judged::new(&self.recorder.so_far())
+        self.look();
+        self.recorder.verdict(false)
     }
+
+    /// The verdict as at the end, when everything is decided that is broken by the mere passing of time, such as a session's expiry that
+    /// its client ignores. Waits for that, mostly not at all, and some seconds at most: what is still not decided then is excused, since
+    /// its client was not told.
+    pub fn decided(&self) -> Judged {
+        for _ in 0..DECIDES.as_millis() / LOOKS_EVERY.as_millis() {
+            let runs = self.look();
+            if !runs || self.recorder.verdict(false).undecided().is_empty() {
+                break;
+            }
+            pause(LOOKS_EVERY);
+        }
+        self.recorder.verdict(true)
+    }
+
+    /// Lets the loop catch up with the clock. Returns whether it still runs: afterwards its time stands still.
+    fn look(&self) -> bool {
+        self.perform(Command::Look {}).is_ok()
+    }
+
+    /// What was given up so far goes to a listener, a sentence each.
+    pub(crate) fn on_given_up(&self, listener: Listener) {
+        self.recorder.on_given_up(listener);
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the ensemble lives in real time")]
+fn pause(time: Duration) {
+    std::thread::sleep(time);
 }
 
 /// The control API over HTTP. Each request has a thread of its own, since an answer may wait for an election that only another
@@ -184,7 +220,16 @@ fn carry_out(request: &mut Request, control: &Control) -> Result<Body, Refused> 
                 .map_err(|why| Refused::new(500, format!("the history cannot be written: {why}")))?;
             return Ok(Body::Lines(lines));
         }
-        "verdict" => return Ok(Body::Json(control.verdict().answer())),
+        "verdict" => {
+            let judged = match from_query(query)["wait"].as_str() {
+                Some("true") => control.decided(),
+                None | Some("false") => control.verdict(),
+                Some(other) => {
+                    return Err(Refused::new(400, format!("verdict: {other:?} is neither true nor false")));
+                }
+            };
+            return Ok(Body::Json(judged.answer()));
+        }
         _ => {}
     }
     let fields = if asks { from_query(query) } else { from_body(request)? };

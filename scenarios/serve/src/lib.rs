@@ -8,7 +8,7 @@
 //! | `network` | the faults of the network between clients and servers: what strikes, and what waits |
 //! | `front` | what stands between clients and the world, without sockets and without a clock |
 //! | `sockets` | the loop of one thread: sockets, the clock, commands |
-//! | `recorder`, `verdict` | the history of everything, and what the rules say of it |
+//! | `recorder`, `judging`, `verdict` | the history of everything, the thread that judges it as it happens, and what the rules say of it |
 //! | `command`, `fields`, `control` | the verbs of the control API, their fields, and the API over HTTP |
 //! | `reports` | reports of programs by a pipe |
 //! | `stop` | its end, from another thread |
@@ -31,6 +31,7 @@ mod figures;
 mod front;
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod fuzz;
+mod judging;
 mod listener;
 mod memory;
 mod network;
@@ -63,7 +64,7 @@ pub use control::Control;
 pub use duration::parse_duration;
 pub use reports::ReportSource;
 pub use stop::Stop;
-pub use verdict::Judged;
+pub use verdict::{Judged, Undecided};
 
 /// The kind of ensemble to serve.
 #[derive(Clone, Debug)]
@@ -93,7 +94,8 @@ pub struct Options {
     pub plan: Vec<(Duration, Command)>,
     /// The most connections at a time: further ones are closed at once.
     pub most_connections: usize,
-    /// The most events of the history, of 32 bytes and their texts: it ends there, and the verdict says so.
+    /// The most events that are kept, of 32 bytes and their texts: the history that can be asked for ends there, and so does the report
+    /// of the traffic. Everything is judged nevertheless, as it happens.
     pub most_events: usize,
     /// Where the ensemble comes from, as its history tells it.
     pub source: String,
@@ -201,6 +203,11 @@ impl Ensemble {
     /// client that is not there.
     pub fn on_refused_plan(&mut self, told: impl FnMut(Duration, &Refused) + Send + 'static) {
         self.sockets.on_refused_plan(Box::new(told));
+    }
+
+    /// Gets a sentence about each thing that is given up, such as the rest of a history that is too long to be kept.
+    pub fn on_given_up(&self, told: impl FnMut(&str) + Send + 'static) {
+        self.sockets.control().on_given_up(Box::new(told));
     }
 
     /// Reads reports of programs from a pipe while the ensemble runs, one line a report. `bad` gets each line that is no
@@ -343,18 +350,19 @@ impl Server {
         self.control.history()
     }
 
-    /// The verdict so far.
+    /// The verdict so far. What is [not decided yet](Judged::undecided) is neither excused nor condemned.
     pub fn verdict(&self) -> Judged {
         self.control.verdict()
     }
 
-    /// Judges what happened so far.
+    /// Judges what happened so far, when everything is decided that is broken by the mere passing of time, such as a session's expiry
+    /// that its client ignores: waits for that, mostly not at all, and some seconds at most.
     ///
     /// # Errors
     ///
     /// The checker's words, if a promise was broken or could not be judged.
     pub fn check(&self) -> Result<(), Broken> {
-        let judged = self.verdict();
+        let judged = self.control.decided();
         match judged.exit_status() {
             0 => Ok(()),
             _ => Err(Broken(judged.to_string())),

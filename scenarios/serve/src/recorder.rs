@@ -1,37 +1,72 @@
-//! The history of everything that clients and servers do, within limits.
+//! The record of everything that clients and servers do.
+//!
+//! 1. Every event goes into the journal, in the loop's order.
+//! 2. A block of events at a time goes to the [judging](crate::judging) thread, with the names and objects that are new since the block
+//!    before: everything is judged as it happens, however long that is.
+//! 3. The first events are kept as the history that can be asked for. When they are as many as may be kept, each block is dropped after it
+//!    was handed over, and so are names that nothing can mention any more.
+//! 4. What is given up is told at once, to whoever listens, and with every status and verdict.
 
+use crate::judging::{Asked, Block, Judging};
+use crate::verdict::Judged;
 use sim_zk::Config;
 use sim_zk::observer::{Observer, SimEvent};
 use sim_zk::paths::{PathId, Paths};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use zk_checker::history::{Header, History, Names};
+use zk_checker::history::{Header, History, Names, Sym};
 use zk_harness::journal::Journal;
 use zk_harness::run::header;
 
-/// The most sessions and the most connections of a history: events number them with 16 bits.
+/// The most sessions and the most connections of a history: events number them with 16 bits. So they do clients and objects.
 const MOST_NUMBERED: u32 = 65_000;
 
-/// The history of a served ensemble. Clones write the same one.
+/// How many events are handed over at a time.
+const BLOCK: usize = 8192;
+
+/// The most events between two times that names are forgotten: each time takes some milliseconds.
+const FORGETS_EVERY: u64 = 1 << 17;
+
+/// Gets each sentence about what is given up.
+pub(crate) type Listener = Box<dyn FnMut(&str) + Send>;
+
+/// The record of a served ensemble. Clones write the same one.
 #[derive(Clone)]
 pub(crate) struct Recorder(Arc<Mutex<Record>>);
 
 struct Record {
     journal: Journal,
+    /// How many events are kept.
     most: usize,
+    /// How many of the journal's events were handed over.
+    handed: usize,
+    names: usize,
+    objects: usize,
+    clients: Vec<String>,
+    /// How many events there were before those of the journal.
+    dropped: u64,
+    /// The time of the latest of these, in microseconds.
+    dropped_at: u64,
+    /// At which event names are forgotten again.
+    forgets_at: u64,
+    judging: Judging,
     sessions: u32,
+    /// The time of the world, in microseconds.
+    now: u64,
     /// Why nothing is written any more.
     full: Option<String>,
+    given_up: Vec<String>,
+    listener: Listener,
 }
 
-/// A history, and the reason why its end is missing, if it is.
-pub(crate) struct Recorded {
+/// The events that were kept, and whether there are more.
+pub(crate) struct Kept {
     pub history: History,
-    pub full: Option<String>,
+    pub is_cut: bool,
 }
 
 impl Recorder {
-    /// An empty history of an ensemble, which ends after that many events.
+    /// An empty record of an ensemble, of which that many events are kept.
     pub fn new(config: &Config, most: usize, source: String) -> Self {
         let header = Header {
             // Clients are processes in real time: they take their time.
@@ -43,44 +78,98 @@ impl Recorder {
             source,
             ..header(config, Duration::from_micros(20 * config.tick))
         };
-        let journal = Journal::new(header, Names::default(), Vec::new());
-        Recorder(Arc::new(Mutex::new(Record { journal, most, sessions: 0, full: None })))
+        let judging = Judging::begin(header.clone(), most);
+        Recorder(Arc::new(Mutex::new(Record {
+            journal: Journal::new(header, Names::default(), Vec::new()).without_end(),
+            most,
+            handed: 0,
+            names: 0,
+            objects: 0,
+            clients: Vec::new(),
+            dropped: 0,
+            dropped_at: 0,
+            forgets_at: 0,
+            judging,
+            sessions: 0,
+            now: 0,
+            full: None,
+            given_up: Vec::new(),
+            listener: Box::new(|_| {}),
+        })))
     }
 
-    /// Writes, unless the history is full.
+    /// Gets each sentence about what is given up.
+    pub fn on_given_up(&self, listener: Listener) {
+        self.lock().listener = listener;
+    }
+
+    /// Writes, unless the record has ended.
     pub fn write<R>(&self, write: impl FnOnce(&mut Journal) -> R) -> Option<R> {
-        let mut record = self.lock();
-        record.has_room().then(|| write(&mut record.journal))
+        self.lock().write(write)
+    }
+
+    /// Notes the time of the world, in microseconds.
+    pub fn pass_time(&self, now: u64) {
+        self.lock().now = now;
     }
 
     /// Notes that a client of that number has begun.
     pub fn begins(&self, client: usize) {
         if client >= MOST_NUMBERED as usize {
-            self.lock().end(format!("there were more than {MOST_NUMBERED} clients"));
+            self.lock().end("clients");
         }
     }
 
     /// Notes that a connection of that number was opened.
     pub fn opens(&self, conn: u32) {
         if conn >= MOST_NUMBERED {
-            self.lock().end(format!("there were more than {MOST_NUMBERED} connections"));
+            self.lock().end("connections");
         }
     }
 
-    /// Whether the history goes on.
+    /// Whether the record goes on.
     pub fn goes_on(&self) -> bool {
         self.lock().full.is_none()
     }
 
     /// The number of events so far.
-    pub fn events(&self) -> usize {
-        self.lock().journal.history().events.len()
+    pub fn events(&self) -> u64 {
+        self.lock().events()
     }
 
-    /// The history so far.
-    pub fn so_far(&self) -> Recorded {
+    /// The numbers of events and of names that are kept.
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub fn sizes(&self) -> (usize, usize) {
         let record = self.lock();
-        Recorded { history: record.journal.history().clone(), full: record.full.clone() }
+        let History { events, names, .. } = record.journal.history();
+        (events.len(), names.iter().count())
+    }
+
+    /// What was given up so far, a sentence each.
+    pub fn given_up(&self) -> Vec<String> {
+        self.lock().given_up.clone()
+    }
+
+    /// The events so far, as many as are kept.
+    pub fn kept(&self) -> Kept {
+        let mut record = self.lock();
+        record.mark_time();
+        record.hand_over();
+        let is_cut = record.dropped > 0 || record.full.is_some();
+        Kept { history: record.journal.history().clone(), is_cut }
+    }
+
+    /// The verdict on all events so far. A final one leaves nothing undecided.
+    pub fn verdict(&self, is_final: bool) -> Judged {
+        let answer = {
+            let mut record = self.lock();
+            record.mark_time();
+            record.hand_over();
+            let (full, given_up) = (record.full.clone(), record.given_up.clone());
+            record.judging.ask(Asked { full, given_up, is_final })
+        };
+        // The loop goes on meanwhile.
+        answer.wait()
     }
 
     fn lock(&self) -> MutexGuard<'_, Record> {
@@ -90,15 +179,86 @@ impl Recorder {
 }
 
 impl Record {
-    fn has_room(&mut self) -> bool {
-        if self.full.is_none() && self.journal.history().events.len() >= self.most {
-            self.end(format!("the history has {} events, which is its limit", self.most));
-        }
-        self.full.is_none()
+    fn events(&self) -> u64 {
+        self.dropped + self.journal.history().events.len() as u64
     }
 
-    fn end(&mut self, why: String) {
-        self.full.get_or_insert(why);
+    fn write<R>(&mut self, write: impl FnOnce(&mut Journal) -> R) -> Option<R> {
+        if self.full.is_some() {
+            return None;
+        }
+        let written = write(&mut self.journal);
+        if self.journal.history().objects.len() >= MOST_NUMBERED as usize {
+            self.end("objects");
+        }
+        if self.journal.history().events.len() >= self.handed + BLOCK {
+            self.hand_over();
+        }
+        Some(written)
+    }
+
+    /// Writes down how long nothing has happened: some promises are broken by that alone.
+    fn mark_time(&mut self) {
+        let (now, last) = (self.now, self.journal.history().events.last());
+        if last.is_some_and(|last| now > last.at.max(self.dropped_at)) {
+            self.write(|journal| journal.elapsed(now));
+        }
+    }
+
+    /// Hands over what is new to the judge.
+    fn hand_over(&mut self) {
+        let History { header, objects, names, events } = self.journal.history();
+        let new =
+            (self.names..names.end()).map(|at| names.shared(Sym(at as u32)).expect("it is new").clone());
+        let mut block = Block {
+            names: new.collect(),
+            objects: objects[self.objects..].to_vec(),
+            clients: (self.clients != header.clients).then(|| header.clients.clone()),
+            events: events[self.handed..].to_vec(),
+            ..Block::default()
+        };
+        (self.names, self.objects) = (names.end(), objects.len());
+        self.clients.clone_from(&header.clients);
+        self.handed = events.len();
+        if self.events() > self.most as u64 {
+            block.keeps_names = self.dropped == 0;
+            self.drop_latest();
+            if self.events() >= self.forgets_at {
+                self.forgets_at = self.events() + FORGETS_EVERY.min(self.most as u64);
+                block.forgotten = self.journal.forget_names();
+            }
+        }
+        self.judging.take(block);
+    }
+
+    /// Drops the events that are more than may be kept.
+    fn drop_latest(&mut self) {
+        if self.dropped == 0 {
+            let most = self.most;
+            self.give_up(format!(
+                "the history that is kept ends after {most} events; everything is judged as it happens"
+            ));
+            self.journal.keep_names();
+        }
+        let last = self.journal.history().events.last().map_or(0, |last| last.at);
+        self.dropped_at = self.dropped_at.max(last);
+        let dropped = self.journal.history().events.len().saturating_sub(self.most);
+        self.journal.drop_from(self.most);
+        self.handed = self.journal.history().events.len();
+        self.dropped += dropped as u64;
+    }
+
+    fn end(&mut self, of: &str) {
+        if self.full.is_none() {
+            let why = format!("there were more than {MOST_NUMBERED} {of}");
+            self.give_up(format!("nothing is recorded and judged any more: {why}"));
+            self.full = Some(why);
+        }
+    }
+
+    fn give_up(&mut self, what: String) {
+        (self.listener)(&what);
+        self.given_up.push(what);
     }
 }
 
@@ -108,12 +268,10 @@ impl Observer for Recorder {
         if let SimEvent::Opened { .. } = event {
             record.sessions += 1;
             if record.sessions >= MOST_NUMBERED {
-                record.end(format!("there were more than {MOST_NUMBERED} sessions"));
+                record.end("sessions");
             }
         }
-        if record.has_room() {
-            record.journal.on_event(at, event, paths);
-        }
+        record.write(|journal| journal.on_event(at, event, paths));
     }
 
     fn on_forgotten(&mut self, paths: &[PathId]) {

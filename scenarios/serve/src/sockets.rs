@@ -128,6 +128,10 @@ impl Sockets {
         let mut events = Events::with_capacity(EVENTS);
         while !(self.stop.is_stopped() || self.front.is_shut_down) {
             self.catch_up();
+            // By a command of the plan: nothing else may ever be due.
+            if self.front.is_shut_down {
+                break;
+            }
             let until = self.until_next();
             let asleep = self.elapsed();
             match self.poll.poll(&mut events, until) {

@@ -1,26 +1,70 @@
 //! What the rules and the wire say of a history of foreign clients.
 
-use crate::recorder::Recorded;
 use serde_json::{Value, json};
 use std::fmt;
 use zk_checker::history::History;
 use zk_checker::jsonl::{Cut, Stored};
 use zk_checker::wire::{self, WireReport};
-use zk_checker::{Report, RuleSet, Verdict};
+use zk_checker::{Finding, Report, Row, RuleId, RuleSet, Verdict};
 
 /// A judged history.
 #[derive(Clone, Debug)]
 pub struct Judged {
     report: Report,
     wire: WireReport,
+    undecided: Vec<Undecided>,
+    given_up: Vec<String>,
+}
+
+/// A promise that is broken if a program does nothing within the next second, or within a second after it is told that its session is over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Undecided {
+    /// The promise.
+    pub rule: RuleId,
+    /// The path of the object; empty for promises about the whole history.
+    pub object: String,
 }
 
 impl Judged {
-    pub(crate) fn new(recorded: &Recorded) -> Self {
-        let mut report = zk_checker::judge(&recorded.history, &RuleSet::all());
-        // The rules hold for what was seen; the rest was not.
-        report.unknown = recorded.full.clone().map(|why| format!("the end is missing: {why}"));
-        Judged { report, wire: wire::report(&recorded.history) }
+    pub(crate) fn new(report: Report, wire: WireReport, given_up: Vec<String>) -> Self {
+        Judged { report, wire, undecided: Vec::new(), given_up }
+    }
+
+    /// The verdict on a history that goes on. `later` is the report if nothing happens for a moment: what it condemns and the present one
+    /// does not is not decided yet, and so not excused.
+    pub(crate) fn beside(mut self, later: &Report) -> Self {
+        let is_open =
+            |row: &&Row| row.verdict == Verdict::Fail && verdict_of(&self.report, row) != Verdict::Fail;
+        let open: Vec<Row> = later.rows.iter().filter(is_open).copied().collect();
+        self.undecided =
+            open.iter().map(|row| Undecided { rule: row.rule, object: path_of(later, row) }).collect();
+        self.without(&open)
+    }
+
+    /// Leaves out what the report says of promises that are not decided yet.
+    fn without(mut self, open: &[Row]) -> Self {
+        if open.is_empty() {
+            return self;
+        }
+        let is_open = |rule, object| open.iter().any(|row| (row.rule, row.object) == (rule, object));
+        self.report.findings.retain(|finding| !is_open(finding.rule, finding.object));
+        for row in self.report.rows.iter_mut().filter(|row| is_open(row.rule, row.object)) {
+            row.verdict = Verdict::Unknown;
+        }
+        let names: Vec<String> =
+            self.undecided.iter().map(|one| format!("{} {}", one.rule, one.object)).collect();
+        let more = self.report.unknown.take().map_or_else(String::new, |why| format!("; {why}"));
+        self.report.unknown =
+            Some(format!("not decided yet, ask again in a second: {}{more}", names.join(", ")));
+        self
+    }
+
+    /// No verdict, for a reason.
+    pub(crate) fn none(why: &str) -> Self {
+        let history = zk_checker::text::parse("run sim").expect("a history without events");
+        let mut report = zk_checker::judge(&history, &RuleSet::all());
+        report.unknown = Some(why.to_owned());
+        Judged::new(report, wire::report(&history), Vec::new())
     }
 
     /// Judges the history of a served ensemble from a file, as the ensemble itself did.
@@ -31,7 +75,7 @@ impl Judged {
             Some(Cut::Damaged(_)) => wire::report(&History { events: Vec::new(), ..stored.history.clone() }),
             _ => wire::report(&stored.history),
         };
-        Judged { report, wire }
+        Judged::new(report, wire, Vec::new())
     }
 
     /// The verdict on everything.
@@ -47,6 +91,16 @@ impl Judged {
             Verdict::Fail => 1,
             _ => self.report.exit_status(),
         }
+    }
+
+    /// The promises of which nothing is decided yet.
+    pub fn undecided(&self) -> &[Undecided] {
+        &self.undecided
+    }
+
+    /// What was given up while the ensemble ran, a sentence each.
+    pub fn given_up(&self) -> &[String] {
+        &self.given_up
     }
 
     /// The report of the rules: ZooKeeper's guarantees, and what programs reported.
@@ -79,22 +133,47 @@ impl Judged {
                 "text": finding.text,
             })
         });
+        let undecided = self
+            .undecided
+            .iter()
+            .map(|one| json!({ "rule": one.rule.name(), "title": one.rule.title(), "object": one.object }));
         json!({
             "verdict": self.verdict().name(),
             "exit_status": self.exit_status(),
             "text": self.to_string(),
             "findings": of_rules.chain(of_wire).collect::<Vec<_>>(),
+            "undecided": undecided.collect::<Vec<_>>(),
+            "given_up": self.given_up,
             "wire": self.wire,
         })
     }
 }
 
+/// What a report says of the promise and the object of a row of another one.
+fn verdict_of(report: &Report, row: &Row) -> Verdict {
+    let same = |mine: &&Row| (mine.rule, mine.object) == (row.rule, row.object);
+    report.rows.iter().find(same).map_or(Verdict::Vacuous, |mine| mine.verdict)
+}
+
+/// The path of the object of a row.
+fn path_of(report: &Report, row: &Row) -> String {
+    let of = |finding: &&Finding| (finding.rule, finding.object) == (row.rule, row.object);
+    report.findings.iter().find(of).map_or_else(String::new, |finding| finding.path.clone())
+}
+
 impl fmt::Display for Judged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.verdict() != self.report.verdict() {
-            writeln!(f, "{}, by what is on the wire\n\nrules: {}\n{}", self.verdict(), self.report, self.wire)
+            writeln!(
+                f,
+                "{}, by what is on the wire\n\nrules: {}\n{}",
+                self.verdict(),
+                self.report,
+                self.wire
+            )?;
         } else {
-            writeln!(f, "{}\n{}", self.report, self.wire)
+            writeln!(f, "{}\n{}", self.report, self.wire)?;
         }
+        self.given_up.iter().try_for_each(|what| writeln!(f, "given up: {what}"))
     }
 }

@@ -21,7 +21,7 @@ Questions:
   watches                              the watches that are armed
   tree          path                   the znodes
   history                              the history so far, for `judge`
-  verdict                              the verdict, and as exit status: 0, 1 broken, 2 unknown
+  verdict       wait                   the verdict, and as exit status: 0, 1 broken, 2 unknown
 
 Faults between a client and its server; the first five wait for a request that fits:
   lose-reply    client op path count   the request is applied, and its reply is lost
@@ -68,7 +68,8 @@ Fields:
   server        a number from 0, in the order of the connect string; so are `from` and `to`
   code          throttled, quota-exceeded, access-denied, server-error
   what          disk, apply, commit; absent in `release`: all of that server
-  wait          false: the answer comes at once, and not when the server serves
+  wait          false: the answer comes at once, and not when the server serves;
+                of `verdict`, true: it comes when everything is decided, after some seconds at most
 
 Examples:
   zksim control http://127.0.0.1:40004 lose-reply op=create path=/locks

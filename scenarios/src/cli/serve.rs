@@ -5,14 +5,14 @@ use anyhow::Context;
 use clap::{Args, value_parser};
 use sim_zk::choose::Rates;
 use sim_zk::fault::Fault;
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
+use zk_report::whole_file::WholeFile;
 use zk_serve::command::Command;
-use zk_serve::{Ensemble, Options, ReportSource, parse_duration};
+use zk_serve::{Control, Ensemble, Options, ReportSource, parse_duration};
 
 // A fixture has its options, and a test replaces them by its own behind them.
 #[derive(Args)]
@@ -68,7 +68,7 @@ pub(super) struct Serve {
     /// The most connections at a time
     #[arg(long, default_value_t = 20_000)]
     most_connections: usize,
-    /// The most events of the history, which ends there
+    /// The most events that are kept for the history, which ends there; everything is judged nevertheless
     #[arg(long, default_value_t = 2_000_000)]
     most_events: usize,
 }
@@ -81,12 +81,8 @@ impl Serve {
         }
         let plan = self.plan.as_deref().map(|path| read_plan(path, self.servers)).transpose()?;
         let reports = self.reports.as_deref().map(open_reports).transpose()?;
-        // A file that cannot be written is told before the run, not after it; what it holds stays until then.
-        let history = self.history.as_ref().map(|path| {
-            let file = File::options().write(true).create(true).truncate(false).open(path);
-            file.with_context(|| format!("the history cannot be written to {}", path.display()))
-        });
-        let history = history.transpose()?;
+        // A file that cannot be written is told before the run, not after it; what it holds stays until the new one is whole.
+        self.history.as_deref().map(WholeFile::over).transpose()?;
         let mut ensemble = Ensemble::listen(&Options {
             servers: self.servers,
             port: self.port,
@@ -105,29 +101,41 @@ impl Serve {
         })?;
         ensemble
             .on_refused_plan(|at, refused| eprintln!("warning: the plan at {at:?} was refused: {refused}"));
+        ensemble.on_given_up(|what| eprintln!("warning: {what}"));
         if let Some(source) = reports {
             ensemble.read_reports(source, |line, refused| {
                 eprintln!("warning: the report {line:?} was refused: {refused}");
             })?;
         }
         let (stop, control) = (ensemble.stop(), ensemble.control());
-        Interrupt::listen()?.then(move || stop.stop());
+        let (check, before) = (self.check, control.clone());
+        Interrupt::listen()?.then(move || {
+            // What time alone decides is decided while the ensemble goes on.
+            if check {
+                before.decided();
+            }
+            stop.stop();
+        });
         // Scripts read the lines while the program runs: each is flushed.
         println!("{}\ncontrol http://{}", ensemble.connect_string(), ensemble.control_address());
         ensemble.run()?;
-        if let Some(file) = history {
-            file.set_len(0)?;
-            let mut out = BufWriter::new(file);
-            control.write_history(&mut out)?;
-            out.flush()?;
+        let written = write_history(self.history.as_deref(), &control);
+        let judged = self.check.then(|| control.decided());
+        judged.iter().for_each(|judged| eprint!("{judged}"));
+        match judged.map_or(0, |judged| judged.exit_status()) {
+            0 => written.map(|()| ExitCode::SUCCESS),
+            // The verdict has told more than a file that is missing.
+            status => {
+                written.unwrap_or_else(|error| eprintln!("error: {error:#}"));
+                Ok(ExitCode::from(status))
+            }
         }
-        if !self.check {
-            return Ok(ExitCode::SUCCESS);
-        }
-        let judged = control.verdict();
-        eprint!("{judged}");
-        Ok(ExitCode::from(judged.exit_status()))
     }
+}
+
+fn write_history(path: Option<&Path>, control: &Control) -> anyhow::Result<()> {
+    let Some(path) = path else { return Ok(()) };
+    Ok(WholeFile::over(path)?.fill(|out| control.write_history(out))?)
 }
 
 fn parse_rates(text: &str) -> Result<Rates, String> {

@@ -176,20 +176,109 @@ fn judge_finds_what_is_on_the_wire_too() {
 }
 
 #[test]
-fn a_history_that_is_full_is_judged_by_nobody_as_a_pass() {
+fn a_history_longer_than_is_kept_is_judged_to_its_end() {
     let folder = tempfile::tempdir().unwrap();
     let history = folder.path().join("history.jsonl");
-    let served = Served::start(&["--check", "--most-events", "40", "--history", history.to_str().unwrap()]);
+    let most = ["--check", "--most-events", "40", "--history", history.to_str().unwrap()];
+    let given_up = "the history that is kept ends after 40 events; everything is judged as it happens";
+    for (events, status) in [(&IN_TURN[..], 0), (&BOTH, 1)] {
+        let served = Served::start(&most);
+        run(async {
+            let zk = served.client().await;
+            for _ in 0..20 {
+                zk.exists("/").await.unwrap();
+            }
+            hold(&served, events).await;
+        });
+        assert_eq!(served.control(&["verdict"]).status.code(), Some(status));
+        assert!(served.told(&["status"]).contains(&format!("given up: {given_up}\n")));
+        let output = served.terminate();
+        assert_eq!(output.status.code(), Some(status), "{}", said(&output));
+        assert!(said(&output).contains(&format!("warning: {given_up}\n")), "{}", said(&output));
+        // What is kept is the begin, and nobody takes it for the whole.
+        let judged = zksim().arg("judge").arg(&history).output().unwrap();
+        assert_eq!(judged.status.code(), Some(2), "{}", said(&judged));
+    }
+}
+
+#[test]
+fn an_expiry_that_a_client_ignores_is_never_excused_first_and_condemned_later() {
+    let served = Served::start(&["--check"]);
     run(async {
-        let zk = served.client().await;
-        for _ in 0..20 {
-            zk.exists("/").await.unwrap();
-        }
+        let clients = [served.client().await, served.client().await];
+        let client = |who: usize| format!("client={:#x}", clients[who].session().0);
+        let acquired = |who: usize| {
+            served.told(&["report", &client(who), "event=acquired", "kind=lock", "object=/lock"]);
+        };
+        acquired(0);
+        served.told(&["expire", &client(0)]);
+        acquired(1);
+        let early = served.control(&["verdict"]);
+        assert!(!said(&early).contains("unavoidable"), "{}", said(&early));
+        assert_ne!(early.status.code(), Some(0), "{}", said(&early));
+        let decided = served.control(&["verdict", "wait=true"]);
+        assert_eq!(decided.status.code(), Some(1), "{}", said(&decided));
+        assert!(["MX-2", "MX-14"].iter().all(|rule| said(&decided).contains(rule)), "{}", said(&decided));
     });
-    assert!(served.told(&["status"]).contains("the history is full"));
-    assert_eq!(served.terminate().status.code(), Some(2));
-    let judged = zksim().arg("judge").arg(&history).output().unwrap();
-    assert_eq!(judged.status.code(), Some(2), "{}", said(&judged));
+    assert_eq!(served.terminate().status.code(), Some(1));
+}
+
+#[test]
+fn a_client_that_gives_up_within_a_second_after_an_expiry_is_right() {
+    let served = Served::start(&["--check"]);
+    run(async {
+        let clients = [served.client().await, served.client().await];
+        let report = |who: usize, event: &str| {
+            let client = format!("client={:#x}", clients[who].session().0);
+            served.told(&["report", &client, &format!("event={event}"), "kind=lock", "object=/lock"]);
+        };
+        report(0, "acquired");
+        served.told(&["expire", &format!("client={:#x}", clients[0].session().0)]);
+        report(0, "released");
+        report(1, "acquired");
+    });
+    assert_eq!(served.terminate().status.code(), Some(0));
+}
+
+/// Runs the program where no file may grow: as on a full disk, nothing can be written into one.
+#[cfg(target_os = "linux")]
+fn on_a_full_disk(arguments: &[&str]) -> Output {
+    let script = "trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\"";
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", script]).arg(zksim().get_program()).args(arguments).output().unwrap()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_costs_neither_the_verdict_nor_the_file_that_was_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let history = folder.path().join("history.jsonl");
+    std::fs::write(&history, "what was there before\n").unwrap();
+    let (_folder, plan) = plan("{\"at\": \"100ms\", \"verb\": \"shutdown\"}\n");
+    let output =
+        on_a_full_disk(&["serve", "--check", "--plan", &plan, "--history", history.to_str().unwrap()]);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.starts_with("vacuous\n"), "{told}");
+    let error = format!("error: cannot write {}: File too large (os error 27)\n", history.display());
+    assert!(told.ends_with(&error), "{told}");
+    assert_eq!(output.status.code(), Some(3), "{told}");
+    assert_eq!(std::fs::read_to_string(&history).unwrap(), "what was there before\n");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "half a file is left");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_device_is_named_and_the_verdict_is_told() {
+    let (_folder, plan) = plan("{\"at\": \"100ms\", \"verb\": \"shutdown\"}\n");
+    let output =
+        zksim().args(["serve", "--check", "--plan", &plan, "--history", "/dev/full"]).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.starts_with("vacuous\n"), "{told}");
+    assert!(
+        told.ends_with("error: cannot write /dev/full: No space left on device (os error 28)\n"),
+        "{told}"
+    );
+    assert_eq!(output.status.code(), Some(3), "{told}");
 }
 
 #[test]

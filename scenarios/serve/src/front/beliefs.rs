@@ -392,7 +392,8 @@ impl Front {
                 manner: Manner { reported: true, ..Manner::default() },
             })
         });
-        let object = declared.ok_or_else(|| Refused::new(400, "the history is full"))?;
+        let object =
+            declared.ok_or_else(|| Refused::new(400, "nothing is recorded any more: `status` tells why"))?;
         self.beliefs.objects.insert(report.object.clone(), (object, kind));
         Ok(object)
     }

@@ -197,6 +197,7 @@ impl Front {
             Command::Tree { path } => self.tree(path.as_deref().unwrap_or("/")).into(),
             Command::Sessions {} => self.sessions().into(),
             Command::Watches {} => self.watches().into(),
+            Command::Look {} => json!({}).into(),
             Command::Name { client, name } => {
                 let id = self.client(client)?;
                 if !self.clients.rename(id, name) {

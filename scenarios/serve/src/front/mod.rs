@@ -171,6 +171,7 @@ impl Front {
     pub fn pass_time(&mut self, now: u64) {
         let now = now.max(self.raw.now());
         while self.raw.advance(now) {}
+        self.recorder.pass_time(now);
     }
 
     /// Lets everything happen that is due by now, in microseconds since the start.

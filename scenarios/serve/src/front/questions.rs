@@ -33,6 +33,7 @@ impl Front {
             "waiting": self.network.waiting(),
             "events": self.recorder.events(),
             "recording": self.recorder.goes_on(),
+            "given_up": self.recorder.given_up(),
         })
     }
 

@@ -6,11 +6,13 @@
 //! | [`front`] | what several clients do, in order: connect, send slices of frames, hang up, wait, meet faults |
 //! | [`control`] | a verb, a newline, and the body of a request |
 //!
-//! The corpus in `fuzz/corpus` is replayed by the tests of this module.
+//! The corpus in `fuzz/corpus` is replayed by the tests of this module. [`Load`] is no target: it keeps an ensemble busy for as long as it
+//! is asked to, for a look at what grows.
 
 mod control;
 mod front;
 mod input;
+mod load;
 mod sane;
 #[cfg(test)]
 mod tests;
@@ -18,4 +20,5 @@ mod wire;
 
 pub use control::control;
 pub use front::front;
+pub use load::{Load, Loaded};
 pub use wire::wire;

@@ -2,6 +2,7 @@
 //! answered whatever the others do.
 
 use crate::front::Front;
+use crate::recorder::Recorder;
 use crate::{Options, front_of};
 use sim_zk::message::Password;
 use sim_zk::wire::password;
@@ -20,6 +21,7 @@ const PATIENCE: u64 = 60 * TICK;
 /// A front, its clock, and the bytes that its connections were sent.
 pub(super) struct Bench {
     pub front: Front,
+    pub recorder: Recorder,
     /// The number of members.
     pub servers: u8,
     /// Microseconds since the start.
@@ -30,17 +32,22 @@ pub(super) struct Bench {
 impl Bench {
     /// A fresh ensemble.
     pub(super) fn new(servers: u8) -> Bench {
+        Bench::that_keeps(servers, 50_000)
+    }
+
+    /// A fresh ensemble that keeps so many events.
+    pub(super) fn that_keeps(servers: u8, most_events: usize) -> Bench {
         let options = Options {
             servers,
             tick: Duration::from_micros(TICK),
             extended_types: true,
             most_connections: 32,
-            most_events: 50_000,
+            most_events,
             ..Options::default()
         };
         // 2020-01-01.
-        let (front, _) = front_of(&options, Vec::new(), 1_577_836_800_000);
-        let mut bench = Bench { front, servers, now: 0, told: BTreeMap::new() };
+        let (front, recorder) = front_of(&options, Vec::new(), 1_577_836_800_000);
+        let mut bench = Bench { front, recorder, servers, now: 0, told: BTreeMap::new() };
         bench.pass(0);
         bench
     }

@@ -29,8 +29,8 @@ fn status(said: &Value) -> String {
             text += &line(&format!("server {} leads, and is paused", said["leader"]));
         }
     }
-    if said["recording"] == false {
-        text += &line("the history is full: it has ended, and so has the evidence for a verdict");
+    for given_up in said["given_up"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        text += &line(&format!("given up: {given_up}"));
     }
     if said["waiting"].as_array().is_some_and(|waiting| !waiting.is_empty()) {
         text += "\nfaults that wait for their request\n";
