@@ -3,7 +3,7 @@
 
 use crate::rules::prelude::*;
 
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Leases;
 
 impl Rule for Leases {

@@ -5,7 +5,6 @@ use anyhow::Context;
 use clap::{Args, value_parser};
 use sim_zk::choose::Rates;
 use sim_zk::fault::Fault;
-use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

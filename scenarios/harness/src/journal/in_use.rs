@@ -101,7 +101,7 @@ mod tests {
     fn what_is_gone_is_forgotten_and_what_lives_is_not() {
         let (mut names, mut in_use) = (Names::default(), InUse::default());
         let syms: Vec<Sym> = ["/live", "/gone", "/asked"].iter().map(|text| names.intern(text)).collect();
-        let mut note =
+        let note =
             |in_use: &mut InUse, what| in_use.note(&Event { at: 0, op: OpId(0), who: Who::Server(0), what });
         for path in [syms[0], syms[1]] {
             note(&mut in_use, What::Created { zxid: 1, path, owner: Session(0) });
