@@ -1,7 +1,7 @@
 //! The findings of rules, with the counts that go into a report.
 
 use crate::explanation::Explanation;
-use crate::history::{Object, ObjectId};
+use crate::history::{Object, ObjectId, Tables};
 use crate::metrics::{Metrics, Probe};
 use crate::rule_id::{Layer, RuleId};
 use crate::rule_set::RuleSet;
@@ -30,7 +30,8 @@ pub struct Finding {
     pub path: String,
     /// The explanation: what happened, because of what, and why it is (not) excused; lines of less than 100 columns.
     pub text: String,
-    /// The [shape](crate::shape) of that text: findings of a rule with the same shape differ only by names, numbers and times.
+    /// The [shape](crate::shape) of that text, in a report: findings of a rule with the same shape differ only by names, numbers
+    /// and times.
     pub shape: String,
 }
 
@@ -216,7 +217,8 @@ impl Findings {
             witnesses,
             secondary: false,
             path: path.to_owned(),
-            shape: crate::shape::shape(scene.tables, &text),
+            // Not all names may be known yet.
+            shape: String::new(),
             text,
         });
     }
@@ -256,7 +258,10 @@ impl Findings {
     }
 
     /// The findings in the order of a report, *the* finding first.
-    pub(crate) fn in_order(self) -> (Vec<Finding>, Metrics) {
+    pub(crate) fn in_order(mut self, tables: Tables<'_>) -> (Vec<Finding>, Metrics) {
+        self.findings
+            .iter_mut()
+            .for_each(|finding| finding.shape = crate::shape::shape(tables, &finding.text));
         (in_order(self.findings), self.metrics)
     }
 }

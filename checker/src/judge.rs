@@ -166,7 +166,7 @@ impl Judge {
         let rows = self.findings.rows(tables.objects, |rule| self.on.has(rule));
         let unproved = report::unproved(&rows, &self.on);
         self.findings.metrics.events = self.events as usize;
-        let (findings, metrics) = self.findings.in_order();
+        let (findings, metrics) = self.findings.in_order(tables);
         Report { rows, findings, metrics, unproved, unknown: self.cut, black_boxes }
     }
 }

@@ -14,7 +14,7 @@ pub fn shape(tables: Tables<'_>, text: &str) -> String {
     for (at, part) in text.split('"').enumerate() {
         match at % 2 {
             // What stands in quotes is a name, whatever it is made of.
-            1 => shape.push_str(NAME),
+            1 => shape.extend([NAME, " "]),
             _ => shape.extend(part.split_whitespace().flat_map(|word| [without_name(tables, word), " "])),
         }
     }

@@ -13,6 +13,7 @@ use tokio::runtime::Handle;
 use super::acl::Acl;
 use super::address;
 use super::alarms::{Alarm, Alarms};
+use super::clock::instant_in;
 use super::core::{Missed, Shared, random};
 use super::life;
 use super::link;
@@ -178,7 +179,8 @@ impl Drop for Session {
 fn has_drivers() -> Result<(), Error> {
     let lacks =
         |what: &str| Error::BadInput(format!("the tokio runtime has no {what}: build it with enable_all()"));
-    std::panic::catch_unwind(|| drop(tokio::time::sleep(Duration::ZERO))).map_err(|_| lacks("timer"))?;
+    std::panic::catch_unwind(|| drop(tokio::time::sleep_until(instant_in(Duration::ZERO))))
+        .map_err(|_| lacks("timer"))?;
     let socket = std::panic::catch_unwind(|| {
         let socket = std::net::UdpSocket::bind((std::net::Ipv4Addr::LOCALHOST, 0))?;
         socket.set_nonblocking(true)?;

@@ -356,11 +356,11 @@ fn parents_and_bad_input() {
         a.makes_ephemeral("/eph").await;
         let below = Group::new(&a.zk, "/eph", GroupOptions::default()).expect("a good path");
         assert_eq!(below.join(None, b"").await.unwrap_err(), Error::NoChildrenForEphemerals);
-        // A persistent znode of somebody else is a member like any other, and is waited for.
+        // A persistent znode of somebody else is a member like any other, and nobody gives it up.
         a.makes(GROUP).await;
         a.makes("/workers/foreign").await;
         let limit = Duration::from_secs(1);
-        assert!(group.join_within(limit, Some("foreign"), b"").await.is_err_and(|e| e.is_timed_out()));
+        assert!(group.join_within(limit, Some("foreign"), b"").await.is_err_and(|e| e.is_taken()));
         assert_eq!(ids(&mut group.views(WithData::No)).await, ["foreign"]);
     });
 }

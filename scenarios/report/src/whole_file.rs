@@ -6,7 +6,7 @@
 //!
 //! A device, a pipe or a socket (`/dev/stdout`) is no file that a name could be moved to: the text goes straight into it.
 
-use std::fs::{File, Permissions};
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use tempfile::{Builder, NamedTempFile, TempPath};
@@ -167,20 +167,9 @@ pub fn write_new(path: &Path, text: impl AsRef<[u8]>) -> Result<(), NotWritten> 
 fn beside(path: &Path) -> io::Result<NamedTempFile> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let name = path.file_name().unwrap_or_default();
-    let mut builder = Builder::new();
-    builder.prefix(name).suffix(".unfinished");
-    if let Some(permissions) = usual_permissions() {
-        builder.permissions(permissions);
-    }
-    builder.tempfile_in(folder.unwrap_or(Path::new(".")))
-}
-
-/// Those of a new file, without the user's `umask`: a temporary file is otherwise for its owner alone.
-fn usual_permissions() -> Option<Permissions> {
-    #[cfg(unix)]
-    return Some(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    #[cfg(not(unix))]
-    None
+    // Opened here: the library would make it for its owner alone, and put the temporary name into its errors.
+    let open = |path: &Path| File::options().write(true).create_new(true).open(path);
+    Builder::new().prefix(name).suffix(".unfinished").make_in(folder.unwrap_or(Path::new(".")), open)
 }
 
 #[cfg(test)]
@@ -243,7 +232,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (path, link) = (folder.path().join("real"), folder.path().join("link"));
         fs::write(&path, "old").unwrap();
-        fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
         symlink(&path, &link).unwrap();
         write(&link, "new").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "new");

@@ -96,7 +96,7 @@ struct Judge {
 /// What the traffic shows: of a long run, its begin.
 enum Traffic {
     Goes(Box<Wire>),
-    Ended(WireReport),
+    Ended(Box<WireReport>),
 }
 
 impl Judge {
@@ -134,7 +134,7 @@ impl Judge {
         }
         let ends = self.ongoing.events() as usize > self.most_of_traffic;
         if ends && let Traffic::Goes(wire) = &self.traffic {
-            self.traffic = Traffic::Ended(wire.report(tables));
+            self.traffic = Traffic::Ended(Box::new(wire.report(tables)));
         }
         block.forgotten.forget(&mut self.names);
     }
@@ -148,7 +148,7 @@ impl Judge {
         later.wait_for_programs(tables, self.header.settle + self.header.round_trip + 1);
         let wire = match &self.traffic {
             Traffic::Goes(wire) => wire.report(tables),
-            Traffic::Ended(report) => report.clone(),
+            Traffic::Ended(report) => report.as_ref().clone(),
         };
         let judged = Judged::new(now.finish(tables), wire, asked.given_up);
         if asked.is_final { judged } else { judged.beside(&later.finish(tables)) }

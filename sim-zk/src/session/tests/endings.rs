@@ -41,7 +41,7 @@ fn every_answer_about_the_session_ends_it_or_leaves_the_server() {
         out.clear();
         let said = format!("{xid} {result:?}");
         receive(&mut session, 4 * SECOND, ConnId(0), Down::Reply { xid, zxid: 5, result }, out);
-        assert_eq!(results(out), [failure.clone(), failure.clone()], "{said}");
+        assert_eq!(results(out), [failure, failure], "{said}");
         assert!(matches!(out[0], Out::Close(ConnId(0))), "{said}");
         assert_eq!(session.safe_from(), 0, "{said}: no server has confirmed the session");
         match failure {
