@@ -242,7 +242,6 @@ const NAMES: &[(&[&str], &str)] = &[
         &["mutants", "lost-create-reply"],
         "lost-create-reply is a story, which is told by `cargo sim run lost-create-reply`",
     ),
-    (&["mutants", "raw"], "raw is a workload without mutants"),
     (&["run", "zebra"], "`cargo sim list` shows what there is"),
     (&["explore", "zebra"], "`cargo sim list` shows what there is"),
     (
