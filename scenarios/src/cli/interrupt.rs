@@ -81,9 +81,9 @@ impl Interrupt {
         self.farewell.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether to end.
+    /// Whether to end. Who takes the flag back in order to clean up still ends.
     pub(super) fn has_come(&self) -> bool {
-        self.stop.load(Ordering::SeqCst)
+        self.came.load(Ordering::SeqCst) != 0
     }
 
     /// Set when it is time to end.

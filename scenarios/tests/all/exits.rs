@@ -248,7 +248,7 @@ const NAMES: &[(&[&str], &str)] = &[
         &["explore", "lock", "--fault-kinds", "nosuch"],
         r#"there is no fault called "nosuch"; there are request-lost, "#,
     ),
-    (&["explore", "lock", "--fault-kinds", "reply-lots"], r#"did you mean "reply-lost"?"#),
+    (&["explore", "lock", "--fault-kinds", "reply-lst"], r#"did you mean "reply-lost"?"#),
     (&["real", "lock", "--faults", "zebra"], r#"there is no fault called "zebra"; there are "#),
     (&["conformance", SCENARIOS, "--case", "zebra"], r#"there is no case called "zebra""#),
     (&["hunt", "zebra", "--programs", PROGRAMS], r#"there is no program "zebra"; there are "#),
