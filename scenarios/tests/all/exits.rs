@@ -252,7 +252,7 @@ const NAMES: &[(&[&str], &str)] = &[
     (&["real", "lock", "--faults", "zebra"], r#"there is no fault called "zebra"; there are "#),
     (&["conformance", SCENARIOS, "--case", "zebra"], r#"there is no case called "zebra""#),
     (&["hunt", "zebra", "--programs", PROGRAMS], r#"there is no program "zebra"; there are "#),
-    (&["control", "http://127.0.0.1:1", "zebra"], r#"there is no verb "zebra"; there are "#),
+    (&["control", "http://127.0.0.1:1", "qqqqqqqq"], r#"there is no verb "qqqqqqqq"; there are "#),
     (&["control", "http://127.0.0.1:1", "status"], "no answer from http://127.0.0.1:1: "),
     (&["replay", "zebra"], r#""zebra" is neither a file nor the code of a run"#),
 ];
