@@ -253,7 +253,7 @@ fn a_znode_that_is_gone_costs_nothing_and_neither_does_a_path_that_was_only_aske
     client.create("/names", 0);
     counted.begin();
     let mut sequence = 0;
-    for _ in 0..3 {
+    for _ in 0..6 {
         let mut frames = Vec::new();
         for at in 0..NAMES {
             let (mut create, mut delete) = (Out::default(), Out::default());
@@ -271,7 +271,8 @@ fn a_znode_that_is_gone_costs_nothing_and_neither_does_a_path_that_was_only_aske
             }
         });
     }
-    counted.gives_back_all_but(5);
+    // The judge remembers the names of the last 262,144 events, some 7 MB here; all of them would be 17.
+    counted.gives_back_all_but(9);
 }
 
 #[test]
