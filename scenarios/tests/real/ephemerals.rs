@@ -56,7 +56,8 @@ async fn fills(zk: &Client, paths: &[String]) -> Result<(), Error> {
 
 #[test]
 fn a_server_survives_as_many_ephemerals_as_the_limit_allows_and_dies_of_more() {
-    const { assert!(SESSION.max_ephemeral_bytes <= SURVIVED, "the limit is what servers survive") };
+    let Options { max_ephemeral_bytes, .. } = SESSION;
+    assert!(max_ephemeral_bytes <= SURVIVED, "the limit is what servers survive");
     for (bytes, survives) in [(SURVIVED, true), (SURVIVED + 1, false)] {
         let Some(mut server) = crate::common::server(TICK) else { return };
         run(async {
