@@ -10,7 +10,7 @@
 //! | [`code`] | ZooKeeper's error codes, and what each says about its request |
 //! | [`duty`] | promises to clean up that outlive a dropped future |
 //! | [`path`] | ZooKeeper's rule for paths, checked before anything is sent |
-//! | [`unreachable`] | why no server could be used, by server |
+//! | [`mod@unreachable`] | why no server could be used, by server |
 //! | [`suite`] | the behaviour that every implementation must show, one function a rule |
 
 pub(crate) mod backoff;
@@ -249,7 +249,7 @@ pub trait ZooKeeper: Clone + Send + Sync + 'static {
     /// forgets the latter.
     fn timeout(&self) -> std::time::Duration;
 
-    /// The most bytes by which an operation in a request is longer than [`path`](crate::zk::path) counts: what stands in front
+    /// The most bytes by which an operation in a request is longer than [`path`] counts: what stands in front
     /// of the path of a handle with a chroot, and an access list of more than one entry.
     fn added_bytes(&self) -> usize {
         0
