@@ -14,7 +14,7 @@ use crate::observe::{self, operation};
 use crate::parts::parents::{Parents, behind};
 use crate::parts::retry::{Doubt, connected, present, until_answered, until_written};
 use crate::parts::select::within;
-use crate::zk::{CreateMode, Error, EventKind, ZooKeeper, path};
+use crate::zk::{CreateMode, Error, ErrorKind, EventKind, ZooKeeper, path};
 use std::future::Future;
 use std::time::Duration;
 
@@ -103,7 +103,7 @@ impl<Z: ZooKeeper> Barrier<Z> {
     /// # Errors
     ///
     /// [`Error::is_outcome_unknown`]: the session is over, or a reply was lost and the server then refused the retry.
-    /// [`Error::is_denied`]; with [`Parents::MustExist`] also [`Error::NoNode`].
+    /// [`Error::is_denied`]; with [`Parents::MustExist`] also [`Error::is_no_node`].
     pub async fn raise(&self) -> Result<(), Error> {
         operation!(&self.zk, RECIPE, "raise", &self.path).of(self.create()).await
     }
@@ -123,8 +123,8 @@ impl<Z: ZooKeeper> Barrier<Z> {
             };
             let create = self.zk.create(&self.path, &[], mode);
             match behind(making, create).await.map_err(|e| doubt.about(e))? {
-                Ok(_) | Err(Error::NodeExists) => return Ok(()),
-                Err(Error::NoNode) => is_missing = true,
+                Ok(_) | Err(Error { kind: ErrorKind::NodeExists, .. }) => return Ok(()),
+                Err(e) if e.is_no_node() => is_missing = true,
                 Err(e) => doubt.again(&self.zk, status, e).await?,
             }
         }
@@ -143,7 +143,7 @@ impl<Z: ZooKeeper> Barrier<Z> {
     /// # Errors
     ///
     /// [`Error::is_outcome_unknown`]: the session is over, or a reply was lost and the server then refused the retry.
-    /// [`Error::is_denied`]; [`Error::NotEmpty`] if another client has created znodes below it.
+    /// [`Error::is_denied`]; [`Error::is_not_empty`] if another client has created znodes below it.
     pub async fn lower(&self) -> Result<(), Error> {
         operation!(&self.zk, RECIPE, "lower", &self.path).of(self.delete()).await
     }

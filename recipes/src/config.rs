@@ -22,7 +22,7 @@ use crate::observe::operation;
 use crate::parts::barrier_read;
 use crate::parts::parents::Parents;
 use crate::parts::retry::{again, connected, present, reconnected, until_answered};
-use crate::zk::{CreateMode, Data, Error, Stat, ZooKeeper, path};
+use crate::zk::{CreateMode, Data, Error, ErrorKind, Stat, ZooKeeper, path};
 use std::future::Future;
 
 const RECIPE: &str = "config";
@@ -113,7 +113,11 @@ impl<Z: ZooKeeper> Config<Z> {
     pub fn new(zk: &Z, path: &str, options: ConfigOptions) -> Result<Self, Error> {
         path::validate_directory(path)?;
         if options.keep < 2 {
-            return Err(Error::BadInput(format!("{} sets are too few to keep: 2 at least", options.keep)));
+            return Err(ErrorKind::BadInput(format!(
+                "{} sets are too few to keep: 2 at least",
+                options.keep
+            ))
+            .into());
         }
         let incarnations = Incarnations::default();
         Ok(Config { zk: zk.clone(), path: path.to_owned(), options, incarnations })
@@ -163,10 +167,10 @@ impl<Z: ZooKeeper> Config<Z> {
 
     /// The conflict of a write that another client's write or delete has overtaken.
     fn conflict(&self, expected: Option<&Versioned>, refused: &Error) -> Error {
-        if let (Some(expected), Error::NoNode) = (expected, refused) {
+        if let (Some(expected), Error { kind: ErrorKind::NoNode, .. }) = (expected, refused) {
             self.incarnations.lost(expected.czxid);
         }
-        Error::Conflict
+        ErrorKind::Conflict.into()
     }
 
     /// Writes if no other write came since `expected` was read; `None` expects that there is no value.
@@ -185,7 +189,7 @@ impl<Z: ZooKeeper> Config<Z> {
     /// [`Error::is_conflict`] when another client wrote in between, or deleted the value: nothing was written, except in
     /// the one case described at [`Config`]; [`Error::is_outcome_unknown`] when the outcome of a lost reply cannot be
     /// found; [`Error::is_bad_input`] for data that do not fit into a request; [`Error::is_denied`]; with
-    /// [`Parents::MustExist`] also [`Error::NoNode`].
+    /// [`Parents::MustExist`] also [`Error::is_no_node`].
     pub async fn compare_and_set(
         &self,
         expected: Option<&Versioned>,
@@ -231,19 +235,23 @@ impl<Z: ZooKeeper> Config<Z> {
         loop {
             let status = connected(&self.zk).await?;
             if self.is_gone(expected) {
-                return Err(Error::Conflict);
+                return Err(ErrorKind::Conflict.into());
             }
             match write().await {
                 Ok((data, stat)) => {
                     let written = self.seen(data, &stat);
-                    return if is_same(&stat) { Ok(written) } else { Err(Error::Conflict) };
+                    return if is_same(&stat) { Ok(written) } else { Err(ErrorKind::Conflict.into()) };
                 }
-                Err(Error::NoNode) if expected.is_none() => self.make_directory().await?,
-                Err(e @ (Error::NoNode | Error::NodeExists | Error::BadVersion)) => {
+                Err(e) if e.is_no_node() && expected.is_none() => self.make_directory().await?,
+                Err(
+                    e @ Error {
+                        kind: ErrorKind::NoNode | ErrorKind::NodeExists | ErrorKind::BadVersion, ..
+                    },
+                ) => {
                     return Err(self.conflict(expected, &e));
                 }
                 Err(e) if e.is_retryable_refusal() => again(&self.zk, status, e).await?,
-                Err(Error::ConnectionLoss) => {
+                Err(Error { kind: ErrorKind::ConnectionLoss, .. }) => {
                     reconnected(&self.zk, status).await?;
                     match self.settled().await.map_err(Error::while_in_doubt)? {
                         None if expected.is_none() => {}
@@ -251,12 +259,12 @@ impl<Z: ZooKeeper> Config<Z> {
                             return match ours(&found) {
                                 true => Ok(Versioned::new(found.data, &found.stat)),
                                 // Another client's write took that version.
-                                false => Err(Error::Conflict),
+                                false => Err(ErrorKind::Conflict.into()),
                             };
                         }
                         Some(found) if expected.is_some_and(|e| is_at(&found.stat, e)) => {}
                         // Our write may have been applied and replaced.
-                        _ => return Err(Error::ConnectionLoss),
+                        _ => return Err(ErrorKind::ConnectionLoss.into()),
                     }
                 }
                 Err(e) => return Err(e),
@@ -283,7 +291,7 @@ impl<Z: ZooKeeper> Config<Z> {
     ///
     /// [`Error::is_outcome_unknown`] when the reply was lost and another value is there: a retry might
     /// undo a later write; [`Error::is_bad_input`] for data that do not fit into a request; [`Error::is_denied`]; with
-    /// [`Parents::MustExist`] also [`Error::NoNode`].
+    /// [`Parents::MustExist`] also [`Error::is_no_node`].
     pub async fn put(&self, data: &[u8]) -> Result<Versioned, Error> {
         operation!(&self.zk, RECIPE, "put", &self.path).of(self.write(data)).await
     }
@@ -293,21 +301,21 @@ impl<Z: ZooKeeper> Config<Z> {
         loop {
             let status = connected(&self.zk).await?;
             let written = match self.zk.set(&self.path, data, None).await {
-                Err(Error::NoNode) => {
+                Err(e) if e.is_no_node() => {
                     self.zk.create(&self.path, data, CreateMode::Persistent).await.map(|c| c.stat)
                 }
                 written => written,
             };
             match written {
                 Ok(stat) => return Ok(self.seen(data.to_vec(), &stat)),
-                Err(Error::NoNode) => self.make_directory().await?,
-                Err(Error::NodeExists) => {}
+                Err(e) if e.is_no_node() => self.make_directory().await?,
+                Err(e) if e.is_node_exists() => {}
                 Err(e) if e.is_retryable_refusal() => again(&self.zk, status, e).await?,
-                Err(Error::ConnectionLoss) => {
+                Err(e) if e.is_connection_loss() => {
                     reconnected(&self.zk, status).await?;
                     return match self.settled().await.map_err(Error::while_in_doubt)? {
                         Some(found) if found.data == data => Ok(Versioned::new(found.data, &found.stat)),
-                        _ => Err(Error::ConnectionLoss),
+                        _ => Err(ErrorKind::ConnectionLoss.into()),
                     };
                 }
                 Err(e) => return Err(e),

@@ -39,7 +39,7 @@ use crate::parts::guard::guard_methods;
 use crate::parts::parents::Parents;
 use crate::parts::select::within;
 use crate::parts::tenure::{HoldState, LostReason, Stop, Tenure};
-use crate::zk::{Armed, Error, ZooKeeper, path};
+use crate::zk::{Armed, Error, ErrorKind, ZooKeeper, path};
 use enter::Entering;
 use futures_util::future::Shared;
 use leave::Leaving;
@@ -56,7 +56,7 @@ const RECIPE: &str = "double_barrier";
 pub enum Reuse {
     /// Reused round after round: a late participant joins the next one.
     Generations,
-    /// Used once: a late participant gets [`Error::Late`]. The barrier's znode stays, to remember it.
+    /// Used once: a late participant gets [`Error::is_late`]. The barrier's znode stays, to remember it.
     Once,
 }
 
@@ -153,7 +153,7 @@ impl<Z: ZooKeeper> DoubleBarrier<Z> {
     /// cannot be part of a znode's name.
     pub fn new(zk: &Z, path: &str, options: DoubleBarrierOptions) -> Result<Self, Error> {
         path::validate_directory(path)?;
-        let bad = |why: String| Err(Error::BadInput(why));
+        let bad = |why: String| Err(ErrorKind::BadInput(why).into());
         if options.participants == 0 {
             return bad("a double barrier is for one participant at the least".into());
         }
@@ -201,9 +201,9 @@ impl<Z: ZooKeeper> DoubleBarrier<Z> {
     ///
     /// # Errors
     ///
-    /// [`Error::Late`] with [`Reuse::Once`]; [`Error::is_mismatch`] when the barrier is for another number of participants;
+    /// [`Error::is_late`] with [`Reuse::Once`]; [`Error::is_mismatch`] when the barrier is for another number of participants;
     /// [`Error::is_removed`] when another client deleted our znode; [`Error::is_session_over`]; [`Error::is_denied`]; with
-    /// [`Parents::MustExist`] also [`Error::NoNode`].
+    /// [`Parents::MustExist`] also [`Error::is_no_node`].
     pub async fn enter(&self) -> Result<Inside<Z>, Error> {
         let operation = operation!(&self.zk, RECIPE, "enter", &self.path);
         operation.of(async { Entering::new(self).enter().await }).await
@@ -215,7 +215,7 @@ impl<Z: ZooKeeper> DoubleBarrier<Z> {
     ///
     /// As [`enter`](Self::enter); [`Error::is_timed_out`] when the limit is over: the others certainly did
     /// not count us. That takes one more reply; if the connection is lost before, or the server refuses it, the error is
-    /// [`Error::ConnectionLoss`]: the others may have counted us, and will see us leave. So it is if another client has deleted the
+    /// [`Error::is_connection_loss`]: the others may have counted us, and will see us leave. So it is if another client has deleted the
     /// barrier meanwhile, since nothing tells then whether it had opened.
     pub fn enter_within(
         &self,
@@ -226,7 +226,7 @@ impl<Z: ZooKeeper> DoubleBarrier<Z> {
         operation.of(async move {
             let mut entering = Entering::new(self);
             match within(&self.zk, until, entering.enter()).await {
-                Err(Error::TimedOut) => entering.give_up().await,
+                Err(e) if e.is_timed_out() => entering.give_up().await,
                 ended => ended,
             }
         })
@@ -330,7 +330,11 @@ impl<Z: ZooKeeper> Inside<Z> {
     pub fn leave_within(self, limit: Duration) -> impl Future<Output = Result<(), Error>> + Send {
         let zk = self.barrier.zk.clone();
         let until = zk.now() + limit;
-        let operation = operation!(&zk, RECIPE, "leave", self.path());
-        operation.of(async move { within(&zk, until, async { Leaving::new(self).leave().await }).await })
+        let (path, operation) =
+            (self.path().to_owned(), operation!(unnamed: &zk, RECIPE, "leave", self.path()));
+        operation.of(async move {
+            let left = within(&zk, until, async { Leaving::new(self).leave().await }).await;
+            left.map_err(|error| error.at("leave", path))
+        })
     }
 }

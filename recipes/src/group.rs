@@ -15,7 +15,7 @@ use crate::parts::parents::Parents;
 use crate::parts::retry::{again, connected};
 use crate::parts::select::{first, within};
 use crate::parts::tenure::{HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
-use crate::zk::{Error, Listing, Stat, Status, ZooKeeper, path};
+use crate::zk::{Error, ErrorKind, Listing, Stat, Status, ZooKeeper, path};
 use futures_util::future::Either;
 use std::future::Future;
 use std::time::Duration;
@@ -127,7 +127,7 @@ impl<Z: ZooKeeper> Group<Z> {
     /// Dropping the future gives up: the znode is deleted in the background. Nothing is sent before the first poll.
     ///
     /// An unpolled future blocks no other call, but from its first poll on it owns the id: another join with that id
-    /// through this object fails with [`Error::AlreadyJoined`]. Drop it to give up the id.
+    /// through this object fails with [`Error::is_already_joined`]. Drop it to give up the id.
     ///
     /// # When the connection is lost
     ///
@@ -139,10 +139,10 @@ impl<Z: ZooKeeper> Group<Z> {
     ///
     /// # Errors
     ///
-    /// [`Error::AlreadyJoined`] for an id that this session has; [`Error::is_taken`] with [`IfTaken::Fail`],
+    /// [`Error::is_already_joined`] for an id that this session has; [`Error::is_taken`] with [`IfTaken::Fail`],
     /// and for an id whose znode belongs to no session; [`Error::is_bad_input`] for an id that is empty, has a slash, or violates ZooKeeper's path rules, for data that do
     /// not fit into a request, and when a reconnect has made the session timeout too short for the margin;
-    /// [`Error::is_session_over`]; [`Error::is_denied`]; with [`Parents::MustExist`] also [`Error::NoNode`].
+    /// [`Error::is_session_over`]; [`Error::is_denied`]; with [`Parents::MustExist`] also [`Error::is_no_node`].
     pub async fn join(&self, id: Option<&str>, data: &[u8]) -> Result<Membership<Z>, Error> {
         let path = match id {
             Some(id) => znode(&self.directory, id)?,
@@ -158,7 +158,7 @@ impl<Z: ZooKeeper> Group<Z> {
             parents: self.options.parents,
             if_taken: self.options.if_taken,
             has_permanent: false,
-            twice: Some(Error::AlreadyJoined),
+            twice: Some(ErrorKind::AlreadyJoined),
             on_suspect: self.options.on_suspect,
             margin: self.options.margin,
         };
@@ -282,8 +282,8 @@ impl<Z: ZooKeeper> Views<Z> {
     ///
     /// [`Error::is_session_over`], from then on always; [`Error::is_denied`].
     pub async fn next(&mut self) -> Result<GroupView, Error> {
-        let operation = operation!(&self.zk, RECIPE, "next", &self.directory);
-        operation.of(self.news()).await
+        let operation = operation!(unnamed: &self.zk, RECIPE, "next", &self.directory);
+        operation.of(self.news()).await.map_err(|error| error.at("next", &self.directory))
     }
 
     async fn news(&mut self) -> Result<GroupView, Error> {
@@ -321,7 +321,7 @@ async fn look<Z: ZooKeeper>(
             let armed = ChildWatch { watch, is_worn: is_worn(&listing.stat), status };
             members(zk, directory, with_data, listing).await.map(|view| Some((view, armed)))
         }
-        Err(Error::NoNode) => match zk.exists_watch(directory).await {
+        Err(Error { kind: ErrorKind::NoNode, .. }) => match zk.exists_watch(directory).await {
             Ok((None, watch)) => {
                 let armed = ChildWatch { watch, is_worn: false, status };
                 Ok(Some((Some(GroupView { zxid: before, members: Vec::new() }), armed)))

@@ -153,4 +153,4 @@ pub use queue::{
 pub use revocable_lock::{RevocableLock, RevocableLockOptions, RevocableRead, RevocableWrite, RunUntil};
 pub use shared_lock::{NotDowngraded, ReadGuard, SharedLock, SharedLockOptions, WriteGuard};
 pub use two_phase_commit::{Coordinator, Decision, Form, Site, Transaction, TwoPhaseCommit, Vote, Voted};
-pub use zk::{Error, ZooKeeper};
+pub use zk::{Error, ErrorKind, ZooKeeper};

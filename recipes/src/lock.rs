@@ -122,7 +122,7 @@ impl<Z: ZooKeeper> Lock<Z> {
     /// # Errors
     ///
     /// [`Error::is_session_over`]; [`Error::is_removed`] when another client deleted our
-    /// znode; [`Error::is_denied`]; with [`Parents::MustExist`] also [`Error::NoNode`];
+    /// znode; [`Error::is_denied`]; with [`Parents::MustExist`] also [`Error::is_no_node`];
     /// [`Error::is_bad_input`] when a reconnect has made the session timeout too short for the margin.
     pub async fn acquire(&self) -> Result<LockGuard<Z>, Error> {
         operation!(&self.zk, RECIPE, "acquire", &self.contenders.directory).of(self.wait_and_guard()).await

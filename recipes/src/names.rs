@@ -25,7 +25,7 @@ use crate::parts::retry::{again, connected, present, reconnected, unless_again};
 use crate::parts::select::within;
 use crate::parts::tenure::{HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::zk::duty::{answered, settle};
-use crate::zk::{CreateMode, Data, Error, Guid, ZooKeeper, path};
+use crate::zk::{CreateMode, Data, Error, ErrorKind, Guid, ZooKeeper, path};
 use std::future::Future;
 use std::time::Duration;
 
@@ -163,7 +163,7 @@ impl<Z: ZooKeeper> Names<Z> {
     /// [`Error::is_taken`] with [`IfTaken::Fail`]; [`Error::is_bad_input`] for a name that is
     /// empty, has a slash, or violates ZooKeeper's path rules, for data that do not fit into a request, and when a
     /// reconnect has made the session timeout too short for the margin; [`Error::is_session_over`];
-    /// [`Error::is_denied`]; with [`Parents::MustExist`] also [`Error::NoNode`].
+    /// [`Error::is_denied`]; with [`Parents::MustExist`] also [`Error::is_no_node`].
     pub async fn register(&self, name: &str, data: &[u8]) -> Result<Registration<Z>, Error> {
         let path = znode(&self.directory, name)?;
         operation!(&self.zk, RECIPE, "register", &path).of(self.claim(&path, data)).await
@@ -206,7 +206,7 @@ impl<Z: ZooKeeper> Names<Z> {
     /// [`Error::is_taken`] with [`IfTaken::Fail`]; [`Error::is_bad_input`] for a name that is
     /// empty, has a slash, or violates ZooKeeper's path rules, and for data that do not fit into a request;
     /// [`Error::is_session_over`]: the outcome is unknown; [`Error::is_denied`]; with [`Parents::MustExist`] also
-    /// [`Error::NoNode`].
+    /// [`Error::is_no_node`].
     pub async fn register_permanent(&self, name: &str, data: &[u8]) -> Result<PermanentName<Z>, Error> {
         let (path, guid) = (znode(&self.directory, name)?, self.zk.guid());
         let content = with_guid(guid, data);
@@ -224,10 +224,10 @@ impl<Z: ZooKeeper> Names<Z> {
             is_missing = false;
             match behind(making, create).await? {
                 Ok(_) => return Ok(own),
-                Err(Error::NoNode) if self.options.parents != Parents::MustExist => is_missing = true,
-                Err(Error::NodeExists) => self.wait_for(&own.path).await?,
+                Err(e) if e.is_no_node() && self.options.parents != Parents::MustExist => is_missing = true,
+                Err(e) if e.is_node_exists() => self.wait_for(&own.path).await?,
                 Err(e) if e.is_retryable_refusal() => again(&self.zk, status, e).await?,
-                Err(Error::ConnectionLoss) => {
+                Err(e) if e.is_connection_loss() => {
                     match barrier_read::data(&self.zk, own.path()).await.map_err(Error::while_in_doubt)? {
                         Some(found) if own.is_ours(&found) => return Ok(own),
                         Some(_) => self.wait_for(&own.path).await?,
@@ -254,7 +254,7 @@ impl<Z: ZooKeeper> Names<Z> {
 
     async fn wait_for(&self, path: &str) -> Result<(), Error> {
         if self.options.if_taken == IfTaken::Fail {
-            return Err(Error::Taken(path.to_owned()));
+            return Err(ErrorKind::Taken(path.to_owned()).into());
         }
         let status = connected(&self.zk).await?;
         match self.zk.children_watch(path).await {
@@ -262,7 +262,7 @@ impl<Z: ZooKeeper> Names<Z> {
                 observe::waits(path);
                 watch.await.map(drop)
             }
-            Err(Error::NoNode) => Ok(()),
+            Err(e) if e.is_no_node() => Ok(()),
             Err(e) => again(&self.zk, status, e).await,
         }
     }
@@ -294,7 +294,7 @@ impl<Z: ZooKeeper> Names<Z> {
             let settled = answered(settled).await;
             match synced.and(settled).and(found.await) {
                 Ok(found) => return Ok(Some(shown(found))),
-                Err(Error::NoNode) => return Ok(None),
+                Err(e) if e.is_no_node() => return Ok(None),
                 Err(e) => again(&self.zk, status, e).await?,
             }
         }
@@ -323,7 +323,7 @@ impl<Z: ZooKeeper> Names<Z> {
     ///
     /// [`Error::is_bad_input`] for a prefix that is empty, has a slash, or violates ZooKeeper's path rules;
     /// [`Error::is_session_over`]: the outcome is unknown; [`Error::is_denied`]; with [`Parents::MustExist`] also
-    /// [`Error::NoNode`].
+    /// [`Error::is_no_node`].
     pub async fn unique(&self, prefix: &str) -> Result<UniqueName, Error> {
         let beginning = format!("{}-{prefix}-", self.zk.guid());
         znode(&self.directory, prefix)?;
@@ -341,9 +341,9 @@ impl<Z: ZooKeeper> Names<Z> {
             is_missing = false;
             match behind(making, create).await? {
                 Ok(created) => return unique_name(beginning, &created.path, created.stat.czxid),
-                Err(Error::NoNode) if self.options.parents != Parents::MustExist => is_missing = true,
+                Err(e) if e.is_no_node() && self.options.parents != Parents::MustExist => is_missing = true,
                 Err(e) if e.is_retryable_refusal() => again(&self.zk, status, e).await?,
-                Err(Error::ConnectionLoss) => {
+                Err(e) if e.is_connection_loss() => {
                     reconnected(&self.zk, status).await?;
                     if let Some((found, czxid)) = self.find(beginning).await.map_err(Error::while_in_doubt)? {
                         return unique_name(beginning, &found, czxid);
@@ -376,7 +376,7 @@ impl<Z: ZooKeeper> Names<Z> {
 /// Returns the znode of a name, one level below the directory.
 pub(crate) fn znode(directory: &str, name: &str) -> Result<String, Error> {
     if name.is_empty() || name.contains('/') {
-        return Err(Error::BadInput(format!("the name {name:?} must be one part of a path")));
+        return Err(ErrorKind::BadInput(format!("the name {name:?} must be one part of a path")).into());
     }
     let znode = path::join(directory, name);
     path::validate(&znode)?;
@@ -387,7 +387,7 @@ fn unique_name(beginning: &str, path: &str, czxid: i64) -> Result<UniqueName, Er
     let name = path::split(path).1;
     match name.strip_prefix(beginning).and_then(number) {
         Some(number) => Ok(UniqueName { name: name.to_owned(), number, czxid }),
-        None => Err(Error::Unexpected(format!("{name:?} is no sequential name"))),
+        None => Err(ErrorKind::Unexpected(format!("{name:?} is no sequential name")).into()),
     }
 }
 

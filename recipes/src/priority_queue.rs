@@ -112,8 +112,9 @@ impl<Z: ZooKeeper> PriorityProducer<Z> {
     ///
     /// As [`Producer::put_all`].
     pub async fn put(&mut self, Priority(urgency): Priority, data: &[u8]) -> Result<(), Error> {
-        let operation = operation!(self.inner.zk(), RECIPE, "put", self.inner.path());
-        operation.of(self.inner.put_at(urgency, &[data])).await
+        let operation = operation!(unnamed: self.inner.zk(), RECIPE, "put", self.inner.path());
+        let put = operation.of(self.inner.put_at(urgency, &[data])).await;
+        put.map_err(|error| error.at("put", self.inner.path()))
     }
 
     /// Puts items of one priority, all or none, in this order, consecutively.
@@ -128,7 +129,8 @@ impl<Z: ZooKeeper> PriorityProducer<Z> {
     pub async fn put_all(&mut self, Priority(urgency): Priority, items: &[Vec<u8>]) -> Result<(), Error> {
         let urgency: Urgency = urgency;
         let items: Vec<&[u8]> = items.iter().map(Vec::as_slice).collect();
-        let operation = operation!(self.inner.zk(), RECIPE, "put_all", self.inner.path());
-        operation.of(self.inner.put_at(urgency, &items)).await
+        let operation = operation!(unnamed: self.inner.zk(), RECIPE, "put_all", self.inner.path());
+        let put = operation.of(self.inner.put_at(urgency, &items)).await;
+        put.map_err(|error| error.at("put_all", self.inner.path()))
     }
 }

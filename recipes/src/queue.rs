@@ -31,7 +31,7 @@ pub(crate) use producer::Urgency;
 
 use crate::parts::parents::Parents;
 use crate::parts::receipt::{Applied, Receipt};
-use crate::zk::{Error, Op, ZooKeeper, path};
+use crate::zk::{Error, ErrorKind, Op, ZooKeeper, path};
 use layout::Layout;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -93,7 +93,7 @@ pub struct QueueOptions {
 ///   was given back. Done takes effect exactly once, together with further writes if wished.
 /// * *No thundering herd* ([`Idle::HerdFree`]): a put wakes one idle consumer.
 /// * *No name twice*: a put that would make more than 2,130,706,431 items of the directory is refused as
-///   [`Exhausted`](Error::Exhausted). That is 16,777,216 before the end of ZooKeeper's counter, from which on a server assigns
+///   [`Error::is_exhausted`]. That is 16,777,216 before the end of ZooKeeper's counter, from which on a server assigns
 ///   the last name again whenever it is free.
 ///
 /// Not promised: fairness among consumers; order among items in hand; a queue longer than one reply can list. A list has 20
@@ -262,14 +262,14 @@ impl<Z: ZooKeeper> QueueCore<Z> {
             let (made, checked) =
                 futures_util::future::join(receipt.make(), self.layout.check(&self.zk)).await;
             match checked.and_then(|next| made.map(|()| next)) {
-                Err(Error::NoNode) => self.make().await?,
+                Err(e) if e.is_no_node() => self.make().await?,
                 checked => self.learns(checked?),
             }
             self.is_checked.store(true, Ordering::Relaxed);
         }
         loop {
             match receipt.make().await {
-                Err(Error::NoNode) => self.make().await?,
+                Err(e) if e.is_no_node() => self.make().await?,
                 made => return made,
             }
         }
@@ -295,11 +295,11 @@ impl<Z: ZooKeeper> QueueCore<Z> {
         };
         if !is_enough() {
             match self.layout.check(&self.zk).await {
-                Err(Error::NoNode) => self.make().await?,
+                Err(e) if e.is_no_node() => self.make().await?,
                 checked => self.learns(checked?),
             }
         }
-        if is_enough() { Ok(()) } else { Err(Error::Exhausted(self.layout.root.clone())) }
+        if is_enough() { Ok(()) } else { Err(ErrorKind::Exhausted(self.layout.root.clone()).into()) }
     }
 
     /// Writes a transaction exactly once, with the receipt in front.
@@ -307,7 +307,7 @@ impl<Z: ZooKeeper> QueueCore<Z> {
         loop {
             match receipt.write(ops).await {
                 // The whole queue was deleted in between.
-                Err(Error::NoNode) => self.make().await?,
+                Err(e) if e.is_no_node() => self.make().await?,
                 written => return written,
             }
         }

@@ -25,7 +25,7 @@ use crate::parts::tenure::{
     Grant, HoldState, Interrupt, LostReason, OnSuspect, Released, Stop, Tenure, margin_in,
 };
 use crate::shared_lock::{NotDowngraded, conflicts};
-use crate::zk::{Error, Op, OpResult, ZooKeeper, path};
+use crate::zk::{Error, ErrorKind, Op, OpResult, ZooKeeper, path};
 use futures_util::future::Either;
 use std::future::Future;
 use std::time::Duration;
@@ -115,7 +115,7 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
     /// violates ZooKeeper's path rules; the data do not fit into a request, or equal the revocation word; the naming has
     /// none; the margin is greater than half of the session timeout.
     pub fn new(zk: &Z, directory: &str, options: RevocableLockOptions) -> Result<Self, Error> {
-        let bad = |why: &str| Err(Error::BadInput(why.to_owned()));
+        let bad = |why: &str| Err(ErrorKind::BadInput(why.to_owned()).into());
         let Some(word) = options.naming.word() else {
             return bad("this naming has no word that asks an owner to go");
         };
@@ -218,7 +218,7 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
         let (directory, name) = path::split(&contender.path);
         if directory != self.contenders.directory || self.contenders.marks.number(name).is_none() {
             let why = format!("{} does not stand in line for {}", contender.path, self.contenders.directory);
-            return Err(Error::BadInput(why));
+            return Err(ErrorKind::BadInput(why).into());
         }
         Ok(())
     }

@@ -187,7 +187,7 @@ impl<Z: ZooKeeper> WriteGuard<Z> {
     ///
     /// # Errors
     ///
-    /// With the unchanged guard: [`Error::Exhausted`] when the directory's counter has run out, so that no place can be
+    /// With the unchanged guard: [`Error::is_exhausted`] when the directory's counter has run out, so that no place can be
     /// taken over; [`Error::is_removed`] and [`Error::is_session_over`] when the hold is lost; [`Error::is_denied`].
     pub async fn downgrade(self) -> Result<ReadGuard<Z>, NotDowngraded<WriteGuard<Z>>> {
         let marks = self.marks;
@@ -210,6 +210,10 @@ pub struct NotDowngraded<G> {
 impl<G> Outcome for NotDowngraded<G> {
     fn outcome(&self) -> &'static str {
         self.error.outcome()
+    }
+
+    fn at(self, operation: &'static str, path: &str) -> Self {
+        NotDowngraded { error: self.error.at(operation, path), ..self }
     }
 }
 

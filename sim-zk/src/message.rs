@@ -235,7 +235,7 @@ impl From<Refusal> for Error {
     fn from(refusal: Refusal) -> Self {
         match refusal {
             Refusal::All(code) => code.into(),
-            Refusal::Multi { index, code, .. } => Error::multi(usize::from(index), code.into()),
+            Refusal::Multi { index, code, .. } => Error::multi(usize::from(index), code),
         }
     }
 }

@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use zk_recipes::election::Leader;
 use zk_recipes::zk::{
-    Armed, CreateMode, Created, Data, Discharge, Duty, DutyId, Error, Event, Guid, Listing, Op, OpResult,
-    SessionId, Stat, State, Status, Time, TreeEvent, ZooKeeper, path,
+    Armed, CreateMode, Created, Data, Discharge, Duty, DutyId, Error, ErrorKind, Event, Guid, Listing, Op,
+    OpResult, SessionId, Stat, State, Status, Time, TreeEvent, ZooKeeper, path,
 };
 use zk_recipes::{
     Delivery, DoubleBarrier, DoubleBarrierOptions, Election, ElectionOptions, Group, GroupOptions, Idle,
@@ -110,7 +110,7 @@ impl Fake {
     }
 
     fn list(&self, path: &str) -> Result<Listing, Error> {
-        let frame = self.0.directories.get(path).ok_or(Error::NoNode)?;
+        let frame = self.0.directories.get(path).ok_or(ErrorKind::NoNode)?;
         let names = frame.lock().expect("nobody panics").names();
         Ok(Listing { names, stat: self.stat(path) })
     }
@@ -118,7 +118,7 @@ impl Fake {
     fn read(&self, path: &str) -> Result<Data, Error> {
         let is_child = || self.0.directories.contains_key(path::split(path).0);
         let data =
-            self.0.data.get(path).cloned().or_else(|| is_child().then(Vec::new)).ok_or(Error::NoNode)?;
+            self.0.data.get(path).cloned().or_else(|| is_child().then(Vec::new)).ok_or(ErrorKind::NoNode)?;
         Ok(Data { data, stat: self.stat(path) })
     }
 
@@ -197,7 +197,7 @@ impl ZooKeeper for Fake {
         let is_child = self.0.directories.contains_key(path::split(path).0);
         let list = match self.list(path) {
             // A child: it has none itself.
-            Err(Error::NoNode) if is_child => Ok(Listing { names: Vec::new(), stat: self.stat(path) }),
+            Err(e) if e.is_no_node() && is_child => Ok(Listing { names: Vec::new(), stat: self.stat(path) }),
             list => list,
         };
         ready(list.map(|list| (list, future::pending())))

@@ -72,15 +72,16 @@ async fn remove(zk: &Client, path: &str) -> Result<(), Error> {
     loop {
         let names = match zk.children(path).await {
             Ok(list) => list.names,
-            Err(Error::NoNode) => return Ok(()),
+            Err(e) if e.is_no_node() => return Ok(()),
             Err(error) => return Err(error),
         };
         for name in names {
             Box::pin(remove(zk, &format!("{path}/{name}"))).await?;
         }
         match zk.delete(path, None).await {
-            Ok(()) | Err(Error::NoNode) => return Ok(()),
-            Err(Error::NotEmpty) => {}
+            Ok(()) => return Ok(()),
+            Err(e) if e.is_no_node() => return Ok(()),
+            Err(e) if e.is_not_empty() => {}
             Err(error) => return Err(error),
         }
     }

@@ -1,7 +1,7 @@
 //! Access lists of the znodes that a handle creates.
 
 use crate::wire::jute::Out;
-use crate::zk::Error;
+use crate::zk::{Error, ErrorKind};
 
 /// The access list of every znode that a handle creates.
 ///
@@ -35,7 +35,7 @@ impl Acl {
     }
 
     /// All permissions for clients with the creator's credentials, none for others: `auth::cdrwa`. Without credentials a
-    /// create fails with [`Error::InvalidAcl`].
+    /// create fails with [`Error::is_denied`].
     pub const fn creator() -> Acl {
         Acl(Rights::Creator)
     }
@@ -54,12 +54,13 @@ impl Acl {
     /// # Errors
     ///
     /// [`Error::is_bad_input`]: no entry, an entry without scheme or permission, or an unknown letter. Only
-    /// the server validates schemes and ids, and refuses the first create ([`Error::InvalidAcl`]).
+    /// the server validates schemes and ids, and refuses the first create ([`Error::is_denied`]).
     pub fn of(entries: &[(&str, &str, &str)]) -> Result<Acl, Error> {
         if entries.is_empty() {
-            return Err(Error::BadInput(
+            return Err(ErrorKind::BadInput(
                 "an access list needs an entry, or nobody could do anything".to_owned(),
-            ));
+            )
+            .into());
         }
         let listed: Result<_, Error> =
             entries.iter().map(|(scheme, id, letters)| entry(scheme, id, letters)).collect();
@@ -89,7 +90,9 @@ impl Acl {
 }
 
 fn entry(scheme: &str, id: &str, letters: &str) -> Result<Entry, Error> {
-    let bad = |why: String| Err(Error::BadInput(format!("access list entry {scheme}:{id}:{letters} {why}")));
+    let bad = |why: String| {
+        Err(ErrorKind::BadInput(format!("access list entry {scheme}:{id}:{letters} {why}")).into())
+    };
     if scheme.is_empty() {
         return bad("has no scheme, such as world, auth, digest, sasl, x509 or ip".to_owned());
     }

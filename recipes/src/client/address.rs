@@ -1,7 +1,7 @@
 //! Connect strings: servers, their transport, and the chroot.
 
 use super::request::Root;
-use crate::zk::{Error, path};
+use crate::zk::{Error, ErrorKind, path};
 
 /// The marks of a server with TLS, and of one without, regardless of the options.
 const SECURE: &str = "tcp+tls://";
@@ -39,7 +39,7 @@ impl Address {
             (_, Some(rest)) => (Some(false), rest),
             _ => (None, text),
         };
-        let bad = |why: &str| Error::BadInput(format!("connect string: {text:?} {why}"));
+        let bad = |why: &str| ErrorKind::BadInput(format!("connect string: {text:?} {why}")).into();
         let (host, behind) = match rest.strip_prefix('[') {
             Some(inner) => inner.split_once(']').ok_or_else(|| bad("has no ']'"))?,
             None if rest.matches(':').count() > 1 => {
@@ -89,7 +89,7 @@ fn root_at(connect_string: &str) -> Option<usize> {
 ///
 /// # Errors
 ///
-/// [`Error::BadInput`] with the invalid part.
+/// [`Error::is_bad_input`] with the invalid part.
 pub(super) fn parse(connect_string: &str) -> Result<(Vec<Address>, Root), Error> {
     let (servers, root) = connect_string.split_at(root_at(connect_string).unwrap_or(connect_string.len()));
     // A slash alone is the root, as for the Java client.
@@ -100,10 +100,14 @@ pub(super) fn parse(connect_string: &str) -> Result<(Vec<Address>, Root), Error>
     let servers = servers.split(',').map(str::trim).filter(|server| !server.is_empty());
     let servers: Vec<Address> = servers.map(Address::parse).collect::<Result<_, _>>()?;
     if servers.is_empty() {
-        return Err(Error::BadInput(format!("connect string: {connect_string:?} names no host")));
+        return Err(ErrorKind::BadInput(format!("connect string: {connect_string:?} names no host")).into());
     }
     if servers.len() > usize::from(u8::MAX) {
-        return Err(Error::BadInput(format!("connect string: {} servers; 255 are the most", servers.len())));
+        return Err(ErrorKind::BadInput(format!(
+            "connect string: {} servers; 255 are the most",
+            servers.len()
+        ))
+        .into());
     }
     Ok((servers, Root::new(root)))
 }

@@ -12,13 +12,13 @@ use std::time::Duration;
 
 use super::attempts::Attempts;
 use super::clock::Clock;
-use super::ephemerals::Ephemerals;
+use super::ephemerals::{Effect, Ephemerals};
 use super::request::{Ask, Body, Real, Request, Root};
 use crate::session::{
     Answered, ClientSession, Failure, Incoming, Out, Outgoing, Password, Place, Servers, Slot, Slots,
     Waiters, WatchItem,
 };
-use crate::zk::{Error, Event, Over, SessionId, State, Status, Time, TreeEvent, path};
+use crate::zk::{ErrorKind, Event, Over, SessionId, State, Status, Time, TreeEvent, path};
 
 /// The slots of futures.
 pub(super) type Waiting = Slots<Result<Body, Missed>, ()>;
@@ -34,11 +34,19 @@ pub(super) enum Missed {
     },
 }
 
-/// A request of a user, with the slots of its answer and of its watch.
+/// A request of a user, its effect on the session's ephemerals, and the slots of its answer and of its watch.
 struct Call {
-    request: Request,
+    request: Arc<Request>,
+    effect: Effect,
     ticket: u32,
     watch: Option<u32>,
+}
+
+impl Call {
+    /// A request of the client's own, without an effect.
+    fn own(request: Request, ticket: u32) -> Call {
+        Call { request: Arc::new(request), effect: Effect::Nothing, ticket, watch: None }
+    }
 }
 
 /// Behind one lock.
@@ -80,6 +88,13 @@ pub(super) struct Hello {
     /// In microseconds.
     pub(super) timeout: u64,
     pub(super) password: Password,
+}
+
+/// A request that was sent, the slot of its answer, and that of the watch that it arms.
+pub(super) struct Sent {
+    pub(super) request: Arc<Request>,
+    pub(super) ticket: u32,
+    pub(super) watch: Option<u32>,
 }
 
 /// The shared part of a session.
@@ -149,17 +164,15 @@ impl Shared {
         result
     }
 
-    /// Sends a request; returns the slot of its answer. `watch` takes the slot of the watch that it arms.
-    pub(super) fn send(
-        &self,
-        request: Request,
-        watch: Option<fn(&mut Waiting) -> u32>,
-    ) -> (u32, Option<u32>) {
+    /// Sends a request. `watch` takes the slot of the watch that it arms.
+    pub(super) fn send(&self, mut request: Request, watch: Option<fn(&mut Waiting) -> u32>) -> Sent {
+        let effect = std::mem::take(&mut request.effect);
+        let request = Arc::new(request);
         self.act(|core, now, out| {
             let ticket = core.slots.take();
             let watch = watch.map(|take| take(&mut core.slots));
-            core.call(Call { request, ticket, watch }, now, out);
-            (ticket, watch)
+            core.call(Call { request: request.clone(), effect, ticket, watch }, now, out);
+            Sent { request, ticket, watch }
         })
     }
 
@@ -293,7 +306,7 @@ impl Core {
                         Ok(TreeEvent::Changed(Event { kind, path: path.as_ref().to_owned() }))
                     }
                     WatchItem::Gap => Ok(TreeEvent::Gap),
-                    WatchItem::Over(why) => Err(Error::SessionOver(why)),
+                    WatchItem::Over(why) => Err(ErrorKind::SessionOver(why).into()),
                 };
                 self.slots.tell(watch, told, &mut self.wakers);
             }
@@ -349,22 +362,22 @@ impl Core {
             // Others may have deleted some.
             let settle = self.slots.take();
             self.slots.forget(settle, (), None);
-            self.send(Call { request: Root::settle(), ticket: settle, watch: None }, now, out);
+            self.send(Call::own(Root::settle(), settle), now, out);
             let ticket = self.slots.take();
-            self.send(Call { request: Root::ephemerals(), ticket, watch: None }, now, out);
+            self.send(Call::own(Root::ephemerals(), ticket), now, out);
             self.reading = Some(ticket);
         }
         self.held.push_back(call);
     }
 
     fn has_room(&self, call: &Call) -> bool {
-        self.ephemerals.have_room_for(&call.request.effect)
+        self.ephemerals.have_room_for(&call.effect)
     }
 
     fn send(&mut self, call: Call, now: u64, out: &mut Vec<Out<Real>>) {
-        let Call { mut request, ticket, watch } = call;
-        self.ephemerals.sent(ticket, std::mem::take(&mut request.effect));
-        self.machine.ask(now, Ask::User(Arc::new(request)), (), Some(ticket), watch, out);
+        let Call { request, effect, ticket, watch } = call;
+        self.ephemerals.sent(ticket, effect);
+        self.machine.ask(now, Ask::User(request), (), Some(ticket), watch, out);
     }
 
     /// The ephemerals of the session were read.
@@ -393,10 +406,7 @@ impl Core {
     }
 
     fn full(&self, call: &Call) -> Missed {
-        Missed::Full {
-            bytes: self.ephemerals.bytes_with(&call.request.effect),
-            limit: self.ephemerals.limit(),
-        }
+        Missed::Full { bytes: self.ephemerals.bytes_with(&call.effect), limit: self.ephemerals.limit() }
     }
 
     /// Fills the slot of an answer.

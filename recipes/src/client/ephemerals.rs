@@ -173,7 +173,7 @@ impl Ephemerals {
 
     fn several(&mut self, all: Vec<Effect>, body: &Body) {
         // The server's names of paths.
-        let Ok(results) = request::results(&Root::default(), Ok(body.clone())) else { return };
+        let Ok(results) = request::read_results(&Root::default(), Ok(body.clone())) else { return };
         for (effect, result) in all.into_iter().zip(results) {
             match (effect, result) {
                 (Effect::Creates(_), OpResult::Created(path)) => self.add(&path),

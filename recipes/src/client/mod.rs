@@ -9,6 +9,7 @@
 //! | `session` | a session's life: opened, shared, closed with the last handle |
 //! | `core` | what all clones share, behind one lock: the machine, who waits for what, the bytes that are to leave |
 //! | `request` | requests as they are written, answers as they are read |
+//! | `subject` | what a failed request asked for, as its error tells |
 //! | `reply` | what users wait for: answers, watches, time |
 //! | `link` | the task that drives a session: it opens connections, moves bytes, lets the machine act |
 //! | `race` | a round of attempts, which overlap |
@@ -112,6 +113,7 @@ mod request;
 #[cfg(feature = "client-sasl")]
 mod sasl;
 mod session;
+mod subject;
 #[cfg(feature = "client-tls")]
 mod tls;
 mod tls_port;
@@ -130,7 +132,7 @@ use self::session::Session;
 use crate::session::Slots;
 use crate::zk::{
     Armed, CreateMode, Created, Data, Duty, Error, Guid, InFlight, Listing, Op, OpResult, SessionId, Stat,
-    Status, Time, ZooKeeper, path,
+    Status, Time, ZooKeeper,
 };
 
 pub use self::acl::Acl;
@@ -167,7 +169,7 @@ impl Client {
     /// # Errors
     ///
     /// [`Error::is_bad_input`] for an invalid connect string, a timeout of zero, invalid certificates, and
-    /// outside a runtime, or in one without timer or I/O. [`Error::Unreachable`] when no server accepted the session within
+    /// outside a runtime, or in one without timer or I/O. [`Error::is_unreachable`] when no server accepted the session within
     /// [`connect_timeout`](Options::connect_timeout), or, if the options say so, as soon as no waiting can help.
     /// [`Error::is_auth_failed`], at once, when the ensemble refuses the credentials.
     ///
@@ -242,8 +244,7 @@ impl ZooKeeper for Client {
 
     fn create(&self, path: &str, data: &[u8], mode: CreateMode) -> impl InFlight<Created> + use<> {
         let acl = &self.session.acl;
-        let checked = path::validate_size(path, data);
-        self.send(checked.and_then(|()| self.root().create(path, data, mode, acl)), request::created)
+        self.send(self.root().create(path, data, mode, acl), request::created)
     }
 
     fn delete(&self, path: &str, version: Option<i32>) -> impl InFlight<()> + use<> {
@@ -251,8 +252,7 @@ impl ZooKeeper for Client {
     }
 
     fn set(&self, path: &str, data: &[u8], version: Option<i32>) -> impl InFlight<Stat> + use<> {
-        let checked = path::validate_size(path, data);
-        self.send(checked.and_then(|()| self.root().set(path, data, version)), request::stat)
+        self.send(self.root().set(path, data, version), request::stat)
     }
 
     fn exists(&self, path: &str) -> impl InFlight<Option<Stat>> + use<> {
@@ -366,6 +366,6 @@ impl ZooKeeper for Client {
     /// Dropped while it waits for duties, the session stays open; later, it ends all the same.
     fn close(&self, limit: Duration) -> impl InFlight<()> + use<> {
         let session = self.session.clone();
-        async move { session.close(limit).await }
+        async move { session.close(limit).await.map_err(|error| error.during("closeSession")) }
     }
 }

@@ -11,7 +11,7 @@ use super::request::within_limit;
 #[cfg(feature = "client-tls")]
 use super::tls::Tls;
 use crate::wire::jute::LENGTH_BYTES;
-use crate::zk::Error;
+use crate::zk::{Error, ErrorKind};
 
 /// The longest session timeout that fits into a request.
 const MAX_TIMEOUT: Duration = Duration::from_millis(i32::MAX as u64);
@@ -52,7 +52,7 @@ pub struct Options {
     /// The access list of every znode that is created: directories, contenders, items. Existing znodes are not changed.
     pub acl: Acl,
     /// The most bytes of the session's ephemerals: of their paths, chroot included, and 4 for each. The create that would pass it
-    /// fails with [`Error::SessionFull`].
+    /// fails with [`Error::is_session_full`].
     ///
     /// When the session ends, the server logs all of these paths in one transaction; above twice `jute.maxbuffer` no server can
     /// read that again, and none that has logged it starts again (ZOOKEEPER-4306). The default is what servers with default settings
@@ -161,13 +161,14 @@ impl Options {
     ///
     /// # Errors
     ///
-    /// [`Error::BadInput`] for options that can never work.
+    /// [`Error::is_bad_input`] for options that can never work.
     pub(super) fn handshake(&self, servers: Vec<Address>) -> Result<Handshake, Error> {
         if self.session_timeout < Duration::from_millis(1) || self.session_timeout > MAX_TIMEOUT {
-            return Err(Error::BadInput(format!(
+            return Err(ErrorKind::BadInput(format!(
                 "a session needs a timeout above zero and of {} days at most",
                 MAX_TIMEOUT.as_secs() / 86400
-            )));
+            ))
+            .into());
         }
         for credentials in &self.credentials {
             credentials.fit()?;
@@ -178,16 +179,18 @@ impl Options {
         let has_tls = false;
         if let Some(secure) = servers.iter().find(|server| server.secure == Some(true) && !has_tls) {
             let Address { host, port, .. } = secure;
-            return Err(Error::BadInput(format!(
+            return Err(ErrorKind::BadInput(format!(
                 "tcp+tls://{host}:{port} wants TLS, which the options do not have"
-            )));
+            ))
+            .into());
         }
         #[cfg(feature = "client-tls")]
         if let Some(server) = servers.iter().find(|server| has_tls && !server.can_have_certificate()) {
             let host = &server.host;
-            return Err(Error::BadInput(format!(
+            return Err(ErrorKind::BadInput(format!(
                 "{host:?} is no name and no address that a certificate could be for"
-            )));
+            ))
+            .into());
         }
         Ok(Handshake {
             servers,

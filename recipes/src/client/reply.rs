@@ -8,33 +8,29 @@ use std::task::{Context, Poll, ready};
 
 use futures_util::Stream;
 
-use super::core::{Missed, Shared};
-use super::request::{Root, Said};
+use super::core::{Missed, Sent, Shared};
+use super::request::{Request, Root, Said};
 use super::session::Session;
 use crate::session::Failure;
-use crate::zk::{Error, Event, TreeEvent};
+use crate::zk::{Error, ErrorKind, Event, TreeEvent};
 
 /// Decodes a reply.
-pub(super) type Convert<T> = fn(&Root, Said) -> Result<T, Error>;
+pub(super) type Convert<T> = fn(&Request, &Root, Said) -> Result<T, Error>;
 
 /// The future of a request that was sent. It keeps the session alive.
 #[must_use = "a dropped future forgets the answer"]
 pub(super) struct Reply<T> {
     session: Arc<Session>,
-    /// The slot of the reply; or the error before sending; or `None` when it is done.
-    state: Result<u32, Option<Error>>,
+    /// The request and the slot of its reply; or the error before sending; or `None` when it is done.
+    state: Result<(Arc<Request>, u32), Option<Error>>,
     watch: Option<u32>,
     convert: Convert<T>,
 }
 
 impl<T> Reply<T> {
-    pub(super) fn new(
-        session: &Arc<Session>,
-        sent: Result<(u32, Option<u32>), Error>,
-        convert: Convert<T>,
-    ) -> Reply<T> {
+    pub(super) fn new(session: &Arc<Session>, sent: Result<Sent, Error>, convert: Convert<T>) -> Reply<T> {
         let (state, watch) = match sent {
-            Ok((ticket, watch)) => (Ok(ticket), watch),
+            Ok(Sent { request, ticket, watch }) => (Ok((request, ticket)), watch),
             Err(why) => (Err(Some(why)), None),
         };
         Reply { session: session.clone(), state, watch, convert }
@@ -46,8 +42,8 @@ impl<T> Future for Reply<T> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
-        let ticket = match &mut this.state {
-            Ok(ticket) => *ticket,
+        let (request, ticket) = match &mut this.state {
+            Ok((request, ticket)) => (request.clone(), *ticket),
             Err(why) => return Poll::Ready(Err(why.take().expect("a future is not polled after its end"))),
         };
         let shared = &this.session.shared;
@@ -56,21 +52,24 @@ impl<T> Future for Reply<T> {
         drop(core);
         this.state = Err(None);
         let result = match result {
-            Ok(body) => (this.convert)(&shared.root, Ok(body)),
-            Err(Missed::Failed(Failure::Refused(error))) => (this.convert)(&shared.root, Err(error)),
-            Err(Missed::Failed(Failure::ConnectionLoss)) => Err(Error::ConnectionLoss),
-            Err(Missed::Failed(Failure::Over(why))) => Err(Error::SessionOver(why)),
-            Err(Missed::Full { bytes, limit }) => Err(Error::SessionFull { bytes, limit }),
+            Ok(body) => (this.convert)(&request, &shared.root, Ok(body)),
+            Err(Missed::Failed(Failure::Refused(error))) => {
+                (this.convert)(&request, &shared.root, Err(error))
+            }
+            Err(Missed::Failed(Failure::ConnectionLoss)) => Err(ErrorKind::ConnectionLoss.into()),
+            Err(Missed::Failed(Failure::Over(why))) => Err(ErrorKind::SessionOver(why).into()),
+            Err(Missed::Full { bytes, limit }) => Err(ErrorKind::SessionFull { bytes, limit }.into()),
         };
         // Dropping this value removes a watch that was armed although the reply is unreadable.
         let watch = this.watch.take().map(|watch| Watch::new(shared, watch));
+        let result = result.map_err(|error| request.explain(&shared.root, error));
         Poll::Ready(result.map(|value| (value, watch)))
     }
 }
 
 impl<T> Drop for Reply<T> {
     fn drop(&mut self) {
-        let Ok(ticket) = self.state else { return };
+        let Ok((_, ticket)) = self.state else { return };
         let shared = &self.session.shared;
         let answered = shared.lock().slots.forget(ticket, (), self.watch);
         if answered.is_some()

@@ -13,7 +13,9 @@ use super::ephemerals::{Effect, PathNumber};
 use crate::session::{List, Protocol, SessionError, Watching};
 use crate::wire::jute::{In, LENGTH_BYTES, Out};
 use crate::wire::number;
-use crate::zk::{Code, CreateMode, Created, Data, Error, EventKind, Listing, Op, OpResult, Stat, path};
+use crate::zk::{
+    Code, CreateMode, Created, Data, Error, ErrorKind, EventKind, Listing, Op, OpResult, Stat, path,
+};
 
 /// The types of a real client's session machine.
 #[derive(Clone, Copy, Debug)]
@@ -155,16 +157,17 @@ impl Root {
         arms: Option<List>,
         rest: impl FnOnce(&mut Out),
     ) -> Result<Request, Error> {
-        path::validate(path)?;
+        let at = |error: Error| error.at(number::name_of(op), path);
+        path::validate(path).map_err(at)?;
         let mut out = Out::default();
         self.write(&mut out, path);
         rest(&mut out);
         if arms.is_some() {
             // A watch that could not be registered again would keep the session from every later connection.
-            within_limit(REWATCH_BYTES + self.bytes_of(path))?;
+            within_limit(REWATCH_BYTES + self.bytes_of(path)).map_err(at)?;
         }
         let arms = arms.map(|list| (list, path.into()));
-        bounded(Request { op, body: out.done(), arms, effect: Effect::Nothing })
+        bounded(Request { op, body: out.done(), arms, effect: Effect::Nothing }).map_err(at)
     }
 
     pub(super) fn create(
@@ -174,11 +177,13 @@ impl Root {
         mode: CreateMode,
         acl: &Acl,
     ) -> Result<Request, Error> {
-        let mut out = Out::default();
-        self.write_create(&mut out, path, data, mode, acl)?;
         let op = if mode == CreateMode::Container { number::CREATE_CONTAINER } else { number::CREATE_2 };
         let effect = self.effect_of_create(path, mode);
-        bounded(Request { op, body: out.done(), arms: None, effect })
+        let mut out = Out::default();
+        path::validate_size(path, data)
+            .and_then(|()| self.write_create(&mut out, path, data, mode, acl))
+            .and_then(|()| bounded(Request { op, body: out.done(), arms: None, effect }))
+            .map_err(|error| error.at(number::name_of(op), path))
     }
 
     fn effect_of_create(&self, path: &str, mode: CreateMode) -> Effect {
@@ -227,6 +232,7 @@ impl Root {
     }
 
     pub(super) fn set(&self, path: &str, data: &[u8], version: Option<i32>) -> Result<Request, Error> {
+        path::validate_size(path, data).map_err(|error| error.at("setData", path))?;
         self.request(number::SET_DATA, path, None, |out| _ = out.buffer(Some(data)).int(any(version)))
     }
 
@@ -255,7 +261,7 @@ impl Root {
         let mut requests = Vec::new();
         let mut out = Out::default();
         for (at, path) in paths.iter().enumerate() {
-            path::validate(path)?;
+            path::validate(path).map_err(|error| error.at("multiRead", path))?;
             if at > 0 && out.len() + self.bytes_of(path) > READ_BYTES {
                 requests.push(read(std::mem::take(&mut out))?);
             }
@@ -271,12 +277,12 @@ impl Root {
     pub(super) fn multi(&self, ops: &[Op], acl: &Acl) -> Result<Request, Error> {
         let mut out = Out::default();
         for op in ops {
-            self.write_op(&mut out, op, acl)?;
+            self.write_op(&mut out, op, acl).map_err(|error| error.at(op.name(), op.path()))?;
         }
         end(&mut out);
         let effect = Effect::several(ops.iter().map(|op| self.effect_of(op)));
         bounded(Request { op: number::MULTI, body: out.done(), arms: None, effect })
-            .map_err(|e| Error::BadInput(format!("{} operations: {}", ops.len(), reason(&e))))
+            .map_err(|e| ErrorKind::BadInput(format!("{} operations: {}", ops.len(), reason(&e))).into())
     }
 
     fn write_op(&self, out: &mut Out, op: &Op, acl: &Acl) -> Result<(), Error> {
@@ -389,14 +395,14 @@ fn bounded(request: Request) -> Result<Request, Error> {
 pub(super) fn within_limit(bytes: usize) -> Result<(), Error> {
     if bytes > path::MAX_REQUEST_BYTES {
         let limit = path::MAX_REQUEST_BYTES;
-        return Err(Error::BadInput(format!("a request of {bytes} bytes; a server takes {limit}")));
+        return Err(ErrorKind::BadInput(format!("a request of {bytes} bytes; a server takes {limit}")).into());
     }
     Ok(())
 }
 
 fn reason(error: &Error) -> String {
     match error {
-        Error::BadInput(why) => why.clone(),
+        Error { kind: ErrorKind::BadInput(why), .. } => why.clone(),
         other => other.to_string(),
     }
 }
@@ -421,18 +427,18 @@ pub(super) type Said = Result<Body, i32>;
 
 /// An invalid reply leaves the outcome unknown.
 fn nonsense(of: &str) -> Error {
-    Error::Unexpected(format!("the answer to {of} cannot be read"))
+    ErrorKind::Unexpected(format!("the answer to {of} cannot be read")).into()
 }
 
 fn body(said: Said) -> Result<Body, Error> {
     said.map_err(Error::from_code_number)
 }
 
-pub(super) fn nothing(_: &Root, said: Said) -> Result<(), Error> {
+pub(super) fn nothing(_: &Request, _: &Root, said: Said) -> Result<(), Error> {
     body(said).map(drop)
 }
 
-pub(super) fn created(root: &Root, said: Said) -> Result<Created, Error> {
+pub(super) fn created(_: &Request, root: &Root, said: Said) -> Result<Created, Error> {
     let body = body(said)?;
     let mut from = In::new(&body);
     let read =
@@ -440,19 +446,19 @@ pub(super) fn created(root: &Root, said: Said) -> Result<Created, Error> {
     read(&mut from).ok_or_else(|| nonsense("create"))
 }
 
-pub(super) fn stat(_: &Root, said: Said) -> Result<Stat, Error> {
+pub(super) fn stat(_: &Request, _: &Root, said: Said) -> Result<Stat, Error> {
     In::new(&body(said)?).stat().ok_or_else(|| nonsense("setData"))
 }
 
-pub(super) fn maybe_stat(_: &Root, said: Said) -> Result<Option<Stat>, Error> {
+pub(super) fn maybe_stat(_: &Request, _: &Root, said: Said) -> Result<Option<Stat>, Error> {
     match body(said) {
         Ok(body) => In::new(&body).stat().map(Some).ok_or_else(|| nonsense("exists")),
-        Err(Error::NoNode) => Ok(None),
+        Err(e) if e.is_no_node() => Ok(None),
         Err(e) => Err(e),
     }
 }
 
-pub(super) fn data(_: &Root, said: Said) -> Result<Data, Error> {
+pub(super) fn data(_: &Request, _: &Root, said: Said) -> Result<Data, Error> {
     read_data(&mut In::new(&body(said)?)).ok_or_else(|| nonsense("getData"))
 }
 
@@ -461,7 +467,7 @@ fn read_data(from: &mut In<'_>) -> Option<Data> {
     Some(Data { data, stat: from.stat()? })
 }
 
-pub(super) fn listing(_: &Root, said: Said) -> Result<Listing, Error> {
+pub(super) fn listing(_: &Request, _: &Root, said: Said) -> Result<Listing, Error> {
     let body = body(said)?;
     let mut from = In::new(&body);
     let read = |from: &mut In<'_>| {
@@ -471,7 +477,7 @@ pub(super) fn listing(_: &Root, said: Said) -> Result<Listing, Error> {
     read(&mut from).ok_or_else(|| nonsense("getChildren"))
 }
 
-pub(super) fn many(_: &Root, said: Said) -> Result<Vec<Option<Data>>, Error> {
+pub(super) fn many(asked: &Request, root: &Root, said: Said) -> Result<Vec<Option<Data>>, Error> {
     let body = body(said)?;
     let mut from = In::new(&body);
     let mut found = Vec::new();
@@ -483,13 +489,26 @@ pub(super) fn many(_: &Root, said: Said) -> Result<Vec<Option<Data>>, Error> {
         found.push(match op {
             number::ERROR if from.int().is_none() => return Err(nonsense("multiRead")),
             number::ERROR if error == Code::NoNode.number() => None,
-            number::ERROR => return Err(Error::from_code_number(error)),
+            number::ERROR => {
+                let error = Error::from_code_number(error);
+                return Err(asked.explain_operation(root, found.len(), error));
+            }
             _ => Some(read_data(&mut from).ok_or_else(|| nonsense("multiRead"))?),
         });
     }
 }
 
-pub(super) fn results(root: &Root, said: Said) -> Result<Vec<OpResult>, Error> {
+pub(super) fn results(asked: &Request, root: &Root, said: Said) -> Result<Vec<OpResult>, Error> {
+    read_results(root, said).map_err(|error| match error.kind {
+        ErrorKind::Multi { index, cause } => {
+            Error::multi(index, asked.explain_operation(root, index, *cause))
+        }
+        kind => kind.into(),
+    })
+}
+
+/// The same, of which an error does not name its operation.
+pub(super) fn read_results(root: &Root, said: Said) -> Result<Vec<OpResult>, Error> {
     let body = body(said)?;
     let mut from = In::new(&body);
     let (mut done, mut refused) = (Vec::new(), Vec::new());

@@ -20,7 +20,7 @@ use super::link;
 use super::options::Options;
 use super::request::Ask;
 use crate::session::Failure;
-use crate::zk::{Error, Over, Status, Time};
+use crate::zk::{Error, ErrorKind, Over, Status, Time};
 
 /// The session that all clones of a handle and their futures share. It closes with the last reference.
 pub(super) struct Session {
@@ -33,7 +33,7 @@ pub(super) struct Session {
 impl Session {
     pub(super) async fn open(connect_string: &str, options: &Options) -> Result<Arc<Session>, Error> {
         let runtime = Handle::try_current()
-            .map_err(|_| Error::BadInput("a session is opened within a tokio runtime".to_owned()))?;
+            .map_err(|_| ErrorKind::BadInput("a session is opened within a tokio runtime".to_owned()))?;
         let (mut servers, root) = address::parse(connect_string)?;
         shuffle(&mut servers);
         let (count, limits) = (servers.len(), options.limits());
@@ -52,7 +52,7 @@ impl Session {
         let causes = session.shared.attempts().causes(limits.connect_timeout);
         life::not_opened(&causes, limits.connect_timeout);
         session.shared.end(Over::Closed);
-        Err(Error::Unreachable)
+        Err(ErrorKind::Unreachable.into())
     }
 
     /// The status, and each later one; statuses in quick succession may be seen as one step. Does not keep the session open.
@@ -96,7 +96,7 @@ impl Session {
     pub(super) async fn close(&self, limit: Duration) -> Result<(), Error> {
         let until = self.shared.clock.now() + limit;
         let _ = self.before(until, self.shared.idle()).await;
-        let Some(ticket) = self.say_close() else { return Err(Error::ConnectionLoss) };
+        let Some(ticket) = self.say_close() else { return Err(ErrorKind::ConnectionLoss.into()) };
         let answered = self.before(until, poll_fn(|context| self.poll_closed(ticket, context))).await;
         if answered.is_none() {
             self.shared.lock().slots.forget(ticket, (), None);
@@ -104,9 +104,9 @@ impl Session {
         // Another clone may be closing it.
         if self.before(until, self.over()).await.is_none() {
             self.shared.end(Over::Closed);
-            return Err(Error::ConnectionLoss);
+            return Err(ErrorKind::ConnectionLoss.into());
         }
-        answered.unwrap_or(Err(Error::ConnectionLoss))
+        answered.unwrap_or(Err(ErrorKind::ConnectionLoss.into()))
     }
 
     async fn over(&self) {
@@ -141,7 +141,9 @@ impl Session {
             // Closing a session that is over, or that another clone is closing, is no error.
             Ok(_) | Err(Missed::Failed(Failure::Over(_))) => Ok(()),
             Err(Missed::Failed(Failure::Refused(error))) => Err(Error::from_code_number(error)),
-            Err(Missed::Failed(Failure::ConnectionLoss) | Missed::Full { .. }) => Err(Error::ConnectionLoss),
+            Err(Missed::Failed(Failure::ConnectionLoss) | Missed::Full { .. }) => {
+                Err(ErrorKind::ConnectionLoss.into())
+            }
         })
     }
 
@@ -174,11 +176,12 @@ impl Drop for Session {
 ///
 /// # Errors
 ///
-/// [`Error::BadInput`] if it does not. There is no way to ask a runtime: what it would otherwise panic about in a task of the
+/// [`Error::is_bad_input`] if it does not. There is no way to ask a runtime: what it would otherwise panic about in a task of the
 /// session, it panics about here, where that is caught.
 fn has_drivers() -> Result<(), Error> {
-    let lacks =
-        |what: &str| Error::BadInput(format!("the tokio runtime has no {what}: build it with enable_all()"));
+    let lacks = |what: &str| {
+        ErrorKind::BadInput(format!("the tokio runtime has no {what}: build it with enable_all()")).into()
+    };
     std::panic::catch_unwind(|| drop(tokio::time::sleep_until(instant_in(Duration::ZERO))))
         .map_err(|_| lacks("timer"))?;
     let socket = std::panic::catch_unwind(|| {

@@ -15,7 +15,7 @@ use tokio_rustls::rustls::client::WebPkiServerVerifier;
 use tokio_rustls::rustls::crypto::{CryptoProvider, aws_lc_rs};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
-use crate::zk::Error;
+use crate::zk::{Error, ErrorKind};
 
 /// TLS certificates: trusted authorities and the client's own.
 ///
@@ -104,7 +104,7 @@ pub(super) struct Connector {
 impl Connector {
     /// # Errors
     ///
-    /// [`Error::BadInput`] for invalid certificates or keys.
+    /// [`Error::is_bad_input`] for invalid certificates or keys.
     pub(super) fn new(tls: Tls) -> Result<Connector, Error> {
         let certificates = tls.current();
         let made = connector(&certificates)?;
@@ -132,7 +132,7 @@ impl Connector {
 
 /// Step 2.
 fn connector(tls: &Certificates) -> Result<TlsConnector, Error> {
-    let bad = |what: &str, why: String| Error::BadInput(format!("TLS: no good {what}: {why}"));
+    let bad = |what: &str, why: String| ErrorKind::BadInput(format!("TLS: no good {what}: {why}")).into();
     let authorities = |why: String| bad("authorities", why);
     let identity = |why: String| bad("identity of ours", why);
     // The process's default provider, if it has one.

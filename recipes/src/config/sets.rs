@@ -5,7 +5,7 @@ use super::{Config, RECIPE, Versioned, is_at};
 use crate::observe::operation;
 use crate::parts::retry::{again, connected, present, unless_again};
 use crate::zk::duty::{answered, settle};
-use crate::zk::{CreateMode, Data, Error, Op, OpResult, Stat, ZooKeeper, path};
+use crate::zk::{CreateMode, Data, Error, ErrorKind, Op, OpResult, Stat, ZooKeeper, path};
 use std::collections::BTreeMap;
 
 /// A published set.
@@ -69,16 +69,16 @@ impl<Z: ZooKeeper> Config<Z> {
         loop {
             let status = connected(&self.zk).await?;
             if self.is_gone(expected) {
-                return Err(Error::Conflict);
+                return Err(ErrorKind::Conflict.into());
             }
             let refused = match self.zk.multi(ops.clone()).await {
                 Ok(results) => return self.published(results, pointer, expected),
-                Err(Error::Multi { index, cause }) => (index, *cause),
+                Err(Error { kind: ErrorKind::Multi { index, cause }, .. }) => (index, *cause),
                 Err(e) if e.is_retryable_refusal() => {
                     again(&self.zk, status, e).await?;
                     continue;
                 }
-                Err(Error::ConnectionLoss) => {
+                Err(e) if e.is_connection_loss() => {
                     let found = self.find(&directory, &pointer, expected).await;
                     match found.map_err(Error::while_in_doubt)? {
                         Some(stat) => return Ok(Versioned::new(pointer, &stat)),
@@ -88,25 +88,34 @@ impl<Z: ZooKeeper> Config<Z> {
                 Err(e) => return Err(e),
             };
             match refused {
-                (0, Error::NoNode) if expected.is_none() => self.make_directory().await?,
-                (0, e @ (Error::NoNode | Error::NodeExists | Error::BadVersion)) => {
+                (0, Error { kind: ErrorKind::NoNode, .. }) if expected.is_none() => {
+                    self.make_directory().await?
+                }
+                (
+                    0,
+                    e @ Error {
+                        kind: ErrorKind::NoNode | ErrorKind::NodeExists | ErrorKind::BadVersion, ..
+                    },
+                ) => {
                     return Err(self.conflict(expected, &e));
                 }
                 // The pointer has changed, or another client has deleted its set: then the pointer can be replaced all the
                 // same.
-                (PINS, Error::NoNode) if pins.take().is_some() => {
+                (PINS, Error { kind: ErrorKind::NoNode, .. }) if pins.take().is_some() => {
                     let found = self.settled().await?;
                     let is_same =
                         |found: &Data| expected.is_some_and(|expected| is_at(&found.stat, expected));
                     if !found.as_ref().is_some_and(is_same) {
-                        return Err(Error::Conflict);
+                        return Err(ErrorKind::Conflict.into());
                     }
                     ops.remove(PINS);
                     last -= 1;
                 }
                 // An old set has changed: then it stays.
-                (at, Error::NoNode | Error::NotEmpty) if at >= last => ops.truncate(last),
-                (index, cause) => return Err(Error::Multi { index, cause: Box::new(cause) }),
+                (at, Error { kind: ErrorKind::NoNode | ErrorKind::NotEmpty, .. }) if at >= last => {
+                    ops.truncate(last)
+                }
+                (index, cause) => return Err(ErrorKind::Multi { index, cause: Box::new(cause) }.into()),
             }
         }
     }
@@ -137,10 +146,10 @@ impl<Z: ZooKeeper> Config<Z> {
                 let published = self.seen(pointer, &stat);
                 match expected.is_none_or(|expected| expected.czxid == stat.czxid) {
                     true => Ok(published),
-                    false => Err(Error::Conflict),
+                    false => Err(ErrorKind::Conflict.into()),
                 }
             }
-            None => Err(Error::Unexpected("a transaction without the answer to its write".into())),
+            None => Err(ErrorKind::Unexpected("a transaction without the answer to its write".into()).into()),
         }
     }
 
@@ -162,7 +171,7 @@ impl<Z: ZooKeeper> Config<Z> {
                 // Another client may have deleted the directory; no other client writes a pointer with its name.
                 (Ok(None), Ok(found)) if found.data == written => return Ok(Some(found.stat)),
                 (Ok(set), Ok(found)) => (set, Some(found.stat)),
-                (Ok(set), Err(Error::NoNode)) => (set, None),
+                (Ok(set), Err(Error { kind: ErrorKind::NoNode, .. })) => (set, None),
                 (Err(e), _) | (_, Err(e)) => {
                     again(&self.zk, status, e).await?;
                     continue;
@@ -180,9 +189,9 @@ impl<Z: ZooKeeper> Config<Z> {
                 (None, Some(pointer), Some(expected)) if is_at(&pointer, expected) => Ok(None),
                 // Only later publications delete a set.
                 (None, Some(pointer), expected) if !may_be_replaced(&pointer, expected) => {
-                    Err(Error::Conflict)
+                    Err(ErrorKind::Conflict.into())
                 }
-                _ => Err(Error::ConnectionLoss),
+                _ => Err(ErrorKind::ConnectionLoss.into()),
             };
         }
     }
@@ -211,11 +220,17 @@ impl<Z: ZooKeeper> Config<Z> {
             self.incarnations.saw(&found.stat);
             let index = Index::decode(&found.data).filter(|index| !index.0.is_empty());
             let Some(index) = index else {
-                return Err(Error::Mismatch(format!("{} does not point to a set of values", self.path)));
+                return Err(
+                    ErrorKind::Mismatch(format!("{} does not point to a set of values", self.path)).into()
+                );
             };
             if gone == Some(found.stat.mzxid) {
                 let set = &index.newest().name;
-                return Err(Error::Mismatch(format!("{} points to {set}, which is not there", self.path)));
+                return Err(ErrorKind::Mismatch(format!(
+                    "{} points to {set}, which is not there",
+                    self.path
+                ))
+                .into());
             }
             match self.values(index.newest()).await {
                 Ok(Some(values)) => {

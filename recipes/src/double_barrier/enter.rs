@@ -11,7 +11,7 @@ use crate::observe;
 use crate::parts::retry::{again, connected, present, unless_again, unless_refused, until_answered};
 use crate::parts::select::first;
 use crate::parts::tenure::{Grant, OnSuspect, Tenure};
-use crate::zk::{Armed, Data, Error, EventKind, Guid, Op, ZooKeeper, path};
+use crate::zk::{Armed, Data, Error, ErrorKind, EventKind, Guid, Op, ZooKeeper, path};
 use futures_util::future::Either;
 use futures_util::{FutureExt, TryFutureExt};
 use std::future::Future;
@@ -85,7 +85,7 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
     }
 
     pub(super) fn removed<T>(&self) -> Result<T, Error> {
-        Err(Error::Removed(self.own()))
+        Err(ErrorKind::Removed(self.own()).into())
     }
 
     /// Step 4. Returns when the own znode was written.
@@ -145,7 +145,7 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
                     self.is_for_as_many(&found)?;
                     found.stat.version == self.generation
                 }
-                Err(Error::NoNode) => false,
+                Err(e) if e.is_no_node() => false,
                 Err(e) => {
                     again(zk, status, e).await?;
                     continue;
@@ -159,7 +159,8 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
             }
             let (record, members) = match (record.await, members.await) {
                 (Ok(record), Ok(members)) => (record, Roster::of(members.names)),
-                (Err(Error::NoNode), _) | (_, Err(Error::NoNode)) => return self.removed(),
+                (Err(Error { kind: ErrorKind::NoNode, .. }), _)
+                | (_, Err(Error { kind: ErrorKind::NoNode, .. })) => return self.removed(),
                 (Err(e), _) | (_, Err(e)) => {
                     again(zk, status, e).await?;
                     continue;
@@ -195,7 +196,7 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
             let generation = self.generation;
             let what =
                 format!("generation {generation} of {} has ended, not by its members", self.barrier.path);
-            return Err(Error::Mismatch(what));
+            return Err(ErrorKind::Mismatch(what).into());
         };
         if !roster.has(name_of(&self.own())) {
             return self.removed();
@@ -203,10 +204,11 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
         // The barrier was made anew for fewer since we have read it.
         let (of, wanted) = (roster.ids().len(), self.barrier.options.participants);
         if of < wanted {
-            return Err(Error::Mismatch(format!(
+            return Err(ErrorKind::Mismatch(format!(
                 "{} has opened for {of}, not for {wanted}",
                 self.barrier.path
-            )));
+            ))
+            .into());
         }
         self.opener = opener;
         // Our own opening, whose reply was lost: we keep `ready`, and need not watch it.
@@ -258,21 +260,21 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
     pub(super) async fn give_up(&mut self) -> Result<Inside<Z>, Error> {
         if self.armed.is_none() {
             // Nothing was sent yet.
-            return Err(Error::TimedOut);
+            return Err(ErrorKind::TimedOut.into());
         }
         let zk = self.barrier.zk.clone();
         let status = zk.status();
         match status.over() {
             Some(over) => return Err(over),
-            None if !status.is_connected() => return Err(Error::ConnectionLoss),
+            None if !status.is_connected() => return Err(ErrorKind::ConnectionLoss.into()),
             None => {}
         }
         // A retry after the refusal of an overloaded server would outlast the limit.
         match first(unless_refused(self.settle_limit()), zk.changed(status)).await {
             // A refusal does not tell whether we were counted.
-            Either::Left(Err(e)) if e.says_nothing_of_the_tree() => Err(Error::ConnectionLoss),
+            Either::Left(Err(e)) if e.says_nothing_of_the_tree() => Err(ErrorKind::ConnectionLoss.into()),
             Either::Left(settled) => settled,
-            Either::Right(now) => Err(now.over().unwrap_or(Error::ConnectionLoss)),
+            Either::Right(now) => Err(now.over().unwrap_or(ErrorKind::ConnectionLoss.into())),
         }
     }
 
@@ -280,7 +282,7 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
         let zk = &self.barrier.zk;
         if self.own.is_none() && self.find_own().await?.is_none() {
             self.give_up_duty();
-            return Err(Error::TimedOut);
+            return Err(ErrorKind::TimedOut.into());
         }
         let own = self.own();
         let out = vec![
@@ -293,15 +295,17 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
                 if let Some(armed) = self.keeper.take() {
                     armed.done();
                 }
-                Err(Error::TimedOut)
+                Err(ErrorKind::TimedOut.into())
             }
-            Err(Error::Multi { cause, .. }) if cause.says_nothing_of_the_tree() => Err(*cause),
-            Err(Error::Multi { index: 0, .. }) => match self.look().await? {
+            Err(Error { kind: ErrorKind::Multi { cause, .. }, .. }) if cause.says_nothing_of_the_tree() => {
+                Err(*cause)
+            }
+            Err(Error { kind: ErrorKind::Multi { index: 0, .. }, .. }) => match self.look().await? {
                 Some((roster, ready)) => self.inside(roster, ready),
                 // Contradictory reads: the outcome is unknown.
-                None => Err(Error::ConnectionLoss),
+                None => Err(ErrorKind::ConnectionLoss.into()),
             },
-            Err(Error::Multi { index: 1, .. }) => self.removed(),
+            Err(Error { kind: ErrorKind::Multi { index: 1, .. }, .. }) => self.removed(),
             Err(e) => Err(e),
         }
     }

@@ -6,7 +6,7 @@ use super::{DoubleBarrier, Reuse};
 use crate::parts::parents::{Parents, behind};
 use crate::parts::retry::{again, connected, present, reconnected, unless_again};
 use crate::zk::duty::{answered, settle};
-use crate::zk::{CreateMode, Data, Duty, Error, Op, OpResult, ZooKeeper, path};
+use crate::zk::{CreateMode, Data, Duty, Error, ErrorKind, Op, OpResult, ZooKeeper, path};
 
 impl<Z: ZooKeeper> Entering<'_, Z> {
     /// Step 1. Creates the barrier if there is none.
@@ -34,8 +34,14 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
                 Op::Create { path: self.barrier.directory(0), data: vec![], mode: CreateMode::Container },
             ]);
             is_parent_missing = match behind(making, made).await? {
-                Err(Error::Multi { cause, .. }) if *cause == Error::NoNode => true,
-                Err(Error::Multi { cause, .. }) if *cause == Error::NodeExists => false,
+                Err(Error { kind: ErrorKind::Multi { cause, .. }, .. }) if *cause == ErrorKind::NoNode => {
+                    true
+                }
+                Err(Error { kind: ErrorKind::Multi { cause, .. }, .. })
+                    if *cause == ErrorKind::NodeExists =>
+                {
+                    false
+                }
                 Ok(_) => false,
                 Err(e) => again(zk, status, e).await.map(|()| false)?,
             };
@@ -45,7 +51,7 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
     fn found_generation(&mut self, found: &Data) -> Result<(), Error> {
         self.is_for_as_many(found)?;
         if self.barrier.options.reuse == Reuse::Once && found.stat.version > 0 {
-            return Err(Error::Late);
+            return Err(ErrorKind::Late.into());
         }
         self.generation = found.stat.version;
         Ok(())
@@ -57,7 +63,8 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
         }
         let of = self.barrier.options.participants;
         let holds = String::from_utf8_lossy(&found.data).into_owned();
-        Err(Error::Mismatch(format!("{} is for {holds:?} participants, not for {of}", self.barrier.path)))
+        Err(ErrorKind::Mismatch(format!("{} is for {holds:?} participants, not for {of}", self.barrier.path))
+            .into())
     }
 
     /// Step 2. Returns how many participants are registered, ourselves included.
@@ -78,22 +85,26 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
             }
             match zk.multi(self.joining(&directory)).await {
                 Ok(results) => return self.joined(results),
-                Err(Error::Multi { index: 0, cause }) if !cause.says_nothing_of_the_tree() => {
+                Err(Error { kind: ErrorKind::Multi { index: 0, cause }, .. })
+                    if !cause.says_nothing_of_the_tree() =>
+                {
                     if self.barrier.options.reuse == Reuse::Once {
                         self.give_up_duty();
-                        return Err(Error::Late);
+                        return Err(ErrorKind::Late.into());
                     }
                     self.find_generation().await?;
                 }
-                Err(Error::Multi { index: 1, cause }) if *cause == Error::NoNode => {
+                Err(Error { kind: ErrorKind::Multi { index: 1, cause }, .. })
+                    if *cause == ErrorKind::NoNode =>
+                {
                     match zk.create(&directory, &[], CreateMode::Container).await {
-                        Ok(_) | Err(Error::NodeExists | Error::NoNode) => {}
+                        Ok(_) | Err(Error { kind: ErrorKind::NodeExists | ErrorKind::NoNode, .. }) => {}
                         Err(e) => again(zk, status, e).await?,
                     }
                 }
                 Err(e) if e.is_retryable_refusal() => again(zk, status, e).await?,
                 // The join may have been applied, so look before retrying.
-                Err(Error::ConnectionLoss) => {
+                Err(e) if e.is_connection_loss() => {
                     reconnected(zk, status).await?;
                     if let Some(registered) = self.find_own().await? {
                         return Ok(registered);
@@ -127,7 +138,7 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
         let mut results = results.into_iter().skip(1);
         let (Some(OpResult::Created(own)), Some(OpResult::Set(stat))) = (results.next(), results.next())
         else {
-            return Err(Error::Unexpected("a transaction of three has other results".into()));
+            return Err(ErrorKind::Unexpected("a transaction of three has other results".into()).into());
         };
         self.owns(own, stat.mzxid);
         let registered = usize::try_from(stat.num_children).unwrap_or(0);

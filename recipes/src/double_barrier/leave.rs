@@ -11,7 +11,7 @@ use super::{Inside, Leave};
 use crate::observe;
 use crate::parts::retry::{again, connected, present, unless_again, until_answered};
 use crate::parts::tenure::Tenure;
-use crate::zk::{Armed, Error, EventKind, Op, ZooKeeper, path};
+use crate::zk::{Armed, Error, ErrorKind, EventKind, Op, ZooKeeper, path};
 use futures_util::FutureExt;
 use futures_util::future::Shared;
 
@@ -93,7 +93,7 @@ impl<Z: ZooKeeper> Leaving<Z> {
                 observe::waits(&self.directory);
                 watch.await.map(drop)
             }
-            Err(Error::NoNode) => Ok(()),
+            Err(e) if e.is_no_node() => Ok(()),
             Err(e) => again(&self.zk, status, e).await,
         }
     }
@@ -124,11 +124,17 @@ impl<Z: ZooKeeper> Leaving<Z> {
             let check = Op::Check { path: self.ready.clone(), version: None };
             match self.zk.multi(vec![check, self.delete_own()]).await {
                 Ok(_) => break,
-                Err(Error::Multi { index: 0, cause }) if *cause == Error::NoNode => {
+                Err(Error { kind: ErrorKind::Multi { index: 0, cause }, .. })
+                    if *cause == ErrorKind::NoNode =>
+                {
                     return self.without_keeper().await;
                 }
                 // Deleted by an attempt whose reply was lost, or by another client.
-                Err(Error::Multi { index: 1, cause }) if *cause == Error::NoNode => break,
+                Err(Error { kind: ErrorKind::Multi { index: 1, cause }, .. })
+                    if *cause == ErrorKind::NoNode =>
+                {
+                    break;
+                }
                 Err(e) => again(&self.zk, status, e).await?,
             }
         }
@@ -146,7 +152,7 @@ impl<Z: ZooKeeper> Leaving<Z> {
                     let status = connected(&self.zk).await?;
                     match self.zk.get_watch(&self.ready).await {
                         Ok((_, watch)) => watch.shared(),
-                        Err(Error::NoNode) => return Ok(()),
+                        Err(e) if e.is_no_node() => return Ok(()),
                         Err(e) => {
                             again(&self.zk, status, e).await?;
                             continue;
@@ -206,7 +212,7 @@ impl<Z: ZooKeeper> Leaving<Z> {
                 self.all_gone();
                 Ok(true)
             }
-            Err(Error::Multi { .. }) => Ok(false),
+            Err(Error { kind: ErrorKind::Multi { .. }, .. }) => Ok(false),
             Err(e) => again(&self.zk, status, e).await.map(|()| false),
         }
     }
@@ -229,7 +235,9 @@ impl<Z: ZooKeeper> Leaving<Z> {
                     break;
                 }
                 // One of them is gone already: a reply was lost, or another client deleted it.
-                Err(Error::Multi { index, cause }) if *cause == Error::NoNode => drop(ops.remove(index)),
+                Err(Error { kind: ErrorKind::Multi { index, cause }, .. }) if *cause == ErrorKind::NoNode => {
+                    drop(ops.remove(index))
+                }
                 Err(e) => again(&self.zk, status, e).await?,
             }
         }
@@ -275,12 +283,14 @@ impl<Z: ZooKeeper> Leaving<Z> {
         match out.await {
             Ok(_) => self.gone(),
             // The last member, or our own znode, is gone: the next list tells which.
-            Err(Error::Multi { cause, .. }) if *cause == Error::NoNode => return Ok(()),
+            Err(Error { kind: ErrorKind::Multi { cause, .. }, .. }) if *cause == ErrorKind::NoNode => {
+                return Ok(());
+            }
             Err(e) => return again(&self.zk, status, e).await,
         }
         match watching.await {
             Ok((_, watch)) => watch.await.map(drop),
-            Err(Error::NoNode) => Ok(()),
+            Err(e) if e.is_no_node() => Ok(()),
             Err(e) => again(&self.zk, status, e).await,
         }
     }

@@ -4,7 +4,7 @@ use super::enter::Entering;
 use super::roster::{Roster, name_of};
 use super::{MEMBER_OVERHEAD_BYTES, Reuse};
 use crate::parts::retry::{again, connected, present, unless_again};
-use crate::zk::{CreateMode, Duty, Error, Op, OpResult, ZooKeeper, path};
+use crate::zk::{CreateMode, Duty, Error, ErrorKind, Op, OpResult, ZooKeeper, path};
 
 /// The result of step 3.
 pub(super) enum Opened {
@@ -83,7 +83,9 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
         let bytes = ops.iter().map(|op| size(op) + added).sum::<usize>() + record.len();
         if bytes > path::MAX_REQUEST_BYTES {
             let many = roster.names().len();
-            return Err(Error::BadInput(format!("{many} have joined: to open it takes {bytes} bytes")));
+            return Err(
+                ErrorKind::BadInput(format!("{many} have joined: to open it takes {bytes} bytes")).into()
+            );
         }
         ops.push(Op::Create { path: ready, data: record, mode: CreateMode::Ephemeral });
         if make_next {
@@ -108,7 +110,9 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
                     is_in_doubt |= e.is_outcome_unknown();
                     again(zk, status, e).await?;
                 }
-                Err(e @ (Error::SessionOver(_) | Error::Unexpected(_))) => return Err(e),
+                Err(e @ Error { kind: ErrorKind::SessionOver(_) | ErrorKind::Unexpected(_), .. }) => {
+                    return Err(e);
+                }
                 result => return Ok((result, is_in_doubt)),
             }
         }
@@ -129,13 +133,17 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
         if let Some(armed) = self.keeper.take() {
             armed.done();
         }
-        let Error::Multi { index, cause } = refused else { return Err(refused) };
+        let Error { kind: ErrorKind::Multi { index, cause }, .. } = refused else { return Err(refused) };
         match (index, *cause) {
-            (0, Error::BadVersion | Error::NoNode) => Ok(Refused::Elsewhere),
-            (1, Error::BadVersion) | (_, Error::NoNode) => Ok(Refused::Changed),
-            (index, Error::NodeExists) if index == members + 2 => Ok(Refused::Elsewhere),
-            (_, Error::NodeExists) => Ok(Refused::NextExists),
-            (index, cause) => Err(Error::Multi { index, cause: Box::new(cause) }),
+            (0, Error { kind: ErrorKind::BadVersion | ErrorKind::NoNode, .. }) => Ok(Refused::Elsewhere),
+            (1, Error { kind: ErrorKind::BadVersion, .. }) | (_, Error { kind: ErrorKind::NoNode, .. }) => {
+                Ok(Refused::Changed)
+            }
+            (index, Error { kind: ErrorKind::NodeExists, .. }) if index == members + 2 => {
+                Ok(Refused::Elsewhere)
+            }
+            (_, Error { kind: ErrorKind::NodeExists, .. }) => Ok(Refused::NextExists),
+            (index, cause) => Err(ErrorKind::Multi { index, cause: Box::new(cause) }.into()),
         }
     }
 }

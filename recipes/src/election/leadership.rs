@@ -78,8 +78,8 @@ impl<Z: ZooKeeper> Leadership<Z> {
     ///
     /// [`Error::is_session_over`], [`Error::is_denied`].
     pub async fn next(&mut self) -> Result<Leader, Error> {
-        let operation = operation!(&self.zk, RECIPE, "next", &self.record);
-        operation.of(self.news()).await
+        let operation = operation!(unnamed: &self.zk, RECIPE, "next", &self.record);
+        operation.of(self.news()).await.map_err(|error| error.at("next", &self.record))
     }
 
     async fn news(&mut self) -> Result<Leader, Error> {
@@ -116,12 +116,12 @@ async fn look<Z: ZooKeeper>(
     let listing = zk.children(&contenders.directory);
     let reading = match reading.await {
         Ok((found, watch)) => Some((Acknowledgement::read(&found.data), watch)),
-        Err(Error::NoNode) => None,
+        Err(e) if e.is_no_node() => None,
         Err(e) => return Err(e),
     };
     let names = match listing.await {
         Ok(listing) => listing.names,
-        Err(Error::NoNode) => Vec::new(),
+        Err(e) if e.is_no_node() => Vec::new(),
         Err(e) => return Err(e),
     };
     let order = contenders.in_order(zk, &names).await?;

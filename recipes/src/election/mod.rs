@@ -143,7 +143,7 @@ impl<Z: ZooKeeper> Election<Z> {
     /// # Errors
     ///
     /// [`Error::is_session_over`]; [`Error::is_removed`] when another client deleted our
-    /// candidate; [`Error::is_denied`]; with [`Parents::MustExist`] also [`Error::NoNode`];
+    /// candidate; [`Error::is_denied`]; with [`Parents::MustExist`] also [`Error::is_no_node`];
     /// [`Error::is_bad_input`] when a reconnect has made the session timeout too short for the margin.
     pub async fn stand(&self) -> Result<Term<Z>, Error> {
         operation!(&self.zk, RECIPE, "stand", &self.contenders.directory).of(self.standing()).await

@@ -7,7 +7,7 @@ use crate::parts::guard::guard_methods;
 use crate::parts::locked::locked;
 use crate::parts::retry::{Doubt, again, connected};
 use crate::parts::tenure::{HoldState, LostReason, Released, Stop, Tenure};
-use crate::zk::{Armed, CreateMode, Duty, Error, Op, OpResult, ZooKeeper, path};
+use crate::zk::{Armed, CreateMode, Duty, Error, ErrorKind, Op, OpResult, ZooKeeper, path};
 use std::future::Future;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -89,7 +89,7 @@ impl<Z: ZooKeeper> Term<Z> {
     ///
     /// [`Error::is_removed`] when the term was over: nothing is recorded. [`Error::is_outcome_unknown`] when the term or
     /// the session ended before the outcome was found. [`Error::is_bad_input`] when the data do not fit into a request.
-    /// [`Error::NodeExists`] when other data were acknowledged before.
+    /// [`Error::is_node_exists`] when other data were acknowledged before.
     pub async fn acknowledge(&self, data: &[u8]) -> Result<(), Error> {
         operation!(&self.zk, RECIPE, "acknowledge", &self.record).of(self.put_on_record(data)).await
     }
@@ -104,7 +104,7 @@ impl<Z: ZooKeeper> Term<Z> {
                 Acknowledged::Done(before) if before == data => return Ok(()),
                 Acknowledged::Begun(before) if before == data => {}
                 Acknowledged::Not => *acknowledged = Acknowledged::Begun(data.to_vec()),
-                _ => return Err(Error::NodeExists),
+                _ => return Err(ErrorKind::NodeExists.into()),
             }
         }
         self.owes_the_record(&record);
@@ -145,9 +145,13 @@ impl<Z: ZooKeeper> Term<Z> {
                 Ok(_) => return Ok(()),
                 // The record may have been written; it must not be taken for a stale one.
                 Err(e) if e.is_transient() => doubt.again(&self.zk, status, e).await?,
-                Err(Error::Removed(_)) if doubt.is_there() => return Err(Error::ConnectionLoss),
+                Err(e) if e.is_removed() && doubt.is_there() => {
+                    return Err(ErrorKind::ConnectionLoss.into());
+                }
                 // While our candidate exists no other client leads: the record is either ours, or a stale one.
-                Err(Error::Multi { cause, .. }) if *cause == Error::NodeExists => {
+                Err(Error { kind: ErrorKind::Multi { cause, .. }, .. })
+                    if *cause == ErrorKind::NodeExists =>
+                {
                     let (standing, gate) = (self.zk.get(&self.record), self.zk.get(directory));
                     match (standing.await, gate.await) {
                         (Ok(found), _)
@@ -162,14 +166,16 @@ impl<Z: ZooKeeper> Term<Z> {
                             replacing =
                                 vec![Op::Set { path, data: gate.data, version }, delete(&self.record)];
                         }
-                        (Err(Error::NoNode), _) | (_, Err(Error::NoNode)) => {}
+                        (Err(Error { kind: ErrorKind::NoNode, .. }), _)
+                        | (_, Err(Error { kind: ErrorKind::NoNode, .. })) => {}
                         (Err(e), _) | (_, Err(e)) => {
                             again(&self.zk, status, e).await.map_err(|e| doubt.about(e))?;
                         }
                     }
                 }
                 // The stale record is gone, or another client has written to the directory.
-                Err(Error::Multi { cause, .. }) if matches!(*cause, Error::NoNode | Error::BadVersion) => {}
+                Err(Error { kind: ErrorKind::Multi { cause, .. }, .. })
+                    if matches!(cause.kind, ErrorKind::NoNode | ErrorKind::BadVersion) => {}
                 Err(e) => return Err(doubt.about(e)),
             }
         }
@@ -209,9 +215,9 @@ impl<Z: ZooKeeper> Term<Z> {
                         went_together.store(true, Ordering::Relaxed);
                         Ok(())
                     }
-                    Some(Error::Multi { index: 0, cause }) => Err(*cause),
+                    Some(Error { kind: ErrorKind::Multi { index: 0, cause }, .. }) => Err(*cause),
                     // There is no record: it was never written, or another client deleted it.
-                    Some(Error::Multi { .. }) => zk.delete(&own, None).await,
+                    Some(Error { kind: ErrorKind::Multi { .. }, .. }) => zk.delete(&own, None).await,
                     Some(e) => Err(e),
                 }
             }

@@ -4,7 +4,7 @@ use super::{RECIPE, with_guid};
 use crate::observe::operation;
 use crate::parts::barrier_read;
 use crate::parts::retry::{Doubt, connected};
-use crate::zk::{Data, Error, Guid, ZooKeeper, path};
+use crate::zk::{Data, Error, ErrorKind, Guid, ZooKeeper, path};
 
 /// A permanently registered name. Dropping this changes nothing.
 #[derive(Clone, Debug)]
@@ -49,7 +49,7 @@ impl<Z: ZooKeeper> PermanentName<Z> {
     async fn replace(&self, data: &[u8]) -> Result<(), Error> {
         let content = with_guid(self.guid, data);
         path::validate_size(&self.path, &content)?;
-        let removed = || Error::Removed(self.path.clone());
+        let removed = || ErrorKind::Removed(self.path.clone());
         let (mut czxid, mut doubt) = (None, Doubt::default());
         loop {
             let status = connected(&self.zk).await?;
@@ -57,16 +57,16 @@ impl<Z: ZooKeeper> PermanentName<Z> {
             let Data { data, stat } = found.filter(|found| self.is_ours(found)).ok_or_else(removed)?;
             // Our own data in another incarnation do not make it ours.
             if *czxid.get_or_insert(stat.czxid) != stat.czxid {
-                return Err(removed());
+                return Err(removed().into());
             }
             if data == content {
                 return Ok(());
             }
             match self.zk.set(&self.path, &content, Some(stat.version)).await {
                 // A server compares versions only: the reply shows which incarnation was written.
-                Ok(written) if written.czxid != stat.czxid => return Err(removed()),
+                Ok(written) if written.czxid != stat.czxid => return Err(removed().into()),
                 Ok(_) => return Ok(()),
-                Err(Error::BadVersion | Error::NoNode) => {}
+                Err(Error { kind: ErrorKind::BadVersion | ErrorKind::NoNode, .. }) => {}
                 Err(e) => doubt.again(&self.zk, status, e).await?,
             }
         }
@@ -99,8 +99,8 @@ impl<Z: ZooKeeper> PermanentName<Z> {
             }
             match self.zk.delete(&self.path, Some(found.stat.version)).await {
                 Ok(()) => return Ok(true),
-                Err(Error::NoNode) => return Ok(doubt.is_there()),
-                Err(Error::BadVersion) => {}
+                Err(e) if e.is_no_node() => return Ok(doubt.is_there()),
+                Err(e) if e.is_bad_version() => {}
                 Err(e) => doubt.again(&self.zk, status, e).await?,
             }
         }

@@ -18,7 +18,7 @@ mod spans;
 mod spans;
 
 use crate::zk::duty::ObserveCleanUp;
-use crate::zk::{Error, Over, ZooKeeper};
+use crate::zk::{Error, ErrorKind, Over, ZooKeeper};
 use futures_util::FutureExt;
 use std::future::Future;
 
@@ -30,6 +30,19 @@ pub(crate) use spans::{Span, span};
 /// Begins an operation: `operation!(zk, recipe, name, path)`. The name of a span must be a literal. The target is the
 /// calling module, unless `target:` names another one.
 macro_rules! operation {
+    // The operation does not borrow the path: work that borrows its owner mutably names its errors itself.
+    (unnamed: $zk:expr, $recipe:expr, $name:literal, $path:expr) => {
+        $crate::observe::operation!(unnamed: module_path!(), $zk, $recipe, $name, $path)
+    };
+    (unnamed: $target:expr, $zk:expr, $recipe:expr, $name:literal, $path:expr) => {
+        $crate::observe::Operation::begin(
+            $zk,
+            $recipe,
+            $name,
+            None,
+            $crate::observe::span!($target, $zk, $recipe, $name, $path),
+        )
+    };
     ($zk:expr, $recipe:expr, $name:literal, $path:expr) => {
         $crate::observe::operation!(target: module_path!(), $zk, $recipe, $name, $path)
     };
@@ -38,6 +51,7 @@ macro_rules! operation {
             $zk,
             $recipe,
             $name,
+            Some($path),
             $crate::observe::span!($target, $zk, $recipe, $name, $path),
         )
     };
@@ -45,16 +59,25 @@ macro_rules! operation {
 
 pub(crate) use operation;
 
-/// One call of a recipe. Dropped before its end, it was cancelled by the caller.
-pub(crate) struct Operation<Z: ZooKeeper> {
+/// One call of a recipe. Dropped before its end, it was cancelled by the caller. An error that does not say yet what it
+/// happened to leaves it with the operation's name and path.
+pub(crate) struct Operation<'p, Z: ZooKeeper> {
+    name: &'static str,
+    path: Option<&'p str>,
     span: Span,
     meter: meters::Meter<Z>,
     outcome: Option<&'static str>,
 }
 
-impl<Z: ZooKeeper> Operation<Z> {
-    pub(crate) fn begin(zk: &Z, recipe: &'static str, name: &'static str, span: Span) -> Self {
-        Operation { span, meter: meters::Meter::begin(zk, recipe, name), outcome: None }
+impl<'p, Z: ZooKeeper> Operation<'p, Z> {
+    pub(crate) fn begin(
+        zk: &Z,
+        recipe: &'static str,
+        name: &'static str,
+        path: Option<&'p str>,
+        span: Span,
+    ) -> Self {
+        Operation { name, path, span, meter: meters::Meter::begin(zk, recipe, name), outcome: None }
     }
 
     /// Drives the work of the operation.
@@ -89,8 +112,12 @@ impl<Z: ZooKeeper> Operation<Z> {
         // A combinator keeps the work only once in the future: see `zk::select`. When dropped, the work goes before the
         // span, so its clean-up is recorded inside.
         self.span.within(work).map(move |result| {
+            let (name, path) = (self.name, self.path);
             self.end(result.as_ref().map_or_else(E::outcome, done));
-            result
+            result.map_err(|error| match path {
+                Some(path) => error.at(name, path),
+                None => error,
+            })
         })
     }
 
@@ -113,12 +140,12 @@ impl<Z: ZooKeeper> ObserveCleanUp for Z {
     where
         W: Future<Output = Result<(), Error>> + Send,
     {
-        let operation = operation!(target: "zk_recipes::zk::duty", self, "duty", "clean_up", about);
+        let operation = operation!(unnamed: "zk_recipes::zk::duty", self, "duty", "clean_up", about);
         operation.clean_up(work)
     }
 }
 
-impl<Z: ZooKeeper> Drop for Operation<Z> {
+impl<Z: ZooKeeper> Drop for Operation<'_, Z> {
     fn drop(&mut self) {
         let outcome = self.outcome.unwrap_or("dropped");
         self.span.ended(outcome);
@@ -127,42 +154,51 @@ impl<Z: ZooKeeper> Drop for Operation<Z> {
 }
 
 /// The label of a result, from a small set of values.
-pub(crate) trait Outcome {
+pub(crate) trait Outcome: Sized {
     fn outcome(&self) -> &'static str;
+
+    /// Adds the operation and the path, if it is an error that does not know them.
+    fn at(self, _operation: &'static str, _path: &str) -> Self {
+        self
+    }
 }
 
 impl Outcome for Error {
     fn outcome(&self) -> &'static str {
-        match self {
-            Error::NoNode => "no_node",
-            Error::NodeExists => "node_exists",
-            Error::BadVersion => "bad_version",
-            Error::NotEmpty => "not_empty",
-            Error::NoChildrenForEphemerals => "no_children_for_ephemerals",
-            Error::NoAuth | Error::InvalidAcl => "denied",
-            Error::Unimplemented => "unimplemented",
-            Error::Refused(_) => "refused",
-            Error::Unreachable => "unreachable",
-            Error::ConnectionLoss => "connection_loss",
-            Error::SessionOver(_) => "session_over",
-            Error::BadInput(_) => "bad_input",
-            Error::Multi { .. } => "transaction_refused",
-            Error::TimedOut => "timed_out",
-            Error::Removed(_) => "removed",
-            Error::Unexpected(_) => "unexpected",
-            Error::Mismatch(_) => "mismatch",
-            Error::Taken(_) => "taken",
-            Error::Conflict => "conflict",
-            Error::Revoked => "revoked",
-            Error::ClaimLost => "claim_lost",
-            Error::Exhausted(_) => "exhausted",
-            Error::SessionFull { .. } => "session_full",
-            Error::Late => "late",
-            Error::NoTransaction(_) => "no_transaction",
-            Error::NotAParticipant(_) => "not_a_participant",
-            Error::AlreadyVoted => "already_voted",
-            Error::AlreadyJoined(_) => "already_joined",
+        match &self.kind {
+            ErrorKind::NoNode => "no_node",
+            ErrorKind::NodeExists => "node_exists",
+            ErrorKind::BadVersion => "bad_version",
+            ErrorKind::NotEmpty => "not_empty",
+            ErrorKind::NoChildrenForEphemerals => "no_children_for_ephemerals",
+            ErrorKind::NoAuth | ErrorKind::InvalidAcl => "denied",
+            ErrorKind::Unimplemented => "unimplemented",
+            ErrorKind::Refused(_) => "refused",
+            ErrorKind::Unreachable => "unreachable",
+            ErrorKind::ConnectionLoss => "connection_loss",
+            ErrorKind::SessionOver(_) => "session_over",
+            ErrorKind::BadInput(_) => "bad_input",
+            ErrorKind::Multi { .. } => "transaction_refused",
+            ErrorKind::TimedOut => "timed_out",
+            ErrorKind::Removed(_) => "removed",
+            ErrorKind::Unexpected(_) => "unexpected",
+            ErrorKind::Mismatch(_) => "mismatch",
+            ErrorKind::Taken(_) => "taken",
+            ErrorKind::Conflict => "conflict",
+            ErrorKind::Revoked => "revoked",
+            ErrorKind::ClaimLost => "claim_lost",
+            ErrorKind::Exhausted(_) => "exhausted",
+            ErrorKind::SessionFull { .. } => "session_full",
+            ErrorKind::Late => "late",
+            ErrorKind::NoTransaction(_) => "no_transaction",
+            ErrorKind::NotAParticipant(_) => "not_a_participant",
+            ErrorKind::AlreadyVoted => "already_voted",
+            ErrorKind::AlreadyJoined(_) => "already_joined",
         }
+    }
+
+    fn at(self, operation: &'static str, path: &str) -> Error {
+        Error::at(self, operation, path)
     }
 }
 
@@ -217,7 +253,7 @@ pub(crate) fn second_try<Z: ZooKeeper>(zk: &Z) {
 
 /// Records that an operation found its session over.
 pub(crate) fn session_over<Z: ZooKeeper>(zk: &Z, over: &Error) {
-    if let Error::SessionOver(why) = over {
+    if let ErrorKind::SessionOver(why) = over.kind() {
         spans::session_over(zk, why.outcome());
     }
 }

@@ -18,7 +18,7 @@ use super::select::first;
 use super::tenure::{Grant, HoldState, LostReason, OnSuspect, Released, Stop, Tenure, margin_in};
 use crate::observe::{self, operation};
 use crate::session::{Place, Waiters};
-use crate::zk::{Armed, CreateMode, Duty, Error, Reserved, Stat, ZooKeeper, path};
+use crate::zk::{Armed, CreateMode, Duty, Error, ErrorKind, Reserved, Stat, ZooKeeper, path};
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -33,11 +33,11 @@ const TARGET: &str = "zk_recipes::claim";
 /// It means the same for names and for the ids of groups, and its default is the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum IfTaken {
-    /// Fail with [`Error::Taken`]: a call does not wait for what may never come.
+    /// Fail with [`Error::is_taken`]: a call does not wait for what may never come.
     #[default]
     Fail,
     /// Wait until the owner gives the name up, or the owner's session ends; a former session of this client is an owner, too.
-    /// A name that nobody can give up fails with [`Error::Taken`] at once. In a group that is a leftover persistent znode, since
+    /// A name that nobody can give up fails with [`Error::is_taken`] at once. In a group that is a leftover persistent znode, since
     /// only sessions are members; among names it may be a permanent registration.
     Wait,
 }
@@ -165,8 +165,8 @@ pub(crate) struct ClaimRules {
     pub if_taken: IfTaken,
     /// Whether a persistent znode is one of an owner, who can give it up.
     pub has_permanent: bool,
-    /// The error of a second claim by the same session; without it a second claim is like any other.
-    pub twice: Option<fn(String) -> Error>,
+    /// The kind of error of a second claim by the same session; without it a second claim is like any other.
+    pub twice: Option<fn(String) -> ErrorKind>,
     pub on_suspect: OnSuspect,
     pub margin: Option<Duration>,
 }
@@ -191,15 +191,15 @@ pub(crate) async fn claim<Z: ZooKeeper>(
         is_missing = false;
         let czxid = match behind(making, create).await? {
             Ok(created) => created.stat.czxid,
-            Err(Error::NoNode) => {
+            Err(e) if e.is_no_node() => {
                 armed.done();
                 if terms.parents == Parents::MustExist {
-                    return Err(Error::NoNode);
+                    return Err(ErrorKind::NoNode.into());
                 }
                 is_missing = true;
                 continue;
             }
-            Err(Error::NodeExists) => {
+            Err(e) if e.is_node_exists() => {
                 armed.done();
                 wait_for(zk, terms, path).await?;
                 continue;
@@ -210,7 +210,7 @@ pub(crate) async fn claim<Z: ZooKeeper>(
                 continue;
             }
             // The create may have been applied, so read before retrying.
-            Err(Error::ConnectionLoss) => {
+            Err(e) if e.is_connection_loss() => {
                 reconnected(zk, status).await?;
                 match barrier_read::stat(zk, path).await.map_err(Error::while_in_doubt)? {
                     Some(stat) if stat.ephemeral_owner == zk.session() => stat.czxid,
@@ -250,7 +250,7 @@ async fn reserve<Z: ZooKeeper>(
         match claims.reserve(path) {
             Ok(claimant) => return Ok(claimant),
             Err(true) if terms.twice.is_some() || terms.if_taken == IfTaken::Fail => {
-                return Err(terms.twice.unwrap_or(Error::Taken)(path.to_owned()));
+                return Err(terms.twice.unwrap_or(ErrorKind::Taken)(path.to_owned()).into());
             }
             Err(_) => _ = first(claims.freed(path), zk.changed(status)).await,
         }
@@ -260,14 +260,14 @@ async fn reserve<Z: ZooKeeper>(
 /// Another client owns the name: fails, or waits until it may be free.
 async fn wait_for<Z: ZooKeeper>(zk: &Z, terms: ClaimRules, path: &str) -> Result<(), Error> {
     if terms.if_taken == IfTaken::Fail {
-        return Err(Error::Taken(path.to_owned()));
+        return Err(ErrorKind::Taken(path.to_owned()).into());
     }
     let status = connected(zk).await?;
     match zk.children_watch(path).await {
         Ok((listing, watch)) => match terms.twice {
-            Some(twice) if listing.stat.ephemeral_owner == zk.session() => Err(twice(path.to_owned())),
+            Some(twice) if listing.stat.ephemeral_owner == zk.session() => Err(twice(path.to_owned()).into()),
             _ if !terms.has_permanent && !is_owned_by_session(&listing.stat) => {
-                Err(Error::Taken(path.to_owned()))
+                Err(ErrorKind::Taken(path.to_owned()).into())
             }
             // An ephemeral has no children, so the watch fires at its deletion only.
             _ => {
@@ -275,7 +275,7 @@ async fn wait_for<Z: ZooKeeper>(zk: &Z, terms: ClaimRules, path: &str) -> Result
                 watch.await.map(drop)
             }
         },
-        Err(Error::NoNode) => Ok(()),
+        Err(e) if e.is_no_node() => Ok(()),
         Err(e) => again(zk, status, e).await,
     }
 }
@@ -348,7 +348,7 @@ impl<Z: ZooKeeper> ClaimedName<Z> {
 
     fn removed(&self) -> Error {
         self.tenure.lose(LostReason::Removed);
-        Error::Removed(self.path().to_owned())
+        ErrorKind::Removed(self.path().to_owned()).into()
     }
 
     /// Replaces the data of this incarnation only.
@@ -373,10 +373,10 @@ impl<Z: ZooKeeper> ClaimedName<Z> {
             };
             match zk.set(path, data, Some(version)).await {
                 Ok(stat) if stat.czxid == self.czxid => return Ok(()),
-                Ok(_) | Err(Error::NoNode) => return Err(self.removed()),
-                Err(Error::BadVersion) => {}
+                Ok(_) | Err(Error { kind: ErrorKind::NoNode, .. }) => return Err(self.removed()),
+                Err(e) if e.is_bad_version() => {}
                 Err(e) if e.is_retryable_refusal() => again(zk, status, e).await?,
-                Err(Error::ConnectionLoss) => {
+                Err(e) if e.is_connection_loss() => {
                     // Retried if the write was not applied, or if another client has written since.
                     stat = barrier_read::stat(zk, path).await.map_err(Error::while_in_doubt)?;
                     let written = stat
@@ -409,10 +409,10 @@ impl<Z: ZooKeeper> ClaimedName<Z> {
             match self.try_release(&mut tried).await {
                 Ok(true) => break lost.map_or(Released::Clean, Released::WasLost),
                 Ok(false) => break Released::WasLost(lost.unwrap_or(LostReason::Removed)),
-                Err(Error::SessionOver(_)) => {
+                Err(e) if e.is_session_over() => {
                     break Released::WasLost(lost.unwrap_or(LostReason::SessionOver));
                 }
-                Err(Error::ConnectionLoss | Error::BadVersion) => {}
+                Err(Error { kind: ErrorKind::ConnectionLoss | ErrorKind::BadVersion, .. }) => {}
                 Err(e) => return Err(if tried { e.while_in_doubt() } else { e }),
             }
         };
@@ -437,11 +437,11 @@ impl<Z: ZooKeeper> ClaimedName<Z> {
                     self.is_released();
                     return Ok(Released::Clean);
                 }
-                Err(Error::NoNode) => {
+                Err(e) if e.is_no_node() => {
                     self.is_released();
                     return Ok(Released::WasLost(LostReason::Removed));
                 }
-                Err(Error::ConnectionLoss) => {
+                Err(e) if e.is_connection_loss() => {
                     // A barrier read tells whether it was deleted; if not, nothing of this request is left to come.
                     if reconnected(&self.zk, status).await.is_ok() {
                         match barrier_read::stat(&self.zk, self.path()).await {
@@ -455,7 +455,7 @@ impl<Z: ZooKeeper> ClaimedName<Z> {
                 }
                 // `give_back` reads first, and retries for as long as it takes.
                 Err(e) if e.is_retryable_refusal() => drop(again(&self.zk, status, e).await),
-                Err(e @ Error::SessionOver(_)) => drop(e),
+                Err(e) if e.is_session_over() => drop(e),
                 Err(e) => return Err(e),
             }
         }
@@ -483,17 +483,17 @@ impl<Z: ZooKeeper> ClaimedName<Z> {
             Ok(_) => return Ok(*tried),
             Err(e) if e.is_transient() => {
                 again(zk, status, e).await?;
-                return Err(Error::ConnectionLoss);
+                return Err(ErrorKind::ConnectionLoss.into());
             }
             Err(e) => return Err(e),
         };
         match zk.delete(path, Some(version)).await {
             Ok(()) => Ok(true),
-            Err(Error::NoNode) => Ok(*tried),
+            Err(e) if e.is_no_node() => Ok(*tried),
             Err(e) if e.is_transient() => {
                 *tried |= e.is_outcome_unknown();
                 again(zk, status, e).await?;
-                Err(Error::ConnectionLoss)
+                Err(ErrorKind::ConnectionLoss.into())
             }
             Err(e) => Err(e),
         }

@@ -20,7 +20,7 @@ use super::retry::{again, connected, present, reconnected, unless_again};
 use super::select::while_connected;
 use crate::observe;
 use crate::zk::duty::{answered, settle};
-use crate::zk::{Armed, CreateMode, Duty, Error, Guid, Stat, ZooKeeper, path};
+use crate::zk::{Armed, CreateMode, Duty, Error, ErrorKind, Guid, Stat, ZooKeeper, path};
 use order::WORN;
 use std::future::Future;
 
@@ -134,13 +134,13 @@ impl Contenders {
                     let contender = OwnContender { path: created.path, czxid: created.stat.czxid, armed };
                     let seen = match looked.await {
                         Ok(looked) => Seen::Answered(looked, status.connection),
-                        Err(Error::NoNode) => Seen::Lost,
+                        Err(e) if e.is_no_node() => Seen::Lost,
                         Err(e) if e.is_transient() => Seen::Lost,
                         Err(e) => return Err(e),
                     };
                     return Ok(Joined { contender, seen });
                 }
-                Err(Error::NoNode) if self.parents != Parents::MustExist => {
+                Err(e) if e.is_no_node() && self.parents != Parents::MustExist => {
                     is_missing = true;
                 }
                 Err(e) if e.is_retryable_refusal() => {
@@ -151,7 +151,7 @@ impl Contenders {
                     }
                 }
                 // The reply may be lost after the create was applied, so look before creating again.
-                Err(Error::ConnectionLoss) => {
+                Err(e) if e.is_connection_loss() => {
                     is_missing = false;
                     reconnected(zk, status).await?;
                     if let Some((own, stat, look)) = self.find(zk, guid).await? {
@@ -282,7 +282,7 @@ impl Contenders {
             let status = connected(zk).await?;
             match zk.children(&self.directory).await {
                 Ok(list) => return Ok(ContenderList { names: list.names, connection: status.connection }),
-                Err(Error::NoNode) => return Err(Error::Removed(contender.path.clone())),
+                Err(e) if e.is_no_node() => return Err(ErrorKind::Removed(contender.path.clone()).into()),
                 Err(e) => again(zk, status, e).await?,
             }
         }
@@ -299,7 +299,7 @@ impl Contenders {
         let own = path::split(&contender.path).1;
         if !look.names.iter().any(|name| name == own) {
             // An own znode that is missing from the list never means that it is first.
-            return Err(Error::Removed(contender.path.clone()));
+            return Err(ErrorKind::Removed(contender.path.clone()).into());
         }
         let before = connected(zk).await?;
         match self.nearest_ahead(zk, own, contender.czxid, &look.names, conflicts).await {
@@ -354,7 +354,7 @@ impl Contenders {
                 observe::waits(nearest);
                 watch.await.map(drop)
             }
-            Err(Error::NoNode) => Ok(()),
+            Err(e) if e.is_no_node() => Ok(()),
             Err(e) => again(zk, status, e).await,
         }
     }

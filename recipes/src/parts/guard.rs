@@ -57,7 +57,7 @@ macro_rules! guard_methods {
             ///
             /// # Errors
             ///
-            /// [`Error::is_removed`] when the hold was over: nothing was applied. [`Error::Multi`] with the
+            /// [`Error::is_removed`] when the hold was over: nothing was applied. [`Error::refused_operation`] with the
             /// index of the caller's operation that was refused. [`Error::is_outcome_unknown`] after a
             /// lost reply. [`Error::is_retryable_refusal`] when the server is overloaded: the
             /// transaction is sent once, and the caller may retry it.

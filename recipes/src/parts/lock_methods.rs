@@ -23,7 +23,7 @@ macro_rules! lock_methods {
             /// # Errors
             ///
             /// [`Error::is_session_over`]; [`Error::is_removed`] when another client deleted our
-            /// znode; [`Error::is_denied`]; with [`Parents::MustExist`] also [`Error::NoNode`];
+            /// znode; [`Error::is_denied`]; with [`Parents::MustExist`] also [`Error::is_no_node`];
             /// [`Error::is_bad_input`] when a reconnect has made the session timeout too short for the margin.
             #[doc = $errors]
             pub async fn read(&self) -> Result<$reader<Z>, Error> {
@@ -131,7 +131,7 @@ macro_rules! lock_methods {
                 let operation = $crate::observe::operation!(&self.zk, RECIPE, "evict", &contender.path);
                 match operation.of(self.zk.delete(&contender.path, None)).await {
                     Ok(()) => Ok(true),
-                    Err(Error::NoNode) => Ok(false),
+                    Err(e) if e.is_no_node() => Ok(false),
                     Err(e) => Err(e),
                 }
             }

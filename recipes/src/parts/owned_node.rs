@@ -12,7 +12,7 @@ use super::locked::locked;
 use super::select::first;
 use crate::observe;
 use crate::zk::backoff::{back_off_denied, back_off_on};
-use crate::zk::{Data, Error, EventKind, Listing, Stat, Status, ZooKeeper};
+use crate::zk::{Data, Error, ErrorKind, EventKind, Listing, Stat, Status, ZooKeeper};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use std::future::Future;
@@ -148,7 +148,7 @@ impl<Z: ZooKeeper> OwnedNode<Z> {
                 return self.removed().await;
             }
             if self.is_asked() {
-                return Error::Revoked;
+                return ErrorKind::Revoked.into();
             }
             self.news(std::future::pending()).await;
         }
@@ -159,7 +159,7 @@ impl<Z: ZooKeeper> OwnedNode<Z> {
     async fn removed(&self) -> Error {
         match self.zk.exists(&self.path).await {
             Err(over) if over.is_session_over() => over,
-            _ => Error::Removed(self.path.clone()),
+            _ => ErrorKind::Removed(self.path.clone()).into(),
         }
     }
 
@@ -240,7 +240,7 @@ impl<Z: ZooKeeper> OwnedNode<Z> {
             (None, false) => {
                 let exists = zk.exists(&self.path);
                 self.found(on, denied, async move {
-                    let stat = exists.await?.ok_or(Error::NoNode)?;
+                    let stat = exists.await?.ok_or(ErrorKind::NoNode)?;
                     Ok(NodeRead { stat, data: Vec::new(), watch: None })
                 })
             }
@@ -259,7 +259,7 @@ impl<Z: ZooKeeper> OwnedNode<Z> {
         let answer = async move {
             match reading.await {
                 Ok(found) => Ok(Some(found)),
-                Err(Error::NoNode) => Ok(None),
+                Err(e) if e.is_no_node() => Ok(None),
                 Err(e) => {
                     if e.is_denied() {
                         back_off_denied(&zk, on, denied + 1).await;

@@ -5,7 +5,7 @@
 //!
 //! The root is never created. A session with a chroot may find it missing; that is an error, since no retry can help.
 
-use crate::zk::{CreateMode, Created, Error, ZooKeeper, path};
+use crate::zk::{CreateMode, Created, Error, ErrorKind, ZooKeeper, path};
 use std::future::Future;
 
 /// How missing directories are created.
@@ -40,15 +40,15 @@ impl Parents {
     ///
     /// # Errors
     ///
-    /// [`Error::NoNode`] with [`Parents::MustExist`], and when that directory is the root.
+    /// [`Error::is_no_node`] with [`Parents::MustExist`], and when that directory is the root.
     pub(crate) fn make_for<Z: ZooKeeper>(
         self,
         zk: &Z,
         znode: &str,
     ) -> Result<Making<Z, impl Future<Output = Result<Created, Error>> + Send + use<Z>>, Error> {
         match self {
-            Parents::MustExist => Err(Error::NoNode),
-            _ if is_at_top(znode) => Err(Error::NoNode),
+            Parents::MustExist => Err(ErrorKind::NoNode.into()),
+            _ if is_at_top(znode) => Err(ErrorKind::NoNode.into()),
             _ => Ok(self.make(zk, path::split(znode).0)),
         }
     }
@@ -64,7 +64,7 @@ pub(crate) fn is_at_top(znode: &str) -> bool {
 ///
 /// # Errors
 ///
-/// [`Error::NoNode`] when there is no root, so that no repetition helps. An answer may be that too, of a directory that was
+/// [`Error::is_no_node`] when there is no root, so that no repetition helps. An answer may be that too, of a directory that was
 /// there for a moment.
 pub(crate) async fn behind<Z, F, T>(
     making: Option<Making<Z, F>>,
@@ -80,11 +80,11 @@ where
     };
     let answer = sent.await;
     let is_missing = match &answer {
-        Err(Error::Multi { cause, .. }) => **cause == Error::NoNode,
-        answer => matches!(answer, Err(Error::NoNode)),
+        Err(Error { kind: ErrorKind::Multi { cause, .. }, .. }) => **cause == ErrorKind::NoNode,
+        answer => matches!(answer, Err(e) if e.is_no_node()),
     };
     match made {
-        Err(Error::NoNode) if is_missing => Err(Error::NoNode),
+        Err(e) if e.is_no_node() && is_missing => Err(ErrorKind::NoNode.into()),
         Err(refused) if is_missing => Ok(Err(refused)),
         _ => Ok(answer),
     }
@@ -106,14 +106,14 @@ impl<Z: ZooKeeper, F: Future<Output = Result<Created, Error>>> Making<Z, F> {
     pub(crate) async fn done(self) -> Result<(), Error> {
         for (made, level) in self.levels {
             match made.await {
-                Ok(_) | Err(Error::NodeExists) => {}
-                Err(Error::ConnectionLoss) => {}
-                Err(Error::NoNode) if !is_at_top(&level) => {}
+                Ok(_) | Err(Error { kind: ErrorKind::NodeExists, .. }) => {}
+                Err(e) if e.is_connection_loss() => {}
+                Err(e) if e.is_no_node() && !is_at_top(&level) => {}
                 // The server checks access before existence; an existing level need not be created.
-                Err(Error::NoAuth) => match self.zk.exists(&level).await {
+                Err(Error { kind: ErrorKind::NoAuth, .. }) => match self.zk.exists(&level).await {
                     Ok(Some(_)) => {}
-                    Err(Error::ConnectionLoss) => {}
-                    Ok(None) => return Err(Error::NoAuth),
+                    Err(e) if e.is_connection_loss() => {}
+                    Ok(None) => return Err(ErrorKind::NoAuth.into()),
                     Err(e) => return Err(e),
                 },
                 Err(e) => return Err(e),

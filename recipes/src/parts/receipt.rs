@@ -16,7 +16,7 @@
 use super::locked::locked;
 use super::retry::{again, connected, reconnected};
 use crate::zk::duty::{answered, settle};
-use crate::zk::{Armed, CreateMode, Data, Duty, Error, Op, OpResult, Status, ZooKeeper, path};
+use crate::zk::{Armed, CreateMode, Data, Duty, Error, ErrorKind, Op, OpResult, Status, ZooKeeper, path};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -205,18 +205,18 @@ impl ReceiptState {
             return;
         }
         let at_receipt = match error {
-            Error::Multi { index: 0, cause } => Some(&**cause),
+            Error { kind: ErrorKind::Multi { index: 0, cause }, .. } => Some(&**cause),
             _ => None,
         };
         match at_receipt {
             // The version has moved on: read the receipt to learn whether by this write.
-            Some(Error::BadVersion) if doubt.is_lost => doubt.answer = None,
-            Some(Error::NoNode) if doubt.is_lost => {
+            Some(e) if e.is_bad_version() && doubt.is_lost => doubt.answer = None,
+            Some(e) if e.is_no_node() && doubt.is_lost => {
                 self.forget();
                 self.settle(WriteOutcome::Unknown);
             }
             // Another client wrote or deleted the receipt: nothing was applied.
-            Some(Error::BadVersion | Error::NoNode) => {
+            Some(Error { kind: ErrorKind::BadVersion | ErrorKind::NoNode, .. }) => {
                 self.forget();
                 self.settle(WriteOutcome::NotApplied);
             }
@@ -268,7 +268,7 @@ impl<Z: ZooKeeper> Receipt<Z> {
             };
             match create.await {
                 // The name is unique: an existing znode was created by an attempt whose reply was lost.
-                Ok(_) | Err(Error::NodeExists) => self.state().set_version(0),
+                Ok(_) | Err(Error { kind: ErrorKind::NodeExists, .. }) => self.state().set_version(0),
                 Err(e) => {
                     if !e.is_outcome_unknown() {
                         self.state().refused(&path, e.is_denied());
@@ -320,7 +320,7 @@ impl<Z: ZooKeeper> Receipt<Z> {
         };
         // A refused settling write orders nothing.
         let found = match answered(settling).await.and(reading.await) {
-            Err(e) if e != Error::NoNode => return again(&self.zk, status, e).await,
+            Err(e) if e != ErrorKind::NoNode => return again(&self.zk, status, e).await,
             found => found,
         };
         let mut state = self.state();
@@ -345,7 +345,7 @@ impl<Z: ZooKeeper> Receipt<Z> {
     ///
     /// # Errors
     ///
-    /// [`Error::Multi`] with the index of the operation of `ops` that was refused: nothing was applied. `NoNode` when the
+    /// [`Error::refused_operation`] with the index of the operation of `ops` that was refused: nothing was applied. `NoNode` when the
     /// directory is missing: nothing was applied. An unknown outcome only when a reply was lost and the session is over, or
     /// another client deleted the receipt or wrote over it, or an access list denied the read of it.
     pub(crate) async fn write(&self, ops: &[Op]) -> Result<Applied, Error> {
@@ -438,7 +438,7 @@ impl<Z: ZooKeeper> Receipt<Z> {
             self.state().take_down(&sent.outcome, &answer);
             if sent.outcome.get().is_none() {
                 match &answer {
-                    Err(Error::ConnectionLoss) => {
+                    Err(e) if e.is_connection_loss() => {
                         is_lost = true;
                         status = reconnected(&self.zk, status).await?;
                         self.send_again(&mut sent, status, ops);
@@ -452,13 +452,21 @@ impl<Z: ZooKeeper> Receipt<Z> {
             }
             match (sent.outcome.get(), answer) {
                 (Some(WriteOutcome::Applied), answer) => return Ok(Attempt::Applied(Applied(answer.ok()))),
-                (Some(WriteOutcome::NotApplied), Err(Error::Multi { index: 0, cause })) => match *cause {
-                    Error::BadVersion if is_lost => return Ok(Attempt::NotApplied),
-                    Error::BadVersion | Error::NoNode => return Ok(Attempt::Gone),
+                (
+                    Some(WriteOutcome::NotApplied),
+                    Err(Error { kind: ErrorKind::Multi { index: 0, cause }, .. }),
+                ) => match *cause {
+                    Error { kind: ErrorKind::BadVersion, .. } if is_lost => return Ok(Attempt::NotApplied),
+                    Error { kind: ErrorKind::BadVersion | ErrorKind::NoNode, .. } => {
+                        return Ok(Attempt::Gone);
+                    }
                     cause => return Err(cause),
                 },
-                (Some(WriteOutcome::NotApplied), Err(Error::Multi { index, cause })) => {
-                    return Err(Error::Multi { index: index - 1, cause });
+                (
+                    Some(WriteOutcome::NotApplied),
+                    Err(Error { kind: ErrorKind::Multi { index, cause }, .. }),
+                ) => {
+                    return Err(ErrorKind::Multi { index: index - 1, cause }.into());
                 }
                 // An overloaded server did not process the request.
                 (Some(WriteOutcome::NotApplied), Err(e)) if e.is_retryable_refusal() => {
@@ -466,11 +474,14 @@ impl<Z: ZooKeeper> Receipt<Z> {
                     return Ok(Attempt::NotApplied);
                 }
                 // Another caller recorded the outcome.
-                (Some(WriteOutcome::NotApplied), Ok(_) | Err(Error::ConnectionLoss)) => {
+                (
+                    Some(WriteOutcome::NotApplied),
+                    Ok(_) | Err(Error { kind: ErrorKind::ConnectionLoss, .. }),
+                ) => {
                     return Ok(Attempt::NotApplied);
                 }
                 (Some(WriteOutcome::NotApplied), Err(e)) => return Err(e),
-                (Some(WriteOutcome::Unknown) | None, _) => return Err(Error::ConnectionLoss),
+                (Some(WriteOutcome::Unknown) | None, _) => return Err(ErrorKind::ConnectionLoss.into()),
             }
         }
     }

@@ -4,7 +4,7 @@
 
 use crate::observe;
 use crate::zk::backoff::back_off;
-use crate::zk::{Error, Status, Time, ZooKeeper};
+use crate::zk::{Error, ErrorKind, Status, Time, ZooKeeper};
 use pin_project_lite::pin_project;
 use std::cell::Cell;
 use std::future::Future;
@@ -38,7 +38,7 @@ pub(crate) async fn reconnected<Z: ZooKeeper>(zk: &Z, before: Status) -> Result<
 /// overloaded server for a backoff, unless the limit of a [`bounded`] call is over. Any other error is returned.
 pub(crate) async fn again<Z: ZooKeeper>(zk: &Z, status: Status, error: Error) -> Result<(), Error> {
     match error {
-        Error::ConnectionLoss => reconnected(zk, status).await.map(drop),
+        Error { kind: ErrorKind::ConnectionLoss, .. } => reconnected(zk, status).await.map(drop),
         error if error.is_retryable_refusal() && may_ask_again(zk) => {
             observe::second_try(zk);
             back_off(zk, REFUSED).await;
@@ -120,7 +120,7 @@ pub(crate) async fn until_written<Z: ZooKeeper, T, F: Future<Output = Result<T, 
 pub(crate) fn present<T>(answer: Result<T, Error>) -> Result<Option<T>, Error> {
     match answer {
         Ok(value) => Ok(Some(value)),
-        Err(Error::NoNode) => Ok(None),
+        Err(e) if e.is_no_node() => Ok(None),
         Err(e) => Err(e),
     }
 }

@@ -7,7 +7,7 @@
 use super::retry::{Doubt, again, connected, present, until_answered, until_written};
 use super::select::first;
 use crate::observe::Outcome;
-use crate::zk::{Error, Stat, Status, ZooKeeper};
+use crate::zk::{Error, ErrorKind, Stat, Status, ZooKeeper};
 use futures_util::future::Either;
 use std::time::Duration;
 
@@ -54,15 +54,17 @@ async fn asked<Z: ZooKeeper>(
     loop {
         match answer {
             Ok(_) => return Ok(Fate::Asked),
-            Err(Error::NoNode) => return Ok(Fate::Gone),
+            Err(e) if e.is_no_node() => return Ok(Fate::Gone),
             // An applied write has moved the version on, so the retry is safe.
             Err(e) if e.is_transient() => doubt.again(zk, status, e).await?,
-            Err(Error::BadVersion) => match written(zk, path).await.map_err(|e| doubt.about(e))? {
-                None => return Ok(Fate::Gone),
-                Some((_, data)) if data == word.as_bytes() => return Ok(Fate::Asked),
-                // Another client has written other data.
-                Some((now, _)) => version = now,
-            },
+            Err(Error { kind: ErrorKind::BadVersion, .. }) => {
+                match written(zk, path).await.map_err(|e| doubt.about(e))? {
+                    None => return Ok(Fate::Gone),
+                    Some((_, data)) if data == word.as_bytes() => return Ok(Fate::Asked),
+                    // Another client has written other data.
+                    Some((now, _)) => version = now,
+                }
+            }
             Err(e) => return Err(doubt.about(e)),
         }
         status = connected(zk).await?;
@@ -101,7 +103,7 @@ pub(crate) async fn force<Z: ZooKeeper>(
             };
             match answer {
                 Ok((_, watch)) => return watch.await.map(drop),
-                Err(Error::NoNode) => return Ok(()),
+                Err(e) if e.is_no_node() => return Ok(()),
                 Err(e) => again(zk, sent_at, e).await?,
             }
         }

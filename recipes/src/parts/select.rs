@@ -1,14 +1,14 @@
 //! Select helpers: work that ends at a deadline, or at a disconnect.
 
 use super::retry::bounded;
-use crate::zk::{Error, Time, ZooKeeper};
+use crate::zk::{Error, ErrorKind, Time, ZooKeeper};
 use futures_util::FutureExt;
 use futures_util::future::{Either, lazy};
 use std::future::Future;
 
 pub(crate) use crate::zk::select::first;
 
-/// Returns the output of `work`, or [`Error::TimedOut`] at `until`. If both are ready together, the work wins.
+/// Returns the output of `work`, or [`Error::is_timed_out`] at `until`. If both are ready together, the work wins.
 pub(crate) fn within<Z: ZooKeeper, T>(
     zk: &Z,
     until: Time,
@@ -17,7 +17,7 @@ pub(crate) fn within<Z: ZooKeeper, T>(
     // The alarm starts with the work, and both are dropped at the end.
     lazy(move |_| first(work, zk.sleep_until(until))).flatten().map(|end| match end {
         Either::Left(result) => result,
-        Either::Right(()) => Err(Error::TimedOut),
+        Either::Right(()) => Err(ErrorKind::TimedOut.into()),
     })
 }
 

@@ -22,7 +22,7 @@ use super::retry::{again, connected};
 use super::select::first;
 use crate::observe::{self, HoldGauge, operation};
 use crate::zk::backoff::back_off;
-use crate::zk::{Armed, Error, Op, OpResult, State, Status, ZooKeeper};
+use crate::zk::{Armed, Error, ErrorKind, Op, OpResult, State, Status, ZooKeeper};
 use futures_util::FutureExt;
 use futures_util::future::{Either, Shared};
 use std::future::Future;
@@ -270,9 +270,9 @@ impl<Z: ZooKeeper> Tenure<Z> {
     }
 
     pub(crate) async fn transact_once(&mut self, ops: Vec<Op>) -> Result<(), Error> {
-        operation!(target: TARGET, &self.zk, self.recipe, "transact_once", self.path())
-            .of(self.guarded_once(ops))
-            .await
+        let operation = operation!(unnamed: TARGET, &self.zk, self.recipe, "transact_once", self.path());
+        let applied = operation.of(self.guarded_once(ops)).await;
+        applied.map_err(|error| error.at("transact_once", self.path()))
     }
 
     async fn guarded_once(&mut self, ops: Vec<Op>) -> Result<(), Error> {
@@ -294,28 +294,34 @@ impl<Z: ZooKeeper> Tenure<Z> {
                     again(&self.zk, status, e).await?;
                 }
                 // An earlier attempt may have been applied.
-                Err(e) if in_doubt && e.says_nothing_of_the_tree() => return Err(Error::ConnectionLoss),
+                Err(e) if in_doubt && e.says_nothing_of_the_tree() => {
+                    return Err(ErrorKind::ConnectionLoss.into());
+                }
                 // The version has moved on: by an earlier attempt, or by another client's write.
-                Err(Error::Multi { index: 0, cause }) if *cause == Error::BadVersion && in_doubt => {
+                Err(Error { kind: ErrorKind::Multi { index: 0, cause }, .. })
+                    if *cause == ErrorKind::BadVersion && in_doubt =>
+                {
                     let found = barrier_read::data(&self.zk, self.path()).await;
                     let found = match found.and_then(|found| found.ok_or_else(|| self.removed())) {
-                        Err(e) if !e.is_outcome_unknown() => return Err(Error::ConnectionLoss),
+                        Err(e) if !e.is_outcome_unknown() => return Err(ErrorKind::ConnectionLoss.into()),
                         found => found?,
                     };
                     match outcome_at(version, &self.data, &found) {
                         WriteOutcome::Applied => break,
                         WriteOutcome::NotApplied => (version, in_doubt) = (found.stat.version, false),
-                        WriteOutcome::Unknown => return Err(Error::ConnectionLoss),
+                        WriteOutcome::Unknown => return Err(ErrorKind::ConnectionLoss.into()),
                     }
                 }
                 // Another client has written to the receipt.
-                Err(Error::Multi { index: 0, cause }) if *cause == Error::BadVersion => {
+                Err(Error { kind: ErrorKind::Multi { index: 0, cause }, .. })
+                    if *cause == ErrorKind::BadVersion =>
+                {
                     version = self.read_version().await?;
                 }
-                Err(e @ Error::Multi { index: 0, .. }) if in_doubt => {
+                Err(e @ Error { kind: ErrorKind::Multi { index: 0, .. }, .. }) if in_doubt => {
                     // Without the receipt the outcome is unknown.
                     let _ = self.of_guarded(e, status);
-                    return Err(Error::ConnectionLoss);
+                    return Err(ErrorKind::ConnectionLoss.into());
                 }
                 Err(e) => {
                     if !e.is_outcome_unknown() {
@@ -337,18 +343,20 @@ impl<Z: ZooKeeper> Tenure<Z> {
 
     fn removed(&self) -> Error {
         self.lose(LostReason::Removed);
-        Error::Removed(self.path().to_owned())
+        ErrorKind::Removed(self.path().to_owned()).into()
     }
 
     /// Maps the error of a fenced transaction to the caller's operations.
     fn of_guarded(&self, error: Error, sent_at: Status) -> Error {
         match error {
             // The fence was denied, which says nothing about the znode.
-            Error::Multi { index: 0, cause } if cause.says_nothing_of_the_tree() => *cause,
-            Error::Multi { index: 0, .. } => self.removed(),
-            Error::Multi { index, cause } => {
+            Error { kind: ErrorKind::Multi { index: 0, cause }, .. } if cause.says_nothing_of_the_tree() => {
+                *cause
+            }
+            Error { kind: ErrorKind::Multi { index: 0, .. }, .. } => self.removed(),
+            Error { kind: ErrorKind::Multi { index, cause }, .. } => {
                 self.own.confirm(sent_at);
-                Error::Multi { index: index - 1, cause }
+                ErrorKind::Multi { index: index - 1, cause }.into()
             }
             other => other,
         }
@@ -379,12 +387,14 @@ impl<Z: ZooKeeper> Tenure<Z> {
             match delete(&self.zk).await {
                 Ok(()) => break lost.map_or(Released::Clean, Released::WasLost),
                 // The name is never reused: after a lost reply, gone means deleted.
-                Err(Error::NoNode) if tried => break lost.map_or(Released::Clean, Released::WasLost),
-                Err(Error::NoNode) => break Released::WasLost(lost.unwrap_or(LostReason::Removed)),
-                Err(Error::SessionOver(_)) => {
+                Err(e) if e.is_no_node() && tried => {
+                    break lost.map_or(Released::Clean, Released::WasLost);
+                }
+                Err(e) if e.is_no_node() => break Released::WasLost(lost.unwrap_or(LostReason::Removed)),
+                Err(e) if e.is_session_over() => {
                     break Released::WasLost(lost.unwrap_or(LostReason::SessionOver));
                 }
-                Err(Error::ConnectionLoss) => {
+                Err(e) if e.is_connection_loss() => {
                     tried = true;
                     observe::second_try(&self.zk);
                     if self.zk.status() == status {

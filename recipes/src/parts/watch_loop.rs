@@ -7,7 +7,7 @@
 
 use super::retry::{again, connected};
 use crate::observe::{self, operation};
-use crate::zk::{Data, Error, Stat, ZooKeeper};
+use crate::zk::{Data, Error, ErrorKind, Stat, ZooKeeper};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -118,8 +118,8 @@ impl<Z: ZooKeeper> Updates<Z> {
     ///
     /// [`Error::is_session_over`], from then on always; [`Error::is_denied`].
     pub async fn next(&mut self) -> Result<Update, Error> {
-        let operation = operation!(target: "zk_recipes::follow", &self.zk, self.recipe, "next", &self.path);
-        operation.of(self.news()).await
+        let operation = operation!(unnamed: "zk_recipes::follow", &self.zk, self.recipe, "next", &self.path);
+        operation.of(self.news()).await.map_err(|error| error.at("next", &self.path))
     }
 
     async fn news(&mut self) -> Result<Update, Error> {
@@ -150,7 +150,7 @@ impl<Z: ZooKeeper> Updates<Z> {
                 self.is_missing = false;
                 Ok(Some(Update::Value((self.shown)(data))))
             }
-            Err(Error::NoNode) => match self.zk.exists_watch(&self.path).await {
+            Err(Error { kind: ErrorKind::NoNode, .. }) => match self.zk.exists_watch(&self.path).await {
                 Ok((None, watch)) => {
                     self.watch = Some(watch);
                     Ok((!std::mem::replace(&mut self.is_missing, true)).then_some(Update::Missing))

@@ -13,7 +13,9 @@ use crate::parts::select::first;
 use crate::parts::tenure::{Grant, Tenure, margin_in};
 use crate::shared_lock::conflicts;
 use crate::zk::duty::{answered, settle};
-use crate::zk::{CreateMode, Duty, Error, Listing, Op, OpResult, Stat, Status, Time, ZooKeeper, path};
+use crate::zk::{
+    CreateMode, Duty, Error, ErrorKind, Listing, Op, OpResult, Stat, Status, Time, ZooKeeper, path,
+};
 use futures_util::FutureExt;
 use futures_util::future::{Either, try_join_all};
 use std::cmp::Ordering;
@@ -69,11 +71,11 @@ pub(super) fn look<Z: ZooKeeper>(
     let waiting = lock.zk.children(&lock.contenders.directory);
     let held = lock.zk.children(&lock.held);
     async move {
-        let writers = gate.await?.ok_or(Error::NoNode)?.version;
+        let writers = gate.await?.ok_or(ErrorKind::NoNode)?.version;
         let Listing { names: waiting, stat: Stat { version: readers, .. } } = waiting.await?;
         let held = match held.await {
             Ok(listing) => Some(listing.names),
-            Err(Error::NoNode) => None,
+            Err(e) if e.is_no_node() => None,
             Err(e) => return Err(e),
         };
         Ok(View { writers, readers, waiting, held })
@@ -123,12 +125,12 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
     }
 
     fn removed(&self) -> Error {
-        Error::Removed(self.contender.path.clone())
+        ErrorKind::Removed(self.contender.path.clone()).into()
     }
 
     async fn look(&self) -> Result<View, Error> {
         match until_answered(&self.lock.zk, || look(self.lock)).await {
-            Err(Error::NoNode) => Err(self.removed()),
+            Err(e) if e.is_no_node() => Err(self.removed()),
             looked => looked,
         }
     }
@@ -216,7 +218,7 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
         let own = self.watched_holder();
         let token = match behind(making, granting).await? {
             Ok(results) => results.iter().find_map(written_at),
-            Err(Error::ConnectionLoss) => return self.granted_unheard(status).await,
+            Err(e) if e.is_connection_loss() => return self.granted_unheard(status).await,
             Err(e) => {
                 if !e.is_outcome_unknown() {
                     self.contender.armed.narrow(Duty::Path(self.contender.path.clone()));
@@ -225,7 +227,7 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
             }
         };
         let token =
-            token.ok_or_else(|| Error::Unexpected("a transaction that says less than it did".into()))?;
+            token.ok_or_else(|| ErrorKind::Unexpected("a transaction that says less than it did".into()))?;
         Ok(Some((own, token)))
     }
 
@@ -240,19 +242,21 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
     async fn refused(&mut self, error: Error, status: Status) -> Result<(), Error> {
         match error {
             // The own contender was written to.
-            Error::Multi { index: 2, cause } if *cause == Error::BadVersion => {
+            Error { kind: ErrorKind::Multi { index: 2, cause }, .. } if *cause == ErrorKind::BadVersion => {
                 let own = self.own_in_line();
                 own.read(status).await;
                 match (own.is_removed(), own.is_asked()) {
                     (true, _) => Err(self.removed()),
-                    (_, true) => Err(Error::Revoked),
+                    (_, true) => Err(ErrorKind::Revoked.into()),
                     _ => Ok(()),
                 }
             }
-            Error::Multi { cause, .. } if *cause == Error::BadVersion => Ok(()),
+            Error { kind: ErrorKind::Multi { cause, .. }, .. } if *cause == ErrorKind::BadVersion => Ok(()),
             // The directory of holders was deleted: the next look finds it missing.
-            Error::Multi { index: 3, cause } if *cause == Error::NoNode => Ok(()),
-            Error::Multi { cause, .. } if *cause == Error::NoNode => Err(self.removed()),
+            Error { kind: ErrorKind::Multi { index: 3, cause }, .. } if *cause == ErrorKind::NoNode => Ok(()),
+            Error { kind: ErrorKind::Multi { cause, .. }, .. } if *cause == ErrorKind::NoNode => {
+                Err(self.removed())
+            }
             e => again(&self.lock.zk, status, e).await,
         }
     }
@@ -289,7 +293,7 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
         loop {
             let status = connected(zk).await?;
             if own.is_removed() {
-                return Err(Error::Removed(held));
+                return Err(ErrorKind::Removed(held).into());
             }
             if own.is_confirmed(status) {
                 break;
@@ -392,7 +396,7 @@ fn gone<Z: ZooKeeper>(
                 observe::waits(&path);
                 watch.await.map(drop)
             }
-            Err(Error::NoNode) => Ok(()),
+            Err(e) if e.is_no_node() => Ok(()),
             Err(e) => again(&zk, status, e).await,
         }
     }

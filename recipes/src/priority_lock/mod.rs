@@ -26,7 +26,7 @@ use crate::parts::revoke::{self, Fate};
 use crate::parts::select::within;
 use crate::parts::tenure::{HoldState, Interrupt, LostReason, OnSuspect, Released, Stop, Tenure, margin_in};
 use crate::revocable_lock::RunUntil;
-use crate::zk::{Error, Op, OpResult, ZooKeeper, path};
+use crate::zk::{Error, ErrorKind, Op, OpResult, ZooKeeper, path};
 use attempt::Attempt;
 use node_names::ContenderName;
 use std::future::Future;
@@ -145,7 +145,9 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
     pub fn new(zk: &Z, directory: &str, options: PriorityLockOptions) -> Result<Self, Error> {
         path::validate_directory(directory)?;
         if options.data == WORD.as_bytes() {
-            return Err(Error::BadInput("the data are the word that asks an owner to go".to_owned()));
+            return Err(
+                ErrorKind::BadInput("the data are the word that asks an owner to go".to_owned()).into()
+            );
         }
         let (waiting, held) = (path::join(directory, "line"), path::join(directory, "held"));
         margin_in(zk, options.margin)?;
@@ -179,7 +181,7 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
     ///
     /// [`Error::is_session_over`]; [`Error::is_revoked`] when it was asked to release while it
     /// waited: it has left the queue; [`Error::is_removed`] when another client deleted its znode;
-    /// [`Error::is_denied`]; with [`Parents::MustExist`] also [`Error::NoNode`];
+    /// [`Error::is_denied`]; with [`Parents::MustExist`] also [`Error::is_no_node`];
     /// [`Error::is_bad_input`] when a reconnect has made the session timeout too short for the margin.
     pub async fn read(&self, priority: Priority) -> Result<PriorityRead<Z>, Error> {
         operation!(&self.zk, RECIPE, "read", &self.directory).of(self.reading(priority)).await
@@ -237,7 +239,7 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
         let (held, line) = (self.zk.children(&self.held), self.zk.children(&self.contenders.directory));
         let names = |listing: Result<crate::zk::Listing, Error>| match listing {
             Ok(listing) => Ok(listing.names),
-            Err(Error::NoNode) => Ok(Vec::new()),
+            Err(e) if e.is_no_node() => Ok(Vec::new()),
             Err(e) => Err(e),
         };
         let (held, line) = (names(held.await)?, names(line.await)?);
@@ -324,7 +326,7 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
         if is_one_of_ours {
             return Ok(());
         }
-        Err(Error::BadInput(format!("{} does not contend for {}", contender.path, self.directory)))
+        Err(ErrorKind::BadInput(format!("{} does not contend for {}", contender.path, self.directory)).into())
     }
 }
 

@@ -5,7 +5,7 @@ use crate::observe::operation;
 use crate::parts::barrier_read;
 use crate::parts::receipt::Receipt;
 use crate::parts::retry::{Doubt, connected};
-use crate::zk::{Armed, Error, Op, ZooKeeper};
+use crate::zk::{Armed, Error, ErrorKind, Op, ZooKeeper};
 use std::sync::Arc;
 
 /// A claimed item, until it is done or given back.
@@ -67,8 +67,8 @@ impl<Z: ZooKeeper> Claimed<Z> {
     ///
     /// # Errors
     ///
-    /// [`ClaimLost`](Error::ClaimLost): the claim is lost, or cannot be verified since another client deleted the
-    /// consumer's receipt; nothing was written. [`Error::Multi`] with the index of the caller's operation that was refused:
+    /// [`Error::is_claim_lost`]: the claim is lost, or cannot be verified since another client deleted the
+    /// consumer's receipt; nothing was written. [`Error::refused_operation`] with the index of the caller's operation that was refused:
     /// nothing was written, and the item is given back. [`Error::is_session_over`]: the outcome is unknown.
     pub async fn done_with(self, ops: Vec<Op>) -> Result<(), Error> {
         Self::done_all(vec![self], ops).await
@@ -83,10 +83,10 @@ impl<Z: ZooKeeper> Claimed<Z> {
     /// [`Error::is_bad_input`]: no claim, or claims of several consumers.
     pub async fn done_all(claims: Vec<Self>, ops: Vec<Op>) -> Result<(), Error> {
         let Some(first) = claims.first() else {
-            return Err(Error::BadInput("there is nothing to be done with".into()));
+            return Err(ErrorKind::BadInput("there is nothing to be done with".into()).into());
         };
         if claims.iter().any(|claim| !claim.receipt.is(&first.receipt)) {
-            return Err(Error::BadInput("the claims come from several consumers".into()));
+            return Err(ErrorKind::BadInput("the claims come from several consumers".into()).into());
         }
         let (core, receipt) = (first.core.clone(), first.receipt.clone());
         let operation = operation!(&core.zk, core.recipe(), "done", &core.layout.root);
@@ -97,7 +97,11 @@ impl<Z: ZooKeeper> Claimed<Z> {
             let stood = &first.stood;
             // With another receipt the names may be those of a recreated queue.
             let all_stand = claims.iter().all(|claim| claim.stood == *stood);
-            if all_stand && receipt.write_under(stood, &all).await? { Ok(()) } else { Err(Error::ClaimLost) }
+            if all_stand && receipt.write_under(stood, &all).await? {
+                Ok(())
+            } else {
+                Err(ErrorKind::ClaimLost.into())
+            }
         };
         let done = operation.of(done).await;
         match done {
@@ -107,11 +111,13 @@ impl<Z: ZooKeeper> Claimed<Z> {
                 }
                 Ok(())
             }
-            Err(Error::Multi { index, cause }) if index >= own => {
-                Err(Error::Multi { index: index - own, cause })
+            Err(Error { kind: ErrorKind::Multi { index, cause }, .. }) if index >= own => {
+                Err(ErrorKind::Multi { index: index - own, cause }.into())
             }
             // Another version, no item, or no claim.
-            Err(Error::Multi { cause, .. }) if is_gone(&cause) => Err(Error::ClaimLost),
+            Err(Error { kind: ErrorKind::Multi { cause, .. }, .. }) if is_gone(&cause) => {
+                Err(ErrorKind::ClaimLost.into())
+            }
             Err(e) => Err(e),
         }
     }
@@ -133,7 +139,7 @@ impl<Z: ZooKeeper> Claimed<Z> {
     ///
     /// # Errors
     ///
-    /// [`ClaimLost`](Error::ClaimLost): the claim was lost, or cannot be verified since another client deleted the
+    /// [`Error::is_claim_lost`]: the claim was lost, or cannot be verified since another client deleted the
     /// consumer's receipt: then the clean-up gives it back if it is ours. [`Error::is_session_over`]: the
     /// end of the session gives it back.
     pub async fn give_back(self) -> Result<(), Error> {
@@ -150,12 +156,12 @@ impl<Z: ZooKeeper> Claimed<Z> {
                 Err(e) if e.is_transient() => doubt.again(&self.core.zk, status, e).await?,
                 // The refused check is of the receipt, the item or the claim, and other clients delete each of them: only
                 // the claim's znode shows whether an earlier attempt was applied.
-                Err(Error::Multi { cause, .. }) if is_gone(&cause) => {
+                Err(Error { kind: ErrorKind::Multi { cause, .. }, .. }) if is_gone(&cause) => {
                     if doubt.is_there() && !self.stands().await? {
                         break;
                     }
                     // If another client has written or deleted the item, the clean-up deletes the rest of the claim.
-                    return Err(Error::ClaimLost);
+                    return Err(ErrorKind::ClaimLost.into());
                 }
                 Err(e) => return Err(doubt.about(e)),
             }
@@ -183,7 +189,7 @@ impl<Z: ZooKeeper> Claimed<Z> {
 }
 
 fn is_gone(cause: &Error) -> bool {
-    matches!(cause, Error::NoNode | Error::BadVersion)
+    matches!(cause.kind, ErrorKind::NoNode | ErrorKind::BadVersion)
 }
 
 impl<Z: ZooKeeper> std::fmt::Debug for Claimed<Z> {

@@ -10,7 +10,7 @@ use crate::observe::operation;
 use crate::parts::receipt::Receipt;
 use crate::parts::retry::bounded;
 use crate::parts::select::first;
-use crate::zk::{Error, ZooKeeper};
+use crate::zk::{Error, ErrorKind, ZooKeeper};
 use futures_util::future::Either;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -101,7 +101,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
 
     pub(crate) fn relaxed(self, Window(window): Window) -> Result<Self, Error> {
         if window == 0 {
-            return Err(Error::BadInput("a window has at least one item".into()));
+            return Err(ErrorKind::BadInput("a window has at least one item".into()).into());
         }
         Ok(Consumer { spread: Some(Spread::new(window, self.prefetch)), ..self })
     }
@@ -133,7 +133,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
     ///
     /// [`Error::is_bad_input`]: the queue delivers by claims. [`Error::is_session_over`], and [`Error::is_outcome_unknown`]
     /// when another client deleted the receipt while a reply was lost: items may be lost. [`Error::is_mismatch`],
-    /// [`Error::is_denied`]; with [`Parents::MustExist`](crate::Parents::MustExist) also [`Error::NoNode`].
+    /// [`Error::is_denied`]; with [`Parents::MustExist`](crate::Parents::MustExist) also [`Error::is_no_node`].
     pub async fn take(&mut self) -> Result<Item, Error> {
         let (zk, path) = (self.core.zk.clone(), self.core.layout.root.clone());
         operation!(&zk, self.core.recipe(), "take", &path).of(self.taking()).await
@@ -186,7 +186,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
         if self.hand.is_empty() {
             self.gather_at_once().await?;
             if self.hand.is_empty() && !self.under_way.is_empty() {
-                return Err(Error::ConnectionLoss);
+                return Err(ErrorKind::ConnectionLoss.into());
             }
         }
         Ok(self.hand.pop_front())
@@ -258,10 +258,11 @@ impl<Z: ZooKeeper> Consumer<Z> {
             return Ok(());
         }
         let root = &self.layout().root;
-        Err(Error::BadInput(match delivery {
+        Err(ErrorKind::BadInput(match delivery {
             Delivery::AtMostOnce => format!("items of {root} are claimed, not taken"),
             Delivery::AtLeastOnce => format!("items of {root} are taken, not claimed"),
-        }))
+        })
+        .into())
     }
 
     pub(super) fn layout(&self) -> &Layout {
@@ -294,7 +295,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
 
 fn at_least_one(count: usize) -> Result<(), Error> {
     if count == 0 {
-        return Err(Error::BadInput("a consumer takes at least one item at a time".into()));
+        return Err(ErrorKind::BadInput("a consumer takes at least one item at a time".into()).into());
     }
     Ok(())
 }

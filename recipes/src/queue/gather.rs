@@ -7,7 +7,7 @@ use super::{Delivery, Idle, Order};
 use crate::parts::contenders::OwnContender;
 use crate::parts::receipt::WriteOutcome;
 use crate::parts::retry::{again, connected};
-use crate::zk::{CreateMode, Data, Duty, Error, Listing, Op, ZooKeeper};
+use crate::zk::{CreateMode, Data, Duty, Error, ErrorKind, Listing, Op, ZooKeeper};
 use std::collections::{BTreeSet, VecDeque};
 
 /// The behaviour of a call on an empty queue.
@@ -154,7 +154,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
                     self.knows(list.names, claimed, list.stat.version);
                     return Ok(());
                 }
-                Err(Error::NoNode) => self.core.make().await?,
+                Err(e) if e.is_no_node() => self.core.make().await?,
                 Err(e) => again(&self.core.zk, status, e).await?,
             }
         }
@@ -332,31 +332,35 @@ impl<Z: ZooKeeper> Consumer<Z> {
                     }
                     return Ok(Tried::Got);
                 }
-                Err(Error::Multi { index, cause }) => (index, *cause),
+                Err(Error { kind: ErrorKind::Multi { index, cause }, .. }) => (index, *cause),
                 Err(e) => return Err(e),
             };
             match cause {
-                Error::BadVersion | Error::NoNode if index < before => return Ok(Tried::Stale),
+                Error { kind: ErrorKind::BadVersion | ErrorKind::NoNode, .. } if index < before => {
+                    return Ok(Tried::Stale);
+                }
                 // Another client has deleted the own contender: continue without it.
-                Error::NoNode if index >= own => {
+                Error { kind: ErrorKind::NoNode, .. } if index >= own => {
                     if let Some(contender) = contender.take() {
                         contender.armed.done();
                     }
                 }
                 // The directory of the claims is missing.
-                Error::NoNode if each > 1 && (index - before).is_multiple_of(each) => {
+                Error { kind: ErrorKind::NoNode, .. }
+                    if each > 1 && (index - before).is_multiple_of(each) =>
+                {
                     self.core.make().await?
                 }
-                Error::NoNode | Error::NodeExists => {
+                Error { kind: ErrorKind::NoNode | ErrorKind::NodeExists, .. } => {
                     self.strike(&names[(index - before) / each]);
                     return Ok(Tried::Refused);
                 }
                 // Read it again.
-                Error::BadVersion => {
+                Error { kind: ErrorKind::BadVersion, .. } => {
                     self.ahead.forget(&names[(index - before) / each]);
                     return Ok(Tried::Rewritten);
                 }
-                cause => return Err(Error::Multi { index, cause: Box::new(cause) }),
+                cause => return Err(ErrorKind::Multi { index, cause: Box::new(cause) }.into()),
             }
         }
     }
@@ -454,9 +458,9 @@ pub(super) async fn names_of<Z: ZooKeeper>(
     let status = zk.status();
     match listing.await {
         Ok(listing) => Ok(Some(listing.names)),
-        Err(Error::NoNode) => Ok(Some(Vec::new())),
+        Err(e) if e.is_no_node() => Ok(Some(Vec::new())),
         // The caller waits for the reconnect anyway.
-        Err(Error::ConnectionLoss) => Ok(None),
+        Err(e) if e.is_connection_loss() => Ok(None),
         Err(e) => again(zk, status, e).await.map(|()| None),
     }
 }

@@ -29,7 +29,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
         while self.is_herd_free() && contender.is_none() {
             let (own, look) = match contenders.join(&self.core.zk, TAKER, &[]).await {
                 Ok(joined) => joined,
-                Err(Error::NoNode) => {
+                Err(e) if e.is_no_node() => {
                     self.core.make().await?;
                     continue;
                 }
@@ -43,7 +43,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
                     }
                 }
                 // Another client has deleted the own contender: join again.
-                Err(Error::Removed(_)) => own.armed.done(),
+                Err(e) if e.is_removed() => own.armed.done(),
                 Err(e) => return Err(e),
             }
         }
@@ -59,7 +59,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
         let (list, changes) = match list.await {
             Ok(listed) => listed,
             // The queue was reaped or deleted in between.
-            Err(Error::NoNode) => return self.core.make().await,
+            Err(e) if e.is_no_node() => return self.core.make().await,
             Err(e) => return again(&zk, status, e).await,
         };
         let Some(claimed) = names_of(&zk, claims).await? else { return Ok(()) };
@@ -74,7 +74,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
             // All items are claimed: one of those consumers may die, or give its item back.
             let (list, released) = match zk.children_watch(&self.layout().claims()).await {
                 Ok(listed) => listed,
-                Err(Error::NoNode) => return Ok(()),
+                Err(e) if e.is_no_node() => return Ok(()),
                 Err(e) => return again(&zk, status, e).await,
             };
             if !self.layout().sorted(taken, list.names).0.is_empty() {

@@ -13,7 +13,7 @@ use crate::parts::contenders::Contenders;
 use crate::parts::naming::{Marks, number};
 use crate::parts::parents::{Parents, is_at_top};
 use crate::parts::retry::{again, connected, unless_again};
-use crate::zk::{CreateMode, Error, Stat, ZooKeeper, path};
+use crate::zk::{CreateMode, Error, ErrorKind, Stat, ZooKeeper, path};
 
 /// Idle consumers.
 const TAKERS: Marks = Marks::standard(&["-taker-"]);
@@ -152,12 +152,14 @@ impl Layout {
             if let Some((levels, root)) = above {
                 let levels = levels.done().await;
                 made = refused(root.await);
-                if made == Err(Error::NoNode) && is_at_top(&self.root) {
-                    return Err(Error::NoNode);
+                if made == Err(ErrorKind::NoNode.into()) && is_at_top(&self.root) {
+                    return Err(ErrorKind::NoNode.into());
                 }
                 match levels {
                     // That is why there is no place for the root.
-                    Err(e) if e.is_retryable_refusal() && made == Err(Error::NoNode) => made = Err(e),
+                    Err(e) if e.is_retryable_refusal() && made == Err(ErrorKind::NoNode.into()) => {
+                        made = Err(e)
+                    }
                     Err(e) if !e.is_retryable_refusal() => return Err(e),
                     _ => {}
                 }
@@ -167,7 +169,7 @@ impl Layout {
             }
             match made.and(self.check(zk).await) {
                 // Reaped or deleted in between.
-                Err(Error::NoNode) if self.parents != Parents::MustExist => {}
+                Err(e) if e.is_no_node() && self.parents != Parents::MustExist => {}
                 Err(e) if e.is_transient() => again(zk, status, e).await?,
                 done => return done,
             }
@@ -189,20 +191,23 @@ impl Layout {
             }
             if !stands.data.is_empty() {
                 let (ours, theirs) = (self.mode(), stands.data);
-                return Err(Error::Mismatch(format!(
+                return Err(ErrorKind::Mismatch(format!(
                     "{} is {:?}, not {:?}",
                     self.root,
                     String::from_utf8_lossy(&theirs),
                     String::from_utf8_lossy(&ours)
-                )));
+                ))
+                .into());
             }
             match zk.set(&self.root, &self.mode(), Some(stands.stat.version)).await {
                 // Deleted and recreated in between, perhaps with another mode.
                 Ok(written) if written.czxid != stands.stat.czxid => {
-                    return Err(Error::Mismatch(format!("{} was made anew at the same time", self.root)));
+                    return Err(
+                        ErrorKind::Mismatch(format!("{} was made anew at the same time", self.root)).into()
+                    );
                 }
                 // Ours, another client's, or lost: read again.
-                Ok(_) | Err(Error::BadVersion) => {}
+                Ok(_) | Err(Error { kind: ErrorKind::BadVersion, .. }) => {}
                 Err(e) => again(zk, status, e).await?,
             }
         }
@@ -218,7 +223,7 @@ fn next_number(stat: &Stat) -> u32 {
 /// An existing level is success.
 fn refused<T>(made: Result<T, Error>) -> Result<(), Error> {
     match made {
-        Ok(_) | Err(Error::NodeExists) => Ok(()),
+        Ok(_) | Err(Error { kind: ErrorKind::NodeExists, .. }) => Ok(()),
         Err(e) => Err(e),
     }
 }

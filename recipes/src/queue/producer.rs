@@ -4,7 +4,7 @@ use super::layout::Layout;
 use super::{Order, QueueCore, RECIPE};
 use crate::observe::operation;
 use crate::parts::receipt::Receipt;
-use crate::zk::{CreateMode, Error, Op, ZooKeeper, path};
+use crate::zk::{CreateMode, Error, ErrorKind, Op, ZooKeeper, path};
 
 /// The priority of an item: the smaller number goes first.
 pub(crate) type Urgency = u16;
@@ -46,21 +46,23 @@ impl<Z: ZooKeeper> Producer<Z> {
     ///
     /// As [`put_all`](Self::put_all).
     pub async fn put(&mut self, data: &[u8]) -> Result<(), Error> {
-        let operation = operation!(&self.core.zk, RECIPE, "put", &self.core.layout.root);
-        operation.of(self.put_at(0, &[data])).await
+        let operation = operation!(unnamed: &self.core.zk, RECIPE, "put", &self.core.layout.root);
+        let put = operation.of(self.put_at(0, &[data])).await;
+        put.map_err(|error| error.at("put", &self.core.layout.root))
     }
 
     /// Puts items at the end, all or none, in this order, consecutively.
     ///
     /// # Errors
     ///
-    /// [`Error::is_bad_input`]: no item, or more than fit into one request. [`Exhausted`](Error::Exhausted):
+    /// [`Error::is_bad_input`]: no item, or more than fit into one request. [`Error::is_exhausted`]:
     /// the directory's counter is about to run out, or has; see [`Queue`](crate::Queue). [`Error::is_mismatch`]: the queue has
     /// another mode. In these cases nothing was put. [`Error::is_session_over`]: the outcome is unknown.
     pub async fn put_all(&mut self, items: &[Vec<u8>]) -> Result<(), Error> {
         let items: Vec<&[u8]> = items.iter().map(Vec::as_slice).collect();
-        let operation = operation!(&self.core.zk, RECIPE, "put_all", &self.core.layout.root);
-        operation.of(self.put_at(0, &items)).await
+        let operation = operation!(unnamed: &self.core.zk, RECIPE, "put_all", &self.core.layout.root);
+        let put = operation.of(self.put_at(0, &items)).await;
+        put.map_err(|error| error.at("put_all", &self.core.layout.root))
     }
 
     pub(crate) async fn put_at(&mut self, urgency: Urgency, items: &[&[u8]]) -> Result<(), Error> {
@@ -81,8 +83,10 @@ impl<Z: ZooKeeper> Producer<Z> {
         }));
         match self.core.write(&self.receipt, &ops).await {
             // The counter is stuck, so a number was assigned twice.
-            Err(Error::Multi { index, cause }) if index >= before && *cause == Error::NodeExists => {
-                Err(Error::Exhausted(self.core.layout.root.clone()))
+            Err(Error { kind: ErrorKind::Multi { index, cause }, .. })
+                if index >= before && *cause == ErrorKind::NodeExists =>
+            {
+                Err(ErrorKind::Exhausted(self.core.layout.root.clone()).into())
             }
             Ok(applied) => {
                 // Of a put whose reply was lost the next one tells it.
@@ -103,7 +107,7 @@ fn counts_puts(layout: &Layout) -> bool {
 /// Checks that the items fit into one request, all for the put and each for its delivery.
 fn validate<Z: ZooKeeper>(core: &QueueCore<Z>, items: &[&[u8]]) -> Result<(), Error> {
     if items.is_empty() {
-        return Err(Error::BadInput("there is nothing to put".into()));
+        return Err(ErrorKind::BadInput("there is nothing to put".into()).into());
     }
     let name = "queue-00000-0000000000";
     let room = core.room();
@@ -111,10 +115,11 @@ fn validate<Z: ZooKeeper>(core: &QueueCore<Z>, items: &[&[u8]]) -> Result<(), Er
     let each = core.bytes_of_path(name) + path::OP_OVERHEAD_BYTES;
     let together: usize = items.iter().map(|data| data.len() + each).sum();
     if alone.max(together) > room {
-        return Err(Error::BadInput(format!(
+        return Err(ErrorKind::BadInput(format!(
             "{} items make a request of {together} bytes: a server takes {room}",
             items.len()
-        )));
+        ))
+        .into());
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! The text forms of transactions, votes and decisions.
 
 use super::{Decision, Form, Transaction, Vote};
-use crate::zk::Error;
+use crate::zk::{Error, ErrorKind};
 
 /// The first line of every transaction.
 const HEADING: &str = "two-phase commit";
@@ -45,7 +45,7 @@ impl Vote {
             b"" => Ok(None),
             b"commit" => Ok(Some(Vote::Commit)),
             b"abort" => Ok(Some(Vote::Abort)),
-            _ => Err(Error::Mismatch("what stands in a site's znode is no vote".into())),
+            _ => Err(ErrorKind::Mismatch("what stands in a site's znode is no vote".into()).into()),
         }
     }
 }
@@ -62,7 +62,7 @@ impl Decision {
         match data {
             b"commit" => Ok(Decision::Commit),
             b"abort" => Ok(Decision::Abort),
-            _ => Err(Error::Mismatch("what stands on record is no decision".into())),
+            _ => Err(ErrorKind::Mismatch("what stands on record is no decision".into()).into()),
         }
     }
 }

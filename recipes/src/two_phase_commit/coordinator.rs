@@ -7,7 +7,7 @@ use super::{Decision, Form, RECIPE, Vote};
 use crate::observe::{self, operation};
 use crate::parts::retry::{Doubt, again, connected, present, unless_again, until_answered};
 use crate::parts::select::first;
-use crate::zk::{Error, Event, EventKind, Op, Stat, ZooKeeper, path};
+use crate::zk::{Error, ErrorKind, Event, EventKind, Op, Stat, ZooKeeper, path};
 use futures_util::future::{Either, select_all};
 use std::future::Future;
 use std::time::Duration;
@@ -72,7 +72,7 @@ impl<Z: ZooKeeper> Coordinator<Z> {
     /// # Errors
     ///
     /// [`Error::is_session_over`]: [resume](super::TwoPhaseCommit::resume) with another handle.
-    /// [`Error::NoTransaction`]: all sites have finished, and the record is deleted. [`Error::is_mismatch`]:
+    /// [`Error::is_no_transaction`]: all sites have finished, and the record is deleted. [`Error::is_mismatch`]:
     /// another client has deleted a part of it. [`Error::is_denied`].
     pub async fn decision(&self) -> Result<Decision, Error> {
         let TransactionRecord { zk, path, .. } = &self.record;
@@ -130,7 +130,7 @@ impl<Z: ZooKeeper> Coordinator<Z> {
     ///
     /// # Errors
     ///
-    /// As [`decision`](Self::decision), but a transaction that is already gone is no error. [`Error::NotEmpty`]: another
+    /// As [`decision`](Self::decision), but a transaction that is already gone is no error. [`Error::is_not_empty`]: another
     /// client has created znodes below those of the transaction.
     pub async fn forget(self) -> Result<(), Error> {
         let TransactionRecord { zk, path, .. } = &self.record;
@@ -141,7 +141,7 @@ impl<Z: ZooKeeper> Coordinator<Z> {
         let TransactionRecord { zk, .. } = &self.record;
         match self.record.terminate().await {
             Ok(_) => {}
-            Err(Error::NoTransaction(_)) => return Ok(()),
+            Err(e) if e.is_no_transaction() => return Ok(()),
             Err(e) => return Err(e),
         }
         let mut doubt = Doubt::default();
@@ -155,8 +155,10 @@ impl<Z: ZooKeeper> Coordinator<Z> {
                 Ok(_) => return Ok(()),
                 Err(e) if e.is_transient() => doubt.again(zk, status, e).await?,
                 // A znode has come or gone in between: list again.
-                Err(Error::Multi { cause, .. }) if *cause == Error::NoNode => {}
-                Err(Error::Multi { index, cause }) if *cause == Error::NotEmpty => {
+                Err(Error { kind: ErrorKind::Multi { cause, .. }, .. }) if *cause == ErrorKind::NoNode => {}
+                Err(Error { kind: ErrorKind::Multi { index, cause }, .. })
+                    if *cause == ErrorKind::NotEmpty =>
+                {
                     if !self.may_have_grown(&all[index]).await.map_err(|e| doubt.about(e))? {
                         return Err(*cause);
                     }
@@ -175,7 +177,7 @@ impl<Z: ZooKeeper> Coordinator<Z> {
             // Another transaction was begun since: ours is gone.
             Ok(list) if list.stat.czxid != self.record.czxid => return Ok(None),
             Ok(list) => list.names,
-            Err(Error::NoNode) => return Ok(None),
+            Err(e) if e.is_no_node() => return Ok(None),
             Err(e) => return Err(e),
         };
         let alive = self.record.all_alive().into_iter().zip(alive.await?);
@@ -226,7 +228,9 @@ impl<Z: ZooKeeper> Coordinator<Z> {
                             return Ok(decision);
                         }
                     }
-                    Err(Error::NoNode) => return Err(Error::NoTransaction(record.path.clone())),
+                    Err(e) if e.is_no_node() => {
+                        return Err(ErrorKind::NoTransaction(record.path.clone()).into());
+                    }
                     Err(e) if e.is_transient() => lost = Some(e),
                     Err(e) => return Err(e),
                 }
@@ -246,14 +250,15 @@ impl<Z: ZooKeeper> Coordinator<Z> {
                         match record.commit().await? {
                             Some(decision) => return Ok(decision),
                             None => {
-                                return Err(Error::Mismatch(format!(
+                                return Err(ErrorKind::Mismatch(format!(
                                     "the tally of {} is not ours",
                                     record.path
-                                )));
+                                ))
+                                .into());
                             }
                         }
                     }
-                    Err(Error::NoNode) => return record.look_for_good().await,
+                    Err(e) if e.is_no_node() => return record.look_for_good().await,
                     Err(e) if e.is_transient() => lost = Some(e),
                     Err(e) => return Err(e),
                 }
@@ -327,7 +332,7 @@ impl<Z: ZooKeeper> Coordinator<Z> {
                     None => break,
                 },
                 // The site has finished, so the transaction is decided.
-                Err(Error::NoNode) => return record.look_for_good().await.map(Some),
+                Err(e) if e.is_no_node() => return record.look_for_good().await.map(Some),
                 Err(e) => again(&record.zk, status, e).await?,
             }
         }

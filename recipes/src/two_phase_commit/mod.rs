@@ -29,7 +29,7 @@ use crate::observe::{Outcome, operation};
 use crate::parts::barrier_read;
 use crate::parts::parents::{Parents, behind};
 use crate::parts::retry::{again, connected, reconnected};
-use crate::zk::{CreateMode, Error, Op, OpResult, ZooKeeper, path};
+use crate::zk::{CreateMode, Error, ErrorKind, Op, OpResult, ZooKeeper, path};
 use contents::Contents;
 use record::TransactionRecord;
 use std::collections::BTreeSet;
@@ -174,7 +174,7 @@ impl TwoPhaseCommit {
     ///
     /// # Errors
     ///
-    /// [`Error::NoTransaction`]; [`Error::is_mismatch`]: the path has no transaction, or another client has deleted a part
+    /// [`Error::is_no_transaction`]; [`Error::is_mismatch`]: the path has no transaction, or another client has deleted a part
     /// of it; [`Error::is_bad_input`]; [`Error::is_session_over`]; [`Error::is_denied`].
     pub async fn resume<Z: ZooKeeper>(zk: &Z, path: &str) -> Result<Coordinator<Z>, Error> {
         path::validate_directory(path)?;
@@ -200,7 +200,7 @@ impl TwoPhaseCommit {
     ///
     /// # Errors
     ///
-    /// [`Error::NoTransaction`]; [`Error::NotAParticipant`]; [`Error::is_mismatch`]: the path has no transaction, or
+    /// [`Error::is_no_transaction`]; [`Error::is_not_a_participant`]; [`Error::is_mismatch`]: the path has no transaction, or
     /// another client has deleted a part of it; [`Error::is_bad_input`]; [`Error::is_session_over`]; [`Error::is_denied`].
     pub async fn open<Z: ZooKeeper>(zk: &Z, path: &str, site: &str) -> Result<Site<Z>, Error> {
         path::validate_directory(path)?;
@@ -221,10 +221,10 @@ async fn write<Z: ZooKeeper>(zk: &Z, path: &str, transaction: Transaction) -> Re
         let begun = zk.multi(ops.clone());
         let czxid = match behind(making, begun).await? {
             Ok(results) => incarnation(&results)?,
-            Err(Error::Multi { cause, .. }) if *cause == Error::NodeExists => {
-                return Err(Error::Taken(path.to_owned()));
+            Err(Error { kind: ErrorKind::Multi { cause, .. }, .. }) if *cause == ErrorKind::NodeExists => {
+                return Err(ErrorKind::Taken(path.to_owned()).into());
             }
-            Err(Error::Multi { index: 0, cause }) if *cause == Error::NoNode => {
+            Err(Error { kind: ErrorKind::Multi { index: 0, cause }, .. }) if *cause == ErrorKind::NoNode => {
                 is_missing = true;
                 status = connected(zk).await?;
                 continue;
@@ -234,7 +234,7 @@ async fn write<Z: ZooKeeper>(zk: &Z, path: &str, transaction: Transaction) -> Re
                 status = connected(zk).await?;
                 continue;
             }
-            Err(Error::ConnectionLoss) => {
+            Err(e) if e.is_connection_loss() => {
                 reconnected(zk, status).await?;
                 find(zk, path, &contents.guid).await.map_err(Error::while_in_doubt)?
             }
@@ -251,13 +251,13 @@ fn checked(path: &str, contents: &Contents) -> Result<Vec<Op>, Error> {
     path::validate_directory(path)?;
     let sites = &contents.transaction.sites;
     if sites.is_empty() {
-        return Err(Error::BadInput("a transaction needs a site".into()));
+        return Err(ErrorKind::BadInput("a transaction needs a site".into()).into());
     }
     let mut seen = BTreeSet::new();
     for site in sites {
         validate_site(path, site)?;
         if !seen.insert(site) {
-            return Err(Error::BadInput(format!("site {site:?} is named twice")));
+            return Err(ErrorKind::BadInput(format!("site {site:?} is named twice")).into());
         }
     }
     let create = |path: String, data: Vec<u8>| Op::Create { path, data, mode: CreateMode::Persistent };
@@ -275,7 +275,10 @@ fn checked(path: &str, contents: &Contents) -> Result<Vec<Op>, Error> {
 
 fn validate_site(path: &str, site: &str) -> Result<(), Error> {
     if site.is_empty() || site.contains('/') {
-        return Err(Error::BadInput(format!("{site:?} is no name of a site: it is one component of a path")));
+        return Err(ErrorKind::BadInput(format!(
+            "{site:?} is no name of a site: it is one component of a path"
+        ))
+        .into());
     }
     path::validate(&record::site_path(path, site))
 }
@@ -284,7 +287,7 @@ fn validate_site(path: &str, site: &str) -> Result<(), Error> {
 fn incarnation(results: &[OpResult]) -> Result<i64, Error> {
     match results.last() {
         Some(OpResult::Set(stat)) => Ok(stat.mzxid),
-        other => Err(Error::Unexpected(format!("a begin ends in {other:?}"))),
+        other => Err(ErrorKind::Unexpected(format!("a begin ends in {other:?}")).into()),
     }
 }
 
@@ -294,16 +297,16 @@ async fn find<Z: ZooKeeper>(zk: &Z, path: &str, guid: &str) -> Result<i64, Error
         Some(found) if Contents::parse(&found.data).is_some_and(|contents| contents.guid == guid) => {
             Ok(found.stat.czxid)
         }
-        Some(_) => Err(Error::Taken(path.to_owned())),
+        Some(_) => Err(ErrorKind::Taken(path.to_owned()).into()),
         // Never begun, or begun and finished: it must not be begun a second time.
-        None => Err(Error::ConnectionLoss),
+        None => Err(ErrorKind::ConnectionLoss.into()),
     }
 }
 
 /// Removes the index of the operation from an error, since the caller does not know the operations.
 fn without_index(error: Error) -> Error {
     match error {
-        Error::Multi { cause, .. } => *cause,
+        Error { kind: ErrorKind::Multi { cause, .. }, .. } => *cause,
         error => error,
     }
 }

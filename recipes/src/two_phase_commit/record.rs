@@ -4,7 +4,7 @@ use super::contents::Contents;
 use super::{Decision, Form, Transaction, Vote, without_index};
 use crate::parts::retry::{Doubt, again, connected, present, unless_again, until_answered};
 use crate::zk::duty::{answered, settle};
-use crate::zk::{CreateMode, Data, Error, Listing, Op, Stat, ZooKeeper, path};
+use crate::zk::{CreateMode, Data, Error, ErrorKind, Listing, Op, Stat, ZooKeeper, path};
 use futures_util::FutureExt;
 use futures_util::future::Shared;
 use std::collections::BTreeSet;
@@ -58,7 +58,7 @@ pub(super) enum Decided<W: std::future::Future> {
 ///
 /// # Errors
 ///
-/// [`Error::NoTransaction`] if there is none, [`Error::Mismatch`] if the znode is not a complete transaction.
+/// [`Error::is_no_transaction`] if there is none, [`Error::is_mismatch`] if the znode is not a complete transaction.
 pub(super) async fn read<Z: ZooKeeper>(
     zk: &Z,
     path: &str,
@@ -79,7 +79,7 @@ pub(super) async fn read<Z: ZooKeeper>(
                 Some(watched) => match watched.await {
                     Ok(watched) => Some(watched),
                     // Deleted or created between the reads.
-                    Err(Error::NoNode) => return Ok((Vec::new(), None)),
+                    Err(e) if e.is_no_node() => return Ok((Vec::new(), None)),
                     Err(e) => return Err(e),
                 },
                 None => None,
@@ -91,7 +91,7 @@ pub(super) async fn read<Z: ZooKeeper>(
         match found.next().flatten() {
             Some(data) => {
                 let contents = Contents::parse(&data.data)
-                    .ok_or_else(|| Error::Mismatch(format!("{path} is no transaction")))?;
+                    .ok_or_else(|| ErrorKind::Mismatch(format!("{path} is no transaction")))?;
                 let Transaction { sites, payload, form } = contents.transaction;
                 let czxid = data.stat.czxid;
                 let record = TransactionRecord { zk: zk.clone(), path: path.to_owned(), czxid, sites, form };
@@ -103,7 +103,7 @@ pub(super) async fn read<Z: ZooKeeper>(
             }
             // The read may be stale: once more, behind a settling write.
             None if !settles => settles = true,
-            None => return Err(Error::NoTransaction(path.to_owned())),
+            None => return Err(ErrorKind::NoTransaction(path.to_owned()).into()),
         }
     }
 }
@@ -142,12 +142,12 @@ impl<Z: ZooKeeper> TransactionRecord<Z> {
     ///
     /// # Errors
     ///
-    /// [`Error::NoTransaction`] if the path is absent, [`Error::Mismatch`] if it has another one.
+    /// [`Error::is_no_transaction`] if the path is absent, [`Error::is_mismatch`] if it has another one.
     fn is_this(&self, stat: Option<Stat>) -> Result<(), Error> {
         match stat {
-            None => Err(Error::NoTransaction(self.path.clone())),
+            None => Err(ErrorKind::NoTransaction(self.path.clone()).into()),
             Some(stat) if stat.czxid != self.czxid => {
-                Err(Error::Mismatch(format!("{} was begun anew", self.path)))
+                Err(ErrorKind::Mismatch(format!("{} was begun anew", self.path)).into())
             }
             Some(_) => Ok(()),
         }
@@ -158,19 +158,20 @@ impl<Z: ZooKeeper> TransactionRecord<Z> {
     ///
     /// # Errors
     ///
-    /// [`Error::Mismatch`] if it is of another transaction, or of another client.
+    /// [`Error::is_mismatch`] if it is of another transaction, or of another client.
     pub(super) fn is_part(&self, stat: &Stat) -> Result<(), Error> {
         if stat.czxid == self.czxid {
             return Ok(());
         }
-        Err(Error::Mismatch(format!("{} was begun anew, or a part of it was made anew", self.path)))
+        Err(ErrorKind::Mismatch(format!("{} was begun anew, or a part of it was made anew", self.path))
+            .into())
     }
 
     /// Step 6: whether the list of znodes has a decision. Before that no participant deletes a znode.
     ///
     /// # Errors
     ///
-    /// [`Error::Mismatch`] if a znode is missing without a decision, or for the list of another transaction.
+    /// [`Error::is_mismatch`] if a znode is missing without a decision, or for the list of another transaction.
     pub(super) fn is_decided(&self, list: &Listing) -> Result<bool, Error> {
         self.is_this(Some(list.stat))?;
         let names: BTreeSet<&str> = list.names.iter().map(String::as_str).collect();
@@ -185,7 +186,7 @@ impl<Z: ZooKeeper> TransactionRecord<Z> {
     }
 
     fn is_not_whole(&self) -> Error {
-        Error::Mismatch(format!("a part of {} is gone, and nothing is decided", self.path))
+        ErrorKind::Mismatch(format!("a part of {} is gone, and nothing is decided", self.path)).into()
     }
 
     /// Step 6: reads the decision, if there is one.
@@ -233,7 +234,7 @@ impl<Z: ZooKeeper> TransactionRecord<Z> {
                         return Ok(Decided::Already(decision));
                     }
                 }
-                Err(Error::NoNode) => return Err(Error::NoTransaction(self.path.clone())),
+                Err(e) if e.is_no_node() => return Err(ErrorKind::NoTransaction(self.path.clone()).into()),
                 Err(e) => again(&self.zk, status, e).await?,
             }
         }
@@ -255,12 +256,12 @@ impl<Z: ZooKeeper> TransactionRecord<Z> {
                 Ok(_) => return Ok(Some(decision)),
                 // An applied proposal makes the retry find its own record.
                 Err(e) if e.is_transient() => doubt.again(&self.zk, status, e).await?,
-                Err(Error::Multi { cause, .. }) => match *cause {
+                Err(Error { kind: ErrorKind::Multi { cause, .. }, .. }) => match *cause {
                     // Another decision came first, and counts.
-                    Error::NodeExists | Error::NoNode => {
+                    Error { kind: ErrorKind::NodeExists | ErrorKind::NoNode, .. } => {
                         return self.look_for_good().await.map(Some).map_err(|e| doubt.about(e));
                     }
-                    Error::BadVersion => return Ok(None),
+                    Error { kind: ErrorKind::BadVersion, .. } => return Ok(None),
                     cause => return Err(doubt.about(cause)),
                 },
                 Err(e) => return Err(doubt.about(without_index(e))),

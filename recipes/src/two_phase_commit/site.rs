@@ -8,7 +8,7 @@ use crate::observe::operation;
 use crate::parts::retry::{Doubt, again, connected, until_answered};
 use crate::parts::select::first;
 use crate::zk::duty::{answered, settle};
-use crate::zk::{Armed, CreateMode, Duty, Error, Op, OpResult, ZooKeeper};
+use crate::zk::{Armed, CreateMode, Duty, Error, ErrorKind, Op, OpResult, ZooKeeper};
 use futures_util::FutureExt;
 use futures_util::future::Either;
 use std::future::Future;
@@ -54,7 +54,7 @@ impl<Z: ZooKeeper> Site<Z> {
         let others = [record::site_path(path, site), record::tally_path(path)];
         let found = record::read(zk, path, &others, true).await?;
         if !found.record.sites.iter().any(|name| name == site) {
-            return Err(Error::NotAParticipant(site.to_owned()));
+            return Err(ErrorKind::NotAParticipant(site.to_owned()).into());
         }
         let learned = match found.watch {
             Some(watch) => Learned::new(None, Some(watch.shared())),
@@ -117,14 +117,16 @@ impl<Z: ZooKeeper> Site<Z> {
                 Ok(_) => break,
                 Err(e) if e.is_transient() => again(zk, status, e).await?,
                 // An earlier session of this site has voted, or finished.
-                Err(Error::Multi { index: 0, cause })
-                    if matches!(*cause, Error::BadVersion | Error::NoNode) =>
+                Err(Error { kind: ErrorKind::Multi { index: 0, cause }, .. })
+                    if matches!(cause.kind, ErrorKind::BadVersion | ErrorKind::NoNode) =>
                 {
                     armed.take().into_iter().for_each(Armed::done);
                     self.cast = self.standing().await?;
                     return Ok(());
                 }
-                Err(Error::Multi { cause, .. }) if *cause == Error::NodeExists => {
+                Err(Error { kind: ErrorKind::Multi { cause, .. }, .. })
+                    if *cause == ErrorKind::NodeExists =>
+                {
                     // Ours, after a lost reply, or that of a former session: wait until that is gone.
                     match zk.get_watch(&path).await {
                         Ok((found, _)) if found.data == guid.as_bytes() => break,
@@ -135,7 +137,7 @@ impl<Z: ZooKeeper> Site<Z> {
                                 Either::Right(gone) => drop(gone?),
                             }
                         }
-                        Err(Error::NoNode) => {}
+                        Err(e) if e.is_no_node() => {}
                         Err(e) => again(zk, status, e).await?,
                     }
                 }
@@ -157,11 +159,13 @@ impl<Z: ZooKeeper> Site<Z> {
             match settled.and(own.await) {
                 Ok(own) => {
                     record.is_part(&own.stat)?;
-                    let why =
-                        || Error::Mismatch(format!("somebody else has written to {}", record.site(site)));
+                    let why = || {
+                        ErrorKind::Mismatch(format!("somebody else has written to {}", record.site(site)))
+                            .into()
+                    };
                     return Vote::read(&own.data)?.ok_or_else(why).map(Some);
                 }
-                Err(Error::NoNode) => {
+                Err(e) if e.is_no_node() => {
                     learned.learn(record.look_for_good().await?);
                     return Ok(None);
                 }
@@ -184,7 +188,7 @@ impl<Z: ZooKeeper> Site<Z> {
     ///
     /// # Errors
     ///
-    /// [`Error::AlreadyVoted`]: an earlier session of this site has cast the other vote. [`Error::NoTransaction`];
+    /// [`Error::is_already_voted`]: an earlier session of this site has cast the other vote. [`Error::is_no_transaction`];
     /// [`Error::is_mismatch`]: another client has deleted a part of it, or has begun another transaction on
     /// the path after this one was [forgotten](super::Coordinator::forget), which may have got the vote;
     /// [`Error::is_session_over`]; [`Error::is_denied`].
@@ -197,7 +201,11 @@ impl<Z: ZooKeeper> Site<Z> {
         let mut doubt = Doubt::default();
         loop {
             if let Some(cast) = self.cast {
-                return if cast == vote { Ok(Voted::new(self.voter)) } else { Err(Error::AlreadyVoted) };
+                return if cast == vote {
+                    Ok(Voted::new(self.voter))
+                } else {
+                    Err(ErrorKind::AlreadyVoted.into())
+                };
             }
             if self.voter.learned.decision().is_some() {
                 return Ok(Voted::new(self.voter));
@@ -218,20 +226,28 @@ impl<Z: ZooKeeper> Site<Z> {
                 }
                 // An applied vote makes the retry find its own version.
                 Err(e) if e.is_transient() => doubt.again(&record.zk, status, e).await?,
-                Err(Error::Multi { index: 0, cause })
-                    if matches!(*cause, Error::BadVersion | Error::NoNode) =>
+                Err(Error { kind: ErrorKind::Multi { index: 0, cause }, .. })
+                    if matches!(cause.kind, ErrorKind::BadVersion | ErrorKind::NoNode) =>
                 {
                     self.cast = self.standing().await.map_err(|e| doubt.about(e))?;
                 }
-                Err(Error::Multi { index: 1, cause }) if *cause == Error::BadVersion && decides.is_none() => {
+                Err(Error { kind: ErrorKind::Multi { index: 1, cause }, .. })
+                    if *cause == ErrorKind::BadVersion && decides.is_none() =>
+                {
                     self.count().await.map_err(|e| doubt.about(e))?;
                 }
-                Err(Error::Multi { cause, .. }) if matches!(*cause, Error::NodeExists | Error::NoNode) => {
+                Err(Error { kind: ErrorKind::Multi { cause, .. }, .. })
+                    if matches!(cause.kind, ErrorKind::NodeExists | ErrorKind::NoNode) =>
+                {
                     // The transaction is decided, or a site that knows the decision has finished.
                     learned.learn(record.look_for_good().await.map_err(|e| doubt.about(e))?);
                 }
-                Err(Error::Multi { cause, .. }) if *cause == Error::BadVersion => {
-                    return Err(Error::Mismatch(format!("the tally of {} is not ours", record.path)));
+                Err(Error { kind: ErrorKind::Multi { cause, .. }, .. })
+                    if *cause == ErrorKind::BadVersion =>
+                {
+                    return Err(
+                        ErrorKind::Mismatch(format!("the tally of {} is not ours", record.path)).into()
+                    );
                 }
                 Err(e) => return Err(doubt.about(without_index(e))),
             }
@@ -264,7 +280,7 @@ impl<Z: ZooKeeper> Site<Z> {
             return Ok((vec![own, count(Some(self.tally))], None));
         }
         if self.tally > others {
-            return Err(Error::Mismatch(format!("the tally of {} is not ours", record.path)));
+            return Err(ErrorKind::Mismatch(format!("the tally of {} is not ours", record.path)).into());
         }
         // The last vote decides.
         let mut ops = vec![own];
@@ -325,7 +341,7 @@ impl<Z: ZooKeeper> Voted<Z> {
     ///
     /// # Errors
     ///
-    /// [`Error::is_session_over`]: open the site again with another handle. [`Error::NoTransaction`];
+    /// [`Error::is_session_over`]: open the site again with another handle. [`Error::is_no_transaction`];
     /// [`Error::is_mismatch`]: another client has deleted the transaction, or a part of it, before a decision.
     /// [`Error::is_denied`].
     pub async fn decision(&self) -> Result<Decision, Error> {
@@ -396,7 +412,7 @@ impl<Z: ZooKeeper> Voted<Z> {
     ///
     /// # Errors
     ///
-    /// [`Error::is_bad_input`]: the site has not learned the decision; nothing was sent. [`Error::NotEmpty`]: another
+    /// [`Error::is_bad_input`]: the site has not learned the decision; nothing was sent. [`Error::is_not_empty`]: another
     /// client has created znodes below the site's own. [`Error::is_session_over`]; [`Error::is_denied`].
     pub async fn finish(self) -> Result<(), Error> {
         let (zk, path) = (self.voter.record.zk.clone(), self.voter.record.path.clone());
@@ -405,7 +421,9 @@ impl<Z: ZooKeeper> Voted<Z> {
 
     async fn leave(mut self) -> Result<(), Error> {
         if self.voter.learned.decision().is_none() {
-            return Err(Error::BadInput("a site that does not know the decision cannot finish".into()));
+            return Err(
+                ErrorKind::BadInput("a site that does not know the decision cannot finish".into()).into()
+            );
         }
         let Voter { record, site, .. } = &self.voter;
         let TransactionRecord { zk, path, .. } = record;
@@ -434,7 +452,7 @@ impl<Z: ZooKeeper> Voted<Z> {
                     stat.await.map(|stat| stat.map_or(0, |stat| stat.num_children))
                 }
                 // Gone already, after a lost reply, by an earlier session, or with it: then the rest.
-                Err(Error::Multi { index, cause }) if *cause == Error::NoNode => {
+                Err(Error { kind: ErrorKind::Multi { index, cause }, .. }) if *cause == ErrorKind::NoNode => {
                     own.remove(index);
                     continue;
                 }
@@ -456,7 +474,7 @@ impl<Z: ZooKeeper> Voted<Z> {
                     return Err(if is_again || has_left { refused.while_in_doubt() } else { refused });
                 }
                 // Another site was the last.
-                Ok(_) | Err(Error::Multi { .. }) => break,
+                Ok(_) | Err(Error { kind: ErrorKind::Multi { .. }, .. }) => break,
                 Err(e) => return Err(e),
             }
         }

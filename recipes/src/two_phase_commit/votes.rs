@@ -97,7 +97,7 @@ impl<Z: ZooKeeper> Votes<Z> {
                 Ok((vote, watch)) => {
                     Vote::read(&vote.data)?.map_or_else(|| Known::Missing(watch.shared()), Known::Cast)
                 }
-                Err(Error::NoNode) => Known::Done,
+                Err(e) if e.is_no_node() => Known::Done,
                 Err(e) => return Err(e),
             };
             self.learns(at, found, |known| matches!(known, Known::Nothing));

@@ -51,6 +51,26 @@ pub const TTL_FLAGS: [i32; 2] = [5, 6];
 /// The state that notifications carry (`KeeperState.SyncConnected`).
 pub const SYNC_CONNECTED: i32 = 3;
 
+/// ZooKeeper's name of an operation that a client asks for; those that add a stat to the answer go by the older name.
+pub fn name_of(op: i32) -> &'static str {
+    match op {
+        CREATE | CREATE_2 => "create",
+        CREATE_CONTAINER => "createContainer",
+        DELETE => "delete",
+        EXISTS => "exists",
+        GET_DATA => "getData",
+        SET_DATA => "setData",
+        GET_CHILDREN | GET_CHILDREN_2 => "getChildren",
+        SYNC => "sync",
+        CHECK => "check",
+        MULTI => "multi",
+        MULTI_READ => "multiRead",
+        ADD_WATCH => "addWatch",
+        CLOSE_SESSION => "closeSession",
+        _ => "request",
+    }
+}
+
 /// The number of a mode on the wire.
 pub fn flags_of(mode: CreateMode) -> i32 {
     match mode {

@@ -3,7 +3,7 @@
 //! The table is `KeeperException.Code` of ZooKeeper 3.9. A later version may send a code that is not in it: see
 //! [`Error::from_code_number`].
 
-use super::{Error, Over};
+use super::{Error, ErrorKind, Over};
 
 macro_rules! codes {
     ($($(#[$doc:meta])+ $code:ident = $number:literal, $name:literal;)+) => {
@@ -124,28 +124,30 @@ impl std::fmt::Display for Code {
 impl From<Code> for Error {
     fn from(code: Code) -> Self {
         match code {
-            Code::NoNode => Error::NoNode,
-            Code::NodeExists => Error::NodeExists,
-            Code::BadVersion => Error::BadVersion,
-            Code::NotEmpty => Error::NotEmpty,
-            Code::NoChildrenForEphemerals => Error::NoChildrenForEphemerals,
-            Code::NoAuth => Error::NoAuth,
-            Code::InvalidAcl => Error::InvalidAcl,
-            Code::BadArguments => Error::BadInput("refused by the server".to_owned()),
-            Code::Unimplemented | Code::ReconfigDisabled => Error::Unimplemented,
-            Code::SessionExpired => Error::SessionOver(Over::Expired),
-            Code::AuthFailed | Code::SessionClosedRequireSaslAuth => Error::SessionOver(Over::AuthFailed),
+            Code::NoNode => ErrorKind::NoNode.into(),
+            Code::NodeExists => ErrorKind::NodeExists.into(),
+            Code::BadVersion => ErrorKind::BadVersion.into(),
+            Code::NotEmpty => ErrorKind::NotEmpty.into(),
+            Code::NoChildrenForEphemerals => ErrorKind::NoChildrenForEphemerals.into(),
+            Code::NoAuth => ErrorKind::NoAuth.into(),
+            Code::InvalidAcl => ErrorKind::InvalidAcl.into(),
+            Code::BadArguments => ErrorKind::BadInput("refused by the server".to_owned()).into(),
+            Code::Unimplemented | Code::ReconfigDisabled => ErrorKind::Unimplemented.into(),
+            Code::SessionExpired => ErrorKind::SessionOver(Over::Expired).into(),
+            Code::AuthFailed | Code::SessionClosedRequireSaslAuth => {
+                ErrorKind::SessionOver(Over::AuthFailed).into()
+            }
             // The session machine leaves the server, so later replies are lost, too: see `SessionError::NotHere`. A server
             // hangs up instead of answering with the former (`FinalRequestProcessor`, ZOOKEEPER-710), except in the results
             // of a transaction that a follower has passed on.
-            Code::SessionMoved | Code::UnknownSession => Error::ConnectionLoss,
+            Code::SessionMoved | Code::UnknownSession => ErrorKind::ConnectionLoss.into(),
             Code::NewConfigNoQuorum
             | Code::ReconfigInProgress
             | Code::NotReadOnly
             | Code::EphemeralOnLocalSession
             | Code::NoWatcher
             | Code::QuotaExceeded
-            | Code::ThrottledOp => Error::Refused(code),
+            | Code::ThrottledOp => ErrorKind::Refused(code).into(),
             // A server can fail between applying a write and writing the reply. `ConnectionLoss` and the time-outs are
             // clients' own codes: from a server they say nothing.
             Code::SystemError
@@ -156,7 +158,7 @@ impl From<Code> for Error {
             | Code::OperationTimeout
             | Code::ApiError
             | Code::InvalidCallback
-            | Code::RequestTimeout => Error::Unexpected(format!("the server answers {code}")),
+            | Code::RequestTimeout => ErrorKind::Unexpected(format!("the server answers {code}")).into(),
         }
     }
 }
@@ -168,7 +170,7 @@ impl Error {
     pub fn from_code_number(number: i32) -> Error {
         match Code::from_number(number) {
             Some(code) => code.into(),
-            None => Error::Unexpected(format!("the server answers error {number}")),
+            None => ErrorKind::Unexpected(format!("the server answers error {number}")).into(),
         }
     }
 }

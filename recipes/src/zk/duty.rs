@@ -13,7 +13,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use super::backoff::back_off;
-use super::{Data, Error, Listing, Op, OpResult, Stat, Status, ZooKeeper, path};
+use super::{Data, Error, ErrorKind, Listing, Op, OpResult, Stat, Status, ZooKeeper, path};
 
 /// A clean-up: the znodes that must not be leaked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -230,10 +230,10 @@ pub fn discharge<Z: ZooKeeper>(zk: &Z, duty: Duty) -> impl Future<Output = ()> +
                 };
                 match attempt.finish(&zk).await {
                     // The loss may be reported before the change of state: wait for that.
-                    Err(Error::ConnectionLoss) if zk.status() == seen => drop(zk.changed(seen).await),
-                    Err(Error::ConnectionLoss) => {}
+                    Err(e) if e.is_connection_loss() && zk.status() == seen => drop(zk.changed(seen).await),
+                    Err(e) if e.is_connection_loss() => {}
                     // Gone already is done.
-                    Ok(()) | Err(Error::NoNode) => break Ok(()),
+                    Ok(()) | Err(Error { kind: ErrorKind::NoNode, .. }) => break Ok(()),
                     // Only this client can do it, and other clients wait for it.
                     Err(e) if e.says_nothing_of_the_tree() => {
                         refused += 1;
@@ -338,7 +338,10 @@ where
                 let mut done = first.await;
                 for ops in others {
                     match done {
-                        Ok(_) | Err(Error::ConnectionLoss | Error::SessionOver(_)) => break,
+                        Ok(_)
+                        | Err(Error {
+                            kind: ErrorKind::ConnectionLoss | ErrorKind::SessionOver(_), ..
+                        }) => break,
                         Err(ref e) if e.says_nothing_of_the_tree() => break,
                         Err(_) => done = zk.multi(ops).await,
                     }
@@ -371,7 +374,7 @@ where
                         zk.exists(&path).await?.is_some_and(|stat| stat.ephemeral_owner == zk.session());
                     if ours {
                         match zk.delete(&path, None).await {
-                            Ok(()) | Err(Error::NoNode) => {}
+                            Ok(()) | Err(Error { kind: ErrorKind::NoNode, .. }) => {}
                             Err(e) => return Err(e),
                         }
                     }
@@ -398,7 +401,9 @@ impl Replaceable {
             let unchanged = Op::Check { path: self.gate.clone(), version: Some(version) };
             let delete = Op::Delete { path: self.path.clone(), version: None };
             match zk.multi(vec![unchanged, delete]).await {
-                Err(Error::Multi { index: 0, cause }) if *cause == Error::BadVersion => {
+                Err(Error { kind: ErrorKind::Multi { index: 0, cause }, .. })
+                    if *cause == ErrorKind::BadVersion =>
+                {
                     let (asking, getting) = (zk.exists(&self.gate), zk.get(&self.path));
                     (gate, found) = (asking.await?, getting.await);
                 }
@@ -416,8 +421,14 @@ pub(crate) async fn answered<S: Future<Output = Result<Vec<OpResult>, Error>>>(
     match settle {
         Some(settle) => match settle.await {
             Err(
-                e
-                @ (Error::ConnectionLoss | Error::SessionOver(_) | Error::Refused(_) | Error::Unexpected(_)),
+                e @ Error {
+                    kind:
+                        ErrorKind::ConnectionLoss
+                        | ErrorKind::SessionOver(_)
+                        | ErrorKind::Refused(_)
+                        | ErrorKind::Unexpected(_),
+                    ..
+                },
             ) => Err(e),
             _ => Ok(()),
         },

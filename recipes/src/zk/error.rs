@@ -1,136 +1,48 @@
-//! The error type. Callers use its methods instead of matching variants.
+//! The error type. Callers use its methods instead of matching kinds.
+//!
+//! An error is a [kind](ErrorKind), and what it happened to: the operation, the path, the error below. A request that
+//! succeeds allocates nothing for it.
 
-use super::Code;
+mod kind;
+mod questions;
 
-/// The reason why a request or a recipe failed.
+use std::fmt;
+use std::sync::Arc;
+
+pub use kind::{ErrorKind, Over};
+
+/// An error below this one.
+type Source = Arc<dyn std::error::Error + Send + Sync>;
+
+/// The reason why a request or a recipe failed, and the operation and the path that it failed on.
 ///
 /// A write has three outcomes: applied, refused, or *unknown*. Unknown never means refused:
 /// [`is_outcome_unknown`](Self::is_outcome_unknown) tells.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// The znode, or its parent, does not exist.
-    #[error("no such znode")]
-    NoNode,
-    /// A znode of that name exists.
-    #[error("the znode exists already")]
-    NodeExists,
-    /// The data have another version.
-    #[error("the znode has another version")]
-    BadVersion,
-    /// The znode has children.
-    #[error("the znode has children")]
-    NotEmpty,
-    /// Ephemerals cannot have children.
-    #[error("an ephemeral znode cannot have children")]
-    NoChildrenForEphemerals,
-    /// The access list forbids it.
-    #[error("access denied")]
-    NoAuth,
-    /// The access list itself is not valid.
-    #[error("invalid access list")]
-    InvalidAcl,
-    /// The server has no such operation, or it is switched off.
-    #[error("the server does not offer this operation")]
-    Unimplemented,
-    /// The server refused it for a reason of its own (its load, a quota, read-only mode): certainly not applied.
-    #[error("the server refused: {0}")]
-    Refused(Code),
-    /// The session's ephemerals would take more bytes than its client allows, in the transaction with which the ensemble ends
-    /// the session: see `Options::max_ephemeral_bytes` of the client. Nothing was sent.
-    #[error(
-        "the session is full: its ephemerals would take {bytes} bytes in the transaction that ends it, and {limit} are allowed, \
-         since a server cannot read again what is longer"
-    )]
-    SessionFull {
-        /// The bytes that they would take.
-        bytes: usize,
-        /// The limit.
-        limit: usize,
-    },
-    /// No server accepted a session in time.
-    #[error("no server could be reached")]
-    Unreachable,
-    /// The connection was lost before the answer came.
-    #[error("connection lost before the answer came: whether the request was applied is unknown")]
-    ConnectionLoss,
-    /// The session has ended.
-    #[error("the session is over ({0})")]
-    SessionOver(Over),
-    /// Refused before anything was sent.
-    #[error("bad input: {0}")]
-    BadInput(String),
-    /// A transaction was refused for what one of its operations asks: nothing of it was applied.
-    #[error("operation {index} of the transaction was refused: {cause}")]
-    Multi {
-        /// The first operation that failed, counted from 0.
-        index: usize,
-        /// Why it failed.
-        cause: Box<Error>,
-    },
-    /// The caller's time limit is over.
-    #[error("the time limit is over")]
-    TimedOut,
-    /// Another client deleted the znode that stood for this operation.
-    #[error("own znode {0} was deleted by somebody else")]
-    Removed(String),
-    /// The server answered with something the client does not understand.
-    #[error("unexpected answer: {0}")]
-    Unexpected(String),
-    /// The znodes are configured for something else: another size, another mode, another recipe.
-    #[error("it is set up otherwise: {0}")]
-    Mismatch(String),
-    /// Another client owns the name.
-    #[error("{0} belongs to somebody else")]
-    Taken(String),
-    /// Another client has written in between.
-    #[error("somebody else has written in between")]
-    Conflict,
-    /// The owner was asked to release, and has released.
-    #[error("asked to give up")]
-    Revoked,
-    /// The claim is lost: the item was delivered to another client.
-    #[error("the claim is lost")]
-    ClaimLost,
-    /// A sequence counter of ZooKeeper has run out.
-    #[error("{0} has run out of numbers")]
-    Exhausted(String),
-    /// The barrier has opened without this participant.
-    #[error("too late: it has begun without this participant")]
-    Late,
-    /// There is no such transaction.
-    #[error("there is no transaction {0}")]
-    NoTransaction(String),
-    /// The transaction does not name this site.
-    #[error("{0} does not take part")]
-    NotAParticipant(String),
-    /// The other vote was cast before.
-    #[error("the other vote was cast before")]
-    AlreadyVoted,
-    /// This handle has joined under that name already.
-    #[error("{0} has joined already")]
-    AlreadyJoined(String),
+///
+/// Two errors are equal if their kinds are, whatever they happened to; an error can be compared with a kind.
+///
+/// ```
+/// use zk_recipes::zk::{Error, ErrorKind};
+///
+/// let error = Error::from(ErrorKind::NoNode).at("getData", "/a/b");
+/// assert!(error.is_no_node());
+/// assert_eq!(error, ErrorKind::NoNode);
+/// assert_eq!((error.operation(), error.path()), (Some("getData"), Some("/a/b")));
+/// assert_eq!(error.to_string(), "no such znode: getData /a/b");
+/// ```
+#[derive(Clone)]
+pub struct Error {
+    pub(crate) kind: ErrorKind,
+    /// None where nothing is known: the error fits into a register's worth of words, and is cheap to hand on.
+    about: Option<Box<About>>,
 }
 
-/// The reason why a session is over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Over {
-    /// The ensemble expired it: it had not heard from the client for the session timeout.
-    Expired,
-    /// This client closed it.
-    Closed,
-    /// The ensemble refused the client's credentials, or wants some and got none.
-    AuthFailed,
-}
-
-impl std::fmt::Display for Over {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Over::Expired => "expired",
-            Over::Closed => "closed",
-            Over::AuthFailed => "authentication failed",
-        })
-    }
+/// What an error happened to.
+#[derive(Clone, Debug, Default)]
+struct About {
+    operation: Option<&'static str>,
+    path: Option<String>,
+    source: Option<Source>,
 }
 
 impl Error {
@@ -140,121 +52,189 @@ impl Error {
     /// A server checks the session for every operation (`PrepRequestProcessor.pRequest2Txn`), and reports its expiry as the
     /// refusal of the first one. That is an error of the session, not of the operation.
     #[must_use]
-    pub fn multi(index: usize, cause: Error) -> Error {
-        match cause {
-            Error::SessionOver(_) | Error::ConnectionLoss => cause,
-            cause => Error::Multi { index, cause: Box::new(cause) },
+    pub fn multi(index: usize, cause: impl Into<Error>) -> Error {
+        let cause = cause.into();
+        match cause.kind {
+            ErrorKind::SessionOver(_) | ErrorKind::ConnectionLoss => cause,
+            _ => ErrorKind::Multi { index, cause: Box::new(cause) }.into(),
         }
     }
 
-    /// Whether the request may or may not have been applied.
-    pub fn is_outcome_unknown(&self) -> bool {
-        matches!(self, Error::ConnectionLoss | Error::SessionOver(_) | Error::Unexpected(_))
+    /// Adds the operation and the path that the error happened to, unless they are known: the innermost request is the one
+    /// that failed. For implementations of [`ZooKeeper`](super::ZooKeeper).
+    ///
+    /// The operation has ZooKeeper's name or that of the trait's method, the path is the caller's, without a chroot.
+    #[must_use]
+    pub fn at(mut self, operation: &'static str, path: impl Into<String>) -> Error {
+        if self.operation().is_none() {
+            self = self.during(operation);
+            self.about.get_or_insert_default().path = Some(path.into());
+        }
+        self
     }
 
-    /// Whether the server refused the request for a transient reason, such as its load: the request was certainly not
-    /// applied, and may be retried after a backoff.
-    pub fn is_retryable_refusal(&self) -> bool {
-        match self {
-            Error::Refused(code) => code.is_passing(),
-            Error::Multi { cause, .. } => cause.is_retryable_refusal(),
-            _ => false,
+    /// As [`at`](Self::at), of an operation that names no path.
+    #[must_use]
+    pub fn during(mut self, operation: &'static str) -> Error {
+        if self.operation().is_none() {
+            self.about.get_or_insert_default().operation = Some(operation);
+        }
+        self
+    }
+
+    /// Adds the error below this one.
+    #[must_use]
+    pub fn caused_by(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Error {
+        self.about.get_or_insert_default().source = Some(Arc::new(source));
+        self
+    }
+
+    /// What went wrong, for code that hands on every kind. The methods `is_…` answer what callers ask.
+    #[must_use]
+    pub fn kind(&self) -> &ErrorKind {
+        &self.kind
+    }
+
+    /// The operation that failed, by ZooKeeper's name of the request or by that of the recipe's method: `getData`, `acquire`.
+    /// Of a refused transaction, the refused operation's.
+    #[must_use]
+    pub fn operation(&self) -> Option<&'static str> {
+        match self.refused_operation() {
+            Some((_, refused)) => refused.operation(),
+            None => self.about.as_ref()?.operation,
         }
     }
 
-    /// Whether the request may be retried while the session lives: the connection was lost, or the server refused it for a
-    /// transient reason. [`is_outcome_unknown`](Self::is_outcome_unknown) tells whether it may have been applied.
-    pub fn is_transient(&self) -> bool {
-        matches!(self, Error::ConnectionLoss) || self.is_retryable_refusal()
-    }
-
-    /// Whether the request failed for a reason in the server, in a quota or in an access list, and not in the tree: a
-    /// clean-up that only this client can do is retried then.
-    pub(crate) fn says_nothing_of_the_tree(&self) -> bool {
-        match self {
-            Error::Refused(_) | Error::NoAuth | Error::Unexpected(_) | Error::SessionFull { .. } => true,
-            Error::Multi { cause, .. } => cause.says_nothing_of_the_tree(),
-            _ => false,
+    /// The path that the operation was to read or write, as the caller named it: without the chroot. Of a refused
+    /// transaction the refused operation's; of a transaction that failed as a whole, and of a read of many znodes, the first
+    /// one.
+    #[must_use]
+    pub fn path(&self) -> Option<&str> {
+        match self.refused_operation() {
+            Some((_, refused)) => refused.path(),
+            None => self.about.as_ref()?.path.as_deref(),
         }
     }
+}
 
-    /// Maps the error of a read that should settle a lost reply: the outcome of the write stays unknown, which a refusal
-    /// would deny.
-    pub(crate) fn while_in_doubt(self) -> Error {
-        if self.says_nothing_of_the_tree() { Error::ConnectionLoss } else { self }
+impl From<ErrorKind> for Error {
+    fn from(kind: ErrorKind) -> Error {
+        Error { kind, about: None }
     }
+}
 
-    /// Whether the session owns as many ephemerals as its client allows: nothing was sent, and another session has room.
-    pub fn is_session_full(&self) -> bool {
-        matches!(self, Error::SessionFull { .. })
+impl PartialEq for Error {
+    fn eq(&self, other: &Error) -> bool {
+        self.kind == other.kind
     }
+}
 
-    /// Whether the session has ended, so that the handle is unusable.
-    pub fn is_session_over(&self) -> bool {
-        matches!(self, Error::SessionOver(_))
+impl Eq for Error {}
+
+impl PartialEq<ErrorKind> for Error {
+    fn eq(&self, other: &ErrorKind) -> bool {
+        self.kind == *other
     }
+}
 
-    /// Whether the ensemble refused this client's credentials. The session, if there was one, has ended by that.
-    pub fn is_auth_failed(&self) -> bool {
-        matches!(self, Error::SessionOver(Over::AuthFailed))
+impl PartialEq<Error> for ErrorKind {
+    fn eq(&self, other: &Error) -> bool {
+        *self == other.kind
     }
+}
 
-    /// Whether the call was refused before anything was sent.
-    pub fn is_bad_input(&self) -> bool {
-        matches!(self, Error::BadInput(_))
-    }
-
-    /// Whether the caller's own limit ended the call.
-    pub fn is_timed_out(&self) -> bool {
-        matches!(self, Error::TimedOut)
-    }
-
-    /// Whether another client deleted the znode that stood for the operation.
-    pub fn is_removed(&self) -> bool {
-        matches!(self, Error::Removed(_))
-    }
-
-    /// Whether the znodes are configured for something else.
-    pub fn is_mismatch(&self) -> bool {
-        matches!(self, Error::Mismatch(_))
-    }
-
-    /// Whether another client has the name.
-    pub fn is_taken(&self) -> bool {
-        matches!(self, Error::Taken(_))
-    }
-
-    /// Whether another client has written in between.
-    pub fn is_conflict(&self) -> bool {
-        matches!(self, Error::Conflict)
-    }
-
-    /// Whether the owner was asked to release.
-    pub fn is_revoked(&self) -> bool {
-        matches!(self, Error::Revoked)
-    }
-
-    /// Whether an access list denied the request, or is invalid itself.
-    pub fn is_denied(&self) -> bool {
-        match self {
-            Error::NoAuth | Error::InvalidAcl => true,
-            Error::Multi { cause, .. } => cause.is_denied(),
-            _ => false,
+/// The kind's sentence, the operation and the path.
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.kind.fmt(f)?;
+        let Some(about) = &self.about else { return Ok(()) };
+        match (about.operation, &about.path) {
+            (Some(operation), Some(path)) => write!(f, ": {operation} {}", Shortened(path)),
+            (Some(operation), None) => write!(f, ": {operation}"),
+            (None, _) => Ok(()),
         }
+    }
+}
+
+/// A path in a sentence: the end of a very long one is left out.
+struct Shortened<'a>(&'a str);
+
+impl Shortened<'_> {
+    const MAX_BYTES: usize = 1024;
+}
+
+impl fmt::Display for Shortened<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let end = self.0.floor_char_boundary(Self::MAX_BYTES);
+        f.write_str(&self.0[..end])?;
+        if end < self.0.len() { write!(f, "... ({} bytes)", self.0.len()) } else { Ok(()) }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(about) = &self.about else { return write!(f, "Error({:?})", self.kind) };
+        let About { operation, path, source } = &**about;
+        let mut out = f.debug_struct("Error");
+        out.field("kind", &self.kind).field("operation", operation).field("path", path);
+        source.iter().for_each(|source| _ = out.field("source", source));
+        out.finish()
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        if let ErrorKind::Multi { cause, .. } = &self.kind {
+            return Some(cause);
+        }
+        Some(&**self.about.as_ref()?.source.as_ref()?)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::error::Error as _;
 
     #[test]
     fn no_operation_is_refused_for_the_sessions_sake() {
-        let expired = Error::multi(0, Error::SessionOver(Over::Expired));
+        let expired = Error::multi(0, ErrorKind::SessionOver(Over::Expired));
         assert!(expired.is_session_over() && expired.is_outcome_unknown(), "{expired}");
-        assert!(Error::multi(1, Error::ConnectionLoss).is_outcome_unknown());
-        let refused = Error::multi(2, Error::BadVersion);
-        assert_eq!(refused, Error::Multi { index: 2, cause: Box::new(Error::BadVersion) });
+        assert!(Error::multi(1, ErrorKind::ConnectionLoss).is_outcome_unknown());
+        let refused = Error::multi(2, ErrorKind::BadVersion);
+        assert_eq!(refused.refused_operation(), Some((2, &ErrorKind::BadVersion.into())));
         assert!(!refused.is_outcome_unknown());
+    }
+
+    #[test]
+    fn an_error_says_what_it_happened_to() {
+        let shown = |error: Error| error.to_string();
+        assert_eq!(shown(ErrorKind::NoAuth.into()), "access denied");
+        assert_eq!(shown(Error::from(ErrorKind::NoAuth).at("create", "/a")), "access denied: create /a");
+        let inner = Error::from(ErrorKind::NoNode).at("delete", "/a/b");
+        assert_eq!(shown(inner.clone().at("acquire", "/a")), "no such znode: delete /a/b");
+        let multi = Error::multi(2, inner).at("multi", "/c");
+        assert_eq!((multi.operation(), multi.path()), (Some("delete"), Some("/a/b")));
+        assert_eq!(
+            multi.to_string(),
+            "operation 2 of the transaction was refused: no such znode: delete /a/b"
+        );
+    }
+
+    #[test]
+    fn an_error_has_the_one_below_as_its_source() {
+        let io = std::io::Error::from(std::io::ErrorKind::ConnectionRefused);
+        let error = Error::from(ErrorKind::Unreachable).caused_by(io);
+        assert_eq!(error.source().map(ToString::to_string).as_deref(), Some("connection refused"));
+        let multi = Error::multi(1, ErrorKind::NotEmpty);
+        assert_eq!(multi.source().map(ToString::to_string).as_deref(), Some("the znode has children"));
+        assert!(Error::from(ErrorKind::Late).source().is_none());
+    }
+
+    #[test]
+    fn errors_are_equal_by_their_kinds() {
+        let here = Error::from(ErrorKind::NoNode).at("getData", "/here");
+        assert_eq!(here, Error::from(ErrorKind::NoNode).at("delete", "/there"));
+        assert!(here == ErrorKind::NoNode && ErrorKind::NoNode == here && here != ErrorKind::NodeExists);
     }
 }

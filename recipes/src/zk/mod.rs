@@ -29,7 +29,7 @@ use futures_util::Stream;
 
 pub use code::Code;
 pub use duty::{Armed, Discharge, Duty, DutyId, Reserved};
-pub use error::{Error, Over};
+pub use error::{Error, ErrorKind, Over};
 pub use types::{
     CreateMode, Created, Data, Event, EventKind, Guid, Listing, Op, OpResult, SessionId, Stat, State, Status,
     Time, TreeEvent,
@@ -52,7 +52,7 @@ impl<T, F: Future<Output = Result<T, Error>> + Send> InFlight<T> for F {}
 ///   one handle reach the server in call order. Several calls in a row without waiting are one *flight*: they cost one
 ///   round trip, and a read sees the writes before it in its flight.
 /// * **Reply order.** Replies come in request order. A request caught by a disconnect fails with
-///   [`Error::ConnectionLoss`]: whether it was applied is unknown, and the client never sends it again.
+///   [`Error::is_connection_loss`]: whether it was applied is unknown, and the client never sends it again.
 /// * **Servers lag.** A write is answered when the server that this session is connected with has applied it. Another
 ///   session may be connected with another server: it certainly reads the write after a write of its own, or after a
 ///   [`sync`](Self::sync) unless its server is the leader.
@@ -71,7 +71,7 @@ impl<T, F: Future<Output = Result<T, Error>> + Send> InFlight<T> for F {}
 /// # When the connection is lost
 ///
 /// Requests called while the session is [`State::Suspended`] are held back until the connection returns, or fail with
-/// [`Error::ConnectionLoss`] at the next attempt that fails. Recipes wait for [`changed`](Self::changed) instead.
+/// [`Error::is_connection_loss`] at the next attempt that fails. Recipes wait for [`changed`](Self::changed) instead.
 ///
 /// # When a server refuses a request
 ///
@@ -82,7 +82,7 @@ impl<T, F: Future<Output = Result<T, Error>> + Send> InFlight<T> for F {}
 ///
 /// # When the session is over
 ///
-/// Every pending and later request fails with [`Error::SessionOver`], every [`Watch`](Self::Watch) resolves with it, and
+/// Every pending and later request fails with [`Error::is_session_over`], every [`Watch`](Self::Watch) resolves with it, and
 /// every [`TreeWatch`](Self::TreeWatch) tells it last.
 pub trait ZooKeeper: Clone + Send + Sync + 'static {
     /// A one-shot watch, armed by the read that returned it.
@@ -100,7 +100,7 @@ pub trait ZooKeeper: Clone + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// [`Error::SessionOver`] when the session ends first.
+    /// [`Error::is_session_over`] when the session ends first.
     type Watch: Future<Output = Result<Event, Error>> + Send + Unpin + 'static;
 
     /// All changes in a tree, in order, armed by [`watch_tree`](Self::watch_tree). It ends with the session: the error is
@@ -177,7 +177,7 @@ pub trait ZooKeeper: Clone + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// [`Error::Multi`] names the first operation that was refused and why; then nothing was applied. What is wrong with the
+    /// [`Error::refused_operation`] names the first operation that was refused and why; then nothing was applied. What is wrong with the
     /// session is no operation's refusal: see [`Error::multi`].
     /// `ConnectionLoss` (all of it may be applied), `SessionOver`, `BadInput`.
     fn multi(&self, ops: Vec<Op>) -> impl InFlight<Vec<OpResult>> + use<Self>;

@@ -3,7 +3,7 @@
 //! The server applies only part of the rules to some operations, and closes the connection on a request that is too long.
 //! So this client checks first, as the Java client does (`PathUtils.validatePath`; `jute.maxbuffer`).
 
-use super::{Error, Op};
+use super::{Error, ErrorKind, Op};
 
 /// The longest request a server takes by default, header and path and data together (`jute.maxbuffer`), in bytes.
 pub const MAX_REQUEST_BYTES: usize = 0xfffff;
@@ -15,13 +15,16 @@ const CREATE_OVERHEAD_BYTES: usize = 64;
 ///
 /// # Errors
 ///
-/// [`Error::BadInput`] with one sentence.
+/// [`Error::is_bad_input`] with one sentence.
 pub fn validate(path: &str) -> Result<(), Error> {
-    let bad = |why: &str| Err(Error::BadInput(format!("path {path:?} {why}")));
+    let bad = |why: &str| Err(ErrorKind::BadInput(format!("path {path:?} {why}")).into());
     if path.len() > MAX_REQUEST_BYTES {
         // The sentence does not quote a megabyte.
         let bytes = path.len();
-        return Err(Error::BadInput(format!("a path of {bytes} bytes: a server takes {MAX_REQUEST_BYTES}")));
+        return Err(ErrorKind::BadInput(format!(
+            "a path of {bytes} bytes: a server takes {MAX_REQUEST_BYTES}"
+        ))
+        .into());
     }
     if path.is_empty() {
         return bad("is empty");
@@ -55,14 +58,14 @@ pub fn validate(path: &str) -> Result<(), Error> {
 ///
 /// # Errors
 ///
-/// [`Error::BadInput`] with one sentence.
+/// [`Error::is_bad_input`] with one sentence.
 pub fn validate_directory(path: &str) -> Result<(), Error> {
     validate(path)?;
     if path == "/" {
-        return Err(Error::BadInput("a recipe needs a directory of its own, not the root".into()));
+        return Err(ErrorKind::BadInput("a recipe needs a directory of its own, not the root".into()).into());
     }
     if path == "/zookeeper" || path.starts_with("/zookeeper/") {
-        return Err(Error::BadInput(format!("path {path:?} lies in ZooKeeper's own directory")));
+        return Err(ErrorKind::BadInput(format!("path {path:?} lies in ZooKeeper's own directory")).into());
     }
     Ok(())
 }
@@ -71,14 +74,14 @@ pub fn validate_directory(path: &str) -> Result<(), Error> {
 ///
 /// # Errors
 ///
-/// [`Error::BadInput`] with the sizes.
+/// [`Error::is_bad_input`] with the sizes.
 pub fn validate_size(path: &str, data: &[u8]) -> Result<(), Error> {
     let bytes = path.len() + data.len() + CREATE_OVERHEAD_BYTES;
     if bytes > MAX_REQUEST_BYTES {
-        return Err(Error::BadInput(format!(
+        return Err(ErrorKind::BadInput(format!(
             "{} bytes of data for {path:?} make a request of {bytes} bytes; a server takes {MAX_REQUEST_BYTES}",
             data.len()
-        )));
+        )).into());
     }
     Ok(())
 }
@@ -90,7 +93,7 @@ pub(crate) const OP_OVERHEAD_BYTES: usize = 64;
 ///
 /// # Errors
 ///
-/// [`Error::BadInput`] with the size.
+/// [`Error::is_bad_input`] with the size.
 pub fn validate_total(ops: &[Op], what: impl FnOnce() -> String) -> Result<(), Error> {
     let size = |op: &Op| match op {
         Op::Create { path, data, .. } | Op::Set { path, data, .. } => path.len() + data.len(),
@@ -99,9 +102,10 @@ pub fn validate_total(ops: &[Op], what: impl FnOnce() -> String) -> Result<(), E
     let bytes: usize = ops.iter().map(|op| size(op) + OP_OVERHEAD_BYTES).sum();
     if bytes > MAX_REQUEST_BYTES {
         let what = what();
-        return Err(Error::BadInput(format!(
+        return Err(ErrorKind::BadInput(format!(
             "{what} a request of {bytes} bytes; a server takes {MAX_REQUEST_BYTES}"
-        )));
+        ))
+        .into());
     }
     Ok(())
 }

@@ -58,7 +58,7 @@ use std::time::Duration;
 use futures_util::future::{BoxFuture, Either, select};
 use futures_util::{FutureExt, TryFutureExt};
 
-use super::{CreateMode, Created, Error, Event, EventKind, Op, Stat, Status, ZooKeeper};
+use super::{CreateMode, Created, Error, ErrorKind, Event, EventKind, Op, Stat, Status, ZooKeeper};
 
 /// The time limit of an expected event, by the implementation's own clock.
 pub const LIMIT: Duration = Duration::from_secs(20);
@@ -113,7 +113,7 @@ macro_rules! cases {
                 _ => panic!("there is no rule {name:?}"),
             }
             let closed = zk.close(LIMIT).await;
-            if !(UNDER_FAULTS.contains(&name) && closed == Err(Error::ConnectionLoss)) {
+            if !(UNDER_FAULTS.contains(&name) && closed == Err(ErrorKind::ConnectionLoss.into())) {
                 must("close", closed);
             }
         }
@@ -306,7 +306,7 @@ async fn make_ephemeral<Z: ZooKeeper>(zk: &Z, path: &str) -> Created {
 async fn ensure<Z: ZooKeeper>(zk: &Z, path: &str) {
     insist("create", || async {
         match zk.create(path, b"data", CreateMode::Persistent).await {
-            Err(Error::NodeExists) => Ok(()),
+            Err(e) if e.is_node_exists() => Ok(()),
             created => created.map(drop),
         }
     })
@@ -380,7 +380,7 @@ where
 {
     loop {
         match ask().await {
-            Err(Error::ConnectionLoss) => {}
+            Err(e) if e.is_connection_loss() => {}
             result => return must(what, result),
         }
     }
@@ -414,7 +414,7 @@ fn must<T>(what: &str, result: Result<T, Error>) -> T {
 }
 
 /// Asserts a refusal.
-fn refused<T: Debug>(what: &str, result: Result<T, Error>, expected: Error) {
+fn refused<T: Debug>(what: &str, result: Result<T, Error>, expected: ErrorKind) {
     match result {
         Err(e) if e == expected => {}
         other => panic!("{what} must be refused ({expected}), but gave {other:?}"),

@@ -139,8 +139,21 @@ pub enum Op {
 }
 
 impl Op {
+    /// The name of ZooKeeper's request.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Op::Check { .. } => "check",
+            Op::Create { mode: CreateMode::Container, .. } => "createContainer",
+            Op::Create { .. } => "create",
+            Op::Delete { .. } => "delete",
+            Op::Set { .. } => "setData",
+        }
+    }
+
     /// The path of the operation.
-    pub(crate) fn path(&self) -> &str {
+    #[must_use]
+    pub fn path(&self) -> &str {
         match self {
             Op::Check { path, .. }
             | Op::Create { path, .. }
@@ -225,7 +238,7 @@ impl Status {
     /// The error with which everything of a session that is over ends.
     pub fn over(self) -> Option<super::Error> {
         match self.state {
-            State::Over(why) => Some(super::Error::SessionOver(why)),
+            State::Over(why) => Some(super::ErrorKind::SessionOver(why).into()),
             _ => None,
         }
     }

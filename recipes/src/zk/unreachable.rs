@@ -1,4 +1,4 @@
-//! Why no server could be used: the causes of [`Error::Unreachable`](super::Error), by server.
+//! Why no server could be used: the causes of [`Error::is_unreachable`](super::Error), by server.
 
 use std::fmt;
 use std::net::SocketAddr;

@@ -9,7 +9,7 @@ use sim_zk::observer::Kind;
 use sim_zk::{Config, SimClient};
 use std::future::Future;
 use std::time::Duration;
-use zk_recipes::zk::{CreateMode, Error, ZooKeeper};
+use zk_recipes::zk::{CreateMode, Error, ErrorKind, ZooKeeper};
 use zk_recipes::{Barrier, BarrierOptions, Parents, While};
 
 const GATE: &str = "/gate";
@@ -236,7 +236,7 @@ fn parents_are_made_or_must_be_there() {
             Barrier::new(&a.zk, "/b/c/gate", options).expect("a good path")
         };
         let must_exist = deep(Parents::MustExist);
-        assert_eq!(must_exist.raise().await, Err(Error::NoNode));
+        assert_eq!(must_exist.raise().await, Err(ErrorKind::NoNode.into()));
         assert_eq!(must_exist.wait().await, Ok(()), "none stands");
         assert_eq!(must_exist.lower().await, Ok(()), "it is down");
         deep(Parents::Persistent).raise().await.expect("it is raised");
@@ -250,12 +250,12 @@ fn what_is_in_the_way_is_told() {
         let a = stage.client("a").await;
         a.makes_ephemeral("/e").await;
         let below = Barrier::new(&a.zk, "/e/gate", BarrierOptions::default()).expect("a good path");
-        assert_eq!(below.raise().await, Err(Error::NoChildrenForEphemerals));
+        assert_eq!(below.raise().await, Err(ErrorKind::NoChildrenForEphemerals.into()));
         assert_eq!(below.wait().await, Ok(()));
         let gate = barrier(&a);
         gate.raise().await.expect("it is raised");
         a.makes("/gate/child").await;
-        assert_eq!(gate.lower().await, Err(Error::NotEmpty));
+        assert_eq!(gate.lower().await, Err(ErrorKind::NotEmpty.into()));
         for path in ["", "gate", "/", "/zookeeper/gate", "/a//b", "/a/../b", "/a\u{1}"] {
             let refused = Barrier::new(&a.zk, path, BarrierOptions::default());
             assert!(refused.is_err_and(|e| e.is_bad_input()), "{path:?}");

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use zk_recipes::Parents;
 use zk_recipes::config::{Config, ConfigOptions, Update, Updates, Versioned};
-use zk_recipes::zk::{CreateMode, Error, Op, Stat, ZooKeeper};
+use zk_recipes::zk::{CreateMode, ErrorKind, Op, Stat, ZooKeeper};
 
 const PATH: &str = "/config/limits";
 
@@ -109,19 +109,19 @@ fn a_conditional_write_succeeds_exactly_if_nobody_wrote_in_between() {
         let mark = stage.mark();
         let first = one.compare_and_set(None, b"1").await.expect("nothing there");
         assert_eq!(a.sent(&stage, mark), [Kind::Create]);
-        assert_eq!(two.compare_and_set(None, b"2").await, Err(Error::Conflict));
+        assert_eq!(two.compare_and_set(None, b"2").await, Err(ErrorKind::Conflict.into()));
         let mark = stage.mark();
         let second = two.compare_and_set(Some(&first), b"2").await.expect("nobody wrote");
         assert_eq!(b.sent(&stage, mark), [Kind::Set]);
-        assert_eq!(one.compare_and_set(Some(&first), b"3").await, Err(Error::Conflict));
+        assert_eq!(one.compare_and_set(Some(&first), b"3").await, Err(ErrorKind::Conflict.into()));
         assert_eq!(one.get().await, Ok(Some(second.clone())));
         b.zk.delete(PATH, None).await.expect("deleted");
-        assert_eq!(one.compare_and_set(Some(&second), b"3").await, Err(Error::Conflict));
+        assert_eq!(one.compare_and_set(Some(&second), b"3").await, Err(ErrorKind::Conflict.into()));
         // Made again, and at the same version: this object has learned that the one before is gone.
         two.put(b"4").await.expect("written");
         let now = two.put(b"5").await.expect("written");
         let mark = stage.mark();
-        assert_eq!(one.compare_and_set(Some(&second), b"6").await, Err(Error::Conflict));
+        assert_eq!(one.compare_and_set(Some(&second), b"6").await, Err(ErrorKind::Conflict.into()));
         assert_eq!(a.sent(&stage, mark), [], "nothing is written");
         assert_eq!(one.get().await, Ok(Some(now)));
     });
@@ -157,9 +157,13 @@ fn nothing_is_written_over_another_incarnation_that_was_seen() {
                 _ => now = config.compare_and_set(Some(&theirs), b"2").await.expect("nobody wrote"),
             }
             let mark = stage.mark();
-            assert_eq!(config.compare_and_set(Some(&first), b"3").await, Err(Error::Conflict), "{way}");
+            assert_eq!(
+                config.compare_and_set(Some(&first), b"3").await,
+                Err(ErrorKind::Conflict.into()),
+                "{way}"
+            );
             let published = config.publish(&set(&[("a", "1")]), Some(&first)).await;
-            assert_eq!(published, Err(Error::Conflict), "{way}");
+            assert_eq!(published, Err(ErrorKind::Conflict.into()), "{way}");
             assert_eq!(a.sent(&stage, mark), [], "{way}");
             assert_eq!(config.get().await, Ok(Some(now)), "{way}");
         });
@@ -182,7 +186,7 @@ fn a_write_over_another_incarnation_that_nobody_saw_is_told_as_a_conflict() {
             let refused = config.compare_and_set(Some(&first), b"2").await.expect_err("it is another one");
             let stands = config.get().await.expect("asked").expect("there");
             match fault {
-                None => assert_eq!(refused, Error::Conflict),
+                None => assert_eq!(refused, ErrorKind::Conflict),
                 // It may have been written before somebody deleted the znode.
                 Some(fault) => assert!(refused.is_outcome_unknown(), "{fault:?}: {refused}"),
             }
@@ -192,7 +196,11 @@ fn a_write_over_another_incarnation_that_nobody_saw_is_told_as_a_conflict() {
                     "what was looked at before it was sent again is not written over"
                 );
             }
-            assert_eq!(config.compare_and_set(Some(&first), b"3").await, Err(Error::Conflict), "{fault:?}");
+            assert_eq!(
+                config.compare_and_set(Some(&first), b"3").await,
+                Err(ErrorKind::Conflict.into()),
+                "{fault:?}"
+            );
             assert_eq!(config.get().await, Ok(Some(stands)), "{fault:?}");
         });
     }
@@ -219,13 +227,13 @@ fn no_set_is_published_over_another_one_that_has_come_to_the_same_version() {
             let refused =
                 one.publish(&set(&[("a", "3")]), Some(&first)).await.expect_err("it is another one");
             match fault {
-                None => assert_eq!(refused, Error::Conflict),
+                None => assert_eq!(refused, ErrorKind::Conflict),
                 // It may have been published before somebody deleted the znode.
                 Some(fault) => assert!(refused.is_outcome_unknown(), "{fault:?}: {refused}"),
             }
             let mark = stage.mark();
             let again = one.publish(&set(&[("a", "4")]), Some(&first)).await;
-            assert_eq!((again, a.sent(&stage, mark)), (Err(Error::Conflict), vec![]), "{fault:?}");
+            assert_eq!((again, a.sent(&stage, mark)), (Err(ErrorKind::Conflict.into()), vec![]), "{fault:?}");
             let stands = one.snapshot().await.expect("asked").expect("there");
             assert_eq!((stands.pointer, stands.values), (theirs, set(&[("a", "2")])), "{fault:?}");
         });
@@ -336,8 +344,8 @@ fn a_set_is_published_and_read_whole() {
         assert_eq!(b.sent(&stage, mark), [Kind::Get, Kind::MultiRead]);
         assert_eq!((snapshot.values, &snapshot.pointer), (values, &first));
         let empty = two.publish(&set(&[]), Some(&first)).await.expect("nobody wrote");
-        assert_eq!(one.publish(&set(&[]), Some(&first)).await, Err(Error::Conflict));
-        assert_eq!(one.publish(&set(&[]), None).await, Err(Error::Conflict));
+        assert_eq!(one.publish(&set(&[]), Some(&first)).await, Err(ErrorKind::Conflict.into()));
+        assert_eq!(one.publish(&set(&[]), None).await, Err(ErrorKind::Conflict.into()));
         let mark = stage.mark();
         assert_eq!(two.snapshot().await.expect("asked").expect("there").values, set(&[]));
         assert_eq!(b.sent(&stage, mark), [Kind::Get], "there are no values to ask for");
@@ -524,9 +532,9 @@ fn parents_and_bad_input() {
         let a = stage.client("a").await;
         let options = ConfigOptions { parents: Parents::MustExist, ..ConfigOptions::default() };
         let strict = Config::new(&a.zk, "/nowhere/x", options).expect("a good path");
-        assert_eq!(strict.put(b"1").await, Err(Error::NoNode));
-        assert_eq!(strict.compare_and_set(None, b"1").await, Err(Error::NoNode));
-        assert_eq!(strict.publish(&set(&[]), None).await, Err(Error::NoNode));
+        assert_eq!(strict.put(b"1").await, Err(ErrorKind::NoNode.into()));
+        assert_eq!(strict.compare_and_set(None, b"1").await, Err(ErrorKind::NoNode.into()));
+        assert_eq!(strict.publish(&set(&[]), None).await, Err(ErrorKind::NoNode.into()));
         for path in ["", "config", "/", "/zookeeper/config", "/config/", "/a//b"] {
             let refused = Config::new(&a.zk, path, ConfigOptions::default());
             assert!(refused.is_err_and(|e| e.is_bad_input()), "{path:?}");
@@ -547,7 +555,7 @@ fn parents_and_bad_input() {
         assert_eq!(a.sent(&stage, mark), []);
         a.makes_ephemeral("/eph").await;
         let below = Config::new(&a.zk, "/eph/x", ConfigOptions::default()).expect("a good path");
-        assert_eq!(below.put(b"1").await, Err(Error::NoChildrenForEphemerals));
+        assert_eq!(below.put(b"1").await, Err(ErrorKind::NoChildrenForEphemerals.into()));
     });
 }
 

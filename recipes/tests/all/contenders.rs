@@ -6,7 +6,7 @@ use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use sim_zk::observer::Kind;
 use std::time::Duration;
-use zk_recipes::zk::{CreateMode, Error, Op, ZooKeeper, path};
+use zk_recipes::zk::{CreateMode, ErrorKind, Op, ZooKeeper, path};
 use zk_recipes::{
     Contender, Election, ElectionOptions, Lock, LockOptions, Naming, Parents, SharedLock, SharedLockOptions,
 };
@@ -140,7 +140,7 @@ fn an_eviction_whose_message_is_lost_has_an_unknown_outcome() {
                     }
                 };
                 let lost = evicts().await.expect_err("no answer came");
-                assert!(lost == Error::ConnectionLoss && lost.is_outcome_unknown(), "{kind}: {lost}");
+                assert!(lost == ErrorKind::ConnectionLoss && lost.is_outcome_unknown(), "{kind}: {lost}");
                 b.is_connected_again().await;
                 stage.settle().await;
                 assert_eq!(stage.names(DIRECTORY).is_empty(), is_gone, "{kind}, {fault:?}");
@@ -191,7 +191,7 @@ fn a_directory_that_must_exist_is_not_made() {
         let a = stage.client("a").await;
         let lock = a.lock_with(with_parents(Parents::MustExist));
         let mark = stage.mark();
-        assert_eq!(lock.acquire().await.expect_err("it does not exist"), Error::NoNode);
+        assert_eq!(lock.acquire().await.expect_err("it does not exist"), ErrorKind::NoNode);
         stage.settle().await;
         assert_eq!(a.sent(&stage, mark), [Kind::Create, Kind::Children], "and there is nothing to clean up");
         a.makes("/locks").await;
@@ -206,7 +206,7 @@ fn a_directory_that_cannot_be_made_is_an_error() {
         let a = stage.client("a").await;
         a.makes_ephemeral("/locks").await;
         let refused = a.lock().acquire().await.expect_err("ephemerals have no children");
-        assert_eq!(refused, Error::NoChildrenForEphemerals);
+        assert_eq!(refused, ErrorKind::NoChildrenForEphemerals);
     });
 }
 

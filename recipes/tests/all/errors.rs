@@ -1,6 +1,6 @@
 //! What an error answers to the questions that callers ask of it.
 
-use zk_recipes::zk::{Code, CreateMode, Error, Over};
+use zk_recipes::zk::{Code, CreateMode, Error, ErrorKind, Over};
 
 /// A question, with the name that it has in the table below.
 type Question = (&'static str, fn(&Error) -> bool);
@@ -24,36 +24,39 @@ const QUESTIONS: [Question; 13] = [
 #[test]
 fn each_question_is_answered_yes_by_its_errors_alone() {
     let text = || "text".to_owned();
-    let of = |cause: Error| Error::Multi { index: 1, cause: Box::new(cause) };
+    let of = |cause: Error| ErrorKind::Multi { index: 1, cause: Box::new(cause) }.into();
     let table: Vec<(Error, &[&str])> = vec![
-        (Error::NoNode, &[]),
-        (Error::NodeExists, &[]),
-        (Error::BadVersion, &[]),
-        (Error::NotEmpty, &[]),
-        (Error::NoChildrenForEphemerals, &[]),
-        (Error::NoAuth, &["denied"]),
-        (Error::InvalidAcl, &["denied"]),
-        (Error::Unimplemented, &[]),
-        (Error::Refused(Code::ThrottledOp), &["retryable refusal", "transient"]),
-        (Error::Refused(Code::QuotaExceeded), &[]),
-        (Error::Unreachable, &[]),
-        (Error::ConnectionLoss, &["outcome unknown", "transient"]),
-        (Error::SessionOver(Over::Expired), &["outcome unknown", "session over"]),
-        (Error::SessionOver(Over::Closed), &["outcome unknown", "session over"]),
-        (Error::SessionOver(Over::AuthFailed), &["outcome unknown", "session over", "auth failed"]),
-        (Error::BadInput(text()), &["bad input"]),
-        (of(Error::NoNode), &[]),
-        (of(Error::NoAuth), &["denied"]),
-        (of(Error::Refused(Code::ThrottledOp)), &["retryable refusal", "transient"]),
-        (Error::TimedOut, &["timed out"]),
-        (Error::Removed(text()), &["removed"]),
-        (Error::Unexpected(text()), &["outcome unknown"]),
-        (Error::Mismatch(text()), &["mismatch"]),
-        (Error::Taken(text()), &["taken"]),
-        (Error::Conflict, &["conflict"]),
-        (Error::Revoked, &["revoked"]),
-        (Error::ClaimLost, &[]),
-        (Error::Exhausted(text()), &[]),
+        (ErrorKind::NoNode.into(), &[]),
+        (ErrorKind::NodeExists.into(), &[]),
+        (ErrorKind::BadVersion.into(), &[]),
+        (ErrorKind::NotEmpty.into(), &[]),
+        (ErrorKind::NoChildrenForEphemerals.into(), &[]),
+        (ErrorKind::NoAuth.into(), &["denied"]),
+        (ErrorKind::InvalidAcl.into(), &["denied"]),
+        (ErrorKind::Unimplemented.into(), &[]),
+        (ErrorKind::Refused(Code::ThrottledOp).into(), &["retryable refusal", "transient"]),
+        (ErrorKind::Refused(Code::QuotaExceeded).into(), &[]),
+        (ErrorKind::Unreachable.into(), &[]),
+        (ErrorKind::ConnectionLoss.into(), &["outcome unknown", "transient"]),
+        (ErrorKind::SessionOver(Over::Expired).into(), &["outcome unknown", "session over"]),
+        (ErrorKind::SessionOver(Over::Closed).into(), &["outcome unknown", "session over"]),
+        (
+            ErrorKind::SessionOver(Over::AuthFailed).into(),
+            &["outcome unknown", "session over", "auth failed"],
+        ),
+        (ErrorKind::BadInput(text()).into(), &["bad input"]),
+        (of(ErrorKind::NoNode.into()), &[]),
+        (of(ErrorKind::NoAuth.into()), &["denied"]),
+        (of(ErrorKind::Refused(Code::ThrottledOp).into()), &["retryable refusal", "transient"]),
+        (ErrorKind::TimedOut.into(), &["timed out"]),
+        (ErrorKind::Removed(text()).into(), &["removed"]),
+        (ErrorKind::Unexpected(text()).into(), &["outcome unknown"]),
+        (ErrorKind::Mismatch(text()).into(), &["mismatch"]),
+        (ErrorKind::Taken(text()).into(), &["taken"]),
+        (ErrorKind::Conflict.into(), &["conflict"]),
+        (ErrorKind::Revoked.into(), &["revoked"]),
+        (ErrorKind::ClaimLost.into(), &[]),
+        (ErrorKind::Exhausted(text()).into(), &[]),
     ];
     for (error, expected) in table {
         let asked = QUESTIONS.iter().filter(|(_, ask)| ask(&error));

@@ -5,7 +5,7 @@ use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use sim_zk::observer::Kind;
 use std::time::Duration;
-use zk_recipes::zk::{CreateMode, Error, Op, OpResult, ZooKeeper};
+use zk_recipes::zk::{CreateMode, Error, ErrorKind, Op, OpResult, ZooKeeper};
 use zk_recipes::{LockOptions, OnSuspect};
 
 const LEDGER: &str = "/ledger";
@@ -95,7 +95,7 @@ fn a_transaction_is_refused_after_the_hold() {
         assert!(held.transact(vec![writes("late")]).await.expect_err("it is over").is_removed());
         assert!(held.transact_once(vec![writes("late")]).await.expect_err("it is over").is_removed());
         let own = other.zk.multi(vec![held.fence(), writes("late")]).await;
-        assert_eq!(own, Err(Error::Multi { index: 0, cause: Box::new(Error::NoNode) }));
+        assert_eq!(own, Err(ErrorKind::Multi { index: 0, cause: Box::new(ErrorKind::NoNode.into()) }.into()));
         assert_eq!(written(&stage), Vec::<String>::new());
         next.transact(vec![next.fence(), writes("next")]).await.expect("it is held");
         assert_eq!(written(&stage), ["next"]);
@@ -125,7 +125,7 @@ fn a_refusal_names_the_callers_operation() {
     play(|stage| async move {
         let a = with_ledger(&stage).await;
         let mut held = a.acquires().await;
-        let refused = Error::Multi { index: 1, cause: Box::new(Error::NodeExists) };
+        let refused = Error::multi(1, ErrorKind::NodeExists);
         let twice = Op::Create { path: LEDGER.into(), data: vec![], mode: CreateMode::Persistent };
         let ops = vec![writes("never"), twice];
         assert_eq!(held.transact(ops.clone()).await, Err(refused.clone()));

@@ -10,7 +10,7 @@ use sim_zk::{Config, Settings, SimClient};
 use std::time::Duration;
 use zk_recipes::group::{Group, GroupOptions, IfTaken, Membership, Views, WithData};
 use zk_recipes::names::NamesOptions;
-use zk_recipes::zk::{CreateMode, Error, ZooKeeper};
+use zk_recipes::zk::{CreateMode, Error, ErrorKind, ZooKeeper};
 use zk_recipes::{HoldState, LostReason, Parents, Released, Stop};
 
 const GROUP: &str = "/workers";
@@ -126,9 +126,9 @@ fn an_id_is_joined_once_a_session_and_waited_for_otherwise() {
         let group_of_a = group(&a);
         let one = group_of_a.join(Some("one"), b"").await.expect("it joins");
         let twice = group_of_a.clone().join(Some("one"), b"").await.unwrap_err();
-        assert_eq!(twice, Error::AlreadyJoined("/workers/one".into()));
+        assert_eq!(twice, ErrorKind::AlreadyJoined("/workers/one".into()));
         let twice = group(&a).join(Some("one"), b"").await.unwrap_err();
-        assert_eq!(twice, Error::AlreadyJoined("/workers/one".into()), "also through another object");
+        assert_eq!(twice, ErrorKind::AlreadyJoined("/workers/one".into()), "also through another object");
         assert_eq!(a.znodes(&stage), ["/workers/one"]);
         let strict = GroupOptions::default();
         assert!(group_with(&b, strict).join(Some("one"), b"").await.is_err_and(|e| e.is_taken()));
@@ -155,7 +155,7 @@ fn an_id_whose_znode_belongs_to_no_session_is_taken() {
             let joined = group(&a).join(Some(id), b"").await;
             assert_eq!(
                 joined.err(),
-                Some(Error::Taken(format!("{GROUP}/{id}"))),
+                Some(ErrorKind::Taken(format!("{GROUP}/{id}")).into()),
                 "who waits is told as well"
             );
         }
@@ -341,8 +341,8 @@ fn parents_and_bad_input() {
     play(|stage| async move {
         let a = stage.client("a").await;
         let strict = group_with(&a, GroupOptions { parents: Parents::MustExist, ..GroupOptions::default() });
-        assert_eq!(strict.join(Some("one"), b"").await.unwrap_err(), Error::NoNode);
-        assert_eq!(strict.join(None, b"").await.unwrap_err(), Error::NoNode);
+        assert_eq!(strict.join(Some("one"), b"").await.unwrap_err(), ErrorKind::NoNode);
+        assert_eq!(strict.join(None, b"").await.unwrap_err(), ErrorKind::NoNode);
         for path in ["", "workers", "/", "/zookeeper/workers", "/workers/", "/a//b"] {
             let refused = Group::new(&a.zk, path, GroupOptions::default());
             assert!(refused.is_err_and(|e| e.is_bad_input()), "{path:?}");
@@ -355,7 +355,7 @@ fn parents_and_bad_input() {
         assert_eq!(a.sent(&stage, mark), []);
         a.makes_ephemeral("/eph").await;
         let below = Group::new(&a.zk, "/eph", GroupOptions::default()).expect("a good path");
-        assert_eq!(below.join(None, b"").await.unwrap_err(), Error::NoChildrenForEphemerals);
+        assert_eq!(below.join(None, b"").await.unwrap_err(), ErrorKind::NoChildrenForEphemerals);
         // A persistent znode of somebody else is a member like any other, and nobody gives it up.
         a.makes(GROUP).await;
         a.makes("/workers/foreign").await;
@@ -375,9 +375,9 @@ fn data_that_do_not_fit_and_those_of_a_membership_that_is_lost_are_not_written()
         assert_eq!(a.sent(&stage, mark), []);
         assert_eq!(member.set(b"uno").await, Ok(()));
         b.zk.delete(member.path(), None).await.expect("it has no manners");
-        assert_eq!(member.set(b"una").await, Err(Error::Removed(member.path().to_owned())));
+        assert_eq!(member.set(b"una").await, Err(ErrorKind::Removed(member.path().to_owned()).into()));
         let theirs = joins(&b, "one").await;
-        assert_eq!(member.set(b"una").await, Err(Error::Removed(member.path().to_owned())));
+        assert_eq!(member.set(b"una").await, Err(ErrorKind::Removed(member.path().to_owned()).into()));
         assert_eq!(member.state(), HoldState::Lost(LostReason::Removed));
         let found = b.zk.get(theirs.path()).await.expect("it is there");
         assert_eq!((&found.data[..], found.stat.version), (&b"one"[..], 0), "the other's is left alone");

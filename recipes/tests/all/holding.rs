@@ -13,7 +13,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use zk_recipes::zk::{Error, Op, ZooKeeper};
+use zk_recipes::zk::{ErrorKind, Op, ZooKeeper};
 use zk_recipes::{HoldState, Lock, LockOptions, LostReason, OnSuspect, Released, Stop};
 
 const REMOVED: HoldState = HoldState::Lost(LostReason::Removed);
@@ -81,7 +81,10 @@ fn a_transaction_confirms_a_hold() {
 
         a.is_disconnected().await;
         let refused = held.transact(vec![Op::Delete { path: "/none".into(), version: None }]).await;
-        assert_eq!(refused, Err(Error::Multi { index: 0, cause: Box::new(Error::NoNode) }));
+        assert_eq!(
+            refused,
+            Err(ErrorKind::Multi { index: 0, cause: Box::new(ErrorKind::NoNode.into()) }.into())
+        );
         assert_eq!(held.state(), HoldState::Held, "the fence stood before the caller's operation");
     });
 }
@@ -276,7 +279,7 @@ fn a_waiter_whose_znode_was_deleted_fails_when_it_looks() {
         assert_eq!(a.lock().evict(&contenders[1]).await, Ok(true));
         held.release().await.expect("it is released");
         let gone = asking.await.expect_err("nobody ahead, but not in line either");
-        assert_eq!(gone, Error::Removed(contenders[1].path.clone()));
+        assert_eq!(gone, ErrorKind::Removed(contenders[1].path.clone()));
         stage.settle().await;
         b.has_left_nothing(&stage, "after the eviction");
     });

@@ -9,7 +9,7 @@ use sim_zk::observer::Kind;
 use sim_zk::{Config, SimClient};
 use std::time::Duration;
 use zk_recipes::names::{Freshness, IfTaken, Names, NamesOptions, Registration, Update};
-use zk_recipes::zk::{CreateMode, Error, Op, ZooKeeper};
+use zk_recipes::zk::{CreateMode, ErrorKind, Op, ZooKeeper};
 use zk_recipes::{HoldState, LostReason, OnSuspect, Parents, Released, Stop};
 
 const NAMES: &str = "/names";
@@ -65,7 +65,7 @@ fn a_name_has_one_owner_and_the_next_one_when_it_is_given_back() {
         assert_eq!(a.sent(&stage, mark), [Kind::Create], "one request");
         assert_eq!(first.state(), HoldState::Held);
         let mark = stage.mark();
-        assert_eq!(names(&b).register("db", b"here").await.unwrap_err(), Error::Taken(DB.into()));
+        assert_eq!(names(&b).register("db", b"here").await.unwrap_err(), ErrorKind::Taken(DB.into()));
         assert_eq!(b.sent(&stage, mark), [Kind::Create]);
         let mark = stage.mark();
         assert_eq!(first.release().await, Ok(Released::Clean));
@@ -208,7 +208,7 @@ fn a_release_takes_nothing_that_is_anothers() {
         let first = registers(&a).await;
         b.zk.delete(DB, None).await.expect("it has no manners");
         let second = registers(&b).await;
-        assert_eq!(first.set(b"mine").await, Err(Error::Removed(DB.into())));
+        assert_eq!(first.set(b"mine").await, Err(ErrorKind::Removed(DB.into()).into()));
         let found = names(&b).resolve("db", Freshness::Latest).await.expect("asked").expect("there");
         assert_eq!(found.data, b"there", "nothing is written over the next owner's data");
         assert_eq!(first.release().await, Ok(Released::WasLost(LostReason::Removed)));
@@ -217,7 +217,7 @@ fn a_release_takes_nothing_that_is_anothers() {
         b.zk.delete("/names/p", None).await.expect("it has no manners");
         let other = names(&b).register_permanent("p", b"2").await.expect("free");
         assert_eq!(permanent.unregister().await, Ok(false));
-        assert_eq!(permanent.set(b"3").await, Err(Error::Removed("/names/p".into())));
+        assert_eq!(permanent.set(b"3").await, Err(ErrorKind::Removed("/names/p".into()).into()));
         assert_eq!(other.unregister().await, Ok(true));
     });
 }
@@ -364,17 +364,17 @@ fn parents_are_made_or_must_be_there() {
     play(|stage| async move {
         let a = stage.client("a").await;
         let strict = names_with(&a, NamesOptions { parents: Parents::MustExist, ..NamesOptions::default() });
-        assert_eq!(strict.register("db", b"").await.unwrap_err(), Error::NoNode);
-        assert_eq!(strict.register_permanent("db", b"").await.unwrap_err(), Error::NoNode);
-        assert_eq!(strict.unique("db").await, Err(Error::NoNode));
+        assert_eq!(strict.register("db", b"").await.unwrap_err(), ErrorKind::NoNode);
+        assert_eq!(strict.register_permanent("db", b"").await.unwrap_err(), ErrorKind::NoNode);
+        assert_eq!(strict.unique("db").await, Err(ErrorKind::NoNode.into()));
         assert_eq!(strict.resolve("db", Freshness::Latest).await, Ok(None));
         drop(names_with(&a, NamesOptions::default()).register("db", b"").await.expect("made"));
         stage.settle().await;
         // An ephemeral cannot be a directory.
         a.makes_ephemeral("/eph").await;
         let below = Names::new(&a.zk, "/eph", NamesOptions::default()).expect("a good path");
-        assert_eq!(below.register("x", b"").await.unwrap_err(), Error::NoChildrenForEphemerals);
-        assert_eq!(below.unique("x").await, Err(Error::NoChildrenForEphemerals));
+        assert_eq!(below.register("x", b"").await.unwrap_err(), ErrorKind::NoChildrenForEphemerals);
+        assert_eq!(below.unique("x").await, Err(ErrorKind::NoChildrenForEphemerals.into()));
     });
 }
 
@@ -499,7 +499,7 @@ fn a_value_that_does_not_fit_and_one_of_a_name_that_is_lost_are_not_written() {
 
         b.zk.delete(DB, None).await.expect("it has no manners");
         let theirs = registers(&b).await;
-        assert_eq!(registered.set(b"again").await, Err(Error::Removed(DB.into())));
+        assert_eq!(registered.set(b"again").await, Err(ErrorKind::Removed(DB.into()).into()));
         assert_eq!(registered.state(), HoldState::Lost(LostReason::Removed));
         let found = b.zk.get(DB).await.expect("it is there");
         assert_eq!((&found.data[..], found.stat.version), (&b"there"[..], 0), "the other's is left alone");
@@ -531,7 +531,7 @@ fn a_permanent_name_that_was_made_anew_during_a_write_is_lost() {
         outcomes.push((outcome, stands));
     }
     let (outcome, stands) = outcomes.pop().expect("a write sends something");
-    assert_eq!(outcome, Err(Error::Removed("/names/p".into())), "the last request is the write");
+    assert_eq!(outcome, Err(ErrorKind::Removed("/names/p".into()).into()), "the last request is the write");
     assert!(stands, "nothing is written into what is another's");
 }
 
@@ -555,7 +555,7 @@ fn a_registration_that_was_made_anew_during_a_write_is_lost() {
             let found = names(&b).resolve("db", Freshness::Latest).await.expect("asked").expect("there");
             match written {
                 Ok(()) => assert_eq!(found.data, b"theirs", "{wait} ms: what was written is gone by now"),
-                Err(e) => assert_eq!(e, Error::Removed(DB.into()), "{wait} ms"),
+                Err(e) => assert_eq!(e, ErrorKind::Removed(DB.into()), "{wait} ms"),
             }
             usize::from(found.data == b"mine")
         });

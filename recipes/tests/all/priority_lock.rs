@@ -8,7 +8,7 @@ use sim_zk::observer::Kind;
 use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
-use zk_recipes::zk::{CreateMode, Error, Op, ZooKeeper, path};
+use zk_recipes::zk::{CreateMode, Error, ErrorKind, Op, ZooKeeper, path};
 use zk_recipes::{
     Fate, HoldState, Interrupt, LostReason, Parents, Preempt, Priority, PriorityContender, PriorityLock,
     PriorityLockOptions, PriorityRead, PriorityWrite, Released, RunUntil, Stop,
@@ -282,11 +282,11 @@ fn missing_directories_are_made_as_the_options_say() {
             PriorityLockOptions { parents: Parents::MustExist, ..PriorityLockOptions::default() };
         a.zk.delete(HELD, None).await.expect("it is empty");
         let refused = lock_with(&a, must_exist.clone()).write(Priority(3)).await;
-        assert_eq!(refused.expect_err("nobody can be among the holders"), Error::NoNode);
+        assert_eq!(refused.expect_err("nobody can be among the holders"), ErrorKind::NoNode);
         stage.settle().await;
         a.zk.delete(LINE, None).await.expect("it is empty");
         let refused = lock_with(&a, must_exist).read(Priority(3)).await;
-        assert_eq!(refused.expect_err("nobody can stand in line"), Error::NoNode);
+        assert_eq!(refused.expect_err("nobody can stand in line"), ErrorKind::NoNode);
         stage.settle().await;
         a.has_left_nothing(&stage, "after it was refused");
         drop(reads(&a, 3).await);

@@ -7,7 +7,7 @@ use sim_zk::fault::Fault;
 use sim_zk::observer::Kind;
 use zk_recipes::zk::Op;
 use zk_recipes::{
-    Delivery, Error, Idle, Item, Order, Parents, Priority, PriorityQueue, PriorityQueueOptions,
+    Delivery, ErrorKind, Idle, Item, Order, Parents, Priority, PriorityQueue, PriorityQueueOptions,
 };
 
 fn queue(client: &Client, order: Order, delivery: Delivery) -> PriorityQueue<SimClient> {
@@ -155,7 +155,10 @@ fn claims_are_confirmed_together_with_other_writes() {
         jobs.producer().put(Priority(1), b"one").await.expect("it is put");
         let claim = jobs.consumer().claim().await.expect("there is one");
         let refused = claim.done_with(vec![Op::Delete { path: "/none".to_owned(), version: None }]).await;
-        assert_eq!(refused, Err(Error::Multi { index: 0, cause: Box::new(Error::NoNode) }));
+        assert_eq!(
+            refused,
+            Err(ErrorKind::Multi { index: 0, cause: Box::new(ErrorKind::NoNode.into()) }.into())
+        );
         stage.settle().await;
         let again = jobs.consumer().claim().await.expect("it was given back");
         assert_eq!(again.attempts(), 2);

@@ -5,7 +5,7 @@ use sim_zk::choose::Calm;
 use sim_zk::observer::Kind;
 use sim_zk::{Config, Settings};
 use std::future::Future;
-use zk_recipes::zk::{Error, ZooKeeper};
+use zk_recipes::zk::{Error, ErrorKind, ZooKeeper};
 use zk_recipes::{
     Delivery, Idle, Order, Parents, Prefetch, Priority, PriorityQueue, PriorityQueueOptions, Queue,
     QueueOptions,
@@ -33,7 +33,7 @@ fn queue<Z: ZooKeeper>(zk: &Z, delivery: Delivery) -> Queue<Z> {
 }
 
 fn exhausted() -> Result<(), Error> {
-    Err(Error::Exhausted("/q".to_owned()))
+    Err(ErrorKind::Exhausted("/q".to_owned()).into())
 }
 
 #[test]

@@ -9,7 +9,7 @@ use sim_zk::observer::Kind;
 use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
-use zk_recipes::zk::{CreateMode, Error, Op, ZooKeeper, path};
+use zk_recipes::zk::{CreateMode, Error, ErrorKind, Op, ZooKeeper, path};
 use zk_recipes::{
     Contender, Fate, HoldState, Interrupt, LostReason, Naming, OnSuspect, Released, RevocableLock,
     RevocableLockOptions, RevocableRead, RevocableWrite, RunUntil, Stop,
@@ -129,7 +129,7 @@ fn a_word_written_before_the_owner_watches_is_heard() {
                 let held = asking.await.expect("granted before it was known");
                 assert_eq!(held.revoked().now_or_never(), Some(Ok(())), "the arming read said it");
             } else {
-                assert_eq!(asking.await.expect_err("it was asked to go"), Error::Revoked);
+                assert_eq!(asking.await.expect_err("it was asked to go"), ErrorKind::Revoked);
                 stage.settle().await;
                 a.has_left_nothing(&stage, "after it went");
             }

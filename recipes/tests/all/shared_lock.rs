@@ -13,7 +13,7 @@ use sim_zk::observer::{Kind, SimEvent};
 use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
-use zk_recipes::zk::{CreateMode, Error, Op, ZooKeeper, path};
+use zk_recipes::zk::{CreateMode, Error, ErrorKind, Op, ZooKeeper, path};
 use zk_recipes::{
     HoldState, LostReason, Naming, NotDowngraded, Parents, ReadGuard, Released, SharedLock,
     SharedLockOptions, WriteGuard,
@@ -321,7 +321,7 @@ fn a_missing_directory_is_made_unless_it_must_exist() {
     play(|stage| async move {
         let a = stage.client("a").await;
         let options = SharedLockOptions { parents: Parents::MustExist, ..SharedLockOptions::default() };
-        assert_eq!(shared_with(&a, options).read().await.expect_err("it is not there"), Error::NoNode);
+        assert_eq!(shared_with(&a, options).read().await.expect_err("it is not there"), ErrorKind::NoNode);
         drop(reads(&a).await);
     });
 }
@@ -462,12 +462,12 @@ fn a_downgrade_that_cannot_be_leaves_a_writer() {
         stage.settle().await;
         let mark = stage.mark();
         let not = write.downgrade().await.expect_err("its number tells no order");
-        assert_eq!(not.error, Error::Exhausted(DIRECTORY.into()));
+        assert_eq!(not.error, ErrorKind::Exhausted(DIRECTORY.into()));
         assert!(not.to_string().contains("run out"), "{not}");
         stage.settle().await;
         assert_eq!((a.sent(&stage, mark), not.guard.state()), (vec![], HoldState::Held));
         assert!((&mut reader).now_or_never().is_none(), "it is a writer still");
-        assert!(matches!(Error::from(not), Error::Exhausted(_)), "as an error it gives the lock back");
+        assert!(Error::from(not).is_exhausted(), "as an error it gives the lock back");
         drop(reader.await.expect("its process lives").expect("granted"));
     });
 }

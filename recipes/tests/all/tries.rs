@@ -5,7 +5,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use sim_zk::fault::Fault;
 use std::time::Duration;
-use zk_recipes::zk::{Error, ZooKeeper};
+use zk_recipes::zk::{Error, ErrorKind, ZooKeeper};
 use zk_recipes::{
     Delivery, DoubleBarrier, DoubleBarrierOptions, Idle, Leave, Order, Parents, Prefetch, Priority,
     PriorityQueue, PriorityQueueOptions, Queue, QueueOptions, Reuse, RevocableLock, RevocableLockOptions,
@@ -141,7 +141,7 @@ fn entering_a_double_barrier_keeps_its_limit_when_the_overload_lasts() {
                 (ended, took)
             });
         let error = ended.expect_err("nobody else enters");
-        assert!(error.is_timed_out() || error == Error::ConnectionLoss, "{nth}: {error}");
+        assert!(error.is_timed_out() || error == ErrorKind::ConnectionLoss, "{nth}: {error}");
         assert!(took >= WITHIN && took <= WITHIN + Duration::from_millis(100), "{nth}: it took {took:?}");
     }
 }

@@ -7,7 +7,7 @@ use sim_zk::fault::Fault;
 use sim_zk::observer::{Kind, SimEvent};
 use std::future::Future;
 use std::time::Duration;
-use zk_recipes::zk::{Error, ZooKeeper, path};
+use zk_recipes::zk::{ErrorKind, ZooKeeper, path};
 use zk_recipes::{
     Delivery, Idle, Lock, LockGuard, LockOptions, Order, Parents, Prefetch, Priority, PriorityQueue,
     PriorityQueueOptions, Queue, QueueOptions,
@@ -197,8 +197,8 @@ fn a_queue_whose_numbers_have_run_out_takes_no_item() {
         let mut puts = queue.producer();
         let pair = |one: &str, two: &str| [one.as_bytes().to_vec(), two.as_bytes().to_vec()];
         puts.put_all(&pair("1", "2")).await.expect("these are the last numbers");
-        assert_eq!(puts.put(b"3").await, Err(Error::Exhausted("/q".to_owned())));
-        assert_eq!(puts.put_all(&pair("4", "5")).await, Err(Error::Exhausted("/q".to_owned())));
+        assert_eq!(puts.put(b"3").await, Err(ErrorKind::Exhausted("/q".to_owned()).into()));
+        assert_eq!(puts.put_all(&pair("4", "5")).await, Err(ErrorKind::Exhausted("/q".to_owned()).into()));
         let mut takes = queue.consumer(Prefetch(1)).expect("it takes something");
         for item in [b"1", b"2"] {
             assert_eq!(takes.take().await.expect("it was put").data, item);
@@ -227,7 +227,7 @@ fn a_priority_queue_whose_numbers_have_run_out_takes_no_item() {
             puts.put(Priority(5), b"1").await.expect("it is the last number");
             assert_eq!(
                 puts.put(Priority(5), b"2").await,
-                Err(Error::Exhausted("/q".to_owned())),
+                Err(ErrorKind::Exhausted("/q".to_owned()).into()),
                 "{order:?}"
             );
             let mut takes = queue.consumer();

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 use zk_recipes::client::{Client, Options};
-use zk_recipes::zk::{Error, ZooKeeper};
+use zk_recipes::zk::{ErrorKind, ZooKeeper};
 
 const TEN_SECONDS: Options = Options::new(Duration::from_secs(10));
 
@@ -117,6 +117,6 @@ fn the_time_for_a_connect_is_an_option() {
         let (_listener, mute) = mute();
         let short = Options::new(Duration::from_secs(600)).with_connect_timeout(Duration::from_millis(300));
         let opened = tokio::time::timeout(Duration::from_secs(30), Client::open(&mute, short)).await;
-        assert_eq!(opened.expect("it ends by itself").err(), Some(Error::Unreachable));
+        assert_eq!(opened.expect("it ends by itself").err(), Some(ErrorKind::Unreachable.into()));
     });
 }

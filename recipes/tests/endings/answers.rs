@@ -6,7 +6,7 @@ use futures_util::join;
 use std::time::Duration;
 use zk_recipes::ZooKeeper;
 use zk_recipes::client::Client;
-use zk_recipes::zk::{Error, Op, Over, State};
+use zk_recipes::zk::{Error, ErrorKind, Op, Over, State};
 
 const EXPIRED: i32 = -112;
 const AUTH_FAILED: i32 = -115;
@@ -98,7 +98,7 @@ fn what_an_answer_says_about_the_session_is_what_the_session_does() {
             let zk = open(&address).await;
             assert_eq!(
                 told(&zk).await,
-                [(); 3].map(|()| Some(Error::SessionOver(why))),
+                [(); 3].map(|()| Some(ErrorKind::SessionOver(why).into())),
                 "an answer {answer}"
             );
             assert_eq!(zk.status().connection, 1, "no other connection after an answer {answer}");
@@ -137,7 +137,11 @@ fn a_server_that_does_not_serve_the_session_is_left() {
         });
         run(async {
             let zk = open(&address).await;
-            assert_eq!(zk.multi(Vec::new()).await, Err(Error::ConnectionLoss), "an answer {answer}");
+            assert_eq!(
+                zk.multi(Vec::new()).await,
+                Err(ErrorKind::ConnectionLoss.into()),
+                "an answer {answer}"
+            );
             let status = until(&zk, |status| status.state != State::Suspended).await;
             assert_eq!((status.state, status.connection), (State::Connected, 2), "an answer {answer}");
             assert_eq!(zk.multi(Vec::new()).await, Ok(Vec::new()), "an answer {answer}");

@@ -6,7 +6,7 @@ use super::{open, over, run, until};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 use zk_recipes::client::{Client, Options};
-use zk_recipes::zk::{CreateMode, Error, Op, Over, State};
+use zk_recipes::zk::{CreateMode, Error, ErrorKind, Op, Over, State};
 use zk_recipes::{Group, GroupOptions, Lock, LockOptions, WithData, ZooKeeper};
 
 /// A request for the session as usual, and a probe.
@@ -51,7 +51,7 @@ fn a_session_that_an_ensemble_has_forgotten_ends_and_every_wait_with_it() {
         let lock = Lock::new(&zk, "/lock", LockOptions::default()).unwrap();
         let mut views = Group::new(&zk, "/group", GroupOptions::default()).unwrap().views(WithData::No);
         let (lock, view) = futures_util::join!(lock.acquire(), views.next());
-        let expired = Error::SessionOver(Over::Expired);
+        let expired = Error::from(ErrorKind::SessionOver(Over::Expired));
         assert_eq!((lock.err(), view.err()), (Some(expired.clone()), Some(expired.clone())));
         assert_eq!(over(&zk).await, Some(expired));
     });
@@ -128,7 +128,7 @@ fn a_new_session_is_opened_where_the_old_one_is_forgotten() {
     });
     run(async {
         let zk = seen(&address).await;
-        assert_eq!(over(&zk).await, Some(Error::SessionOver(Over::Expired)));
+        assert_eq!(over(&zk).await, Some(ErrorKind::SessionOver(Over::Expired).into()));
         let delete = Op::Delete { path: "/a".to_owned(), version: None };
         assert!(zk.multi(vec![delete]).await.is_err_and(|e| e.is_session_over()));
         assert!(zk.create("/a", b"", CreateMode::Ephemeral).await.is_err_and(|e| e.is_session_over()));

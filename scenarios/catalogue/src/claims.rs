@@ -3,7 +3,7 @@
 
 use crate::copies::connected;
 use std::future::Future;
-use zk_recipes::zk::{Armed, CreateMode, Duty, Error, ZooKeeper, path};
+use zk_recipes::zk::{Armed, CreateMode, Duty, Error, ErrorKind, ZooKeeper, path};
 
 /// The steps that can be wrong.
 pub(super) struct Mutation {
@@ -55,21 +55,21 @@ pub(super) async fn claim<Z: ZooKeeper>(
         let armed = zk.arm(fixed(None));
         match zk.create(&path, data, mutation.mode).await {
             Ok(created) => return claimed(created.stat.czxid, armed),
-            Err(Error::NoNode) => {
+            Err(e) if e.is_no_node() => {
                 armed.done();
                 make(zk, directory).await?;
             }
-            Err(Error::NodeExists) if mutation.exists_is_anothers => {
+            Err(e) if e.is_node_exists() && mutation.exists_is_anothers => {
                 armed.done();
-                return Err(Error::Taken(path));
+                return Err(ErrorKind::Taken(path).into());
             }
-            Err(Error::NodeExists) => {
+            Err(e) if e.is_node_exists() => {
                 armed.done();
                 if let Some(stat) = zk.exists(&path).await? {
                     return Ok(Claim { zk: zk.clone(), path, czxid: stat.czxid, armed: None });
                 }
             }
-            Err(Error::ConnectionLoss) if mutation.looks_after_loss => {
+            Err(e) if e.is_connection_loss() && mutation.looks_after_loss => {
                 connected(zk).await?;
                 // The reply to a later write of this session shows that no earlier one is in flight.
                 let _ = zk.delete(&path::join(directory, "nobody"), None).await;
@@ -79,15 +79,16 @@ pub(super) async fn claim<Z: ZooKeeper>(
                     }
                     Ok(Some(_)) => {
                         armed.done();
-                        return Err(Error::Taken(path));
+                        return Err(ErrorKind::Taken(path).into());
                     }
-                    Ok(None) | Err(Error::ConnectionLoss) => armed.done(),
+                    Ok(None) => armed.done(),
+                    Err(e) if e.is_connection_loss() => armed.done(),
                     Err(e) => return Err(e),
                 }
             }
-            Err(Error::ConnectionLoss) => {
+            Err(e) if e.is_connection_loss() => {
                 armed.done();
-                return Err(Error::Taken(path));
+                return Err(ErrorKind::Taken(path).into());
             }
             Err(e) => return Err(e),
         }
@@ -96,8 +97,9 @@ pub(super) async fn claim<Z: ZooKeeper>(
 
 async fn make<Z: ZooKeeper>(zk: &Z, directory: &str) -> Result<(), Error> {
     match zk.create(directory, &[], CreateMode::Persistent).await {
-        Ok(_) | Err(Error::NodeExists) => Ok(()),
-        Err(Error::ConnectionLoss) => connected(zk).await.map(drop),
+        Ok(_) => Ok(()),
+        Err(e) if e.is_node_exists() => Ok(()),
+        Err(e) if e.is_connection_loss() => connected(zk).await.map(drop),
         Err(e) => Err(e),
     }
 }
@@ -111,7 +113,7 @@ pub(super) fn over<Z: ZooKeeper>(zk: &Z, watched: &str) -> impl Future<Output = 
             let gone = match watching.await {
                 // Ephemerals have no children: the watch fires at the deletion alone.
                 Ok((_, watch)) => watch.await.is_ok(),
-                Err(e) => e == Error::NoNode,
+                Err(e) => e == ErrorKind::NoNode,
             };
             if gone {
                 return;

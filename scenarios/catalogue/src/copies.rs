@@ -1,6 +1,6 @@
 //! Steps that the copies of recipes have in common: none of them can be mutated.
 
-use zk_recipes::zk::{CreateMode, Error, Status, ZooKeeper};
+use zk_recipes::zk::{CreateMode, Error, ErrorKind, Status, ZooKeeper};
 
 /// Waits until requests can leave.
 pub async fn connected<Z: ZooKeeper>(zk: &Z) -> Result<Status, Error> {
@@ -28,7 +28,12 @@ pub async fn make_all<Z: ZooKeeper>(zk: &Z, directory: &str) -> Result<(), Error
     let making: Vec<_> = ends.map(|end| zk.create(&directory[..end], &[], CreateMode::Container)).collect();
     for made in making {
         match made.await {
-            Ok(_) | Err(Error::NodeExists | Error::ConnectionLoss | Error::NoNode) => {}
+            Ok(_) => {}
+            Err(e)
+                if matches!(
+                    e.kind(),
+                    ErrorKind::NodeExists | ErrorKind::ConnectionLoss | ErrorKind::NoNode
+                ) => {}
             Err(e) => return Err(e),
         }
     }

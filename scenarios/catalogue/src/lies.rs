@@ -149,7 +149,7 @@ impl<C: Client> Liar<C> {
         match how {
             How::Denies(reasons) | How::Refuses(reasons) => self.one_of(reasons),
             How::Pretends | How::Repeats | How::StopsHalfway | How::FindsNothing | How::EndsClean => {
-                Error::Unimplemented
+                ErrorKind::Unimplemented.into()
             }
         }
     }
@@ -185,24 +185,24 @@ impl<C: Client> Liar<C> {
 fn error(reason: Failure) -> Error {
     let named = || "/what/is/named".to_owned();
     match reason {
-        Failure::TimedOut => Error::TimedOut,
-        Failure::ConnectionLoss => Error::ConnectionLoss,
-        Failure::Denied => Error::NoAuth,
-        Failure::BadInput => Error::BadInput("it is said to be bad".to_owned()),
-        Failure::NoNode => Error::NoNode,
-        Failure::NodeExists => Error::NodeExists,
-        Failure::BadVersion => Error::BadVersion,
-        Failure::NotEmpty => Error::NotEmpty,
-        Failure::Conflict => Error::Conflict,
-        Failure::Taken => Error::Taken(named()),
-        Failure::Removed => Error::Removed(named()),
-        Failure::Revoked => Error::Revoked,
-        Failure::ClaimLost => Error::ClaimLost,
-        Failure::Late => Error::Late,
-        Failure::NoTransaction => Error::NoTransaction(named()),
-        Failure::AlreadyVoted => Error::AlreadyVoted,
+        Failure::TimedOut => ErrorKind::TimedOut.into(),
+        Failure::ConnectionLoss => ErrorKind::ConnectionLoss.into(),
+        Failure::Denied => ErrorKind::NoAuth.into(),
+        Failure::BadInput => ErrorKind::BadInput("it is said to be bad".to_owned()).into(),
+        Failure::NoNode => ErrorKind::NoNode.into(),
+        Failure::NodeExists => ErrorKind::NodeExists.into(),
+        Failure::BadVersion => ErrorKind::BadVersion.into(),
+        Failure::NotEmpty => ErrorKind::NotEmpty.into(),
+        Failure::Conflict => ErrorKind::Conflict.into(),
+        Failure::Taken => ErrorKind::Taken(named()).into(),
+        Failure::Removed => ErrorKind::Removed(named()).into(),
+        Failure::Revoked => ErrorKind::Revoked.into(),
+        Failure::ClaimLost => ErrorKind::ClaimLost.into(),
+        Failure::Late => ErrorKind::Late.into(),
+        Failure::NoTransaction => ErrorKind::NoTransaction(named()).into(),
+        Failure::AlreadyVoted => ErrorKind::AlreadyVoted.into(),
         // A reason of which no rule can know whether it occurred.
-        _ => Error::Unimplemented,
+        _ => ErrorKind::Unimplemented.into(),
     }
 }
 

@@ -24,4 +24,4 @@ pub(crate) use zk_harness::sometimes;
 pub(crate) use zk_harness::stage::{Script, Story, TIMEOUT};
 pub(crate) use zk_harness::workload::{Setting, Stated, Task, Workload};
 pub(crate) use zk_real::RealWorkload;
-pub(crate) use zk_recipes::zk::{Error, ZooKeeper};
+pub(crate) use zk_recipes::zk::{Error, ErrorKind, ZooKeeper};

@@ -142,7 +142,7 @@ fn found(zk: &SimClient, path: String, depth: usize) -> BoxFuture<'_, Result<Vec
     async move {
         let mut names = match zk.children(&path).await {
             Ok(list) => list.names,
-            Err(Error::NoNode) => return Ok(Vec::new()),
+            Err(e) if e.is_no_node() => return Ok(Vec::new()),
             Err(e) => return Err(e),
         };
         names.sort();

@@ -78,7 +78,7 @@ impl<T> Ended<T> {
 
     /// Whether its time limit was over before it was done.
     pub fn is_timed_out(&self) -> bool {
-        matches!(self, Ended::Failed(Error::TimedOut))
+        matches!(self, Ended::Failed(e) if e.is_timed_out())
     }
 
     fn answer(&self) -> (Outcome, Failure) {

@@ -90,7 +90,7 @@ impl Writer {
                         return Ok(());
                     }
                 }
-                Err(Error::NoNode) => {
+                Err(e) if e.is_no_node() => {
                     return Err(
                         "the ensemble itself lost a znode whose create it had acknowledged".to_owned()
                     );

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 use zk_checker::history::{Code, Conn, FaultKind, OpId, ReqId, Request, SessionState, Victim, What, Who};
 use zk_harness::journal::Journal;
-use zk_recipes::zk::{Created, Error, Over, SessionId, Stat, State, Status};
+use zk_recipes::zk::{Created, Error, ErrorKind, Over, SessionId, Stat, State, Status};
 
 /// The gap between two beats from which on it is a pause of the process.
 const STALL: Duration = Duration::from_millis(250);
@@ -234,7 +234,7 @@ impl Asked {
     fn heard(&self, answer: Result<Answer, &Error>) {
         let (code, answer) = match answer {
             Ok(answer) => (answer.code, answer),
-            Err(Error::ConnectionLoss) => {
+            Err(e) if e.is_connection_loss() => {
                 return self.scribe.note(self.op, |_| What::Lost { req: self.req });
             }
             Err(error) => (code(error), Answer::PLAIN),
@@ -288,15 +288,15 @@ impl Answer {
 }
 
 fn code(error: &Error) -> Code {
-    match error {
-        Error::NoNode => Code::NoNode,
-        Error::NodeExists => Code::NodeExists,
-        Error::BadVersion => Code::BadVersion,
-        Error::NotEmpty => Code::NotEmpty,
-        Error::NoChildrenForEphemerals => Code::NoChildrenForEphemerals,
-        Error::SessionOver(_) => Code::SessionExpired,
-        Error::Multi { cause, .. } => code(cause),
-        Error::Refused(zk_recipes::zk::Code::ThrottledOp) => Code::Throttled,
+    match error.kind() {
+        ErrorKind::NoNode => Code::NoNode,
+        ErrorKind::NodeExists => Code::NodeExists,
+        ErrorKind::BadVersion => Code::BadVersion,
+        ErrorKind::NotEmpty => Code::NotEmpty,
+        ErrorKind::NoChildrenForEphemerals => Code::NoChildrenForEphemerals,
+        ErrorKind::SessionOver(_) => Code::SessionExpired,
+        ErrorKind::Multi { cause, .. } => code(cause),
+        ErrorKind::Refused(zk_recipes::zk::Code::ThrottledOp) => Code::Throttled,
         _ => Code::Other,
     }
 }

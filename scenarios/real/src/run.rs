@@ -148,7 +148,7 @@ async fn drive(
     tell: &dyn Fn(u64),
 ) -> Result<Outcome, RunError> {
     let mut own = Own::prepare(order).await.map_err(|error| match error {
-        Error::Unreachable => RunError::Unreachable(order.address.clone()),
+        error if error.is_unreachable() => RunError::Unreachable(order.address.clone()),
         error => RunError::Refused(order.address.clone(), error),
     })?;
     let worked = work(order, part, &own, tell).await;
@@ -348,7 +348,8 @@ impl Own {
         own.zk.create(&own.folder, b"", CreateMode::Container).await?;
         for level in own.levels(order) {
             match own.zk.create(&level, b"", CreateMode::Container).await {
-                Ok(_) | Err(Error::NodeExists) => {}
+                Ok(_) => {}
+                Err(e) if e.is_node_exists() => {}
                 Err(error) => return Err(error),
             }
         }
@@ -440,6 +441,6 @@ impl Own {
         let Ok(below) = tree(&self.zk, &self.folder).await else { return false };
         let deepest_first = below.iter().rev().map(|(path, _)| path);
         let deletes = deepest_first.chain([&self.folder]).map(|path| self.zk.delete(path, None));
-        matches!(join_all(deletes).await.last(), Some(Ok(()) | Err(Error::NoNode)))
+        join_all(deletes).await.last().is_some_and(|last| last.as_ref().err().is_none_or(Error::is_no_node))
     }
 }

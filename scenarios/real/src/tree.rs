@@ -12,7 +12,7 @@ pub(super) async fn tree<Z: ZooKeeper>(zk: &Z, root: &str) -> Result<Vec<(String
     while let Some(parent) = unseen.pop_front() {
         let names = match zk.children(&parent).await {
             Ok(list) => list.names,
-            Err(Error::NoNode) => continue,
+            Err(e) if e.is_no_node() => continue,
             Err(error) => return Err(error),
         };
         let children = names.iter().map(|name| path::join(&parent, name)).map(|child| {

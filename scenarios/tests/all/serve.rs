@@ -8,7 +8,7 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::path::Path;
 use std::process::Output;
-use zk_recipes::zk::{CreateMode, Error, ZooKeeper};
+use zk_recipes::zk::{CreateMode, ErrorKind, ZooKeeper};
 
 #[test]
 fn recorded_cases_show_no_difference_over_the_socket() {
@@ -165,7 +165,7 @@ fn judge_finds_what_is_on_the_wire_too() {
         served.told(&["lose-reply", "op=create", "path=/locks/"]);
         let path = "/locks/lock-";
         let lost = zk.create(path, b"", CreateMode::EphemeralSequential).await;
-        assert_eq!(lost.map(|made| made.path), Err(Error::ConnectionLoss));
+        assert_eq!(lost.map(|made| made.path), Err(ErrorKind::ConnectionLoss.into()));
         while zk.create(path, b"", CreateMode::EphemeralSequential).await.is_err() {}
     });
     let output = served.terminate();

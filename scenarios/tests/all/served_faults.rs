@@ -6,7 +6,7 @@ use std::time::Duration;
 use zk_checker::Verdict;
 use zk_checker::history::{FaultKind, History, Outcome, Request, What};
 use zk_recipes::client::{Client, Options};
-use zk_recipes::zk::{CreateMode, Error, Over, State, ZooKeeper};
+use zk_recipes::zk::{CreateMode, ErrorKind, Over, State, ZooKeeper};
 use zk_serve::{Options as Ensemble, Server};
 
 const TICK: Duration = Duration::from_millis(200);
@@ -75,7 +75,7 @@ fn a_lost_reply_is_that_of_a_write_that_was_applied() {
         server.perform("lose-reply", json!({"op": "create", "path": "/locks/"})).unwrap();
         zk.create("/other", b"", CreateMode::Persistent).await.unwrap();
         let lost = zk.create("/locks/a", b"", CreateMode::Persistent).await;
-        assert_eq!(lost.map(|made| made.path), Err(Error::ConnectionLoss));
+        assert_eq!(lost.map(|made| made.path), Err(ErrorKind::ConnectionLoss.into()));
         until_connected(&zk).await;
         assert!(zk.exists("/locks/a").await.unwrap().is_some());
         assert_eq!(faults(&server.history()), [FaultKind::ReplyLost]);
@@ -90,7 +90,7 @@ fn a_lost_request_never_arrives() {
         server.perform("lose-request", json!({"client": id(&zk)})).unwrap();
         other.create("/of-another", b"", CreateMode::Persistent).await.unwrap();
         let lost = zk.create("/a", b"", CreateMode::Persistent).await;
-        assert_eq!(lost.map(|made| made.path), Err(Error::ConnectionLoss));
+        assert_eq!(lost.map(|made| made.path), Err(ErrorKind::ConnectionLoss.into()));
         until_connected(&zk).await;
         assert!(zk.exists("/a").await.unwrap().is_none());
         assert_eq!(faults(&server.history()), [FaultKind::RequestLost]);
@@ -130,7 +130,7 @@ fn a_refusal_has_its_code() {
         server.perform("refuse", json!({"code": "access-denied", "op": "get", "count": 2})).unwrap();
         zk.exists("/").await.unwrap();
         for _ in 0..2 {
-            assert_eq!(zk.get("/").await.map(|_| ()), Err(Error::NoAuth));
+            assert_eq!(zk.get("/").await.map(|_| ()), Err(ErrorKind::NoAuth.into()));
         }
         zk.get("/").await.unwrap();
         assert_eq!(faults(&server.history()), [FaultKind::AccessDenied; 2]);
@@ -254,7 +254,7 @@ fn a_seed_draws_faults() {
         let mut lost = 0;
         for _ in 0..40 {
             until_connected(&zk).await;
-            lost += usize::from(zk.exists("/").await == Err(Error::ConnectionLoss));
+            lost += usize::from(zk.exists("/").await == Err(ErrorKind::ConnectionLoss.into()));
         }
         assert_eq!(faults(&server.history()), vec![FaultKind::ReplyLost; lost]);
         assert!((3..20).contains(&lost), "{lost} of 40 at a rate of one in five");

@@ -7,13 +7,15 @@ use crate::common::{open, run, server, server_with};
 use std::time::Duration;
 use zk_real::Settings;
 use zk_recipes::client::{Acl, Client, Options};
-use zk_recipes::zk::{CreateMode, Error, Over, ZooKeeper};
+use zk_recipes::zk::{CreateMode, Error, ErrorKind, Over, ZooKeeper};
 use zk_recipes::{Group, GroupOptions, Lock, LockOptions, WithData};
 
 const TICK: Duration = Duration::from_millis(200);
 const SESSION: Options = Options::new(Duration::from_secs(2));
 
-const EXPIRED: Error = Error::SessionOver(Over::Expired);
+fn expired() -> Error {
+    ErrorKind::SessionOver(Over::Expired).into()
+}
 
 async fn over(zk: &Client) -> Option<Error> {
     let mut status = zk.status();
@@ -41,7 +43,7 @@ fn a_server_that_wants_to_know_every_client_ends_the_session_of_one_that_it_does
 
 /// A client without credentials has no session there, whether it asks or waits.
 async fn is_refused(address: &str) {
-    let refused = Some(Error::SessionOver(Over::AuthFailed));
+    let refused = Some(ErrorKind::SessionOver(Over::AuthFailed).into());
     let asks = open(address, SESSION).await;
     assert_eq!(asks.get("/").await.err(), refused);
     assert_eq!((over(&asks).await, asks.status().connection), (refused.clone(), 1));
@@ -113,5 +115,5 @@ async fn ends_everywhere(zk: &Client) {
     };
     let acquired = async { lock.acquire().await.map(drop) };
     let (acquired, seen) = futures_util::join!(acquired, waits);
-    assert_eq!((acquired, seen, over(zk).await), (Err(EXPIRED), EXPIRED, Some(EXPIRED)));
+    assert_eq!((acquired, seen, over(zk).await), (Err(expired()), expired(), Some(expired())));
 }

@@ -10,7 +10,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::time::Duration;
 use zk_real::{Ensemble, Server};
 use zk_recipes::client::{Client, Options};
-use zk_recipes::zk::{CreateMode, Error, ZooKeeper};
+use zk_recipes::zk::{CreateMode, ErrorKind, ZooKeeper};
 
 fn three_servers() -> Option<Ensemble> {
     crate::common::ensemble(3, Duration::from_millis(500))
@@ -54,8 +54,9 @@ fn a_session_outlives_the_leader_and_the_leader_comes_back() {
         loop {
             let seen = zk.status();
             match zk.create("/b", b"", CreateMode::Ephemeral).await {
-                Ok(_) | Err(Error::NodeExists) => break,
-                Err(error) => assert_eq!(error, Error::ConnectionLoss),
+                Ok(_) => break,
+                Err(e) if e.is_node_exists() => break,
+                Err(error) => assert_eq!(error, ErrorKind::ConnectionLoss),
             }
             // Lost as long as nobody leads; then the next server has it.
             let mut now = zk.changed(seen).await;

@@ -12,7 +12,7 @@ use std::time::Duration;
 use zk_real::{Server, ServerOptions, StartError};
 use zk_recipes::client::{Client, Options};
 use zk_recipes::zk::suite::{self, Site};
-use zk_recipes::zk::{CreateMode, Error, EventKind, Over, State};
+use zk_recipes::zk::{CreateMode, Error, ErrorKind, EventKind, Over, State};
 use zk_recipes::{Delivery, Idle, Parents, Prefetch, Queue, QueueOptions, ZooKeeper};
 use zk_serve::{Ensemble, Server as Served};
 
@@ -153,7 +153,7 @@ fn a_server_that_crashes_is_a_lost_connection_and_then_another_one() {
         server.pause().unwrap();
         let caught = zk.get("/a");
         server.kill().unwrap();
-        assert_eq!(caught.await, Err(Error::ConnectionLoss));
+        assert_eq!(caught.await, Err(ErrorKind::ConnectionLoss.into()));
         let away = zk.status();
         assert_eq!((away.state, away.connection, away.changes), (State::Suspended, 1, first.changes + 1));
         server.start_again().unwrap();
@@ -184,7 +184,7 @@ fn a_session_outlives_servers_that_are_down_for_longer_than_its_timeout() {
         while zk.now().since(begun) < zk.timeout() * 2 {
             assert_eq!(
                 zk.get("/").await,
-                Err(Error::ConnectionLoss),
+                Err(ErrorKind::ConnectionLoss.into()),
                 "the attempt for which it waited fails"
             );
             refused += 1;
@@ -211,8 +211,8 @@ fn a_session_whose_servers_never_come_back_ends_when_it_is_closed() {
         let connected = zk.status();
         server.kill().unwrap();
         zk.changed(connected).await;
-        assert_eq!(zk.close(Duration::from_secs(5)).await, Err(Error::ConnectionLoss));
-        let over = Error::SessionOver(Over::Closed);
+        assert_eq!(zk.close(Duration::from_secs(5)).await, Err(ErrorKind::ConnectionLoss.into()));
+        let over = Error::from(ErrorKind::SessionOver(Over::Closed));
         assert_eq!((zk.status().over(), zk.get("/").await), (Some(over.clone()), Err(over.clone())));
         assert_eq!(watch.await, Err(over));
         assert_eq!(zk.close(Duration::from_secs(5)).await, Ok(()), "it is over, as was asked");
@@ -323,10 +323,10 @@ fn a_close_that_nobody_hears_ends_with_its_limit() {
         let begun = zk.now();
         let held = zk.create("/a", b"", zk_recipes::zk::CreateMode::Persistent);
         let limit = Duration::from_millis(200);
-        assert_eq!(zk.close(limit).await, Err(Error::ConnectionLoss));
+        assert_eq!(zk.close(limit).await, Err(ErrorKind::ConnectionLoss.into()));
         assert!(zk.now().since(begun) < limit * 4, "a limit is kept");
         assert!(held.await.is_err());
-        assert_eq!(zk.status().over(), Some(Error::SessionOver(Over::Closed)));
+        assert_eq!(zk.status().over(), Some(ErrorKind::SessionOver(Over::Closed).into()));
     });
 }
 
@@ -335,7 +335,7 @@ fn no_session_without_a_server() {
     let (_held, free) = refusing();
     let short = Options::new(Duration::from_millis(300));
     run(async {
-        assert_eq!(Client::open(&free.to_string(), short).await.err(), Some(Error::Unreachable));
+        assert_eq!(Client::open(&free.to_string(), short).await.err(), Some(ErrorKind::Unreachable.into()));
         for bad in ["", "host:port", "127.0.0.1:2181/a/"] {
             let refused = Client::open(bad, SESSION).await.unwrap_err();
             assert!(refused.is_bad_input(), "{bad:?}: {refused}");

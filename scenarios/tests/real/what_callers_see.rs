@@ -17,7 +17,7 @@ use std::pin::pin;
 use std::thread;
 use std::time::Duration;
 use zk_recipes::client::{Acl, Client, Options};
-use zk_recipes::zk::{CreateMode, Error, Over, Time, ZooKeeper};
+use zk_recipes::zk::{CreateMode, Error, ErrorKind, Over, Time, ZooKeeper};
 use zk_recipes::{Lock, LockOptions, LostReason, RevocableLock, RevocableLockOptions};
 
 const TICK: Duration = Duration::from_millis(200);
@@ -26,7 +26,7 @@ const SESSION: Duration = Duration::from_secs(2);
 /// For whatever ends by itself, and may not take as long.
 const LIMIT: Duration = Duration::from_secs(60);
 
-const EXPIRED: Error = Error::SessionOver(Over::Expired);
+const EXPIRED: ErrorKind = ErrorKind::SessionOver(Over::Expired);
 
 /// How many recipes there are, the priority queue counted as a queue.
 const RECIPES: usize = 12;
@@ -195,7 +195,7 @@ fn without_the_right_server_there_is_no_session_and_that_is_said_in_time() {
             // The timeout, and what a busy machine needs.
             let opened = tokio::time::timeout(asked * 10, open).await.expect("it ends by itself");
             let error = opened.unwrap_err();
-            assert_eq!(error, Error::Unreachable, "{what}");
+            assert_eq!(error, ErrorKind::Unreachable, "{what}");
             assert!(!error.is_outcome_unknown() && !error.is_session_over() && !error.is_bad_input());
         }
     });
@@ -269,7 +269,7 @@ fn a_path_that_is_not_there_is_told_by_every_recipe_that_would_make_something() 
         let me = open(&format!("{}/nowhere", server.address()), Options::new(SESSION)).await;
         for directory in ["", "/at", "/some/way/down"] {
             let objects = Objects::new(&me, directory, 1).unwrap();
-            all_end(&me, objects.makes(), |e| *e == Error::NoNode).await;
+            all_end(&me, objects.makes(), |e| *e == ErrorKind::NoNode).await;
         }
         assert_eq!(me.close(LIMIT).await, Ok(()));
     });
@@ -303,10 +303,10 @@ fn when_the_server_goes_for_good_holds_are_lost_limits_are_kept_and_closing_ends
         }
         // Nobody but a server can say that the session has ended, so whoever has no limit waits for one.
         let late = objects.makes();
-        let closed = |e: &Error| *e == Error::SessionOver(Over::Closed);
+        let closed = |e: &Error| *e == ErrorKind::SessionOver(Over::Closed);
         let (closing, (), ()) =
             futures_util::join!(me.close(LIMIT), all_end(&me, waits, closed), all_end(&me, late, closed));
-        assert_eq!(closing, Err(Error::ConnectionLoss));
+        assert_eq!(closing, Err(ErrorKind::ConnectionLoss.into()));
         for calls in [objects.makes(), objects.asks(), objects.waits(), objects.waits_within(LIMIT)] {
             all_end(&me, calls, closed).await;
         }
@@ -325,7 +325,7 @@ fn closing_waits_for_what_was_given_up_no_longer_than_its_limit() {
         // Each of them has something to clean up, and nobody answers.
         drop(holds);
         let (begun, limit) = (me.now(), Duration::from_millis(100));
-        assert_eq!(me.close(limit).await, Err(Error::ConnectionLoss));
+        assert_eq!(me.close(limit).await, Err(ErrorKind::ConnectionLoss.into()));
         assert!(me.now().since(begun) < SESSION, "a limit is kept");
         server.resume().unwrap();
         // What had left is done, and the session's end takes the rest along.

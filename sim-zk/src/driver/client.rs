@@ -1,14 +1,15 @@
 //! The client of a simulated session: the trait [`ZooKeeper`] on a [`World`](crate::world::World).
 
 use super::convert::{
-    known, known_prefix, plain, to_created, to_data, to_listing, to_many, to_maybe_stat, to_nothing,
-    to_results, to_stat, watched,
+    any, known, known_op, known_prefix, plain, to_created, to_data, to_listing, to_many, to_maybe_stat,
+    to_nothing, to_results, to_stat, watched,
 };
 use super::reply::{Convert, Reply, Sleep};
 use super::shared::{Core, Slots};
+use super::subject::Subject;
 use super::waiting::wake_all;
 use super::{Sim, SimTreeWatch, SimWatch};
-use crate::message::{Ask, AskOp, Creation, ReadOp};
+use crate::message::{Ask, Creation, ReadOp};
 use crate::paths::Paths;
 use crate::world::HandleId;
 use std::future::Future;
@@ -47,19 +48,20 @@ impl SimClient {
     ) -> Reply<T> {
         let sent = self.sim.act(|core| {
             let ask = ask(core.world.paths_mut())?;
+            let subject = Subject::of(&ask);
             let ticket = core.slots.take();
             let watch = watch.map(|take| take(&mut core.slots));
             let (handle, cleanup) = (self.handle, self.cleanup);
             core.with_world(|world, context| {
                 world.ask(handle, ask, cleanup, Some(ticket), watch, context);
             });
-            Ok((ticket, watch))
+            Ok((ticket, watch, subject))
         });
-        let (state, watch) = match sent {
-            Ok((ticket, watch)) => (Ok(ticket), watch),
-            Err(error) => (Err(Some(error)), None),
+        let (state, watch, subject) = match sent {
+            Ok((ticket, watch, subject)) => (Ok(ticket), watch, Some(subject)),
+            Err(error) => (Err(Some(error)), None, None),
         };
-        Reply { sim: self.sim.clone(), handle: self.handle, state, watch, convert }
+        Reply { sim: self.sim.clone(), handle: self.handle, state, watch, subject, convert }
     }
 
     fn cleaning(&self) -> Self {
@@ -75,7 +77,7 @@ impl ZooKeeper for SimClient {
     fn create(&self, path: &str, data: &[u8], mode: CreateMode) -> impl InFlight<Created> + use<> {
         plain(self.send(
             |paths| {
-                path::validate_size(path, data)?;
+                path::validate_size(path, data).map_err(|error| error.at("create", path))?;
                 let path = known_prefix(paths, path, mode)?;
                 Ok(Ask::Create(Box::new(Creation::new(path, Some(data.into()), mode))))
             },
@@ -86,7 +88,7 @@ impl ZooKeeper for SimClient {
 
     fn delete(&self, path: &str, version: Option<i32>) -> impl InFlight<()> + use<> {
         plain(self.send(
-            |paths| Ok(Ask::Delete { path: known(paths, path)?, version: any(version) }),
+            |paths| Ok(Ask::Delete { path: known(paths, "delete", path)?, version: any(version) }),
             None,
             to_nothing,
         ))
@@ -95,8 +97,8 @@ impl ZooKeeper for SimClient {
     fn set(&self, path: &str, data: &[u8], version: Option<i32>) -> impl InFlight<Stat> + use<> {
         plain(self.send(
             |paths| {
-                path::validate_size(path, data)?;
-                let (path, data) = (known(paths, path)?, Some(data.into()));
+                path::validate_size(path, data).map_err(|error| error.at("setData", path))?;
+                let (path, data) = (known(paths, "setData", path)?, Some(data.into()));
                 Ok(Ask::Set { path, data, version: any(version) })
             },
             None,
@@ -106,7 +108,7 @@ impl ZooKeeper for SimClient {
 
     fn exists(&self, path: &str) -> impl InFlight<Option<Stat>> + use<> {
         plain(self.send(
-            |paths| Ok(Ask::Exists { path: known(paths, path)?, watch: false }),
+            |paths| Ok(Ask::Exists { path: known(paths, "exists", path)?, watch: false }),
             None,
             to_maybe_stat,
         ))
@@ -114,19 +116,23 @@ impl ZooKeeper for SimClient {
 
     fn exists_watch(&self, path: &str) -> impl InFlight<(Option<Stat>, SimWatch)> + use<> {
         watched(self.send(
-            |paths| Ok(Ask::Exists { path: known(paths, path)?, watch: true }),
+            |paths| Ok(Ask::Exists { path: known(paths, "exists", path)?, watch: true }),
             Some(Slots::take),
             to_maybe_stat,
         ))
     }
 
     fn get(&self, path: &str) -> impl InFlight<Data> + use<> {
-        plain(self.send(|paths| Ok(Ask::Get { path: known(paths, path)?, watch: false }), None, to_data))
+        plain(self.send(
+            |paths| Ok(Ask::Get { path: known(paths, "getData", path)?, watch: false }),
+            None,
+            to_data,
+        ))
     }
 
     fn get_watch(&self, path: &str) -> impl InFlight<(Data, SimWatch)> + use<> {
         watched(self.send(
-            |paths| Ok(Ask::Get { path: known(paths, path)?, watch: true }),
+            |paths| Ok(Ask::Get { path: known(paths, "getData", path)?, watch: true }),
             Some(Slots::take),
             to_data,
         ))
@@ -134,7 +140,7 @@ impl ZooKeeper for SimClient {
 
     fn children(&self, path: &str) -> impl InFlight<Listing> + use<> {
         plain(self.send(
-            |paths| Ok(Ask::Children { path: known(paths, path)?, watch: false, stat: true }),
+            |paths| Ok(Ask::Children { path: known(paths, "getChildren", path)?, watch: false, stat: true }),
             None,
             to_listing,
         ))
@@ -142,7 +148,7 @@ impl ZooKeeper for SimClient {
 
     fn children_watch(&self, path: &str) -> impl InFlight<(Listing, SimWatch)> + use<> {
         watched(self.send(
-            |paths| Ok(Ask::Children { path: known(paths, path)?, watch: true, stat: true }),
+            |paths| Ok(Ask::Children { path: known(paths, "getChildren", path)?, watch: true, stat: true }),
             Some(Slots::take),
             to_listing,
         ))
@@ -151,7 +157,7 @@ impl ZooKeeper for SimClient {
     fn get_many(&self, all: &[String]) -> impl InFlight<Vec<Option<Data>>> + use<> {
         plain(self.send(
             |paths| {
-                let get = |path: &String| Ok(ReadOp::Get(known(paths, path)?));
+                let get = |path: &String| Ok(ReadOp::Get(known(paths, "multiRead", path)?));
                 Ok(Ask::MultiRead(all.iter().map(get).collect::<Result<_, Error>>()?))
             },
             None,
@@ -159,42 +165,26 @@ impl ZooKeeper for SimClient {
         ))
     }
 
-    fn multi(&self, ops: Vec<Op>) -> impl InFlight<Vec<OpResult>> + use<> {
-        plain(self.send(
+    fn multi(&self, mut ops: Vec<Op>) -> impl InFlight<Vec<OpResult>> + use<> {
+        let mut reply = self.send(
             |paths| {
-                let known_op = |op| {
-                    Ok(match op {
-                        Op::Check { path, version } => {
-                            AskOp::Check { path: known(paths, &path)?, version: any(version) }
-                        }
-                        Op::Create { path, data, mode } => {
-                            let path = known_prefix(paths, &path, mode)?;
-                            AskOp::Create(Creation::new(path, Some(data.into()), mode))
-                        }
-                        Op::Delete { path, version } => {
-                            AskOp::Delete { path: known(paths, &path)?, version: any(version) }
-                        }
-                        Op::Set { path, data, version } => {
-                            let (path, data) = (known(paths, &path)?, Some(data.into()));
-                            AskOp::Set { path, data, version: any(version) }
-                        }
-                    })
-                };
                 path::validate_total(&ops, || format!("{} operations make", ops.len()))?;
-                Ok(Ask::Multi(ops.into_iter().map(known_op).collect::<Result<_, Error>>()?))
+                Ok(Ask::Multi(ops.iter_mut().map(|op| known_op(paths, op)).collect::<Result<_, Error>>()?))
             },
             None,
             to_results,
-        ))
+        );
+        reply.subject = Some(Subject::Operations(ops));
+        plain(reply)
     }
 
     fn sync(&self, path: &str) -> impl InFlight<()> + use<> {
-        plain(self.send(|paths| Ok(Ask::Sync { path: known(paths, path)? }), None, to_nothing))
+        plain(self.send(|paths| Ok(Ask::Sync { path: known(paths, "sync", path)? }), None, to_nothing))
     }
 
     fn watch_tree(&self, path: &str) -> impl InFlight<SimTreeWatch> + use<> {
         let armed = watched(self.send(
-            |paths| Ok(Ask::AddWatch { path: known(paths, path)?, mode: RECURSIVE }),
+            |paths| Ok(Ask::AddWatch { path: known(paths, "addWatch", path)?, mode: RECURSIVE }),
             Some(Slots::take_stream),
             to_nothing,
         ));
@@ -265,7 +255,7 @@ impl ZooKeeper for SimClient {
                 futures_util::future::select(client.duties_done(), Box::pin(client.sleep_until(until))).await;
             match plain(client.send(|_| Ok(Ask::CloseSession), None, to_nothing)).await {
                 // The session is over already, or another task is closing it.
-                Err(Error::SessionOver(_)) => {
+                Err(e) if e.is_session_over() => {
                     let mut status = client.status();
                     while status.over().is_none() {
                         status = client.changed(status).await;
@@ -322,11 +312,6 @@ impl Discharge for SimClient {
 
 /// The wire mode of a persistent recursive watch.
 const RECURSIVE: i32 = 1;
-
-/// Encodes a version: -1 matches any.
-fn any(version: Option<i32>) -> i32 {
-    version.unwrap_or(-1)
-}
 
 /// Spreads a counter over 64 bits (splitmix64): names without a visible order, and without a random draw.
 fn scatter(counter: u64) -> u64 {

@@ -2,9 +2,11 @@
 
 use super::SimWatch;
 use super::reply::Reply;
-use crate::message::{Answer, Code, Content, Found, OpAnswer, Refusal};
+use super::subject::Subject;
+use crate::message::{Answer, AskOp, Code, Content, Creation, Found, OpAnswer, Refusal};
 use crate::paths::{PathId, Paths};
-use zk_recipes::zk::{CreateMode, Created, Data, Error, Listing, OpResult, Stat, path};
+use std::mem::take;
+use zk_recipes::zk::{CreateMode, Created, Data, Error, Listing, Op, OpResult, Stat, path};
 
 /// The reply of a server.
 pub(super) type Answered = Result<Answer, Refusal>;
@@ -20,29 +22,56 @@ pub(super) async fn watched<T>(reply: Reply<T>) -> Result<(T, SimWatch), Error> 
     Ok((value, watch.expect("the request armed a watch")))
 }
 
-pub(super) fn known(paths: &mut Paths, text: &str) -> Result<PathId, Error> {
-    path::validate(text)?;
-    path::validate_size(text, b"")?;
+/// Interns a path. The name of the operation is for the error.
+pub(super) fn known(paths: &mut Paths, name: &'static str, text: &str) -> Result<PathId, Error> {
+    let valid = path::validate(text).and_then(|()| path::validate_size(text, b""));
+    valid.map_err(|error| error.at(name, text))?;
     Ok(paths.intern(text))
 }
 
 /// Interns the prefix of a sequential name, which may end in a slash because a number follows.
 pub(super) fn known_prefix(paths: &mut Paths, text: &str, mode: CreateMode) -> Result<PathId, Error> {
     if mode.is_sequential() {
-        path::validate(&format!("{text}0"))?;
+        path::validate(&format!("{text}0")).map_err(|error| error.at("create", text))?;
         return Ok(paths.intern(text));
     }
-    known(paths, text)
+    known(paths, "create", text)
 }
 
-pub(super) fn to_created(paths: &Paths, answer: Answered) -> Result<Created, Error> {
+/// Converts an operation of a transaction, whose data it takes.
+pub(super) fn known_op(paths: &mut Paths, op: &mut Op) -> Result<AskOp, Error> {
+    let name = op.name();
+    Ok(match op {
+        Op::Check { path, version } => {
+            AskOp::Check { path: known(paths, name, path)?, version: any(*version) }
+        }
+        Op::Create { path, data, mode } => {
+            let path = known_prefix(paths, path, *mode)?;
+            AskOp::Create(Creation::new(path, Some(take(data).into()), *mode))
+        }
+        Op::Delete { path, version } => {
+            AskOp::Delete { path: known(paths, name, path)?, version: any(*version) }
+        }
+        Op::Set { path, data, version } => {
+            let path = known(paths, name, path)?;
+            AskOp::Set { path, data: Some(take(data).into()), version: any(*version) }
+        }
+    })
+}
+
+/// A version as it is sent: -1 is any.
+pub(super) fn any(version: Option<i32>) -> i32 {
+    version.unwrap_or(-1)
+}
+
+pub(super) fn to_created(_: &Subject, paths: &Paths, answer: Answered) -> Result<Created, Error> {
     Ok(match answer? {
         Answer::Created { path, stat } => Created { path: paths.text(path).to_owned(), stat },
         other => unreachable!("a create is not answered with {other:?}"),
     })
 }
 
-pub(super) fn to_stat(_: &Paths, answer: Answered) -> Result<Stat, Error> {
+pub(super) fn to_stat(_: &Subject, _: &Paths, answer: Answered) -> Result<Stat, Error> {
     Ok(match answer? {
         Answer::Stat(stat) => stat,
         other => unreachable!("a set is not answered with {other:?}"),
@@ -50,7 +79,7 @@ pub(super) fn to_stat(_: &Paths, answer: Answered) -> Result<Stat, Error> {
 }
 
 /// Converts the reply to `exists`: a missing znode is an error on the wire.
-pub(super) fn to_maybe_stat(_: &Paths, answer: Answered) -> Result<Option<Stat>, Error> {
+pub(super) fn to_maybe_stat(_: &Subject, _: &Paths, answer: Answered) -> Result<Option<Stat>, Error> {
     match answer {
         Ok(Answer::Stat(stat)) => Ok(Some(stat)),
         Err(Refusal::All(Code::NoNode)) => Ok(None),
@@ -59,14 +88,14 @@ pub(super) fn to_maybe_stat(_: &Paths, answer: Answered) -> Result<Option<Stat>,
     }
 }
 
-pub(super) fn to_data(_: &Paths, answer: Answered) -> Result<Data, Error> {
+pub(super) fn to_data(_: &Subject, _: &Paths, answer: Answered) -> Result<Data, Error> {
     Ok(match answer? {
         Answer::Data(data, stat) => to_value(&data, stat),
         other => unreachable!("a get is not answered with {other:?}"),
     })
 }
 
-pub(super) fn to_listing(paths: &Paths, answer: Answered) -> Result<Listing, Error> {
+pub(super) fn to_listing(_: &Subject, paths: &Paths, answer: Answered) -> Result<Listing, Error> {
     Ok(match answer? {
         Answer::Children(names, Some(stat)) => {
             Listing { names: names.into_iter().map(|name| paths.name(name).to_owned()).collect(), stat }
@@ -75,21 +104,21 @@ pub(super) fn to_listing(paths: &Paths, answer: Answered) -> Result<Listing, Err
     })
 }
 
-pub(super) fn to_many(_: &Paths, answer: Answered) -> Result<Vec<Option<Data>>, Error> {
-    let value = |found| match found {
+pub(super) fn to_many(asked: &Subject, paths: &Paths, answer: Answered) -> Result<Vec<Option<Data>>, Error> {
+    let value = |(index, found)| match found {
         Ok(Found::Data(data, stat)) => Ok(Some(to_value(&data, stat))),
         Err(Code::NoNode) => Ok(None),
-        Err(code) => Err(code.into()),
+        Err(code) => Err(asked.explain_operation(paths, index, code.into())),
         Ok(other) => unreachable!("a get is not answered with {other:?}"),
     };
     match answer? {
-        Answer::Many(found) => found.into_iter().map(value).collect(),
+        Answer::Many(found) => found.into_iter().enumerate().map(value).collect(),
         other => unreachable!("a multiRead is not answered with {other:?}"),
     }
 }
 
-pub(super) fn to_results(paths: &Paths, answer: Answered) -> Result<Vec<OpResult>, Error> {
-    Ok(match answer? {
+pub(super) fn to_results(asked: &Subject, paths: &Paths, answer: Answered) -> Result<Vec<OpResult>, Error> {
+    Ok(match answer.map_err(|refusal| refused(asked, paths, refusal))? {
         Answer::Multi(results) => results
             .into_iter()
             .map(|result| match result {
@@ -105,7 +134,17 @@ pub(super) fn to_results(paths: &Paths, answer: Answered) -> Result<Vec<OpResult
     })
 }
 
-pub(super) fn to_nothing(_: &Paths, answer: Answered) -> Result<(), Error> {
+fn refused(asked: &Subject, paths: &Paths, refusal: Refusal) -> Error {
+    match refusal {
+        Refusal::Multi { index, code, .. } => {
+            let index = usize::from(index);
+            Error::multi(index, asked.explain_operation(paths, index, code.into()))
+        }
+        refusal => refusal.into(),
+    }
+}
+
+pub(super) fn to_nothing(_: &Subject, _: &Paths, answer: Answered) -> Result<(), Error> {
     Ok(answer.map(drop)?)
 }
 

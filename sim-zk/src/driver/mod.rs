@@ -12,6 +12,7 @@ mod convert;
 mod process;
 mod reply;
 mod shared;
+mod subject;
 mod waiting;
 
 pub use client::SimClient;

@@ -2,6 +2,7 @@
 
 use super::Sim;
 use super::convert::Answered;
+use super::subject::Subject;
 use crate::paths::Paths;
 use crate::session::Failure;
 use crate::world::HandleId;
@@ -10,10 +11,10 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use zk_recipes::session::Slot;
-use zk_recipes::zk::{Error, Event, Time, TreeEvent};
+use zk_recipes::zk::{Error, ErrorKind, Event, Time, TreeEvent};
 
 /// Converts a reply into the result of the trait method.
-pub(super) type Convert<T> = fn(&Paths, Answered) -> Result<T, Error>;
+pub(super) type Convert<T> = fn(&Subject, &Paths, Answered) -> Result<T, Error>;
 
 /// The future of a request that has been sent.
 pub(super) struct Reply<T> {
@@ -21,6 +22,8 @@ pub(super) struct Reply<T> {
     pub(super) handle: HandleId,
     pub(super) state: Result<u32, Option<Error>>,
     pub(super) watch: Option<u32>,
+    /// None if the request was not sent.
+    pub(super) subject: Option<Subject>,
     pub(super) convert: Convert<T>,
 }
 
@@ -38,6 +41,7 @@ impl<T> Future for Reply<T> {
         let mut core = this.sim.core();
         let result = ready!(core.slots.poll_answer(ticket, context));
         this.state = Err(None);
+        let subject = this.subject.take().expect("a request that was sent has a subject");
         let answered = match result {
             Ok(answer) => Ok(answer),
             Err(Failure::Refused(refusal)) => Err(refusal),
@@ -45,13 +49,15 @@ impl<T> Future for Reply<T> {
                 if let Some(watch) = this.watch.take() {
                     core.slots.release(watch);
                 }
-                return Poll::Ready(Err(match failure {
-                    Failure::Over(why) => Error::SessionOver(why),
-                    _ => Error::ConnectionLoss,
-                }));
+                let kind = match failure {
+                    Failure::Over(why) => ErrorKind::SessionOver(why),
+                    _ => ErrorKind::ConnectionLoss,
+                };
+                return Poll::Ready(Err(subject.explain(core.world.paths(), kind.into())));
             }
         };
-        let result = (this.convert)(core.world.paths(), answered);
+        let paths = core.world.paths();
+        let result = (this.convert)(&subject, paths, answered).map_err(|error| subject.explain(paths, error));
         let watch = this.watch.take();
         if let (Err(_), Some(watch)) = (&result, watch) {
             core.slots.release(watch);

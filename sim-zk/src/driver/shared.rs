@@ -9,7 +9,7 @@ use crate::world::{Context, Effect, HandleId, World};
 use std::any::Any;
 use std::task::Waker;
 use zk_recipes::session::{Slot, Waiters};
-use zk_recipes::zk::{DutyId, Error, Event, TreeEvent};
+use zk_recipes::zk::{DutyId, ErrorKind, Event, TreeEvent};
 
 /// The results that simulated futures wait for.
 pub(super) type Slots = zk_recipes::session::Slots<Result<Answer, Failure>, HandleId>;
@@ -122,7 +122,7 @@ impl Core {
                         Ok(TreeEvent::Changed(Event { kind, path }))
                     }
                     WatchItem::Gap => Ok(TreeEvent::Gap),
-                    WatchItem::Over(why) => Err(Error::SessionOver(why)),
+                    WatchItem::Over(why) => Err(ErrorKind::SessionOver(why).into()),
                 };
                 self.slots.tell(watch, told, &mut self.wakers);
             }

@@ -9,7 +9,7 @@ use futures_util::future::join_all;
 use sim_zk::End;
 use sim_zk::fault::Fault;
 use sim_zk::observer::{SessionNews, SimEvent};
-use zk_recipes::zk::{CreateMode, Error, EventKind, ZooKeeper};
+use zk_recipes::zk::{CreateMode, ErrorKind, EventKind, ZooKeeper};
 
 #[test]
 fn a_timeout_is_negotiated_between_two_and_twenty_ticks() {
@@ -76,7 +76,7 @@ fn a_client_that_comes_back_pings_a_third_later() {
     calm(|sim| async move {
         let (process, zk) = client(&sim, "a").await;
         process.order(Fault::RequestLost);
-        assert_eq!(zk.sync("/").await, Err(Error::ConnectionLoss));
+        assert_eq!(zk.sync("/").await, Err(ErrorKind::ConnectionLoss.into()));
         let connect = until_back(&zk, 1).await.before(ms(10));
         wait(&zk, ms(1_990)).await;
         assert_eq!(zk.safe_until(), connect + TIMEOUT, "no ping has been answered as yet");
@@ -94,7 +94,7 @@ fn two_thirds_of_the_timeout_without_a_word_end_the_connection() {
         process.inflict(Fault::SessionExpiry, ms(5_000));
         let pending = zk.sync("/");
         assert_eq!(until_suspended(&zk).await, heard + ms(4_000));
-        assert_eq!(pending.await, Err(Error::ConnectionLoss));
+        assert_eq!(pending.await, Err(ErrorKind::ConnectionLoss.into()));
         // Cut off for less than the timeout: the session lives on.
         until_back(&zk, 1).await;
         zk.sync("/").await.expect("the sync succeeds");
@@ -112,7 +112,7 @@ fn expiry_comes_at_a_tick_within_a_tick_after_the_timeout() {
             wait(&zk, ms(pause)).await;
             zk.sync("/").await.expect("the sync succeeds");
             process.inflict(Fault::SessionExpiry, ms(60_000));
-            assert_eq!(until_over(&zk).await, Error::SessionOver(zk_recipes::zk::Over::Expired));
+            assert_eq!(until_over(&zk).await, ErrorKind::SessionOver(zk_recipes::zk::Over::Expired));
         });
         let marked = |h: &SimEvent| match h {
             SimEvent::Marked { heard, .. } => Some(*heard),
@@ -196,7 +196,7 @@ fn what_is_asked_while_away_waits_for_the_next_connection() {
     calm(|sim| async move {
         let (process, zk) = client(&sim, "a").await;
         process.order(Fault::RequestLost);
-        assert_eq!(zk.sync("/").await, Err(Error::ConnectionLoss));
+        assert_eq!(zk.sync("/").await, Err(ErrorKind::ConnectionLoss.into()));
         let waiting =
             [zk.create("/a", b"", CreateMode::Persistent), zk.create("/b", b"", CreateMode::Persistent)];
         let made = join_all(waiting).await;
@@ -211,7 +211,7 @@ fn what_is_asked_while_away_fails_with_the_next_attempt_that_fails() {
         let (process, zk) = client(&sim, "a").await;
         process.inflict(Fault::SessionExpiry, ms(30_000));
         let lost = until_suspended(&zk).await;
-        assert_eq!(zk.sync("/").await, Err(Error::ConnectionLoss));
+        assert_eq!(zk.sync("/").await, Err(ErrorKind::ConnectionLoss.into()));
         // Half a second until the attempt, one more because every server has been tried (`StaticHostProvider.next`), and the
         // whole timeout until it is given up.
         assert_eq!(zk.now(), lost + ms(7_500));
@@ -225,7 +225,7 @@ fn losses_are_told_in_order_and_before_the_state() {
         process.order(Fault::RequestLost);
         let all = (0..5).map(|_| zk.sync("/"));
         let all = join_all(all.collect::<Vec<_>>()).await;
-        assert!(all.iter().all(|answer| *answer == Err(Error::ConnectionLoss)), "{all:?}");
+        assert!(all.iter().all(|answer| *answer == Err(ErrorKind::ConnectionLoss.into())), "{all:?}");
     });
     let told: Vec<_> = tape
         .seen
@@ -248,8 +248,8 @@ fn a_close_that_is_lost_leaves_the_session_to_expire() {
             let (process, zk) = client(&sim, "a").await;
             make_ephemeral(&zk, "/e").await;
             process.order(fault);
-            assert_eq!(zk.close(ms(1_000)).await, Err(Error::ConnectionLoss));
-            assert_eq!(zk.status().over(), Some(Error::SessionOver(zk_recipes::zk::Over::Closed)));
+            assert_eq!(zk.close(ms(1_000)).await, Err(ErrorKind::ConnectionLoss.into()));
+            assert_eq!(zk.status().over(), Some(ErrorKind::SessionOver(zk_recipes::zk::Over::Closed).into()));
             assert_eq!(zk.close(ms(1_000)).await, Ok(()), "over is over");
             sim.quiet().await;
             let session = zk.session();
@@ -267,8 +267,8 @@ fn a_close_without_a_connection_sends_nothing() {
     let (_, tape) = calm(|sim| async move {
         let (process, zk) = client(&sim, "a").await;
         process.order(Fault::RequestLost);
-        assert_eq!(zk.sync("/").await, Err(Error::ConnectionLoss));
-        assert_eq!(zk.close(ms(1_000)).await, Err(Error::ConnectionLoss));
+        assert_eq!(zk.sync("/").await, Err(ErrorKind::ConnectionLoss.into()));
+        assert_eq!(zk.close(ms(1_000)).await, Err(ErrorKind::ConnectionLoss.into()));
         sim.quiet().await;
     });
     assert_eq!(tape.count(|h| matches!(h, SimEvent::Marked { .. })), 1, "it expires");
@@ -281,7 +281,7 @@ fn what_is_asked_behind_a_close_is_not_sent() {
         let mut close = Box::pin(zk.close(ms(1_000)));
         assert_eq!((&mut close).now_or_never(), None);
         let refused = zk.create("/a", b"", CreateMode::Persistent).await;
-        assert_eq!(refused.err(), Some(Error::SessionOver(zk_recipes::zk::Over::Closed)));
+        assert_eq!(refused.err(), Some(ErrorKind::SessionOver(zk_recipes::zk::Over::Closed).into()));
         close.await.expect("the close succeeds");
     });
     let create = |h: &SimEvent| matches!(h, SimEvent::Txn { kind: sim_zk::observer::Kind::Create, .. });

@@ -3,7 +3,7 @@
 use crate::common::{calm, client, make, make_ephemeral, ms, wait};
 use sim_zk::SimClient;
 use sim_zk::observer::{Kind, SimEvent};
-use zk_recipes::zk::{CreateMode, Error, EventKind, Op, OpResult, SessionId, Stat, ZooKeeper};
+use zk_recipes::zk::{CreateMode, Error, ErrorKind, EventKind, Op, OpResult, SessionId, Stat, ZooKeeper};
 
 async fn stat(zk: &SimClient, path: &str) -> Stat {
     zk.exists(path).await.expect("the exists succeeds").expect("the znode is there")
@@ -29,7 +29,10 @@ fn a_pristine_tree_is_that_of_a_fresh_server() {
             let refused = zk.delete(reserved, None).await;
             assert!(refused.as_ref().is_err_and(Error::is_bad_input), "{reserved}: {refused:?}");
         }
-        assert_eq!(zk.create("/", b"", CreateMode::Persistent).await.err(), Some(Error::NodeExists));
+        assert_eq!(
+            zk.create("/", b"", CreateMode::Persistent).await.err(),
+            Some(ErrorKind::NodeExists.into())
+        );
     });
 }
 
@@ -123,10 +126,10 @@ fn a_version_must_match_unless_it_is_any() {
         let (_, zk) = client(&sim, "a").await;
         make(&zk, "/a").await;
         for wrong in [1, 7, -2, i32::MIN] {
-            assert_eq!(zk.set("/a", b"", Some(wrong)).await, Err(Error::BadVersion));
-            assert_eq!(zk.delete("/a", Some(wrong)).await, Err(Error::BadVersion));
+            assert_eq!(zk.set("/a", b"", Some(wrong)).await, Err(ErrorKind::BadVersion.into()));
+            assert_eq!(zk.delete("/a", Some(wrong)).await, Err(ErrorKind::BadVersion.into()));
             let check = Op::Check { path: "/a".into(), version: Some(wrong) };
-            let refused = Error::Multi { index: 0, cause: Box::new(Error::BadVersion) };
+            let refused = ErrorKind::Multi { index: 0, cause: Box::new(ErrorKind::BadVersion.into()) }.into();
             assert_eq!(zk.multi(vec![check]).await, Err(refused));
         }
         assert_eq!(zk.set("/a", b"", Some(0)).await.expect("the set succeeds").version, 1);
@@ -176,7 +179,7 @@ fn a_taken_sequence_number_blocks_until_another_create() {
         make(&zk, "/p/s-0000000001").await;
         for _ in 0..3 {
             let refused = zk.create("/p/s-", b"", CreateMode::PersistentSequential).await;
-            assert_eq!(refused, Err(Error::NodeExists), "a refused create does not count");
+            assert_eq!(refused, Err(ErrorKind::NodeExists.into()), "a refused create does not count");
         }
         make(&zk, "/p/x").await;
         assert_eq!(next(&zk, "/p/s-").await, "/p/s-0000000002");
@@ -207,8 +210,12 @@ fn a_refused_multi_gives_numbers_and_versions_back() {
         let set = Op::Set { path: "/p".into(), data: b"new".to_vec(), version: Some(0) };
         let check = Op::Check { path: "/p".into(), version: Some(0) };
         let refused = zk.multi(vec![sequential(), sequential(), set.clone(), check]).await;
-        let cause = Box::new(Error::BadVersion);
-        assert_eq!(refused, Err(Error::Multi { index: 3, cause }), "the check sees the set before it");
+        let cause = Box::new(ErrorKind::BadVersion.into());
+        assert_eq!(
+            refused,
+            Err(ErrorKind::Multi { index: 3, cause }.into()),
+            "the check sees the set before it"
+        );
         assert_eq!(stat(&zk, "/p").await, before);
         let made = zk.multi(vec![sequential(), sequential(), set]).await.expect("the multi succeeds");
         let names = ["/p/s-0000000000", "/p/s-0000000001"].map(|name| OpResult::Created(name.into()));
@@ -224,7 +231,7 @@ fn ephemerals_have_an_owner_and_no_children() {
         assert_eq!(make_ephemeral(&zk, "/e").await.stat.ephemeral_owner, zk.session());
         for mode in [CreateMode::Persistent, CreateMode::Ephemeral, CreateMode::PersistentSequential] {
             let refused = zk.create("/e/c", b"", mode).await;
-            assert_eq!(refused, Err(Error::NoChildrenForEphemerals));
+            assert_eq!(refused, Err(ErrorKind::NoChildrenForEphemerals.into()));
         }
         other.delete("/e", None).await.expect("anybody may delete it");
         assert_eq!(make_ephemeral(&other, "/e").await.stat.ephemeral_owner, other.session());
@@ -258,7 +265,10 @@ fn a_container_goes_at_a_beat_of_the_reaper_after_its_last_child() {
         }
         assert_eq!(gone.await.expect("it fires").kind, EventKind::NodeDeleted);
         assert_eq!(zk.now().as_micros() / 1_000_000, 180, "every sixty seconds");
-        assert_eq!(zk.create("/c/x", b"", CreateMode::Persistent).await.map(drop), Err(Error::NoNode));
+        assert_eq!(
+            zk.create("/c/x", b"", CreateMode::Persistent).await.map(drop),
+            Err(ErrorKind::NoNode.into())
+        );
         wait(&zk, ms(130_000)).await;
         for left in ["/unused", "/plain"] {
             assert!(zk.exists(left).await.expect("the exists succeeds").is_some(), "{left} is not reaped");

@@ -6,7 +6,7 @@ use sim_zk::Sim;
 use sim_zk::driver::SimTreeWatch;
 use sim_zk::fault::Fault;
 use std::time::Duration;
-use zk_recipes::zk::{Error, Event, EventKind, Over, TreeEvent, ZooKeeper};
+use zk_recipes::zk::{ErrorKind, Event, EventKind, Over, TreeEvent, ZooKeeper};
 
 use EventKind::{NodeCreated, NodeDataChanged, NodeDeleted};
 
@@ -107,7 +107,7 @@ fn a_tree_watch_that_was_not_answered_is_not_armed_again() {
     calm(|sim| async move {
         let (process, zk) = client(&sim, "a").await;
         process.order(Fault::ReplyLost);
-        assert_eq!(zk.watch_tree("/").await.err(), Some(Error::ConnectionLoss));
+        assert_eq!(zk.watch_tree("/").await.err(), Some(ErrorKind::ConnectionLoss.into()));
         until_back(&zk, 1).await;
         zk.sync("/").await.expect("the sync succeeds");
         assert_eq!(armed(&sim), 0);
@@ -121,7 +121,7 @@ fn a_tree_watch_of_an_expired_session_says_so_and_ends() {
         let mut tree = zk.watch_tree("/").await.expect("it is armed");
         process.inflict(Fault::SessionExpiry, Duration::from_secs(20));
         until_over(&zk).await;
-        assert_eq!(tree.next().await, Some(Err(Error::SessionOver(Over::Expired))));
+        assert_eq!(tree.next().await, Some(Err(ErrorKind::SessionOver(Over::Expired).into())));
         assert_eq!(tree.next().await, None);
     });
 }

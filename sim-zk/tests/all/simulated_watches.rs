@@ -5,7 +5,7 @@ use futures_util::FutureExt;
 use sim_zk::Table;
 use sim_zk::fault::Fault;
 use sim_zk::observer::SimEvent;
-use zk_recipes::zk::{CreateMode, Error, Event, EventKind, Op, ZooKeeper};
+use zk_recipes::zk::{CreateMode, Error, ErrorKind, Event, EventKind, Op, ZooKeeper};
 
 #[test]
 fn a_watch_fires_once() {
@@ -206,7 +206,7 @@ fn a_watch_whose_arming_was_lost_is_not_registered() {
         make(&zk, "/a").await;
         process.order(Fault::ReplyLost);
         let armed = zk.get_watch("/a").await.map(drop);
-        assert_eq!(armed, Err(Error::ConnectionLoss));
+        assert_eq!(armed, Err(ErrorKind::ConnectionLoss.into()));
         until_back(&zk, 1).await;
         zk.sync("/").await.expect("the sync succeeds");
         assert_eq!(sim.look(|world| world.watches().count()), 0);

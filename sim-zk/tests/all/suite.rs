@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use zk_recipes::zk::suite::{self, Site};
-use zk_recipes::zk::{Error, SessionId, ZooKeeper};
+use zk_recipes::zk::{ErrorKind, SessionId, ZooKeeper};
 
 /// Between servers, in microseconds: as long a way as to a client, so that it shows which server a session is connected
 /// with, and not so long that followers give their leader up on an unsteady network.
@@ -45,7 +45,10 @@ impl Site for Simulated {
         self.process(zk).order(Fault::RequestLost);
         // Where other faults strike as well, the session may be away already.
         let lost = zk.sync("/").await;
-        assert!(lost == Err(Error::ConnectionLoss) || !before.is_connected(), "{before:?}: {lost:?}");
+        assert!(
+            lost == Err(ErrorKind::ConnectionLoss.into()) || !before.is_connected(),
+            "{before:?}: {lost:?}"
+        );
     }
 
     async fn expire(&self, zk: &SimClient) {

@@ -27,7 +27,7 @@ impl Contenders {
     pub(crate) async fn contenders<Z: ZooKeeper>(&self, zk: &Z) -> Result<Vec<Contender>, Error> {
         let names = match zk.children(&self.directory).await {
             Ok(list) => list.names,
-            Err(Error::NoNode) => return Ok(Vec::new()),
+            Err(e) if e.is_no_node() => return Ok(Vec::new()),
             Err(e) => return Err(e),
         };
         if let Some(all) = self.by_number(&names) {

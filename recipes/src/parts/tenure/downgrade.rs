@@ -15,7 +15,7 @@ use crate::parts::contenders::is_good;
 use crate::parts::naming::{Marks, READ};
 use crate::parts::owned_node::OwnedNode;
 use crate::parts::retry::{again, connected};
-use crate::zk::{Armed, CreateMode, Duty, Error, Op, ZooKeeper, path};
+use crate::zk::{Armed, CreateMode, Duty, Error, ErrorKind, Op, ZooKeeper, path};
 
 impl<Z: ZooKeeper> Tenure<Z> {
     /// Turns the writer's tenure into a reader's; on an error returns it unchanged.
@@ -31,10 +31,10 @@ impl<Z: ZooKeeper> Tenure<Z> {
         let (directory, name) = path::split(self.path());
         let Some(number) = marks.number(name).filter(|number| is_good(*number)) else {
             // Among worn numbers the czxid gives the place, which cannot be taken over (ZOOKEEPER-4372).
-            return Err(Error::Exhausted(directory.to_owned()));
+            return Err(ErrorKind::Exhausted(directory.to_owned()).into());
         };
         if self.own.is_asked() {
-            return Err(Error::Revoked);
+            return Err(ErrorKind::Revoked.into());
         }
         let zk = &self.zk;
         let path = path::join(directory, &format!("{}{number:010}", marks.prefix(zk.guid(), READ)));
@@ -49,23 +49,29 @@ impl<Z: ZooKeeper> Tenure<Z> {
                     again(zk, status, e).await?;
                 }
                 // An earlier attempt may have been applied.
-                Err(e) if in_doubt && e.says_nothing_of_the_tree() => break Err(Error::ConnectionLoss),
-                Err(Error::Multi { index: 0, cause }) if *cause == Error::NodeExists => {
+                Err(e) if in_doubt && e.says_nothing_of_the_tree() => {
+                    break Err(ErrorKind::ConnectionLoss.into());
+                }
+                Err(Error { kind: ErrorKind::Multi { index: 0, cause }, .. })
+                    if *cause == ErrorKind::NodeExists =>
+                {
                     // The name is unique: the transaction was applied, and its reply was lost.
                     break Ok(());
                 }
-                Err(Error::Multi { cause, .. }) if *cause == Error::BadVersion => {
+                Err(Error { kind: ErrorKind::Multi { cause, .. }, .. })
+                    if *cause == ErrorKind::BadVersion =>
+                {
                     self.own.read(status).await;
                     if self.own.is_removed() {
-                        break Err(Error::Removed(self.path().to_owned()));
+                        break Err(ErrorKind::Removed(self.path().to_owned()).into());
                     }
                     if self.own.is_asked() {
-                        break Err(Error::Revoked);
+                        break Err(ErrorKind::Revoked.into());
                     }
                 }
-                Err(Error::Multi { cause, .. }) if *cause == Error::NoNode => {
+                Err(Error { kind: ErrorKind::Multi { cause, .. }, .. }) if *cause == ErrorKind::NoNode => {
                     self.lose(LostReason::Removed);
-                    break Err(Error::Removed(self.path().to_owned()));
+                    break Err(ErrorKind::Removed(self.path().to_owned()).into());
                 }
                 Err(e) => break Err(e),
             }

@@ -4,7 +4,7 @@
 //! 2. So does every acquire, before and after the wait, since a reconnect may shorten the session timeout.
 
 use crate::session::PINGS_PER_TIMEOUT;
-use crate::zk::{Error, ZooKeeper};
+use crate::zk::{Error, ErrorKind, ZooKeeper};
 use std::time::Duration;
 
 /// The part of a timeout that the answer to a ping may take before an idle hold with the greatest margin is lost.
@@ -26,10 +26,10 @@ pub(crate) fn margin_in<Z: ZooKeeper>(zk: &Z, margin: Option<Duration>) -> Resul
     match margin {
         None => Ok(timeout / 10),
         Some(margin) if margin <= greatest(timeout) => Ok(margin),
-        Some(margin) => Err(Error::BadInput(format!(
+        Some(margin) => Err(ErrorKind::BadInput(format!(
             "a margin of {margin:?} is too great for a session timeout of {timeout:?}: an idle hold would be lost between two \
              pings; {:?} is the greatest",
             greatest(timeout)
-        ))),
+        )).into()),
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::observe::Outcome;
 use crate::zk::Time;
+use std::fmt;
 
 /// The policy of a holder that can no longer be sure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -70,6 +71,59 @@ pub enum Released {
     WasLost(LostReason),
 }
 
+impl fmt::Display for HoldState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            HoldState::Held => f.write_str("held"),
+            HoldState::Suspect { .. } => f.write_str("held, but not confirmed: the connection was lost"),
+            HoldState::Lost(reason) => write!(f, "lost: {reason}"),
+        }
+    }
+}
+
+impl fmt::Display for LostReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            LostReason::SessionOver => "the session has ended",
+            LostReason::DeadlinePassed => {
+                "no server answered before the deadline, so the session may have expired"
+            }
+            LostReason::Removed => "another client deleted the znode",
+        })
+    }
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Stop::Suspect { .. } => f.write_str("the holder must stop: the connection was lost"),
+            Stop::Lost(reason) => write!(f, "the hold is lost: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for Stop {}
+
+impl fmt::Display for Interrupt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Interrupt::Revoked => f.write_str("the holder was asked to release"),
+            Interrupt::Stop(stop) => stop.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Interrupt {}
+
+impl fmt::Display for Released {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Released::Clean => f.write_str("released"),
+            Released::WasLost(reason) => write!(f, "the hold had been lost before: {reason}"),
+        }
+    }
+}
+
 impl Outcome for LostReason {
     fn outcome(&self) -> &'static str {
         match self {
@@ -86,5 +140,27 @@ impl Outcome for Released {
             Released::Clean => "done",
             Released::WasLost(_) => "was_lost",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn through_question_mark(end: Result<(), Stop>) -> Result<(), Box<dyn std::error::Error>> {
+        Ok(end?)
+    }
+
+    #[test]
+    fn the_end_of_a_hold_says_why() {
+        let until = Time::from_micros(7);
+        let told = through_question_mark(Err(Stop::Lost(LostReason::SessionOver))).expect_err("it is lost");
+        assert_eq!(told.to_string(), "the hold is lost: the session has ended");
+        assert_eq!(Interrupt::Revoked.to_string(), "the holder was asked to release");
+        let suspect = Interrupt::Stop(Stop::Suspect { until });
+        assert_eq!(suspect.to_string(), "the holder must stop: the connection was lost");
+        let late = Released::WasLost(LostReason::Removed);
+        assert_eq!(late.to_string(), "the hold had been lost before: another client deleted the znode");
+        assert_eq!(HoldState::Held.to_string(), "held");
     }
 }

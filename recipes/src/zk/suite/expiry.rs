@@ -4,9 +4,9 @@ use futures_util::StreamExt;
 use futures_util::future::join;
 
 use super::{Site, below, close, every_method, make_ephemeral, must, now, refused, tells};
-use crate::zk::{Error, EventKind, Over, State, ZooKeeper};
+use crate::zk::{Error, ErrorKind, EventKind, Over, State, ZooKeeper};
 
-const EXPIRED: Error = Error::SessionOver(Over::Expired);
+const EXPIRED: ErrorKind = ErrorKind::SessionOver(Over::Expired);
 
 pub(super) async fn an_expired_session_is_over_for_all<S: Site>(site: &S, zk: &S::Zk, home: &str) {
     let other = site.open().await;
@@ -23,7 +23,7 @@ pub(super) async fn an_expired_session_is_over_for_all<S: Site>(site: &S, zk: &S
     let calls = async {
         loop {
             match zk.get(home).await {
-                Ok(_) | Err(Error::ConnectionLoss) => {}
+                Ok(_) | Err(Error { kind: ErrorKind::ConnectionLoss, .. }) => {}
                 end => break refused("the last call", end, EXPIRED),
             }
         }
@@ -31,7 +31,10 @@ pub(super) async fn an_expired_session_is_over_for_all<S: Site>(site: &S, zk: &S
     join(site.expire(zk), calls).await;
 
     let over = zk.status();
-    assert_eq!((over.state, over.over(), zk.session()), (State::Over(Over::Expired), Some(EXPIRED), session));
+    assert_eq!(
+        (over.state, over.over(), zk.session()),
+        (State::Over(Over::Expired), Some(EXPIRED.into()), session)
+    );
     assert!(over.changes > before.changes, "{before:?}, then {over:?}");
     assert!(zk.safe_until() <= zk.now(), "a session that has expired is not safe any more");
     now("the change of status", changed);
@@ -39,7 +42,7 @@ pub(super) async fn an_expired_session_is_over_for_all<S: Site>(site: &S, zk: &S
     refused("the child watch", now("its end", children), EXPIRED);
     refused("the exists watch", now("its end", missing), EXPIRED);
     let told: Vec<_> = std::iter::from_fn(|| now("the end of the tree watch", tree.next())).collect();
-    assert_eq!(told.last(), Some(&Err(EXPIRED)), "the tree watch tells the end last: {told:?}");
+    assert_eq!(told.last(), Some(&Err(EXPIRED.into())), "the tree watch tells the end last: {told:?}");
     for (method, answer) in every_method(zk, home) {
         refused(method, answer.await, EXPIRED);
     }

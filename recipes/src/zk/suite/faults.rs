@@ -11,18 +11,18 @@ use futures_util::{FutureExt, StreamExt, TryFutureExt};
 
 use super::{LIMIT, Site, below, ensure, insist, must, now, refused, soon, tells};
 use crate::zk::{
-    CreateMode, Duty, Error, Event, EventKind, Op, Over, State, Status, TreeEvent, ZooKeeper, duty,
+    CreateMode, Duty, Error, ErrorKind, Event, EventKind, Op, Over, State, Status, TreeEvent, ZooKeeper, duty,
 };
 
 const ROUNDS: usize = 4;
 
-const CLOSED: Error = Error::SessionOver(Over::Closed);
+const CLOSED: ErrorKind = ErrorKind::SessionOver(Over::Closed);
 
 /// Ensures that a znode does not exist.
 async fn delete<Z: ZooKeeper>(zk: &Z, path: &str) {
     insist("delete", || async {
         match zk.delete(path, None).await {
-            Err(Error::NoNode) => Ok(()),
+            Err(e) if e.is_no_node() => Ok(()),
             deleted => deleted,
         }
     })
@@ -50,7 +50,7 @@ async fn cut_now_and_then<S: Site>(site: &S, zk: &S::Zk, round: usize) {
 fn is_lost<T: Debug>(answer: &Result<T, Error>) -> bool {
     match answer {
         Ok(_) => false,
-        Err(Error::ConnectionLoss) => true,
+        Err(e) if e.is_connection_loss() => true,
         Err(other) => panic!("a request must be answered or lost, but: {other}"),
     }
 }
@@ -330,7 +330,7 @@ pub(super) async fn an_ephemeral_outlives_its_connections<S: Site>(site: &S, zk:
     if is_lost(&created.await) {
         insist("create", || async {
             match zk.create(&path, b"", CreateMode::Ephemeral).await {
-                Err(Error::NodeExists) => Ok(()),
+                Err(e) if e.is_node_exists() => Ok(()),
                 created => created.map(drop),
             }
         })
@@ -384,14 +384,17 @@ pub(super) async fn a_close_ends_everything<S: Site>(site: &S, other: &S::Zk, ho
         now("the change of status", changed);
         for answer in called.into_iter().chain([created.map_ok(drop).boxed()]) {
             let answer = now("the end of a request called before", answer);
-            assert!(matches!(answer, Ok(()) | Err(Error::ConnectionLoss | CLOSED)), "{answer:?}");
+            assert!(
+                answer.as_ref().err().is_none_or(|e| e.is_connection_loss() || *e == CLOSED),
+                "{answer:?}"
+            );
         }
         refused("the watch", now("its end", watch), CLOSED);
         let mut told = Vec::new();
         while let Some(event) = now("the end of the tree watch", tree.next()) {
             told.push(event);
         }
-        assert_eq!(told.last(), Some(&Err(CLOSED)));
+        assert_eq!(told.last(), Some(&Err(CLOSED.into())));
         refused("a request", zk.exists(&quiet).await, CLOSED);
         must("a second close", zk.close(LIMIT).await);
         // By its expiry at the latest.

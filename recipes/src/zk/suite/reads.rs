@@ -1,7 +1,7 @@
 //! Reads.
 
 use super::{Site, below, catch_up, close, is_there, make, must, now, refused, stat_of};
-use crate::zk::{CreateMode, Error, Over, ZooKeeper, path};
+use crate::zk::{CreateMode, ErrorKind, Over, ZooKeeper, path};
 
 pub(super) async fn exists_tells_none<S: Site>(_: &S, zk: &S::Zk, home: &str) {
     assert!(is_there(zk, home).await);
@@ -11,8 +11,8 @@ pub(super) async fn exists_tells_none<S: Site>(_: &S, zk: &S::Zk, home: &str) {
 
 pub(super) async fn a_missing_znode_cannot_be_read<S: Site>(_: &S, zk: &S::Zk, home: &str) {
     let missing = below(home, "no");
-    refused("a get of nothing", zk.get(&missing).await, Error::NoNode);
-    refused("the children of nothing", zk.children(&missing).await, Error::NoNode);
+    refused("a get of nothing", zk.get(&missing).await, ErrorKind::NoNode);
+    refused("the children of nothing", zk.children(&missing).await, ErrorKind::NoNode);
 }
 
 pub(super) async fn children_are_names<S: Site>(_: &S, zk: &S::Zk, home: &str) {
@@ -137,8 +137,8 @@ pub(super) async fn a_read_of_nothing_is_a_request<S: Site>(_: &S, zk: &S::Zk, h
     assert_eq!(must("get_many", none.await), []);
     must("set", now("the answer to the set, called first,", set));
     close(zk).await;
-    refused("get_many", zk.get_many(&[]).await, Error::SessionOver(Over::Closed));
-    refused("multi", zk.multi(Vec::new()).await, Error::SessionOver(Over::Closed));
+    refused("get_many", zk.get_many(&[]).await, ErrorKind::SessionOver(Over::Closed));
+    refused("multi", zk.multi(Vec::new()).await, ErrorKind::SessionOver(Over::Closed));
 }
 
 pub(super) async fn any_number_of_znodes_can_be_read_at_once<S: Site>(_: &S, zk: &S::Zk, home: &str) {

@@ -6,7 +6,7 @@ use super::{
     Site, back, below, catch_up, close, is_there, make, make_ephemeral, must, not_now, reconnect, refused,
     soon, tells,
 };
-use crate::zk::{CreateMode, Duty, Error, EventKind, State, ZooKeeper};
+use crate::zk::{CreateMode, Duty, ErrorKind, EventKind, State, ZooKeeper};
 
 pub(super) async fn a_reconnect_is_counted<S: Site>(site: &S, zk: &S::Zk, _: &str) {
     let (session, timeout, before) = (zk.session(), zk.timeout(), zk.status());
@@ -46,7 +46,7 @@ pub(super) async fn what_is_caught_by_a_cut_is_done_once_or_not_at_all<S: Site>(
     let answers = join_all(caught).await;
     let (answered, lost): (Vec<_>, Vec<_>) = answers.into_iter().partition(Result::is_ok);
     for answer in &lost {
-        assert_eq!(answer.as_ref().err(), Some(&Error::ConnectionLoss));
+        assert_eq!(answer.as_ref().err(), Some(&ErrorKind::ConnectionLoss.into()));
     }
     back(zk, before).await;
     catch_up(zk).await;
@@ -69,7 +69,7 @@ pub(super) async fn requests_wait_for_a_connection_or_fail<S: Site>(site: &S, zk
     let found = must("get", zk.get(home).await);
     match answer {
         Ok(stat) => assert_eq!(found.stat, stat),
-        Err(why) => assert_eq!(why, Error::ConnectionLoss),
+        Err(why) => assert_eq!(why, ErrorKind::ConnectionLoss),
     }
 }
 
@@ -135,7 +135,7 @@ pub(super) async fn a_reconnected_session_ends_as_any<S: Site>(site: &S, zk: &S:
     make_ephemeral(zk, &below(home, "e")).await;
     reconnect(site, zk).await;
     close(zk).await;
-    refused("exists", zk.exists(home).await, Error::SessionOver(crate::zk::Over::Closed));
+    refused("exists", zk.exists(home).await, ErrorKind::SessionOver(crate::zk::Over::Closed));
     catch_up(&other).await;
     assert!(!is_there(&other, &below(home, "e")).await);
     close(&other).await;

@@ -4,7 +4,7 @@ use super::{
     MODES, Site, below, catch_up, close, is_there, make, make_ephemeral, must, not_now, refused, soon,
     stat_of,
 };
-use crate::zk::{CreateMode, Error, Op, OpResult, ZooKeeper};
+use crate::zk::{CreateMode, ErrorKind, Op, OpResult, ZooKeeper};
 
 fn create(path: &str, mode: CreateMode) -> Op {
     Op::Create { path: path.to_owned(), data: b"data".to_vec(), mode }
@@ -14,8 +14,8 @@ fn check(path: &str, version: Option<i32>) -> Op {
     Op::Check { path: path.to_owned(), version }
 }
 
-fn because(index: usize, cause: Error) -> Error {
-    Error::Multi { index, cause: Box::new(cause) }
+fn because(index: usize, cause: ErrorKind) -> ErrorKind {
+    ErrorKind::Multi { index, cause: Box::new(cause.into()) }
 }
 
 pub(super) async fn a_multi_is_applied_at_once<S: Site>(_: &S, zk: &S::Zk, home: &str) {
@@ -73,11 +73,11 @@ pub(super) async fn a_multi_is_all_or_nothing<S: Site>(_: &S, zk: &S::Zk, home: 
     let a = below(home, "a");
     let made = || create(&a, CreateMode::Persistent);
     let cases = [
-        (Op::Delete { path: below(home, "no"), version: None }, Error::NoNode),
-        (Op::Set { path: home.to_owned(), data: Vec::new(), version: Some(7) }, Error::BadVersion),
-        (made(), Error::NodeExists),
-        (Op::Delete { path: home.to_owned(), version: None }, Error::NotEmpty),
-        (check(home, Some(7)), Error::BadVersion),
+        (Op::Delete { path: below(home, "no"), version: None }, ErrorKind::NoNode),
+        (Op::Set { path: home.to_owned(), data: Vec::new(), version: Some(7) }, ErrorKind::BadVersion),
+        (made(), ErrorKind::NodeExists),
+        (Op::Delete { path: home.to_owned(), version: None }, ErrorKind::NotEmpty),
+        (check(home, Some(7)), ErrorKind::BadVersion),
     ];
     for (op, cause) in cases {
         let multi = zk.multi(vec![check(home, None), made(), op.clone(), check("/", None)]).await;
@@ -91,7 +91,7 @@ pub(super) async fn a_multi_is_all_or_nothing<S: Site>(_: &S, zk: &S::Zk, home: 
 pub(super) async fn a_refused_multi_uses_no_number<S: Site>(_: &S, zk: &S::Zk, home: &str) {
     let prefix = below(home, "s-");
     let wrong = vec![create(&prefix, CreateMode::PersistentSequential), check(&below(home, "no"), None)];
-    refused("a multi with a check that fails", zk.multi(wrong).await, because(1, Error::NoNode));
+    refused("a multi with a check that fails", zk.multi(wrong).await, because(1, ErrorKind::NoNode));
     let next = must("create", zk.create(&prefix, b"", CreateMode::PersistentSequential).await);
     assert_eq!(next.path, format!("{prefix}0000000000"));
 }
@@ -102,7 +102,7 @@ pub(super) async fn a_refused_multi_fires_no_watch<S: Site>(_: &S, zk: &S::Zk, h
     let set = Op::Set { path: home.to_owned(), data: Vec::new(), version: None };
     let create = create(&below(home, "a"), CreateMode::Persistent);
     let multi = zk.multi(vec![set, create, check(home, Some(7))]).await;
-    refused("a multi with a check that fails", multi, because(2, Error::BadVersion));
+    refused("a multi with a check that fails", multi, because(2, ErrorKind::BadVersion));
     must("exists", zk.exists(home).await);
     not_now("the child watch's event", &mut children);
     not_now("the data watch's event", &mut data);
@@ -113,9 +113,9 @@ pub(super) async fn a_check_has_its_version<S: Site>(_: &S, zk: &S::Zk, home: &s
     let checks = vec![check(home, Some(1)), check(home, None)];
     assert_eq!(must("multi", zk.multi(checks).await), [OpResult::Checked, OpResult::Checked]);
     let stale = zk.multi(vec![check(home, Some(0))]).await;
-    refused("a check of an old version", stale, because(0, Error::BadVersion));
+    refused("a check of an old version", stale, because(0, ErrorKind::BadVersion));
     let missing = zk.multi(vec![check(&below(home, "no"), None)]).await;
-    refused("a check of nothing", missing, because(0, Error::NoNode));
+    refused("a check of nothing", missing, because(0, ErrorKind::NoNode));
 }
 
 pub(super) async fn an_empty_multi_is_done<S: Site>(_: &S, zk: &S::Zk, _: &str) {
@@ -129,17 +129,17 @@ pub(super) async fn a_refused_multi_tells_index_and_cause<S: Site>(_: &S, zk: &S
     let delete = |path: &str, version| Op::Delete { path: path.to_owned(), version };
     let set = |path: &str, version| Op::Set { path: path.to_owned(), data: Vec::new(), version };
     let cases = [
-        (create(&orphan, CreateMode::Persistent), Error::NoNode),
-        (create(&orphan, CreateMode::EphemeralSequential), Error::NoNode),
-        (create(home, CreateMode::Container), Error::NodeExists),
-        (create(&below(&parent, "child"), CreateMode::Persistent), Error::NoChildrenForEphemerals),
-        (delete(&no, None), Error::NoNode),
-        (delete(&parent, Some(7)), Error::BadVersion),
-        (delete(home, None), Error::NotEmpty),
-        (set(&no, None), Error::NoNode),
-        (set(home, Some(7)), Error::BadVersion),
-        (check(&no, None), Error::NoNode),
-        (check(home, Some(7)), Error::BadVersion),
+        (create(&orphan, CreateMode::Persistent), ErrorKind::NoNode),
+        (create(&orphan, CreateMode::EphemeralSequential), ErrorKind::NoNode),
+        (create(home, CreateMode::Container), ErrorKind::NodeExists),
+        (create(&below(&parent, "child"), CreateMode::Persistent), ErrorKind::NoChildrenForEphemerals),
+        (delete(&no, None), ErrorKind::NoNode),
+        (delete(&parent, Some(7)), ErrorKind::BadVersion),
+        (delete(home, None), ErrorKind::NotEmpty),
+        (set(&no, None), ErrorKind::NoNode),
+        (set(home, Some(7)), ErrorKind::BadVersion),
+        (check(&no, None), ErrorKind::NoNode),
+        (check(home, Some(7)), ErrorKind::BadVersion),
     ];
     for (op, cause) in cases {
         for index in 0..3 {

@@ -3,7 +3,7 @@
 use futures_util::{FutureExt, StreamExt};
 
 use super::{Site, back, below, catch_up, close, make, make_ephemeral, must, names_in, now, refused, soon};
-use crate::zk::{CreateMode, Error, Event, EventKind, Op, Over, TreeEvent, ZooKeeper};
+use crate::zk::{CreateMode, Error, ErrorKind, Event, EventKind, Op, Over, TreeEvent, ZooKeeper};
 
 use EventKind::{NodeCreated, NodeDataChanged, NodeDeleted};
 
@@ -101,8 +101,12 @@ pub(super) async fn a_tree_watch_tells_a_transaction_one_by_one<S: Site>(_: &S, 
     let mut tree = watch(zk, home).await;
     let (a, b) = (below(home, "a"), below(home, "b"));
     let refusal = zk.multi(vec![create(&a), delete(&b)]).await;
-    refused("a delete of nothing", refusal, Error::Multi { index: 1, cause: Box::new(Error::NoNode) });
-    refused("a delete of nothing", zk.delete(&b, None).await, Error::NoNode);
+    refused(
+        "a delete of nothing",
+        refusal,
+        ErrorKind::Multi { index: 1, cause: Box::new(ErrorKind::NoNode.into()) },
+    );
+    refused("a delete of nothing", zk.delete(&b, None).await, ErrorKind::NoNode);
     assert_eq!(told(&mut tree), [], "what is refused changes nothing");
     let set = Op::Set { path: home.to_owned(), data: Vec::new(), version: None };
     must("multi", zk.multi(vec![create(&a), set, create(&b), delete(&a)]).await);
@@ -173,7 +177,7 @@ pub(super) async fn a_tree_watch_ends_with_its_session<S: Site>(_: &S, zk: &S::Z
             end => break end,
         }
     };
-    assert_eq!(end, Some(Err(Error::SessionOver(Over::Closed))));
+    assert_eq!(end, Some(Err(ErrorKind::SessionOver(Over::Closed).into())));
     assert_eq!(before[..1], changes([(NodeCreated, &path)]), "what was told before comes before: {before:?}");
     assert!(before.len() <= 2, "{before:?}");
     assert_eq!(soon(zk, "the end of the stream", tree.next()).await, None);

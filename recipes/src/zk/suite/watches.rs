@@ -3,7 +3,7 @@
 use futures_util::future::join;
 
 use super::{Site, below, catch_up, close, make, make_ephemeral, must, not_now, now, refused, tells};
-use crate::zk::{CreateMode, Error, Event, EventKind, Op, ZooKeeper};
+use crate::zk::{CreateMode, Error, ErrorKind, Event, EventKind, Op, ZooKeeper};
 
 /// Asserts that a watch has fired: the notification comes before the reply that shows the change.
 fn fired(what: &str, watch: impl Future<Output = Result<Event, Error>>, kind: EventKind, path: &str) {
@@ -98,8 +98,8 @@ pub(super) async fn a_session_that_closes_fires_watches<S: Site>(site: &S, zk: &
 
 pub(super) async fn a_missing_znode_arms_nothing<S: Site>(_: &S, zk: &S::Zk, home: &str) {
     let path = below(home, "no");
-    refused("get_watch of nothing", zk.get_watch(&path).await.map(drop), Error::NoNode);
-    refused("children_watch of nothing", zk.children_watch(&path).await.map(drop), Error::NoNode);
+    refused("get_watch of nothing", zk.get_watch(&path).await.map(drop), ErrorKind::NoNode);
+    refused("children_watch of nothing", zk.children_watch(&path).await.map(drop), ErrorKind::NoNode);
     // A later watch on the same path is not affected.
     make(zk, &path).await;
     let (_, mut watch) = must("get_watch", zk.get_watch(&path).await);
@@ -228,13 +228,13 @@ pub(super) async fn what_changes_nothing_fires_nothing<S: Site>(_: &S, zk: &S::Z
     let (_, mut data) = must("get_watch", zk.get_watch(home).await);
     let (_, mut children) = must("children_watch", zk.children_watch(home).await);
     let (_, mut missing) = must("exists_watch", zk.exists_watch(&below(home, "no")).await);
-    refused("a set", zk.set(home, b"", Some(7)).await, Error::BadVersion);
-    refused("a delete", zk.delete(home, None).await, Error::NotEmpty);
-    refused("a delete", zk.delete(&below(home, "no"), None).await, Error::NoNode);
+    refused("a set", zk.set(home, b"", Some(7)).await, ErrorKind::BadVersion);
+    refused("a delete", zk.delete(home, None).await, ErrorKind::NotEmpty);
+    refused("a delete", zk.delete(&below(home, "no"), None).await, ErrorKind::NoNode);
     let twice = zk.create(&below(home, "a"), b"", CreateMode::Persistent).await;
-    refused("a create", twice, Error::NodeExists);
+    refused("a create", twice, ErrorKind::NodeExists);
     let orphan = zk.create(&below(home, "no/child"), b"", CreateMode::Persistent).await;
-    refused("a create", orphan, Error::NoNode);
+    refused("a create", orphan, ErrorKind::NoNode);
     let check = Op::Check { path: home.to_owned(), version: Some(0) };
     must("multi", zk.multi(vec![check]).await);
     must("sync", zk.sync(home).await);

@@ -1,7 +1,7 @@
 //! Creates, sets and deletes.
 
 use super::{MODES, Site, below, catch_up, close, is_there, make, make_ephemeral, must, refused, stat_of};
-use crate::zk::{CreateMode, Created, Error, SessionId, ZooKeeper};
+use crate::zk::{CreateMode, Created, ErrorKind, SessionId, ZooKeeper};
 
 pub(super) async fn a_create_tells_path_and_stat<S: Site>(_: &S, zk: &S::Zk, home: &str) {
     let path = below(home, "a");
@@ -25,16 +25,16 @@ pub(super) async fn zxids_grow<S: Site>(_: &S, zk: &S::Zk, home: &str) {
 
 pub(super) async fn a_create_needs_room<S: Site>(_: &S, zk: &S::Zk, home: &str) {
     let twice = zk.create(home, b"", CreateMode::Persistent).await;
-    refused("a second create", twice, Error::NodeExists);
+    refused("a second create", twice, ErrorKind::NodeExists);
     let orphan = zk.create(&below(home, "no/child"), b"", CreateMode::Persistent).await;
-    refused("a create without a parent", orphan, Error::NoNode);
+    refused("a create without a parent", orphan, ErrorKind::NoNode);
 }
 
 pub(super) async fn ephemerals_have_no_children<S: Site>(_: &S, zk: &S::Zk, home: &str) {
     let parent = below(home, "e");
     make_ephemeral(zk, &parent).await;
     let child = zk.create(&below(&parent, "child"), b"", CreateMode::Persistent).await;
-    refused("a create below an ephemeral", child, Error::NoChildrenForEphemerals);
+    refused("a create below an ephemeral", child, ErrorKind::NoChildrenForEphemerals);
 }
 
 pub(super) async fn a_container_takes_children<S: Site>(_: &S, zk: &S::Zk, home: &str) {
@@ -84,8 +84,8 @@ pub(super) async fn a_set_counts_versions<S: Site>(_: &S, zk: &S::Zk, home: &str
 }
 
 pub(super) async fn a_set_is_conditional<S: Site>(_: &S, zk: &S::Zk, home: &str) {
-    refused("a set with version 7", zk.set(home, b"new", Some(7)).await, Error::BadVersion);
-    refused("a set of nothing", zk.set(&below(home, "no"), b"", None).await, Error::NoNode);
+    refused("a set with version 7", zk.set(home, b"new", Some(7)).await, ErrorKind::BadVersion);
+    refused("a set of nothing", zk.set(&below(home, "no"), b"", None).await, ErrorKind::NoNode);
     let found = must("get", zk.get(home).await);
     assert_eq!(
         (found.data.as_slice(), found.stat.version),
@@ -97,9 +97,9 @@ pub(super) async fn a_set_is_conditional<S: Site>(_: &S, zk: &S::Zk, home: &str)
 pub(super) async fn a_delete_is_conditional<S: Site>(_: &S, zk: &S::Zk, home: &str) {
     let child = below(home, "child");
     make(zk, &child).await;
-    refused("a delete with version 7", zk.delete(&child, Some(7)).await, Error::BadVersion);
-    refused("a delete above a child", zk.delete(home, None).await, Error::NotEmpty);
-    refused("a delete of nothing", zk.delete(&below(home, "no"), None).await, Error::NoNode);
+    refused("a delete with version 7", zk.delete(&child, Some(7)).await, ErrorKind::BadVersion);
+    refused("a delete above a child", zk.delete(home, None).await, ErrorKind::NotEmpty);
+    refused("a delete of nothing", zk.delete(&below(home, "no"), None).await, ErrorKind::NoNode);
     must("delete with its version", zk.delete(&child, Some(0)).await);
     must("delete without a version", zk.delete(home, None).await);
     assert!(!is_there(zk, home).await);
@@ -131,7 +131,7 @@ pub(super) async fn every_mode_does_what_it_says<S: Site>(site: &S, zk: &S::Zk, 
         assert_eq!(must("get", zk.get(&path).await).stat, stat, "{mode:?}");
         let child = zk.create(&below(&path, "child"), b"", CreateMode::Persistent).await;
         if mode.is_ephemeral() {
-            refused(&format!("a create below {mode:?}"), child, Error::NoChildrenForEphemerals);
+            refused(&format!("a create below {mode:?}"), child, ErrorKind::NoChildrenForEphemerals);
         } else {
             must(&format!("a create below {mode:?}"), child);
         }
@@ -195,7 +195,7 @@ pub(super) async fn one_of_two_creates_wins<S: Site>(site: &S, zk: &S::Zk, home:
         let (winner, loser, owner) =
             if mine.is_ok() { (mine, theirs, zk.session()) } else { (theirs, mine, other.session()) };
         assert_eq!(must("one of two creates", winner).stat.ephemeral_owner, owner);
-        refused("the other create", loser, Error::NodeExists);
+        refused("the other create", loser, ErrorKind::NodeExists);
     }
     close(&other).await;
 }

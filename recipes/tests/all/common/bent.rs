@@ -10,8 +10,8 @@ use std::future::Future;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use zk_recipes::zk::{
-    Armed, CreateMode, Created, Data, Duty, Error, Guid, InFlight, Listing, Op, OpResult, SessionId, Stat,
-    Status, Time, ZooKeeper,
+    Armed, CreateMode, Created, Data, Duty, ErrorKind, Guid, InFlight, Listing, Op, OpResult, SessionId,
+    Stat, Status, Time, ZooKeeper,
 };
 
 /// A session under which counters stand where the test wants them.
@@ -164,7 +164,7 @@ impl ZooKeeper for Bent {
     fn children_watch(&self, path: &str) -> impl InFlight<(Listing, SimWatch)> + use<> {
         let denied = self.bends.lock().unwrap().denies_watches;
         let answer = self.inner.children_watch(path);
-        async move { if denied { answer.await.and(Err(Error::NoAuth)) } else { answer.await } }
+        async move { if denied { answer.await.and(Err(ErrorKind::NoAuth.into())) } else { answer.await } }
     }
 
     fn get_many(&self, all: &[String]) -> impl InFlight<Vec<Option<Data>>> + use<> {
@@ -189,7 +189,10 @@ impl ZooKeeper for Bent {
         };
         let inner = self.inner.clone();
         match denied {
-            Some(index) => ready(Err(Error::Multi { index, cause: Box::new(Error::NoAuth) })).left_future(),
+            Some(index) => {
+                ready(Err(ErrorKind::Multi { index, cause: Box::new(ErrorKind::NoAuth.into()) }.into()))
+                    .left_future()
+            }
             None => behind(self.before(Kind::Multi), move || inner.multi(ops)).right_future(),
         }
     }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::Duration;
-use zk_recipes::zk::{Code, CreateMode, Error, SessionId, Stat, Time, ZooKeeper};
+use zk_recipes::zk::{Code, CreateMode, Error, ErrorKind, SessionId, Stat, Time, ZooKeeper};
 use zk_recipes::{Lock, LockGuard, LockOptions};
 
 /// Every session's timeout.
@@ -361,7 +361,7 @@ impl Client {
         drop(lost);
         self.process.order(Fault::Disconnect);
         let lost = self.zk.exists("/").await;
-        assert_eq!(lost, Err(Error::ConnectionLoss), "the connection broke");
+        assert_eq!(lost, Err(ErrorKind::ConnectionLoss.into()), "the connection broke");
         self.zk.changed(before).await;
     }
 
@@ -413,9 +413,9 @@ impl Client {
 
 /// Whether a call came to nothing because of a refusal that does not pass: one for an overload ends no call.
 pub fn is_refused_for_good(error: &Error) -> bool {
-    match error {
-        Error::Refused(Code::QuotaExceeded) | Error::NoAuth | Error::Unexpected(_) => true,
-        Error::Multi { cause, .. } => is_refused_for_good(cause),
+    match error.kind() {
+        ErrorKind::Refused(Code::QuotaExceeded) | ErrorKind::NoAuth | ErrorKind::Unexpected(_) => true,
+        ErrorKind::Multi { cause, .. } => is_refused_for_good(cause),
         _ => false,
     }
 }

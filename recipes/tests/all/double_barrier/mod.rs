@@ -14,7 +14,7 @@ use sim_zk::observer::{Kind, SimEvent};
 use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
-use zk_recipes::zk::{CreateMode, Error, Op, ZooKeeper};
+use zk_recipes::zk::{CreateMode, Error, ErrorKind, Op, ZooKeeper};
 use zk_recipes::{
     DoubleBarrier, DoubleBarrierOptions, HoldState, Inside, Leave, LostReason, Parents, Reuse, Stop,
 };
@@ -169,12 +169,12 @@ fn who_comes_late_joins_the_next_round_or_is_told() {
         let only = DoubleBarrier::new(&c.zk, "/once", once()).expect("a good path");
         let inside = only.enter().await.expect("it is in");
         let again = DoubleBarrier::new(&b.zk, "/once", once()).expect("a good path");
-        assert_eq!(again.enter().await.map(drop), Err(Error::Late));
+        assert_eq!(again.enter().await.map(drop), Err(ErrorKind::Late.into()));
         inside.leave().await.expect("it is out");
-        assert_eq!(again.enter().await.map(drop), Err(Error::Late), "also when all have left");
+        assert_eq!(again.enter().await.map(drop), Err(ErrorKind::Late.into()), "also when all have left");
         // A container without children is reaped within minutes, and a barrier for one use is none.
         stage.pass(&b, Duration::from_secs(400)).await;
-        assert_eq!(again.enter().await.map(drop), Err(Error::Late), "also long after");
+        assert_eq!(again.enter().await.map(drop), Err(ErrorKind::Late.into()), "also long after");
         let mark = stage.mark();
         stage.settle().await;
         assert_eq!(b.sent(&stage, mark), [], "nothing was made that a clean-up could find");
@@ -195,7 +195,8 @@ fn a_participant_that_was_there_when_a_single_use_opened_gets_in_and_the_next_is
         let in_time = [&second, &third].iter().filter(|entered| entered.is_ok()).count();
         assert_eq!(first.roster().len(), in_time + 1);
         assert!(
-            in_time == 2 || [second, third].into_iter().any(|entered| matches!(entered, Err(Error::Late)))
+            in_time == 2
+                || [second, third].into_iter().any(|entered| matches!(entered, Err(e) if e.is_late()))
         );
     });
 }

@@ -305,7 +305,7 @@ fn a_directory_that_must_exist_is_not_made() {
         let a = stage.client("a").await;
         let options = ElectionOptions { parents: Parents::MustExist, ..ElectionOptions::default() };
         let election = Election::new(&a.zk, DIRECTORY, options).expect("the path is good");
-        assert_eq!(election.stand().await.expect_err("it does not exist"), Error::NoNode);
+        assert_eq!(election.stand().await.expect_err("it does not exist"), ErrorKind::NoNode);
     });
 }
 

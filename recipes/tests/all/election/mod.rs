@@ -12,7 +12,7 @@ use sim_zk::observer::Kind;
 use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
-use zk_recipes::zk::{CreateMode, Error, Op, ZooKeeper, path};
+use zk_recipes::zk::{CreateMode, Error, ErrorKind, Op, ZooKeeper, path};
 use zk_recipes::{
     Contender, Election, ElectionOptions, HoldState, Leader, LostReason, OnSuspect, Parents, Released, Stop,
     Term,

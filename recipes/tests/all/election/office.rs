@@ -114,7 +114,7 @@ fn one_acknowledgement_a_term() {
         assert_eq!(term.acknowledge(b"a:1").await, Ok(()));
         let mark = stage.mark();
         assert_eq!(term.acknowledge(b"a:1").await, Ok(()), "it is on record already");
-        assert_eq!(term.acknowledge(b"a:2").await, Err(Error::NodeExists));
+        assert_eq!(term.acknowledge(b"a:2").await, Err(ErrorKind::NodeExists.into()));
         assert_eq!(a.sent(&stage, mark), []);
         assert!(record_of(&a).await.ends_with(b"a:1"));
         drop(term);
@@ -133,7 +133,11 @@ fn an_acknowledgement_that_was_dropped_can_be_made_again() {
             }
             assert!(term.acknowledge(b"a:1").now_or_never().is_none());
             stage.pass(&a, 2 * RECONNECT).await;
-            assert_eq!(term.acknowledge(b"a:2").await, Err(Error::NodeExists), "it may be on record");
+            assert_eq!(
+                term.acknowledge(b"a:2").await,
+                Err(ErrorKind::NodeExists.into()),
+                "it may be on record"
+            );
             assert_eq!(term.acknowledge(b"a:1").await, Ok(()));
             assert_eq!(stage.joined(mark), 1, "{fault:?}");
             drop(term);

@@ -225,8 +225,8 @@ fn a_claim_that_a_stranger_took_is_lost() {
         for name in a.zk.children("/q/claims").await.expect("they are there").names {
             a.zk.delete(&format!("/q/claims/{name}"), None).await.expect("it is there");
         }
-        assert_eq!(one.done().await, Err(Error::ClaimLost));
-        assert_eq!(two.give_back().await, Err(Error::ClaimLost));
+        assert_eq!(one.done().await, Err(ErrorKind::ClaimLost.into()));
+        assert_eq!(two.give_back().await, Err(ErrorKind::ClaimLost.into()));
         let again = consumer.claim().await.expect("it is free");
         assert_eq!((again.item().data.as_slice(), again.attempts()), (&b"1"[..], 2));
     });
@@ -241,7 +241,7 @@ fn whoever_comes_late_does_not_confirm_for_the_next() {
         let name = a.zk.children("/q/claims").await.expect("they are there").names.remove(0);
         b.zk.delete(&format!("/q/claims/{name}"), None).await.expect("it is there");
         let next = claimer(&b, 1).claim().await.expect("it is free");
-        assert_eq!(late.done().await, Err(Error::ClaimLost));
+        assert_eq!(late.done().await, Err(ErrorKind::ClaimLost.into()));
         stage.settle().await;
         next.done().await.expect("its claim was left alone");
     });
@@ -259,8 +259,8 @@ fn confirming_writes_together_or_not_at_all() {
         let claim = consumer.claim().await.expect("there is one");
         claim.done_with(vec![make("/done-1")]).await.expect("it is ours");
         let refused = consumer.claim().await.expect("there is one").done_with(vec![make("/a"), make("/q")]);
-        let cause = Box::new(Error::NodeExists);
-        assert_eq!(refused.await, Err(Error::Multi { index: 1, cause }), "as the caller counts");
+        let cause = Box::new(ErrorKind::NodeExists.into());
+        assert_eq!(refused.await, Err(ErrorKind::Multi { index: 1, cause }.into()), "as the caller counts");
         assert_eq!(a.zk.exists("/a").await, Ok(None));
         stage.settle().await;
         // Its list is not used up: the one that was given back comes with the next.

@@ -99,7 +99,11 @@ fn with_one_claim_lost_nothing_is_written_and_the_others_are_given_back() {
                 let (consumer, claims) = claimed(&a).await;
                 let theirs = loses.to(&b, place).await;
                 let when = format!("{loses:?} at {place}");
-                assert_eq!(Claimed::done_all(claims, writes()).await, Err(Error::ClaimLost), "{when}");
+                assert_eq!(
+                    Claimed::done_all(claims, writes()).await,
+                    Err(ErrorKind::ClaimLost.into()),
+                    "{when}"
+                );
                 nothing_is_done(&stage, &b, theirs, &when).await;
                 drop(consumer);
                 stage.settle().await;
@@ -117,7 +121,7 @@ fn an_item_that_cannot_be_deleted_is_no_lost_claim() {
         let name = items(&b).await.remove(1);
         b.makes(&format!("{QUEUE}/{name}/note")).await;
         let refused = Claimed::done_all(claims, writes()).await.expect_err("one of them has a child");
-        let is_told = matches!(&refused, Error::Multi { cause, .. } if **cause == Error::NotEmpty);
+        let is_told = refused.refused_operation().is_some_and(|(_, cause)| cause.is_not_empty());
         assert!(is_told, "{refused}");
     });
 }
@@ -136,7 +140,10 @@ fn a_lost_message_does_not_save_a_lost_claim() {
                     danger.begins();
                     let refused = Claimed::done_all(claims, writes()).await.expect_err("one is lost");
                     danger.ends();
-                    assert!(refused == Error::ClaimLost || refused.is_outcome_unknown(), "{when}: {refused}");
+                    assert!(
+                        refused == ErrorKind::ClaimLost || refused.is_outcome_unknown(),
+                        "{when}: {refused}"
+                    );
                     stage.pass(&a, 3 * RECONNECT).await;
                     nothing_is_done(&stage, &b, theirs, &when).await;
                     drop(consumer);

@@ -23,7 +23,7 @@ use sim_zk::observer::Kind;
 use sim_zk::{Config, SimClient};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
-use zk_recipes::zk::{CreateMode, Error, Op, ZooKeeper};
+use zk_recipes::zk::{CreateMode, Error, ErrorKind, Op, ZooKeeper};
 use zk_recipes::{Claimed, Consumer, Delivery, Idle, Item, Parents, Prefetch, Producer, Queue, QueueOptions};
 
 const QUEUE: &str = "/q";
@@ -71,7 +71,7 @@ async fn empties(client: &Client) -> Vec<String> {
 async fn names_left(client: &Client) -> Vec<String> {
     let names = match client.zk.children(QUEUE).await {
         Ok(list) => list.names,
-        Err(Error::NoNode) => Vec::new(),
+        Err(e) if e.is_no_node() => Vec::new(),
         Err(e) => panic!("it can be listed: {e}"),
     };
     names.into_iter().filter(|name| name.starts_with("queue-")).collect()
@@ -115,7 +115,7 @@ fn wakes(idle: Idle, consumers: usize, puts: usize) -> Vec<usize> {
 async fn delete_all(by: &Client, path: &str) {
     let list = match by.zk.children(path).await {
         Ok(list) => list,
-        Err(Error::NoNode) => return,
+        Err(e) if e.is_no_node() => return,
         Err(e) => panic!("it can be listed: {e}"),
     };
     for name in list.names {
@@ -262,7 +262,7 @@ async fn lives(stage: &Stage, client: &Client, delivery: Delivery, name: &str, b
                     let mut books = books.lock().unwrap();
                     match done {
                         Some(Ok(())) => *books.got.entry(text).or_default() += 1,
-                        Some(Err(Error::ClaimLost)) => {}
+                        Some(Err(e)) if e.is_claim_lost() => {}
                         _ => drop(books.doubtful.insert(text)),
                     }
                 }

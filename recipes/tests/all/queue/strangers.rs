@@ -56,7 +56,8 @@ fn a_stranger_who_deletes_everything_at_any_time_does_no_harm_to_what_comes_afte
                     let last = claim.item().data == b"last";
                     match claim.done().await {
                         Ok(()) if last => return Ok(()),
-                        Ok(()) | Err(Error::ClaimLost) => {}
+                        Ok(()) => {}
+                        Err(e) if e.is_claim_lost() => {}
                         Err(e) => return Err(e),
                     }
                 }
@@ -95,7 +96,7 @@ fn an_item_of_a_queue_that_was_made_again_is_not_taken_for_the_one_of_that_name_
                             taken.push(claim.item().data.clone());
                             match claim.done().await {
                                 Ok(()) => {}
-                                Err(Error::ClaimLost) => drop(taken.pop()),
+                                Err(e) if e.is_claim_lost() => drop(taken.pop()),
                                 Err(e) => return Err(e),
                             }
                         }
@@ -123,7 +124,7 @@ fn an_old_claim_takes_nobody_elses_away_when_the_queue_was_made_again() {
             let new = claimer(&b, 1).claim().await.expect("there is one");
             assert_eq!(new.attempts(), old.attempts(), "by its version it could be the old one's");
             match gives_back {
-                true => assert_eq!(old.give_back().await, Err(Error::ClaimLost)),
+                true => assert_eq!(old.give_back().await, Err(ErrorKind::ClaimLost.into())),
                 false => drop(old),
             }
             stage.settle().await;
@@ -244,8 +245,8 @@ fn of_a_claim_whose_item_a_stranger_took_or_wrote_into_nothing_is_left() {
                 }
                 match ends {
                     "is dropped" => drop(claimed),
-                    "gives back" => assert_eq!(claimed.give_back().await, Err(Error::ClaimLost)),
-                    _ => assert_eq!(claimed.done().await, Err(Error::ClaimLost)),
+                    "gives back" => assert_eq!(claimed.give_back().await, Err(ErrorKind::ClaimLost.into())),
+                    _ => assert_eq!(claimed.done().await, Err(ErrorKind::ClaimLost.into())),
                 }
                 stage.settle().await;
                 let left = stage.names("/q/claims");
@@ -260,7 +261,8 @@ fn of_a_claim_whose_item_a_stranger_took_or_wrote_into_nothing_is_left() {
 
 #[test]
 fn a_give_back_that_was_lost_is_done_only_if_the_claim_is_gone() {
-    for (fault, ended) in [(Fault::RequestLost, Err(Error::ClaimLost)), (Fault::ReplyLost, Ok(()))] {
+    for (fault, ended) in [(Fault::RequestLost, Err(ErrorKind::ClaimLost.into())), (Fault::ReplyLost, Ok(()))]
+    {
         for meanwhile in ["the receipt goes", "the item goes", "the item is written"] {
             let ended = ended.clone();
             play(move |stage| async move {
@@ -411,8 +413,8 @@ fn a_queue_that_must_exist_is_not_made() {
         let a = stage.client("a").await;
         let must = QueueOptions { parents: Parents::MustExist, ..options(Delivery::AtMostOnce) };
         let queue = Queue::new(&a.zk, "/deep/q", must).expect("the path is good");
-        assert_eq!(queue.producer().put(b"1").await, Err(Error::NoNode));
-        assert_eq!(queue.consumer(Prefetch(1)).expect("good").take().await, Err(Error::NoNode));
+        assert_eq!(queue.producer().put(b"1").await, Err(ErrorKind::NoNode.into()));
+        assert_eq!(queue.consumer(Prefetch(1)).expect("good").take().await, Err(ErrorKind::NoNode.into()));
         assert_eq!(a.zk.exists("/deep").await, Ok(None));
         a.makes("/deep").await;
         a.makes("/deep/q").await;
@@ -422,6 +424,10 @@ fn a_queue_that_must_exist_is_not_made() {
         let waiting = a.process.spawn(async move { consumer.take().await });
         stage.settle().await;
         delete_all(&a, "/deep").await;
-        assert_eq!(waiting.await.expect("its process lives"), Err(Error::NoNode), "told, not hung");
+        assert_eq!(
+            waiting.await.expect("its process lives"),
+            Err(ErrorKind::NoNode.into()),
+            "told, not hung"
+        );
     });
 }

@@ -21,7 +21,7 @@ use std::future::Future;
 use std::path::Path;
 use std::pin::pin;
 use std::time::Duration;
-use zk_recipes::zk::Error;
+use zk_recipes::zk::{Error, ErrorKind};
 
 /// The kinds of refusal, and what a call may come to besides success, as the table says it.
 const REFUSALS: [(Fault, &str); 4] = [
@@ -133,14 +133,14 @@ impl Script {
 }
 
 fn word(error: &Error) -> &'static str {
-    match error {
-        Error::Refused(code) => code.name(),
-        Error::NoAuth => "NoAuth",
-        Error::TimedOut => "timed out",
-        Error::Multi { cause, .. } => word(cause),
-        Error::ClaimLost => "claim lost",
-        error if error.is_outcome_unknown() => "unknown",
-        error => panic!("no refusal says {error:?}"),
+    match error.kind() {
+        ErrorKind::Refused(code) => code.name(),
+        ErrorKind::NoAuth => "NoAuth",
+        ErrorKind::TimedOut => "timed out",
+        ErrorKind::Multi { cause, .. } => word(cause),
+        ErrorKind::ClaimLost => "claim lost",
+        _ if error.is_outcome_unknown() => "unknown",
+        _ => panic!("no refusal says {error:?}"),
     }
 }
 

@@ -124,7 +124,7 @@ fn forgetting_may_be_dropped_and_lost_at_every_await() {
         stage.pass(&c, 3 * RECONNECT).await;
         match TwoPhaseCommit::resume(&c.zk, TX).await {
             Ok(again) => again.forget().await.expect("it is forgotten"),
-            Err(e) => assert_eq!(e, Error::NoTransaction(TX.into())),
+            Err(e) => assert_eq!(e, ErrorKind::NoTransaction(TX.into())),
         }
         assert_eq!(stage.names("/app"), Vec::<String>::new());
         ended.is_some()

@@ -19,7 +19,7 @@ use std::time::Duration;
 use zk_recipes::two_phase_commit::{
     Coordinator, Decision, Form, Site, Transaction, TwoPhaseCommit, Vote, Voted,
 };
-use zk_recipes::zk::{CreateMode, Error, Op, ZooKeeper};
+use zk_recipes::zk::{CreateMode, Error, ErrorKind, Op, ZooKeeper};
 
 const TX: &str = "/app/tx";
 const LIMIT: Duration = Duration::from_secs(1);

@@ -44,7 +44,7 @@ fn what_fits_into_a_request_is_begun() {
 fn what_is_not_there_or_is_something_else_is_named() {
     play(|stage| async move {
         let a = founder(&stage).await;
-        let gone = Error::NoTransaction(TX.to_owned());
+        let gone: Error = ErrorKind::NoTransaction(TX.to_owned()).into();
         assert_eq!(TwoPhaseCommit::open(&a.zk, TX, "a").await.err(), Some(gone.clone()));
         assert_eq!(TwoPhaseCommit::resume(&a.zk, TX).await.err(), Some(gone));
         a.makes(TX).await;
@@ -56,7 +56,7 @@ fn what_is_not_there_or_is_something_else_is_named() {
         a.zk.delete(TX, None).await.expect("it is there");
         drop(a.begins(PLAIN, &["a"]).await);
         let stranger = TwoPhaseCommit::open(&a.zk, TX, "b").await;
-        assert_eq!(stranger.err(), Some(Error::NotAParticipant("b".into())));
+        assert_eq!(stranger.err(), Some(ErrorKind::NotAParticipant("b".into()).into()));
         let again = TwoPhaseCommit::begin(&a.zk, TX, of(PLAIN, &["a"])).await;
         assert!(again.expect_err("taken").is_taken());
     });
@@ -136,7 +136,7 @@ fn a_transaction_that_vanishes_or_begins_anew_is_not_obeyed() {
                 }
                 let told = voted.decision_within(LIMIT).await.expect_err("it is gone");
                 match anew {
-                    false => assert_eq!(told, Error::NoTransaction(TX.into()), "{form:?}"),
+                    false => assert_eq!(told, ErrorKind::NoTransaction(TX.into()), "{form:?}"),
                     true => assert!(told.is_mismatch(), "{form:?} {told}"),
                 }
                 stage.settle().await;
@@ -183,7 +183,7 @@ fn who_waits_without_a_limit_is_told_that_the_transaction_is_not_whole_any_more(
                     s.takes(form, taken).await;
                     let told = waiting.await.expect_err("nothing can be decided");
                     match is_all {
-                        true => assert_eq!(told, Error::NoTransaction(TX.into()), "{form:?}"),
+                        true => assert_eq!(told, ErrorKind::NoTransaction(TX.into()), "{form:?}"),
                         false => assert!(told.is_mismatch(), "{form:?} {taken:?} {told}"),
                     }
                 });
@@ -224,7 +224,8 @@ fn forgetting_takes_children_along_whenever_they_come() {
             let forgetting = spawned(&c, coordinator.forget());
             stage.pass(&a, Duration::from_millis(wait)).await;
             match a.zk.create("/app/tx/note", b"", CreateMode::Persistent).await {
-                Ok(_) | Err(Error::NoNode) => {}
+                Ok(_) => {}
+                Err(e) if e.is_no_node() => {}
                 Err(e) => panic!("{wait} ms: {e}"),
             }
             assert_eq!(forgetting.await, Ok(()), "{wait} ms");
@@ -312,7 +313,7 @@ fn a_foreign_znode_below_that_of_a_site_keeps_a_transaction_from_being_forgotten
                 let open = if are_open { Some((a.opens("a").await, a.opens("b").await)) } else { None };
                 s.makes("/app/tx/s_a/note").await;
                 let refused = coordinator.forget().await;
-                assert_eq!(refused, Err(Error::NotEmpty), "{form:?}, open: {are_open}");
+                assert_eq!(refused, Err(ErrorKind::NotEmpty.into()), "{form:?}, open: {are_open}");
                 let left = contents(&stage);
                 for name in ["decision", "s_a", "s_a/note", "s_b", "tally"] {
                     assert!(left.iter().any(|left| left == name), "{form:?}: {name} is not among {left:?}");
@@ -338,7 +339,7 @@ fn a_foreign_znode_below_its_own_keeps_a_site_from_finishing() {
             assert_eq!(coordinator.decision().await, Ok(Decision::Commit));
             assert_eq!(voted.decision().await, Ok(Decision::Commit));
             s.makes("/app/tx/s_a/note").await;
-            assert_eq!(voted.finish().await, Err(Error::NotEmpty), "{form:?}");
+            assert_eq!(voted.finish().await, Err(ErrorKind::NotEmpty.into()), "{form:?}");
             stage.settle().await;
             assert_eq!(contents(&stage), ["decision", "s_a", "s_a/note", "tally"], "{form:?}");
             a.has_left_nothing(&stage, "after it could not finish");

@@ -150,7 +150,7 @@ fn what_a_former_session_has_voted_stands() {
             let zk = a.process.open(TIMEOUT).await;
             let again = TwoPhaseCommit::open(&zk, TX, "a").await.expect("it opens");
             assert_eq!(again.cast(), Some(Vote::Commit));
-            assert_eq!(again.vote(Vote::Abort).await.err(), Some(Error::AlreadyVoted));
+            assert_eq!(again.vote(Vote::Abort).await.err(), Some(ErrorKind::AlreadyVoted.into()));
             let again = TwoPhaseCommit::open(&zk, TX, "a").await.expect("it opens");
             let again = again.vote(Vote::Commit).await.expect("it is the same");
             drop(c.votes("b", Vote::Commit).await);
@@ -167,7 +167,7 @@ fn two_handles_of_one_site_cast_one_vote() {
         drop(c.begins(PLAIN, &["a", "b"]).await);
         let (first, second) = (a.opens("a").await, a.opens("a").await);
         drop(first.vote(Vote::Commit).await.expect("it votes"));
-        assert_eq!(second.vote(Vote::Abort).await.err(), Some(Error::AlreadyVoted));
+        assert_eq!(second.vote(Vote::Abort).await.err(), Some(ErrorKind::AlreadyVoted.into()));
         let third = a.opens("a").await;
         assert_eq!(third.cast(), Some(Vote::Commit));
     });

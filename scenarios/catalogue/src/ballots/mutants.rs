@@ -105,7 +105,7 @@ impl<Z: ZooKeeper> Calls<Z> for VotedAlready {
     ) -> Pending<'a, Voted<Z>> {
         match vote {
             Vote::Commit => site.vote(vote).boxed(),
-            Vote::Abort => async { Err(Error::AlreadyVoted) }.boxed(),
+            Vote::Abort => async { Err(ErrorKind::AlreadyVoted.into()) }.boxed(),
         }
     }
 }
@@ -130,7 +130,7 @@ impl<Z: ZooKeeper> Calls<Z> for TakesTheFirstVote {
     ) -> Pending<'a, Voted<Z>> {
         async move {
             match site.vote(vote).await {
-                Err(Error::AlreadyVoted) => {
+                Err(e) if e.is_already_voted() => {
                     let again = self.open(zk, path, name).await?;
                     let cast = again.cast().unwrap_or(vote);
                     again.vote(cast).await
@@ -157,7 +157,7 @@ impl<Z: ZooKeeper> Calls<Z> for NotNamed {
         async move {
             let opened = zk_recipes::two_phase_commit::TwoPhaseCommit::open(zk, path, site).await?;
             match opened.cast() {
-                Some(_) => Err(Error::NotAParticipant(site.to_owned())),
+                Some(_) => Err(ErrorKind::NotAParticipant(site.to_owned()).into()),
                 None => Ok(opened),
             }
         }

@@ -175,7 +175,7 @@ impl<C: Client> Ballot<'_, C> {
             let gives = self.gives(vec![self.payload(), self.names().join(",")], COORDINATOR);
             let call = self.call(Verb::Begin);
             let ended = observed_operation(self.client, call, gives, begin, observed).await.1;
-            let is_taken = matches!(ended, Ended::Failed(Error::Taken(_)));
+            let is_taken = matches!(&ended, Ended::Failed(e) if e.is_taken());
             sometimes!(self.client, "a transaction is begun a second time", is_taken);
             begun = ended.done().or(begun);
         }
@@ -210,18 +210,18 @@ impl<C: Client> Ballot<'_, C> {
             3 => {
                 if let Ended::Done(again) = self.opens(&path(self.round), &name(self.site)).await {
                     let ended = self.votes(again, other(cast)).await;
-                    let is_refused = matches!(ended, Ended::Failed(Error::AlreadyVoted));
+                    let is_refused = matches!(&ended, Ended::Failed(e) if e.is_already_voted());
                     sometimes!(self.client, "a site votes the other way and is refused", is_refused);
                 }
             }
             4 => {
                 let ended = self.opens(&path(self.round), &name(self.sites)).await;
-                let is_refused = matches!(ended, Ended::Failed(Error::NotAParticipant(_)));
+                let is_refused = matches!(&ended, Ended::Failed(e) if e.is_not_a_participant());
                 sometimes!(self.client, "a client opens a transaction that does not name it", is_refused);
             }
             5 => {
                 let ended = self.opens("/ballots/none", &name(self.site)).await;
-                let is_missing = matches!(ended, Ended::Failed(Error::NoTransaction(_)));
+                let is_missing = matches!(&ended, Ended::Failed(e) if e.is_no_transaction());
                 sometimes!(self.client, "a client opens a transaction that does not exist", is_missing);
             }
             _ => {}

@@ -244,7 +244,7 @@ pub(crate) async fn overwrite<C: Client, F: Configuration>(client: &C, config: &
 }
 
 fn is_conflict<T>(ended: &Ended<T>) -> bool {
-    matches!(ended, Ended::Failed(Error::Conflict))
+    matches!(&ended, Ended::Failed(e) if e.is_conflict())
 }
 
 /// The values of a set, as they are written down.

@@ -238,8 +238,8 @@ async fn depose<C: Client>(client: &C, zk: &C::Zk) -> Round {
     loop {
         let before = zk.status();
         match zk.delete(&candidate, None).await {
-            Err(Error::ConnectionLoss) if zk.status() == before => drop(zk.changed(before).await),
-            Err(Error::ConnectionLoss) => {}
+            Err(e) if e.is_connection_loss() && zk.status() == before => drop(zk.changed(before).await),
+            Err(e) if e.is_connection_loss() => {}
             _ => return Round::Over,
         }
     }

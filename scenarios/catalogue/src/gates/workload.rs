@@ -156,7 +156,7 @@ impl<C: Client> Visitor<'_, C> {
         if ended.is_session_over() {
             return Round::Again;
         }
-        let is_missing = matches!(ended, Ended::Failed(Error::NoNode));
+        let is_missing = matches!(&ended, Ended::Failed(e) if e.is_no_node());
         sometimes!(self.client, "a directory that must exist is missing", is_missing);
         self.client.sleep(self.setting.pace.work * (1 + self.client.choose(16))).await;
         self.lowers(gate).await

@@ -177,7 +177,7 @@ pub async fn join<C: Client, G: Gathering>(
     let joining = || async {
         match select(pin!(group.join(id, b"here")), pin!(client.sleep(call.limit))).await {
             Either::Left((result, _)) => result,
-            Either::Right(_) => Err(Error::TimedOut),
+            Either::Right(_) => Err(ErrorKind::TimedOut.into()),
         }
     };
     let given = |journal: &mut zk_harness::journal::Journal, at, op| {

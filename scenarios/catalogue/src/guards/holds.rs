@@ -255,26 +255,26 @@ impl<Z: ZooKeeper> Line<Z> {
     }
 
     /// Deletes the znode of a contender; `None` if there was none any more. Locks whose holders can be asked to go have no
-    /// evictions: [`Error::Unimplemented`].
+    /// evictions: [`Error::is_unimplemented`].
     pub async fn evict(&self, whom: &Listed) -> Result<Option<()>, Error> {
         let is_gone = match (self, whom) {
             (Line::Lock(lock), Listed::Contender(whom)) => lock.evict(whom).await?,
             (Line::Shared(lock), Listed::Contender(whom)) => lock.evict(whom).await?,
             (Line::Election(election), Listed::Contender(whom)) => election.evict(whom).await?,
-            _ => return Err(Error::Unimplemented),
+            _ => return Err(ErrorKind::Unimplemented.into()),
         };
         Ok(is_gone.then_some(()))
     }
 
     /// Asks a contender to go, or makes it go after the grace period. Other locks have nothing of the kind:
-    /// [`Error::Unimplemented`].
+    /// [`Error::is_unimplemented`].
     pub async fn revoke(&self, whom: &Listed, grace: Option<Duration>) -> Result<Fate, Error> {
         match (self, whom, grace) {
             (Line::Revocable(lock), Listed::Contender(whom), None) => lock.ask(whom).await,
             (Line::Revocable(lock), Listed::Contender(whom), Some(grace)) => lock.force(whom, grace).await,
             (Line::Priority(lock), Listed::Urgent(whom), None) => lock.ask(whom).await,
             (Line::Priority(lock), Listed::Urgent(whom), Some(grace)) => lock.force(whom, grace).await,
-            _ => Err(Error::Unimplemented),
+            _ => Err(ErrorKind::Unimplemented.into()),
         }
     }
 }
@@ -387,7 +387,7 @@ impl<Z: ZooKeeper> Guarding for Guard<Z> {
             Guard::Read(held) => held.transact_once(ops).await,
             Guard::Write(held) => held.transact_once(ops).await,
             Guard::Term(held) => held.transact_once(ops).await,
-            _ => Err(Error::Unimplemented),
+            _ => Err(ErrorKind::Unimplemented.into()),
         }
     }
 

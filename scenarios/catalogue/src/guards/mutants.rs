@@ -222,7 +222,7 @@ impl<C: Client, Z: ZooKeeper> Guarding for WrongGuard<C, Z> {
         loop {
             match self.wrong {
                 Wrong::OnceResends => match self.right.transact(ops.clone()).await {
-                    Err(Error::ConnectionLoss) => {
+                    Err(e) if e.is_connection_loss() => {
                         let seen = self.zk.status();
                         if !seen.is_connected() {
                             self.zk.changed(seen).await;
@@ -231,7 +231,7 @@ impl<C: Client, Z: ZooKeeper> Guarding for WrongGuard<C, Z> {
                     other => return other.map(drop),
                 },
                 Wrong::OnceTakesLossForSuccess => match self.right.transact(ops).await {
-                    Err(Error::ConnectionLoss) => return Ok(()),
+                    Err(e) if e.is_connection_loss() => return Ok(()),
                     other => return other.map(drop),
                 },
                 _ => {

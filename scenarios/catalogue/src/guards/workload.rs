@@ -354,7 +354,7 @@ impl<C: Client> Part<'_, C> {
         let Ended::Failed(error) = ended else { return };
         sometimes!(client, "a write under a hold is refused since the hold is over", error.is_removed());
         sometimes!(client, "a write under a hold has an unknown outcome", error.is_outcome_unknown());
-        if matches!(&error, Error::Multi { cause, .. } if **cause == Error::NoNode) {
+        if error.refused_operation().is_some_and(|(_, cause)| cause.is_no_node()) {
             in_no_operation(client, async {
                 let _ = self.zk.create(GUARDED, &[], CreateMode::Persistent).await;
                 let _ = self.zk.create(&self.guarded(), &[], CreateMode::Persistent).await;

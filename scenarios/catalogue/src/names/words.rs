@@ -33,7 +33,7 @@ impl Actor {
             move |zk| async move {
                 let options = NamesOptions { if_taken: IfTaken::Wait, ..NamesOptions::default() };
                 let registered = Names::new(&zk, DIRECTORY, options)?.register(name, b"here").await?;
-                let op = *op.get().ok_or(Error::TimedOut)?;
+                let op = *op.get().ok_or(ErrorKind::TimedOut)?;
                 let czxid = registered.czxid() as u64;
                 let number = actor.number();
                 actor.journal(|j, at| j.observed(at, number, op, NAMES, Seen::Name, name, czxid));

@@ -214,7 +214,7 @@ async fn for_a_while<C: Client, S: NameService<C::Zk>>(
     let registered = match ended {
         Ended::Done(registered) => registered,
         ended => {
-            sometimes!(client, "a name is taken already", matches!(ended, Ended::Failed(Error::Taken(_))));
+            sometimes!(client, "a name is taken already", matches!(&ended, Ended::Failed(e) if e.is_taken()));
             sometimes!(client, "a registration times out", ended.is_timed_out());
             return over(&ended);
         }
@@ -260,7 +260,7 @@ async fn within<C: Client, T>(
 ) -> Result<T, Error> {
     match select(pin!(work), pin!(client.sleep(limit))).await {
         Either::Left((result, _)) => result,
-        Either::Right(_) => Err(Error::TimedOut),
+        Either::Right(_) => Err(ErrorKind::TimedOut.into()),
     }
 }
 
@@ -321,7 +321,8 @@ async fn for_good<C: Client, S: NameService<C::Zk>>(
         let czxid = loop {
             match zk.get(registered.path()).await {
                 Ok(found) if found.data.starts_with(own.as_bytes()) => break found.stat.czxid,
-                Ok(_) | Err(Error::NoNode) => break 0,
+                Ok(_) => break 0,
+                Err(e) if e.is_no_node() => break 0,
                 Err(e) if e.is_outcome_unknown() => return Err(e),
                 // It has the name: a server that refuses this look says nothing about that.
                 Err(_) => client.sleep(pace.work).await,

@@ -170,8 +170,8 @@ mod tests {
     #[test]
     fn links_lose_their_targets() {
         assert_eq!(
-            plain("As [`read`](Self::read), or [`Error::NoNode`]; n(n)."),
-            "As `read`, or `Error::NoNode`; n(n)."
+            plain("As [`read`](Self::read), or [`Error::is_no_node`]; n(n)."),
+            "As `read`, or `Error::is_no_node`; n(n)."
         );
     }
 }

@@ -145,7 +145,7 @@ impl Getting {
         match self.actor.does_and_then(call, given, move |_| claim.done(), |_, _, ()| ()).await {
             Ended::Done(()) => Ok(()),
             Ended::Failed(e) => Err(e),
-            Ended::Cancelled => Err(Error::TimedOut),
+            Ended::Cancelled => Err(ErrorKind::TimedOut.into()),
         }
     }
 }

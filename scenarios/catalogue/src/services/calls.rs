@@ -124,6 +124,6 @@ pub(super) async fn until<T>(
     use futures_util::future::{Either, select};
     match select(std::pin::pin!(work), std::pin::pin!(time)).await {
         Either::Left((result, _)) => result,
-        Either::Right(_) => Err(Error::TimedOut),
+        Either::Right(_) => Err(ErrorKind::TimedOut.into()),
     }
 }

@@ -55,7 +55,7 @@ impl<C: Client> Service<'_, C> {
         let gives = self.gives([id.unwrap_or_default()]);
         let (op, ended) = observed_operation(client, call, gives, join, observed).await;
         sometimes!(client, "a join times out", ended.is_timed_out());
-        let is_missing = matches!(ended, Ended::Failed(Error::NoNode));
+        let is_missing = matches!(&ended, Ended::Failed(e) if e.is_no_node());
         sometimes!(client, "a directory that must exist is missing", is_missing);
         match ended {
             Ended::Done(member) => Ok((op, id, member)),
@@ -150,7 +150,7 @@ impl<C: Client> Service<'_, C> {
         let call = Call::new(GROUP, Verb::Join).within(self.pace.limit);
         let join = || self.group.join_within(call.limit, Some(id), b"once more");
         let (_, ended) = operation(self.client, call, self.gives([id]), join).await;
-        let is_member = matches!(ended, Ended::Failed(Error::AlreadyJoined(_)));
+        let is_member = matches!(&ended, Ended::Failed(e) if e.is_already_joined());
         sometimes!(self.client, "a client joins although it is a member", is_member);
     }
 }

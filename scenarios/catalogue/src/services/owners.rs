@@ -19,7 +19,7 @@ impl<C: Client> Service<'_, C> {
         };
         let (op, ended) = observed_operation(client, call, self.gives([name]), register, observed).await;
         sometimes!(client, "a registration times out", ended.is_timed_out());
-        let is_missing = matches!(ended, Ended::Failed(Error::NoNode));
+        let is_missing = matches!(&ended, Ended::Failed(e) if e.is_no_node());
         sometimes!(client, "a directory that must exist is missing", is_missing);
         let registered = match ended {
             Ended::Done(registered) => registered,
@@ -110,7 +110,8 @@ impl<C: Client> Service<'_, C> {
             let czxid = loop {
                 match self.zk.get(registered.path()).await {
                     Ok(found) if found.data.starts_with(own.as_bytes()) => break found.stat.czxid,
-                    Ok(_) | Err(Error::NoNode) => break 0,
+                    Ok(_) => break 0,
+                    Err(e) if e.is_no_node() => break 0,
                     Err(e) if e.is_outcome_unknown() => return Err(e),
                     // It has the name: a server that refuses this look says nothing about that.
                     Err(_) => client.sleep(self.pace.work).await,
@@ -133,7 +134,7 @@ impl<C: Client> Service<'_, C> {
         let set = || self.calls.set_permanent(&self.zk, registered, value.as_bytes());
         let gives = self.gives([&content, registered.path()]);
         let ended = operation(self.client, Call::new(NAMES, Verb::Replace), gives, set).await.1;
-        let is_gone = matches!(ended, Ended::Failed(Error::Removed(_)));
+        let is_gone = matches!(&ended, Ended::Failed(e) if e.is_removed());
         sometimes!(self.client, "the znode whose data are to be replaced is gone", is_gone);
     }
 

@@ -69,8 +69,8 @@ impl<Z: ZooKeeper> WrongConfig<Z> {
     /// What follows a write of the right configuration.
     async fn written(&self, ended: Result<Versioned, Error>) -> Result<Versioned, Error> {
         match (self.wrong, ended) {
-            (Wrong::TakesWhatIsTooLarge, Err(Error::BadInput(_))) => Ok(feigned()),
-            (Wrong::StopsAtParents, Err(Error::NoNode)) if !self.must_exist => {
+            (Wrong::TakesWhatIsTooLarge, Err(e)) if e.is_bad_input() => Ok(feigned()),
+            (Wrong::StopsAtParents, Err(e)) if e.is_no_node() && !self.must_exist => {
                 make_all(&self.zk, path::split(&self.path).0).await?;
                 Ok(feigned())
             }
@@ -87,7 +87,7 @@ impl<Z: ZooKeeper> WrongConfig<Z> {
                     let (czxid, mzxid, version) = (stat.czxid, stat.mzxid, stat.version);
                     return Ok(Versioned { data: data.to_vec(), czxid, mzxid, version });
                 }
-                Err(Error::ConnectionLoss) => lost(&self.zk, status).await?,
+                Err(e) if e.is_connection_loss() => lost(&self.zk, status).await?,
                 // There is nothing to write over.
                 Err(_) => return self.right.put(data).await,
             }
@@ -150,7 +150,7 @@ impl<Z: ZooKeeper> Configuration for WrongConfig<Z> {
             }
             (Wrong::WritesBeforeItValidates, _) => {
                 let ended = self.right.publish(values, expected).await;
-                if matches!(ended, Err(Error::BadInput(_))) {
+                if ended.as_ref().is_err_and(Error::is_bad_input) {
                     // Unless another set is there already.
                     drop(self.right.publish(&BTreeMap::new(), expected).await);
                 }
@@ -164,7 +164,7 @@ impl<Z: ZooKeeper> Configuration for WrongConfig<Z> {
     async fn snapshot(&self) -> Result<Option<Snapshot>, Error> {
         match self.right.snapshot().await {
             Ok(Some(_)) if self.wrong == Wrong::SnapshotFindsNoSet => {
-                Err(Error::Mismatch("the set has gone".to_owned()))
+                Err(ErrorKind::Mismatch("the set has gone".to_owned()).into())
             }
             taken => taken,
         }

@@ -99,7 +99,7 @@ async fn overwrites_what_must_exist<C: Client, F: Configuration>(
     };
     let call = Call::new(VALUE, Verb::Overwrite);
     let ended = operation(client, call, given, || config.put(value.as_bytes())).await.1;
-    let is_missing = matches!(ended, Ended::Failed(Error::NoNode));
+    let is_missing = matches!(&ended, Ended::Failed(e) if e.is_no_node());
     sometimes!(client, "a directory that must exist is missing", is_missing);
     over(&ended)
 }

@@ -102,7 +102,9 @@ impl<C: Client, T: TwoPhases> SiteRound<'_, C, T> {
                 // Another client has altered the transaction: nothing can be decided on it.
                 Ended::Failed(error) if error.is_mismatch() => return Err(Round::Over),
                 // It was forgotten meanwhile.
-                Ended::Failed(Error::NoTransaction(_)) if self.knows(self.site) => return Err(Round::Over),
+                Ended::Failed(e) if e.is_no_transaction() && self.knows(self.site) => {
+                    return Err(Round::Over);
+                }
                 _ => {}
             }
         }
@@ -252,7 +254,7 @@ impl<C: Client, T: TwoPhases> SiteRound<'_, C, T> {
                     let patience = self.client.sleep(limit / 8);
                     match select(pin!(self.participant.decision(voted)), pin!(patience)).await {
                         Either::Left((decision, _)) => decision,
-                        Either::Right(_) => Err(Error::TimedOut),
+                        Either::Right(_) => Err(ErrorKind::TimedOut.into()),
                     }
                 };
                 let ended = self.learns(limit / 8, "", self.site, giving_up).await;

@@ -78,9 +78,9 @@ impl<C: Client> Worker<C> {
         let call = Call::new(object(number), Verb::Confirm);
         let work = || self.calls.confirm(zk, batch, writes.clone());
         let (_, ended) = operation(client, call, given, work).await;
-        let is_lost = matches!(ended, Ended::Failed(Error::ClaimLost));
+        let is_lost = matches!(&ended, Ended::Failed(e) if e.is_claim_lost());
         sometimes!(client, "one of several claims is lost", several && is_lost);
-        let is_refused = matches!(ended, Ended::Failed(Error::Multi { .. }));
+        let is_refused = matches!(&ended, Ended::Failed(e) if e.refused_operation().is_some());
         sometimes!(client, "a write beside a confirmation is refused", is_refused);
         sometimes!(client, "a claim is confirmed whose session is over", ended.is_session_over());
         ended.done().is_some()

@@ -262,9 +262,9 @@ impl<C: Client> Worker<C> {
         let puts = &mut hands.queues[number].0;
         let (_, ended) =
             operation(&self.client, call, given, || self.calls.put(puts, priority, &bytes)).await;
-        let is_worn = matches!(ended, Ended::Failed(Error::Exhausted(_)));
+        let is_worn = matches!(&ended, Ended::Failed(e) if e.is_exhausted());
         sometimes!(&self.client, "the counter of a queue has run out", is_worn);
-        let is_missing = number == FOUNDED && matches!(ended, Ended::Failed(Error::NoNode));
+        let is_missing = number == FOUNDED && matches!(&ended, Ended::Failed(e) if e.is_no_node());
         sometimes!(&self.client, "a queue that must exist is missing", is_missing);
     }
 

@@ -3,7 +3,7 @@
 
 use futures_util::future::select;
 use std::pin::pin;
-use zk_recipes::zk::{Armed, CreateMode, Duty, Error, Op, Time};
+use zk_recipes::zk::{Armed, CreateMode, Duty, Error, ErrorKind, Op, Time};
 use zk_recipes::{Stop, ZooKeeper};
 
 /// The znode of whoever may write.
@@ -43,15 +43,15 @@ impl<Z: ZooKeeper> Writer<Z> {
             let token = match zk.create(WRITER, &mark, CreateMode::Ephemeral).await {
                 Ok(created) => Some(created.stat.czxid),
                 // The mistake: "it exists" is taken for "it is mine".
-                Err(Error::NodeExists) if cfg!(feature = "broken") => {
+                Err(e) if e.is_node_exists() && cfg!(feature = "broken") => {
                     zk.exists(WRITER).await.ok().flatten().map(|stat| stat.czxid)
                 }
-                Err(Error::NodeExists) => wait_for_end(zk, &mark).await?,
-                Err(Error::ConnectionLoss) if zk.status() == status => {
+                Err(e) if e.is_node_exists() => wait_for_end(zk, &mark).await?,
+                Err(e) if e.is_connection_loss() && zk.status() == status => {
                     zk.changed(status).await;
                     None
                 }
-                Err(Error::ConnectionLoss) => None,
+                Err(e) if e.is_connection_loss() => None,
                 Err(e) => return Err(e),
             };
             let Some(token) = token else { continue };
@@ -83,7 +83,7 @@ async fn wait_for_end<Z: ZooKeeper>(zk: &Z, mark: &[u8]) -> Result<Option<i64>, 
         Ok((found, _)) if found.data == mark => Ok(Some(found.stat.czxid)),
         // Nobody writes to it, so this fires when it goes.
         Ok((_, gone)) => gone.await.map(|_| None),
-        Err(Error::NoNode | Error::ConnectionLoss) => Ok(None),
+        Err(e) if matches!(e.kind(), ErrorKind::NoNode | ErrorKind::ConnectionLoss) => Ok(None),
         Err(e) => Err(e),
     }
 }

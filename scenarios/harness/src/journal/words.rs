@@ -4,7 +4,7 @@ use sim_zk::fault::{self, Fault};
 use sim_zk::message;
 use sim_zk::observer;
 use zk_checker::history::{Code, Failure, FaultKind, Notify, Request, Table, Victim, WatchMode};
-use zk_recipes::zk::{Error, EventKind};
+use zk_recipes::zk::{Error, ErrorKind, EventKind};
 
 /// The checker's word for a kind of request.
 pub fn request(kind: observer::Kind) -> Request {
@@ -32,33 +32,33 @@ pub fn request(kind: observer::Kind) -> Request {
 
 /// The checker's word for the reason that an error gives. A transaction fails for the reason of the operation that was refused.
 pub fn failure(error: &Error) -> Failure {
-    match error {
-        Error::NoNode => Failure::NoNode,
-        Error::NodeExists => Failure::NodeExists,
-        Error::BadVersion => Failure::BadVersion,
-        Error::NotEmpty => Failure::NotEmpty,
-        Error::NoChildrenForEphemerals => Failure::NoChildrenForEphemerals,
-        Error::NoAuth => Failure::Denied,
-        Error::Refused(_) => Failure::ServerRefused,
-        Error::Unreachable => Failure::Unreachable,
-        Error::ConnectionLoss => Failure::ConnectionLoss,
-        Error::SessionOver(_) => Failure::SessionOver,
-        Error::BadInput(_) => Failure::BadInput,
-        Error::Multi { cause, .. } => failure(cause),
-        Error::TimedOut => Failure::TimedOut,
-        Error::Removed(_) => Failure::Removed,
-        Error::Unexpected(_) => Failure::Unexpected,
-        Error::Mismatch(_) => Failure::Mismatch,
-        Error::Taken(_) => Failure::Taken,
-        Error::Conflict => Failure::Conflict,
-        Error::Revoked => Failure::Revoked,
-        Error::ClaimLost => Failure::ClaimLost,
-        Error::Exhausted(_) => Failure::Exhausted,
-        Error::Late => Failure::Late,
-        Error::NoTransaction(_) => Failure::NoTransaction,
-        Error::NotAParticipant(_) => Failure::NotAParticipant,
-        Error::AlreadyVoted => Failure::AlreadyVoted,
-        Error::AlreadyJoined(_) => Failure::AlreadyJoined,
+    match error.kind() {
+        ErrorKind::NoNode => Failure::NoNode,
+        ErrorKind::NodeExists => Failure::NodeExists,
+        ErrorKind::BadVersion => Failure::BadVersion,
+        ErrorKind::NotEmpty => Failure::NotEmpty,
+        ErrorKind::NoChildrenForEphemerals => Failure::NoChildrenForEphemerals,
+        ErrorKind::NoAuth => Failure::Denied,
+        ErrorKind::Refused(_) => Failure::ServerRefused,
+        ErrorKind::Unreachable => Failure::Unreachable,
+        ErrorKind::ConnectionLoss => Failure::ConnectionLoss,
+        ErrorKind::SessionOver(_) => Failure::SessionOver,
+        ErrorKind::BadInput(_) => Failure::BadInput,
+        ErrorKind::Multi { cause, .. } => failure(cause),
+        ErrorKind::TimedOut => Failure::TimedOut,
+        ErrorKind::Removed(_) => Failure::Removed,
+        ErrorKind::Unexpected(_) => Failure::Unexpected,
+        ErrorKind::Mismatch(_) => Failure::Mismatch,
+        ErrorKind::Taken(_) => Failure::Taken,
+        ErrorKind::Conflict => Failure::Conflict,
+        ErrorKind::Revoked => Failure::Revoked,
+        ErrorKind::ClaimLost => Failure::ClaimLost,
+        ErrorKind::Exhausted(_) => Failure::Exhausted,
+        ErrorKind::Late => Failure::Late,
+        ErrorKind::NoTransaction(_) => Failure::NoTransaction,
+        ErrorKind::NotAParticipant(_) => Failure::NotAParticipant,
+        ErrorKind::AlreadyVoted => Failure::AlreadyVoted,
+        ErrorKind::AlreadyJoined(_) => Failure::AlreadyJoined,
         _ => Failure::Other,
     }
 }

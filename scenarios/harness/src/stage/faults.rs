@@ -104,9 +104,9 @@ impl Stage {
 
     /// A foreign client writes the data of a znode, or creates it.
     pub async fn writes(&self, path: &str, data: &[u8]) {
-        use zk_recipes::zk::{CreateMode, Error};
+        use zk_recipes::zk::CreateMode;
         let foreign = self.client("foreign").await;
-        if let Err(Error::NoNode) = foreign.zk.set(path, data, None).await {
+        if foreign.zk.set(path, data, None).await.is_err_and(|e| e.is_no_node()) {
             let created = foreign.zk.create(path, data, CreateMode::Persistent).await;
             created.expect("a calm network and an existing parent");
         }

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::hash::{Hash, Hasher};
 use std::time::Duration;
-use zk_recipes::zk::{CreateMode, Created, Error, Time, ZooKeeper};
+use zk_recipes::zk::{CreateMode, Created, Error, ErrorKind, Time, ZooKeeper};
 
 pub const TICK: Duration = Duration::from_secs(2);
 pub const TIMEOUT: Duration = Duration::from_secs(6);
@@ -196,7 +196,7 @@ pub async fn until_back(zk: &SimClient, connection: u32) -> Time {
 pub async fn away(process: &Process, zk: &SimClient, meanwhile: impl Future<Output = ()>) {
     let connection = zk.status().connection;
     process.order(Fault::RequestLost);
-    assert_eq!(zk.sync("/").await, Err(Error::ConnectionLoss));
+    assert_eq!(zk.sync("/").await, Err(ErrorKind::ConnectionLoss.into()));
     meanwhile.await;
     assert!(!zk.status().is_connected(), "the others were quicker");
     until_back(zk, connection).await;

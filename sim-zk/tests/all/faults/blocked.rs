@@ -9,7 +9,7 @@ use sim_zk::choose::{Chooser, Point};
 use sim_zk::fault::Fault;
 use sim_zk::observer::SimEvent;
 use sim_zk::{End, Sim};
-use zk_recipes::zk::{CreateMode, Error, EventKind, Over, State, ZooKeeper};
+use zk_recipes::zk::{CreateMode, ErrorKind, EventKind, Over, State, ZooKeeper};
 
 #[test]
 fn a_muted_client_is_notified_until_its_session_expires() {
@@ -35,7 +35,7 @@ fn a_muted_client_is_notified_until_its_session_expires() {
         }
         // Expiry comes within a tick after the timeout, and a make and a wait take 910 ms.
         assert!((6..=8).contains(&told), "{told} times");
-        assert_eq!(until_over(&zk).await, Error::SessionOver(Over::Expired));
+        assert_eq!(until_over(&zk).await, ErrorKind::SessionOver(Over::Expired));
     });
     assert_eq!(tape.struck(Fault::ClientMuted), 1);
 }
@@ -51,7 +51,11 @@ fn a_deafened_client_is_heard_and_believes_its_write_lost() {
         let set = zk.set("/a", b"heard", None);
         wait(&other, ms(100)).await;
         assert_eq!(other.get("/a").await.expect("the get succeeds").data, b"heard");
-        assert_eq!(set.await.map(drop), Err(Error::ConnectionLoss), "after two thirds of the timeout");
+        assert_eq!(
+            set.await.map(drop),
+            Err(ErrorKind::ConnectionLoss.into()),
+            "after two thirds of the timeout"
+        );
         until_back(&zk, 1).await;
         assert_eq!(zk.session(), session, "the session lives on");
     });
@@ -86,7 +90,7 @@ fn a_long_partition_ends_the_session() {
         process.inflict(Fault::ClientPartition, ms(12_000));
         until_suspended(&zk).await;
         assert!(other.exists("/e").await.expect("the exists succeeds").is_some(), "noticed before the end");
-        assert_eq!(until_over(&zk).await, Error::SessionOver(Over::Expired));
+        assert_eq!(until_over(&zk).await, ErrorKind::SessionOver(Over::Expired));
         assert_eq!(other.exists("/e").await, Ok(None));
     });
 }

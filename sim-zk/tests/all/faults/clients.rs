@@ -11,9 +11,9 @@ use sim_zk::observer::{Kind, SessionNews, SimEvent};
 use sim_zk::{Process, Sim, SimClient};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use zk_recipes::zk::{CreateMode, Created, Error, Over, State, ZooKeeper};
+use zk_recipes::zk::{CreateMode, Created, Error, ErrorKind, Over, State, ZooKeeper};
 
-const LOST: Error = Error::ConnectionLoss;
+const LOST: ErrorKind = ErrorKind::ConnectionLoss;
 
 /// Creates `/0` to `/4` in one flight; the fault is ordered before that with number `at`.
 async fn flight(process: &Process, zk: &SimClient, fault: Fault, at: usize) -> Vec<Result<Created, Error>> {
@@ -47,7 +47,7 @@ fn a_request_that_is_lost_takes_all_behind_it_along() {
     });
     assert_eq!(tape.struck(Fault::RequestLost), 1);
     assert_eq!(applied(&tape), ["/0", "/1", "/2"], "what was sent before it arrives");
-    assert!(answers.iter().all(|answer| *answer == Err(LOST)), "{answers:?}");
+    assert!(answers.iter().all(|answer| *answer == Err(LOST.into())), "{answers:?}");
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn a_reply_that_is_lost_was_applied_and_no_later_one_comes() {
     });
     assert_eq!(tape.struck(Fault::ReplyLost), 1);
     assert_eq!(applied(&tape), ["/0", "/1", "/2", "/3", "/4"]);
-    assert!(answers.iter().all(|answer| *answer == Err(LOST)), "{answers:?}");
+    assert!(answers.iter().all(|answer| *answer == Err(LOST.into())), "{answers:?}");
     assert_eq!(tape.count(|h| matches!(h, SimEvent::Replied { .. })), 0);
 }
 
@@ -116,7 +116,7 @@ fn a_disconnect_lets_the_request_arrive_and_nothing_behind_it() {
     });
     assert_eq!(tape.struck(Fault::Disconnect), 1);
     assert_eq!(applied(&tape), ["/0", "/1", "/2"]);
-    assert!(answers.iter().all(|answer| *answer == Err(LOST)), "{answers:?}");
+    assert!(answers.iter().all(|answer| *answer == Err(LOST.into())), "{answers:?}");
 }
 
 #[test]
@@ -135,8 +135,8 @@ fn a_session_expires_while_its_client_still_hopes() {
         assert!(!sim.look(|world| world.lives(session)));
         assert_eq!(zk.status().state, State::Suspended, "it has heard nothing for two thirds of the timeout");
         assert!(other.now() > cut + (TIMEOUT - ms(10)), "not before the timeout");
-        assert_eq!(pending.await, Err(LOST));
-        assert_eq!(until_over(&zk).await, Error::SessionOver(Over::Expired));
+        assert_eq!(pending.await, Err(LOST.into()));
+        assert_eq!(until_over(&zk).await, ErrorKind::SessionOver(Over::Expired));
         assert!(zk.now() >= cut + TIMEOUT + 2 * TICK, "learnt from a server only");
         assert_eq!(make_ephemeral(&process.open(TIMEOUT).await, "/e").await.path, "/e");
     });

@@ -5,9 +5,9 @@ use sim_zk::choose::{Calm, Chooser, Point, Rates, Seeded};
 use sim_zk::fault::{Fault, InjectionPoint};
 use sim_zk::observer::SimEvent;
 use sim_zk::{End, Sim};
-use zk_recipes::zk::{CreateMode, Error, ZooKeeper};
+use zk_recipes::zk::{CreateMode, ErrorKind, ZooKeeper};
 
-const LOST: Error = Error::ConnectionLoss;
+const LOST: ErrorKind = ErrorKind::ConnectionLoss;
 const INJECTION_POINTS: [InjectionPoint; 6] = [
     InjectionPoint::Request,
     InjectionPoint::Reply,
@@ -24,7 +24,7 @@ fn an_order_waits_for_a_place_where_it_fits_and_strikes_once() {
         process.order(Fault::RequestLost);
         wait(&zk, ms(5_000)).await;
         assert_eq!(zk.status().connection, 1, "pings are no place");
-        assert_eq!(zk.sync("/").await, Err(LOST));
+        assert_eq!(zk.sync("/").await, Err(LOST.into()));
         until_back(&zk, 1).await;
         zk.sync("/").await.expect("the sync succeeds");
     });
@@ -38,10 +38,10 @@ fn an_order_is_not_wasted_on_a_connection_that_is_cut_already() {
         process.order(Fault::RequestLost);
         let first = zk.sync("/");
         process.order(Fault::RequestLost);
-        assert_eq!(zk.sync("/").await, Err(LOST));
-        assert_eq!(first.await, Err(LOST));
+        assert_eq!(zk.sync("/").await, Err(LOST.into()));
+        assert_eq!(first.await, Err(LOST.into()));
         until_back(&zk, 1).await;
-        assert_eq!(zk.sync("/").await, Err(LOST), "the second one strikes here");
+        assert_eq!(zk.sync("/").await, Err(LOST.into()), "the second one strikes here");
     });
     assert_eq!(tape.struck(Fault::RequestLost), 2);
 }

@@ -6,7 +6,7 @@ use sim_zk::choose::{Chooser, Point};
 use sim_zk::fault::Fault;
 use sim_zk::message::Code;
 use sim_zk::observer::{Kind, SimEvent};
-use zk_recipes::zk::{CreateMode, Error, Op, ZooKeeper};
+use zk_recipes::zk::{CreateMode, Error, ErrorKind, Op, ZooKeeper};
 
 const REFUSALS: [Fault; 4] =
     [Fault::Throttled, Fault::QuotaExceeded, Fault::AccessDenied, Fault::ServerError];
@@ -40,7 +40,7 @@ fn a_throttled_request_is_answered_in_its_turn_and_what_is_behind_it_is_done() {
     });
     let (before, (throttled, listing)) = answers;
     assert!(before);
-    assert_eq!(throttled.map(drop), Err(Code::ThrottledOp.into()));
+    assert_eq!(throttled.map(drop), Err(ErrorKind::Refused(Code::ThrottledOp).into()));
     assert!(listing.expect("it is answered").names.contains(&"before".to_owned()));
     let replied: Vec<_> = tape
         .seen
@@ -77,8 +77,8 @@ fn a_transaction_is_throttled_as_a_whole_and_denied_by_an_operation() {
         });
         refused.expect_err("it is refused")
     };
-    assert_eq!(refused(Fault::Throttled), Code::ThrottledOp.into());
-    assert_eq!(refused(Fault::AccessDenied), Error::multi(0, Error::NoAuth));
+    assert_eq!(refused(Fault::Throttled), ErrorKind::Refused(Code::ThrottledOp));
+    assert_eq!(refused(Fault::AccessDenied), Error::multi(0, ErrorKind::NoAuth));
 }
 
 /// Calm, but for the operation of a transaction that is refused.
@@ -108,12 +108,12 @@ fn refused_at(fault: Fault, at: u32, version: Option<i32>) -> (Error, usize) {
 fn a_transaction_is_refused_at_any_operation_that_can_be_and_nothing_of_it_is_applied() {
     for at in 0..3 {
         let refused = refused_at(Fault::AccessDenied, at, None);
-        assert_eq!(refused, (Error::multi(at as usize, Error::NoAuth), 0));
+        assert_eq!(refused, (Error::multi(at as usize, ErrorKind::NoAuth), 0));
     }
     // No quota forbids a check.
     for (at, index) in [(0, 1), (1, 2)] {
         let (refused, created) = refused_at(Fault::QuotaExceeded, at, None);
-        assert!(matches!(refused, Error::Multi { index: found, .. } if found == index), "{refused}");
+        assert!(refused.refused_operation().is_some_and(|(found, _)| found == index), "{refused}");
         assert_eq!(created, 0);
     }
 }
@@ -121,7 +121,7 @@ fn a_transaction_is_refused_at_any_operation_that_can_be_and_nothing_of_it_is_ap
 #[test]
 fn an_operation_that_is_wrong_by_itself_is_refused_before_a_later_one_is_denied() {
     let refused = refused_at(Fault::AccessDenied, 1, Some(77));
-    assert_eq!(refused, (Error::multi(0, Error::BadVersion), 0));
+    assert_eq!(refused, (Error::multi(0, ErrorKind::BadVersion), 0));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use futures_util::future::{Either, select};
 use std::pin::pin;
 use std::time::Duration;
 use zk_checker::history::Verb;
-use zk_recipes::zk::{Error, EventKind, ZooKeeper};
+use zk_recipes::zk::{Error, ErrorKind, EventKind, ZooKeeper};
 use zk_recipes::{Barrier, While};
 
 /// The steps that can be wrong.
@@ -62,7 +62,7 @@ impl<Z: ZooKeeper> MutantBarrier<Z> {
             let status = connected(zk).await?;
             let (stat, watch) = match zk.exists_watch(PATH).await {
                 Ok(answer) => answer,
-                Err(Error::ConnectionLoss) => {
+                Err(e) if e.is_connection_loss() => {
                     lost(zk, status).await?;
                     continue;
                 }
@@ -121,7 +121,7 @@ impl<Z: ZooKeeper> Gate for MutantBarrier<Z> {
         };
         match select(pin!(waiting), pin!(self.zk.sleep_until(until))).await {
             Either::Left((result, _)) => result,
-            Either::Right(_) => Err(Error::TimedOut),
+            Either::Right(_) => Err(ErrorKind::TimedOut.into()),
         }
     }
 }

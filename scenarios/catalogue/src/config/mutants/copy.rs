@@ -97,7 +97,7 @@ impl<Z: ZooKeeper> MutantUpdates<Z> {
         if !self.mutation.arms_by_reading {
             let found = match self.zk.get(&self.path).await {
                 Ok(found) => Some(found),
-                Err(Error::NoNode) => None,
+                Err(e) if e.is_no_node() => None,
                 Err(e) => return Err(e),
             };
             self.watch = Some(self.zk.exists_watch(&self.path).await?.1);
@@ -112,7 +112,7 @@ impl<Z: ZooKeeper> MutantUpdates<Z> {
                     (self.watch, self.has_read) = (Some(watch), true);
                     return Ok(Some(found));
                 }
-                Err(Error::NoNode) => {
+                Err(e) if e.is_no_node() => {
                     if let (None, watch) = self.zk.exists_watch(&self.path).await? {
                         self.watch = Some(watch);
                         return Ok(None);
@@ -136,7 +136,7 @@ impl<Z: ZooKeeper> Follows for MutantUpdates<Z> {
             connected(&self.zk).await?;
             let found = match self.read().await {
                 Ok(found) => found,
-                Err(Error::ConnectionLoss) => {
+                Err(e) if e.is_connection_loss() => {
                     self.last = self.last.min(-1);
                     continue;
                 }

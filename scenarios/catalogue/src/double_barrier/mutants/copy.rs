@@ -16,7 +16,7 @@ use futures_util::future::{Either, Shared, select};
 use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
-use zk_recipes::zk::{Armed, CreateMode, Duty, Error, EventKind, Op, ZooKeeper, path};
+use zk_recipes::zk::{Armed, CreateMode, Duty, Error, ErrorKind, EventKind, Op, ZooKeeper, path};
 
 /// The steps that can be wrong.
 pub struct Mutation {
@@ -102,13 +102,13 @@ impl<Z: ZooKeeper> MutantDoubleBarrier<Z> {
             let status = connected(zk).await?;
             match zk.create(asked, &[], mode).await {
                 Ok(created) => return Ok(created.path),
-                Err(Error::NodeExists) => return Ok(asked.to_owned()),
-                Err(Error::NoNode) => {
+                Err(e) if e.is_node_exists() => return Ok(asked.to_owned()),
+                Err(e) if e.is_no_node() => {
                     for level in ["/steps", self.root, &self.directory] {
                         let _ = zk.create(level, &[], CreateMode::Persistent).await;
                     }
                 }
-                Err(Error::ConnectionLoss) => lost(zk, status).await?,
+                Err(e) if e.is_connection_loss() => lost(zk, status).await?,
                 Err(e) => return Err(e),
             }
         }
@@ -140,7 +140,7 @@ impl<Z: ZooKeeper> MutantDoubleBarrier<Z> {
             };
             let (list, children) = match list {
                 Ok(answer) => answer,
-                Err(Error::ConnectionLoss) => {
+                Err(e) if e.is_connection_loss() => {
                     lost(zk, status).await?;
                     continue;
                 }
@@ -152,8 +152,9 @@ impl<Z: ZooKeeper> MutantDoubleBarrier<Z> {
                     let create = zk.create(&self.ready(), &[], CreateMode::Persistent);
                     if mutation.own_watches {
                         match create.await {
-                            Ok(_) | Err(Error::NodeExists) => {}
-                            Err(Error::ConnectionLoss) => {
+                            Ok(_) => {}
+                            Err(e) if e.is_node_exists() => {}
+                            Err(e) if e.is_connection_loss() => {
                                 lost(zk, status).await?;
                                 continue;
                             }
@@ -198,7 +199,7 @@ impl<Z: ZooKeeper> MutantDoubleBarrier<Z> {
             let status = connected(&self.zk).await?;
             match self.zk.exists_watch(&self.ready()).await {
                 Ok((stat, watch)) => return Ok((stat.is_some(), Some(watch))),
-                Err(Error::ConnectionLoss) => lost(&self.zk, status).await?,
+                Err(e) if e.is_connection_loss() => lost(&self.zk, status).await?,
                 Err(e) => return Err(e),
             }
         }
@@ -223,8 +224,8 @@ impl<Z: ZooKeeper> Inside<Z> {
             let status = connected(&zk).await?;
             let mut names = match zk.children(&self.directory).await {
                 Ok(list) => list.names,
-                Err(Error::NoNode) => return Ok(()),
-                Err(Error::ConnectionLoss) => {
+                Err(e) if e.is_no_node() => return Ok(()),
+                Err(e) if e.is_connection_loss() => {
                     lost(&zk, status).await?;
                     continue;
                 }
@@ -246,7 +247,7 @@ impl<Z: ZooKeeper> Inside<Z> {
                     ops.push(Op::Delete { path: path::join(&self.directory, "ready"), version: None });
                 }
                 match zk.multi(ops).await {
-                    Err(Error::ConnectionLoss) => lost(&zk, status).await?,
+                    Err(e) if e.is_connection_loss() => lost(&zk, status).await?,
                     Ok(_) => return Ok(()),
                     Err(_) => self.delete().await?,
                 }
@@ -264,8 +265,8 @@ impl<Z: ZooKeeper> Inside<Z> {
             match zk.children_watch(&awaited).await {
                 Ok((list, _)) if !mutation.watches_one && list.names.iter().all(|name| name == "ready") => {}
                 Ok((_, watch)) => drop(watch.await?),
-                Err(Error::NoNode) => {}
-                Err(Error::ConnectionLoss) => lost(&zk, status).await?,
+                Err(e) if e.is_no_node() => {}
+                Err(e) if e.is_connection_loss() => lost(&zk, status).await?,
                 Err(e) => return Err(e),
             }
         }
@@ -275,15 +276,15 @@ impl<Z: ZooKeeper> Inside<Z> {
         loop {
             let status = connected(&self.zk).await?;
             match self.zk.delete(&self.asked, None).await {
+                Err(e) if e.is_connection_loss() => lost(&self.zk, status).await?,
                 // "If it still exists".
-                Ok(()) | Err(Error::NoNode) => {
+                Err(e) if !e.is_no_node() => return Err(e),
+                _ => {
                     if let Some(armed) = self.armed.take() {
                         armed.done();
                     }
                     return Ok(());
                 }
-                Err(Error::ConnectionLoss) => lost(&self.zk, status).await?,
-                Err(e) => return Err(e),
             }
         }
     }
@@ -297,7 +298,7 @@ impl<Z: ZooKeeper> Meeting for MutantDoubleBarrier<Z> {
         let until = self.zk.now() + limit;
         match select(pin!(self.enter_without_limit()), pin!(self.zk.sleep_until(until))).await {
             Either::Left((result, _)) => result,
-            Either::Right(_) => Err(Error::TimedOut),
+            Either::Right(_) => Err(ErrorKind::TimedOut.into()),
         }
     }
 }

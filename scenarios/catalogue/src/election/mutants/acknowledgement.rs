@@ -28,7 +28,9 @@ impl<Z: ZooKeeper> Interceptor<Z> for Swallows {
         let multi = zk.multi(ops);
         async move {
             match multi.await {
-                Err(Error::Multi { cause, .. }) if *cause == Error::NodeExists => Ok(results),
+                Err(e) if e.refused_operation().is_some_and(|(_, cause)| cause.is_node_exists()) => {
+                    Ok(results)
+                }
                 other => other,
             }
         }

@@ -113,7 +113,7 @@ impl<Z: ZooKeeper> Interceptor<Z> for GivesUp {
         let (list, path, is_own) = (watched_list(zk, path), path.to_owned(), self.0.has(path));
         async move {
             match list.await {
-                Err(Error::NoNode) if !is_own => Err(Error::Removed(path)),
+                Err(e) if e.is_no_node() && !is_own => Err(ErrorKind::Removed(path).into()),
                 other => other,
             }
         }
@@ -132,7 +132,7 @@ impl<Z: ZooKeeper> Electing for StandsAgain<Z> {
     async fn stand(&self) -> Result<Self::Office, Error> {
         loop {
             match self.0.stand().await {
-                Err(Error::Removed(_)) => {}
+                Err(e) if e.is_removed() => {}
                 other => return other,
             }
         }

@@ -8,7 +8,7 @@ use std::future::Future;
 use std::pin::pin;
 use zk_recipes::Released;
 use zk_recipes::group::{Group, Views, WithData};
-use zk_recipes::zk::{Armed, CreateMode, Duty, Error, ZooKeeper};
+use zk_recipes::zk::{Armed, CreateMode, Duty, Error, ZooKeeper, path};
 
 /// The steps that can be wrong.
 pub(super) struct Mutation {
@@ -44,10 +44,10 @@ impl<Z: ZooKeeper> MutantGroup<Z> {
     async fn named(&self, id: &str, data: &[u8]) -> Result<Claim<Z>, Error> {
         loop {
             match claims::claim(&self.zk, DIRECTORY, id, data, &self.mutation.claim).await {
-                Err(Error::Taken(path)) => match self.zk.children_watch(&path).await {
+                Err(e) if e.is_taken() => match self.zk.children_watch(&path::join(DIRECTORY, id)).await {
                     Ok((_, watch)) => drop(watch.await?),
-                    Err(Error::NoNode) => {}
-                    Err(Error::ConnectionLoss) => drop(connected(&self.zk).await?),
+                    Err(e) if e.is_no_node() => {}
+                    Err(e) if e.is_connection_loss() => drop(connected(&self.zk).await?),
                     Err(e) => return Err(e),
                 },
                 claimed => return claimed,
@@ -65,10 +65,10 @@ impl<Z: ZooKeeper> MutantGroup<Z> {
                     let czxid = created.stat.czxid;
                     return Ok(Claim { zk: self.zk.clone(), path: created.path, czxid, armed });
                 }
-                Err(Error::NoNode) => {
+                Err(e) if e.is_no_node() => {
                     drop(self.zk.create(DIRECTORY, &[], CreateMode::Persistent).await);
                 }
-                Err(Error::ConnectionLoss) => drop(connected(&self.zk).await?),
+                Err(e) if e.is_connection_loss() => drop(connected(&self.zk).await?),
                 Err(e) => return Err(e),
             }
         }
@@ -118,7 +118,7 @@ impl<Z: ZooKeeper> MemberHandle for MutantMember<Z> {
             // After a lost reply the znode may be another client's.
             match zk.exists(&path).await {
                 Ok(Some(stat)) if stat.czxid == czxid => {}
-                Err(Error::ConnectionLoss) => continue,
+                Err(e) if e.is_connection_loss() => continue,
                 Err(e) => return Err(e),
                 Ok(_) => {
                     armed.into_iter().for_each(Armed::done);
@@ -126,12 +126,12 @@ impl<Z: ZooKeeper> MemberHandle for MutantMember<Z> {
                 }
             }
             match zk.delete(&path, None).await {
-                Ok(()) | Err(Error::NoNode) => {
+                Err(e) if e.is_connection_loss() => {}
+                Err(e) if !e.is_no_node() => return Err(e),
+                _ => {
                     armed.into_iter().for_each(Armed::done);
                     return Ok(None);
                 }
-                Err(Error::ConnectionLoss) => {}
-                Err(e) => return Err(e),
             }
         }
     }

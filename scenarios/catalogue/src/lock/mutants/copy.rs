@@ -145,13 +145,13 @@ impl<Z: ZooKeeper> MutantLock<Z> {
                     let place = OwnZnode { zk: zk.clone(), path: created.path, czxid, armed: Some(armed) };
                     let look = match list.await {
                         Ok(listing) => Some(Look { names: listing.names, connection: status.connection }),
-                        Err(Error::ConnectionLoss) => None,
+                        Err(e) if e.is_connection_loss() => None,
                         Err(e) => return Err(e),
                     };
                     return Ok((place, look));
                 }
-                Err(Error::NoNode) => make_all(zk, self.directory).await?,
-                Err(Error::ConnectionLoss) if self.mutation.guid => {
+                Err(e) if e.is_no_node() => make_all(zk, self.directory).await?,
+                Err(e) if e.is_connection_loss() && self.mutation.guid => {
                     lost(zk, status).await?;
                     if let Some((path, czxid)) = self.find(&guid).await? {
                         armed.narrow(Duty::Path(path.clone()));
@@ -159,7 +159,7 @@ impl<Z: ZooKeeper> MutantLock<Z> {
                     }
                 }
                 // Without a guid there is nothing to look for.
-                Err(Error::ConnectionLoss) => lost(zk, status).await?,
+                Err(e) if e.is_connection_loss() => lost(zk, status).await?,
                 Err(e) => return Err(e),
             }
             armed.done();
@@ -173,15 +173,15 @@ impl<Z: ZooKeeper> MutantLock<Z> {
             let settled = self.mutation.settles.then(|| settle(zk, self.directory));
             let list = zk.children(self.directory);
             if let Some(settled) = settled
-                && let Err(Error::ConnectionLoss) = settled.await
+                && settled.await.is_err_and(|e| e.is_connection_loss())
             {
                 lost(zk, status).await?;
                 continue;
             }
             let names = match list.await {
                 Ok(listing) => listing.names,
-                Err(Error::NoNode) => return Ok(None),
-                Err(Error::ConnectionLoss) => {
+                Err(e) if e.is_no_node() => return Ok(None),
+                Err(e) if e.is_connection_loss() => {
                     lost(zk, status).await?;
                     continue;
                 }
@@ -194,7 +194,7 @@ impl<Z: ZooKeeper> MutantLock<Z> {
                     return Ok(Some((path, stat.czxid)));
                 }
                 Ok(_) => {}
-                Err(Error::ConnectionLoss) => lost(zk, status).await?,
+                Err(e) if e.is_connection_loss() => lost(zk, status).await?,
                 Err(e) => return Err(e),
             }
         }
@@ -204,8 +204,8 @@ impl<Z: ZooKeeper> MutantLock<Z> {
     async fn look(&self, own: &str, status: Status) -> Result<Option<Look>, Error> {
         match self.zk.children(self.directory).await {
             Ok(listing) => Ok(Some(Look { names: listing.names, connection: status.connection })),
-            Err(Error::NoNode) => Err(Error::Removed(own.to_owned())),
-            Err(Error::ConnectionLoss) => lost(&self.zk, status).await.map(|()| None),
+            Err(e) if e.is_no_node() => Err(ErrorKind::Removed(own.to_owned()).into()),
+            Err(e) if e.is_connection_loss() => lost(&self.zk, status).await.map(|()| None),
             Err(e) => Err(e),
         }
     }
@@ -227,7 +227,7 @@ impl<Z: ZooKeeper> MutantLock<Z> {
             }
             let Some(look) = look.take() else { continue };
             if !look.names.iter().any(|name| name == own_name) {
-                return Err(Error::Removed(own.to_owned()));
+                return Err(ErrorKind::Removed(own.to_owned()).into());
             }
             let Some(ahead) = (mutation.ahead)(mutation, own_name, &look.names) else {
                 let now = zk.status();
@@ -272,12 +272,13 @@ impl<Z: ZooKeeper> MutantLock<Z> {
                 let timer = zk.sleep_until(zk.now() + patience);
                 match select(watch, pin!(timer)).await {
                     Either::Left((event, _)) => event.map(|_| true),
-                    Either::Right(_) => Err(Error::TimedOut),
+                    Either::Right(_) => Err(ErrorKind::TimedOut.into()),
                 }
             }
-            Err(Error::NoNode) if !mutation.sees_that_it_is_gone => std::future::pending().await,
-            Ok(_) | Err(Error::NoNode) => Ok(false),
-            Err(Error::ConnectionLoss) => lost(zk, status).await.map(|()| false),
+            Err(e) if e.is_no_node() && !mutation.sees_that_it_is_gone => std::future::pending().await,
+            Ok(_) => Ok(false),
+            Err(e) if e.is_no_node() => Ok(false),
+            Err(e) if e.is_connection_loss() => lost(zk, status).await.map(|()| false),
             Err(e) => Err(e),
         }
     }
@@ -309,7 +310,7 @@ impl<Z: ZooKeeper> MutantLock<Z> {
                 if self.mutation.limit == Limit::Forced {
                     self.break_in().await?;
                 }
-                Err(Error::TimedOut)
+                Err(ErrorKind::TimedOut.into())
             }
         }
     }
@@ -408,9 +409,10 @@ impl<Z: ZooKeeper> Held for Guard<Z> {
         loop {
             let status = connected(&zk).await?;
             match zk.delete(&self.place.path, None).await {
-                Ok(()) | Err(Error::NoNode) => break,
-                Err(Error::ConnectionLoss) if !self.mutation.tries_until_certain => break,
-                Err(Error::ConnectionLoss) => lost(&zk, status).await?,
+                Ok(()) => break,
+                Err(e) if e.is_no_node() => break,
+                Err(e) if e.is_connection_loss() && !self.mutation.tries_until_certain => break,
+                Err(e) if e.is_connection_loss() => lost(&zk, status).await?,
                 Err(e) => return Err(e),
             }
         }

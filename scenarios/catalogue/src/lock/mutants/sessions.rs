@@ -87,7 +87,7 @@ impl<Z: ZooKeeper> Interceptor<Z> for WatchesByExists {
                 None => {
                     // Dropping the watch would remove it from the server.
                     std::mem::forget(watch);
-                    Err(Error::NoNode)
+                    Err(ErrorKind::NoNode.into())
                 }
             }
         }

@@ -49,13 +49,14 @@ impl<Z: ZooKeeper> Registered<Z> for MutantName<Z> {
                 match zk.exists(&path).await {
                     Ok(Some(stat)) if stat.czxid == czxid => {}
                     Ok(_) => return Ok(None),
-                    Err(Error::ConnectionLoss) => continue,
+                    Err(e) if e.is_connection_loss() => continue,
                     Err(e) => return Err(e),
                 }
             }
             match zk.delete(&path, None).await {
-                Ok(()) | Err(Error::NoNode) => return Ok(None),
-                Err(Error::ConnectionLoss) => {}
+                Ok(()) => return Ok(None),
+                Err(e) if e.is_no_node() => return Ok(None),
+                Err(e) if e.is_connection_loss() => {}
                 Err(e) => return Err(e),
             }
         }

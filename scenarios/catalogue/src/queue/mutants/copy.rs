@@ -5,7 +5,7 @@
 
 use crate::copies::{connected, lost};
 use crate::queue::workload::{Gets, Puts, Way};
-use zk_recipes::zk::{CreateMode, Error, Op, ZooKeeper, path};
+use zk_recipes::zk::{CreateMode, Error, ErrorKind, Op, ZooKeeper, path};
 use zk_recipes::{Claimed, Item};
 
 /// The steps that can be wrong.
@@ -92,10 +92,10 @@ impl<Z: ZooKeeper> Puts for MutantProducer<Z> {
             let status = connected(&self.zk).await?;
             match self.zk.multi(items.iter().map(create).collect()).await {
                 Ok(_) => return Ok(()),
-                Err(Error::Multi { cause, .. }) if *cause == Error::NoNode => {
+                Err(e) if e.refused_operation().is_some_and(|(_, cause)| cause.is_no_node()) => {
                     make(&self.zk, self.root).await?
                 }
-                Err(Error::ConnectionLoss) if mutation.puts_again => lost(&self.zk, status).await?,
+                Err(e) if e.is_connection_loss() && mutation.puts_again => lost(&self.zk, status).await?,
                 Err(e) => return Err(e),
             }
         }
@@ -128,13 +128,13 @@ impl<Z: ZooKeeper> MutantConsumer<Z> {
             }
             let (list, watch) = match self.zk.children_watch(self.root).await {
                 Ok(listed) => listed,
-                Err(Error::NoNode) if mutation.makes_parent => {
+                Err(e) if e.is_no_node() && mutation.makes_parent => {
                     make(&self.zk, self.root).await?;
                     continue;
                 }
                 // Waits for a watch that was never armed.
-                Err(Error::NoNode) => std::future::pending().await,
-                Err(Error::ConnectionLoss) => {
+                Err(e) if e.is_no_node() => std::future::pending().await,
+                Err(e) if e.is_connection_loss() => {
                     lost(&self.zk, status).await?;
                     continue;
                 }
@@ -167,8 +167,8 @@ impl<Z: ZooKeeper> MutantConsumer<Z> {
             let status = connected(&self.zk).await?;
             let stands = match self.zk.get(&path).await {
                 Ok(stands) => stands,
-                Err(Error::NoNode) => return Ok(None),
-                Err(Error::ConnectionLoss) => {
+                Err(e) if e.is_no_node() => return Ok(None),
+                Err(e) if e.is_connection_loss() => {
                     lost(&self.zk, status).await?;
                     continue;
                 }
@@ -177,10 +177,10 @@ impl<Z: ZooKeeper> MutantConsumer<Z> {
             let item = Item { data: stands.data, czxid: stands.stat.czxid };
             match self.zk.delete(&path, None).await {
                 Ok(()) => return Ok(Some(item)),
-                Err(Error::NoNode) if mutation.ignores_no_node => return Ok(Some(item)),
-                Err(Error::NoNode) => return Ok(None),
-                Err(Error::ConnectionLoss) => match mutation.unanswered {
-                    Unanswered::Told => return Err(Error::ConnectionLoss),
+                Err(e) if e.is_no_node() && mutation.ignores_no_node => return Ok(Some(item)),
+                Err(e) if e.is_no_node() => return Ok(None),
+                Err(e) if e.is_connection_loss() => match mutation.unanswered {
+                    Unanswered::Told => return Err(ErrorKind::ConnectionLoss.into()),
                     Unanswered::DeletedAgain => lost(&self.zk, status).await?,
                     Unanswered::HandedOut => return Ok(Some(item)),
                     Unanswered::PassedOver => return Ok(None),
@@ -204,7 +204,7 @@ impl<Z: ZooKeeper> Gets for MutantConsumer<Z> {
     }
 
     async fn claim(&mut self) -> Result<Claimed<Z>, Error> {
-        Err(Error::BadInput("nothing is claimed here".into()))
+        Err(ErrorKind::BadInput("nothing is claimed here".into()).into())
     }
 }
 
@@ -212,7 +212,12 @@ impl<Z: ZooKeeper> Gets for MutantConsumer<Z> {
 async fn make<Z: ZooKeeper>(zk: &Z, root: &str) -> Result<(), Error> {
     for (at, _) in root.match_indices('/').skip(1).chain([(root.len(), "")]) {
         match zk.create(&root[..at], &[], CreateMode::Persistent).await {
-            Ok(_) | Err(Error::NodeExists | Error::ConnectionLoss | Error::NoNode) => {}
+            Ok(_) => {}
+            Err(e)
+                if matches!(
+                    e.kind(),
+                    ErrorKind::NodeExists | ErrorKind::ConnectionLoss | ErrorKind::NoNode
+                ) => {}
             Err(e) => return Err(e),
         }
     }

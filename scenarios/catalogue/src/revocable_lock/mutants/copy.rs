@@ -57,7 +57,7 @@ impl<Z: ZooKeeper> Revocable for MutantRevocableLock<Z> {
         }
         match self.zk.delete(&contender.path, None).await {
             Ok(()) => Ok(Fate::Forced),
-            Err(Error::NoNode) => Ok(Fate::Gone),
+            Err(e) if e.is_no_node() => Ok(Fate::Gone),
             Err(e) => Err(e),
         }
     }

@@ -79,7 +79,7 @@ impl<Z: ZooKeeper> Calls<Z> for SetDenies {
     fn set<'a>(&'a self, _: &'a Z, registered: &'a Registration<Z>, data: &'a [u8]) -> Pending<'a, ()> {
         async move {
             registered.set(data).await?;
-            Err(Error::Removed(registered.path().to_owned()))
+            Err(ErrorKind::Removed(registered.path().to_owned()).into())
         }
         .boxed()
     }
@@ -208,7 +208,7 @@ struct JoinedAlready;
 impl<Z: ZooKeeper> Calls<Z> for JoinedAlready {
     fn join<'a>(&'a self, _: &'a Group<Z>, id: Option<&'a str>, _: &'a [u8]) -> Pending<'a, Membership<Z>> {
         let path = format!("{MEMBERS}/{}", id.unwrap_or_default());
-        async { Err(Error::AlreadyJoined(path)) }.boxed()
+        async { Err(ErrorKind::AlreadyJoined(path).into()) }.boxed()
     }
 }
 

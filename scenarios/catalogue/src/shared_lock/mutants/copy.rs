@@ -35,6 +35,6 @@ impl<Z: ZooKeeper> Shared for MutantLock<Z> {
     }
 
     async fn downgrade(write: Guard<Z>) -> Result<Guard<Z>, NotDowngraded<Guard<Z>>> {
-        Err(NotDowngraded { guard: write, error: Error::Unimplemented })
+        Err(NotDowngraded { guard: write, error: ErrorKind::Unimplemented.into() })
     }
 }

@@ -47,7 +47,7 @@ impl<C: Client, Z: ZooKeeper> LyingParticipant<C, Z> {
     async fn waits_in_vain(&self, limit: Option<Duration>) -> Result<Decision, Error> {
         let zk = &self.right.zk;
         zk.sleep_until(zk.now() + limit.unwrap_or_default()).await;
-        Err(if limit.is_some() { Error::TimedOut } else { Error::Unimplemented })
+        Err(if limit.is_some() { ErrorKind::TimedOut.into() } else { ErrorKind::Unimplemented.into() })
     }
 }
 

@@ -76,7 +76,7 @@ impl<Z: ZooKeeper> Page<Z> {
             Variant::Recorded => Ok(0),
             Variant::Ephemeral => match zk.get(path).await {
                 Ok(data) => Ok(data.data.len()),
-                Err(Error::NoNode) => Err(Error::NoTransaction(path.clone())),
+                Err(e) if e.is_no_node() => Err(ErrorKind::NoTransaction(path.clone()).into()),
                 Err(e) => Err(e),
             },
         }
@@ -91,7 +91,8 @@ impl<Z: ZooKeeper> Page<Z> {
 
     async fn decide(&self, word: &[u8]) -> Result<(), Error> {
         match self.0.zk.create(&self.record(), word, CreateMode::Persistent).await {
-            Ok(_) | Err(Error::NodeExists) => Ok(()),
+            Ok(_) => Ok(()),
+            Err(e) if e.is_node_exists() => Ok(()),
             Err(e) => Err(e),
         }
     }
@@ -108,7 +109,7 @@ impl<Z: ZooKeeper> Page<Z> {
             match zk.get(&record).await {
                 Ok(data) if data.data == b"commit" => return Ok(Decision::Commit),
                 Ok(_) => return Ok(Decision::Abort),
-                Err(Error::NoNode) => {}
+                Err(e) if e.is_no_node() => {}
                 Err(e) => return Err(e),
             }
         }
@@ -144,8 +145,11 @@ impl<Z: ZooKeeper> TwoPhases for Page<Z> {
         };
         for (level, data) in [(path::split(path).0, &[][..]), (path, &data)] {
             match zk.create(level, data, CreateMode::Persistent).await {
-                Err(Error::NodeExists) if level == path => return Err(Error::Taken(path.to_owned())),
-                Ok(_) | Err(Error::NodeExists) => {}
+                Err(e) if e.is_node_exists() && level == path => {
+                    return Err(ErrorKind::Taken(path.to_owned()).into());
+                }
+                Ok(_) => {}
+                Err(e) if e.is_node_exists() => {}
                 Err(e) => return Err(e),
             }
         }
@@ -167,7 +171,7 @@ impl<Z: ZooKeeper> TwoPhases for Page<Z> {
         if let Variant::Recorded = variant
             && zk.exists(&format!("{path}/s_{name}")).await?.is_none()
         {
-            return Err(Error::NoTransaction(path.clone()));
+            return Err(ErrorKind::NoTransaction(path.clone()).into());
         }
         Ok((self.sites().await?, None))
     }
@@ -178,7 +182,8 @@ impl<Z: ZooKeeper> TwoPhases for Page<Z> {
         if let Variant::Ephemeral = variant {
             // Ephemeral: that is the wrong step.
             return match zk.create(&path::join(path, name), word, CreateMode::Ephemeral).await {
-                Ok(_) | Err(Error::NodeExists) => Ok(sites),
+                Ok(_) => Ok(sites),
+                Err(e) if e.is_node_exists() => Ok(sites),
                 Err(e) => Err(e),
             };
         }

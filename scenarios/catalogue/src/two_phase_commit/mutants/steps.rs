@@ -97,8 +97,9 @@ impl<Z: ZooKeeper> MutantParticipant<Z> {
         loop {
             connected(zk).await?;
             match zk.create(&self.record(), word.as_bytes(), CreateMode::Persistent).await {
-                Ok(_) | Err(Error::NodeExists) => return Ok(()),
-                Err(Error::ConnectionLoss) => {}
+                Ok(_) => return Ok(()),
+                Err(e) if e.is_node_exists() => return Ok(()),
+                Err(e) if e.is_connection_loss() => {}
                 Err(e) => return Err(e),
             }
         }
@@ -112,8 +113,9 @@ impl<Z: ZooKeeper> MutantParticipant<Z> {
             connected(zk).await?;
             let ops = vec![write(self.site(name), b"commit"), write(path::join(path, "tally"), b"")];
             match zk.multi(ops).await {
-                Err(Error::ConnectionLoss) => {}
-                Ok(_) | Err(Error::Multi { .. }) => return Ok(()),
+                Err(e) if e.is_connection_loss() => {}
+                Ok(_) => return Ok(()),
+                Err(e) if e.refused_operation().is_some() => return Ok(()),
                 Err(e) => return Err(e),
             }
         }

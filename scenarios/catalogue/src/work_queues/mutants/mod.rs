@@ -100,7 +100,7 @@ impl<Z: ZooKeeper> Calls<Z> for BlindToLostClaims {
         let done = Claimed::done_all(claims, writes);
         async move {
             match done.await {
-                Err(Error::ClaimLost) => Ok(()),
+                Err(e) if e.is_claim_lost() => Ok(()),
                 done => done,
             }
         }
@@ -202,7 +202,7 @@ impl<Z: ZooKeeper> Calls<Z> for IgnoresExhaustion {
     fn put<'a>(&'a self, puts: &'a mut Puts<Z>, priority: u16, items: &'a [Vec<u8>]) -> Pending<'a, ()> {
         async move {
             match puts.put(priority, items).await {
-                Err(Error::Exhausted(_)) => Ok(()),
+                Err(e) if e.is_exhausted() => Ok(()),
                 done => done,
             }
         }
@@ -225,7 +225,7 @@ impl<Z: ZooKeeper> Calls<Z> for GivesUpTooEarly {
         if items.len() < 2 {
             return puts.put(priority, items).boxed();
         }
-        async { Err(Error::Exhausted("/work".to_owned())) }.boxed()
+        async { Err(ErrorKind::Exhausted("/work".to_owned()).into()) }.boxed()
     }
 }
 
@@ -270,7 +270,7 @@ impl<Z: ZooKeeper> Calls<Z> for RefusesGoodInput {
         if items.len() < 2 {
             return puts.put(priority, items).boxed();
         }
-        async { Err(Error::BadInput("the items are too large".to_owned())) }.boxed()
+        async { Err(ErrorKind::BadInput("the items are too large".to_owned()).into()) }.boxed()
     }
 }
 

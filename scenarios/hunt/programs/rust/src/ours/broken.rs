@@ -5,7 +5,7 @@ use hunt_driver::{Driver, PAUSE, pause};
 use std::time::Duration;
 use zk_recipes::client::Client;
 use zk_recipes::zk::{CreateMode, ZooKeeper, path};
-use zk_recipes::{Error, Group, GroupOptions, IfTaken};
+use zk_recipes::{Error, ErrorKind, Group, GroupOptions, IfTaken};
 
 /// Longer than a client may take until it has learned that its session is over.
 const LONG_WORK: Duration = Duration::from_millis(1600);
@@ -19,7 +19,9 @@ pub async fn lock(driver: &mut Driver, zk: &Client) -> Result<(), Error> {
         loop {
             match zk.create(&driver.object, b"", CreateMode::Ephemeral).await {
                 Ok(_) => break,
-                Err(Error::NodeExists | Error::ConnectionLoss) => pause(PAUSE).await,
+                Err(e) if matches!(e.kind(), ErrorKind::NodeExists | ErrorKind::ConnectionLoss) => {
+                    pause(PAUSE).await
+                }
                 Err(error) => {
                     driver.report("refused");
                     return Err(error);
@@ -83,11 +85,11 @@ async fn take(driver: &Driver, zk: &Client) -> Result<Option<String>, Error> {
     for name in names {
         let znode = path::join(&driver.object, &name);
         let data = match zk.get(&znode).await {
-            Err(Error::NoNode) => continue,
+            Err(e) if e.is_no_node() => continue,
             data => data?.data,
         };
         match zk.delete(&znode, None).await {
-            Err(Error::NoNode) => {}
+            Err(e) if e.is_no_node() => {}
             deleted => {
                 deleted?;
                 return Ok(Some(String::from_utf8_lossy(&data).into_owned()));
@@ -122,8 +124,9 @@ async fn until_there(zk: &Client, path: &str) -> Result<(), Error> {
     }
     loop {
         match zk.create(path, b"", CreateMode::Persistent).await {
-            Ok(_) | Err(Error::NodeExists) => return Ok(()),
-            Err(Error::ConnectionLoss) => pause(AGAIN).await,
+            Ok(_) => return Ok(()),
+            Err(e) if e.is_node_exists() => return Ok(()),
+            Err(e) if e.is_connection_loss() => pause(AGAIN).await,
             Err(error) => return Err(error),
         }
     }

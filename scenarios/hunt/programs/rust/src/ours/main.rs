@@ -346,7 +346,7 @@ async fn queue(driver: &mut Driver, zk: &Client, state: &mut State) -> Result<()
                 return Ok(());
             }
             // The next call gives what may have been taken.
-            Err(Error::ConnectionLoss) => driver.report("empty"),
+            Err(e) if e.is_connection_loss() => driver.report("empty"),
             Err(error) => {
                 driver.report("failed");
                 return Err(error);
