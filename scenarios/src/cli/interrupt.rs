@@ -19,7 +19,7 @@ use signal_hook::low_level::signal_name;
 use std::ffi::c_int;
 use std::io::{Write, stderr};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What a shell adds to the number of the signal that has ended a program.
@@ -32,8 +32,8 @@ type Farewell = Box<dyn FnOnce(c_int) + Send>;
 #[derive(Clone)]
 pub(super) struct Interrupt {
     stop: Arc<AtomicBool>,
-    /// Its number, or 0.
-    came: Arc<AtomicI32>,
+    /// Its number, or 0. The handler itself writes it: no signal is lost before somebody waits for one.
+    came: Arc<AtomicUsize>,
     farewell: Arc<Mutex<Option<Farewell>>>,
 }
 
@@ -44,15 +44,21 @@ impl Interrupt {
             [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !stays_ignored(*signal)).collect();
         let of = Interrupt { stop: Arc::default(), came: Arc::default(), farewell: Arc::default() };
         let is_second = Arc::<AtomicBool>::default();
-        let mut signals = Signals::new(&heard).context("cannot listen to signals")?;
-        for signal in heard {
+        for signal in &heard {
             // In this order: a signal is the second one if another has set the flag before.
-            flag::register_conditional_default(signal, is_second.clone())
-                .and_then(|_| flag::register(signal, is_second.clone()))
+            flag::register_usize(*signal, of.came.clone(), usize::try_from(*signal)?)
+                .and_then(|_| flag::register_conditional_default(*signal, is_second.clone()))
+                .and_then(|_| flag::register(*signal, is_second.clone()))
                 .context("cannot listen to signals")?;
         }
+        let mut signals = Signals::new(&heard).context("cannot listen to signals")?;
         let told = of.clone();
-        let listens = move || signals.forever().take(1).for_each(|signal| told.hear(signal));
+        let listens = move || {
+            if !told.has_come() {
+                signals.forever().next();
+            }
+            told.hear();
+        };
         std::thread::Builder::new()
             .name("signals".to_owned())
             .spawn(listens)
@@ -60,8 +66,8 @@ impl Interrupt {
         Ok(of)
     }
 
-    fn hear(&self, signal: c_int) {
-        self.came.store(signal, Ordering::SeqCst);
+    fn hear(&self) {
+        let signal = self.signal();
         self.stop.store(true, Ordering::SeqCst);
         let farewell = self.farewell().take();
         match farewell {
@@ -81,9 +87,13 @@ impl Interrupt {
         self.farewell.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn signal(&self) -> c_int {
+        c_int::try_from(self.came.load(Ordering::SeqCst)).unwrap_or_default()
+    }
+
     /// Whether to end. Who takes the flag back in order to clean up still ends.
     pub(super) fn has_come(&self) -> bool {
-        self.came.load(Ordering::SeqCst) != 0
+        self.signal() != 0
     }
 
     /// Set when it is time to end.
@@ -93,13 +103,13 @@ impl Interrupt {
 
     /// The name of the signal, if it has come.
     pub(super) fn by(&self) -> Option<&'static str> {
-        self.has_come().then(|| name(self.came.load(Ordering::SeqCst)))
+        self.has_come().then(|| name(self.signal()))
     }
 
     /// The exit status of a verb that has come to this one: if it was interrupted, only a breach is known.
     pub(super) fn status(&self, status: u8) -> ExitCode {
         let is_cut = self.has_come() && !matches!(status, 1 | 3);
-        ExitCode::from(if is_cut { of_a_signal(self.came.load(Ordering::SeqCst)) } else { status })
+        ExitCode::from(if is_cut { of_a_signal(self.signal()) } else { status })
     }
 
     /// Marks the summary of a verb that was interrupted.
@@ -146,7 +156,7 @@ impl Interrupt {
     fn catch_up(&self) {
         let late = if self.has_come() { self.farewell().take() } else { None };
         if let Some(farewell) = late {
-            farewell(self.came.load(Ordering::SeqCst));
+            farewell(self.signal());
         }
     }
 }

@@ -26,11 +26,11 @@ fn in_the_background(folder: &TempDir, arguments: &[&str]) -> Command {
     command
 }
 
-/// Whether a process has begun to listen to SIGTERM.
+/// Whether a process listens: the thread that hears of the signals begins when all of them are registered.
 fn listens(process: u32) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
-    caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask >> 14 & 1 == 1)
+    let threads = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+    let mut names = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("comm")).ok());
+    names.any(|name| name == "signals\n")
 }
 
 /// Starts a call and interrupts it as soon as it listens.
