@@ -52,7 +52,7 @@ impl Session {
         let causes = session.shared.attempts().causes(limits.connect_timeout);
         life::not_opened(&causes, limits.connect_timeout);
         session.shared.end(Over::Closed);
-        Err(ErrorKind::Unreachable.into())
+        Err(Error::unreachable(causes))
     }
 
     /// The status, and each later one; statuses in quick succession may be seen as one step. Does not keep the session open.

@@ -9,6 +9,8 @@ mod questions;
 use std::fmt;
 use std::sync::Arc;
 
+use super::{ConnectFailure, Unreachable};
+
 pub use kind::{ErrorKind, Over};
 
 /// An error below this one.
@@ -89,6 +91,24 @@ impl Error {
         self
     }
 
+    /// The error of a session that no server accepted, for implementations of [`ZooKeeper`](super::ZooKeeper). Its source is
+    /// the most recent cause.
+    #[must_use]
+    pub fn unreachable(causes: Unreachable) -> Error {
+        Error::from(ErrorKind::Unreachable).caused_by(causes)
+    }
+
+    /// Why no server could be used, when [`is_unreachable`](Self::is_unreachable): the latest failure with each server, the
+    /// most recent one last. Empty for any other error.
+    #[must_use]
+    pub fn connect_failures(&self) -> &[ConnectFailure] {
+        self.causes().map_or(&[], Unreachable::failures)
+    }
+
+    fn causes(&self) -> Option<&Unreachable> {
+        self.about.as_ref()?.source.as_ref()?.downcast_ref()
+    }
+
     /// What went wrong, for code that hands on every kind. The methods `is_…` answer what callers ask.
     #[must_use]
     pub fn kind(&self) -> &ErrorKind {
@@ -143,10 +163,13 @@ impl PartialEq<Error> for ErrorKind {
     }
 }
 
-/// The kind's sentence, the operation and the path.
+/// The kind's sentence, the causes by server, the operation and the path.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.kind.fmt(f)?;
+        if let Some(causes) = self.causes() {
+            write!(f, ": {causes}")?;
+        }
         let Some(about) = &self.about else { return Ok(()) };
         match (about.operation, &about.path) {
             (Some(operation), Some(path)) => write!(f, ": {operation} {}", Shortened(path)),
@@ -186,6 +209,9 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         if let ErrorKind::Multi { cause, .. } = &self.kind {
             return Some(cause);
+        }
+        if let Some(causes) = self.causes() {
+            return Some(causes.last()?);
         }
         Some(&**self.about.as_ref()?.source.as_ref()?)
     }

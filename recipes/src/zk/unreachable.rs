@@ -1,4 +1,4 @@
-//! Why no server could be used: the causes of [`Error::is_unreachable`](super::Error), by server.
+//! Why no server could be used, by server: see [`Error::connect_failures`](super::Error::connect_failures).
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -27,6 +27,8 @@ impl FromIterator<ConnectFailure> for Unreachable {
         Unreachable(failures.into_iter().collect())
     }
 }
+
+impl std::error::Error for Unreachable {}
 
 /// The failures, separated by semicolons.
 impl fmt::Display for Unreachable {

@@ -1,6 +1,7 @@
 //! How a session gets its connection, keeps it and loses it, and what an operator and a caller are told. Servers are scripts on
 //! loopback sockets; what real servers do about certificates stands in `scenarios/tests/real`.
 
+mod causes;
 #[cfg(feature = "metrics")]
 mod counted;
 mod dead_members;

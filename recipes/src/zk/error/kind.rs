@@ -49,7 +49,7 @@ pub enum ErrorKind {
         /// The limit.
         limit: usize,
     },
-    /// No server accepted a session in time.
+    /// No server accepted a session in time; [`Error::connect_failures`] has the causes.
     #[error("no server could be reached")]
     Unreachable,
     /// The connection was lost before the answer came.
