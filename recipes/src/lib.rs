@@ -49,7 +49,7 @@
 //! | event | level | fields | when |
 //! |---|---|---|---|
 //! | `granted` | INFO | `recipe`, `path`, `session`, `token` | a hold is granted |
-//! | `lost` | WARN | the same, `reason`: `session_over`, `deadline_passed`, `removed` | a hold is known to be lost |
+//! | `lost` | WARN | the same, `reason`: `session_over`, `deadline_passed`, `removed` | a hold is known to be lost: with its session, also if nobody polls its guard; otherwise when its holder asks or waits |
 //! | `told to stop` | WARN | as `granted` | the connection is lost, and the holder must stop |
 //! | `asked to go` | INFO | `path`, `session` | a holder's or waiter's znode has the revocation word |
 //! | `waits` | DEBUG | `path` | an operation waits for a notification about a znode |
@@ -69,7 +69,7 @@
 //! | `attempt` | DEBUG | `server.address`, `server.port`, `network.peer.address` | an attempt begins |
 //! | `attempt failed` | INFO, the same failure again DEBUG | as `attempt`, `error.type`, `error.message` | `error.type` is the name of a [`ConnectFailureKind`](zk::ConnectFailureKind): `unknown_host`, `connection_refused`, `network`, `timed_out`, `tls`, `not_zookeeper`, `not_serving`, `read_only`, `auth_failed` |
 //! | `backoff` | DEBUG | `pause` | a pause before the next round of attempts |
-//! | `no server can be used` | WARN | `session`, `disconnected`, `rounds`, `errors` | after 1, 2, 4, … s without a connection, then once a minute |
+//! | `no server can be used` | WARN | `session`, `disconnected`, `rounds`, `safe_for`, `errors` | after 1, 2, 4, … s without a connection, then once a minute; from `safe_for=0ns` on another client may have what this session holds |
 //! | `no session opened` | WARN | `limit`, `errors` | `open` ends without a session |
 //! | `session opened`, `session resumed`, `session moved` | INFO | `session`, `server.address`, `server.port`, `network.peer.address`, `timeout`, `took` | a server accepted the session: for the first time, the same server again, another one |
 //! | `another timeout was granted` | INFO | `session`, `asked`, `granted` | the ensemble's bounds changed the session timeout |
@@ -89,7 +89,7 @@
 //! | `zk_recipes_operations_total` | counter | `recipe`, `operation`, `outcome` | ended operations |
 //! | `zk_recipes_operation_duration_seconds` | histogram | `recipe`, `operation`, `outcome` | their duration, including waits |
 //! | `zk_recipes_operations_active` | gauge | `recipe`, `operation` | operations in progress, such as waiting `acquire`s, and open clean-ups |
-//! | `zk_recipes_holds_active` | gauge | `recipe` | current holds |
+//! | `zk_recipes_holds_active` | gauge | `recipe` | holds that are not known to be lost, whether or not their guards are dropped |
 //! | `zk_recipes_holds_lost_total` | counter | `recipe`, `reason` | lost holds |
 //! | `zk_recipes_lost_answers_total` | counter | | connection losses, each followed by a retry |
 //! | `zk_recipes_sessions_connected` | gauge | | sessions that have a connection |

@@ -8,7 +8,7 @@ use common::{RECONNECT, play};
 use metrics_util::debugging::{DebugValue, DebuggingRecorder};
 use sim_zk::fault::Fault;
 use std::time::Duration;
-use zk_recipes::ZooKeeper;
+use zk_recipes::{Group, GroupOptions, ZooKeeper};
 
 /// The crate's metrics after a script, sorted, one a line.
 fn counted<F>(script: impl FnOnce(common::Stage) -> F) -> Vec<String>
@@ -55,4 +55,24 @@ fn a_lock_is_won_waited_for_given_up_and_lost() {
         stage.settle().await;
     });
     insta::assert_snapshot!(lines.join("\n"));
+}
+
+/// The guard is not even dropped: what is counted is what is held, not who holds a guard.
+#[test]
+fn a_membership_that_nobody_polls_is_lost_with_its_session() {
+    let lines = counted(|stage| async move {
+        let a = stage.founder().await;
+        let group = Group::new(&a.zk, "/group", GroupOptions::default()).expect("a good path");
+        std::mem::forget(group.join(Some("a"), b"").await.expect("it is free"));
+        a.zk.close(Duration::ZERO).await.expect("it can be closed");
+        stage.settle().await;
+    });
+    let of_holds: Vec<_> = lines.iter().filter(|line| line.starts_with("zk_recipes_holds_")).collect();
+    assert_eq!(
+        of_holds,
+        [
+            "zk_recipes_holds_active{recipe=group} 0",
+            "zk_recipes_holds_lost_total{recipe=group,reason=session_over} 1"
+        ]
+    );
 }

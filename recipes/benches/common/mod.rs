@@ -145,7 +145,7 @@ impl Tree {
 }
 
 impl Discharge for Tree {
-    fn start(&self, _: DutyId, duty: Duty) {
+    fn start(self: Arc<Self>, _: DutyId, duty: Duty) {
         if let Duty::Path(path) = duty {
             self.remove(&path);
         }

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -15,10 +15,10 @@ use super::clock::Clock;
 use super::ephemerals::{Effect, Ephemerals};
 use super::request::{Ask, Body, Real, Request, Root};
 use crate::session::{
-    Answered, ClientSession, Failure, Incoming, Out, Outgoing, Password, Place, Servers, Slot, Slots,
+    Answered, ClientSession, Endings, Failure, Incoming, Out, Outgoing, Password, Place, Servers, Slot, Slots,
     Waiters, WatchItem,
 };
-use crate::zk::{ErrorKind, Event, Over, SessionId, State, Status, Time, TreeEvent, path};
+use crate::zk::{ErrorKind, Event, OnSessionOver, Over, SessionId, State, Status, Time, TreeEvent, path};
 
 /// The slots of futures.
 pub(super) type Waiting = Slots<Result<Body, Missed>, ()>;
@@ -76,6 +76,9 @@ pub(super) struct Core {
     /// Futures that wait for a change of status, or for the end of a duty.
     waiting: Waiters,
     wakers: Vec<Waker>,
+    endings: Endings,
+    /// Those of `endings` that are to be told.
+    ended: Vec<Arc<dyn OnSessionOver>>,
     pub(super) duties: u32,
     pub(super) next_duty: u64,
 }
@@ -128,6 +131,8 @@ impl Shared {
             link_is_woken: false,
             waiting: Waiters::default(),
             wakers: Vec::new(),
+            endings: Endings::default(),
+            ended: Vec::new(),
             duties: 0,
             next_duty: 0,
         };
@@ -158,8 +163,9 @@ impl Shared {
         }
         out.clear();
         core.out = out;
-        let wakers = std::mem::take(&mut core.wakers);
+        let (wakers, ended) = (std::mem::take(&mut core.wakers), std::mem::take(&mut core.ended));
         drop(core);
+        ended.into_iter().for_each(|listener| listener.session_over());
         wakers.into_iter().for_each(Waker::wake);
         result
     }
@@ -248,6 +254,18 @@ impl Shared {
         Time::from_micros(core.machine.safe_from().saturating_add(core.machine.sound_timeout()))
     }
 
+    /// See [`ZooKeeper::on_session_over`](crate::zk::ZooKeeper::on_session_over).
+    pub(super) fn on_over(&self, listener: Weak<dyn OnSessionOver>) {
+        let is_over = {
+            let mut core = self.lock();
+            core.endings.add(listener.clone());
+            core.machine.is_over()
+        };
+        if is_over && let Some(listener) = listener.upgrade() {
+            listener.session_over();
+        }
+    }
+
     pub(super) fn duty_done(&self) {
         self.act(|core, _, _| {
             core.duties -= 1;
@@ -313,6 +331,9 @@ impl Core {
             Out::Noticed(_, kind, path) => self.machine.dispatch(kind, path, parent, out),
             Out::Forgot(..) => {}
             Out::Changed(_) => {
+                if self.machine.is_over() {
+                    self.ended.extend(self.endings.take());
+                }
                 self.tell_all();
                 self.wake_link();
             }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Client;
+use super::session::Session;
 use crate::zk::duty::{Armed, Discharge, Duty, DutyId, discharge};
 
 /// Arms a duty of this handle.
@@ -12,17 +13,16 @@ pub(super) fn arm(client: &Client, duty: Duty) -> Armed {
         core.next_duty += 1;
         core.next_duty
     };
-    Armed::new(id, duty, Arc::new(Discharger(client.clone())))
+    Armed::new(id, duty, client.session.clone())
 }
 
-struct Discharger(Client);
-
-impl Discharge for Discharger {
-    fn start(&self, _: DutyId, duty: Duty) {
-        let begun = Begun::count(self.0.clone());
+impl Discharge for Session {
+    fn start(self: Arc<Self>, _: DutyId, duty: Duty) {
+        let client = Client { session: self };
+        let begun = Begun::count(client.clone());
         // The first request is sent here; the task only waits for replies.
-        let work = discharge(&self.0, duty);
-        self.0.session.runtime.spawn(async move {
+        let work = discharge(&client, duty);
+        client.session.runtime.spawn(async move {
             work.await;
             drop(begun);
         });

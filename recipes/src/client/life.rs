@@ -162,6 +162,7 @@ impl Life {
         &mut self,
         late: &[(ConnectFailure, bool)],
         failures: &Unreachable,
+        safe_until: Time,
         now: Time,
     ) {
         #[cfg(feature = "tracing")]
@@ -178,6 +179,7 @@ impl Life {
             session = %self.session,
             disconnected = ?away,
             rounds = self.rounds,
+            safe_for = self.server.map(|_| tracing::field::debug(safe_until.since(now))),
             errors = %failures,
             "no server can be used"
         );

@@ -109,7 +109,7 @@ impl Driver<'_> {
                 self.limits.fails_fast && !self.life.has_connected() && attempts.are_lasting();
             (late, attempts.failures(), attempts.are_hopeless)
         };
-        self.life.round_failed(&late, &failures, self.shared.clock.now());
+        self.life.round_failed(&late, &failures, self.shared.safe_until(), self.shared.clock.now());
         if are_hopeless {
             self.shared.end(Over::Closed);
         }

@@ -120,7 +120,7 @@ mod tls_port;
 
 use std::fmt;
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use futures_util::Stream;
@@ -131,7 +131,7 @@ use self::request::{Request, Root};
 use self::session::Session;
 use crate::session::Slots;
 use crate::zk::{
-    Armed, CreateMode, Created, Data, Duty, Error, Guid, InFlight, Listing, Op, OpResult, SessionId, Stat,
+    Armed, CreateMode, Created, Data, Duty, Error, Guid, InFlight, Listing, OnSessionOver, Op, OpResult, SessionId, Stat,
     Status, Time, ZooKeeper,
 };
 
@@ -333,6 +333,10 @@ impl ZooKeeper for Client {
 
     fn added_bytes(&self) -> usize {
         self.root().added_bytes() + self.session.acl.added_bytes()
+    }
+
+    fn on_session_over(&self, listener: Weak<dyn OnSessionOver>) {
+        self.session.shared.on_over(listener);
     }
 
     fn now(&self) -> Time {

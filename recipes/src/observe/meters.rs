@@ -53,20 +53,14 @@ impl<Z: ZooKeeper> Meter<Z> {
     }
 }
 
-/// Counts a hold while it lives.
-pub(crate) struct HoldGauge(&'static str);
-
-impl HoldGauge {
-    pub(super) fn new(recipe: &'static str) -> Self {
-        gauge!(HELD, "recipe" => recipe).increment(1);
-        HoldGauge(recipe)
-    }
+/// A hold begins.
+pub(super) fn held(recipe: &'static str) {
+    gauge!(HELD, "recipe" => recipe).increment(1);
 }
 
-impl Drop for HoldGauge {
-    fn drop(&mut self) {
-        gauge!(HELD, "recipe" => self.0).decrement(1);
-    }
+/// A hold has ended, or is lost.
+pub(super) fn not_held(recipe: &'static str) {
+    gauge!(HELD, "recipe" => recipe).decrement(1);
 }
 
 pub(super) fn lost(recipe: &'static str, reason: &'static str) {

@@ -14,14 +14,9 @@ impl<Z: ZooKeeper> Meter<Z> {
     pub(super) fn ended(&self, _: &'static str) {}
 }
 
-/// A hold without a count.
-pub(crate) struct HoldGauge;
+pub(super) fn held(_: &'static str) {}
 
-impl HoldGauge {
-    pub(super) fn new(_: &'static str) -> Self {
-        HoldGauge
-    }
-}
+pub(super) fn not_held(_: &'static str) {}
 
 pub(super) fn lost(_: &'static str, _: &'static str) {}
 

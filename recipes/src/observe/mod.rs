@@ -11,6 +11,7 @@ mod meters;
 #[cfg(not(feature = "metrics"))]
 #[path = "meters_off.rs"]
 mod meters;
+mod hold;
 #[cfg(feature = "tracing")]
 mod spans;
 #[cfg(not(feature = "tracing"))]
@@ -22,7 +23,7 @@ use crate::zk::{Error, ErrorKind, Over, ZooKeeper};
 use futures_util::FutureExt;
 use std::future::Future;
 
-pub(crate) use meters::HoldGauge;
+pub(crate) use hold::Hold;
 #[cfg(feature = "metrics")]
 pub use meters::describe_metrics;
 pub(crate) use spans::{Span, span};
@@ -212,28 +213,6 @@ impl Outcome for Over {
     }
 }
 
-/// Records a grant.
-pub(crate) fn granted<Z: ZooKeeper>(zk: &Z, recipe: &'static str, path: &str, token: i64) -> HoldGauge {
-    spans::granted(zk, recipe, path, token);
-    HoldGauge::new(recipe)
-}
-
-/// Records the loss of a hold.
-pub(crate) fn lost<Z: ZooKeeper>(
-    zk: &Z,
-    recipe: &'static str,
-    path: &str,
-    token: i64,
-    reason: &impl Outcome,
-) {
-    spans::lost(zk, recipe, path, token, reason.outcome());
-    meters::lost(recipe, reason.outcome());
-}
-
-/// Records that a holder must stop since the connection is lost.
-pub(crate) fn told_to_stop<Z: ZooKeeper>(zk: &Z, recipe: &'static str, path: &str, token: i64) {
-    spans::suspect(zk, recipe, path, token);
-}
 
 /// Records a revocation.
 pub(crate) fn revoked<Z: ZooKeeper>(zk: &Z, path: &str) {

@@ -3,7 +3,7 @@
 //! Events belong to the current span, so an event of an operation stands in its span. Token and waiting are recorded into
 //! that span once known, but only into spans of this crate: a caller's span may have fields of the same names.
 
-use crate::zk::ZooKeeper;
+use crate::zk::{SessionId, ZooKeeper};
 use std::future::Future;
 use tracing::Instrument;
 
@@ -59,17 +59,17 @@ fn record(field: &'static str, value: impl tracing::Value) {
     }
 }
 
-pub(super) fn granted<Z: ZooKeeper>(zk: &Z, recipe: &'static str, path: &str, token: i64) {
+pub(super) fn granted(recipe: &'static str, path: &str, session: SessionId, token: i64) {
     record("token", token);
-    tracing::info!(target: TARGET, recipe, path, session = %zk.session(), token, "granted");
+    tracing::info!(target: TARGET, recipe, path, session = %session, token, "granted");
 }
 
-pub(super) fn lost<Z: ZooKeeper>(zk: &Z, recipe: &'static str, path: &str, token: i64, reason: &'static str) {
-    tracing::warn!(target: TARGET, recipe, path, session = %zk.session(), token, reason, "lost");
+pub(super) fn lost(recipe: &'static str, path: &str, session: SessionId, token: i64, reason: &'static str) {
+    tracing::warn!(target: TARGET, recipe, path, session = %session, token, reason, "lost");
 }
 
-pub(super) fn suspect<Z: ZooKeeper>(zk: &Z, recipe: &'static str, path: &str, token: i64) {
-    tracing::warn!(target: TARGET, recipe, path, session = %zk.session(), token, "told to stop");
+pub(super) fn suspect(recipe: &'static str, path: &str, session: SessionId, token: i64) {
+    tracing::warn!(target: TARGET, recipe, path, session = %session, token, "told to stop");
 }
 
 pub(super) fn revoked<Z: ZooKeeper>(zk: &Z, path: &str) {

@@ -1,6 +1,6 @@
 //! Nothing: the feature `tracing` is off.
 
-use crate::zk::ZooKeeper;
+use crate::zk::{SessionId, ZooKeeper};
 use std::future::Future;
 
 /// No span.
@@ -27,11 +27,11 @@ impl Span {
     pub(super) fn event_cleaned_up(&self, _: &'static str) {}
 }
 
-pub(super) fn granted<Z: ZooKeeper>(_: &Z, _: &'static str, _: &str, _: i64) {}
+pub(super) fn granted(_: &'static str, _: &str, _: SessionId, _: i64) {}
 
-pub(super) fn lost<Z: ZooKeeper>(_: &Z, _: &'static str, _: &str, _: i64, _: &'static str) {}
+pub(super) fn lost(_: &'static str, _: &str, _: SessionId, _: i64, _: &'static str) {}
 
-pub(super) fn suspect<Z: ZooKeeper>(_: &Z, _: &'static str, _: &str, _: i64) {}
+pub(super) fn suspect(_: &'static str, _: &str, _: SessionId, _: i64) {}
 
 pub(super) fn revoked<Z: ZooKeeper>(_: &Z, _: &str) {}
 

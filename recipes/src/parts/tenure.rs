@@ -20,13 +20,13 @@ use super::owned_node::OwnedNode;
 use super::receipt::{WriteOutcome, outcome_at};
 use super::retry::{again, connected};
 use super::select::first;
-use crate::observe::{self, HoldGauge, operation};
+use crate::observe::{self, Hold, operation};
 use crate::zk::backoff::back_off;
 use crate::zk::{Armed, Error, ErrorKind, Op, OpResult, State, Status, ZooKeeper};
 use futures_util::FutureExt;
 use futures_util::future::{Either, Shared};
 use std::future::Future;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 /// The target of the spans: filters name it.
@@ -43,7 +43,8 @@ pub(crate) struct Tenure<Z: ZooKeeper> {
     armed: Option<Armed>,
     own: OwnedNode<Z>,
     inner: Mutex<TenureState>,
-    _held: HoldGauge,
+    /// None where nobody observes it.
+    hold: Option<Arc<Hold>>,
 }
 
 struct TenureState {
@@ -89,8 +90,8 @@ impl Grant {
 }
 
 impl<Z: ZooKeeper> Tenure<Z> {
-    pub(crate) fn new(zk: &Z, grant: Grant) -> Self {
-        let own = OwnedNode::new(zk, grant.path.clone(), Some(grant.czxid), None);
+    pub(crate) fn new(zk: &Z, mut grant: Grant) -> Self {
+        let own = OwnedNode::new(zk, std::mem::take(&mut grant.path), Some(grant.czxid), None);
         Tenure::of(zk, own, grant)
     }
 
@@ -100,8 +101,8 @@ impl<Z: ZooKeeper> Tenure<Z> {
         own.confirm(zk.status());
         let inner = Mutex::new(TenureState { lost: None, version: Some(0) });
         let (zk, armed) = (zk.clone(), Some(armed));
-        let _held = observe::granted(&zk, recipe, own.path(), token);
-        Tenure { zk, recipe, token, data, on_suspect, margin, armed, own, inner, _held }
+        let hold = Hold::granted(&zk, recipe, own.path(), token);
+        Tenure { zk, recipe, token, data, on_suspect, margin, armed, own, inner, hold }
     }
 
     pub(crate) fn path(&self) -> &str {
@@ -143,6 +144,7 @@ impl<Z: ZooKeeper> Tenure<Z> {
         if let Some(old) = self.armed.replace(armed) {
             old.done();
         }
+        self.hold = self.hold.map(|hold| hold.moved(&self.zk, own.path()));
         self.own = own;
         self.inner().version = Some(0);
         self
@@ -165,7 +167,7 @@ impl<Z: ZooKeeper> Tenure<Z> {
 
     fn lose_in(&self, inner: &mut TenureState, reason: LostReason) -> LostReason {
         *inner.lost.get_or_insert_with(|| {
-            observe::lost(&self.zk, self.recipe, self.path(), self.token, &reason);
+            self.hold.iter().for_each(|hold| hold.lost(&reason));
             reason
         })
     }
@@ -182,7 +184,7 @@ impl<Z: ZooKeeper> Tenure<Z> {
             }
         };
         if let Stop::Suspect { .. } = stop {
-            observe::told_to_stop(&self.zk, self.recipe, self.path(), self.token);
+            self.hold.iter().for_each(|hold| hold.told_to_stop());
         }
         stop
     }

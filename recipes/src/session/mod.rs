@@ -30,6 +30,7 @@
 //! | `probe` | how a client learns that an ensemble has forgotten its session |
 //! | `fingerprint` | a fingerprint of the state, for searches of a state space |
 
+mod endings;
 mod fingerprint;
 mod probe;
 mod protocol;
@@ -38,6 +39,7 @@ mod slots;
 mod waiters;
 mod watches;
 
+pub use endings::Endings;
 pub use fingerprint::Fingerprint;
 pub use protocol::{
     Answered, Failure, Flaw, Flaws, Incoming, Out, Outgoing, Password, Protocol, SessionError, WatchItem,

@@ -143,7 +143,7 @@ pub type DutyId = u64;
 /// The execution of armed duties by a handle. For implementations of [`ZooKeeper`].
 pub trait Discharge: Send + Sync {
     /// Starts the duty. Called from a `drop`, so it must not wait.
-    fn start(&self, id: DutyId, duty: Duty);
+    fn start(self: Arc<Self>, id: DutyId, duty: Duty);
     /// Ends a duty that is done or was never needed.
     fn done(&self, id: DutyId);
 }
@@ -177,7 +177,7 @@ impl Armed {
 impl Drop for Armed {
     fn drop(&mut self) {
         if let Some(duty) = self.duty.take() {
-            self.by.start(self.id, duty);
+            self.by.clone().start(self.id, duty);
         }
     }
 }

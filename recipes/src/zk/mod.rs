@@ -24,6 +24,7 @@ pub mod types;
 pub mod unreachable;
 
 use std::future::Future;
+use std::sync::Weak;
 
 use futures_util::Stream;
 
@@ -35,6 +36,12 @@ pub use types::{
     Time, TreeEvent,
 };
 pub use unreachable::{ConnectFailure, ConnectFailureKind, Unreachable};
+
+/// Hears of the end of a session: see [`ZooKeeper::on_session_over`].
+pub trait OnSessionOver: Send + Sync {
+    /// The session is over. Must not wait, nor use the session's handle.
+    fn session_over(&self);
+}
 
 /// A request in flight: resolves with the reply, or with what became of the request. Any future of that type is one.
 pub trait InFlight<T>: Future<Output = Result<T, Error>> + Send {}
@@ -253,6 +260,15 @@ pub trait ZooKeeper: Clone + Send + Sync + 'static {
     /// of the path of a handle with a chroot, and an access list of more than one entry.
     fn added_bytes(&self) -> usize {
         0
+    }
+
+    /// Tells a listener, while it lives, as soon as this client learns that its session is over; at once, if it is. Whoever
+    /// drives the session calls it, with no lock held, and once.
+    ///
+    /// So the loss of a hold is known that nobody polls. An implementation that has no such place may do nothing: then who
+    /// polls is told, and nobody else.
+    fn on_session_over(&self, listener: Weak<dyn OnSessionOver>) {
+        drop(listener);
     }
 
     /// The client's own monotonic clock.

@@ -5,10 +5,10 @@ use crate::recipe::Make;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 use zk_recipes::zk::{
-    Armed, CreateMode, Created, Data, Discharge, Duty, DutyId, Error, Event, Guid, Listing, Op, OpResult,
+    Armed, CreateMode, Created, Data, Discharge, Duty, DutyId, Error, Event, Guid, Listing, OnSessionOver, Op, OpResult,
     SessionId, Stat, Status, Time, ZooKeeper,
 };
 
@@ -105,7 +105,7 @@ pub fn over_all<Z: ZooKeeper, L: 'static>(
 struct DoesNothing;
 
 impl Discharge for DoesNothing {
-    fn start(&self, _: DutyId, _: Duty) {}
+    fn start(self: Arc<Self>, _: DutyId, _: Duty) {}
 
     fn done(&self, _: DutyId) {}
 }
@@ -239,6 +239,10 @@ impl<Z: ZooKeeper> ZooKeeper for Intercepted<Z> {
 
     fn added_bytes(&self) -> usize {
         self.inner.added_bytes()
+    }
+
+    fn on_session_over(&self, listener: Weak<dyn OnSessionOver>) {
+        self.inner.on_session_over(listener);
     }
 
     fn timeout(&self) -> Duration {

@@ -15,7 +15,7 @@ use futures_util::future::select;
 use std::fmt;
 use std::future::Future;
 use std::pin::{Pin, pin};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::runtime::Handle;
@@ -24,7 +24,7 @@ use zk_checker::history::{Conn, OpId, Request, SessionState, What};
 use zk_harness::journal::notify;
 use zk_recipes::zk::duty::discharge;
 use zk_recipes::zk::{
-    Armed, CreateMode, Created, Data, Discharge, Duty, DutyId, Error, Event, Guid, InFlight, Listing, Op,
+    Armed, CreateMode, Created, Data, Discharge, Duty, DutyId, Error, Event, Guid, InFlight, Listing, OnSessionOver, Op,
     OpResult, SessionId, Stat, State, Status, Time, TreeEvent, ZooKeeper,
 };
 
@@ -191,7 +191,7 @@ struct Discharger<Z: ZooKeeper> {
 }
 
 impl<Z: ZooKeeper> Discharge for Discharger<Z> {
-    fn start(&self, _: DutyId, duty: Duty) {
+    fn start(self: Arc<Self>, _: DutyId, duty: Duty) {
         let begun = self.zk.scribe.duties().begin();
         // The first request leaves here; the task only waits for answers.
         let work = discharge(&self.zk, duty);
@@ -300,6 +300,10 @@ impl<Z: ZooKeeper> ZooKeeper for Recorded<Z> {
 
     fn added_bytes(&self) -> usize {
         self.zk.added_bytes()
+    }
+
+    fn on_session_over(&self, listener: Weak<dyn OnSessionOver>) {
+        self.zk.on_session_over(listener);
     }
 
     fn timeout(&self) -> Duration {

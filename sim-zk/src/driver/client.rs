@@ -13,11 +13,11 @@ use crate::message::{Ask, Creation, ReadOp};
 use crate::paths::Paths;
 use crate::world::HandleId;
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 use zk_recipes::session::Waiters;
 use zk_recipes::zk::{
-    Armed, CreateMode, Created, Data, Discharge, Duty, DutyId, Error, Guid, InFlight, Listing, Op, OpResult,
+    Armed, CreateMode, Created, Data, Discharge, Duty, DutyId, Error, Guid, InFlight, Listing, OnSessionOver, Op, OpResult,
     SessionId, Stat, Status, Time, ZooKeeper, duty, path,
 };
 
@@ -214,6 +214,17 @@ impl ZooKeeper for SimClient {
         Duration::from_micros(self.sim.core().world.session(self.handle).sound_timeout())
     }
 
+    fn on_session_over(&self, listener: Weak<dyn OnSessionOver>) {
+        let is_over = {
+            let mut core = self.sim.core();
+            core.handles[usize::from(self.handle.0)].endings.add(listener.clone());
+            core.world.session(self.handle).is_over()
+        };
+        if is_over && let Some(listener) = listener.upgrade() {
+            listener.session_over();
+        }
+    }
+
     fn now(&self) -> Time {
         Time::from_micros(self.sim.core().world.read_clock(self.process))
     }
@@ -282,7 +293,7 @@ fn waiting_of(handle: HandleId) -> impl Fn(&mut Core) -> &mut Waiters {
 }
 
 impl Discharge for SimClient {
-    fn start(&self, _: DutyId, duty: Duty) {
+    fn start(self: Arc<Self>, _: DutyId, duty: Duty) {
         if std::thread::panicking() {
             return;
         }
@@ -295,7 +306,7 @@ impl Discharge for SimClient {
             core.handles[usize::from(self.handle.0)].duties += 1;
             (core.nodes[usize::from(self.process)].clone(), usize::from(self.handle.0))
         };
-        let work = duty::discharge(self, duty);
+        let work = duty::discharge(&*self, duty);
         let sim = self.sim.clone();
         node.spawn(async move {
             work.await;

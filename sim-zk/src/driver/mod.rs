@@ -105,6 +105,7 @@ impl Sim {
                 observer: Box::new(observer),
                 effects: Vec::new(),
                 wakers: Vec::new(),
+                over: Vec::new(),
                 slots: Slots::default(),
                 handles: Vec::new(),
                 nodes: Vec::new(),
@@ -203,6 +204,7 @@ impl Sim {
                     // madsim draws among ready tasks from a stream that depends on the past. Runs that reach the same
                     // state must continue alike, so in interleaving mode only one task is ready at a time.
                     let one = if interleaving { core.wakers.len().min(1) } else { core.wakers.len() };
+                    core.take_over(&mut chores);
                     break core.wakers.drain(..one).collect();
                 }
                 if interleaving && !core.goes_on() {
@@ -237,6 +239,7 @@ impl Sim {
                 Chore::Kill(process) => handle.kill(id(process)),
                 Chore::Pause(process) => handle.pause(id(process)),
                 Chore::Resume(process) => handle.resume(id(process)),
+                Chore::TellOver(listener) => listener.session_over(),
             }
         }
         for waker in wakers {
@@ -286,6 +289,7 @@ impl Sim {
             let mut core = self.core();
             let result = act(&mut core);
             core.settle(&mut chores);
+            core.take_over(&mut chores);
             let now = !core.world.config().is_interleaving();
             (result, if now { std::mem::take(&mut core.wakers) } else { Vec::new() })
         };

@@ -7,9 +7,10 @@ use crate::observer::Observer;
 use crate::session::{Failure, WatchItem};
 use crate::world::{Context, Effect, HandleId, World};
 use std::any::Any;
+use std::sync::Arc;
 use std::task::Waker;
-use zk_recipes::session::{Slot, Waiters};
-use zk_recipes::zk::{DutyId, ErrorKind, Event, TreeEvent};
+use zk_recipes::session::{Endings, Slot, Waiters};
+use zk_recipes::zk::{DutyId, ErrorKind, Event, OnSessionOver, TreeEvent};
 
 /// The results that simulated futures wait for.
 pub(super) type Slots = zk_recipes::session::Slots<Result<Answer, Failure>, HandleId>;
@@ -29,6 +30,8 @@ pub(super) struct Core {
     pub(super) observer: Box<dyn AnyObserver>,
     pub(super) effects: Vec<Effect>,
     pub(super) wakers: Vec<Waker>,
+    /// Those that are told of the end of a session, as soon as tasks are woken.
+    pub(super) over: Vec<Arc<dyn OnSessionOver>>,
     pub(super) slots: Slots,
     /// The sessions, by handle: tasks that wait for a status change or for duties.
     pub(super) handles: Vec<HandleState>,
@@ -54,6 +57,7 @@ pub(super) struct Core {
 #[derive(Default)]
 pub(super) struct HandleState {
     pub(super) waiting: Waiters,
+    pub(super) endings: Endings,
     pub(super) duties: u32,
     pub(super) next_duty: DutyId,
 }
@@ -76,6 +80,7 @@ pub(super) enum Chore {
     Kill(u8),
     Pause(u8),
     Resume(u8),
+    TellOver(Arc<dyn OnSessionOver>),
 }
 
 impl Core {
@@ -87,6 +92,11 @@ impl Core {
             effects: &mut self.effects,
         };
         act(&mut self.world, &mut context)
+    }
+
+    /// Takes those that are to be told of the end of a session.
+    pub(super) fn take_over(&mut self, chores: &mut Vec<Chore>) {
+        chores.extend(self.over.drain(..).map(Chore::TellOver));
     }
 
     /// Delivers the results of the last step.
@@ -127,7 +137,11 @@ impl Core {
                 self.slots.tell(watch, told, &mut self.wakers);
             }
             Effect::Changed { handle } => {
-                wake_all(&mut self.handles[usize::from(handle.0)].waiting, &mut self.wakers);
+                let state = &mut self.handles[usize::from(handle.0)];
+                if self.world.session(handle).is_over() {
+                    self.over.extend(state.endings.take());
+                }
+                wake_all(&mut state.waiting, &mut self.wakers);
             }
             Effect::Rang { alarm } => self.slots.fill(alarm, Slot::Rang, &mut self.wakers),
             Effect::Cancelled { process } => {

@@ -7,10 +7,10 @@ use sim_zk::driver::{SimTreeWatch, SimWatch};
 use sim_zk::observer::Kind;
 use std::collections::VecDeque;
 use std::future::Future;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 use zk_recipes::zk::{
-    Armed, CreateMode, Created, Data, Duty, ErrorKind, Guid, InFlight, Listing, Op, OpResult, SessionId,
+    Armed, CreateMode, Created, Data, Duty, ErrorKind, Guid, InFlight, Listing, OnSessionOver, Op, OpResult, SessionId,
     Stat, Status, Time, ZooKeeper,
 };
 
@@ -223,6 +223,10 @@ impl ZooKeeper for Bent {
 
     fn added_bytes(&self) -> usize {
         self.inner.added_bytes()
+    }
+
+    fn on_session_over(&self, listener: Weak<dyn OnSessionOver>) {
+        self.inner.on_session_over(listener);
     }
 
     fn timeout(&self) -> Duration {
