@@ -35,8 +35,10 @@ fn named(page: &str) -> Vec<Named<'_>> {
 fn every_rule_stands_in_one_row_and_every_row_names_what_holds_it() {
     let crate_root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let page = std::fs::read_to_string(crate_root.join("CLIENTS.md")).expect("the page is there");
+    // The last table has other columns, and a test on real servers compares it.
+    let (page, _) = page.split_once("\n## What each failure looks like").expect("the page has that chapter");
     let mut rules: BTreeMap<&str, u32> = CASES.iter().map(|(name, _)| (*name, 0)).collect();
-    for Named { name, under_faults } in named(&page) {
+    for Named { name, under_faults } in named(page) {
         if let Some((file, test)) = name.split_once("::") {
             let source = std::fs::read_to_string(crate_root.join("..").join(file));
             let source = source.unwrap_or_else(|e| panic!("{file}: {e}"));

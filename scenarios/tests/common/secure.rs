@@ -1,7 +1,7 @@
 //! A real server that speaks TLS and wants to see certificates, and one that knows a user by SASL.
 
-use crate::common::server_with;
-use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
+use crate::common::{refusing, server_with};
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
 use std::time::Duration;
 use tempfile::TempDir;
 use zk_real::{Server, Settings};
@@ -29,6 +29,15 @@ impl Authority {
     pub fn signs(&self, name: &str, addresses: &[&str]) -> (String, String) {
         let key = KeyPair::generate().expect("a key can be made");
         let signed = named(name, addresses).signed_by(&key, &self.issuer).expect("it can be signed");
+        (signed.pem(), key.serialize_pem())
+    }
+
+    /// The same, and it expired long ago.
+    pub fn signs_expired(&self, name: &str, addresses: &[&str]) -> (String, String) {
+        let key = KeyPair::generate().expect("a key can be made");
+        let mut params = named(name, addresses);
+        params.not_after = date_time_ymd(2001, 1, 1);
+        let signed = params.signed_by(&key, &self.issuer).expect("it can be signed");
         (signed.pem(), key.serialize_pem())
     }
 }
@@ -63,21 +72,12 @@ impl Secure {
 
     fn start_with(tick: Duration, more: &[String]) -> Option<Secure> {
         let (authority, folder) = (Authority::new("authority"), tempfile::tempdir().expect("there is room"));
-        let file = |name: &str, text: &str| {
-            let path = folder.path().join(name);
-            std::fs::write(&path, text).expect("a file can be written");
-            path.display().to_string()
-        };
-        let (certificate, key) = authority.signs("server", &["127.0.0.1"]);
-        let properties = [
-            "zookeeper.serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory".to_owned(),
-            // With TLS and without on one port: the four-letter words go without.
-            "zookeeper.client.portUnification=true".to_owned(),
-            format!("zookeeper.ssl.keyStore.location={}", file("server.pem", &format!("{key}{certificate}"))),
-            format!("zookeeper.ssl.trustStore.location={}", file("authority.pem", &authority.certificate)),
-            "zookeeper.authProvider.1=org.apache.zookeeper.server.auth.X509AuthenticationProvider".to_owned(),
-        ];
-        let properties: Vec<&str> = properties.iter().chain(more).map(String::as_str).collect();
+        let identity = authority.signs("server", &["127.0.0.1"]);
+        // With TLS and without on one port: the four-letter words go without.
+        let unified = "zookeeper.client.portUnification=true".to_owned();
+        let properties = tls_properties(&folder, &authority, identity);
+        let properties: Vec<&str> =
+            properties.iter().chain([&unified]).chain(more).map(String::as_str).collect();
         let settings = Settings { properties: &properties, lines: &[] };
         Some(Secure { server: server_with(tick, settings)?, authority, _folder: folder, _users: None })
     }
@@ -87,6 +87,48 @@ impl Secure {
         let (certificate, key) = self.authority.signs("client", &["127.0.0.1"]);
         Tls::trusting(&self.authority.certificate).with_identity(certificate, key)
     }
+}
+
+/// A server with a port for TLS alone, beside the one without.
+pub struct SecurePort {
+    pub server: Server,
+    port: u16,
+    _folder: TempDir,
+}
+
+impl SecurePort {
+    /// Starts one with that certificate and key; `None` and a word about it where none is installed.
+    pub fn start(tick: Duration, authority: &Authority, identity: (String, String)) -> Option<SecurePort> {
+        let folder = tempfile::tempdir().expect("there is room");
+        let properties = tls_properties(&folder, authority, identity);
+        let properties: Vec<&str> = properties.iter().map(String::as_str).collect();
+        // Given back, so that the server can have it.
+        let port = refusing().1.port();
+        let line = format!("secureClientPort={port}");
+        let server = server_with(tick, Settings { properties: &properties, lines: &[&line] })?;
+        Some(SecurePort { server, port, _folder: folder })
+    }
+
+    /// Where it speaks TLS.
+    pub fn secure_address(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+}
+
+/// What makes a server speak TLS, by files in that folder.
+fn tls_properties(folder: &TempDir, authority: &Authority, identity: (String, String)) -> [String; 4] {
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("a file can be written");
+        path.display().to_string()
+    };
+    let (certificate, key) = identity;
+    [
+        "zookeeper.serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory".to_owned(),
+        format!("zookeeper.ssl.keyStore.location={}", file("server.pem", &format!("{key}{certificate}"))),
+        format!("zookeeper.ssl.trustStore.location={}", file("authority.pem", &authority.certificate)),
+        "zookeeper.authProvider.1=org.apache.zookeeper.server.auth.X509AuthenticationProvider".to_owned(),
+    ]
 }
 
 /// A server that knows [`USER`].

@@ -10,6 +10,7 @@ mod endings;
 mod ensemble;
 mod ephemerals;
 mod examples;
+mod failures;
 mod faults;
 mod idle;
 mod interop;
