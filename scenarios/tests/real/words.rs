@@ -62,6 +62,12 @@ impl Session {
         }
     }
 
+    /// Closes the session, and waits until the server has closed the connection, which it forgets before that.
+    fn closes(mut self) {
+        self.ask(number::CLOSE_SESSION, &[]);
+        assert_eq!(self.stream.read(&mut [0]).unwrap(), 0, "nothing comes behind the last answer");
+    }
+
     fn create(&mut self, path: &str, flags: i32) {
         let mut body = Out::default();
         body.text(path).buffer(Some(b"x")).int(1).int(31).text("world").text("anyone").int(flags);
@@ -186,8 +192,7 @@ fn told(address: &str) -> Vec<(String, Vec<String>)> {
     a.change("/p");
     b.create("/none", 0);
     tell("after they have fired");
-    a.ask(number::CLOSE_SESSION, &[]);
-    drop(a);
+    a.closes();
     tell("after a session has ended");
     drop(b);
     told
