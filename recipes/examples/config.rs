@@ -5,7 +5,7 @@
 //! the limit is 100
 //! raised
 //! the limit is 200
-//! not raised again: somebody else has written in between
+//! not raised again: somebody else has written in between: compare_and_set /config/limit
 //! 2 values, all of one publication
 //! ```
 

@@ -3,7 +3,7 @@
 //! ```console
 //! $ cargo run -p zk-recipes --features client --example names -- 127.0.0.1:2181
 //! the database is at 10.0.0.5:5432
-//! a second one is refused: /names/db belongs to somebody else
+//! a second one is refused: /names/db belongs to somebody else: register
 //! it has moved to 10.0.0.7:5432
 //! given back: Clean
 //! ```

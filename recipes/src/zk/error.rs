@@ -166,12 +166,15 @@ impl PartialEq<Error> for ErrorKind {
 /// The kind's sentence, the causes by server, the operation and the path.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.kind.fmt(f)?;
+        let kind = self.kind.to_string();
+        f.write_str(&kind)?;
         if let Some(causes) = self.causes() {
             write!(f, ": {causes}")?;
         }
         let Some(about) = &self.about else { return Ok(()) };
         match (about.operation, &about.path) {
+            // What names the path already does not need it twice.
+            (Some(operation), Some(path)) if kind.contains(&**path) => write!(f, ": {operation}"),
             (Some(operation), Some(path)) => write!(f, ": {operation} {}", Shortened(path)),
             (Some(operation), None) => write!(f, ": {operation}"),
             (None, _) => Ok(()),
@@ -237,6 +240,8 @@ mod tests {
         let shown = |error: Error| error.to_string();
         assert_eq!(shown(ErrorKind::NoAuth.into()), "access denied");
         assert_eq!(shown(Error::from(ErrorKind::NoAuth).at("create", "/a")), "access denied: create /a");
+        let taken = Error::from(ErrorKind::Taken("/a".to_owned())).at("join", "/a");
+        assert_eq!(shown(taken), "/a belongs to somebody else: join");
         let inner = Error::from(ErrorKind::NoNode).at("delete", "/a/b");
         assert_eq!(shown(inner.clone().at("acquire", "/a")), "no such znode: delete /a/b");
         let multi = Error::multi(2, inner).at("multi", "/c");
