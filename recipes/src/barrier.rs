@@ -86,7 +86,7 @@ impl<Z: ZooKeeper> Barrier<Z> {
     /// violates ZooKeeper's path rules.
     pub fn new(zk: &Z, path: &str, options: BarrierOptions) -> Result<Self, Error> {
         path::validate_directory(path)?;
-        path::validate_size(path, &[])?;
+        path::validate_size(zk.max_request_bytes(), path, &[])?;
         Ok(Barrier { zk: zk.clone(), path: path.to_owned(), options })
     }
 

@@ -200,7 +200,7 @@ impl<Z: ZooKeeper> Config<Z> {
     }
 
     async fn replace(&self, expected: Option<&Versioned>, data: &[u8]) -> Result<Versioned, Error> {
-        path::validate_size(&self.path, data)?;
+        path::validate_size(self.zk.max_request_bytes(), &self.path, data)?;
         let ours = |found: &Data| found.data == data;
         match expected {
             None => {
@@ -297,7 +297,7 @@ impl<Z: ZooKeeper> Config<Z> {
     }
 
     async fn write(&self, data: &[u8]) -> Result<Versioned, Error> {
-        path::validate_size(&self.path, data)?;
+        path::validate_size(self.zk.max_request_bytes(), &self.path, data)?;
         loop {
             let status = connected(&self.zk).await?;
             let written = match self.zk.set(&self.path, data, None).await {

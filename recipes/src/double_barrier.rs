@@ -175,8 +175,8 @@ impl<Z: ZooKeeper> DoubleBarrier<Z> {
         let path = longest.len() + zk.added_bytes();
         let each = path + 2 * name + MEMBER_OVERHEAD_BYTES;
         let bytes = each.saturating_mul(barrier.options.participants).saturating_add(4 * path + 256);
-        if bytes > path::MAX_REQUEST_BYTES {
-            let (of, most) = (barrier.options.participants, path::MAX_REQUEST_BYTES);
+        if bytes > zk.max_request_bytes() {
+            let (of, most) = (barrier.options.participants, zk.max_request_bytes());
             return bad(format!(
                 "to open it for {of} takes a request of {bytes} bytes; a server takes {most}"
             ));

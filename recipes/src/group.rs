@@ -152,7 +152,7 @@ impl<Z: ZooKeeper> Group<Z> {
     }
 
     async fn claim(&self, path: &str, data: &[u8]) -> Result<Membership<Z>, Error> {
-        path::validate_size(path, data)?;
+        path::validate_size(self.zk.max_request_bytes(), path, data)?;
         let terms = ClaimRules {
             recipe: RECIPE,
             parents: self.options.parents,

@@ -99,7 +99,7 @@ impl<Z: ZooKeeper> Lock<Z> {
             marks: options.naming.lock(),
             parents: options.parents,
         };
-        contenders.validate(&options.data)?;
+        contenders.validate(zk, &options.data)?;
         margin_in(zk, options.margin)?;
         Ok(Lock { zk: zk.clone(), contenders, options })
     }

@@ -219,7 +219,7 @@ impl<Z: ZooKeeper> QueueCore<Z> {
 
     fn new(zk: &Z, layout: Layout, idle: Idle) -> Result<Self, Error> {
         path::validate_directory(&layout.root)?;
-        path::validate_size(&layout.item(LONGEST_NAME), &[])?;
+        path::validate_size(zk.max_request_bytes(), &layout.item(LONGEST_NAME), &[])?;
         let (is_checked, next_number) = Default::default();
         Ok(QueueCore { zk: zk.clone(), layout, idle, is_checked, next_number })
     }
@@ -253,7 +253,7 @@ impl<Z: ZooKeeper> QueueCore<Z> {
 
     /// The size of a transaction without its fixed part.
     fn room(&self) -> usize {
-        path::MAX_REQUEST_BYTES.saturating_sub(FIXED_BYTES + FIXED_PATHS * self.bytes_of_path(""))
+        self.zk.max_request_bytes().saturating_sub(FIXED_BYTES + FIXED_PATHS * self.bytes_of_path(""))
     }
 
     /// Before the first write: creates the receipt and checks the queue's mode, pipelined.

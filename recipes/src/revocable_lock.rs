@@ -124,7 +124,7 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
         }
         let (marks, parents) = (options.naming.shared(), options.parents);
         let contenders = Contenders { directory: directory.to_owned(), marks, parents };
-        contenders.validate(&options.data)?;
+        contenders.validate(zk, &options.data)?;
         margin_in(zk, options.margin)?;
         Ok(RevocableLock { zk: zk.clone(), contenders, word, options })
     }

@@ -106,7 +106,7 @@ impl<Z: ZooKeeper> SharedLock<Z> {
     pub fn new(zk: &Z, directory: &str, options: SharedLockOptions) -> Result<Self, Error> {
         let (marks, parents) = (options.naming.shared(), options.parents);
         let contenders = Contenders { directory: directory.to_owned(), marks, parents };
-        contenders.validate(&options.data)?;
+        contenders.validate(zk, &options.data)?;
         margin_in(zk, options.margin)?;
         Ok(SharedLock { zk: zk.clone(), contenders, options })
     }

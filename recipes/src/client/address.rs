@@ -123,7 +123,7 @@ mod tests {
         };
         match parse(text) {
             Ok((servers, root)) => {
-                format!("{:?} {root:?}", servers.into_iter().map(told).collect::<Vec<_>>())
+                format!("{:?} {:?}", servers.into_iter().map(told).collect::<Vec<_>>(), root.path)
             }
             Err(e) => e.to_string(),
         }
@@ -131,22 +131,22 @@ mod tests {
 
     #[test]
     fn servers_and_a_path() {
-        assert_eq!(told("zk1:2182,zk2"), r#"["zk1 2182", "zk2 2181"] Root("")"#);
-        assert_eq!(told("[::1]:99,10.0.0.1/app/x"), r#"["::1 99", "10.0.0.1 2181"] Root("/app/x")"#);
-        assert_eq!(told("a/"), r#"["a 2181"] Root("")"#);
-        assert_eq!(told("tcp://a:1,tcp+tls://b/app"), r#"["-a 1", "+b 2181"] Root("/app")"#);
+        assert_eq!(told("zk1:2182,zk2"), r#"["zk1 2182", "zk2 2181"] """#);
+        assert_eq!(told("[::1]:99,10.0.0.1/app/x"), r#"["::1 99", "10.0.0.1 2181"] "/app/x""#);
+        assert_eq!(told("a/"), r#"["a 2181"] """#);
+        assert_eq!(told("tcp://a:1,tcp+tls://b/app"), r#"["-a 1", "+b 2181"] "/app""#);
         assert_eq!(told("tcp://a:1/b,c/tcp://d"), r#"bad input: path "/b,c/tcp://d" has an empty component"#);
-        assert_eq!(told("a,b/c,d"), r#"["a 2181", "b 2181"] Root("/c,d")"#);
+        assert_eq!(told("a,b/c,d"), r#"["a 2181", "b 2181"] "/c,d""#);
     }
 
     #[test]
     fn blanks_around_servers_and_commas_too_many_do_no_harm() {
-        let two = r#"["a 1", "b 2181"] Root("")"#;
+        let two = r#"["a 1", "b 2181"] """#;
         for text in ["a:1,b,", " a:1 , b ", ",a:1,,b", "a:1,\tb\n", "a:1, b ,/"] {
             assert_eq!(told(text), two, "{text:?}");
         }
-        assert_eq!(told(" tcp://a:1 , tcp+tls://[::1] /x y"), r#"["-a 1", "+::1 2181"] Root("/x y")"#);
-        assert_eq!(told("a:1, /app"), r#"["a 1"] Root("/app")"#);
+        assert_eq!(told(" tcp://a:1 , tcp+tls://[::1] /x y"), r#"["-a 1", "+::1 2181"] "/x y""#);
+        assert_eq!(told("a:1, /app"), r#"["a 1"] "/app""#);
     }
 
     #[test]

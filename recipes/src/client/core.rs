@@ -15,8 +15,8 @@ use super::clock::Clock;
 use super::ephemerals::{Effect, Ephemerals};
 use super::request::{Ask, Body, Real, Request, Root};
 use crate::session::{
-    Answered, ClientSession, Endings, Failure, Incoming, Out, Outgoing, Password, Place, Servers, Slot, Slots,
-    Waiters, WatchItem,
+    Answered, ClientSession, Endings, Failure, Incoming, Out, Outgoing, Password, Place, Servers, Slot,
+    Slots, Waiters, WatchItem,
 };
 use crate::zk::{ErrorKind, Event, OnSessionOver, Over, SessionId, State, Status, Time, TreeEvent, path};
 

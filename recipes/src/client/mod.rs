@@ -131,8 +131,8 @@ use self::request::{Request, Root};
 use self::session::Session;
 use crate::session::Slots;
 use crate::zk::{
-    Armed, CreateMode, Created, Data, Duty, Error, Guid, InFlight, Listing, OnSessionOver, Op, OpResult, SessionId, Stat,
-    Status, Time, ZooKeeper,
+    Armed, CreateMode, Created, Data, Duty, Error, Guid, InFlight, Listing, OnSessionOver, Op, OpResult,
+    SessionId, Stat, Status, Time, ZooKeeper,
 };
 
 pub use self::acl::Acl;
@@ -329,6 +329,10 @@ impl ZooKeeper for Client {
 
     fn timeout(&self) -> Duration {
         Duration::from_micros(self.session.shared.lock().machine.sound_timeout())
+    }
+
+    fn max_request_bytes(&self) -> usize {
+        self.root().max_request_bytes()
     }
 
     fn added_bytes(&self) -> usize {

@@ -11,7 +11,10 @@ use super::request::within_limit;
 #[cfg(feature = "client-tls")]
 use super::tls::Tls;
 use crate::wire::jute::LENGTH_BYTES;
-use crate::zk::{Error, ErrorKind};
+use crate::zk::{Error, ErrorKind, path};
+
+/// The shortest limit of requests: watches are registered again in requests of up to half of that.
+const MIN_REQUEST_BYTES: usize = 256 * 1024;
 
 /// The longest session timeout that fits into a request.
 const MAX_TIMEOUT: Duration = Duration::from_millis(i32::MAX as u64);
@@ -47,6 +50,11 @@ pub struct Options {
     /// A server that announces a longer one is not ZooKeeper, or the list of children is that long: the connection is given
     /// up at once, and requests in flight fail with a lost connection.
     pub max_reply_bytes: usize,
+    /// The longest request that the servers take, in bytes: their `jute.maxbuffer`, by default 1,048,575. A longer one is
+    /// refused as bad input before it is sent, since a server hangs up on it; 262,144 is the least.
+    ///
+    /// What is larger than the default needs that `jute.maxbuffer` at every server, and at every client that reads it.
+    pub max_request_bytes: usize,
     /// Credentials for every server.
     pub credentials: Vec<Credentials>,
     /// The access list of every znode that is created: directories, contenders, items. Existing znodes are not changed.
@@ -86,6 +94,7 @@ impl Options {
             connect_timeout: None,
             fails_fast: false,
             max_reply_bytes: Options::MAX_REPLY_BYTES,
+            max_request_bytes: path::MAX_REQUEST_BYTES,
             credentials: Vec::new(),
             acl: Acl::anyone(),
             max_ephemeral_bytes: ephemerals::MAX_BYTES,
@@ -102,6 +111,12 @@ impl Options {
     /// Without TLS they can be read in transit.
     pub fn with_auth(mut self, scheme: impl Into<String>, secret: impl Into<Vec<u8>>) -> Options {
         self.credentials.push(Credentials { scheme: scheme.into(), secret: secret.into() });
+        self
+    }
+
+    /// Sets the longest request that the servers take: see [`max_request_bytes`](Self::max_request_bytes).
+    pub const fn with_max_request_bytes(mut self, bytes: usize) -> Options {
+        self.max_request_bytes = bytes;
         self
     }
 
@@ -170,8 +185,15 @@ impl Options {
             ))
             .into());
         }
+        if self.max_request_bytes < MIN_REQUEST_BYTES {
+            let bytes = self.max_request_bytes;
+            return Err(ErrorKind::BadInput(format!(
+                "requests of {bytes} bytes are too short to register watches: {MIN_REQUEST_BYTES} are the least"
+            ))
+            .into());
+        }
         for credentials in &self.credentials {
-            credentials.fit()?;
+            credentials.fit(self.max_request_bytes)?;
         }
         #[cfg(feature = "client-tls")]
         let has_tls = self.tls.is_some();
@@ -212,8 +234,8 @@ pub struct Credentials {
 
 impl Credentials {
     /// A server hangs up on credentials that are too long for a request: no connection would come about.
-    fn fit(&self) -> Result<(), Error> {
-        within_limit(AUTH_BYTES + self.scheme.len() + self.secret.len())
+    fn fit(&self, limit: usize) -> Result<(), Error> {
+        within_limit(limit, AUTH_BYTES + self.scheme.len() + self.secret.len())
     }
 }
 

@@ -106,34 +106,61 @@ impl Protocol for Real {
     fn own_tag() {}
 }
 
-/// The chroot of a session: the path at the end of its connect string.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Root(String);
+/// The chroot of a session, which is the path at the end of its connect string, and the longest request.
+#[derive(Clone, Debug)]
+pub(super) struct Root {
+    pub(super) path: String,
+    max_request_bytes: usize,
+}
+
+impl Default for Root {
+    fn default() -> Root {
+        Root::new("")
+    }
+}
 
 impl Root {
     /// `path` is empty, or a path without a slash at its end.
     pub(super) fn new(path: &str) -> Root {
-        Root(path.to_owned())
+        Root { path: path.to_owned(), max_request_bytes: path::MAX_REQUEST_BYTES }
+    }
+
+    /// Servers take requests of that size.
+    pub(super) fn taking(self, max_request_bytes: usize) -> Root {
+        Root { max_request_bytes, ..self }
+    }
+
+    pub(super) fn max_request_bytes(&self) -> usize {
+        self.max_request_bytes
+    }
+
+    fn within_limit(&self, bytes: usize) -> Result<(), Error> {
+        within_limit(self.max_request_bytes, bytes)
+    }
+
+    /// Refuses a request that exceeds a server's limit.
+    fn bounded(&self, request: Request) -> Result<Request, Error> {
+        self.within_limit(request.body.len() + HEADER_BYTES).map(|()| request)
     }
 
     /// The server's name of a path, in two pieces, which avoids an allocation.
     fn write(&self, out: &mut Out, path: &str) {
-        match (self.0.is_empty(), path) {
+        match (self.path.is_empty(), path) {
             (true, _) => _ = out.text(path),
-            (false, "/") => _ = out.text(&self.0),
-            (false, _) => _ = out.text(&format!("{}{path}", self.0)),
+            (false, "/") => _ = out.text(&self.path),
+            (false, _) => _ = out.text(&format!("{}{path}", self.path)),
         }
     }
 
     /// The bytes that a path takes in a request.
     pub(super) fn bytes_of(&self, path: &str) -> usize {
-        let below = if path == "/" && !self.0.is_empty() { "" } else { path };
-        LENGTH_BYTES + self.0.len() + below.len()
+        let below = if path == "/" && !self.path.is_empty() { "" } else { path };
+        LENGTH_BYTES + self.path.len() + below.len()
     }
 
     /// The most bytes by which a path is longer for the server.
     pub(super) fn added_bytes(&self) -> usize {
-        self.0.len()
+        self.path.len()
     }
 
     fn write_all(&self, out: &mut Out, paths: &[Arc<str>]) {
@@ -142,7 +169,7 @@ impl Root {
 
     /// The client's name of a server's path.
     pub(super) fn strip<'a>(&self, path: &'a str) -> &'a str {
-        match path.strip_prefix(&self.0) {
+        match path.strip_prefix(&self.path) {
             Some("") => "/",
             Some(ours) => ours,
             // A path outside the chroot, which no valid reply has.
@@ -164,10 +191,10 @@ impl Root {
         rest(&mut out);
         if arms.is_some() {
             // A watch that could not be registered again would keep the session from every later connection.
-            within_limit(REWATCH_BYTES + self.bytes_of(path)).map_err(at)?;
+            self.within_limit(REWATCH_BYTES + self.bytes_of(path)).map_err(at)?;
         }
         let arms = arms.map(|list| (list, path.into()));
-        bounded(Request { op, body: out.done(), arms, effect: Effect::Nothing }).map_err(at)
+        self.bounded(Request { op, body: out.done(), arms, effect: Effect::Nothing }).map_err(at)
     }
 
     pub(super) fn create(
@@ -180,9 +207,9 @@ impl Root {
         let op = if mode == CreateMode::Container { number::CREATE_CONTAINER } else { number::CREATE_2 };
         let effect = self.effect_of_create(path, mode);
         let mut out = Out::default();
-        path::validate_size(path, data)
+        path::validate_size(self.max_request_bytes, path, data)
             .and_then(|()| self.write_create(&mut out, path, data, mode, acl))
-            .and_then(|()| bounded(Request { op, body: out.done(), arms: None, effect }))
+            .and_then(|()| self.bounded(Request { op, body: out.done(), arms: None, effect }))
             .map_err(|error| error.at(number::name_of(op), path))
     }
 
@@ -194,7 +221,7 @@ impl Root {
     }
 
     fn effect_of_delete(&self, path: &str) -> Effect {
-        Effect::Deletes(PathNumber::of(&self.0, path))
+        Effect::Deletes(PathNumber::of(&self.path, path))
     }
 
     fn effect_of(&self, op: &Op) -> Effect {
@@ -232,7 +259,7 @@ impl Root {
     }
 
     pub(super) fn set(&self, path: &str, data: &[u8], version: Option<i32>) -> Result<Request, Error> {
-        path::validate_size(path, data).map_err(|error| error.at("setData", path))?;
+        path::validate_size(self.max_request_bytes, path, data).map_err(|error| error.at("setData", path))?;
         self.request(number::SET_DATA, path, None, |out| _ = out.buffer(Some(data)).int(any(version)))
     }
 
@@ -263,15 +290,25 @@ impl Root {
         for (at, path) in paths.iter().enumerate() {
             path::validate(path).map_err(|error| error.at("multiRead", path))?;
             if at > 0 && out.len() + self.bytes_of(path) > READ_BYTES {
-                requests.push(read(std::mem::take(&mut out))?);
+                requests.push(self.read(std::mem::take(&mut out))?);
             }
             operation(&mut out, number::GET_DATA);
             self.write(&mut out, path);
             out.bool(false);
         }
         // An empty read keeps its place in the request order, and fails with its session.
-        requests.push(read(out)?);
+        requests.push(self.read(out)?);
         Ok(requests)
+    }
+
+    fn read(&self, mut out: Out) -> Result<Request, Error> {
+        end(&mut out);
+        self.bounded(Request {
+            op: number::MULTI_READ,
+            body: out.done(),
+            arms: None,
+            effect: Effect::Nothing,
+        })
     }
 
     pub(super) fn multi(&self, ops: &[Op], acl: &Acl) -> Result<Request, Error> {
@@ -281,7 +318,7 @@ impl Root {
         }
         end(&mut out);
         let effect = Effect::several(ops.iter().map(|op| self.effect_of(op)));
-        bounded(Request { op: number::MULTI, body: out.done(), arms: None, effect })
+        self.bounded(Request { op: number::MULTI, body: out.done(), arms: None, effect })
             .map_err(|e| ErrorKind::BadInput(format!("{} operations: {}", ops.len(), reason(&e))).into())
     }
 
@@ -380,21 +417,9 @@ const RECURSIVE: i32 = 1;
 /// The longest `setWatches2` without its paths: header, zxid, five lists.
 const REWATCH_BYTES: usize = HEADER_BYTES + 8 + 5 * LENGTH_BYTES;
 
-/// A read of several znodes.
-fn read(mut out: Out) -> Result<Request, Error> {
-    end(&mut out);
-    bounded(Request { op: number::MULTI_READ, body: out.done(), arms: None, effect: Effect::Nothing })
-}
-
-/// Refuses a request that exceeds a server's limit.
-fn bounded(request: Request) -> Result<Request, Error> {
-    within_limit(request.body.len() + HEADER_BYTES).map(|()| request)
-}
-
 /// Refuses a request of so many bytes, if a server would hang up on it.
-pub(super) fn within_limit(bytes: usize) -> Result<(), Error> {
-    if bytes > path::MAX_REQUEST_BYTES {
-        let limit = path::MAX_REQUEST_BYTES;
+pub(super) fn within_limit(limit: usize, bytes: usize) -> Result<(), Error> {
+    if bytes > limit {
         return Err(ErrorKind::BadInput(format!("a request of {bytes} bytes; a server takes {limit}")).into());
     }
     Ok(())

@@ -39,6 +39,7 @@ impl Session {
         let (count, limits) = (servers.len(), options.limits());
         let handshake = options.handshake(servers)?;
         has_drivers()?;
+        let root = root.taking(options.max_request_bytes);
         let shared = Arc::new(Shared::new(options.session_timeout, count, root, options.max_ephemeral_bytes));
         runtime.spawn(link::drive(shared.clone(), handshake, limits));
         // From here on the session ends with this value, even if the future is dropped.

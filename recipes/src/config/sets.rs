@@ -65,7 +65,7 @@ impl<Z: ZooKeeper> Config<Z> {
         }
         let mut last = ops.len();
         ops.extend(retired.iter().flat_map(|set| set.deletion(&self.path)));
-        path::validate_total(&ops, || "the set makes".to_owned())?;
+        path::validate_total(self.zk.max_request_bytes(), &ops, || "the set makes".to_owned())?;
         loop {
             let status = connected(&self.zk).await?;
             if self.is_gone(expected) {

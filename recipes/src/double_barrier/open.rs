@@ -81,7 +81,7 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
         let ready = self.barrier.ready(self.generation);
         let added = self.barrier.zk.added_bytes();
         let bytes = ops.iter().map(|op| size(op) + added).sum::<usize>() + record.len();
-        if bytes > path::MAX_REQUEST_BYTES {
+        if bytes > self.barrier.zk.max_request_bytes() {
             let many = roster.names().len();
             return Err(
                 ErrorKind::BadInput(format!("{many} have joined: to open it takes {bytes} bytes")).into()

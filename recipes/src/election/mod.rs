@@ -116,7 +116,7 @@ impl<Z: ZooKeeper> Election<Z> {
     pub fn new(zk: &Z, directory: &str, options: ElectionOptions) -> Result<Self, Error> {
         let contenders =
             Contenders { directory: directory.to_owned(), marks: MARKS, parents: options.parents };
-        contenders.validate(&options.data)?;
+        contenders.validate(zk, &options.data)?;
         margin_in(zk, options.margin)?;
         Ok(Election { zk: zk.clone(), contenders, record: path::join(directory, RECORD), options })
     }

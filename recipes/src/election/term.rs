@@ -97,7 +97,7 @@ impl<Z: ZooKeeper> Term<Z> {
     async fn put_on_record(&self, data: &[u8]) -> Result<(), Error> {
         let candidate = path::split(self.path()).1.to_owned();
         let record = Acknowledgement { candidate, epoch: self.epoch(), data: data.to_vec() }.to_bytes();
-        path::validate_size(&self.record, &record)?;
+        path::validate_size(self.zk.max_request_bytes(), &self.record, &record)?;
         {
             let mut acknowledged = locked(&self.acknowledged);
             match &*acknowledged {

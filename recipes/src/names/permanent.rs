@@ -48,7 +48,7 @@ impl<Z: ZooKeeper> PermanentName<Z> {
 
     async fn replace(&self, data: &[u8]) -> Result<(), Error> {
         let content = with_guid(self.guid, data);
-        path::validate_size(&self.path, &content)?;
+        path::validate_size(self.zk.max_request_bytes(), &self.path, &content)?;
         let removed = || ErrorKind::Removed(self.path.clone());
         let (mut czxid, mut doubt) = (None, Doubt::default());
         loop {

@@ -29,7 +29,9 @@ impl Hold {
         }
         let session = zk.session();
         spans::granted(recipe, path, session, token);
-        Some(Hold { recipe, path: path.to_owned(), session, token, is_lost: AtomicBool::new(false) }.begin(zk))
+        Some(
+            Hold { recipe, path: path.to_owned(), session, token, is_lost: AtomicBool::new(false) }.begin(zk),
+        )
     }
 
     /// It goes on with another znode.

@@ -6,12 +6,12 @@
 //!
 //! Without its feature each half compiles to nothing.
 
+mod hold;
 #[cfg(feature = "metrics")]
 mod meters;
 #[cfg(not(feature = "metrics"))]
 #[path = "meters_off.rs"]
 mod meters;
-mod hold;
 #[cfg(feature = "tracing")]
 mod spans;
 #[cfg(not(feature = "tracing"))]
@@ -212,7 +212,6 @@ impl Outcome for Over {
         }
     }
 }
-
 
 /// Records a revocation.
 pub(crate) fn revoked<Z: ZooKeeper>(zk: &Z, path: &str) {

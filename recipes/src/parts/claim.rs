@@ -358,7 +358,7 @@ impl<Z: ZooKeeper> ClaimedName<Z> {
 
     async fn replace(&self, data: &[u8]) -> Result<(), Error> {
         let (zk, path) = (&self.zk, self.path());
-        path::validate_size(path, data)?;
+        path::validate_size(zk.max_request_bytes(), path, data)?;
         let mut stat = None;
         loop {
             let status = connected(zk).await?;

@@ -81,11 +81,11 @@ pub(crate) struct OwnContender {
 
 impl Contenders {
     /// Checks that the directory is valid and that a znode with these data fits into a request.
-    pub(crate) fn validate(&self, data: &[u8]) -> Result<(), Error> {
+    pub(crate) fn validate<Z: ZooKeeper>(&self, zk: &Z, data: &[u8]) -> Result<(), Error> {
         path::validate_directory(&self.directory)?;
         let longest = self.marks.infixes.iter().map(|infix| infix.len()).max().unwrap_or(0);
         let name = "x".repeat(self.marks.guid(Guid(0)).len() + longest);
-        path::validate_size(&path::join(&self.directory, &name), data)
+        path::validate_size(zk.max_request_bytes(), &path::join(&self.directory, &name), data)
     }
 
     /// Step 1. Returns the own contender and the list behind the create, unless it was lost.

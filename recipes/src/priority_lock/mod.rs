@@ -152,7 +152,11 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
         let (waiting, held) = (path::join(directory, "line"), path::join(directory, "held"));
         margin_in(zk, options.margin)?;
         // A grant is the longest request: it names five znodes.
-        path::validate_size(&path::join(&waiting, &"x".repeat(64)).repeat(5), &options.data)?;
+        path::validate_size(
+            zk.max_request_bytes(),
+            &path::join(&waiting, &"x".repeat(64)).repeat(5),
+            &options.data,
+        )?;
         let contenders = Contenders {
             directory: waiting,
             marks: Marks::standard(node_names::INFIXES),

@@ -212,7 +212,7 @@ impl TwoPhaseCommit {
 /// Step 1: creates the transaction.
 async fn write<Z: ZooKeeper>(zk: &Z, path: &str, transaction: Transaction) -> Result<Coordinator<Z>, Error> {
     let contents = Contents { guid: zk.guid().to_string(), transaction };
-    let ops = checked(path, &contents)?;
+    let ops = checked(zk.max_request_bytes(), path, &contents)?;
     let mut status = connected(zk).await?;
     let mut is_missing = false;
     loop {
@@ -247,7 +247,7 @@ async fn write<Z: ZooKeeper>(zk: &Z, path: &str, transaction: Transaction) -> Re
 }
 
 /// The operations of a begin, if it is valid.
-fn checked(path: &str, contents: &Contents) -> Result<Vec<Op>, Error> {
+fn checked(most: usize, path: &str, contents: &Contents) -> Result<Vec<Op>, Error> {
     path::validate_directory(path)?;
     let sites = &contents.transaction.sites;
     if sites.is_empty() {
@@ -266,7 +266,7 @@ fn checked(path: &str, contents: &Contents) -> Result<Vec<Op>, Error> {
     ops.extend(sites.iter().map(|site| create(record::site_path(path, site), Vec::new())));
     ops.push(create(record::tally_path(path), Vec::new()));
     ops.push(Op::Set { path: path.to_owned(), data: contents.bytes(), version: Some(0) });
-    path::validate_total(&ops, || {
+    path::validate_total(most, &ops, || {
         let payload = contents.transaction.payload.len();
         format!("{} sites and {payload} bytes of payload make", sites.len())
     })?;

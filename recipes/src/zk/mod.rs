@@ -271,6 +271,11 @@ pub trait ZooKeeper: Clone + Send + Sync + 'static {
         drop(listener);
     }
 
+    /// The longest request that the servers take (`jute.maxbuffer`), in bytes: a longer one is refused before it is sent.
+    fn max_request_bytes(&self) -> usize {
+        path::MAX_REQUEST_BYTES
+    }
+
     /// The client's own monotonic clock.
     fn now(&self) -> Time;
 

@@ -70,18 +70,20 @@ pub fn validate_directory(path: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Checks that a create of `path` with `data` fits into one request.
+/// Checks that a create of `path` with `data` fits into one request of `most` bytes: see
+/// [`ZooKeeper::max_request_bytes`](super::ZooKeeper::max_request_bytes).
 ///
 /// # Errors
 ///
 /// [`Error::is_bad_input`] with the sizes.
-pub fn validate_size(path: &str, data: &[u8]) -> Result<(), Error> {
+pub fn validate_size(most: usize, path: &str, data: &[u8]) -> Result<(), Error> {
     let bytes = path.len() + data.len() + CREATE_OVERHEAD_BYTES;
-    if bytes > MAX_REQUEST_BYTES {
+    if bytes > most {
         return Err(ErrorKind::BadInput(format!(
-            "{} bytes of data for {path:?} make a request of {bytes} bytes; a server takes {MAX_REQUEST_BYTES}",
+            "{} bytes of data for {path:?} make a request of {bytes} bytes; a server takes {most}",
             data.len()
-        )).into());
+        ))
+        .into());
     }
     Ok(())
 }
@@ -89,23 +91,22 @@ pub fn validate_size(path: &str, data: &[u8]) -> Result<(), Error> {
 /// The assumed size of an operation of a transaction beside its path and data.
 pub(crate) const OP_OVERHEAD_BYTES: usize = 64;
 
-/// Checks that the operations of a transaction fit into one request. `what` is the subject of the error, with its verb.
+/// Checks that the operations of a transaction fit into one request of `most` bytes. `what` is the subject of the error, with its verb.
 ///
 /// # Errors
 ///
 /// [`Error::is_bad_input`] with the size.
-pub fn validate_total(ops: &[Op], what: impl FnOnce() -> String) -> Result<(), Error> {
+pub fn validate_total(most: usize, ops: &[Op], what: impl FnOnce() -> String) -> Result<(), Error> {
     let size = |op: &Op| match op {
         Op::Create { path, data, .. } | Op::Set { path, data, .. } => path.len() + data.len(),
         Op::Delete { path, .. } | Op::Check { path, .. } => path.len(),
     };
     let bytes: usize = ops.iter().map(|op| size(op) + OP_OVERHEAD_BYTES).sum();
-    if bytes > MAX_REQUEST_BYTES {
+    if bytes > most {
         let what = what();
-        return Err(ErrorKind::BadInput(format!(
-            "{what} a request of {bytes} bytes; a server takes {MAX_REQUEST_BYTES}"
-        ))
-        .into());
+        return Err(
+            ErrorKind::BadInput(format!("{what} a request of {bytes} bytes; a server takes {most}")).into()
+        );
     }
     Ok(())
 }
@@ -180,7 +181,8 @@ mod tests {
             mode: crate::zk::CreateMode::Persistent,
         };
         let room = MAX_REQUEST_BYTES - 2 * (OP_OVERHEAD_BYTES + "/a".len());
-        let total = |bytes| validate_total(&[create(0), create(bytes)], || "they make".to_owned());
+        let total =
+            |bytes| validate_total(MAX_REQUEST_BYTES, &[create(0), create(bytes)], || "they make".to_owned());
         assert_eq!(total(room), Ok(()));
         assert!(
             total(room + 1).is_err_and(|e| e.to_string().contains("they make a request of 1048576 bytes"))

@@ -8,8 +8,8 @@ use std::future::Future;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use zk_recipes::zk::{
-    Armed, CreateMode, Created, Data, Discharge, Duty, DutyId, Error, Event, Guid, Listing, OnSessionOver, Op, OpResult,
-    SessionId, Stat, Status, Time, ZooKeeper,
+    Armed, CreateMode, Created, Data, Discharge, Duty, DutyId, Error, Event, Guid, Listing, OnSessionOver,
+    Op, OpResult, SessionId, Stat, Status, Time, ZooKeeper,
 };
 
 /// An answer on its way. The request leaves when the method is called, not when the answer is polled.
@@ -247,6 +247,10 @@ impl<Z: ZooKeeper> ZooKeeper for Intercepted<Z> {
 
     fn timeout(&self) -> Duration {
         self.inner.timeout()
+    }
+
+    fn max_request_bytes(&self) -> usize {
+        self.inner.max_request_bytes()
     }
 
     fn now(&self) -> Time {

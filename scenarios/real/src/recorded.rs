@@ -24,8 +24,8 @@ use zk_checker::history::{Conn, OpId, Request, SessionState, What};
 use zk_harness::journal::notify;
 use zk_recipes::zk::duty::discharge;
 use zk_recipes::zk::{
-    Armed, CreateMode, Created, Data, Discharge, Duty, DutyId, Error, Event, Guid, InFlight, Listing, OnSessionOver, Op,
-    OpResult, SessionId, Stat, State, Status, Time, TreeEvent, ZooKeeper,
+    Armed, CreateMode, Created, Data, Discharge, Duty, DutyId, Error, Event, Guid, InFlight, Listing,
+    OnSessionOver, Op, OpResult, SessionId, Stat, State, Status, Time, TreeEvent, ZooKeeper,
 };
 
 /// Follows the states of a session for as long as this value lives.
@@ -308,6 +308,10 @@ impl<Z: ZooKeeper> ZooKeeper for Recorded<Z> {
 
     fn timeout(&self) -> Duration {
         self.zk.timeout()
+    }
+
+    fn max_request_bytes(&self) -> usize {
+        self.zk.max_request_bytes()
     }
 
     fn now(&self) -> Time {

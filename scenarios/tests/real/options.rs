@@ -6,14 +6,14 @@
 use crate::common::proxy::Proxy;
 use crate::common::secure::{Authority, KnowsUser, Secure, USER};
 use crate::common::site::Real;
-use crate::common::{open, run};
+use crate::common::{open, run, server_with};
 use futures_util::FutureExt;
 use std::time::Duration;
 use zk_real::{Server, Settings};
 use zk_recipes::client::{Acl, Client, Options, Sasl, Tls};
 use zk_recipes::zk::suite::Site;
 use zk_recipes::zk::{CreateMode, ErrorKind, Event, EventKind, Op, Over, State, ZooKeeper};
-use zk_recipes::{Lock, LockOptions, Released};
+use zk_recipes::{Config, ConfigOptions, Lock, LockOptions, Released};
 
 const TICK: Duration = Duration::from_millis(200);
 const SESSION: Duration = Duration::from_secs(2);
@@ -133,6 +133,36 @@ fn certificates_are_replaced_while_a_session_goes_on() {
         }
         assert_eq!(status.connection, 2, "the session goes on with the certificates of now");
     });
+}
+
+#[test]
+fn what_is_longer_than_usual_is_written_where_the_servers_take_it() {
+    const LIMIT: usize = 4 << 20;
+    let property = format!("jute.maxbuffer={LIMIT}");
+    let Some(server) = server_with(TICK, Settings { properties: &[&property], lines: &[] }) else { return };
+    let (address, persistent) = (server.address(), CreateMode::Persistent);
+    run(async {
+        let usual = open(&address, Options::new(BUSY)).await;
+        let zk = open(&address, Options::new(BUSY).with_max_request_bytes(LIMIT)).await;
+        let longest = LIMIT - 64 - "/data".len();
+        let data = vec![7; longest + 1];
+        assert!(usual.create("/data", &data[..2 << 20], persistent).await.is_err_and(|e| e.is_bad_input()));
+        assert!(zk.create("/data", &data, persistent).await.is_err_and(|e| e.is_bad_input()));
+        zk.create("/data", &data[1..], persistent).await.expect("the server takes it");
+        assert_eq!(usual.get("/data").await.unwrap().data.len(), longest, "whoever reads it needs no option");
+
+        let create =
+            |n| Op::Create { path: format!("/{n}"), data: data[..1 << 20].to_vec(), mode: persistent };
+        zk.multi((0..3).map(create).collect()).await.expect("a transaction, too");
+        // Recipes ask the client for its limit.
+        let config = Config::new(&zk, "/config", ConfigOptions::default()).unwrap();
+        config.put(&data[..3 << 20]).await.expect("a value of three megabytes");
+        let small = Config::new(&usual, "/config", ConfigOptions::default()).unwrap();
+        assert!(small.put(&data[..3 << 20]).await.is_err_and(|e| e.is_bad_input()));
+        assert_eq!((usual.status().connection, zk.status().connection), (1, 1), "no server hung up");
+    });
+    let short = Options::new(BUSY).with_max_request_bytes(1000);
+    assert!(run(Client::open(&address, short)).is_err_and(|e| e.is_bad_input()));
 }
 
 #[test]

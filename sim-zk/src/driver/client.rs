@@ -17,8 +17,8 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 use zk_recipes::session::Waiters;
 use zk_recipes::zk::{
-    Armed, CreateMode, Created, Data, Discharge, Duty, DutyId, Error, Guid, InFlight, Listing, OnSessionOver, Op, OpResult,
-    SessionId, Stat, Status, Time, ZooKeeper, duty, path,
+    Armed, CreateMode, Created, Data, Discharge, Duty, DutyId, Error, Guid, InFlight, Listing, OnSessionOver,
+    Op, OpResult, SessionId, Stat, Status, Time, ZooKeeper, duty, path,
 };
 
 /// A simulated session.
@@ -77,7 +77,8 @@ impl ZooKeeper for SimClient {
     fn create(&self, path: &str, data: &[u8], mode: CreateMode) -> impl InFlight<Created> + use<> {
         plain(self.send(
             |paths| {
-                path::validate_size(path, data).map_err(|error| error.at("create", path))?;
+                path::validate_size(path::MAX_REQUEST_BYTES, path, data)
+                    .map_err(|error| error.at("create", path))?;
                 let path = known_prefix(paths, path, mode)?;
                 Ok(Ask::Create(Box::new(Creation::new(path, Some(data.into()), mode))))
             },
@@ -97,7 +98,8 @@ impl ZooKeeper for SimClient {
     fn set(&self, path: &str, data: &[u8], version: Option<i32>) -> impl InFlight<Stat> + use<> {
         plain(self.send(
             |paths| {
-                path::validate_size(path, data).map_err(|error| error.at("setData", path))?;
+                path::validate_size(path::MAX_REQUEST_BYTES, path, data)
+                    .map_err(|error| error.at("setData", path))?;
                 let (path, data) = (known(paths, "setData", path)?, Some(data.into()));
                 Ok(Ask::Set { path, data, version: any(version) })
             },
@@ -168,7 +170,9 @@ impl ZooKeeper for SimClient {
     fn multi(&self, mut ops: Vec<Op>) -> impl InFlight<Vec<OpResult>> + use<> {
         let mut reply = self.send(
             |paths| {
-                path::validate_total(&ops, || format!("{} operations make", ops.len()))?;
+                path::validate_total(path::MAX_REQUEST_BYTES, &ops, || {
+                    format!("{} operations make", ops.len())
+                })?;
                 Ok(Ask::Multi(ops.iter_mut().map(|op| known_op(paths, op)).collect::<Result<_, Error>>()?))
             },
             None,

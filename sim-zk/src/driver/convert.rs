@@ -24,7 +24,7 @@ pub(super) async fn watched<T>(reply: Reply<T>) -> Result<(T, SimWatch), Error> 
 
 /// Interns a path. The name of the operation is for the error.
 pub(super) fn known(paths: &mut Paths, name: &'static str, text: &str) -> Result<PathId, Error> {
-    let valid = path::validate(text).and_then(|()| path::validate_size(text, b""));
+    let valid = path::validate(text).and_then(|()| path::validate_size(path::MAX_REQUEST_BYTES, text, b""));
     valid.map_err(|error| error.at(name, text))?;
     Ok(paths.intern(text))
 }

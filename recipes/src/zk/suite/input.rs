@@ -115,7 +115,7 @@ pub(super) async fn as_much_data_as_is_not_refused_is_written<S: Site>(_: &S, zk
     let before = zk.status();
     let path = below(home, "large");
     let all = vec![7; path::MAX_REQUEST_BYTES];
-    let fits = |bytes: &usize| path::validate_size(&path, &all[..*bytes]).is_ok();
+    let fits = |bytes: &usize| path::validate_size(path::MAX_REQUEST_BYTES, &path, &all[..*bytes]).is_ok();
     let data = &all[..(0..all.len()).rev().find(fits).expect("some data fit")];
     must("create", zk.create(&path, data, CreateMode::Persistent).await);
     let set = must("set", zk.set(&path, data, None).await);

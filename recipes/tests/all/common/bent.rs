@@ -10,8 +10,8 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 use zk_recipes::zk::{
-    Armed, CreateMode, Created, Data, Duty, ErrorKind, Guid, InFlight, Listing, OnSessionOver, Op, OpResult, SessionId,
-    Stat, Status, Time, ZooKeeper,
+    Armed, CreateMode, Created, Data, Duty, ErrorKind, Guid, InFlight, Listing, OnSessionOver, Op, OpResult,
+    SessionId, Stat, Status, Time, ZooKeeper,
 };
 
 /// A session under which counters stand where the test wants them.
@@ -231,6 +231,10 @@ impl ZooKeeper for Bent {
 
     fn timeout(&self) -> Duration {
         self.bends.lock().unwrap().timeout.unwrap_or_else(|| self.inner.timeout())
+    }
+
+    fn max_request_bytes(&self) -> usize {
+        self.inner.max_request_bytes()
     }
 
     fn now(&self) -> Time {

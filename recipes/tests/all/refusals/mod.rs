@@ -195,8 +195,8 @@ const HEAD: &str = "# What a refused request comes to\n\n\
     * **unknown**: a server failed (`SystemError` and its like), or answered with a code of a later version \
     ([`is_outcome_unknown`]). A call ends with the error, and clean-up duties remove what may have been applied.\n\
     * **timed out**: a participant waited for another one, whose call had failed, up to the limit that it had set.\n\n\
-    [`is_retryable_refusal`]: https://docs.rs/zk-recipes/latest/zk_recipes/zk/enum.Error.html#method.is_retryable_refusal\n\
-    [`is_outcome_unknown`]: https://docs.rs/zk-recipes/latest/zk_recipes/zk/enum.Error.html#method.is_outcome_unknown\n\n\
+    [`is_retryable_refusal`]: https://docs.rs/zk-recipes/latest/zk_recipes/zk/struct.Error.html#method.is_retryable_refusal\n\
+    [`is_outcome_unknown`]: https://docs.rs/zk-recipes/latest/zk_recipes/zk/struct.Error.html#method.is_outcome_unknown\n\n\
     | recipe | call | throttled | quota exceeded | access denied | server error |\n|---|---|---|---|---|---|\n";
 
 fn text(table: &Table) -> String {
