@@ -33,7 +33,7 @@
 //! With the feature `tracing`, which is on by default, every operation is a span of level INFO. Its name is that of the method
 //! (`acquire`, `release`, `join`, `enter`, `put`, `take`, `vote`, `decision`, …; with a limit or without, the same), its
 //! target `zk_recipes::<module>`. A clean-up that goes on when its future was dropped is a span `clean_up`, below the operation
-//! that left it. No field is a time, and none changes what is sent, or in which order.
+//! that left it. No field is a time of day, and none changes what is sent, or in which order.
 //!
 //! | field of a span | meaning |
 //! |---|---|
@@ -50,7 +50,7 @@
 //! |---|---|---|---|
 //! | `granted` | INFO | `recipe`, `path`, `session`, `token` | a hold is granted |
 //! | `lost` | WARN | the same, `reason`: `session_over`, `deadline_passed`, `removed` | a hold is known to be lost: with its session, also if nobody polls its guard; otherwise when its holder asks or waits |
-//! | `told to stop` | WARN | as `granted` | the connection is lost, and the holder must stop |
+//! | `told to stop` | WARN | as `granted`, `safe_for` | the connection is lost, and the holder must stop within that time, which ends a margin before the lease does |
 //! | `asked to go` | INFO | `path`, `session` | a holder's or waiter's znode has the revocation word |
 //! | `waits` | DEBUG | `path` | an operation waits for a notification about a znode |
 //! | `an answer was lost` | INFO | `session` | a request failed with connection loss, and is settled or retried |
@@ -71,9 +71,9 @@
 //! | `backoff` | DEBUG | `pause` | a pause before the next round of attempts |
 //! | `no server can be used` | WARN | `session`, `disconnected`, `rounds`, `safe_for`, `errors` | after 1, 2, 4, … s without a connection, then once a minute; from `safe_for=0ns` on another client may have what this session holds |
 //! | `no session opened` | WARN | `limit`, `errors` | `open` ends without a session |
-//! | `session opened`, `session resumed`, `session moved` | INFO | `session`, `server.address`, `server.port`, `network.peer.address`, `timeout`, `took` | a server accepted the session: for the first time, the same server again, another one |
+//! | `session opened`, `session resumed`, `session moved` | INFO | `session`, `server.address`, `server.port`, `network.peer.address`, `timeout`, and `took` or `disconnected` | a server accepted the session: for the first time; again, the same server as before or another one: the session has lived through the time without a connection |
 //! | `another timeout was granted` | INFO | `session`, `asked`, `granted` | the ensemble's bounds changed the session timeout |
-//! | `session suspect` | WARN | `session`, `server.address`, `server.port`, `error.type`, `error.message`, `connected`, `in_flight`, `safe_for` | the connection is lost; `error.type` is `closed_by_server`, `silence`, `network`, `not_zookeeper` or `unusable_answer`; `safe_for` is what is left of the lease |
+//! | `session suspect` | WARN | `session`, `server.address`, `server.port`, `error.type`, `error.message`, `connected`, `in_flight`, `safe_for` | the connection is lost; `error.type` is `closed_by_server`, `silence`, `network`, `not_zookeeper` or `unusable_answer`; `safe_for` is what is left of the lease, of which holds keep a margin |
 //! | `late ping` | WARN | `session`, `delayed`: `sending`, `answer`, `by` | by more than a sixth of the timeout: this process, the network or the server stalls |
 //! | `session expired` | WARN | `session`, `disconnected` | a server says so |
 //! | `session refused` | ERROR | `session`, `error.type` | the ensemble refuses the credentials |

@@ -180,7 +180,7 @@ impl Life {
             disconnected = ?away,
             rounds = self.rounds,
             safe_for = self.server.map(|_| tracing::field::debug(safe_until.since(now))),
-            errors = %failures,
+            errors = failures.to_string(),
             "no server can be used"
         );
     }
@@ -195,7 +195,7 @@ impl Life {
         meters::attempted(&self.servers[opened.server].name(), "");
         let peer = opened.peer;
         macro_rules! connected {
-            ($message:literal) => {
+            ($away:ident, $message:literal) => {
                 event!(
                     info,
                     session = %session,
@@ -203,22 +203,22 @@ impl Life {
                     server.port = port,
                     network.peer.address = peer.map(|peer| tracing::field::display(peer.ip())),
                     timeout = ?Duration::from_micros(timeout),
-                    took = ?took,
+                    $away = ?took,
                     $message
                 )
             };
         }
         let change = match self.server {
             None => {
-                connected!("session opened");
+                connected!(took, "session opened");
                 "opened"
             }
             Some(server) if server == opened.server => {
-                connected!("session resumed");
+                connected!(disconnected, "session resumed");
                 "resumed"
             }
             Some(_) => {
-                connected!("session moved");
+                connected!(disconnected, "session moved");
                 "moved"
             }
         };
@@ -247,7 +247,7 @@ impl Life {
             server.address = host,
             server.port = port,
             error.type = loss.kind,
-            error.message = %loss.message,
+            error.message = loss.message.as_str(),
             connected = ?connected,
             in_flight = loss.in_flight,
             safe_for = ?safe_for,
@@ -325,7 +325,7 @@ impl Life {
 
 /// The time for the first connection is over, or no waiting can help.
 pub(super) fn not_opened(causes: &Unreachable, limit: Duration) {
-    event!(warn, limit = ?limit, errors = %causes, "no session opened");
+    event!(warn, limit = ?limit, errors = causes.to_string(), "no session opened");
 }
 
 impl Drop for Life {

@@ -5,6 +5,7 @@ use super::{Outcome, meters, spans};
 use crate::zk::{OnSessionOver, SessionId, ZooKeeper};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 /// A hold, as an operator sees it. Dropped, it has ended.
 pub(crate) struct Hold {
@@ -68,10 +69,10 @@ impl Hold {
         }
     }
 
-    /// The holder must stop, since the connection is lost.
-    pub(crate) fn told_to_stop(&self) {
+    /// The holder must stop within that time, since the connection is lost.
+    pub(crate) fn told_to_stop(&self, safe_for: Duration) {
         let Hold { recipe, path, session, token, .. } = self;
-        spans::suspect(recipe, path, *session, *token);
+        spans::suspect(recipe, path, *session, *token, safe_for);
     }
 }
 

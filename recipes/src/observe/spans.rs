@@ -5,6 +5,7 @@
 
 use crate::zk::{SessionId, ZooKeeper};
 use std::future::Future;
+use std::time::Duration;
 use tracing::Instrument;
 
 /// The target of events. Spans have the module of their recipe as target.
@@ -68,8 +69,8 @@ pub(super) fn lost(recipe: &'static str, path: &str, session: SessionId, token: 
     tracing::warn!(target: TARGET, recipe, path, session = %session, token, reason, "lost");
 }
 
-pub(super) fn suspect(recipe: &'static str, path: &str, session: SessionId, token: i64) {
-    tracing::warn!(target: TARGET, recipe, path, session = %session, token, "told to stop");
+pub(super) fn suspect(recipe: &'static str, path: &str, session: SessionId, token: i64, safe_for: Duration) {
+    tracing::warn!(target: TARGET, recipe, path, session = %session, token, ?safe_for, "told to stop");
 }
 
 pub(super) fn revoked<Z: ZooKeeper>(zk: &Z, path: &str) {

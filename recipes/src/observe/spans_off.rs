@@ -2,6 +2,7 @@
 
 use crate::zk::{SessionId, ZooKeeper};
 use std::future::Future;
+use std::time::Duration;
 
 /// No span.
 pub(crate) struct Span;
@@ -31,7 +32,7 @@ pub(super) fn granted(_: &'static str, _: &str, _: SessionId, _: i64) {}
 
 pub(super) fn lost(_: &'static str, _: &str, _: SessionId, _: i64, _: &'static str) {}
 
-pub(super) fn suspect(_: &'static str, _: &str, _: SessionId, _: i64) {}
+pub(super) fn suspect(_: &'static str, _: &str, _: SessionId, _: i64, _: Duration) {}
 
 pub(super) fn revoked<Z: ZooKeeper>(_: &Z, _: &str) {}
 

@@ -183,8 +183,8 @@ impl<Z: ZooKeeper> Tenure<Z> {
                 _ => self.next_news().await,
             }
         };
-        if let Stop::Suspect { .. } = stop {
-            self.hold.iter().for_each(|hold| hold.told_to_stop());
+        if let (Stop::Suspect { until }, Some(hold)) = (&stop, &self.hold) {
+            hold.told_to_stop(until.since(self.zk.now()));
         }
         stop
     }

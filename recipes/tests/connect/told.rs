@@ -101,7 +101,7 @@ fn a_life_is_told_at_info_and_a_calm_session_says_nothing() {
         let suspect = log.comes("session suspect").await;
         for part in [
             "error.type=\"closed_by_server\"",
-            "error.message=the server closed the connection",
+            "error.message=\"the server closed the connection\"",
             "in_flight=1",
             "safe_for=",
             "connected=",
