@@ -124,7 +124,7 @@ impl Front {
                 break Pause::Room;
             }
             let Some(said) = connection.next(self.raw.paths()) else { break Pause::Silent };
-            let asked = match said {
+            let mut asked = match said {
                 Said::Hello(hello) => {
                     self.figures[usize::from(connection.server)].received += 1;
                     self.greet(number, hello);
@@ -136,11 +136,16 @@ impl Front {
                 }
                 Said::Request(asked) => asked,
             };
-            let (mut packet, bytes) = match self.admit(number, asked) {
-                Ok(admitted) => admitted,
-                Err(pause) => break pause,
+            let bytes = match self.admit(number, &mut asked) {
+                Ok(bytes) => bytes,
+                Err(pause) => {
+                    if let Some(connection) = &mut self.connections[number] {
+                        connection.put_back(asked);
+                    }
+                    break pause;
+                }
             };
-            if !self.sets_out(number, &mut packet, bytes, &mut leaving) {
+            if !self.sets_out(number, &mut asked.packet, bytes, &mut leaving) {
                 self.leave(number, leaving);
                 return self.break_off(number);
             }
@@ -176,8 +181,8 @@ impl Front {
         }
     }
 
-    /// Takes a request if it is its turn and there is room for its answer: the packet, and the bytes that it and its answer take.
-    fn admit(&mut self, number: usize, asked: Asked) -> Result<(Up, usize), Pause> {
+    /// Takes a request if it is its turn and there is room for its answer: the bytes that it and its answer take.
+    fn admit(&mut self, number: usize, asked: &mut Asked) -> Result<usize, Pause> {
         let connection = self.connections[number].as_mut().expect("it has just been heard");
         let size = match (&asked.packet, connection.conn) {
             (Up::Request { ask, .. }, Some(conn)) => self.raw.world().reply_size(conn, ask, MOST_MADE),
@@ -188,7 +193,8 @@ impl Front {
             Some(Pause::Turn)
         } else if size.made > MOST_MADE || size.total() > LONGEST {
             // Nobody makes it, and the server hangs up.
-            return Ok((Up::Unreadable, SMALL));
+            asked.packet = Up::Unreadable;
+            return Ok(SMALL);
         } else if bytes <= SMALL {
             None
         } else if size.total() > SMALL && !self.memory.has_room() {
@@ -200,12 +206,11 @@ impl Front {
             None
         };
         if let Some(pause) = pause {
-            connection.put_back(asked);
             return Err(pause);
         }
         connection.share -= 1;
         self.figures[usize::from(connection.server)].received += 1;
-        Ok((asked.packet, bytes))
+        Ok(bytes)
     }
 
     fn answer_word(&mut self, number: usize, word: [u8; 4]) {
