@@ -27,6 +27,8 @@ struct Sent {
     session: Session,
     /// Whether its client was told of the connection loss and no longer waits.
     is_lost: bool,
+    /// The version that it expects.
+    expected: Option<i32>,
 }
 
 /// A transaction, and the request it is paired with.
@@ -43,7 +45,7 @@ struct Done {
 #[derive(Clone, Default)]
 pub(crate) struct Asked {
     /// By client: unpaired requests.
-    open: Vec<Vec<Sent>>,
+    open: Vec<VecDeque<Sent>>,
     /// The latest transactions, and the number of the first of them.
     done: VecDeque<Option<Done>>,
     first: usize,
@@ -56,8 +58,6 @@ pub(crate) struct Asked {
     latest: Vec<(u32, u64)>,
     /// The client of the current transaction.
     session: Session,
-    /// By request: the expected version plus one; zero is none.
-    expected: Vec<u32>,
     last_sent: ReqId,
 }
 
@@ -98,7 +98,7 @@ impl Asked {
         self.place(number).and_then(|at| self.done.get(at).copied().flatten())
     }
 
-    fn open_of(&mut self, client: u16) -> &mut Vec<Sent> {
+    fn open_of(&mut self, client: u16) -> &mut VecDeque<Sent> {
         slot(&mut self.open, usize::from(client))
     }
 
@@ -116,11 +116,14 @@ impl Asked {
         let open = self.open_of(client);
         let is = |sent: &Sent| sent.kind == kind && sent.op == event.op;
         // Most likely it is a request of that session for which the client still waits.
-        let candidates = open.iter().enumerate().filter(|(_, sent)| is(sent));
-        let best = candidates.min_by_key(|(_, sent)| (sent.session != session, sent.is_lost));
+        let is_likely = |sent: &Sent| is(sent) && sent.session == session && !sent.is_lost;
+        let best = open.iter().position(is_likely).or_else(|| {
+            let candidates = open.iter().enumerate().filter(|(_, sent)| is(sent));
+            candidates.min_by_key(|(_, sent)| (sent.session != session, sent.is_lost)).map(|(at, _)| at)
+        });
         let rule = if kind == Request::Multi { RuleId::Zk11 } else { RuleId::Zk3 };
         out.premise_of_all(rule);
-        let Some((at, _)) = best else {
+        let Some(from) = best.and_then(|at| open.remove(at)) else {
             let before = self.done.iter().rev().nth(1).copied().flatten();
             let part = |before: Done| {
                 before.session == session && before.from.kind == kind && before.zxid + 1 == zxid
@@ -130,7 +133,6 @@ impl Asked {
             }
             return Self::not_asked(scene, zxid, session, kind, out);
         };
-        let from = open.remove(at);
         let is_refused = code != Code::Ok;
         if open.iter().any(is) && (is_refused || kind == Request::Multi) {
             let number = (self.first + self.done.len()) as u32 - 1;
@@ -167,7 +169,8 @@ impl Asked {
         let like = |sent: &Sent| {
             (sent.kind, sent.op) == (done.from.kind, done.from.op) && may_make(scene, sent, path)
         };
-        let others = open.iter().filter(|sent| like(sent)).count();
+        // Two are as good as many.
+        let others = open.iter().filter(|sent| like(sent)).take(2).count();
         let mut from = done.from;
         if !like(&from) {
             if let Some(at) = open.iter().position(like) {
@@ -250,15 +253,11 @@ impl Asked {
         }
     }
 
-    fn expected(&self, req: ReqId) -> Option<i32> {
-        self.expected.get(req.0 as usize)?.checked_sub(1).map(|version| version as i32)
-    }
-
     /// ZK-9: a write that succeeded had found the expected version.
     fn condition(&self, scene: &Scene<'_>, done: Done, out: &mut Findings) {
         let Done { from, zxid, .. } = done;
         let before = scene.view.oracle.node_at(from.path, zxid.saturating_sub(1));
-        let (Some(expected), Some(before)) = (self.expected(from.req), before) else { return };
+        let (Some(expected), Some(before)) = (from.expected, before) else { return };
         out.premise_of_all(RuleId::Zk9);
         if before.version != expected {
             let what = format!("{} was changed at zxid {zxid:#x} by r{}", scene.path(from.path), from.req.0);
@@ -277,13 +276,12 @@ impl Asked {
             return;
         }
         let there = scene.view.oracle.node_at(from.path, zxid.saturating_sub(1));
-        let expected = self.expected(from.req);
         let why = match (code, from.kind, there) {
             (Code::NoNode, Request::Set | Request::Delete | Request::SetAcl, Some(_)) => {
                 "the znode exists".to_owned()
             }
             (Code::BadVersion, Request::Set | Request::Delete, Some(node))
-                if expected == Some(node.version) =>
+                if from.expected == Some(node.version) =>
             {
                 format!("the znode has version {}", node.version)
             }
@@ -393,7 +391,7 @@ impl Asked {
         if let Some(done) = paired.filter(|done| !done.is_certain) {
             let like = |sent: &Sent| (sent.kind, sent.op) == (done.from.kind, done.from.op);
             if let Some(at) = open.iter().position(like) {
-                done.from = open.remove(at);
+                done.from = open.remove(at).unwrap_or(done.from);
             }
         }
     }
@@ -467,15 +465,20 @@ impl Rule for Asked {
                 self.last_sent = req;
                 let Some(known) = scene.view.request(req).filter(|_| is_asked(kind)) else { return };
                 let (op, index, session) = (event.op, scene.index, known.session);
-                let sent = Sent { req, op, kind, path, index, session, is_lost: false };
+                let sent = Sent { req, op, kind, path, index, session, is_lost: false, expected: None };
                 let client = usize::from(known.client);
                 let is_at_rest =
                     slot(&mut self.open, client).is_empty() && slot(&mut self.hazy, client).is_empty();
                 *slot(&mut self.mixed, client) &= !is_at_rest;
-                self.open_of(known.client).push(sent);
+                self.open_of(known.client).push_back(sent);
             }
             What::Expects { version } => {
-                *slot(&mut self.expected, self.last_sent.0 as usize) = (version as u32).wrapping_add(1);
+                let req = self.last_sent;
+                let client = scene.view.request(req).map(|req| req.client);
+                let open = client.map(|client| self.open_of(client));
+                if let Some(sent) = open.and_then(VecDeque::back_mut).filter(|sent| sent.req == req) {
+                    sent.expected = Some(version);
+                }
             }
             What::Lost { req } => self.lost(scene, req),
             // The client library answers by itself: the session is over.
