@@ -266,6 +266,8 @@ mod tests {
     fn errors_are_equal_by_their_kinds() {
         let here = Error::from(ErrorKind::NoNode).at("getData", "/here");
         assert_eq!(here, Error::from(ErrorKind::NoNode).at("delete", "/there"));
-        assert!(here == ErrorKind::NoNode && ErrorKind::NoNode == here && here != ErrorKind::NodeExists);
+        assert_eq!(here, ErrorKind::NoNode);
+        assert_eq!(ErrorKind::NoNode, here);
+        assert_ne!(here, ErrorKind::NodeExists);
     }
 }
