@@ -90,6 +90,17 @@ impl Doubt {
         again(zk, status, error).await.map_err(|error| self.about(error))
     }
 
+    /// Drives a write. Whoever drops it meanwhile does not learn whether it was applied.
+    pub(crate) async fn during<T>(
+        &mut self,
+        write: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        let before = std::mem::replace(&mut self.0, true);
+        let result = write.await;
+        self.0 = before;
+        result
+    }
+
     /// Whether a reply was lost.
     pub(crate) fn is_there(&self) -> bool {
         self.0

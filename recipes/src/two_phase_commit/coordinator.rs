@@ -48,8 +48,8 @@ impl<Z: ZooKeeper> Coordinator<Z> {
     }
 
     /// Step 7, now.
-    pub(super) async fn terminate(&self) -> Result<Decision, Error> {
-        Ok(self.learned.learn(self.record.terminate().await?))
+    pub(super) async fn terminate(&self, doubt: Doubt) -> Result<Decision, Error> {
+        Ok(self.learned.learn(self.record.terminate(doubt).await?))
     }
 
     /// Returns the transaction's path.
@@ -76,16 +76,21 @@ impl<Z: ZooKeeper> Coordinator<Z> {
     /// another client has deleted a part of it. [`Error::is_denied`].
     pub async fn decision(&self) -> Result<Decision, Error> {
         let TransactionRecord { zk, path, .. } = &self.record;
-        operation!(zk, RECIPE, "decision", path).telling(self.deciding()).await
+        operation!(zk, RECIPE, "decision", path)
+            .telling(async { self.deciding(&mut Doubt::default()).await })
+            .await
     }
 
-    async fn deciding(&self) -> Result<Decision, Error> {
+    async fn deciding(&self, doubt: &mut Doubt) -> Result<Decision, Error> {
         if let Some(decision) = self.learned.decision() {
             return Ok(decision);
         }
         match self.record.form {
             Form::Decentralised { .. } => self.learned.wait(&self.record).await,
-            Form::Coordinator | Form::SiteEphemerals => Ok(self.learned.learn(self.follow().await?)),
+            Form::Coordinator | Form::SiteEphemerals => {
+                let decision = self.follow(doubt).await.map_err(|error| doubt.about(error))?;
+                Ok(self.learned.learn(decision))
+            }
         }
     }
 
@@ -110,9 +115,12 @@ impl<Z: ZooKeeper> Coordinator<Z> {
         let TransactionRecord { zk, path, .. } = &self.record;
         let limit = zk.sleep_until(zk.now() + limit);
         operation!(zk, RECIPE, "decision", path).telling(async move {
-            match first(self.deciding(), limit).await {
+            // A proposal may be under way when the time is over.
+            let mut doubt = Doubt::default();
+            let ended = first(self.deciding(&mut doubt), limit).await;
+            match ended {
                 Either::Left(result) => result,
-                Either::Right(()) => self.terminate().await,
+                Either::Right(()) => self.terminate(doubt).await,
             }
         })
     }
@@ -139,7 +147,7 @@ impl<Z: ZooKeeper> Coordinator<Z> {
 
     async fn remove(&self) -> Result<(), Error> {
         let TransactionRecord { zk, .. } = &self.record;
-        match self.record.terminate().await {
+        match self.record.terminate(Doubt::default()).await {
             Ok(_) => {}
             Err(e) if e.is_no_transaction() => return Ok(()),
             Err(e) => return Err(e),
@@ -203,7 +211,7 @@ impl<Z: ZooKeeper> Coordinator<Z> {
     }
 
     /// Steps 5 and 6 with a coordinator. Each watch is armed by the read that it belongs to.
-    async fn follow(&self) -> Result<Decision, Error> {
+    async fn follow(&self, doubt: &mut Doubt) -> Result<Decision, Error> {
         let record = &self.record;
         let zk = &record.zk;
         let mut decided = None;
@@ -247,7 +255,7 @@ impl<Z: ZooKeeper> Coordinator<Z> {
                     Ok(_) => {
                         // Our own decision needs no notification.
                         drop(decided.take());
-                        match record.commit().await? {
+                        match record.commit(doubt).await? {
                             Some(decision) => return Ok(decision),
                             None => {
                                 return Err(ErrorKind::Mismatch(format!(
@@ -276,7 +284,7 @@ impl<Z: ZooKeeper> Coordinator<Z> {
                 }
             }
             for site in died {
-                if let Some(decision) = self.mourn(&mut lives[site], site).await? {
+                if let Some(decision) = self.mourn(&mut lives[site], site, doubt).await? {
                     return Ok(decision);
                 }
             }
@@ -296,7 +304,7 @@ impl<Z: ZooKeeper> Coordinator<Z> {
                     }
                 }
                 News::OfSite(site, EventKind::NodeDeleted) => {
-                    if let Some(decision) = self.mourn(&mut lives[site], site).await? {
+                    if let Some(decision) = self.mourn(&mut lives[site], site, doubt).await? {
                         return Ok(decision);
                     }
                 }
@@ -317,7 +325,12 @@ impl<Z: ZooKeeper> Coordinator<Z> {
     }
 
     /// A site has died: abort, unless it had voted.
-    async fn mourn(&self, life: &mut Life<Z::Watch>, site: usize) -> Result<Option<Decision>, Error> {
+    async fn mourn(
+        &self,
+        life: &mut Life<Z::Watch>,
+        site: usize,
+        doubt: &mut Doubt,
+    ) -> Result<Option<Decision>, Error> {
         let (record, name) = (&self.record, &self.record.sites[site]);
         loop {
             let status = connected(&record.zk).await?;
@@ -327,7 +340,7 @@ impl<Z: ZooKeeper> Coordinator<Z> {
             }
             match vote {
                 Ok(vote) if Vote::read(&vote.data)?.is_some() => break,
-                Ok(_) => match record.abort_without(name).await? {
+                Ok(_) => match record.abort_without(name, doubt).await? {
                     Some(decision) => return Ok(Some(decision)),
                     None => break,
                 },

@@ -4,6 +4,7 @@ use super::Decision;
 use super::record::{Decided, TransactionRecord};
 use crate::observe;
 use crate::parts::locked::locked;
+use crate::parts::retry::Doubt;
 use crate::parts::select::first;
 use crate::zk::{Error, ZooKeeper};
 use futures_util::future::{Either, Shared};
@@ -80,7 +81,7 @@ impl<Z: ZooKeeper> Learned<Z> {
     ) -> Result<Decision, Error> {
         match first(self.wait(record), limit).await {
             Either::Left(result) => result,
-            Either::Right(()) => Ok(self.learn(record.terminate().await?)),
+            Either::Right(()) => Ok(self.learn(record.terminate(Doubt::default()).await?)),
         }
     }
 }

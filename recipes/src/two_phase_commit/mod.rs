@@ -28,7 +28,7 @@ pub use site::{Site, Voted};
 use crate::observe::{Outcome, operation};
 use crate::parts::barrier_read;
 use crate::parts::parents::{Parents, behind};
-use crate::parts::retry::{again, connected, reconnected};
+use crate::parts::retry::{Doubt, again, connected, reconnected};
 use crate::zk::{CreateMode, Error, ErrorKind, Op, OpResult, ZooKeeper, path};
 use contents::Contents;
 use record::TransactionRecord;
@@ -181,7 +181,7 @@ impl TwoPhaseCommit {
         let resumed = async {
             let found = record::read(zk, path, &[], false).await?;
             let coordinator = Coordinator::new(found.record);
-            coordinator.terminate().await?;
+            coordinator.terminate(Doubt::default()).await?;
             Ok(coordinator)
         };
         operation!(zk, RECIPE, "resume", path).of(resumed).await

@@ -241,18 +241,22 @@ impl<Z: ZooKeeper> TransactionRecord<Z> {
     }
 
     /// Steps 5 and 7: proposes a decision under conditions. Returns the decision that counts; `None`: a condition did not
-    /// hold.
-    async fn propose(&self, decision: Decision, conditions: Vec<Op>) -> Result<Option<Decision>, Error> {
+    /// hold. The doubt outlives a future that is dropped.
+    async fn propose(
+        &self,
+        decision: Decision,
+        conditions: Vec<Op>,
+        doubt: &mut Doubt,
+    ) -> Result<Option<Decision>, Error> {
         let record = Op::Create {
             path: self.decision(),
             data: decision.word().as_bytes().to_vec(),
             mode: CreateMode::Persistent,
         };
         let ops: Vec<Op> = conditions.into_iter().chain([record]).collect();
-        let mut doubt = Doubt::default();
         loop {
             let status = connected(&self.zk).await?;
-            match self.zk.multi(ops.clone()).await {
+            match doubt.during(self.zk.multi(ops.clone())).await {
                 Ok(_) => return Ok(Some(decision)),
                 // An applied proposal makes the retry find its own record.
                 Err(e) if e.is_transient() => doubt.again(&self.zk, status, e).await?,
@@ -270,19 +274,28 @@ impl<Z: ZooKeeper> TransactionRecord<Z> {
     }
 
     /// Step 5: commit, if every vote is cast. An abort vote creates the decision, so commit is refused then.
-    pub(super) async fn commit(&self) -> Result<Option<Decision>, Error> {
+    pub(super) async fn commit(&self, doubt: &mut Doubt) -> Result<Option<Decision>, Error> {
         let checks = self.votes().into_iter().map(|path| Op::Check { path, version: Some(1) });
-        self.propose(Decision::Commit, checks.collect()).await
+        self.propose(Decision::Commit, checks.collect(), doubt).await
     }
 
     /// Step 7 for one site: abort, if it has not voted.
-    pub(super) async fn abort_without(&self, site: &str) -> Result<Option<Decision>, Error> {
+    pub(super) async fn abort_without(
+        &self,
+        site: &str,
+        doubt: &mut Doubt,
+    ) -> Result<Option<Decision>, Error> {
         let check = Op::Check { path: self.site(site), version: Some(0) };
-        self.propose(Decision::Abort, vec![check]).await
+        self.propose(Decision::Abort, vec![check], doubt).await
     }
 
-    /// Step 7.
-    pub(super) async fn terminate(&self) -> Result<Decision, Error> {
+    /// Step 7. There may be doubt about an earlier proposal of the same call.
+    pub(super) async fn terminate(&self, mut doubt: Doubt) -> Result<Decision, Error> {
+        let ended = self.terminating(&mut doubt).await;
+        ended.map_err(|error| doubt.about(error))
+    }
+
+    async fn terminating(&self, doubt: &mut Doubt) -> Result<Decision, Error> {
         loop {
             let status = connected(&self.zk).await?;
             let Some(votes) = unless_again(&self.zk, status, self.zk.get_many(&self.votes()).await).await?
@@ -301,8 +314,8 @@ impl<Z: ZooKeeper> TransactionRecord<Z> {
                 }
             }
             let decided = match missing {
-                None => self.commit().await?,
-                Some(site) => self.abort_without(site).await?,
+                None => self.commit(doubt).await?,
+                Some(site) => self.abort_without(site, doubt).await?,
             };
             // The vote was cast in between, or the read was stale: read again.
             if let Some(decision) = decided {

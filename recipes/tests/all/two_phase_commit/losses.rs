@@ -48,6 +48,32 @@ fn every_request_and_every_reply_may_be_lost() {
     }
 }
 
+/// The time is over while a proposal is under way, and what the call then asks is denied: nobody knows whether it has decided.
+#[test]
+fn a_proposal_that_its_limit_overtakes_is_not_called_denied() {
+    for form in [Form::Coordinator, Form::SiteEphemerals] {
+        for limit in (0..40).map(|number| number * Duration::from_millis(2)) {
+            for nth in 0.. {
+                let ((), struck) = play_struck(Fault::AccessDenied, nth, move |stage, danger| async move {
+                    let (c, a, b) = (founder(&stage).await, stage.client("a").await, stage.client("b").await);
+                    let coordinator = c.begins(form, &["a", "b"]).await;
+                    let voted = (a.votes("a", Vote::Commit).await, b.votes("b", Vote::Commit).await);
+                    danger.begins();
+                    let ended = coordinator.decision_within(limit).await;
+                    stage.settle().await;
+                    let is_decided = contents(&stage).contains(&"decision".to_owned());
+                    let is_denied = ended.as_ref().is_err_and(Error::is_denied);
+                    assert!(!(is_decided && is_denied), "{form:?} within {limit:?}, {nth}: {ended:?}");
+                    drop(voted);
+                });
+                if !struck {
+                    break;
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn every_await_may_be_the_last() {
     for form in [PLAIN, Form::SiteEphemerals] {
