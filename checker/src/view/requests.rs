@@ -4,7 +4,7 @@ use super::contenders::room_of_directory;
 use super::update::FAR;
 use super::watches::Armed;
 use super::{Hold, List, Phase, Req, Room, StopWhy, View};
-use crate::history::{Code, Conn, Kind, OpId, ReqId, Request, Session, Sym, Table, Tables, WatchMode};
+use crate::history::{Code, Conn, Kind, OpId, ReqId, Request, Session, Sym, Table, Tables, Verb, WatchMode};
 
 impl View {
     pub(super) fn send(&mut self, id: ReqId, mut req: Req) -> Result<(), String> {
@@ -140,22 +140,20 @@ impl View {
                 (Code::Ok, Request::Create) => op.answered = true,
                 // A client that has forced a holder out has a reason to look again.
                 (Code::Ok, Request::Delete) if op.is_waiting() => op.wakes += 1,
-                (Code::Ok, Request::Children) => {
+                // Nobody is in a directory that does not exist.
+                (Code::Ok | Code::NoNode, Request::Children) => {
+                    if code == Code::NoNode {
+                        op.disturb();
+                    }
                     // The state that the list was served in, where that is known.
                     let zxid = if req.served == 0 { zxid } else { req.served };
                     let list = List { zxid, sent: req.sent, reply };
                     match room_of_directory(tables, op.object, req.path) {
+                        // A contender, whose own znode was there, looks again.
+                        Some(Room::Waiting) if code == Code::NoNode && op.verb != Verb::Observe => {}
                         Some(Room::Waiting) => op.list = Some(list),
                         Some(Room::Held) => self.listed_holds(req.op, list),
                         None => {}
-                    }
-                }
-                (Code::NoNode, Request::Children) => {
-                    op.disturb();
-                    // The directory of holds does not exist yet, so there is no holder.
-                    if room_of_directory(tables, op.object, req.path) == Some(Room::Held) {
-                        let zxid = if req.served == 0 { zxid } else { req.served };
-                        self.listed_holds(req.op, List { zxid, sent: req.sent, reply });
                     }
                 }
                 (Code::Ok, _) => {}

@@ -262,6 +262,10 @@ fn le_4_who_has_read_a_valid_record_is_told_of_its_leader() {
     let before_the_list =
         |what: &str| edit(&run, "0.012 c #4 reply r31 ok 0x6", &format!("{what}0.012 c #4 reply r31 ok 0x7"));
     says(&before_the_list(relic), "LE-4 pass");
+    // Nobody is in a directory that is gone.
+    let emptied = "0.012 world fault foreign_delete server:0 lasts 0\n0.012 server:0 txn 0x7 s1 multi ok\n\
+                0.012 server:0 deleted 0x7 /e/a-0 by s1\n0.012 server:0 deleted 0x7 /e/b-1 by s1\n";
+    says(&before_the_list(emptied).replace("reply r31 ok", "reply r31 no_node"), "LE-4 pass");
     // So does the end of the record itself.
     let gone = "0.012 world fault foreign_delete server:0 lasts 0\n0.012 server:0 txn 0x7 s1 delete ok\n\
                 0.012 server:0 deleted 0x7 /e/leader by s1\n";
