@@ -441,12 +441,19 @@ impl Asked {
     /// Notes that the client no longer waits for a request, paired or not.
     fn lost(&mut self, scene: &Scene<'_>, id: ReqId) {
         let Some(req) = scene.view.request(id).filter(|req| is_asked(req.kind)) else { return };
-        let open = slot(&mut self.open, usize::from(req.client));
-        if let Some(sent) = open.iter_mut().find(|sent| sent.req == id) {
+        if let Some(sent) = self.sent(req.client, id) {
             sent.is_lost = true;
-        } else if let Some(done) = self.done.iter_mut().rev().flatten().find(|done| done.from.req == id) {
-            done.from.is_lost = true;
         }
+    }
+
+    /// A request, whether it is paired or not.
+    fn sent(&mut self, client: u16, id: ReqId) -> Option<&mut Sent> {
+        let open = slot(&mut self.open, usize::from(client));
+        if let Some(sent) = open.iter_mut().rev().find(|sent| sent.req == id) {
+            return Some(sent);
+        }
+        let done = self.done.iter_mut().rev().flatten().find(|done| done.from.req == id);
+        done.map(|done| &mut done.from)
     }
 }
 
@@ -475,8 +482,7 @@ impl Rule for Asked {
             What::Expects { version } => {
                 let req = self.last_sent;
                 let client = scene.view.request(req).map(|req| req.client);
-                let open = client.map(|client| self.open_of(client));
-                if let Some(sent) = open.and_then(VecDeque::back_mut).filter(|sent| sent.req == req) {
+                if let Some(sent) = client.and_then(|client| self.sent(client, req)) {
                     sent.expected = Some(version);
                 }
             }
