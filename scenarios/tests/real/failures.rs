@@ -75,9 +75,15 @@ impl<S: Subscriber> Layer<S> for Log {
     }
 }
 
-/// Events of a calm session, and what repeats the causes after a second.
-const PASSED_OVER: [&str; 5] =
-    ["session opened", "another timeout was granted", "session closed", "granted", "no server can be used"];
+/// Events of a calm session, of a busy machine, and what repeats the causes after a second.
+const PASSED_OVER: [&str; 6] = [
+    "session opened",
+    "another timeout was granted",
+    "session closed",
+    "granted",
+    "late ping",
+    "no server can be used",
+];
 
 /// A line of the table.
 struct Row {
