@@ -64,7 +64,6 @@ impl Judging {
     pub fn begin(header: Header, most_of_traffic: usize) -> Judging {
         let (orders, inbox) = mpsc::sync_channel(WAITING);
         let judge = move || {
-            give_way();
             let mut judge = Judge::new(header, most_of_traffic);
             inbox.iter().for_each(|order| judge.obey(order));
         };
@@ -83,13 +82,6 @@ impl Judging {
         let _ = self.0.send(Order::Judge(asked, answer));
         Answer(answers)
     }
-}
-
-/// The loop answers clients, and this thread may follow: on Linux it takes the processors that nobody else wants. When too many
-/// blocks wait, the loop waits for it all the same.
-fn give_way() {
-    #[cfg(target_os = "linux")]
-    let _ = rustix::process::nice(10);
 }
 
 struct Judge {
