@@ -42,15 +42,17 @@ impl<T> Future for Reply<T> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
-        let (request, ticket) = match &mut this.state {
-            Ok((request, ticket)) => (request.clone(), *ticket),
+        let ticket = match &mut this.state {
+            Ok((_, ticket)) => *ticket,
             Err(why) => return Poll::Ready(Err(why.take().expect("a future is not polled after its end"))),
         };
         let shared = &this.session.shared;
         let mut core = shared.lock();
         let result = ready!(core.slots.poll_answer(ticket, context));
         drop(core);
-        this.state = Err(None);
+        let Ok((request, _)) = std::mem::replace(&mut this.state, Err(None)) else {
+            unreachable!("it has just been waited for")
+        };
         let result = match result {
             Ok(body) => (this.convert)(&request, &shared.root, Ok(body)),
             Err(Missed::Failed(Failure::Refused(error))) => {
