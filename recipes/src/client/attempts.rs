@@ -51,7 +51,8 @@ impl Attempts {
 
     /// The round is over: what is still running has taken too long.
     pub(super) fn time_out(&mut self, limit: Duration) -> Vec<(ConnectFailure, bool)> {
-        let late: Vec<_> = self.running.drain(..).map(|running| running.late(limit)).collect();
+        let late: Vec<_> = self.late(limit).collect();
+        self.running.clear();
         late.into_iter().map(|failure| (failure.clone(), self.note(failure))).collect()
     }
 
@@ -72,9 +73,17 @@ impl Attempts {
 
     /// The causes, if the time were over now.
     pub(super) fn causes(&self, limit: Duration) -> Unreachable {
-        let late = self.running.iter().map(|running| running.late(limit));
         let is_newer = |old: &&ConnectFailure| !self.running.iter().any(|running| running.is_of(old));
-        self.failures.iter().filter(is_newer).cloned().chain(late).collect()
+        self.failures.iter().filter(is_newer).cloned().chain(self.late(limit)).collect()
+    }
+
+    /// What is said of those that are running: of several with one server, the first has waited for the longest.
+    fn late(&self, limit: Duration) -> impl Iterator<Item = ConnectFailure> {
+        let same = |one: &Running, other: &Running| one.server == other.server && one.peer == other.peer;
+        let firsts = self.running.iter().enumerate();
+        let firsts =
+            firsts.filter(move |(at, running)| !self.running[..*at].iter().any(|other| same(other, running)));
+        firsts.map(move |(_, running)| running.late(limit))
     }
 
     /// Keeps a failure as the latest one of its server. Returns whether it is another one than before.

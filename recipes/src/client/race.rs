@@ -8,6 +8,10 @@
 //!    time, and of the next one after its share of the round, since each server that hears of a session takes it over.
 //! 5. The first server that accepts it wins. The other connections are closed; a new session that was asked for there is
 //!    closed, too.
+//! 6. As long as one is silent, all begin again after a third of the round, and after two thirds, beside what goes on: a server
+//!    that refused may serve by now, and a connection that is silent may stay so for ever. A server that is connected to while
+//!    it starts may keep the connection and never answer (seen with 3.8.0: `NIOServerCnxn.close` fails, since
+//!    `ZooKeeperServer.removeCnxn` finds no database yet). Were the round to wait for that one, the session would be over.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -32,6 +36,9 @@ use crate::zk::{ConnectFailureKind, SessionId, Time};
 
 /// The longest delay between the beginnings of two attempts (RFC 8305, "Connection Attempt Delay").
 const MAX_DELAY: Duration = Duration::from_millis(250);
+
+/// How often all servers begin in a round.
+const TURNS: u32 = 3;
 
 /// An accepted connection.
 pub(super) struct Opened {
@@ -60,8 +67,6 @@ pub(super) async fn round(
     limit: Duration,
 ) -> Result<Opened, Ended> {
     let hello = shared.lock().hello.take().ok_or(Ended::Failed)?;
-    let count = handshake.servers.len();
-    let queue = (0..count).map(|at| Target { server: (first + at) % count, peer: None }).collect();
     let now = instant_in(Duration::ZERO);
     let race = Race {
         handshake,
@@ -69,12 +74,15 @@ pub(super) async fn round(
         life,
         hello,
         limit,
-        queue,
+        first,
+        turns: 0,
+        next_turn: now,
+        queue: VecDeque::new(),
         begun: 0,
         line: VecDeque::new(),
         asking: 0,
         next_begin: now,
-        next_turn: now,
+        next_ask: now,
         steps: FuturesUnordered::new(),
     };
     race.run().await
@@ -108,6 +116,10 @@ struct Race<'a> {
     life: &'a Life,
     hello: Hello,
     limit: Duration,
+    first: usize,
+    /// How often all servers have been queued.
+    turns: u32,
+    next_turn: Instant,
     /// Targets that have not begun.
     queue: VecDeque<Target>,
     begun: u32,
@@ -116,7 +128,7 @@ struct Race<'a> {
     /// How many are asking for it.
     asking: u32,
     next_begin: Instant,
-    next_turn: Instant,
+    next_ask: Instant,
     steps: FuturesUnordered<Pin<Box<dyn Future<Output = Step> + Send + 'a>>>,
 }
 
@@ -160,14 +172,30 @@ impl Race<'_> {
 
     fn begin_what_is_due(&mut self) {
         let now = instant_in(Duration::ZERO);
+        if self.turns < TURNS && now >= self.next_turn {
+            self.next_turn = now + self.limit / TURNS;
+            self.queue_all(now);
+        }
         while !self.queue.is_empty() && (now >= self.next_begin || self.is_idle()) {
             self.next_begin = now + self.delay();
             self.begin();
         }
-        while !self.line.is_empty() && (now >= self.next_turn || self.asking == 0 || self.is_new()) {
-            self.next_turn = now + self.share();
+        while !self.line.is_empty() && (now >= self.next_ask || self.asking == 0 || self.is_new()) {
+            self.next_ask = now + self.share();
             self.ask();
         }
+    }
+
+    /// Step 6. Who waits for its turn already does not wait for another one.
+    fn queue_all(&mut self, now: Instant) {
+        self.turns += 1;
+        let count = self.handshake.servers.len();
+        for server in (0..count).map(|at| (self.first + at) % count) {
+            if !self.queue.iter().any(|target| target.server == server) {
+                self.queue.push_back(Target { server, peer: None });
+            }
+        }
+        (self.next_begin, self.next_ask) = (now, now);
     }
 
     fn is_idle(&self) -> bool {
@@ -176,8 +204,9 @@ impl Race<'_> {
 
     fn next_due(&self) -> Option<Instant> {
         let begin = (!self.queue.is_empty()).then_some(self.next_begin);
-        let turn = (!self.line.is_empty()).then_some(self.next_turn);
-        begin.into_iter().chain(turn).min()
+        let ask = (!self.line.is_empty()).then_some(self.next_ask);
+        let all = (self.turns < TURNS).then_some(self.next_turn);
+        begin.into_iter().chain(ask).chain(all).min()
     }
 
     fn is_new(&self) -> bool {
@@ -261,7 +290,7 @@ impl Race<'_> {
         self.next_begin = now;
         if had_asked {
             self.asking -= 1;
-            self.next_turn = now;
+            self.next_ask = now;
         }
         let failure = self.shared.attempts().fail(attempt.id, why);
         if let Some((failure, is_news)) = failure {

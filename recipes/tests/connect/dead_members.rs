@@ -53,6 +53,38 @@ fn a_session_finds_the_server_that_lives_again() {
     });
 }
 
+/// A server that starts may keep a connection and never answer; one that has refused may serve a moment later.
+#[test]
+fn no_silent_connection_costs_a_session_its_timeout() {
+    const TIMEOUT: i32 = 3_000;
+    run(async {
+        let starts = |silent: bool| {
+            serves(move |mut peer, number| match number {
+                0 => drop(peer.welcomes(TIMEOUT)),
+                // For as long as the client likes, or not at all.
+                1 if silent => drop(thread::spawn(move || while peer.hears().is_some() {})),
+                1 => (),
+                _ => drop(thread::spawn(move || {
+                    peer.welcomes(TIMEOUT);
+                    peer.goes_on();
+                })),
+            })
+        };
+        let (_listener, mute) = mute();
+        for servers in [starts(true), format!("{},{mute}", starts(false))] {
+            let zk = open(&servers, Options::new(Duration::from_secs(3))).await;
+            // The first connection is lost at once.
+            let begun = zk.now();
+            let mut status = zk.status();
+            while status.connection < 2 {
+                status = zk.changed(status).await;
+            }
+            let away = zk.now().since(begun);
+            assert!(away < zk.timeout() * 5 / 6, "its session lives: {away:?} with {servers}");
+        }
+    });
+}
+
 /// Each server that hears of a session takes it over: the next one is asked after the one before had its time.
 #[test]
 fn a_session_that_exists_is_asked_of_one_server_at_a_time() {
