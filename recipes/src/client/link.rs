@@ -78,14 +78,20 @@ impl Driver<'_> {
         }
     }
 
-    /// Step 2. The machine has a limit for it, and so have the options.
+    /// Step 2. The machine has a limit for it, and so have the options. Who opens the session ends the last round itself, and
+    /// says why: two timers for one instant would tell of it in the one way or the other.
     async fn round(&mut self) -> Result<Opened, Ended> {
         let shared = self.shared;
         let timeout = Duration::from_micros(shared.lock().machine.timeout());
         let limit = self.limits.connect_timeout.min(timeout);
         let round = race::round(self.handshake, shared, &self.life, self.next, limit);
+        let ends_with_open = !self.life.has_connected() && self.limits.connect_timeout <= timeout;
         let late = pin!(async {
-            select(pin!(given_up(shared)), pin!(tokio::time::sleep_until(instant_in(limit)))).await;
+            let given_up = pin!(given_up(shared));
+            if ends_with_open {
+                return given_up.await;
+            }
+            select(given_up, pin!(tokio::time::sleep_until(instant_in(limit)))).await;
         });
         let ended = match select(pin!(self.life.within(round)), late).await {
             Either::Left((Ok(opened), _)) => {

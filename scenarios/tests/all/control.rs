@@ -2,6 +2,7 @@
 
 use crate::command::{refused, said, wait_until};
 use crate::served::{Served, zksim};
+use crate::waits::run;
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -15,7 +16,7 @@ fn rows(text: &str) -> Vec<Vec<&str>> {
 #[test]
 fn every_verb_works_as_it_is_typed() {
     let served = Served::start(&["--servers", "3"]);
-    tokio::runtime::Runtime::new().unwrap().block_on(async {
+    run(async {
         let zk = served.client().await;
         zk.create("/a b&c", b"", CreateMode::Ephemeral).await.unwrap();
         let (_, _watch) = zk.exists_watch("/w").await.unwrap();

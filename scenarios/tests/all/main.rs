@@ -39,3 +39,5 @@ mod shrinking;
 mod stories;
 mod strategies;
 mod sweeps;
+#[path = "../common/waits.rs"]
+mod waits;

@@ -4,6 +4,7 @@ use crate::cases::{PIPELINE, WATCH, conformance, file};
 use crate::command::{refused, said, wait_until};
 use crate::refusals;
 use crate::served::{Served, zksim};
+use crate::waits::{connected, run};
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::path::Path;
@@ -123,10 +124,6 @@ async fn hold(served: &Served, events: &[(usize, &str)]) {
         let client = format!("client={:#x}", clients[*who].session().0);
         served.told(&["report", &client, &format!("event={event}"), "kind=lock", "object=/lock"]);
     }
-}
-
-fn run(work: impl Future<Output = ()>) {
-    tokio::runtime::Runtime::new().unwrap().block_on(work);
 }
 
 const BOTH: [(usize, &str); 2] = [(0, "acquired"), (1, "acquired")];
@@ -352,10 +349,7 @@ fn rates_draw_faults_by_their_seed() {
         run(async {
             let zk = served.client().await;
             for _ in 0..30 {
-                let mut status = zk.status();
-                while !status.is_connected() {
-                    status = zk.changed(status).await;
-                }
+                connected(&zk).await;
                 lost.push(zk.exists("/").await.is_err());
             }
         });

@@ -1,12 +1,13 @@
 //! The control API of a served ensemble: what each verb does to the clients, and what the history and the verdict tell of it.
 
+use crate::waits::{connected, over, run};
 use serde_json::{Value, json};
 use std::future::Future;
 use std::time::Duration;
 use zk_checker::Verdict;
 use zk_checker::history::{FaultKind, History, Outcome, Request, What};
 use zk_recipes::client::{Client, Options};
-use zk_recipes::zk::{CreateMode, ErrorKind, Over, State, ZooKeeper};
+use zk_recipes::zk::{CreateMode, ErrorKind, Over, ZooKeeper};
 use zk_serve::{Options as Ensemble, Server};
 
 const TICK: Duration = Duration::from_millis(200);
@@ -16,8 +17,7 @@ fn ensemble(servers: u8) -> Server {
 }
 
 fn play<F: Future<Output = ()>>(servers: u8, scene: impl FnOnce(Server) -> F) {
-    let runtime = tokio::runtime::Runtime::new().unwrap();
-    runtime.block_on(scene(ensemble(servers)));
+    run(scene(ensemble(servers)));
 }
 
 async fn client(server: &Server) -> Client {
@@ -49,24 +49,6 @@ fn holds(server: &Server) {
     server.check().unwrap();
 }
 
-async fn until_connected(client: &Client) {
-    let mut status = client.status();
-    while !status.is_connected() {
-        assert_eq!(status.over(), None);
-        status = client.changed(status).await;
-    }
-}
-
-async fn until_over(client: &Client) -> Over {
-    let mut status = client.status();
-    loop {
-        if let State::Over(over) = status.state {
-            return over;
-        }
-        status = client.changed(status).await;
-    }
-}
-
 #[test]
 fn a_lost_reply_is_that_of_a_write_that_was_applied() {
     play(1, |server| async move {
@@ -76,7 +58,7 @@ fn a_lost_reply_is_that_of_a_write_that_was_applied() {
         zk.create("/other", b"", CreateMode::Persistent).await.unwrap();
         let lost = zk.create("/locks/a", b"", CreateMode::Persistent).await;
         assert_eq!(lost.map(|made| made.path), Err(ErrorKind::ConnectionLoss.into()));
-        until_connected(&zk).await;
+        connected(&zk).await;
         assert!(zk.exists("/locks/a").await.unwrap().is_some());
         assert_eq!(faults(&server.history()), [FaultKind::ReplyLost]);
         holds(&server);
@@ -91,7 +73,7 @@ fn a_lost_request_never_arrives() {
         other.create("/of-another", b"", CreateMode::Persistent).await.unwrap();
         let lost = zk.create("/a", b"", CreateMode::Persistent).await;
         assert_eq!(lost.map(|made| made.path), Err(ErrorKind::ConnectionLoss.into()));
-        until_connected(&zk).await;
+        connected(&zk).await;
         assert!(zk.exists("/a").await.unwrap().is_none());
         assert_eq!(faults(&server.history()), [FaultKind::RequestLost]);
         holds(&server);
@@ -160,7 +142,7 @@ fn an_expired_session_takes_its_ephemerals_along_before_the_answer() {
             let answer = told(&server, "expire", json!({"client": id(&zk)})).await;
             assert_eq!(answer["settled"], true);
             assert!(!server.perform("tree", json!({})).unwrap().to_string().contains("/e"));
-            assert_eq!(until_over(&zk).await, Over::Expired);
+            assert_eq!(over(&zk).await, Over::Expired);
             other.create("/e", b"", CreateMode::Ephemeral).await.unwrap();
             holds(&server);
         });
@@ -174,7 +156,7 @@ fn a_partition_ends_before_the_session_does_or_after() {
         server.perform("partition", json!({"client": id(&short), "for": "500ms"})).unwrap();
         server.perform("partition", json!({"client": id(&long), "for": "6s"})).unwrap();
         short.create("/a", b"", CreateMode::Persistent).await.unwrap();
-        assert_eq!(until_over(&long).await, Over::Expired);
+        assert_eq!(over(&long).await, Over::Expired);
         short.get("/a").await.unwrap();
         assert_eq!(faults(&server.history()), [FaultKind::ClientPartition; 2]);
         holds(&server);
@@ -200,7 +182,7 @@ fn servers_crash_and_are_elected() {
         assert_eq!(state(1), "paused");
         server.perform("cut", json!({"server": 0})).unwrap();
         assert_eq!(told(&server, "heal", json!({})).await["settled"], true);
-        until_connected(&zk).await;
+        connected(&zk).await;
         zk.create("/a", b"", CreateMode::Persistent).await.unwrap();
         for kind in [
             FaultKind::ServerCrash,
@@ -245,15 +227,14 @@ fn a_follower_whose_packets_are_lost_is_given_up_and_comes_back() {
 
 #[test]
 fn a_seed_draws_faults() {
-    let runtime = tokio::runtime::Runtime::new().unwrap();
-    runtime.block_on(async {
+    run(async {
         let rates = sim_zk::choose::Rates::NONE.with(sim_zk::fault::Fault::ReplyLost, 0.2);
         let options = Ensemble { tick: TICK, drawn: Some((7, rates)), ..Ensemble::default() };
         let server = Server::start(&options).unwrap();
         let zk = client(&server).await;
         let mut lost = 0;
         for _ in 0..40 {
-            until_connected(&zk).await;
+            connected(&zk).await;
             lost += usize::from(zk.exists("/").await == Err(ErrorKind::ConnectionLoss.into()));
         }
         assert_eq!(faults(&server.history()), vec![FaultKind::ReplyLost; lost]);

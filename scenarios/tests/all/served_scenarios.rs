@@ -4,6 +4,7 @@
 
 use crate::command::{Running, refused, said, signal};
 use crate::served::{Served as Program, zksim};
+use crate::waits::{self, connected};
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -88,7 +89,7 @@ fn lines(output: &Output) -> Vec<Value> {
 #[test]
 fn scenarios_are_played_beside_other_clients_which_live_through_the_same_faults() {
     let program = Program::start(&["--servers", "3"]);
-    tokio::runtime::Runtime::new().unwrap().block_on(async {
+    waits::run(async {
         let zk = program.client().await;
         zk.create("/mine", b"kept", CreateMode::Ephemeral).await.unwrap();
         let ids = ["own-leader-returns", "own-dead-packets", "own-epoch-count", "own-one-way-leader"];
@@ -100,11 +101,7 @@ fn scenarios_are_played_beside_other_clients_which_live_through_the_same_faults(
         }
         assert_eq!(lines.last().unwrap()["skipped"], 0);
         // The leader was killed three times meanwhile, and packets were lost; the session went on.
-        let mut status = zk.status();
-        while !status.is_connected() {
-            assert_eq!(status.over(), None);
-            status = zk.changed(status).await;
-        }
+        connected(&zk).await;
         assert_eq!(zk.get("/mine").await.unwrap().data, b"kept");
         zk.close(Duration::from_secs(10)).await.unwrap();
     });
@@ -182,7 +179,7 @@ fn an_ensemble_on_which_no_scenario_can_be_played_gets_one_sentence() {
     let member = format!("http://{}", program.addresses[0]);
     let why = format!("{member} is not a control API: its address is on the second line of `zksim serve`");
     assert_eq!(told(&["--connect", &addresses, "--control", &member]), why);
-    tokio::runtime::Runtime::new().unwrap().block_on(async {
+    waits::run(async {
         let zk = program.client().await;
         zk.create("/scenario", b"", CreateMode::Persistent).await.unwrap();
         let why =

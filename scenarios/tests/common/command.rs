@@ -3,9 +3,10 @@
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write, stderr};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Output, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Output, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -35,7 +36,7 @@ impl Sim {
     }
 
     pub fn real(&self, arguments: &[&str]) -> Output {
-        self.command(arguments).output().unwrap()
+        self.start(arguments).output()
     }
 
     /// Starts the command, and goes on beside it.
@@ -112,6 +113,26 @@ pub fn signal_twice(name: &str, process: u32) {
     signal(name, process);
 }
 
+/// Waits for the end of a run.
+pub fn ended(run: &mut Child) -> ExitStatus {
+    let _limit = limit(run.id());
+    run.wait().unwrap()
+}
+
+/// Kills a process, unless the value is dropped before: a run that hangs fails.
+fn limit(process: u32) -> Sender<()> {
+    /// Longer than any run of a test takes, also on a busy machine.
+    const PATIENCE: Duration = Duration::from_secs(300);
+    let (has_ended, told) = channel();
+    std::thread::spawn(move || {
+        if told.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+            let _ = writeln!(stderr(), "process {process} hangs: it has not ended within {PATIENCE:?}");
+            signal("KILL", process);
+        }
+    });
+    has_ended
+}
+
 /// The number of a signal that ends programs.
 pub fn number_of(name: &str) -> i32 {
     match name {
@@ -176,7 +197,9 @@ impl Running {
 
     /// Waits for its end.
     pub fn output(&mut self) -> Output {
-        self.0.take().expect("the run was not waited for").wait_with_output().unwrap()
+        let child = self.0.take().expect("the run was not waited for");
+        let _limit = limit(child.id());
+        child.wait_with_output().unwrap()
     }
 }
 

@@ -9,6 +9,9 @@ pub mod requests;
 pub mod secure;
 pub mod site;
 pub mod tap;
+pub mod waits;
+
+pub use waits::{connected, connection, over, run, run_on};
 
 use socket2::{Domain, Socket, Type};
 use std::io::Write;
@@ -16,11 +19,6 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 use zk_real::{Ensemble, EnsembleOptions, Server, ServerOptions, Settings, StartError};
 use zk_recipes::client::{Client, Options};
-
-/// On a runtime of its own.
-pub fn run<T>(work: impl Future<Output = T>) -> T {
-    tokio::runtime::Runtime::new().expect("a runtime starts").block_on(work)
-}
 
 /// A session that can be had.
 pub async fn open(address: &str, options: Options) -> Client {

@@ -2,6 +2,7 @@
 
 use super::open;
 use super::proxy::Proxy;
+use super::waits::over;
 use futures_util::{StreamExt, stream};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
@@ -138,9 +139,6 @@ impl ClientLinks {
         proxy.cut();
         gone.await.expect("the other session lives");
         proxy.refuse(false);
-        let mut status = zk.status();
-        while status.over().is_none() {
-            status = zk.changed(status).await;
-        }
+        over(zk).await;
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::common::requests::Requests;
 use crate::common::site::Real;
-use crate::common::{open, refusing, run};
+use crate::common::{connection, open, over, refusing, run, run_on};
 use futures_util::future::join_all;
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
@@ -13,7 +13,7 @@ use std::thread;
 use std::time::Duration;
 use zk_recipes::client::{Client, Options};
 use zk_recipes::zk::suite::Site;
-use zk_recipes::zk::{CreateMode, Error, ErrorKind, Over, State, ZooKeeper};
+use zk_recipes::zk::{CreateMode, Error, ErrorKind, Over, ZooKeeper};
 
 const TICK: Duration = Duration::from_millis(200);
 const SESSION: Options = Options::new(Duration::from_secs(2));
@@ -51,10 +51,7 @@ fn watches_dropped_while_away_are_not_registered_again() {
         site.cut(&zk).await;
         drop((data, children, tree));
         site.with_way(&zk, |way| way.refuse(false));
-        let mut status = zk.status();
-        while !status.is_connected() || status.connection == before.connection {
-            status = zk.changed(status).await;
-        }
+        connection(&zk, before.connection + 1).await;
         zk.sync("/").await.unwrap();
         let told = server.ask("mntr").unwrap();
         assert!(told.contains("zk_watch_count\t1\n"), "one is left: {told}");
@@ -70,7 +67,7 @@ fn watches_that_several_threads_drop_and_arm_do_not_meet() {
     const ROUNDS: usize = 1500;
     let Some(server) = crate::common::server(TICK) else { return };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_all().build().unwrap();
-    runtime.block_on(async {
+    run_on(&runtime, async {
         let zk = open(&server.address(), Options::new(Duration::from_secs(10))).await;
         zk.create("/a", b"", CreateMode::Persistent).await.unwrap();
         let tasks: Vec<_> = (0..TASKS)
@@ -100,8 +97,8 @@ fn watches_that_several_threads_drop_and_arm_do_not_meet() {
 fn a_session_is_over_when_its_runtime_ends() {
     let Some(server) = crate::common::server(TICK) else { return };
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let zk = runtime.block_on(open(&server.address(), SESSION));
-    let (_, watch) = runtime.block_on(zk.get_watch("/")).unwrap();
+    let zk = run_on(&runtime, open(&server.address(), SESSION));
+    let (_, watch) = run_on(&runtime, zk.get_watch("/")).unwrap();
     drop(runtime);
     let over = Error::from(ErrorKind::SessionOver(Over::Closed));
     assert_eq!(zk.status().over(), Some(over.clone()));
@@ -123,12 +120,8 @@ fn credentials_refused_at_a_reconnect_end_the_session() {
     });
     run(async {
         let zk = open(&address, SESSION.with_auth("digest", "ann:pw")).await;
-        let mut status = zk.status();
-        while status.over().is_none() {
-            status = zk.changed(status).await;
-        }
+        assert_eq!((over(&zk).await, zk.status().connection), (Over::AuthFailed, 1));
         let over = Error::from(ErrorKind::SessionOver(Over::AuthFailed));
-        assert_eq!((status.state, status.connection), (State::Over(Over::AuthFailed), 1));
         assert_eq!(zk.get("/").await, Err(over.clone()));
         assert!(over.is_auth_failed() && over.is_session_over());
         assert_eq!(zk.close(Duration::from_secs(5)).await, Ok(()));

@@ -2,8 +2,8 @@
 //!
 //! Where none is installed the tests say so and pass, unless `ZK_REQUIRE_REAL=1` asks for them.
 
-use crate::common::command::{Sim, processes_with, refused, signal, stdout, wait_until};
-use crate::common::run;
+use crate::common::command::{Sim, ended, processes_with, refused, signal, stdout, wait_until};
+use crate::common::{run, run_on};
 use serde_json::Value;
 use std::net::TcpListener;
 use std::os::unix::process::ExitStatusExt;
@@ -48,9 +48,9 @@ fn a_session_outlives_the_leader_and_the_leader_comes_back() {
     let Some(mut ensemble) = three_servers() else { return };
     let leader = ensemble.leader().expect("one of them leads");
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let zk = runtime.block_on(open(&ensemble.address()));
+    let zk = run_on(&runtime, open(&ensemble.address()));
     ensemble.servers_mut()[leader].kill().unwrap();
-    runtime.block_on(async {
+    run_on(&runtime, async {
         loop {
             let seen = zk.status();
             match zk.create("/b", b"", CreateMode::Ephemeral).await {
@@ -129,8 +129,8 @@ fn an_ensemble_that_is_ended_by_a_signal_leaves_nothing() {
         if name != "KILL" {
             signal(name, run.id());
         }
-        let ended = run.wait().unwrap();
-        assert!(ended.signal() == Some(number) || ended.code() == Some(128 + number), "{ended:?}");
+        let status = ended(&mut run);
+        assert!(status.signal() == Some(number) || status.code() == Some(128 + number), "{status:?}");
         wait_until(|| sim.is_empty() && processes_with(sim.temporary.path()).is_empty());
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::common::calls::Objects;
 use crate::common::site::Real;
-use crate::common::{open, run};
+use crate::common::{connected, open, run};
 use std::time::Duration;
 use zk_recipes::ZooKeeper;
 use zk_recipes::client::{Client, Options};
@@ -143,10 +143,7 @@ fn creates_whose_answers_are_lost_take_no_room_for_ever() {
             let made = me.create(&path, b"", CreateMode::Ephemeral);
             site.cut(&me).await;
             assert!(!made.await.is_err_and(|e| e.is_session_full()), "round {round}");
-            let mut status = me.status();
-            while !status.is_connected() {
-                status = me.changed(status).await;
-            }
+            connected(&me).await;
             let _ = me.delete(&path, None).await;
         }
     });

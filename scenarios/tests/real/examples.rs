@@ -109,7 +109,7 @@ fn missing<'a>(printed: &str, shown: &[&'a str]) -> Vec<&'a str> {
 }
 
 fn at_the_root(server: &Server) -> Vec<String> {
-    tokio::runtime::Runtime::new().unwrap().block_on(async {
+    crate::common::run(async {
         let options = Options::new(Duration::from_secs(5));
         let zk = Client::open(&server.address(), options).await.unwrap();
         zk.children("/").await.unwrap().names

@@ -2,7 +2,7 @@
 //!
 //! Where none is installed the tests say so and pass, unless `ZK_REQUIRE_REAL=1` asks for them.
 
-use crate::common::command::{Sim, processes_with, refused, signal, stdout, wait_until};
+use crate::common::command::{Sim, ended, processes_with, refused, signal, stdout, wait_until};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Output;
@@ -83,7 +83,7 @@ fn a_stopped_server_does_not_outlive_a_run_that_is_ended_by_a_signal() {
         if name != "KILL" {
             signal(name, run.id());
         }
-        run.wait().unwrap();
+        ended(&mut run);
         wait_until(|| sim.is_empty() && processes_with(sim.temporary.path()).is_empty());
     }
 }

@@ -4,6 +4,7 @@
 
 use crate::common::calls::Objects;
 use crate::common::proxy::Proxy;
+use crate::common::run;
 use crate::common::tap::{PING, Tap};
 use futures_util::FutureExt;
 use std::time::Duration;
@@ -38,7 +39,7 @@ fn who_is_idle_or_waits_or_looks_at_the_time_sends_nothing_but_pings() {
     let Some(server) = crate::common::server(TICK) else { return };
     let address = server.address();
     let taps = [Tap::to(&address), Tap::to(&address), Tap::to(&address)];
-    tokio::runtime::Runtime::new().unwrap().block_on(async {
+    run(async {
         let observer = open(&address, CLOCK).await;
         let [idle, waiting, asked] = &taps;
         let handles = [
@@ -76,7 +77,7 @@ fn who_is_idle_or_waits_or_looks_at_the_time_sends_nothing_but_pings() {
 fn what_is_held_for_ten_idle_timeouts_is_held_still_and_costs_pings_only() {
     let Some(server) = crate::common::server(TICK) else { return };
     let (address, tap) = (server.address(), Tap::to(&server.address()));
-    tokio::runtime::Runtime::new().unwrap().block_on(async {
+    run(async {
         let observer = open(&address, CLOCK).await;
         let zk = open(&tap.address(), SESSION).await;
         let group = Group::new(&zk, "/group", GroupOptions::default()).unwrap();

@@ -3,8 +3,9 @@
 //! Where none is installed the tests say so and pass, unless `ZK_REQUIRE_REAL=1` asks for them.
 
 use crate::common::command::{
-    Running, Sim, number_of, processes_with, refused, signal, signal_twice, stdout, wait_until,
+    Running, Sim, ended, number_of, processes_with, refused, signal, signal_twice, stdout, wait_until,
 };
+use crate::common::run;
 use serde_json::Value;
 use std::net::TcpListener;
 use std::os::unix::process::ExitStatusExt;
@@ -85,7 +86,7 @@ fn a_server_that_runs_is_used_and_left_as_it_was() {
 
 /// The names of all top-level znodes.
 fn at_the_root(server: &Server) -> Vec<String> {
-    tokio::runtime::Runtime::new().unwrap().block_on(async {
+    run(async {
         let second = Options::new(Duration::from_secs(1));
         let zk = Client::open(&server.address(), second).await.unwrap();
         zk.children("/").await.unwrap().names
@@ -158,17 +159,17 @@ fn a_run_that_is_ended_by_a_signal_leaves_nothing() {
         let mut run = sim.command(&["lock", "--for", "60s"]).spawn().unwrap();
         wait_until(stage);
         signal("KILL", run.id());
-        assert_eq!(run.wait().unwrap().signal(), Some(9));
+        assert_eq!(ended(&mut run).signal(), Some(9));
         wait_until(|| sim.is_empty() && processes_with(sim.temporary.path()).is_empty());
     }
     for name in ["INT", "TERM"] {
         let mut run = sim.command(&["lock", "--for", "60s"]).spawn().unwrap();
         wait_until(java);
         signal_twice(name, run.id());
-        let ended = run.wait().unwrap();
+        let status = ended(&mut run);
         // The first one may have done by then what it asks for.
         let number = number_of(name);
-        assert!(ended.signal() == Some(number) || ended.code() == Some(128 + number), "{ended:?}");
+        assert!(status.signal() == Some(number) || status.code() == Some(128 + number), "{status:?}");
         wait_until(|| sim.is_empty() && processes_with(sim.temporary.path()).is_empty());
     }
 }

@@ -6,7 +6,7 @@
 use crate::common::proxy::Proxy;
 use crate::common::secure::{Authority, KnowsUser, Secure, USER};
 use crate::common::site::Real;
-use crate::common::{open, run, server_with};
+use crate::common::{connected, open, run, run_on, server_with};
 use futures_util::FutureExt;
 use std::time::Duration;
 use zk_real::{Server, Settings};
@@ -127,10 +127,7 @@ fn certificates_are_replaced_while_a_session_goes_on() {
             "a stranger is not spoken with"
         );
         tls.replace(&secure.tls()).unwrap();
-        let mut status = zk.status();
-        while !status.is_connected() {
-            status = zk.changed(status).await;
-        }
+        let status = connected(&zk).await;
         assert_eq!(status.connection, 2, "the session goes on with the certificates of now");
     });
 }
@@ -396,13 +393,13 @@ fn a_server_that_only_reads_is_never_used() {
     let options = Options::new(Duration::from_secs(4));
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let survivor = servers.servers()[0].address();
-    let zk = runtime.block_on(open(&survivor, options));
+    let zk = run_on(&runtime, open(&survivor, options));
     let connected = zk.status();
     for server in &mut servers.servers_mut()[1..] {
         server.kill().unwrap();
     }
     wait_until_it_only_reads(&servers.servers()[0]);
-    runtime.block_on(async {
+    run_on(&runtime, async {
         let refused = Client::open(&survivor, Options::new(SESSION)).await;
         assert_eq!(refused.err(), Some(ErrorKind::Unreachable.into()), "no session is opened");
         assert!(zk.get("/").await.is_err(), "it is not read from");

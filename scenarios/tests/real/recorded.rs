@@ -73,8 +73,7 @@ fn a_recorded_session_keeps_every_rule_of_the_suite() {
         number: AtomicU64::new(0),
     };
     let site = &*Box::leak(Box::new(real));
-    let runtime = tokio::runtime::Runtime::new().unwrap();
-    let broken: Vec<&str> = runtime.block_on(async {
+    let broken: Vec<&str> = crate::common::run(async {
         let mut broken = Vec::new();
         for (name, rule) in suite::CASES {
             eprintln!("{name}: {rule}");

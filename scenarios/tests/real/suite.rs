@@ -3,7 +3,7 @@
 //! Where none is installed the tests say so and pass, unless `ZK_REQUIRE_REAL=1` asks for them.
 
 use crate::common::site::Real;
-use crate::common::{refusing, run};
+use crate::common::{connected, refusing, run};
 use std::io::{BufRead, BufReader, Read};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Stdio};
@@ -235,10 +235,7 @@ fn twenty_thousand_watches_outlive_a_reconnect() {
         }
         let (id, before) = (zk.session(), zk.now());
         site.cut(&zk).await;
-        let mut status = zk.status();
-        while status.state != State::Connected {
-            status = zk.changed(status).await;
-        }
+        let status = connected(&zk).await;
         zk.sync("/").await.unwrap();
         eprintln!("{watches} watches: registered again after {:?}", zk.now().since(before));
         assert_eq!((status.connection, zk.session()), (2, id), "with the first attempt");
@@ -277,10 +274,7 @@ fn keeps_watches_below(chroot: &str, address: String) {
             armed.push(each.await.unwrap().1);
         }
         site.cut(&zk).await;
-        let mut status = zk.status();
-        while status.state != State::Connected {
-            status = zk.changed(status).await;
-        }
+        connected(&zk).await;
         zk.sync("/").await.unwrap();
         assert_eq!(zk.status().connection, 2, "with the first attempt, and for good");
         for (number, watch) in armed.into_iter().enumerate().step_by(WATCHES / 7) {

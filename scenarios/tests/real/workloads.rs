@@ -68,7 +68,7 @@ fn kept(history: &Path, name: &str) -> String {
 }
 
 fn at_the_root(ensemble: &Ensemble) -> Vec<String> {
-    tokio::runtime::Runtime::new().unwrap().block_on(async {
+    crate::common::run(async {
         let options = Options::new(Duration::from_secs(5));
         let zk = Session::open(&ensemble.address(), options).await.unwrap();
         zk.sync("/").await.unwrap();

@@ -36,8 +36,7 @@ fn theirs(library: Library) -> Option<(Server, impl Fn(&Server) -> Peer)> {
 /// Plays on a stage of its own, before a fresh directory.
 fn play<F: Future<Output = ()>>(library: Library, naming: Naming, scene: impl FnOnce(Stage) -> F) {
     let Some((server, start)) = theirs(library) else { return };
-    let runtime = tokio::runtime::Runtime::new().expect("a runtime starts");
-    runtime.block_on(async {
+    crate::common::run(async {
         let stage = Stage::new(start(&server), &server.address(), "/shared", naming).await;
         scene(stage).await;
     });
