@@ -71,10 +71,12 @@ impl Attempts {
         self.failures.clear();
     }
 
-    /// The causes, if the time were over now.
+    /// The causes, if the time is over now. Where an attempt has failed before, nothing is said of the one that goes on: it
+    /// may have begun a moment ago.
     pub(super) fn causes(&self, limit: Duration) -> Unreachable {
-        let is_newer = |old: &&ConnectFailure| !self.running.iter().any(|running| running.is_of(old));
-        self.failures.iter().filter(is_newer).cloned().chain(self.late(limit)).collect()
+        let is_first =
+            |late: &ConnectFailure| !self.failures.iter().any(|failure| has_same_target(failure, late));
+        self.failures.iter().cloned().chain(self.late(limit).filter(is_first)).collect()
     }
 
     /// What is said of those that are running: of several with one server, the first has waited for the longest.
@@ -89,12 +91,7 @@ impl Attempts {
     /// Keeps a failure as the latest one of its server. Returns whether it is another one than before.
     fn note(&mut self, failure: ConnectFailure) -> bool {
         let is_news = !self.failures.contains(&failure);
-        // A name that could not be resolved may have addresses by now, and the other way round.
-        let is_other = |old: &ConnectFailure| {
-            old.server != failure.server
-                || (old.peer != failure.peer && old.peer.is_some() && failure.peer.is_some())
-        };
-        self.failures.retain(is_other);
+        self.failures.retain(|old| !has_same_target(old, &failure));
         self.failures.push(failure);
         is_news
     }
@@ -110,8 +107,10 @@ impl Running {
         let message = format!("{} within {limit:?}", self.stage.awaits());
         ConnectFailure::new(self.server.clone(), self.peer, ConnectFailureKind::TimedOut, message)
     }
+}
 
-    fn is_of(&self, failure: &ConnectFailure) -> bool {
-        self.server == failure.server && self.peer == failure.peer
-    }
+/// Whether two failures are of one server and address. A name that could not be resolved may have addresses by now, and the
+/// other way round.
+fn has_same_target(one: &ConnectFailure, other: &ConnectFailure) -> bool {
+    one.server == other.server && (one.peer == other.peer || one.peer.is_none() || other.peer.is_none())
 }

@@ -87,6 +87,23 @@ fn causes_are_told_by_server() {
     });
 }
 
+/// The one that goes on when the time is over may have begun a moment ago.
+#[test]
+fn an_attempt_that_goes_on_does_not_hide_why_the_one_before_failed() {
+    run(async {
+        let address = serves(|mut peer, number| {
+            peer.hears();
+            match number {
+                0 => drop(peer.stream.write_all(b"HTTP/1.1 400")),
+                _ => drop(std::thread::spawn(move || while peer.hears().is_some() {})),
+            }
+        });
+        let failures = failures(&address, Options::new(Duration::from_secs(3))).await;
+        let kinds: Vec<_> = failures.iter().map(|failure| failure.kind).collect();
+        assert_eq!(kinds, [Kind::NotZooKeeper], "{failures:?}");
+    });
+}
+
 #[test]
 fn what_no_waiting_mends_ends_a_first_connect_if_that_is_asked_for() {
     run(async {
