@@ -183,9 +183,9 @@ impl Acknowledged {
             return;
         };
         // No transaction checks which incarnation it deletes, so a record that a foreign client deleted unseen may be taken for
-        // the next one.
-        let before = self.records[..at].iter().rfind(|before| before.path == path);
-        let is_taken_for_own = before.is_some_and(|before| before.owner == by && before.by_foreign);
+        // a later one: for whichever stands when the transaction arrives.
+        let mut before = self.records[..at].iter().filter(|before| before.path == path);
+        let is_taken_for_own = before.any(|before| before.owner == by && before.by_foreign);
         let record = &mut self.records[at];
         let nobody = scene.view.session(by).client.is_none();
         let is_foreign = by != record.owner && (nobody || scene.view.is_foreign(by));

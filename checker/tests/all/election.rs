@@ -223,6 +223,25 @@ fn le_4_whose_record_a_foreign_client_has_deleted_may_take_the_next_one_for_it()
         "0.027 server:0 #8 deleted 0x9 /e/leader by s2\n0.027 server:0 #8 created",
     );
     says(&[&run, &replaces, cleans_up].concat(), "LE-4 fail");
+    // However late it comes, and whoever has led meanwhile.
+    let others = "
+0.028 server:0 txn 0xa s2 multi ok
+0.028 server:0 deleted 0xa /e/b-1 by s2
+0.028 server:0 deleted 0xa /e/leader by s2
+0.029 c stand#9 call /e
+0.029 c #9 send r22 create /e/c-
+0.029 server:0 #9 txn 0xb s3 create ok
+0.029 server:0 #9 created 0xb /e/c-2 s3
+0.030 c acknowledge#10 call /e
+0.030 c #10 given \"c:80\" 0xb
+0.030 c #10 send r23 multi /e
+0.031 server:0 #10 txn 0xc s3 multi ok
+0.031 server:0 #10 created 0xc /e/leader s3
+";
+    let late = cleans_up.replace("0xa", "0xd").replace("0xb", "0xe").replace("0.02", "0.03");
+    says(&[&run, erases, next, others, &late].concat(), "LE-4 pass");
+    let by_b = late.replace("s1", "s2");
+    says(&[&run, erases, next, others, &by_b].concat(), "LE-4 fail");
 }
 
 #[test]

@@ -232,10 +232,11 @@ async fn depose<C: Client>(client: &C, zk: &C::Zk) -> Round {
     let Some(first) = candidates.min_by_key(number) else { return Round::Over };
     let victim = Victim::Process { client: client.number() };
     let what = What::Fault { kind: FaultKind::ForeignDelete, victim, lasts: 0 };
-    client.journal(|journal, at| journal.note(at, Who::World, OpId(0), what));
     // Until it is certain: one that is under way must not come when this client takes part again.
     let candidate = path::join(DIRECTORY, first);
     loop {
+        // Each of them may meet another candidate: numbers begin anew in a directory that was deleted and made again.
+        client.journal(|journal, at| journal.note(at, Who::World, OpId(0), what));
         let before = zk.status();
         match zk.delete(&candidate, None).await {
             Err(e) if e.is_connection_loss() && zk.status() == before => drop(zk.changed(before).await),
