@@ -392,6 +392,11 @@ fn tc_12_a_site_that_was_not_answered_may_arm_again_and_be_told_again() {
     // It knows.
     let answer = "0.025 a #4 send r1 children /tx watch\n0.025 a #4 reply r1 ok 0x13\n";
     says(&[&asks, decided, &first, answer, &again].concat(), "TC-12 fail, first TC-12");
+    // Each request that was refused is asked again, and its watch with it.
+    let refused = "0.022 a #4 send r2 get /tx\n0.022 a #4 reply r2 throttled 0x13\n";
+    says(&[&asks, decided, refused, &first, answer, &again].concat(), "TC-12 pass");
+    let thrice = [arms(29), fires(30, 0x16)].concat();
+    says(&[&asks, decided, refused, &first, answer, &again, &thrice].concat(), "TC-12 fail");
 }
 
 #[test]

@@ -5,7 +5,8 @@
 //! of each vote, and of the sites' ephemerals if there are any. No session needs a notification of the end of the
 //! record. Not counted are watches that the client has asked to remove, notifications for a session that is over or
 //! whose process is dead, and watches that were armed after the decision by an operation that could not know it yet:
-//! it knows once it has a reply, and may lose its connection and arm again before that.
+//! it knows once it has a reply, and may lose its connection and arm again before that. For each request that a server
+//! refused it begins anew.
 
 use super::{COORDINATOR, SiteOp, size};
 use crate::rules::prelude::*;
@@ -23,6 +24,8 @@ pub(super) struct Cost {
     lives: u32,
     /// Operations that were notified of a finish, and the next reply to each.
     late: BTreeMap<OpId, Option<u32>>,
+    /// How many requests of an operation the servers refused, each of which lets it arm again.
+    refused: BTreeMap<OpId, u32>,
 }
 
 /// Whether a znode is the ephemeral of a site: below the site's own, or beside it as in the textbook's third form.
@@ -40,8 +43,10 @@ impl Cost {
     }
 
     /// Notes the reply to an operation.
-    pub(super) fn answered(&mut self, scene: &Scene<'_>, op: OpId) {
-        if let Some(answered) = self.late.get_mut(&op) {
+    pub(super) fn answered(&mut self, scene: &Scene<'_>, op: OpId, code: Code) {
+        if code.tells_nothing() {
+            *self.refused.entry(op).or_default() += 1;
+        } else if let Some(answered) = self.late.get_mut(&op) {
             answered.get_or_insert(scene.index);
         }
     }
@@ -52,7 +57,11 @@ impl Cost {
             return false;
         }
         let answered = self.late.entry(watch.op).or_default();
-        answered.is_none_or(|answered| answered > watch.armed_index)
+        if answered.is_none_or(|answered| answered > watch.armed_index) {
+            return true;
+        }
+        let refused = self.refused.get_mut(&watch.op).filter(|refused| **refused > 0);
+        refused.map(|refused| *refused -= 1).is_some()
     }
 
     /// Notes a znode that is created or deleted.

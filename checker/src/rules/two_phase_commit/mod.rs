@@ -288,7 +288,7 @@ impl Rule for TwoPhaseCommit {
             What::Reply { code, .. } => {
                 let object = scene.view.op(event.op).object;
                 let Some(transaction) = self.of(object) else { return };
-                transaction.woken.answered(scene, event.op);
+                transaction.woken.answered(scene, event.op, code);
                 if code == Code::NodeExists
                     && let Some(part) = transaction.parts.get_mut(&event.op)
                 {
