@@ -71,8 +71,9 @@ impl Ongoing {
         Ongoing { all: Fed::new(tables, rules), reported }
     }
 
-    /// The same, but of what clients saw of all objects at most so many operations are kept: the order of a queue's items is not judged
-    /// any more from there on, and its verdict is Unknown. Everything else is judged as before.
+    /// The same, but of what clients saw of all objects at most so many calls and answers are kept: the order of a queue's items is not
+    /// judged any more from there on, and its verdict is Unknown. Everything else is judged as before. Of locks only holds are kept
+    /// that are not over, and what is wrong.
     #[must_use]
     pub fn with_most_seen(mut self, most: usize) -> Ongoing {
         self.all.seen.most = most;

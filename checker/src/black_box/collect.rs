@@ -5,11 +5,15 @@ use crate::history::{Event, Kind, ObjectId, OpId, Outcome, Share, Tables, Verb, 
 use crate::monitor::{Locking, Operations, Queue, Urgent};
 use crate::rule_id::RuleId;
 use crate::rule_set::RuleSet;
+use crate::verdict::Verdict;
 use crate::view::{Hold, View};
 use std::collections::BTreeMap;
 
 /// Operations: the process, the action, the events of call and return.
 type Entries<A> = Vec<(u32, A, u32, Option<u32>)>;
+
+/// Of so many begins and ends of an object's holds those are forgotten that are over and right.
+const HOLDS: usize = 1 << 12;
 
 /// The operations that were collected so far.
 #[derive(Clone)]
@@ -20,7 +24,7 @@ pub(crate) struct Collect {
     /// Acquires that have just returned: a belief may follow.
     returned: Option<(OpId, u32)>,
     requests: bool,
-    /// How many operations are kept.
+    /// How many operations are kept at the most.
     pub(crate) most: usize,
     kept: usize,
 }
@@ -33,6 +37,8 @@ struct Gathered {
     /// Current holds.
     held: Vec<Held>,
     holds: Entries<Locking>,
+    /// The number of holds at which it is looked which of them were right.
+    look_at: usize,
     puts: Vec<Put>,
     gets: Vec<Got>,
     /// By client.
@@ -115,21 +121,12 @@ impl Collect {
         }
         match event.what {
             What::Believe { .. } => {
-                if let Some(gathered) = self.gathered(view.op(event.op).object) {
-                    gathered.end(index, |held| held.op == event.op);
-                }
+                self.end(view.op(event.op).object, index, |held| held.op == event.op);
                 self.begin(view, event.op, index, true);
             }
-            What::Unbelieve { .. } => {
-                if let Some(gathered) = self.gathered(view.op(event.op).object) {
-                    gathered.end_holds(view, index, None);
-                }
-            }
+            What::Unbelieve { .. } => self.end_holds(view, view.op(event.op).object, index, None),
             What::Call { object, verb, .. } => {
-                if let Some(gathered) = self.gathered(object) {
-                    gathered.end_holds(view, index, (verb == Verb::Release).then_some(event.who));
-                    self.kept += 1;
-                }
+                self.end_holds(view, object, index, (verb == Verb::Release).then_some(event.who));
                 if gets(verb) {
                     self.asked(view.op(event.op).client, object, index);
                 }
@@ -145,6 +142,7 @@ impl Collect {
                     let urgency = u32::try_from(number).unwrap_or(u32::MAX);
                     let (returned, refused) = (None, false);
                     gathered.puts.push(Put { op: event.op, item, urgency, called, returned, refused });
+                    self.kept += 1;
                 }
             }
             What::Send { cleanup: false, .. } => {
@@ -153,10 +151,12 @@ impl Collect {
             }
             What::Observed { object, text, .. } => self.observed(view, index, event.op, object, text.0),
             What::Crash { client } => {
-                for gathered in self.objects.iter_mut().flatten() {
-                    gathered.end_holds(view, index, None);
+                for object in (0..self.objects.len()).map(|at| ObjectId(at as u16)) {
+                    self.end_holds(view, object, index, None);
                     // The next process of that client has nothing in hand.
-                    gathered.hands.remove(&client);
+                    if let Some(gathered) = self.gathered(object) {
+                        gathered.hands.remove(&client);
+                    }
                 }
             }
             _ => {}
@@ -182,6 +182,7 @@ impl Collect {
             is_fifo: declared.kind == Kind::Queue,
             held: Vec::new(),
             holds: Vec::new(),
+            look_at: HOLDS,
             puts: Vec::new(),
             gets: Vec::new(),
             hands: BTreeMap::new(),
@@ -212,6 +213,30 @@ impl Collect {
         let process = gathered.holds.len() as u32;
         gathered.holds.push((process, Locking::Acquire { share, token: 0 }, at, Some(at)));
         gathered.held.push(Held { op, share, process, believed });
+        self.kept += 1;
+    }
+
+    /// Ends holds of an object. When nobody holds it any more, what was right is over: no later operation can prove it wrong.
+    fn end(&mut self, object: ObjectId, at: u32, ends: impl Fn(&Held) -> bool) {
+        let Some(gathered) = self.gathered(object) else { return };
+        let before = gathered.holds.len();
+        gathered.end(at, ends);
+        let ended = gathered.holds.len() - before;
+        let forgotten = gathered.forget_what_was_right();
+        self.kept = self.kept + ended - forgotten;
+    }
+
+    /// Ends the holds that are not believed any more: beliefs end when that is recorded, with a call on the same
+    /// object, or with the client. Where no belief was recorded, the call of a release and the death of the client
+    /// end a hold.
+    fn end_holds(&mut self, view: &View, object: ObjectId, at: u32, releases: Option<Who>) {
+        self.end(object, at, |held| {
+            let op = view.op(held.op);
+            if held.believed {
+                return op.hold != Hold::Believed || op.share != held.share;
+            }
+            releases == Some(Who::Client(op.client)) || view.client(op.client).is_dead()
+        });
     }
 
     fn over(&mut self, view: &View, index: u32, id: OpId, outcome: Outcome) {
@@ -267,6 +292,7 @@ impl Collect {
         let Some(hand) = gathered.hands.get(&client) else { return };
         let since = if hand.is_two { hand.first } else { hand.since.min(called) };
         gathered.gets.push(Got { client, item, called, since, seen: index });
+        self.kept += 1;
     }
 
     /// The objects of which clients saw something.
@@ -293,17 +319,17 @@ impl Gathered {
         });
     }
 
-    /// Ends the holds that are not believed any more: beliefs end when that is recorded, with a call on the same
-    /// object, or with the client. Where no belief was recorded, the call of a release and the death of the client
-    /// end a hold.
-    fn end_holds(&mut self, view: &View, at: u32, releases: Option<Who>) {
-        self.end(at, |held| {
-            let op = view.op(held.op);
-            if held.believed {
-                return op.hold != Hold::Believed || op.share != held.share;
-            }
-            releases == Some(Who::Client(op.client)) || view.client(op.client).is_dead()
-        });
+    /// Forgets holds that are over and right, if there are many. Returns how many entries these were.
+    fn forget_what_was_right(&mut self) -> usize {
+        if !self.held.is_empty() || self.holds.len() < self.look_at {
+            return 0;
+        }
+        if ClientView::Holds(operations(&self.holds).0).judge().verdict != Verdict::Pass {
+            self.look_at = 2 * self.holds.len();
+            return 0;
+        }
+        self.look_at = HOLDS;
+        std::mem::take(&mut self.holds).len()
     }
 
     fn finish(mut self, requests: bool) -> BlackBox {

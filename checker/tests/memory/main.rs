@@ -7,7 +7,7 @@ mod common;
 use common::{Crowd, lock_trace};
 use peak_alloc::PeakAlloc;
 use zk_checker::history::History;
-use zk_checker::{Judge, Report, RuleId, RuleSet, Verdict, judge};
+use zk_checker::{Ongoing, Report, RuleId, RuleSet, Verdict, judge};
 
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
@@ -16,7 +16,7 @@ static ALLOCATOR: PeakAlloc = PeakAlloc;
 fn kept<const PARTS: usize>(history: &History) -> [usize; PARTS] {
     let tables = history.tables();
     let before = ALLOCATOR.current_usage();
-    let mut judge = Judge::new(tables, &RuleSet::all());
+    let mut judge = Ongoing::new(tables, &RuleSet::all());
     let mut kept = [0; PARTS];
     let part = history.events.len() / PARTS;
     for (number, event) in history.events.iter().enumerate() {

@@ -4,6 +4,7 @@ use super::{client_of, server, zxid_of};
 use crate::digest::Digest;
 use crate::rules::prelude::*;
 use crate::view::{NEVER, is_unjudged};
+use std::collections::BTreeSet;
 
 /// ZK-5 and ZK-9: a read shows the tree in the state of its zxid, and the stat that the writes made.
 #[derive(Clone, Default)]
@@ -101,8 +102,8 @@ impl Rule for Shown {
 pub(crate) struct Sync {
     /// By session: the last barrier.
     barriers: Vec<Barrier>,
-    /// By request: whether a leader has taken that sync in.
-    taken: Vec<bool>,
+    /// The syncs that a leader has taken in, and that are not answered.
+    taken: BTreeSet<ReqId>,
     /// The current leader: the last one elected, and until when it serves.
     leader: Option<u8>,
 }
@@ -123,12 +124,18 @@ impl Rule for Sync {
     fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         match event.what {
             What::Barrier { session, req, zxid } => {
-                *slot(&mut self.taken, req.0 as usize) = true;
+                self.taken.insert(req);
                 let (id, Some(req)) = (req, scene.view.request(req)) else { return };
                 *slot(&mut self.barriers, usize::from(session.0)) =
                     Barrier { req: id, conn: req.conn.0, sent: req.sent.index, zxid, event: scene.index };
             }
-            What::Reply { req, code: Code::Ok, zxid, conn } => self.synced(scene, req, zxid, conn, out),
+            What::Reply { req, code, zxid, conn } => {
+                let taken = self.taken.remove(&req);
+                if code == Code::Ok {
+                    self.synced(scene, (req, taken), zxid, conn, out);
+                }
+            }
+            What::Lost { req } => _ = self.taken.remove(&req),
             What::Elected { .. } => self.leader = Some(server(event.who)),
             What::Ceased if self.leader == Some(server(event.who)) => self.leader = None,
             What::Served { req, conn, zxid } => {
@@ -154,12 +161,18 @@ impl Rule for Sync {
 
 impl Sync {
     /// Judges the reply to a sync. The leader answers its own clients by itself; a follower has asked the leader.
-    fn synced(&self, scene: &Scene<'_>, id: ReqId, zxid: u64, conn: Conn, out: &mut Findings) {
+    fn synced(
+        &self,
+        scene: &Scene<'_>,
+        (id, taken): (ReqId, bool),
+        zxid: u64,
+        conn: Conn,
+        out: &mut Findings,
+    ) {
         let Some(req) = scene.view.request(id).filter(|req| req.kind == Request::Sync) else { return };
         let of = scene.view.session(req.session);
         let Some(zxid) = zxid_of(zxid).filter(|_| !conn.is_none() && of.conn == conn) else { return };
         let text = || explain(format!("the sync r{} of {} is answered", id.0, client_of(scene, req.session)));
-        let taken = self.taken.get(id.0 as usize).is_some_and(|taken| *taken);
         // A server that has joined the leader since its election follows it. A reply to an earlier sync may come from
         // a server that served, or led, in another epoch: replies may be in flight for long.
         let serving_since = scene.view.server(of.server).serving_since;
