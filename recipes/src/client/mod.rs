@@ -32,7 +32,8 @@
 //!   addresses of their names, and the attempts overlap (after RFC 8305): the next one begins when one has failed, and after
 //!   250 ms at the latest, or sooner, so that all n have begun after half of the round. A new session is asked of all of
 //!   them, and closed where it was not needed. One that exists is asked of one server at a time, each of which has its n-th
-//!   part of the round before the next one is asked.
+//!   part of the round before the next one is asked. As long as one of them is silent, all begin again after a third of the
+//!   round, and after two thirds: a silent connection may stay so.
 //! * The next round follows after a random pause: up to T/20, and up to T/10 after a round without a connection, which is
 //!   followed by a rest of up to a second besides.
 //! * A request without a connection waits for the next round, and fails with it.
