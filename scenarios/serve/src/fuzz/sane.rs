@@ -57,6 +57,8 @@ impl Bench {
         self.now += micros;
         self.front.advance(self.now);
         self.front.answer_awaited();
+        // Whoever may be read again is read whenever it sends.
+        self.front.take_thirsty();
         self.take();
     }
 
