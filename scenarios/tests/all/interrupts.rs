@@ -136,8 +136,15 @@ fn failures_that_were_counted_are_told_and_the_files_kept() {
 #[test]
 fn a_sweep_for_people_shows_its_table() {
     let folder = tempfile::tempdir().unwrap();
-    let output =
-        interrupted(&mut zksim(&folder, &["sweep", "lock", "barrier", "--seeds", "100000000"]), "TERM");
+    let call = ["sweep", "lock", "barrier", "--seeds", "100000000", "--each", "--out", "out.jsonl"];
+    let mut running = Running::start(&mut zksim(&folder, &call));
+    // The lines of runs are written while it goes on, into a file beside.
+    running.wait_until(|| {
+        let files = folder.path().read_dir().unwrap().flatten();
+        files.filter_map(|file| file.metadata().ok()).any(|file| file.len() > 0)
+    });
+    signal("TERM", running.id());
+    let output = running.output();
     let text = stdout(&output);
     for told in [
         "lock: ",

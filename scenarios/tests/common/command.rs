@@ -165,21 +165,13 @@ impl Running {
         self.0.as_ref().expect("the run was not waited for").id()
     }
 
-    /// Looks for ten seconds.
-    pub fn wait_until(&mut self, reached: impl Fn() -> bool) {
-        self.wait_for(1000, reached);
-    }
-
-    /// The same for two minutes: a server that starts on a busy machine takes its time.
-    pub fn wait_until_started(&mut self, reached: impl Fn() -> bool) {
-        self.wait_for(12_000, reached);
-    }
-
+    /// Looks again and again: a server that starts on a busy machine takes its time.
+    ///
     /// # Panics
     ///
-    /// With the output of the run, if it ends first or the condition is not reached.
-    fn wait_for(&mut self, times: u32, reached: impl Fn() -> bool) {
-        for _ in 0..times {
+    /// With the output of the run, if it ends first or the condition is not reached within two minutes.
+    pub fn wait_until(&mut self, reached: impl Fn() -> bool) {
+        for _ in 0..LOOKS {
             if reached() {
                 return;
             }
@@ -212,15 +204,22 @@ impl Drop for Running {
     }
 }
 
-/// Looks for ten seconds.
+/// How often it is looked whether a condition is reached: for two minutes.
+const LOOKS: u32 = 12_000;
+
+/// Looks again and again.
+///
+/// # Panics
+///
+/// If the condition is not reached within two minutes.
 pub fn wait_until(reached: impl Fn() -> bool) {
-    for _ in 0..1000 {
+    for _ in 0..LOOKS {
         if reached() {
             return;
         }
         pause();
     }
-    panic!("the condition is not reached within ten seconds");
+    panic!("the condition is not reached within two minutes");
 }
 
 fn pause() {

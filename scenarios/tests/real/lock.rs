@@ -184,7 +184,7 @@ fn a_run_that_is_interrupted_tells_what_it_found_and_leaves_nothing() {
     for (name, shell) in [("INT", "trap '' INT; exec \"$@\""), ("TERM", "exec \"$@\"")] {
         let run = ["lock", "--for", "60s", "--format", "json"];
         let mut run = Running::start(&mut sim.behind(shell, &run));
-        run.wait_until_started(|| {
+        run.wait_until(|| {
             processes_with(sim.temporary.path()).iter().any(|line| line.contains("QuorumPeerMain"))
         });
         signal(name, run.id());

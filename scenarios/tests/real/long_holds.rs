@@ -71,7 +71,7 @@ fn a_stopped_process_is_told_what_it_has_lost_when_it_goes_on_and_a_hiccup_costs
     let sim = Sim::new();
     let call = ["long-holds", "--clients", "2", "--session-timeout", "1s", "--for", "8s", "--format", "json"];
     let mut run = sim.start(&call);
-    run.wait_until_started(|| ephemerals(&sim).is_some());
+    run.wait_until(|| ephemerals(&sim).is_some());
     run.wait_until(|| ephemerals(&sim) > Some(100));
     signal("STOP", run.id());
     signal("CONT", run.id());
