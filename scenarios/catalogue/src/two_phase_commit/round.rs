@@ -113,7 +113,7 @@ impl<C: Client, T: TwoPhases> SiteRound<'_, C, T> {
     /// Asks for the decision until it is known; or the round comes to an end.
     async fn insists(&self, voted: &T::Voted) -> Option<Round> {
         // The recipe fails at nothing but the end of its session; a mutant gets a limited number of attempts.
-        for patience in (0..20).rev() {
+        for _ in 0..20 {
             match self.decides(voted).await {
                 Ended::Done(decision) => {
                     let is_commit = decision == Decision::Commit;
@@ -123,11 +123,12 @@ impl<C: Client, T: TwoPhases> SiteRound<'_, C, T> {
                 }
                 ended if ended.is_session_over() => return Some(Round::Again),
                 Ended::Failed(error) if error.is_mismatch() => return Some(Round::Over),
-                Ended::Failed(_) if patience == 0 || self.knows(self.site) => return Some(Round::Over),
+                Ended::Failed(_) if self.knows(self.site) => return Some(Round::Over),
                 _ => {}
             }
         }
-        None
+        // Nobody finishes who does not know the decision, be it that its last attempt was cut short.
+        Some(Round::Over)
     }
 
     /// The site knows the decision from a life or a session before: all that is left is to finish. The begin of a process
