@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// Operations: the process, the action, the events of call and return.
 type Entries<A> = Vec<(u32, A, u32, Option<u32>)>;
 
-/// Of so many begins and ends of an object's holds those are forgotten that are over and right.
+/// The number of begins and ends of an object's holds at which they are judged, and forgotten if they are right.
 const HOLDS: usize = 1 << 12;
 
 /// The operations that were collected so far.
@@ -37,7 +37,7 @@ struct Gathered {
     /// Current holds.
     held: Vec<Held>,
     holds: Entries<Locking>,
-    /// The number of holds at which it is looked which of them were right.
+    /// The number of entries in `holds` at which they are judged next.
     look_at: usize,
     puts: Vec<Put>,
     gets: Vec<Got>,
