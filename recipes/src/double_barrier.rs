@@ -288,9 +288,9 @@ impl<Z: ZooKeeper> std::fmt::Debug for Inside<Z> {
     }
 }
 
-guard_methods!(held Inside, tenure, "place");
-
 impl<Z: ZooKeeper> Inside<Z> {
+    guard_methods!(held tenure, "place");
+
     /// Returns the generation, counted from 0. It starts again when the ensemble has reaped an unused barrier.
     pub fn generation(&self) -> i32 {
         self.generation

@@ -204,9 +204,9 @@ pub struct Membership<Z: ZooKeeper> {
     claimed: ClaimedName<Z>,
 }
 
-guard_methods!(claim Membership, "membership");
-
 impl<Z: ZooKeeper> Membership<Z> {
+    guard_methods!(claim "membership");
+
     /// Returns the member's id.
     pub fn id(&self) -> &str {
         path::split(self.claimed.path()).1

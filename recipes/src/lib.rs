@@ -14,6 +14,7 @@
 //! | [`double_barrier`] | a number of participants begin together and end together |
 //! | [`queue`] | a queue: exactly-once puts, at-most-once or at-least-once delivery |
 //! | [`priority_queue`] | a queue with priorities |
+//! | [`guard`] | the guard of a held lock, and the modes in which locks are held |
 //! | [`lock`] | an exclusive lock, granted in the order of the requests |
 //! | [`shared_lock`] | a lock of many readers or one writer |
 //! | [`revocable_lock`] | a shared lock whose holders and waiters can be asked, or forced, to release |
@@ -115,6 +116,7 @@ pub mod config;
 pub mod double_barrier;
 pub mod election;
 pub mod group;
+pub mod guard;
 pub mod lock;
 pub mod names;
 pub mod priority_lock;
@@ -132,7 +134,8 @@ pub use config::{Config, ConfigOptions, Snapshot};
 pub use double_barrier::{DoubleBarrier, DoubleBarrierOptions, Inside, Leave, Reuse};
 pub use election::{Election, ElectionOptions, Leader, Leadership, Term};
 pub use group::{Group, GroupOptions, GroupView, Member, Membership, Views, WithData};
-pub use lock::{Lock, LockGuard, LockOptions};
+pub use guard::{Guard, NotDowngraded};
+pub use lock::{Lock, LockOptions};
 pub use names::{Freshness, Names, NamesOptions, PermanentName, Registration, UniqueName};
 #[cfg(feature = "metrics")]
 pub use observe::describe_metrics;
@@ -141,16 +144,14 @@ pub use parts::contenders::Contender;
 pub use parts::naming::{Naming, Priority};
 pub use parts::parents::Parents;
 pub use parts::revoke::Fate;
-pub use parts::tenure::{HoldState, Interrupt, LostReason, OnSuspect, Released, Stop};
+pub use parts::tenure::{HoldState, Interrupt, LostReason, OnSuspect, Released, RunUntil, Stop};
 pub use parts::watch_loop::{Update, Updates, Versioned};
-pub use priority_lock::{
-    Preempt, PriorityContender, PriorityLock, PriorityLockOptions, PriorityRead, PriorityWrite,
-};
+pub use priority_lock::{Preempt, PriorityContender, PriorityLock, PriorityLockOptions};
 pub use priority_queue::{PriorityProducer, PriorityQueue, PriorityQueueOptions};
 pub use queue::{
     Claimed, Consumer, Delivery, Idle, Item, Order, Prefetch, Producer, Queue, QueueOptions, Window,
 };
-pub use revocable_lock::{RevocableLock, RevocableLockOptions, RevocableRead, RevocableWrite, RunUntil};
-pub use shared_lock::{NotDowngraded, ReadGuard, SharedLock, SharedLockOptions, WriteGuard};
+pub use revocable_lock::{RevocableLock, RevocableLockOptions};
+pub use shared_lock::{SharedLock, SharedLockOptions};
 pub use two_phase_commit::{Coordinator, Decision, Form, Site, Transaction, TwoPhaseCommit, Vote, Voted};
 pub use zk::{Error, ErrorKind, ZooKeeper};

@@ -8,15 +8,15 @@
 //! After "Locks" of ZooKeeper's recipes page, which omits lost replies, holders that must stop in time, a fencing token,
 //! and the clean-up after a cancellation.
 
+use crate::guard::{Exclusive, Guard};
 use crate::observe::operation;
 use crate::parts::contenders::{Contender, Contenders};
-use crate::parts::guard::guard_methods;
 use crate::parts::lock_methods::lock_methods;
 use crate::parts::naming::{Naming, Role};
 use crate::parts::parents::Parents;
 use crate::parts::select::within;
-use crate::parts::tenure::{Grant, HoldState, LostReason, OnSuspect, Released, Stop, Tenure, margin_in};
-use crate::zk::{Error, Op, OpResult, ZooKeeper};
+use crate::parts::tenure::{Grant, OnSuspect, RunUntil, Tenure, margin_in};
+use crate::zk::{Error, ZooKeeper};
 use std::future::Future;
 use std::time::Duration;
 
@@ -48,7 +48,7 @@ pub struct LockOptions {
 ///
 /// # Promises
 ///
-/// * *Effects.* Through [`LockGuard::transact`], or on a store that refuses smaller [tokens](LockGuard::token), the effects
+/// * *Effects.* Through [`Guard::transact`], or on a store that refuses smaller [tokens](Guard::token), the effects
 ///   of two holds never interleave: regardless of clocks, networks and pauses.
 /// * *Belief.* At most one guard at a time may act, as long as clocks drift by less than the margin within one session
 ///   timeout, holders stop within the margin, and an answering server is in touch with its leader.
@@ -124,11 +124,11 @@ impl<Z: ZooKeeper> Lock<Z> {
     /// [`Error::is_session_over`]; [`Error::is_removed`] when another client deleted our
     /// znode; [`Error::is_denied`]; with [`Parents::MustExist`] also [`Error::is_no_node`];
     /// [`Error::is_bad_input`] when a reconnect has made the session timeout too short for the margin.
-    pub async fn acquire(&self) -> Result<LockGuard<Z>, Error> {
+    pub async fn acquire(&self) -> Result<Guard<Z, Exclusive>, Error> {
         operation!(&self.zk, RECIPE, "acquire", &self.contenders.directory).of(self.wait_and_guard()).await
     }
 
-    async fn wait_and_guard(&self) -> Result<LockGuard<Z>, Error> {
+    async fn wait_and_guard(&self) -> Result<Guard<Z, Exclusive>, Error> {
         margin_in(&self.zk, self.options.margin)?;
         let contender = self.contenders.join_and_wait(&self.zk, LOCK, &self.options.data, EVERYBODY).await?;
         self.guard(contender)
@@ -139,7 +139,7 @@ impl<Z: ZooKeeper> Lock<Z> {
     pub fn acquire_within(
         &self,
         limit: Duration,
-    ) -> impl Future<Output = Result<LockGuard<Z>, Error>> + Send + '_ {
+    ) -> impl Future<Output = Result<Guard<Z, Exclusive>, Error>> + Send + '_ {
         let until = self.zk.now() + limit;
         let operation = operation!(&self.zk, RECIPE, "acquire", &self.contenders.directory);
         operation.of(within(&self.zk, until, self.wait_and_guard()))
@@ -155,7 +155,7 @@ impl<Z: ZooKeeper> Lock<Z> {
     ///
     /// As [`acquire`](Self::acquire); [`Error::is_retryable_refusal`] when an overloaded server has
     /// refused requests for a third of the session timeout: nothing is leaked.
-    pub async fn try_acquire(&self) -> Result<Option<LockGuard<Z>>, Error> {
+    pub async fn try_acquire(&self) -> Result<Option<Guard<Z, Exclusive>>, Error> {
         let attempt = async {
             margin_in(&self.zk, self.options.margin)?;
             let contender =
@@ -165,31 +165,11 @@ impl<Z: ZooKeeper> Lock<Z> {
         operation!(&self.zk, RECIPE, "try_acquire", &self.contenders.directory).attempt(attempt).await
     }
 
-    fn guard(&self, contender: crate::parts::contenders::OwnContender) -> Result<LockGuard<Z>, Error> {
+    fn guard(&self, contender: crate::parts::contenders::OwnContender) -> Result<Guard<Z, Exclusive>, Error> {
         let LockOptions { data, on_suspect, margin, .. } = &self.options;
         let grant = Grant::of_contender(&self.zk, RECIPE, contender, data, *on_suspect, *margin)?;
-        Ok(LockGuard { tenure: Tenure::new(&self.zk, grant) })
+        Ok(Guard::new(Tenure::new(&self.zk, grant), self.contenders.marks, RunUntil::Lost))
     }
 }
 
 lock_methods!(evict Lock, contenders);
-
-/// The guard of a held lock.
-///
-/// # Cancellation
-///
-/// Dropping the guard releases in the background; [`release`](Self::release) also waits for the outcome and returns it.
-#[must_use = "dropping the guard releases the lock"]
-#[derive(Debug)]
-pub struct LockGuard<Z: ZooKeeper> {
-    tenure: Tenure<Z>,
-}
-
-guard_methods!(
-    lock LockGuard,
-    "Returns the fencing token: the czxid of the znode that stands for the lock. It grows with every grant, also when the \
-     directory is deleted and made again; a store that refuses a token smaller than the largest it has seen is safe from late \
-     writes."
-);
-guard_methods!(run LockGuard, tenure);
-guard_methods!(once LockGuard);

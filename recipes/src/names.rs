@@ -424,9 +424,9 @@ pub struct Registration<Z: ZooKeeper> {
     claimed: ClaimedName<Z>,
 }
 
-guard_methods!(claim Registration, "name");
-
 impl<Z: ZooKeeper> Registration<Z> {
+    guard_methods!(claim "name");
+
     /// Unregisters the name, if it is still this registration's, and waits until that is certain.
     ///
     /// # Cancellation

@@ -4,7 +4,7 @@
 //!    on its data, off the critical path; the revocation word may be there already.
 //! 2. After a notification read the own znode again. A waiter that was asked leaves the queue; a waiter behind it is not
 //!    woken by the revocation.
-//! 3. A holder learns of it by [`revoked`](RevocableWrite::revoked), finishes, and releases.
+//! 3. A holder learns of it by [`revoked`](Guard::revoked), finishes, and releases.
 //! 4. Ask: write the revocation word into one contender's znode.
 //! 5. Force: ask, and delete that znode when the grace period ends.
 //!
@@ -12,35 +12,25 @@
 //! revocation that is written before its owner watches, a successor that takes the write for a deletion, and a revocation
 //! that hits a new holder: here it targets one znode, and names are unique.
 
+use crate::guard::{Guard, Mode, Read, Revocable, Write};
 use crate::observe::operation;
 use crate::parts::contenders::{Contender, Contenders, OwnContender};
-use crate::parts::guard::guard_methods;
 use crate::parts::lock_methods::lock_methods;
-use crate::parts::naming::{Marks, Naming, READ, Role, WRITE};
+use crate::parts::naming::{Naming, READ, Role, WRITE};
 use crate::parts::owned_node::OwnedNode;
 use crate::parts::parents::Parents;
 use crate::parts::revoke::{self, Fate};
 use crate::parts::select::{first, while_connected};
-use crate::parts::tenure::{
-    Grant, HoldState, Interrupt, LostReason, OnSuspect, Released, Stop, Tenure, margin_in,
-};
-use crate::shared_lock::{NotDowngraded, conflicts};
-use crate::zk::{Error, ErrorKind, Op, OpResult, ZooKeeper, path};
+use crate::parts::tenure::{Grant, OnSuspect, Tenure, margin_in};
+use crate::shared_lock::conflicts;
+use crate::zk::{Error, ErrorKind, ZooKeeper, path};
 use futures_util::future::Either;
 use std::future::Future;
 use std::time::Duration;
 
-const RECIPE: &str = "revocable_lock";
+pub use crate::parts::tenure::RunUntil;
 
-/// Until when [`RevocableWrite::run`] and [`RevocableRead::run`] drive their work.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum RunUntil {
-    /// Until the holder is asked to release, or must stop.
-    #[default]
-    Revoked,
-    /// Until the holder must stop: work that is asked to release may finish first.
-    Lost,
-}
+const RECIPE: &str = "revocable_lock";
 
 /// Options of a revocable lock. By default: [`RunUntil::Revoked`], standard names, containers, [`OnSuspect::Stop`], a tenth of the timeout as margin, no data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -165,12 +155,8 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
         Ok(Tenure::of(&self.zk, own, grant))
     }
 
-    fn reader(&self, tenure: Tenure<Z>) -> RevocableRead<Z> {
-        RevocableRead { tenure, run_until: self.options.run_until }
-    }
-
-    fn writer(&self, tenure: Tenure<Z>) -> RevocableWrite<Z> {
-        RevocableWrite { tenure, run_until: self.options.run_until, marks: self.contenders.marks }
+    fn guard<M: Mode>(&self, tenure: Tenure<Z>) -> Guard<Z, M> {
+        Guard::new(tenure, self.contenders.marks, self.options.run_until)
     }
 
     /// Asks exactly this contender to release: [`Fate::Asked`], or [`Fate::Gone`] if it was already gone.
@@ -226,59 +212,8 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
 
 lock_methods!(
     shared RevocableLock,
-    RevocableRead,
-    RevocableWrite,
+    Revocable<Read>,
+    Revocable<Write>,
     "[`Error::is_revoked`] when it was asked to release while it waited: it has left the queue."
 );
 lock_methods!(list RevocableLock, contenders);
-
-/// The guard of a reader, which may share the lock with other readers.
-///
-/// # Cancellation
-///
-/// Dropping the guard releases in the background; [`release`](Self::release) also waits for the outcome and returns it.
-#[must_use = "dropping the guard releases the lock"]
-#[derive(Debug)]
-pub struct RevocableRead<Z: ZooKeeper> {
-    tenure: Tenure<Z>,
-    run_until: RunUntil,
-}
-
-/// The guard of a writer, which holds the lock alone.
-///
-/// # Cancellation
-///
-/// Dropping the guard releases in the background; [`release`](Self::release) also waits for the outcome and returns it.
-#[must_use = "dropping the guard releases the lock"]
-#[derive(Debug)]
-pub struct RevocableWrite<Z: ZooKeeper> {
-    tenure: Tenure<Z>,
-    run_until: RunUntil,
-    marks: Marks,
-}
-
-guard_methods!(revocable RevocableRead);
-guard_methods!(revocable RevocableWrite);
-
-impl<Z: ZooKeeper> RevocableWrite<Z> {
-    /// Downgrades to a reader, and admits the readers that wait for this writer. No other contender comes in between; the
-    /// token stays.
-    ///
-    /// # Cancellation, When the connection is lost
-    ///
-    /// As [`WriteGuard::downgrade`](crate::WriteGuard::downgrade).
-    ///
-    /// # Errors
-    ///
-    /// As [`WriteGuard::downgrade`](crate::WriteGuard::downgrade), and [`Error::is_revoked`] with the guard
-    /// when the writer was asked to release.
-    pub async fn downgrade(self) -> Result<RevocableRead<Z>, NotDowngraded<RevocableWrite<Z>>> {
-        let RevocableWrite { tenure, run_until, marks } = self;
-        match tenure.downgrade(marks).await {
-            Ok(tenure) => Ok(RevocableRead { tenure, run_until }),
-            Err((tenure, error)) => {
-                Err(NotDowngraded { guard: RevocableWrite { tenure, run_until, marks }, error })
-            }
-        }
-    }
-}

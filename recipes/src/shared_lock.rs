@@ -12,15 +12,13 @@
 //! start with a guid. And a reader watches the nearest writer ahead: watching the lowest would wake it once for every
 //! writer, and watching one behind it would never let it in (kazoo#649).
 
-use crate::observe::Outcome;
+use crate::guard::{Guard, Mode, Read, Write};
 use crate::parts::contenders::{Contender, Contenders, OwnContender};
-use crate::parts::guard::guard_methods;
 use crate::parts::lock_methods::lock_methods;
-use crate::parts::naming::{Marks, Naming, READ, Role, WRITE};
+use crate::parts::naming::{Naming, READ, Role, WRITE};
 use crate::parts::parents::Parents;
-use crate::parts::tenure::{Grant, HoldState, LostReason, OnSuspect, Released, Stop, Tenure, margin_in};
-use crate::zk::{Error, Op, OpResult, ZooKeeper};
-use std::fmt;
+use crate::parts::tenure::{Grant, OnSuspect, RunUntil, Tenure, margin_in};
+use crate::zk::{Error, ZooKeeper};
 use std::future::Future;
 use std::time::Duration;
 
@@ -54,7 +52,7 @@ pub struct SharedLockOptions {
 ///
 /// # Promises
 ///
-/// * *Effects.* Through `transact`, or on a store that checks [tokens](WriteGuard::token), the effects of a writer's hold
+/// * *Effects.* Through `transact`, or on a store that checks [tokens](Guard::token), the effects of a writer's hold
 ///   never interleave with those of another hold: regardless of clocks, networks and pauses.
 /// * *Belief.* While a writer's guard may act no other guard may, under the conditions of [`Lock`](crate::Lock).
 /// * *Order.* No reader overtakes a writer ahead, and no writer overtakes any contender.
@@ -131,106 +129,10 @@ impl<Z: ZooKeeper> SharedLock<Z> {
         Ok(Tenure::new(&self.zk, grant))
     }
 
-    fn reader(&self, tenure: Tenure<Z>) -> ReadGuard<Z> {
-        ReadGuard { tenure }
-    }
-
-    fn writer(&self, tenure: Tenure<Z>) -> WriteGuard<Z> {
-        WriteGuard { tenure, marks: self.contenders.marks }
+    fn guard<M: Mode>(&self, tenure: Tenure<Z>) -> Guard<Z, M> {
+        Guard::new(tenure, self.contenders.marks, RunUntil::Lost)
     }
 }
 
-lock_methods!(shared SharedLock, ReadGuard, WriteGuard, "");
+lock_methods!(shared SharedLock, Read, Write, "");
 lock_methods!(evict SharedLock, contenders);
-
-/// The guard of a reader, which may share the lock with other readers.
-///
-/// # Cancellation
-///
-/// Dropping the guard releases in the background; [`release`](Self::release) also waits for the outcome and returns it.
-#[must_use = "dropping the guard releases the lock"]
-#[derive(Debug)]
-pub struct ReadGuard<Z: ZooKeeper> {
-    tenure: Tenure<Z>,
-}
-
-/// The guard of a writer, which holds the lock alone.
-///
-/// # Cancellation
-///
-/// Dropping the guard releases in the background; [`release`](Self::release) also waits for the outcome and returns it.
-#[must_use = "dropping the guard releases the lock"]
-#[derive(Debug)]
-pub struct WriteGuard<Z: ZooKeeper> {
-    tenure: Tenure<Z>,
-    marks: Marks,
-}
-
-guard_methods!(shared ReadGuard);
-guard_methods!(shared WriteGuard);
-guard_methods!(run ReadGuard, tenure);
-guard_methods!(run WriteGuard, tenure);
-guard_methods!(once ReadGuard);
-guard_methods!(once WriteGuard);
-
-impl<Z: ZooKeeper> WriteGuard<Z> {
-    /// Downgrades to a reader, and admits the readers that wait for this writer. No other contender comes in between; the
-    /// token stays.
-    ///
-    /// # Cancellation
-    ///
-    /// Dropping the future releases the lock, held as reader or writer by then. While it is unpolled, the lock stays held.
-    ///
-    /// # When the connection is lost
-    ///
-    /// The transaction is idempotent, and is retried.
-    ///
-    /// # Errors
-    ///
-    /// With the unchanged guard: [`Error::is_exhausted`] when the directory's counter has run out, so that no place can be
-    /// taken over; [`Error::is_removed`] and [`Error::is_session_over`] when the hold is lost; [`Error::is_denied`].
-    pub async fn downgrade(self) -> Result<ReadGuard<Z>, NotDowngraded<WriteGuard<Z>>> {
-        let marks = self.marks;
-        match self.tenure.downgrade(marks).await {
-            Ok(tenure) => Ok(ReadGuard { tenure }),
-            Err((tenure, error)) => Err(NotDowngraded { guard: WriteGuard { tenure, marks }, error }),
-        }
-    }
-}
-
-/// A failed downgrade with the writer's guard. Converting it to an [`Error`] releases the lock.
-#[derive(Debug)]
-pub struct NotDowngraded<G> {
-    /// The unchanged guard.
-    pub guard: G,
-    /// The reason.
-    pub error: Error,
-}
-
-impl<G> Outcome for NotDowngraded<G> {
-    fn outcome(&self) -> &'static str {
-        self.error.outcome()
-    }
-
-    fn at(self, operation: &'static str, path: &str) -> Self {
-        NotDowngraded { error: self.error.at(operation, path), ..self }
-    }
-}
-
-impl<G> fmt::Display for NotDowngraded<G> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "not downgraded: {}", self.error)
-    }
-}
-
-impl<G: fmt::Debug> std::error::Error for NotDowngraded<G> {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.error)
-    }
-}
-
-impl<G> From<NotDowngraded<G>> for Error {
-    fn from(not: NotDowngraded<G>) -> Error {
-        not.error
-    }
-}

@@ -47,12 +47,12 @@ fn delete(path: &str) -> Op {
     Op::Delete { path: path.to_owned(), version: None }
 }
 
-guard_methods!(held Term, tenure, "term");
-guard_methods!(run Term, tenure);
-guard_methods!(fenced Term);
-guard_methods!(once Term);
-
 impl<Z: ZooKeeper> Term<Z> {
+    guard_methods!(held tenure, "term");
+    guard_methods!(run tenure);
+    guard_methods!(fenced);
+    guard_methods!(once);
+
     /// The end of step 1: the term begins.
     pub(super) fn new(zk: &Z, mut tenure: Tenure<Z>, record: String) -> Self {
         let duty = Mutex::new(tenure.take_duty());

@@ -2,8 +2,8 @@
 //! fields `zk` and `contenders`.
 
 macro_rules! lock_methods {
-    // Acquires of readers and writers, over `acquire_as`, `try_acquire_as`, `reader` and `writer` of the lock.
-    (shared $lock:ident, $reader:ident, $writer:ident, $errors:literal) => {
+    // Acquires of readers and writers, over `acquire_as`, `try_acquire_as` and `guard` of the lock.
+    (shared $lock:ident, $reader:ty, $writer:ty, $errors:literal) => {
         impl<Z: ZooKeeper> $lock<Z> {
             /// Waits until no writer is ahead.
             ///
@@ -26,14 +26,14 @@ macro_rules! lock_methods {
             /// znode; [`Error::is_denied`]; with [`Parents::MustExist`] also [`Error::is_no_node`];
             /// [`Error::is_bad_input`] when a reconnect has made the session timeout too short for the margin.
             #[doc = $errors]
-            pub async fn read(&self) -> Result<$reader<Z>, Error> {
+            pub async fn read(&self) -> Result<Guard<Z, $reader>, Error> {
                 $crate::observe::operation!(&self.zk, RECIPE, "read", &self.contenders.directory)
                     .of(self.reading())
                     .await
             }
 
-            async fn reading(&self) -> Result<$reader<Z>, Error> {
-                Ok(self.reader(self.acquire_as(READ).await?))
+            async fn reading(&self) -> Result<Guard<Z, $reader>, Error> {
+                Ok(self.guard(self.acquire_as(READ).await?))
             }
 
             /// Waits until no contender is ahead.
@@ -41,14 +41,14 @@ macro_rules! lock_methods {
             /// # Cancellation, When the connection is lost, Errors
             ///
             /// As [`read`](Self::read).
-            pub async fn write(&self) -> Result<$writer<Z>, Error> {
+            pub async fn write(&self) -> Result<Guard<Z, $writer>, Error> {
                 $crate::observe::operation!(&self.zk, RECIPE, "write", &self.contenders.directory)
                     .of(self.writing())
                     .await
             }
 
-            async fn writing(&self) -> Result<$writer<Z>, Error> {
-                Ok(self.writer(self.acquire_as(WRITE).await?))
+            async fn writing(&self) -> Result<Guard<Z, $writer>, Error> {
+                Ok(self.guard(self.acquire_as(WRITE).await?))
             }
 
             /// As [`read`](Self::read), but for at most `limit`, counted from the call and over all retries; then the error is
@@ -56,7 +56,7 @@ macro_rules! lock_methods {
             pub fn read_within(
                 &self,
                 limit: Duration,
-            ) -> impl Future<Output = Result<$reader<Z>, Error>> + Send + '_ {
+            ) -> impl Future<Output = Result<Guard<Z, $reader>, Error>> + Send + '_ {
                 let until = self.zk.now() + limit;
                 $crate::observe::operation!(&self.zk, RECIPE, "read", &self.contenders.directory)
                     .of($crate::parts::select::within(&self.zk, until, self.reading()))
@@ -67,7 +67,7 @@ macro_rules! lock_methods {
             pub fn write_within(
                 &self,
                 limit: Duration,
-            ) -> impl Future<Output = Result<$writer<Z>, Error>> + Send + '_ {
+            ) -> impl Future<Output = Result<Guard<Z, $writer>, Error>> + Send + '_ {
                 let until = self.zk.now() + limit;
                 $crate::observe::operation!(&self.zk, RECIPE, "write", &self.contenders.directory)
                     .of($crate::parts::select::within(&self.zk, until, self.writing()))
@@ -80,12 +80,12 @@ macro_rules! lock_methods {
             ///
             /// As [`read`](Self::read), also when it gives up by itself; [`Error::is_retryable_refusal`] when an overloaded
             /// server has refused requests for a third of the session timeout: nothing is leaked.
-            pub async fn try_read(&self) -> Result<Option<$reader<Z>>, Error> {
+            pub async fn try_read(&self) -> Result<Option<Guard<Z, $reader>>, Error> {
                 let tenure =
                     $crate::observe::operation!(&self.zk, RECIPE, "try_read", &self.contenders.directory)
                         .attempt(self.try_acquire_as(READ))
                         .await?;
-                Ok(tenure.map(|tenure| self.reader(tenure)))
+                Ok(tenure.map(|tenure| self.guard(tenure)))
             }
 
             /// Takes the lock as a writer if no contender is ahead at the first look; `None` otherwise, and after a connection
@@ -94,12 +94,12 @@ macro_rules! lock_methods {
             /// # Cancellation, Errors
             ///
             /// As [`try_read`](Self::try_read).
-            pub async fn try_write(&self) -> Result<Option<$writer<Z>>, Error> {
+            pub async fn try_write(&self) -> Result<Option<Guard<Z, $writer>>, Error> {
                 let tenure =
                     $crate::observe::operation!(&self.zk, RECIPE, "try_write", &self.contenders.directory)
                         .attempt(self.try_acquire_as(WRITE))
                         .await?;
-                Ok(tenure.map(|tenure| self.writer(tenure)))
+                Ok(tenure.map(|tenure| self.guard(tenure)))
             }
         }
     };

@@ -4,14 +4,15 @@
 //! the instant `safe_until`, at which the session may have expired at the server, less a margin for clock drift and slow
 //! tasks.
 //!
-//! No mutex is held across an await, so an unpolled future blocks no other call.
+//! An unpolled future blocks no other call, with one exception: transactions that are applied exactly once go one after the
+//! other, since each is known by the version that the one before left.
 
 mod downgrade;
 mod margin;
 mod state;
 
 pub(crate) use margin::margin_in;
-pub use state::{HoldState, Interrupt, LostReason, OnSuspect, Released, Stop};
+pub use state::{HoldState, Interrupt, LostReason, OnSuspect, Released, RunUntil, Stop};
 
 use super::barrier_read;
 use super::contenders::OwnContender;
@@ -26,7 +27,7 @@ use crate::zk::{Armed, Error, ErrorKind, Op, OpResult, State, Status, ZooKeeper}
 use futures_util::FutureExt;
 use futures_util::future::{Either, Shared};
 use std::future::Future;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// The target of the spans: filters name it.
@@ -42,16 +43,13 @@ pub(crate) struct Tenure<Z: ZooKeeper> {
     margin: Duration,
     armed: Option<Armed>,
     own: OwnedNode<Z>,
-    inner: Mutex<TenureState>,
+    /// Why it is lost.
+    reason: Mutex<Option<LostReason>>,
+    /// The data version of the own znode, which counts the transactions for which it is the receipt; `None` while one is in
+    /// flight, and after its future was dropped. Locked by the transaction that is in flight.
+    receipt: futures_util::lock::Mutex<Option<i32>>,
     /// None where nobody observes it.
     hold: Option<Arc<Hold>>,
-}
-
-struct TenureState {
-    lost: Option<LostReason>,
-    /// The data version of the own znode, which counts the transactions for which it is the receipt; `None` while one is in
-    /// flight, and after its future was dropped.
-    version: Option<i32>,
 }
 
 /// The origin of a tenure and its rules.
@@ -99,10 +97,10 @@ impl<Z: ZooKeeper> Tenure<Z> {
     pub(crate) fn of(zk: &Z, own: OwnedNode<Z>, grant: Grant) -> Self {
         let Grant { recipe, token, data, armed, on_suspect, margin, .. } = grant;
         own.confirm(zk.status());
-        let inner = Mutex::new(TenureState { lost: None, version: Some(0) });
+        let (reason, receipt) = (Mutex::new(None), futures_util::lock::Mutex::new(Some(0)));
         let (zk, armed) = (zk.clone(), Some(armed));
         let hold = Hold::granted(&zk, recipe, own.path(), token);
-        Tenure { zk, recipe, token, data, on_suspect, margin, armed, own, inner, hold }
+        Tenure { zk, recipe, token, data, on_suspect, margin, armed, own, reason, receipt, hold }
     }
 
     pub(crate) fn path(&self) -> &str {
@@ -114,16 +112,12 @@ impl<Z: ZooKeeper> Tenure<Z> {
         self.token
     }
 
-    fn inner(&self) -> MutexGuard<'_, TenureState> {
-        locked(&self.inner)
-    }
-
     /// Returns the state. Sends nothing.
     pub(crate) fn state(&self) -> HoldState {
         let status = self.zk.status();
         let until = self.zk.safe_until().before(self.margin);
-        let mut inner = self.inner();
-        if let Some(reason) = inner.lost {
+        let mut lost_for = locked(&self.reason);
+        if let Some(reason) = *lost_for {
             return HoldState::Lost(reason);
         }
         let lost = match status.state {
@@ -133,7 +127,7 @@ impl<Z: ZooKeeper> Tenure<Z> {
             _ => None,
         };
         match lost {
-            Some(reason) => HoldState::Lost(self.lose_in(&mut inner, reason)),
+            Some(reason) => HoldState::Lost(self.lose_in(&mut lost_for, reason)),
             None if status.is_connected() && self.own.is_confirmed(status) => HoldState::Held,
             None => HoldState::Suspect { until },
         }
@@ -146,7 +140,7 @@ impl<Z: ZooKeeper> Tenure<Z> {
         }
         self.hold = self.hold.map(|hold| hold.moved(&self.zk, own.path()));
         self.own = own;
-        self.inner().version = Some(0);
+        *self.receipt.get_mut() = Some(0);
         self
     }
 
@@ -162,11 +156,11 @@ impl<Z: ZooKeeper> Tenure<Z> {
 
     /// Marks the tenure as lost; returns the first reason.
     pub(crate) fn lose(&self, reason: LostReason) -> LostReason {
-        self.lose_in(&mut self.inner(), reason)
+        self.lose_in(&mut locked(&self.reason), reason)
     }
 
-    fn lose_in(&self, inner: &mut TenureState, reason: LostReason) -> LostReason {
-        *inner.lost.get_or_insert_with(|| {
+    fn lose_in(&self, lost_for: &mut Option<LostReason>, reason: LostReason) -> LostReason {
+        *lost_for.get_or_insert_with(|| {
             self.hold.iter().for_each(|hold| hold.lost(&reason));
             reason
         })
@@ -231,11 +225,11 @@ impl<Z: ZooKeeper> Tenure<Z> {
         })
     }
 
-    /// As [`run`](Self::run), and drops the work also when the holder was asked to release.
+    /// As [`run`](Self::run), and drops the work also when the holder was asked to release: then without a reason to stop.
     pub(crate) fn run_until_revoked<T>(
         &self,
         work: impl Future<Output = T>,
-    ) -> impl Future<Output = Result<T, Interrupt>> {
+    ) -> impl Future<Output = Result<T, Option<Stop>>> {
         // The other future reports a lost tenure.
         let revoked = async {
             if self.revoked().await.is_err() {
@@ -243,8 +237,8 @@ impl<Z: ZooKeeper> Tenure<Z> {
             }
         };
         first(self.lost(), first(revoked, work)).map(|end| match end {
-            Either::Left(stop) => Err(Interrupt::Stop(stop)),
-            Either::Right(Either::Left(())) => Err(Interrupt::Revoked),
+            Either::Left(stop) => Err(Some(stop)),
+            Either::Right(Either::Left(())) => Err(None),
             Either::Right(Either::Right(output)) => Ok(output),
         })
     }
@@ -271,15 +265,16 @@ impl<Z: ZooKeeper> Tenure<Z> {
         }
     }
 
-    pub(crate) async fn transact_once(&mut self, ops: Vec<Op>) -> Result<(), Error> {
+    pub(crate) async fn transact_once(&self, ops: Vec<Op>) -> Result<(), Error> {
         let operation = operation!(unnamed: TARGET, &self.zk, self.recipe, "transact_once", self.path());
         let applied = operation.of(self.guarded_once(ops)).await;
         applied.map_err(|error| error.at("transact_once", self.path()))
     }
 
-    async fn guarded_once(&mut self, ops: Vec<Op>) -> Result<(), Error> {
-        let known = self.inner().version;
-        let mut version = match known {
+    async fn guarded_once(&self, ops: Vec<Op>) -> Result<(), Error> {
+        // The next transaction is sent when the outcome of this one is known: its receipt would be taken for this one's.
+        let mut known = self.receipt.lock().await;
+        let mut version = match *known {
             Some(version) => version,
             None => self.read_version().await?,
         };
@@ -288,7 +283,7 @@ impl<Z: ZooKeeper> Tenure<Z> {
             let status = connected(&self.zk).await?;
             let receipt =
                 Op::Set { path: self.path().to_owned(), data: self.data.clone(), version: Some(version) };
-            self.inner().version = None;
+            *known = None;
             match self.zk.multi(std::iter::once(receipt).chain(ops.iter().cloned()).collect()).await {
                 Ok(_) => break,
                 Err(e) if e.is_transient() => {
@@ -327,13 +322,13 @@ impl<Z: ZooKeeper> Tenure<Z> {
                 }
                 Err(e) => {
                     if !e.is_outcome_unknown() {
-                        self.inner().version = Some(version);
+                        *known = Some(version);
                     }
                     return Err(self.of_guarded(e, status));
                 }
             }
         }
-        self.inner().version = Some(version.wrapping_add(1));
+        *known = Some(version.wrapping_add(1));
         Ok(())
     }
 

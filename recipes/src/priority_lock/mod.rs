@@ -17,16 +17,15 @@
 mod attempt;
 mod node_names;
 
+use crate::guard::{Exclusive, Guard, Read, Revocable};
 use crate::observe::operation;
 use crate::parts::contenders::{Contenders, czxids, is_good};
-use crate::parts::guard::guard_methods;
 use crate::parts::naming::{Marks, Priority, READ, WRITE};
 use crate::parts::parents::Parents;
 use crate::parts::revoke::{self, Fate};
 use crate::parts::select::within;
-use crate::parts::tenure::{HoldState, Interrupt, LostReason, OnSuspect, Released, Stop, Tenure, margin_in};
-use crate::revocable_lock::RunUntil;
-use crate::zk::{Error, ErrorKind, Op, OpResult, ZooKeeper, path};
+use crate::parts::tenure::{OnSuspect, RunUntil, margin_in};
+use crate::zk::{Error, ErrorKind, ZooKeeper, path};
 use attempt::Attempt;
 use node_names::ContenderName;
 use std::future::Future;
@@ -87,7 +86,7 @@ pub struct PriorityContender {
 ///
 /// # Promises
 ///
-/// * *Effects.* Through `transact`, or on a store that checks [tokens](PriorityWrite::token), the effects of a writer's
+/// * *Effects.* Through `transact`, or on a store that checks [tokens](Guard::token), the effects of a writer's
 ///   hold never interleave with those of another hold: regardless of clocks, networks and pauses. Tokens grow in the order
 ///   of the grants.
 /// * *Belief.* While a writer's guard may act no other guard may, under the conditions of [`Lock`](crate::Lock).
@@ -187,13 +186,13 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
     /// waited: it has left the queue; [`Error::is_removed`] when another client deleted its znode;
     /// [`Error::is_denied`]; with [`Parents::MustExist`] also [`Error::is_no_node`];
     /// [`Error::is_bad_input`] when a reconnect has made the session timeout too short for the margin.
-    pub async fn read(&self, priority: Priority) -> Result<PriorityRead<Z>, Error> {
+    pub async fn read(&self, priority: Priority) -> Result<Guard<Z, Revocable<Read>>, Error> {
         operation!(&self.zk, RECIPE, "read", &self.directory).of(self.reading(priority)).await
     }
 
-    async fn reading(&self, priority: Priority) -> Result<PriorityRead<Z>, Error> {
+    async fn reading(&self, priority: Priority) -> Result<Guard<Z, Revocable<Read>>, Error> {
         let tenure = Attempt::run(self, READ, priority).await?;
-        Ok(PriorityRead { tenure, run_until: self.options.run_until })
+        Ok(Guard::new(tenure, self.contenders.marks, self.options.run_until))
     }
 
     /// Waits until no client holds the lock, and none that is more urgent, or as urgent and earlier, waits for it.
@@ -201,13 +200,13 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
     /// # Cancellation, When the connection is lost, Errors
     ///
     /// As [`read`](Self::read).
-    pub async fn write(&self, priority: Priority) -> Result<PriorityWrite<Z>, Error> {
+    pub async fn write(&self, priority: Priority) -> Result<Guard<Z, Revocable<Exclusive>>, Error> {
         operation!(&self.zk, RECIPE, "write", &self.directory).of(self.writing(priority)).await
     }
 
-    async fn writing(&self, priority: Priority) -> Result<PriorityWrite<Z>, Error> {
+    async fn writing(&self, priority: Priority) -> Result<Guard<Z, Revocable<Exclusive>>, Error> {
         let tenure = Attempt::run(self, WRITE, priority).await?;
-        Ok(PriorityWrite { tenure, run_until: self.options.run_until })
+        Ok(Guard::new(tenure, self.contenders.marks, self.options.run_until))
     }
 
     /// As [`read`](Self::read), but for at most `limit`, counted from the call and over all retries; then the error is
@@ -216,7 +215,7 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
         &self,
         priority: Priority,
         limit: Duration,
-    ) -> impl Future<Output = Result<PriorityRead<Z>, Error>> + Send + '_ {
+    ) -> impl Future<Output = Result<Guard<Z, Revocable<Read>>, Error>> + Send + '_ {
         let until = self.zk.now() + limit;
         let operation = operation!(&self.zk, RECIPE, "read", &self.directory);
         operation.of(within(&self.zk, until, self.reading(priority)))
@@ -228,7 +227,7 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
         &self,
         priority: Priority,
         limit: Duration,
-    ) -> impl Future<Output = Result<PriorityWrite<Z>, Error>> + Send + '_ {
+    ) -> impl Future<Output = Result<Guard<Z, Revocable<Exclusive>>, Error>> + Send + '_ {
         let until = self.zk.now() + limit;
         let operation = operation!(&self.zk, RECIPE, "write", &self.directory);
         operation.of(within(&self.zk, until, self.writing(priority)))
@@ -333,30 +332,3 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
         Err(ErrorKind::BadInput(format!("{} does not contend for {}", contender.path, self.directory)).into())
     }
 }
-
-/// The guard of a reader, which may share the lock with other readers.
-///
-/// # Cancellation
-///
-/// Dropping the guard releases in the background; [`release`](Self::release) also waits for the outcome and returns it.
-#[must_use = "dropping the guard releases the lock"]
-#[derive(Debug)]
-pub struct PriorityRead<Z: ZooKeeper> {
-    tenure: Tenure<Z>,
-    run_until: RunUntil,
-}
-
-/// The guard of a writer, which holds the lock alone.
-///
-/// # Cancellation
-///
-/// Dropping the guard releases in the background; [`release`](Self::release) also waits for the outcome and returns it.
-#[must_use = "dropping the guard releases the lock"]
-#[derive(Debug)]
-pub struct PriorityWrite<Z: ZooKeeper> {
-    tenure: Tenure<Z>,
-    run_until: RunUntil,
-}
-
-guard_methods!(revocable PriorityRead);
-guard_methods!(revocable PriorityWrite);

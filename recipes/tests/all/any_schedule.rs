@@ -40,7 +40,7 @@ async fn lives(stage: Stage, client: Client, tally: Arc<Mutex<Tally>>) {
             tally.lock().unwrap().given_up += 1;
             continue;
         };
-        let mut held = match result {
+        let held = match result {
             Ok(held) => held,
             Err(e) if e.is_timed_out() || is_refused_for_good(&e) => continue,
             Err(e) => {

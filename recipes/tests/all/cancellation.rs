@@ -159,7 +159,7 @@ fn a_guard_whose_holder_asks_to_be_told() {
 fn a_transaction() {
     at_every_await(|stage, danger, drops| async move {
         let (next, a) = (stage.founder().await, stage.client("a").await);
-        let mut held = a.acquires().await;
+        let held = a.acquires().await;
         danger.begins();
         let path = "/locks/made".to_owned();
         let ops = vec![Op::Create { path, data: vec![], mode: CreateMode::Persistent }];

@@ -89,7 +89,7 @@ fn a_transaction_is_applied_while_the_hold_goes_on() {
 fn a_transaction_is_refused_after_the_hold() {
     play(|stage| async move {
         let (other, a) = (with_ledger(&stage).await, stage.client("a").await);
-        let mut held = a.acquires().await;
+        let held = a.acquires().await;
         other.zk.delete(held.path(), None).await.expect("it is there");
         let next = other.acquires().await;
         assert!(held.transact(vec![writes("late")]).await.expect_err("it is over").is_removed());
@@ -124,7 +124,7 @@ fn a_transaction_of_a_holder_that_has_overslept_is_not_applied() {
 fn a_refusal_names_the_callers_operation() {
     play(|stage| async move {
         let a = with_ledger(&stage).await;
-        let mut held = a.acquires().await;
+        let held = a.acquires().await;
         let refused = Error::multi(1, ErrorKind::NodeExists);
         let twice = Op::Create { path: LEDGER.into(), data: vec![], mode: CreateMode::Persistent };
         let ops = vec![writes("never"), twice];
@@ -172,7 +172,7 @@ fn exactly_once_is_once_whatever_is_lost() {
     for fault in [Fault::ReplyLost, Fault::RequestLost, Fault::Disconnect] {
         play(move |stage| async move {
             let a = with_ledger(&stage).await;
-            let mut held = a.acquires().await;
+            let held = a.acquires().await;
             for entry in ["a", "b", "c"] {
                 a.process.order(fault);
                 held.transact_once(vec![writes(entry)]).await.expect("it is held");
@@ -187,7 +187,7 @@ fn exactly_once_is_once_whatever_is_lost() {
 fn exactly_once_costs_one_request() {
     play(|stage| async move {
         let a = with_ledger(&stage).await;
-        let mut held = a.acquires().await;
+        let held = a.acquires().await;
         let mark = stage.mark();
         held.transact_once(vec![writes("a")]).await.expect("it is held");
         held.transact_once(vec![writes("b")]).await.expect("it is held");
@@ -202,7 +202,7 @@ fn exactly_once_stays_so_after_one_that_was_dropped() {
             for moment in 0..8 {
                 play(move |stage| async move {
                     let a = with_ledger(&stage).await;
-                    let mut held = a.acquires().await;
+                    let held = a.acquires().await;
                     if let Some(fault) = fault {
                         a.process.order(fault);
                     }
@@ -221,10 +221,34 @@ fn exactly_once_stays_so_after_one_that_was_dropped() {
 }
 
 #[test]
+fn the_work_of_a_hold_writes_exactly_once() {
+    play(|stage| async move {
+        let a = with_ledger(&stage).await;
+        let held = a.acquires().await;
+        let written_once = held.run(async { held.transact_once(vec![writes("once")]).await }).await;
+        written_once.expect("it is held").expect("it is applied");
+        assert_eq!(written(&stage), ["once"]);
+    });
+}
+
+#[test]
+fn exactly_once_is_once_for_each_of_two_calls_together() {
+    for fault in [Fault::ReplyLost, Fault::RequestLost, Fault::Disconnect] {
+        play(move |stage| async move {
+            let (_other, held) = about_to_suffer(&stage, fault).await;
+            let [one, two] = ["one", "two"].map(|entry| held.transact_once(vec![writes(entry)]));
+            let (one, two) = futures_util::future::join(one, two).await;
+            one.and(two).expect("it is held");
+            assert_eq!(written(&stage), ["one", "two"], "{fault:?}");
+        });
+    }
+}
+
+#[test]
 fn exactly_once_is_not_misled_by_another_who_writes_to_the_receipt() {
     play(|stage| async move {
         let (other, a) = (with_ledger(&stage).await, stage.client("a").await);
-        let mut held = a.acquires().await;
+        let held = a.acquires().await;
         other.zk.set(held.path(), b"unlock", None).await.expect("it is there");
         held.transact_once(vec![writes("once")]).await.expect("it is held");
         assert_eq!(written(&stage), ["once"], "a version that moved is no proof that it was applied");
@@ -240,7 +264,7 @@ fn exactly_once_is_not_misled_by_another_who_writes_to_the_receipt_while_a_reply
         (Fault::ReplyLost, 1, 1, false),
     ] {
         play(move |stage| async move {
-            let (other, mut held) = about_to_suffer(&stage, fault).await;
+            let (other, held) = about_to_suffer(&stage, fault).await;
             let path = held.path().to_owned();
             let meddles = async {
                 stage.pass(&other, RECONNECT / 4).await;
@@ -266,7 +290,7 @@ fn exactly_once_is_not_misled_by_another_who_writes_to_the_receipt_while_a_reply
 fn exactly_once_is_unknown_if_the_receipt_went_before_it_could_be_asked() {
     for (fault, applied) in [(Fault::ReplyLost, 1), (Fault::RequestLost, 0)] {
         play(move |stage| async move {
-            let (other, mut held) = about_to_suffer(&stage, fault).await;
+            let (other, held) = about_to_suffer(&stage, fault).await;
             let path = held.path().to_owned();
             let evicts = async {
                 stage.pass(&other, RECONNECT / 4).await;
@@ -286,7 +310,7 @@ fn exactly_once_is_unknown_if_the_receipt_went_before_it_could_be_asked() {
 fn exactly_once_ends_with_the_session() {
     play(|stage| async move {
         let a = with_ledger(&stage).await;
-        let mut held = a.acquires().await;
+        let held = a.acquires().await;
         a.zk.close(TIMEOUT).await.expect("it is closed");
         let over = held.transact_once(vec![writes("late")]).await.expect_err("it is over");
         assert!(over.is_session_over());
@@ -299,7 +323,7 @@ fn the_data_of_the_znode_stay_as_they_are() {
     play(|stage| async move {
         let a = with_ledger(&stage).await;
         let options = LockOptions { data: b"a, for printing".to_vec(), ..LockOptions::default() };
-        let mut held = a.acquires_with(options).await;
+        let held = a.acquires_with(options).await;
         held.transact_once(vec![writes("once")]).await.expect("it is held");
         let data = a.zk.get(held.path()).await.expect("it is there").data;
         assert_eq!(data, b"a, for printing");

@@ -7,8 +7,9 @@ use sim_zk::fault::Fault;
 use sim_zk::observer::Kind;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use zk_recipes::guard::{Read, Revocable};
 use zk_recipes::zk::{ZooKeeper, path};
-use zk_recipes::{Preempt, Priority, PriorityLock, PriorityLockOptions, PriorityRead};
+use zk_recipes::{Guard, Preempt, Priority, PriorityLock, PriorityLockOptions};
 
 const LINE: &str = "/locks/a/line";
 
@@ -43,7 +44,7 @@ fn who_is_deleted_right_before_its_grant_is_told_so() {
 }
 
 /// The founder, a client that is about to want the lock, and two readers of little urgency that have it.
-async fn behind_readers(stage: &Stage) -> (Client, Client, [PriorityRead<SimClient>; 2]) {
+async fn behind_readers(stage: &Stage) -> (Client, Client, [Guard<SimClient, Revocable<Read>>; 2]) {
     let founder = founder(stage).await;
     let [one, two, urgent] = [stage.client("one").await, stage.client("two").await, stage.client("c").await];
     let reads = |on: &Client| {

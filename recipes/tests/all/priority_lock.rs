@@ -8,18 +8,19 @@ use sim_zk::observer::Kind;
 use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
+use zk_recipes::guard::{Exclusive, Read, Revocable};
 use zk_recipes::zk::{CreateMode, Error, ErrorKind, Op, ZooKeeper, path};
 use zk_recipes::{
-    Fate, HoldState, Interrupt, LostReason, Parents, Preempt, Priority, PriorityContender, PriorityLock,
-    PriorityLockOptions, PriorityRead, PriorityWrite, Released, RunUntil, Stop,
+    Fate, Guard, HoldState, Interrupt, LostReason, Parents, Preempt, Priority, PriorityContender,
+    PriorityLock, PriorityLockOptions, Released, RunUntil, Stop,
 };
 
 const LINE: &str = "/locks/a/line";
 const HELD: &str = "/locks/a/held";
 const GRACE: Duration = Duration::from_millis(300);
 
-type Writer = PriorityWrite<SimClient>;
-type Reader = PriorityRead<SimClient>;
+type Writer = Guard<SimClient, Revocable<Exclusive>>;
+type Reader = Guard<SimClient, Revocable<Read>>;
 type Asking<T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send>>;
 
 fn lock_with(client: &Client, options: PriorityLockOptions) -> PriorityLock<SimClient> {

@@ -11,13 +11,13 @@ use std::pin::Pin;
 use std::time::Duration;
 use zk_recipes::zk::{CreateMode, Error, ErrorKind, Op, ZooKeeper, path};
 use zk_recipes::{
-    Contender, Fate, HoldState, Interrupt, LostReason, Naming, OnSuspect, Released, RevocableLock,
-    RevocableLockOptions, RevocableRead, RevocableWrite, RunUntil, Stop,
+    Contender, Fate, Guard, HoldState, Interrupt, LostReason, Naming, OnSuspect, Released, RevocableLock,
+    RevocableLockOptions, RunUntil, Stop, guard,
 };
 
 type Lock = RevocableLock<SimClient>;
-type Read = RevocableRead<SimClient>;
-type Write = RevocableWrite<SimClient>;
+type Read = Guard<SimClient, guard::Revocable<guard::Read>>;
+type Write = Guard<SimClient, guard::Revocable<guard::Write>>;
 type Asking<G> = Pin<Box<dyn Future<Output = Result<G, Error>> + Send>>;
 
 const GRACE: Duration = Duration::from_secs(2);

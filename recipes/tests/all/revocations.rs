@@ -8,10 +8,11 @@ use sim_zk::SimClient;
 use sim_zk::fault::Fault;
 use std::future::Future;
 use std::time::Duration;
+use zk_recipes::guard::{Exclusive, Irrevocable, Revocable, Write};
 use zk_recipes::zk::{Error, ZooKeeper};
 use zk_recipes::{
-    Contender, Fate, HoldState, LostReason, OnSuspect, Priority, PriorityContender, PriorityLock,
-    PriorityLockOptions, PriorityWrite, RevocableLock, RevocableLockOptions, RevocableWrite, Stop,
+    Contender, Fate, Guard, HoldState, LostReason, OnSuspect, Priority, PriorityContender, PriorityLock,
+    PriorityLockOptions, RevocableLock, RevocableLockOptions, Stop,
 };
 
 const GRACE: Duration = Duration::from_millis(300);
@@ -48,9 +49,9 @@ trait Held: Send + Sync + 'static {
 }
 
 macro_rules! lock {
-    ($lock:ident, $held:ident, $options:ident, $contender:ident, ($($priority:expr)?)) => {
+    ($lock:ident, $mode:ty, $options:ident, $contender:ident, ($($priority:expr)?)) => {
         impl Lock for $lock<SimClient> {
-            type Held = $held<SimClient>;
+            type Held = Guard<SimClient, Revocable<$mode>>;
             type Holder = $contender;
 
             fn of(client: &Client) -> Self {
@@ -77,29 +78,29 @@ macro_rules! lock {
                 async move { lock.force(&holder, grace).await }.boxed()
             }
         }
-
-        impl Held for $held<SimClient> {
-            fn path(&self) -> &str {
-                $held::path(self)
-            }
-
-            fn state(&self) -> HoldState {
-                $held::state(self)
-            }
-
-            fn revoked(&self) -> BoxFuture<'_, Result<(), LostReason>> {
-                $held::revoked(self).boxed()
-            }
-
-            fn lost(&self) -> BoxFuture<'_, Stop> {
-                $held::lost(self).boxed()
-            }
-        }
     };
 }
 
-lock!(RevocableLock, RevocableWrite, RevocableLockOptions, Contender, ());
-lock!(PriorityLock, PriorityWrite, PriorityLockOptions, PriorityContender, (Priority(5)));
+impl<M: Irrevocable> Held for Guard<SimClient, Revocable<M>> {
+    fn path(&self) -> &str {
+        Guard::path(self)
+    }
+
+    fn state(&self) -> HoldState {
+        Guard::state(self)
+    }
+
+    fn revoked(&self) -> BoxFuture<'_, Result<(), LostReason>> {
+        Guard::revoked(self).boxed()
+    }
+
+    fn lost(&self) -> BoxFuture<'_, Stop> {
+        Guard::lost(self).boxed()
+    }
+}
+
+lock!(RevocableLock, Write, RevocableLockOptions, Contender, ());
+lock!(PriorityLock, Exclusive, PriorityLockOptions, PriorityContender, (Priority(5)));
 
 async fn founder(stage: &Stage) -> Client {
     let founder = stage.founder().await;

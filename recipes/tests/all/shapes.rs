@@ -1,16 +1,16 @@
 //! What the compiler is to promise: futures that can be spawned, a guard that is one of a kind and not to be ignored.
 
-use crate::common::{Guard, play};
+use crate::common::play;
 use sim_zk::SimClient;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
+use zk_recipes::guard::{Exclusive, Revocable, Write};
 use zk_recipes::two_phase_commit::{Coordinator, Site, Transaction, TwoPhaseCommit, Vote, Voted};
 use zk_recipes::zk::Reserved;
 use zk_recipes::{
-    Barrier, Claimed, Consumer, Contender, DoubleBarrier, Inside, Lock, LockOptions, Membership, Priority,
-    PriorityProducer, Producer, ReadGuard, Registration, RevocableLock, RevocableRead, RevocableWrite,
-    SharedLock, WriteGuard,
+    Barrier, Claimed, Consumer, Contender, DoubleBarrier, Guard, Inside, Lock, LockOptions, Membership,
+    Priority, PriorityProducer, Producer, Registration, RevocableLock, SharedLock,
 };
 use zk_recipes::{Config, Freshness, Group, Names, WithData};
 
@@ -19,7 +19,7 @@ fn can_be_shared<T: Send + Sync + 'static>() {}
 
 /// Every future of the lock can be spawned on a runtime of many threads; checked where it compiles.
 #[allow(dead_code, reason = "it only has to compile")]
-fn every_future_can_be_spawned(lock: &Lock<SimClient>, mut guard: Guard) {
+fn every_future_can_be_spawned(lock: &Lock<SimClient>, guard: Guard<SimClient, Exclusive>) {
     can_be_spawned(&lock.acquire());
     can_be_spawned(&lock.try_acquire());
     can_be_spawned(&lock.acquire_within(Duration::ZERO));
@@ -60,8 +60,8 @@ fn every_future_of_the_queues_can_be_spawned(
 fn those_of_shared_locks_too(
     shared: &SharedLock<SimClient>,
     revocable: &RevocableLock<SimClient>,
-    write: WriteGuard<SimClient>,
-    revocable_write: RevocableWrite<SimClient>,
+    write: Guard<SimClient, Write>,
+    revocable_write: Guard<SimClient, Revocable<Write>>,
     who: &Contender,
 ) {
     can_be_spawned(&(shared.read(), shared.write(), shared.try_read(), shared.try_write()));
@@ -165,14 +165,10 @@ trait IsOneOfAKind<Why> {
 impl<T> IsOneOfAKind<()> for T {}
 impl<T: Clone> IsOneOfAKind<&'static str> for T {}
 
-const _: () = assert!(<Guard as IsOneOfAKind<_>>::YES);
+const _: () = assert!(<Guard<SimClient, Exclusive> as IsOneOfAKind<_>>::YES);
 const _: () = assert!(<Claimed<SimClient> as IsOneOfAKind<_>>::YES);
 const _: () = assert!(<Producer<SimClient> as IsOneOfAKind<_>>::YES);
 const _: () = assert!(<Consumer<SimClient> as IsOneOfAKind<_>>::YES);
-const _: () = assert!(<ReadGuard<SimClient> as IsOneOfAKind<_>>::YES);
-const _: () = assert!(<WriteGuard<SimClient> as IsOneOfAKind<_>>::YES);
-const _: () = assert!(<RevocableRead<SimClient> as IsOneOfAKind<_>>::YES);
-const _: () = assert!(<RevocableWrite<SimClient> as IsOneOfAKind<_>>::YES);
 const _: () = assert!(<Site<SimClient> as IsOneOfAKind<_>>::YES);
 const _: () = assert!(<Voted<SimClient> as IsOneOfAKind<_>>::YES);
 const _: () = assert!(<Inside<SimClient> as IsOneOfAKind<_>>::YES);
@@ -182,14 +178,14 @@ const _: () = assert!(<Membership<SimClient> as IsOneOfAKind<_>>::YES);
 /// Fails to compile without a warning that the guard is not to be ignored.
 #[allow(dead_code, reason = "it only has to compile")]
 #[expect(unused_must_use, reason = "a guard that is ignored is released at once")]
-fn a_guard_is_not_to_be_ignored(guard: fn() -> Guard) {
+fn a_guard_is_not_to_be_ignored(guard: fn() -> Guard<SimClient, Exclusive>) {
     guard();
 }
 
 #[test]
 fn locks_and_guards_go_from_task_to_task() {
     can_be_shared::<Lock<SimClient>>();
-    can_be_shared::<Guard>();
+    can_be_shared::<Guard<SimClient, Exclusive>>();
     can_be_shared::<Coordinator<SimClient>>();
     can_be_shared::<Voted<SimClient>>();
     play(|stage| async move {

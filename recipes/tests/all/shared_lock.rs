@@ -15,12 +15,12 @@ use std::pin::Pin;
 use std::time::Duration;
 use zk_recipes::zk::{CreateMode, Error, ErrorKind, Op, ZooKeeper, path};
 use zk_recipes::{
-    HoldState, LostReason, Naming, NotDowngraded, Parents, ReadGuard, Released, SharedLock,
-    SharedLockOptions, WriteGuard,
+    Guard, HoldState, LostReason, Naming, NotDowngraded, Parents, Released, SharedLock, SharedLockOptions,
+    guard,
 };
 
-type Read = ReadGuard<SimClient>;
-type Write = WriteGuard<SimClient>;
+type Read = Guard<SimClient, guard::Read>;
+type Write = Guard<SimClient, guard::Write>;
 type Asking<G> = Pin<Box<dyn Future<Output = Result<G, Error>> + Send>>;
 
 fn shared_with(client: &Client, options: SharedLockOptions) -> SharedLock<SimClient> {
@@ -402,14 +402,14 @@ fn a_downgrade_takes_the_writers_place_and_keeps_its_token() {
 fn a_downgraded_hold_is_held_like_any_other() {
     play(|stage| async move {
         let [a, b] = clients(&stage).await;
-        let mut write = writes(&a).await;
+        let write = writes(&a).await;
         assert_eq!(write.lost().now_or_never(), None);
         stage.settle().await;
         let made = |path: &str| {
             vec![Op::Create { path: path.to_owned(), data: vec![], mode: CreateMode::Persistent }]
         };
         write.transact_once(made("/locks/first")).await.expect("it is held");
-        let mut read = write.downgrade().await.expect("it goes on as a reader");
+        let read = write.downgrade().await.expect("it goes on as a reader");
         assert_eq!(read.lost().now_or_never(), None, "what the old znode's watch told means nothing");
         stage.settle().await;
         let mark = stage.mark();

@@ -7,9 +7,10 @@ use sim_zk::fault::Fault;
 use sim_zk::observer::{Kind, SimEvent};
 use std::future::Future;
 use std::time::Duration;
+use zk_recipes::guard::Exclusive;
 use zk_recipes::zk::{ErrorKind, ZooKeeper, path};
 use zk_recipes::{
-    Delivery, Idle, Lock, LockGuard, LockOptions, Order, Parents, Prefetch, Priority, PriorityQueue,
+    Delivery, Guard, Idle, Lock, LockOptions, Order, Parents, Prefetch, Priority, PriorityQueue,
     PriorityQueueOptions, Queue, QueueOptions,
 };
 
@@ -20,7 +21,7 @@ fn lock(client: &Client, number: i32) -> Lock<Bent> {
         .expect("the path is good")
 }
 
-type Asking = std::pin::Pin<Box<dyn Future<Output = LockGuard<Bent>> + Send>>;
+type Asking = std::pin::Pin<Box<dyn Future<Output = Guard<Bent, Exclusive>> + Send>>;
 
 fn asks(client: &Client, number: i32) -> Asking {
     let lock = lock(client, number);

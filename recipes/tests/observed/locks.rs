@@ -64,7 +64,7 @@ fn a_writer_goes_on_as_a_reader() {
         let a = stage.client("a").await;
         let lock = SharedLock::new(&a.zk, DIRECTORY, SharedLockOptions::default()).expect("a good path");
         let writer = lock.write().await.expect("it is granted");
-        let mut reader = writer.downgrade().await.expect("it is downgraded");
+        let reader = writer.downgrade().await.expect("it is downgraded");
         reader.transact_once(Vec::new()).await.expect("it is applied");
         reader.release().await.expect("it is released");
         drop(lock.try_read().await.expect("it can be tried"));

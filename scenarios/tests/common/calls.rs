@@ -274,10 +274,10 @@ impl<Z: ZooKeeper> Objects<Z> {
             "Registration": self.names.register("name", b""),
             "Membership": self.group.join(None, b""),
             "Inside": self.double_barrier.enter(),
-            "LockGuard": self.lock.acquire(),
-            "WriteGuard": self.shared_lock.write(),
-            "RevocableWrite": self.revocable_lock.write(),
-            "PriorityWrite": self.priority_lock.write(Priority(1)),
+            "Guard<Exclusive>": self.lock.acquire(),
+            "Guard<Write>": self.shared_lock.write(),
+            "Guard<Revocable<Write>>": self.revocable_lock.write(),
+            "Guard<Revocable<Exclusive>>": self.priority_lock.write(Priority(1)),
             "Term": self.election.stand(),
         ])
     }

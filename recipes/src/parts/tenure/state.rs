@@ -53,6 +53,16 @@ pub enum Stop {
     Lost(LostReason),
 }
 
+/// Until when [`Guard::run`](crate::Guard::run) drives the work of a holder that can be revoked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum RunUntil {
+    /// Until the holder is asked to release, or must stop.
+    #[default]
+    Revoked,
+    /// Until the holder must stop: work that is asked to release may finish first.
+    Lost,
+}
+
 /// The reason why the work of a revocable holder was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Interrupt {
@@ -114,6 +124,12 @@ impl fmt::Display for Interrupt {
 }
 
 impl std::error::Error for Interrupt {}
+
+impl From<Stop> for Interrupt {
+    fn from(stop: Stop) -> Self {
+        Interrupt::Stop(stop)
+    }
+}
 
 impl fmt::Display for Released {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -15,8 +15,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::Duration;
+use zk_recipes::guard::Exclusive;
 use zk_recipes::zk::{Code, CreateMode, Error, ErrorKind, SessionId, Stat, Time, ZooKeeper};
-use zk_recipes::{Lock, LockGuard, LockOptions};
+use zk_recipes::{Lock, LockOptions};
 
 /// Every session's timeout.
 pub const TIMEOUT: Duration = Duration::from_secs(6);
@@ -29,7 +30,7 @@ pub const DIRECTORY: &str = "/locks/a";
 
 const LIMIT: Duration = Duration::from_secs(600);
 
-pub type Guard = LockGuard<SimClient>;
+pub type Guard = zk_recipes::Guard<SimClient, Exclusive>;
 
 /// Remembers everything.
 #[derive(Default)]

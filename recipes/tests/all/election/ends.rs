@@ -139,7 +139,7 @@ fn standing_ends_with_its_limit_and_leaves_nothing() {
 fn what_a_leader_writes_is_fenced() {
     play(|stage| async move {
         let (a, b) = (stage.founder().await, stage.client("b").await);
-        let mut term = takes_office(&a).await;
+        let term = takes_office(&a).await;
         let make =
             |path: &str| Op::Create { path: path.to_owned(), data: vec![], mode: CreateMode::Persistent };
         term.transact(vec![make("/one")]).await.expect("it leads");

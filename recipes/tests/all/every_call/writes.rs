@@ -267,7 +267,7 @@ pub const LOCKS: &[Row] = &[
     to_the_holder!("RevocableLock::ask", revocable, write(), contenders, ask),
     to_the_holder!("PriorityLock::ask", priority, write(Priority(5)), contenders, ask),
     Row {
-        name: "LockGuard::transact",
+        name: "Guard::transact",
         prepare: |_, a| {
             async move {
                 founds(&a).await;
@@ -277,11 +277,11 @@ pub const LOCKS: &[Row] = &[
         },
     },
     Row {
-        name: "LockGuard::transact_once",
+        name: "Guard::transact_once",
         prepare: |_, a| {
             async move {
                 founds(&a).await;
-                let mut held = a.acquires().await;
+                let held = a.acquires().await;
                 // The guard goes with the call, made or dropped.
                 alone(async move { held.transact_once(two()).await })
             }

@@ -4,11 +4,12 @@ use crate::common::left_alone::{Call, Calling, Part, Scene, call, none_holds_up_
 use crate::common::{Client, Stage};
 use sim_zk::SimClient;
 use std::time::Duration;
+use zk_recipes::guard::{Exclusive, Revocable, Write};
 use zk_recipes::zk::ZooKeeper;
 use zk_recipes::{
-    Contender, Election, ElectionOptions, Leadership, Lock, LockGuard, LockOptions, Priority,
-    PriorityContender, PriorityLock, PriorityLockOptions, PriorityWrite, RevocableLock, RevocableLockOptions,
-    RevocableWrite, SharedLock, SharedLockOptions, Term, WriteGuard,
+    Contender, Election, ElectionOptions, Guard, Leadership, Lock, LockOptions, Priority, PriorityContender,
+    PriorityLock, PriorityLockOptions, RevocableLock, RevocableLockOptions, SharedLock, SharedLockOptions,
+    Term,
 };
 
 const SHORT: Duration = Duration::from_secs(10);
@@ -49,12 +50,13 @@ fn waits(call: &str) -> bool {
 fn in_line(left: &str, other: &str) -> Option<&'static str> {
     match left {
         "guard.downgrade" if waits(other) && other.contains("write") => Some("the lock is held by a reader"),
+        "guard.transact_once" if other == left => Some("they are applied one after the other"),
         _ if stands(left) && waits(other) => Some("those ahead in line go first"),
         _ => None,
     }
 }
 
-impl Scene for Held<Lock<SimClient>, LockGuard<SimClient>> {
+impl Scene for Held<Lock<SimClient>, Guard<SimClient, Exclusive>> {
     const CALLS: &'static [Call<Self>] = &[
         call!(share lock.acquire(), while freed),
         call!(share lock.acquire_within(SHORT)),
@@ -65,7 +67,7 @@ impl Scene for Held<Lock<SimClient>, LockGuard<SimClient>> {
         call!(share guard.resumed()),
         call!(share guard.run(async {})),
         call!(share guard.transact(Vec::new())),
-        call!(change guard.transact_once(Vec::new())),
+        call!(share guard.transact_once(Vec::new())),
         call!(take guard.release()),
     ];
 
@@ -86,7 +88,7 @@ impl Scene for Held<Lock<SimClient>, LockGuard<SimClient>> {
     }
 }
 
-impl Scene for Held<SharedLock<SimClient>, WriteGuard<SimClient>> {
+impl Scene for Held<SharedLock<SimClient>, Guard<SimClient, Write>> {
     const CALLS: &'static [Call<Self>] = &[
         call!(share lock.read(), while freed),
         call!(share lock.write(), while freed),
@@ -100,7 +102,7 @@ impl Scene for Held<SharedLock<SimClient>, WriteGuard<SimClient>> {
         call!(share guard.resumed()),
         call!(share guard.run(async {})),
         call!(share guard.transact(Vec::new())),
-        call!(change guard.transact_once(Vec::new())),
+        call!(share guard.transact_once(Vec::new())),
         call!(take guard.downgrade()),
         call!(take guard.release()),
     ];
@@ -122,7 +124,7 @@ impl Scene for Held<SharedLock<SimClient>, WriteGuard<SimClient>> {
     }
 }
 
-impl Held<RevocableLock<SimClient>, RevocableWrite<SimClient>> {
+impl Held<RevocableLock<SimClient>, Guard<SimClient, Revocable<Write>>> {
     /// Somebody asks the one who holds it to go.
     fn asked(&self) -> Calling {
         let lock = self.lock.share().expect("it is never taken");
@@ -131,7 +133,7 @@ impl Held<RevocableLock<SimClient>, RevocableWrite<SimClient>> {
     }
 }
 
-impl Scene for Held<RevocableLock<SimClient>, RevocableWrite<SimClient>> {
+impl Scene for Held<RevocableLock<SimClient>, Guard<SimClient, Revocable<Write>>> {
     const CALLS: &'static [Call<Self>] = &[
         call!(share lock.read(), while freed),
         call!(share lock.write(), while freed),
@@ -175,7 +177,7 @@ fn nobody_urgent() -> PriorityContender {
     PriorityContender { path, priority: Priority(1), writes: true, holds: false }
 }
 
-impl Held<PriorityLock<SimClient>, PriorityWrite<SimClient>> {
+impl Held<PriorityLock<SimClient>, Guard<SimClient, Revocable<Exclusive>>> {
     fn asked(&self) -> Calling {
         let lock = self.lock.share().expect("it is never taken");
         let (path, priority) = (self.path.clone(), Priority(5));
@@ -184,7 +186,7 @@ impl Held<PriorityLock<SimClient>, PriorityWrite<SimClient>> {
     }
 }
 
-impl Scene for Held<PriorityLock<SimClient>, PriorityWrite<SimClient>> {
+impl Scene for Held<PriorityLock<SimClient>, Guard<SimClient, Revocable<Exclusive>>> {
     const CALLS: &'static [Call<Self>] = &[
         call!(share lock.read(Priority(5)), while freed),
         call!(share lock.write(Priority(5)), while freed),
@@ -245,7 +247,7 @@ impl Scene for Office {
         call!(share guard.resumed()),
         call!(share guard.run(async {})),
         call!(share guard.transact(Vec::new())),
-        call!(change guard.transact_once(Vec::new())),
+        call!(share guard.transact_once(Vec::new())),
         call!(take guard.resign()),
     ];
 
@@ -269,22 +271,22 @@ impl Scene for Office {
 
 #[test]
 fn none_of_a_lock() {
-    none_holds_up_another::<Held<Lock<SimClient>, LockGuard<SimClient>>>();
+    none_holds_up_another::<Held<Lock<SimClient>, Guard<SimClient, Exclusive>>>();
 }
 
 #[test]
 fn none_of_a_shared_lock() {
-    none_holds_up_another::<Held<SharedLock<SimClient>, WriteGuard<SimClient>>>();
+    none_holds_up_another::<Held<SharedLock<SimClient>, Guard<SimClient, Write>>>();
 }
 
 #[test]
 fn none_of_a_revocable_lock() {
-    none_holds_up_another::<Held<RevocableLock<SimClient>, RevocableWrite<SimClient>>>();
+    none_holds_up_another::<Held<RevocableLock<SimClient>, Guard<SimClient, Revocable<Write>>>>();
 }
 
 #[test]
 fn none_of_a_priority_lock() {
-    none_holds_up_another::<Held<PriorityLock<SimClient>, PriorityWrite<SimClient>>>();
+    none_holds_up_another::<Held<PriorityLock<SimClient>, Guard<SimClient, Revocable<Exclusive>>>>();
 }
 
 #[test]

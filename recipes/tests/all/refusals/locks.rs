@@ -31,7 +31,7 @@ pub async fn lock(mut script: Script) -> Vec<Call> {
     let gave_up = c.process.spawn(async move { gives_up.acquire_within(A_WHILE).await });
     script.stage.pass(&a, 2 * A_WHILE).await;
     script.tell(&a, "contenders", a.lock().contenders()).await;
-    if let Some(mut held) = held {
+    if let Some(held) = held {
         script.tell(&a, "transact", held.transact(write("/one"))).await;
         script.tell(&a, "transact_once", held.transact_once(write("/two"))).await;
         script.tell(&a, "release", held.release()).await;

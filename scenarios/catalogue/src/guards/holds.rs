@@ -5,13 +5,12 @@ use crate::{election, priority_lock, revocable_lock};
 use std::future::{Future, pending};
 use std::time::Duration;
 use zk_checker::history::{Budget, OnSuspect as Policy};
+use zk_recipes::guard::{Exclusive, Read, Revocable, Write};
 use zk_recipes::zk::{Op, OpResult};
 use zk_recipes::{
-    Contender, Election, ElectionOptions, Fate, HoldState, Interrupt, Lock, LockGuard, LockOptions,
-    LostReason, Naming, OnSuspect, Parents, Preempt, Priority, PriorityContender, PriorityLock,
-    PriorityLockOptions, PriorityRead, PriorityWrite, ReadGuard, Released, RevocableLock,
-    RevocableLockOptions, RevocableRead, RevocableWrite, RunUntil, SharedLock, SharedLockOptions, Stop, Term,
-    WriteGuard,
+    Contender, Election, ElectionOptions, Fate, Guard, HoldState, Interrupt, Lock, LockOptions, LostReason,
+    Naming, OnSuspect, Parents, Preempt, Priority, PriorityContender, PriorityLock, PriorityLockOptions,
+    Released, RevocableLock, RevocableLockOptions, RunUntil, SharedLock, SharedLockOptions, Stop, Term,
 };
 
 /// A recipe that gives guards.
@@ -207,36 +206,38 @@ impl<Z: ZooKeeper> Line<Z> {
         &self,
         Call { verb, limit, .. }: Call,
         priority: u16,
-    ) -> Result<Option<Guard<Z>>, Error> {
+    ) -> Result<Option<Hold<Z>>, Error> {
         let (no_limit, priority) = (limit.is_zero(), Priority(priority));
         Ok(Some(match (self, verb) {
-            (Line::Lock(lock), Verb::TryAcquire) => return Ok(lock.try_acquire().await?.map(Guard::Lock)),
-            (Line::Lock(lock), _) if no_limit => Guard::Lock(lock.acquire().await?),
-            (Line::Lock(lock), _) => Guard::Lock(lock.acquire_within(limit).await?),
-            (Line::Shared(lock), Verb::TryRead) => return Ok(lock.try_read().await?.map(Guard::Read)),
-            (Line::Shared(lock), Verb::TryWrite) => return Ok(lock.try_write().await?.map(Guard::Write)),
-            (Line::Shared(lock), Verb::Read) if no_limit => Guard::Read(lock.read().await?),
-            (Line::Shared(lock), Verb::Read) => Guard::Read(lock.read_within(limit).await?),
-            (Line::Shared(lock), _) if no_limit => Guard::Write(lock.write().await?),
-            (Line::Shared(lock), _) => Guard::Write(lock.write_within(limit).await?),
+            (Line::Lock(lock), Verb::TryAcquire) => {
+                return Ok(lock.try_acquire().await?.map(Hold::Exclusive));
+            }
+            (Line::Lock(lock), _) if no_limit => Hold::Exclusive(lock.acquire().await?),
+            (Line::Lock(lock), _) => Hold::Exclusive(lock.acquire_within(limit).await?),
+            (Line::Shared(lock), Verb::TryRead) => return Ok(lock.try_read().await?.map(Hold::Read)),
+            (Line::Shared(lock), Verb::TryWrite) => return Ok(lock.try_write().await?.map(Hold::Write)),
+            (Line::Shared(lock), Verb::Read) if no_limit => Hold::Read(lock.read().await?),
+            (Line::Shared(lock), Verb::Read) => Hold::Read(lock.read_within(limit).await?),
+            (Line::Shared(lock), _) if no_limit => Hold::Write(lock.write().await?),
+            (Line::Shared(lock), _) => Hold::Write(lock.write_within(limit).await?),
             (Line::Revocable(lock), Verb::TryRead) => {
-                return Ok(lock.try_read().await?.map(Guard::RevocableRead));
+                return Ok(lock.try_read().await?.map(Hold::RevocableRead));
             }
             (Line::Revocable(lock), Verb::TryWrite) => {
-                return Ok(lock.try_write().await?.map(Guard::RevocableWrite));
+                return Ok(lock.try_write().await?.map(Hold::RevocableWrite));
             }
-            (Line::Revocable(lock), Verb::Read) if no_limit => Guard::RevocableRead(lock.read().await?),
-            (Line::Revocable(lock), Verb::Read) => Guard::RevocableRead(lock.read_within(limit).await?),
-            (Line::Revocable(lock), _) if no_limit => Guard::RevocableWrite(lock.write().await?),
-            (Line::Revocable(lock), _) => Guard::RevocableWrite(lock.write_within(limit).await?),
-            (Line::Priority(lock), Verb::Read) if no_limit => Guard::PriorityRead(lock.read(priority).await?),
+            (Line::Revocable(lock), Verb::Read) if no_limit => Hold::RevocableRead(lock.read().await?),
+            (Line::Revocable(lock), Verb::Read) => Hold::RevocableRead(lock.read_within(limit).await?),
+            (Line::Revocable(lock), _) if no_limit => Hold::RevocableWrite(lock.write().await?),
+            (Line::Revocable(lock), _) => Hold::RevocableWrite(lock.write_within(limit).await?),
+            (Line::Priority(lock), Verb::Read) if no_limit => Hold::RevocableRead(lock.read(priority).await?),
             (Line::Priority(lock), Verb::Read) => {
-                Guard::PriorityRead(lock.read_within(priority, limit).await?)
+                Hold::RevocableRead(lock.read_within(priority, limit).await?)
             }
-            (Line::Priority(lock), _) if no_limit => Guard::PriorityWrite(lock.write(priority).await?),
-            (Line::Priority(lock), _) => Guard::PriorityWrite(lock.write_within(priority, limit).await?),
-            (Line::Election(election), _) if no_limit => Guard::Term(Box::new(election.stand().await?)),
-            (Line::Election(election), _) => Guard::Term(Box::new(election.stand_within(limit).await?)),
+            (Line::Priority(lock), _) if no_limit => Hold::RevocableExclusive(lock.write(priority).await?),
+            (Line::Priority(lock), _) => Hold::RevocableExclusive(lock.write_within(priority, limit).await?),
+            (Line::Election(election), _) if no_limit => Hold::Term(Box::new(election.stand().await?)),
+            (Line::Election(election), _) => Hold::Term(Box::new(election.stand_within(limit).await?)),
         }))
     }
 
@@ -298,38 +299,39 @@ impl Listed {
     }
 }
 
-/// A guard of any recipe.
+/// A hold of any recipe.
 #[allow(missing_docs, reason = "the words are those of the recipes")]
-pub enum Guard<Z: ZooKeeper> {
-    Lock(LockGuard<Z>),
-    Read(ReadGuard<Z>),
-    Write(WriteGuard<Z>),
-    RevocableRead(RevocableRead<Z>),
-    RevocableWrite(RevocableWrite<Z>),
-    PriorityRead(PriorityRead<Z>),
-    PriorityWrite(PriorityWrite<Z>),
+pub enum Hold<Z: ZooKeeper> {
+    Exclusive(Guard<Z, Exclusive>),
+    Read(Guard<Z, Read>),
+    Write(Guard<Z, Write>),
+    RevocableRead(Guard<Z, Revocable<Read>>),
+    RevocableWrite(Guard<Z, Revocable<Write>>),
+    RevocableExclusive(Guard<Z, Revocable<Exclusive>>),
     Term(Box<Term<Z>>),
 }
 
-/// Calls a method of the guard, whichever it is.
+/// Calls a method of the hold, whichever it is; those that not every hold has by arms of their own.
 macro_rules! each {
-    ($guard:expr, $held:ident => $call:expr) => {
-        match $guard {
-            Guard::Lock($held) => $call,
-            Guard::Read($held) => $call,
-            Guard::Write($held) => $call,
-            Guard::RevocableRead($held) => $call,
-            Guard::RevocableWrite($held) => $call,
-            Guard::PriorityRead($held) => $call,
-            Guard::PriorityWrite($held) => $call,
-            Guard::Term($held) => $call,
+    ($hold:expr, $held:ident => $call:expr) => {
+        each!($hold, $held => $call, $call, $call)
+    };
+    ($hold:expr, $held:ident => $irrevocable:expr, $revocable:expr, $term:expr) => {
+        match $hold {
+            Hold::Exclusive($held) => $irrevocable,
+            Hold::Read($held) => $irrevocable,
+            Hold::Write($held) => $irrevocable,
+            Hold::RevocableRead($held) => $revocable,
+            Hold::RevocableWrite($held) => $revocable,
+            Hold::RevocableExclusive($held) => $revocable,
+            Hold::Term($held) => $term,
         }
     };
 }
 
-impl<Z: ZooKeeper> Held for Guard<Z> {
+impl<Z: ZooKeeper> Held for Hold<Z> {
     fn token(&self) -> i64 {
-        each!(self, held => held.token())
+        each!(self, held => Held::token(held), Held::token(held), held.epoch())
     }
 
     async fn lost(&self) -> Stop {
@@ -337,20 +339,11 @@ impl<Z: ZooKeeper> Held for Guard<Z> {
     }
 
     async fn release(self) -> Result<Released, Error> {
-        match self {
-            Guard::Lock(held) => held.release().await,
-            Guard::Read(held) => held.release().await,
-            Guard::Write(held) => held.release().await,
-            Guard::RevocableRead(held) => held.release().await,
-            Guard::RevocableWrite(held) => held.release().await,
-            Guard::PriorityRead(held) => held.release().await,
-            Guard::PriorityWrite(held) => held.release().await,
-            Guard::Term(held) => held.resign().await,
-        }
+        each!(self, held => held.release().await, held.release().await, held.resign().await)
     }
 }
 
-impl<Z: ZooKeeper> Guarding for Guard<Z> {
+impl<Z: ZooKeeper> Guarding for Hold<Z> {
     fn path(&self) -> &str {
         each!(self, held => held.path())
     }
@@ -364,13 +357,7 @@ impl<Z: ZooKeeper> Guarding for Guard<Z> {
     }
 
     async fn revoked(&self) -> Result<(), LostReason> {
-        match self {
-            Guard::RevocableRead(held) => held.revoked().await,
-            Guard::RevocableWrite(held) => held.revoked().await,
-            Guard::PriorityRead(held) => held.revoked().await,
-            Guard::PriorityWrite(held) => held.revoked().await,
-            Guard::Lock(_) | Guard::Read(_) | Guard::Write(_) | Guard::Term(_) => pending().await,
-        }
+        each!(self, _held => pending().await, _held.revoked().await, pending().await)
     }
 
     fn check(&self) -> Op {
@@ -382,30 +369,15 @@ impl<Z: ZooKeeper> Guarding for Guard<Z> {
     }
 
     async fn transact_once(&mut self, ops: Vec<Op>) -> Result<(), Error> {
-        match self {
-            Guard::Lock(held) => held.transact_once(ops).await,
-            Guard::Read(held) => held.transact_once(ops).await,
-            Guard::Write(held) => held.transact_once(ops).await,
-            Guard::Term(held) => held.transact_once(ops).await,
-            _ => Err(ErrorKind::Unimplemented.into()),
-        }
+        each!(self, _held => _held.transact_once(ops).await, Err(ErrorKind::Unimplemented.into()), _held.transact_once(ops).await)
     }
 
     fn has_receipts(&self) -> bool {
-        matches!(self, Guard::Lock(_) | Guard::Read(_) | Guard::Write(_) | Guard::Term(_))
+        each!(self, _held => true, false, true)
     }
 
     async fn run<T: Send>(&self, work: impl Future<Output = T> + Send) -> Result<T, Interrupt> {
-        match self {
-            Guard::Lock(held) => held.run(work).await.map_err(Interrupt::Stop),
-            Guard::Read(held) => held.run(work).await.map_err(Interrupt::Stop),
-            Guard::Write(held) => held.run(work).await.map_err(Interrupt::Stop),
-            Guard::Term(held) => held.run(work).await.map_err(Interrupt::Stop),
-            Guard::RevocableRead(held) => held.run(work).await,
-            Guard::RevocableWrite(held) => held.run(work).await,
-            Guard::PriorityRead(held) => held.run(work).await,
-            Guard::PriorityWrite(held) => held.run(work).await,
-        }
+        each!(self, held => held.run(work).await.map_err(Interrupt::from))
     }
 }
 
@@ -469,9 +441,9 @@ pub trait Grants: Send + Sync + 'static {
 }
 
 impl<Z: ZooKeeper> Grants for Line<Z> {
-    type Guard = Guard<Z>;
+    type Guard = Hold<Z>;
 
-    async fn take(&self, call: Call, priority: u16) -> Result<Option<Guard<Z>>, Error> {
+    async fn take(&self, call: Call, priority: u16) -> Result<Option<Hold<Z>>, Error> {
         Line::take(self, call, priority).await
     }
 

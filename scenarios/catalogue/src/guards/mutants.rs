@@ -1,6 +1,6 @@
 //! Guards with one wrong step: the right recipes behind a thin wrapper.
 
-use super::holds::{Grants, Guard, Guarding, Line, Listed, THINGS, Thing};
+use super::holds::{Grants, Guarding, Hold, Line, Listed, THINGS, Thing};
 use super::workload::{WORKLOAD, client};
 use crate::lies::{How, Liar, Lie, UNMET_OF_HOLDS};
 use crate::prelude::*;
@@ -85,7 +85,7 @@ struct WrongLine<C, Z: ZooKeeper> {
 struct WrongGuard<C, Z: ZooKeeper> {
     wrong: Wrong,
     liar: Liar<C>,
-    right: Guard<Z>,
+    right: Hold<Z>,
     zk: Z,
 }
 

@@ -5,7 +5,8 @@ use crate::prelude::*;
 use sim_zk::SimClient;
 use std::future::Future;
 use zk_harness::stage::hold::Holding;
-use zk_recipes::{Lock, LockGuard, LockOptions};
+use zk_recipes::guard::Exclusive;
+use zk_recipes::{Guard, Lock, LockOptions};
 
 /// One lock.
 pub fn objects(names: &mut Names) -> Vec<Object> {
@@ -14,7 +15,7 @@ pub fn objects(names: &mut Names) -> Vec<Object> {
 
 impl Actor {
     /// Begins to wait for the lock, in the client's own process.
-    pub fn asks(&self) -> impl Future<Output = Option<Holding<LockGuard<SimClient>>>> + Send + use<> {
+    pub fn asks(&self) -> impl Future<Output = Option<Holding<Guard<SimClient, Exclusive>>>> + Send + use<> {
         self.begins_to_acquire(LOCK, |zk| async move {
             let lock = Lock::new(&zk, DIRECTORY, LockOptions::default())?;
             lock.acquire().await
@@ -26,7 +27,7 @@ impl Actor {
     /// # Panics
     ///
     /// If it is not granted.
-    pub async fn acquires(&self) -> Holding<LockGuard<SimClient>> {
+    pub async fn acquires(&self) -> Holding<Guard<SimClient, Exclusive>> {
         self.asks().await.expect("the lock is granted")
     }
 }

@@ -7,7 +7,7 @@
 use crate::prelude::*;
 use std::future::Future;
 use std::time::Duration;
-use zk_recipes::{Lock, LockGuard, LockOptions};
+use zk_recipes::{Guard, Lock, LockOptions, guard};
 
 /// The lock under load.
 pub static WORKLOAD: Workload = Workload {
@@ -60,9 +60,12 @@ pub trait Exclusive: Clone + Send + Sync + 'static {
 }
 
 impl<Z: ZooKeeper> Exclusive for Lock<Z> {
-    type Guard = LockGuard<Z>;
+    type Guard = Guard<Z, guard::Exclusive>;
 
-    async fn take(&self, Call { verb, limit, .. }: Call) -> Result<Option<LockGuard<Z>>, Error> {
+    async fn take(
+        &self,
+        Call { verb, limit, .. }: Call,
+    ) -> Result<Option<Guard<Z, guard::Exclusive>>, Error> {
         match verb {
             Verb::TryAcquire => self.try_acquire().await,
             _ if limit.is_zero() => self.acquire().await.map(Some),

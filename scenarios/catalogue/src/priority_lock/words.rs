@@ -1,6 +1,6 @@
 //! The words of the priority lock.
 
-use super::workload::{self as priority_lock, Guard, HeldUrgently, LOCK};
+use super::workload::{self as priority_lock, HeldUrgently, Hold, LOCK};
 use crate::prelude::*;
 use sim_zk::SimClient;
 use std::future::Future;
@@ -9,7 +9,7 @@ use zk_harness::stage::hold::Holding;
 use zk_recipes::{Preempt, Priority};
 
 /// What a holder of a story holds.
-pub type Urgently = Holding<Guard<SimClient>>;
+pub type Urgently = Holding<Hold<SimClient>>;
 
 /// One priority lock.
 pub fn objects(names: &mut Names) -> Vec<Object> {

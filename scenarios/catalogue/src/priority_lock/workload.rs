@@ -11,10 +11,8 @@ use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
 use zk_checker::history::{Budget, Sym};
-use zk_recipes::{
-    LostReason, Preempt, Priority, PriorityLock, PriorityLockOptions, PriorityRead, PriorityWrite, Released,
-    Stop,
-};
+use zk_recipes::guard::{Exclusive, Read, Revocable};
+use zk_recipes::{Guard, LostReason, Preempt, Priority, PriorityLock, PriorityLockOptions, Released, Stop};
 
 /// The priority lock under load.
 pub static WORKLOAD: Workload = Workload {
@@ -69,30 +67,30 @@ pub fn object(directory: Sym, setting: &Setting) -> Object {
 
 /// A hold of either kind.
 #[allow(missing_docs, reason = "the words are those of the recipe")]
-pub enum Guard<Z: ZooKeeper> {
-    Read(PriorityRead<Z>),
-    Write(PriorityWrite<Z>),
+pub enum Hold<Z: ZooKeeper> {
+    Read(Guard<Z, Revocable<Read>>),
+    Write(Guard<Z, Revocable<Exclusive>>),
 }
 
-impl<Z: ZooKeeper> Held for Guard<Z> {
+impl<Z: ZooKeeper> Held for Hold<Z> {
     fn token(&self) -> i64 {
         match self {
-            Guard::Read(held) => held.token(),
-            Guard::Write(held) => held.token(),
+            Hold::Read(held) => held.token(),
+            Hold::Write(held) => held.token(),
         }
     }
 
     async fn lost(&self) -> Stop {
         match self {
-            Guard::Read(held) => held.lost().await,
-            Guard::Write(held) => held.lost().await,
+            Hold::Read(held) => held.lost().await,
+            Hold::Write(held) => held.lost().await,
         }
     }
 
     async fn release(self) -> Result<Released, Error> {
         match self {
-            Guard::Read(held) => held.release().await,
-            Guard::Write(held) => held.release().await,
+            Hold::Read(held) => held.release().await,
+            Hold::Write(held) => held.release().await,
         }
     }
 }
@@ -118,18 +116,18 @@ pub trait Urgent: Send + Sync + 'static {
 }
 
 impl<Z: ZooKeeper> Urgent for PriorityLock<Z> {
-    type Guard = Guard<Z>;
+    type Guard = Hold<Z>;
 
-    async fn acquire(&self, verb: Verb, priority: Priority, limit: Duration) -> Result<Guard<Z>, Error> {
+    async fn acquire(&self, verb: Verb, priority: Priority, limit: Duration) -> Result<Hold<Z>, Error> {
         acquire(self, verb, priority, limit).await
     }
 }
 
-impl<Z: ZooKeeper> HeldUrgently for Guard<Z> {
+impl<Z: ZooKeeper> HeldUrgently for Hold<Z> {
     async fn revoked(&self) -> Result<(), LostReason> {
         match self {
-            Guard::Read(held) => held.revoked().await,
-            Guard::Write(held) => held.revoked().await,
+            Hold::Read(held) => held.revoked().await,
+            Hold::Write(held) => held.revoked().await,
         }
     }
 }
@@ -162,12 +160,12 @@ pub async fn acquire<Z: ZooKeeper>(
     verb: Verb,
     priority: Priority,
     limit: Duration,
-) -> Result<Guard<Z>, Error> {
+) -> Result<Hold<Z>, Error> {
     match (verb, limit.is_zero()) {
-        (Verb::Read, true) => lock.read(priority).await.map(Guard::Read),
-        (Verb::Read, false) => lock.read_within(priority, limit).await.map(Guard::Read),
-        (_, true) => lock.write(priority).await.map(Guard::Write),
-        (_, false) => lock.write_within(priority, limit).await.map(Guard::Write),
+        (Verb::Read, true) => lock.read(priority).await.map(Hold::Read),
+        (Verb::Read, false) => lock.read_within(priority, limit).await.map(Hold::Read),
+        (_, true) => lock.write(priority).await.map(Hold::Write),
+        (_, false) => lock.write_within(priority, limit).await.map(Hold::Write),
     }
 }
 

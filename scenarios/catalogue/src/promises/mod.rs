@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! # A comment.
-//! ## LockGuard::release, ReadGuard::release      one entry for methods with the same docs
+//! ## Registration::path, Membership::path         one entry for methods with the same docs
 //! called by lock, shared-lock                    workloads; or: called by nobody
 //! judged by MX-12                                the judgement of the method itself
 //! shown by lock-forgets-failed-delete

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use zk_harness::stage::hold::Holding;
-use zk_recipes::{Contender, Fate, RevocableLock, RevocableLockOptions, RevocableWrite};
+use zk_recipes::guard::{Revocable, Write};
+use zk_recipes::{Contender, Fate, Guard, RevocableLock, RevocableLockOptions};
 
 const SETTING: Setting = Setting { clients: 0, rounds: 0, timeout: TIMEOUT, pace: Pace::SIMULATED };
 
@@ -27,7 +28,7 @@ fn revocable_of(zk: &SimClient) -> Result<RevocableLock<SimClient>, Error> {
     RevocableLock::new(zk, revocable_lock::DIRECTORY, RevocableLockOptions::default())
 }
 
-type RevocableHolding = Holding<RevocableWrite<SimClient>>;
+type RevocableHolding = Holding<Guard<SimClient, Revocable<Write>>>;
 
 impl Actor {
     /// Begins to wait for a hold that it can be asked for. `None`: it was asked to go while it waited.

@@ -12,9 +12,7 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use zk_checker::history::Sym;
-use zk_recipes::{
-    Contender, Fate, NotDowngraded, RevocableLock, RevocableLockOptions, RevocableRead, RevocableWrite,
-};
+use zk_recipes::{Contender, Fate, Guard, NotDowngraded, RevocableLock, RevocableLockOptions, guard};
 
 /// The revocable lock under load.
 pub static WORKLOAD: Workload = Workload {
@@ -98,15 +96,15 @@ pub trait Revocable: Shared<Read: HeldUntilAsked, Write: HeldUntilAsked> {
     ) -> impl Future<Output = Result<Fate, Error>> + Send;
 }
 
-shared!(RevocableLock, RevocableRead, RevocableWrite);
+shared!(RevocableLock, guard::Revocable<guard::Read>, guard::Revocable<guard::Write>);
 
-impl<Z: ZooKeeper> HeldUntilAsked for RevocableRead<Z> {
+impl<Z: ZooKeeper> HeldUntilAsked for Guard<Z, guard::Revocable<guard::Read>> {
     async fn is_asked(&self) -> bool {
         self.revoked().await.is_ok()
     }
 }
 
-impl<Z: ZooKeeper> HeldUntilAsked for RevocableWrite<Z> {
+impl<Z: ZooKeeper> HeldUntilAsked for Guard<Z, guard::Revocable<guard::Write>> {
     async fn is_asked(&self) -> bool {
         self.revoked().await.is_ok()
     }

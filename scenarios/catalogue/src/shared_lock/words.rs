@@ -5,7 +5,8 @@ use crate::prelude::*;
 use sim_zk::SimClient;
 use std::future::Future;
 use zk_harness::stage::hold::Holding;
-use zk_recipes::{ReadGuard, SharedLock, SharedLockOptions, WriteGuard};
+use zk_recipes::guard::{Read, Write};
+use zk_recipes::{Guard, SharedLock, SharedLockOptions};
 
 const SETTING: Setting = Setting { clients: 0, rounds: 0, timeout: TIMEOUT, pace: Pace::SIMULATED };
 
@@ -20,7 +21,9 @@ fn lock(zk: &SimClient) -> Result<SharedLock<SimClient>, Error> {
 
 impl Actor {
     /// Begins to wait for a reader's hold.
-    pub fn asks_to_read(&self) -> impl Future<Output = Option<Holding<ReadGuard<SimClient>>>> + Send + use<> {
+    pub fn asks_to_read(
+        &self,
+    ) -> impl Future<Output = Option<Holding<Guard<SimClient, Read>>>> + Send + use<> {
         let read = |zk| async move { lock(&zk)?.read().await };
         let asking = self.does_and_then(Call::new(LOCK, Verb::Read), nothing, read, |actor, op, guard| {
             actor.believes(LOCK, op, guard)
@@ -31,7 +34,7 @@ impl Actor {
     /// Begins to wait for a writer's hold.
     pub fn asks_to_write(
         &self,
-    ) -> impl Future<Output = Option<Holding<WriteGuard<SimClient>>>> + Send + use<> {
+    ) -> impl Future<Output = Option<Holding<Guard<SimClient, Write>>>> + Send + use<> {
         let write = |zk| async move { lock(&zk)?.write().await };
         let asking = self.does_and_then(Call::new(LOCK, Verb::Write), nothing, write, |actor, op, guard| {
             actor.believes(LOCK, op, guard)
@@ -42,9 +45,9 @@ impl Actor {
     /// Begins to go on as a reader.
     pub fn begins_to_downgrade(
         &self,
-        holding: Holding<WriteGuard<SimClient>>,
-    ) -> impl Future<Output = Option<Holding<ReadGuard<SimClient>>>> + Send + use<> {
-        let downgrade = |guard: WriteGuard<SimClient>| async move { Ok(guard.downgrade().await?) };
+        holding: Holding<Guard<SimClient, Write>>,
+    ) -> impl Future<Output = Option<Holding<Guard<SimClient, Read>>>> + Send + use<> {
+        let downgrade = |guard: Guard<SimClient, Write>| async move { Ok(guard.downgrade().await?) };
         self.begins_to_turn(holding, Verb::Downgrade, downgrade)
     }
 }

@@ -6,7 +6,8 @@
 use crate::prelude::*;
 use std::future::Future;
 use std::time::Duration;
-use zk_recipes::{NotDowngraded, ReadGuard, SharedLock, SharedLockOptions, WriteGuard};
+use zk_recipes::guard::{Read, Write};
+use zk_recipes::{Guard, NotDowngraded, SharedLock, SharedLockOptions};
 
 /// The shared lock under load.
 pub static WORKLOAD: Workload = Workload {
@@ -71,12 +72,12 @@ pub type Taken<R, W> = Result<Option<Granted<R, W>>, Error>;
 
 /// Implements [`Shared`] for a recipe by its methods.
 macro_rules! shared {
-    ($lock:ident, $read:ident, $write:ident) => {
+    ($lock:ident, $read:ty, $write:ty) => {
         impl<Z: ZooKeeper> Shared for $lock<Z> {
-            type Read = $read<Z>;
-            type Write = $write<Z>;
+            type Read = Guard<Z, $read>;
+            type Write = Guard<Z, $write>;
 
-            async fn take(&self, Call { verb, limit, .. }: Call) -> Taken<$read<Z>, $write<Z>> {
+            async fn take(&self, Call { verb, limit, .. }: Call) -> Taken<Self::Read, Self::Write> {
                 Ok(match verb {
                     Verb::Read if limit.is_zero() => Some(Granted::Read(self.read().await?)),
                     Verb::Read => Some(Granted::Read(self.read_within(limit).await?)),
@@ -87,7 +88,7 @@ macro_rules! shared {
                 })
             }
 
-            async fn downgrade(write: $write<Z>) -> Result<$read<Z>, NotDowngraded<$write<Z>>> {
+            async fn downgrade(write: Self::Write) -> Result<Self::Read, NotDowngraded<Self::Write>> {
                 write.downgrade().await
             }
         }
@@ -96,7 +97,7 @@ macro_rules! shared {
 
 pub(crate) use shared;
 
-shared!(SharedLock, ReadGuard, WriteGuard);
+shared!(SharedLock, Read, Write);
 
 /// What an acquire gives.
 pub enum Granted<R, W> {

@@ -2,6 +2,7 @@
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use std::collections::BTreeMap;
+use syn::parse::{ParseStream, Parser};
 
 /// The macros that a source may call, by name.
 #[derive(Default)]
@@ -28,7 +29,27 @@ impl Macros {
     }
 
     /// The items that a call makes, or `None` if the macro makes no items.
-    pub(crate) fn expand(&self, call: &syn::Macro) -> Option<Vec<syn::Item>> {
+    pub(crate) fn items(&self, call: &syn::Macro) -> Option<Vec<syn::Item>> {
+        let file: syn::File = syn::parse2(self.expand(call)?).expect("an arm makes items");
+        Some(file.items)
+    }
+
+    /// Visits the functions of an `impl`, with those that macros make.
+    pub(crate) fn each_function(&self, items: &[syn::ImplItem], visit: &mut dyn FnMut(&syn::ImplItemFn)) {
+        for item in items {
+            match item {
+                syn::ImplItem::Fn(function) => visit(function),
+                syn::ImplItem::Macro(call) => {
+                    let made = self.expand(&call.mac).expect("the macro is known");
+                    let items = impl_items.parse2(made).expect("an arm makes items of an impl");
+                    self.each_function(&items, visit);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn expand(&self, call: &syn::Macro) -> Option<TokenStream> {
         let arms = self.0.get(&call.path.segments.last()?.ident.to_string())?;
         let mut tokens = call.tokens.clone().into_iter();
         let TokenTree::Ident(word) = tokens.next()? else { return None };
@@ -36,8 +57,7 @@ impl Macros {
         let arguments = arguments(tokens.collect());
         let bound: BTreeMap<&str, TokenStream> =
             arm.parameters.iter().map(String::as_str).zip(arguments).collect();
-        let file: syn::File = syn::parse2(substitute(&arm.body, &bound)).expect("an arm makes items");
-        Some(file.items)
+        Some(substitute(&arm.body, &bound))
     }
 }
 
@@ -50,6 +70,14 @@ impl Arm {
         let parameters = pairs.map(|pair| pair[1].to_string()).collect();
         Some(Arm { word: word.to_string(), parameters, body })
     }
+}
+
+fn impl_items(input: ParseStream<'_>) -> syn::Result<Vec<syn::ImplItem>> {
+    let mut items = Vec::new();
+    while !input.is_empty() {
+        items.push(input.parse()?);
+    }
+    Ok(items)
 }
 
 fn groups(tokens: &TokenStream) -> impl Iterator<Item = Group> {

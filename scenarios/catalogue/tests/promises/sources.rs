@@ -110,6 +110,15 @@ fn is_public(vis: &Visibility) -> bool {
     matches!(vis, Visibility::Public(_))
 }
 
+/// Whether the docs leave it out.
+fn is_hidden(attrs: &[Attribute]) -> bool {
+    let is_it = |attr: &Attribute| match &attr.meta {
+        Meta::List(list) => list.path.is_ident("doc") && list.tokens.to_string() == "hidden",
+        _ => false,
+    };
+    attrs.iter().any(is_it)
+}
+
 struct Reader {
     macros: Macros,
     /// The public types.
@@ -124,7 +133,7 @@ impl Reader {
         for item in items {
             match item {
                 Item::Macro(call) if call.ident.is_none() => {
-                    if let Some(made) = self.macros.expand(&call.mac) {
+                    if let Some(made) = self.macros.items(&call.mac) {
                         self.items(&made);
                     }
                 }
@@ -149,14 +158,16 @@ impl Reader {
         if !self.public.contains(&of) {
             return;
         }
-        for item in &block.items {
-            let syn::ImplItem::Fn(method) = item else { continue };
-            if is_public(&method.vis) {
-                let subject = format!("{of}::{}", method.sig.ident);
-                match self.is_zk {
-                    true => self.docs(subject, &method.attrs),
-                    false => self.method(subject, &method.attrs),
-                }
+        let mut functions = Vec::new();
+        self.macros.each_function(&block.items, &mut |function| {
+            if is_public(&function.vis) {
+                functions
+                    .push((format!("{of}::{}", function.sig.ident), sentences::of(&doc(&function.attrs))));
+            }
+        });
+        for (subject, sentences) in functions {
+            if !self.is_zk || !sentences.is_empty() {
+                self.found.push(Promised { subject, sentences });
             }
         }
     }
@@ -167,7 +178,7 @@ impl Reader {
         self.docs(item.ident.to_string(), &item.attrs);
         for part in &item.items {
             match part {
-                syn::TraitItem::Fn(method) if is_whole => {
+                syn::TraitItem::Fn(method) if is_whole && !is_hidden(&method.attrs) => {
                     self.method(format!("{}::{}", item.ident, method.sig.ident), &method.attrs);
                 }
                 syn::TraitItem::Type(kind) => {

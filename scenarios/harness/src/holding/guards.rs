@@ -2,35 +2,34 @@
 
 use super::Held;
 use std::future::Future;
+use zk_recipes::guard::Mode;
 use zk_recipes::zk::{Error, ZooKeeper};
-use zk_recipes::{
-    LockGuard, PriorityRead, PriorityWrite, ReadGuard, Released, RevocableRead, RevocableWrite, Stop, Term,
-    WriteGuard,
-};
+use zk_recipes::{Guard, Released, Stop, Term};
 
-macro_rules! held {
-    ($guard:ident, $token:ident, $release:ident) => {
-        impl<Z: ZooKeeper> Held for $guard<Z> {
-            fn token(&self) -> i64 {
-                $guard::$token(self)
-            }
+impl<Z: ZooKeeper, M: Mode> Held for Guard<Z, M> {
+    fn token(&self) -> i64 {
+        Guard::token(self)
+    }
 
-            fn lost(&self) -> impl Future<Output = Stop> + Send {
-                $guard::lost(self)
-            }
+    fn lost(&self) -> impl Future<Output = Stop> + Send {
+        Guard::lost(self)
+    }
 
-            fn release(self) -> impl Future<Output = Result<Released, Error>> + Send {
-                $guard::$release(self)
-            }
-        }
-    };
+    fn release(self) -> impl Future<Output = Result<Released, Error>> + Send {
+        Guard::release(self)
+    }
 }
 
-held!(LockGuard, token, release);
-held!(ReadGuard, token, release);
-held!(WriteGuard, token, release);
-held!(RevocableRead, token, release);
-held!(RevocableWrite, token, release);
-held!(PriorityRead, token, release);
-held!(PriorityWrite, token, release);
-held!(Term, epoch, resign);
+impl<Z: ZooKeeper> Held for Term<Z> {
+    fn token(&self) -> i64 {
+        self.epoch()
+    }
+
+    fn lost(&self) -> impl Future<Output = Stop> + Send {
+        Term::lost(self)
+    }
+
+    fn release(self) -> impl Future<Output = Result<Released, Error>> + Send {
+        self.resign()
+    }
+}

@@ -7,10 +7,9 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use zk_recipes::client::{Client, Options};
+use zk_recipes::guard::{Exclusive, Read, Write};
 use zk_recipes::zk::{CreateMode, Error, ZooKeeper};
-use zk_recipes::{
-    Lock, LockGuard, LockOptions, Naming, ReadGuard, SharedLock, SharedLockOptions, WriteGuard,
-};
+use zk_recipes::{Guard, Lock, LockOptions, Naming, SharedLock, SharedLockOptions};
 
 /// How long something may take that nobody prevents.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -36,18 +35,18 @@ impl Kind {
     }
 }
 
-enum Guard {
-    Lock(LockGuard<Client>),
-    Read(ReadGuard<Client>),
-    Write(WriteGuard<Client>),
+enum Hold {
+    Lock(Guard<Client, Exclusive>),
+    Read(Guard<Client, Read>),
+    Write(Guard<Client, Write>),
 }
 
-impl Guard {
+impl Hold {
     async fn release(self) {
         let released = match self {
-            Guard::Lock(guard) => guard.release().await,
-            Guard::Read(guard) => guard.release().await,
-            Guard::Write(guard) => guard.release().await,
+            Hold::Lock(guard) => guard.release().await,
+            Hold::Read(guard) => guard.release().await,
+            Hold::Write(guard) => guard.release().await,
         };
         released.expect("nobody else touches its znode");
     }
@@ -63,7 +62,7 @@ struct Ours {
 
 /// A hold of ours, and the znode by which others would find us inside.
 struct Held {
-    guard: Guard,
+    guard: Hold,
     inside: String,
 }
 
@@ -80,17 +79,17 @@ impl Ours {
         Held { guard, inside: made.expect("the session lives").path }
     }
 
-    async fn acquire(&self, kind: Kind) -> Result<Guard, Error> {
+    async fn acquire(&self, kind: Kind) -> Result<Hold, Error> {
         let (naming, directory) = (self.naming, self.directory.as_str());
         if kind == Kind::Lock {
             let lock = Lock::new(&self.zk, directory, LockOptions { naming, ..LockOptions::default() })?;
-            return lock.acquire().await.map(Guard::Lock);
+            return lock.acquire().await.map(Hold::Lock);
         }
         let options = SharedLockOptions { naming, ..SharedLockOptions::default() };
         let shared = SharedLock::new(&self.zk, directory, options)?;
         match kind {
-            Kind::Read => shared.read().await.map(Guard::Read),
-            _ => shared.write().await.map(Guard::Write),
+            Kind::Read => shared.read().await.map(Hold::Read),
+            _ => shared.write().await.map(Hold::Write),
         }
     }
 

@@ -13,10 +13,11 @@ use tokio::sync::{Barrier, mpsc};
 use tokio::task::{JoinSet, block_in_place};
 use zk_recipes::client::{Client, Options};
 use zk_recipes::group::{Group, GroupOptions, Membership, Views, WithData};
+use zk_recipes::guard::Exclusive;
 use zk_recipes::zk::{CreateMode, ZooKeeper};
 use zk_recipes::{
-    DoubleBarrier, DoubleBarrierOptions, Election, ElectionOptions, Leave, Lock, LockGuard, LockOptions,
-    Parents, Reuse, SharedLock, SharedLockOptions,
+    DoubleBarrier, DoubleBarrierOptions, Election, ElectionOptions, Guard, Leave, Lock, LockOptions, Parents,
+    Reuse, SharedLock, SharedLockOptions,
 };
 
 const SESSION: Duration = Duration::from_secs(30);
@@ -95,11 +96,11 @@ async fn requests(task: &Task) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn acquire(lock: Lock<Client>) -> BoxFuture<'static, anyhow::Result<LockGuard<Client>>> {
+fn acquire(lock: Lock<Client>) -> BoxFuture<'static, anyhow::Result<Guard<Client, Exclusive>>> {
     async move { Ok(lock.acquire().await?) }.boxed()
 }
 
-fn release(held: LockGuard<Client>) -> BoxFuture<'static, anyhow::Result<()>> {
+fn release(held: Guard<Client, Exclusive>) -> BoxFuture<'static, anyhow::Result<()>> {
     async move { Ok(held.release().await.map(drop)?) }.boxed()
 }
 

@@ -5,7 +5,7 @@ use crate::lock::workload::{Exclusive, WORKLOAD, client, new};
 use crate::prelude::*;
 use zk_checker::history::Failure;
 use zk_harness::workload::TaskFn;
-use zk_recipes::{Lock, LockGuard};
+use zk_recipes::{Guard, Lock, guard};
 
 /// All mutants.
 pub(in crate::lock) static ALL: &[&Workload] = &[
@@ -29,7 +29,7 @@ struct LyingLock<C, Z: ZooKeeper> {
 }
 
 impl<C: Client, Z: ZooKeeper> Exclusive for LyingLock<C, Z> {
-    type Guard = Hold<C, LockGuard<Z>>;
+    type Guard = Hold<C, Guard<Z, guard::Exclusive>>;
 
     async fn take(&self, call: Call) -> Result<Option<Self::Guard>, Error> {
         let liar = &self.liar;

@@ -7,7 +7,7 @@
 use crate::lock::workload::{Exclusive, client, new};
 use crate::prelude::*;
 use std::future::Future;
-use zk_recipes::{Lock, LockGuard, Released, Stop};
+use zk_recipes::{Guard, Lock, Released, Stop, guard};
 
 pub(super) static WORKLOAD: Workload = super::WORKLOAD.mutant(
     "lock-resource-ignores-tokens",
@@ -24,7 +24,7 @@ const FAULTS: &[Fault] = &[Fault::ClientPause];
 #[derive(Clone)]
 struct Unfenced<Z: ZooKeeper>(Lock<Z>);
 
-struct UnfencedGuard<Z: ZooKeeper>(LockGuard<Z>);
+struct UnfencedGuard<Z: ZooKeeper>(Guard<Z, guard::Exclusive>);
 
 impl<Z: ZooKeeper> Exclusive for Unfenced<Z> {
     type Guard = UnfencedGuard<Z>;

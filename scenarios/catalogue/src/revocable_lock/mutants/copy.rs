@@ -5,7 +5,7 @@ use crate::revocable_lock::workload::{Revocable, new};
 use crate::session::Intercepted;
 use crate::shared_lock::workload::{Shared, Taken};
 use std::time::Duration;
-use zk_recipes::{Contender, Fate, NotDowngraded, RevocableLock, RevocableRead, RevocableWrite};
+use zk_recipes::{Contender, Fate, Guard, NotDowngraded, RevocableLock, guard};
 
 /// The mutant.
 #[derive(Clone)]
@@ -19,8 +19,8 @@ pub struct MutantRevocableLock<Z: ZooKeeper> {
     has_grace: bool,
 }
 
-type Read<Z> = RevocableRead<Intercepted<Z>>;
-type Write<Z> = RevocableWrite<Intercepted<Z>>;
+type Read<Z> = Guard<Intercepted<Z>, guard::Revocable<guard::Read>>;
+type Write<Z> = Guard<Intercepted<Z>, guard::Revocable<guard::Write>>;
 
 impl<Z: ZooKeeper> MutantRevocableLock<Z> {
     /// The mutant over that session.

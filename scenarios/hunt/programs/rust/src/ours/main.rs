@@ -10,10 +10,11 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use zk_recipes::client::{Client, Options};
+use zk_recipes::guard::Exclusive;
 use zk_recipes::zk::ZooKeeper;
 use zk_recipes::{
     Barrier, BarrierOptions, Delivery, DoubleBarrier, DoubleBarrierOptions, Election, ElectionOptions, Error,
-    Group, GroupOptions, Idle, IfTaken, Leave, Lock, LockGuard, LockOptions, Parents, Prefetch, Queue,
+    Group, GroupOptions, Guard, Idle, IfTaken, Leave, Lock, LockOptions, Parents, Prefetch, Queue,
     QueueOptions, Reuse, SharedLock, SharedLockOptions, Stop, WithData,
 };
 
@@ -149,7 +150,7 @@ async fn work(driver: &mut Driver, is_long: bool) {
 }
 
 /// Works under a lock, and releases it.
-async fn hold(driver: &mut Driver, held: LockGuard<Client>, is_long: bool) -> Result<(), Error> {
+async fn hold(driver: &mut Driver, held: Guard<Client, Exclusive>, is_long: bool) -> Result<(), Error> {
     driver.report("acquired");
     // The work is dropped as soon as the holder must stop.
     let _: Result<(), Stop> = held.run(work(driver, is_long)).await;
