@@ -227,6 +227,9 @@ impl Rule for Group {
                 (Seen::View, _, Some(at)) => self.viewed(scene, at, (text, number), out),
                 _ => {}
             },
+            What::Return { failure: Failure::Removed, .. } if view.op(event.op).verb == Verb::Replace => {
+                self.replaces_nothing(scene, view.op(event.op), out);
+            }
             What::Return { outcome, .. } => {
                 if let Some(at) = member {
                     self.joined(scene, at, outcome, out);

@@ -299,6 +299,19 @@ fn gm_4_a_read_that_finds_its_znode_gone_tells_a_member() {
 }
 
 #[test]
+fn gm_4_a_member_whose_replace_is_refused_as_removed_says_so() {
+    let deleted = "0.099 server:0 txn 0x6 s0 delete ok\n0.099 server:0 deleted 0x6 /g/m1 by s0\n";
+    let replaces = "0.099 a replace#7 call /g\n";
+    let reads = "0.100 a #7 send r9 exists /g/m1\n0.101 a #7 reply r9 no_node 0x6\n";
+    let refused = "0.101 a #7 return refused removed\n";
+    let end = "0.950 world quiesce\n";
+    says(&[HEAD, A_JOINS, replaces, deleted, reads, refused, end].concat(), "GM-4 pass, GM-8 pass");
+    let otherwise = refused.replace("removed", "bad_input");
+    says(&[HEAD, A_JOINS, replaces, deleted, reads, &otherwise, end].concat(), "GM-4 fail");
+    says(&[HEAD, A_JOINS, replaces, refused, end].concat(), "GM-8 fail");
+}
+
+#[test]
 fn gm_6_who_is_out_has_time_to_say_so() {
     let expired = "0.100 a state s1 expired\n";
     let says_so = |at: &str| format!("{at} a #1 observed /g missing \"\" 0x0\n");

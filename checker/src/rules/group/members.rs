@@ -200,6 +200,15 @@ impl Group {
         loss::judge(RuleId::Gm8, scene, &Loss { object, op, session, since, znode }, out);
     }
 
+    /// GM-8: a client whose data were not replaced, since its znode is gone, says by this that it is out.
+    pub(super) fn replaces_nothing(&mut self, scene: &Scene<'_>, op: &Op, out: &mut Findings) {
+        let mine = |member: &Membership| (member.client, member.object) == (op.client, op.object);
+        if let Some(at) = self.members.iter().rposition(|member| mine(member) && !member.is_over) {
+            self.is_out(scene, at, out);
+            self.members[at].is_over = true;
+        }
+    }
+
     /// GM-4: a membership knows the znode that stands for it, by its name and its czxid.
     pub(super) fn is_named(&self, scene: &Scene<'_>, at: usize, (id, czxid): (Sym, u64), out: &mut Findings) {
         let Membership { id: op, object, .. } = self.members[at];
