@@ -39,25 +39,9 @@
 //! 5. `promises.txt`: every public method of the recipe and every sentence of its docs that promises something, with the rules and
 //!    tests that judge it, the workloads that call it and the mutants that break it; see [`promises`]. A test names what is missing.
 //!
-//!    Beside these, every operation of a recipe has mutants that lie.
+//!    Beside these, every operation of a recipe has mutants that [lie](lies).
 //!
 //! All of them import the module `prelude`, which has the names of the harness and the ids of the rules.
-//!
-//! # Recipes that lie
-//!
-//! `mutants/lies.rs` holds mutants of one shape: the right recipe behind a thin wrapper, of which one operation, in about half of
-//! its calls, answers what is not so. Their names are those of the workload, the operation and the lie:
-//!
-//! | lie | the operation |
-//! |---|---|
-//! | `pretends` | returns done, and does nothing |
-//! | `denies` | does its work, and fails as if nothing was done |
-//! | `refuses` | does nothing, and fails for a reason that never occurred |
-//! | `repeats` | does its work twice |
-//! | `stops-halfway` | returns done when its first request is answered, and leaves the rest out |
-//!
-//! They show that the rules about answers, AN-1 to AN-4, see every operation. A new operation gets its own; a test finds the ones
-//! that have none.
 
 pub mod ballots;
 pub mod barrier;
@@ -71,7 +55,7 @@ mod former;
 pub mod gates;
 pub mod group;
 pub mod guards;
-mod lies;
+pub mod lies;
 pub mod lock;
 pub mod long_holds;
 pub mod many_holds;
@@ -99,6 +83,7 @@ pub mod worn_lines;
 pub mod worn_queues;
 pub mod wrong_worlds;
 
+use lies::Lies;
 use recipe::Recipe;
 use zk_harness::stage::Story;
 use zk_harness::workload::Workload;
@@ -145,13 +130,16 @@ pub fn workloads() -> impl Iterator<Item = &'static Workload> {
 
 /// The recipes with one wrong step, and right ones in wrong worlds.
 pub fn mutants() -> impl Iterator<Item = &'static Workload> {
-    let of_a_recipe = |recipe: &'static Recipe| recipe.mutants.iter().chain(recipe.lies).copied();
+    let of_a_recipe = |recipe: &'static Recipe| {
+        let lies = recipe.lies.into_iter().flat_map(Lies::mutants).map(|mutant| &mutant.workload);
+        recipe.mutants.iter().copied().chain(lies)
+    };
     recipes().flat_map(of_a_recipe).chain(wrong_worlds::caught())
 }
 
 /// The mutants whose answers are not so.
 pub fn lying() -> impl Iterator<Item = &'static Workload> {
-    recipes().flat_map(|recipe| recipe.lies.iter().copied())
+    lies::all().iter().map(|mutant| &mutant.workload)
 }
 
 /// Workloads in worlds that are kinder than ZooKeeper.

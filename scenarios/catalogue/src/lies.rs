@@ -1,30 +1,40 @@
 //! Recipes that lie: right recipes, of which one operation now and then answers what is not so.
 //!
-//! A [`Lie`] says which operation lies, and how; a [`Liar`] tells it in about half of the calls, as its client chooses, so that
-//! a run goes on. All other calls are those of the right recipe. For each workload's trait a thin wrapper in `mutants/lies.rs`
-//! asks a liar. The names of such mutants say the operation and the lie: `barrier-lower-pretends`.
+//! A [`Lie`] says which operation lies, and how: in about half of the calls, as its client chooses, so that a run goes on. All
+//! other calls are those of the right recipe. `mutants/lies.rs` of a recipe is a table, [`Lies`]: a row for each lie with the rule
+//! that must name it, above it the harm that it does, and the workload over the right recipe behind a liar. Each row is a
+//! [`LyingMutant`], whose name is made of the workload, the operation and the lie: `barrier-lower-pretends`.
 //!
-//! The mutants show that the rules about answers see every operation: AN-1 what is said to be done and is not, AN-2 a reason that
-//! never occurred, AN-3 what was done and is said not to be, AN-4 what is done
-//! twice. Where another rule names the wrong step as well, the mutant says so.
+//! They show that the rules about answers see every operation: AN-1 what is said to be done and is not, AN-2 a reason that never
+//! occurred, AN-3 what was done and is said not to be, AN-4 what is done twice. Where another rule names the wrong step as well,
+//! the row says so. A new operation gets its own rows; a test finds the ones that have none.
 
-use crate::prelude::*;
-use std::future::{Future, pending, poll_fn};
-use std::task::Poll;
-use zk_checker::history::Failure;
-use zk_harness::operation::is_answered;
-use zk_recipes::{Released, Stop};
+mod liar;
+
+pub(crate) use liar::{FEIGNED, Hold, Liar, Lying, LyingStream};
+
+use futures_util::future::BoxFuture;
+use sim_zk::fault::Fault;
+use std::sync::LazyLock;
+use zk_checker::RuleId;
+use zk_checker::history::{Failure, Verb};
+use zk_harness::caught::{Caught, Promise};
+use zk_harness::client::SimProcess;
+use zk_harness::plan::Plan;
+use zk_harness::workload::{Task, Workload};
 
 /// An operation, and how it lies.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Lie {
+pub struct Lie {
+    /// The operation.
     pub verb: Verb,
+    /// How it lies.
     pub how: How,
 }
 
 /// How an operation lies. Of several reasons one is drawn in each call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum How {
+pub enum How {
     /// It returns done, and does nothing.
     Pretends,
     /// It does its work, and returns an error that says that nothing was done.
@@ -41,170 +51,141 @@ pub(crate) enum How {
     EndsClean,
 }
 
-/// A client's recipe that tells a lie.
-#[derive(Clone)]
-pub(crate) struct Liar<C> {
-    client: C,
-    lie: &'static Lie,
-}
+impl How {
+    /// The names of all.
+    pub const NAMES: [&'static str; 7] =
+        ["pretends", "denies", "refuses", "repeats", "stops-halfway", "finds-nothing", "ends-clean"];
 
-impl<C: Client> Liar<C> {
-    pub(crate) fn new(client: &C, lie: &'static Lie) -> Self {
-        Liar { client: client.clone(), lie }
-    }
-
-    /// Makes a call of the right recipe, or lies. `feigned` is what the caller gets of work that was not done; none if it cannot
-    /// be feigned: then the call is a right one.
-    ///
-    /// `work` must send nothing before it is polled.
-    pub(crate) async fn call<T: Send, F: Future<Output = Result<T, Error>> + Send>(
-        &self,
-        verb: Verb,
-        work: impl Fn() -> F + Send,
-        feigned: impl FnOnce() -> Option<T> + Send,
-    ) -> Result<T, Error> {
-        if self.lie.how == How::Repeats && self.lies_in(verb) {
-            // What was granted first stays: whoever dropped it would give it back.
-            std::mem::forget(work().await?);
-            return work().await;
+    /// Its place among [`NAMES`](How::NAMES).
+    pub fn column(self) -> usize {
+        match self {
+            How::Pretends => 0,
+            How::Denies(_) => 1,
+            How::Refuses(_) => 2,
+            How::Repeats => 3,
+            How::StopsHalfway => 4,
+            How::FindsNothing => 5,
+            How::EndsClean => 6,
         }
-        self.call_once(verb, work(), feigned).await
-    }
-
-    /// The same for work that cannot be repeated.
-    pub(crate) async fn call_once<T: Send>(
-        &self,
-        verb: Verb,
-        work: impl Future<Output = Result<T, Error>> + Send,
-        feigned: impl FnOnce() -> Option<T> + Send,
-    ) -> Result<T, Error> {
-        if self.lie.how == How::Repeats || !self.lies_in(verb) {
-            return work.await;
-        }
-        match self.lie.how {
-            How::Pretends | How::FindsNothing => match feigned() {
-                Some(value) => {
-                    // A guard in there that was dropped would do in the background what is left undone here.
-                    std::mem::forget(work);
-                    Ok(value)
-                }
-                None => work.await,
-            },
-            How::Denies(reasons) => {
-                std::mem::forget(work.await?);
-                Err(self.one_of(reasons))
-            }
-            How::Refuses(reasons) => {
-                std::mem::forget(work);
-                Err(self.one_of(reasons))
-            }
-            How::StopsHalfway => match feigned() {
-                Some(value) => self.until_answered(work, value).await,
-                None => work.await,
-            },
-            How::Repeats | How::EndsClean => work.await,
-        }
-    }
-
-    /// The same for a call that gives something back.
-    pub(crate) async fn ends<T: Send>(
-        &self,
-        verb: Verb,
-        work: impl Future<Output = Result<T, Error>> + Send,
-        clean: T,
-    ) -> Result<T, Error> {
-        if self.lie.how == How::EndsClean && self.lies_in(verb) {
-            return work.await.map(|_| clean);
-        }
-        self.call_once(verb, work, || Some(clean)).await
-    }
-
-    /// The same for what a stream tells next. One that repeats tells once more what it has told.
-    pub(crate) async fn next<T: Clone + Send>(
-        &self,
-        verb: Verb,
-        told: &mut Option<T>,
-        work: impl Future<Output = Result<T, Error>> + Send,
-        feigned: impl FnOnce() -> Option<T> + Send,
-    ) -> Result<T, Error> {
-        if let Some(again) = told.take_if(|_| self.lie.how == How::Repeats && self.lies_in(verb)) {
-            return Ok(again);
-        }
-        let news = self.call_once(verb, work, feigned).await?;
-        Ok(told.insert(news).clone())
-    }
-
-    /// Whether a call lies. A call that is no operation of its client has no answer that is judged.
-    pub(crate) fn lies_in(&self, verb: Verb) -> bool {
-        verb == self.lie.verb && self.client.op() != 0 && self.client.choose(2) == 1
-    }
-
-    /// How its operation lies.
-    pub(crate) fn how(&self) -> How {
-        self.lie.how
-    }
-
-    /// The reason that a lie gives.
-    pub(crate) fn reason_of(&self, how: How) -> Error {
-        match how {
-            How::Denies(reasons) | How::Refuses(reasons) => self.one_of(reasons),
-            How::Pretends | How::Repeats | How::StopsHalfway | How::FindsNothing | How::EndsClean => {
-                ErrorKind::Unimplemented.into()
-            }
-        }
-    }
-
-    /// Does the work until its first request is answered, and leaves the rest undone for good.
-    async fn until_answered<T: Send>(
-        &self,
-        work: impl Future<Output = Result<T, Error>> + Send,
-        feigned: T,
-    ) -> Result<T, Error> {
-        let mut work = Box::pin(work);
-        let done = poll_fn(|context| {
-            // Before it is polled: what comes next would leave with the poll.
-            if is_answered(&self.client) {
-                return Poll::Ready(None);
-            }
-            work.as_mut().poll(context).map(Some)
-        })
-        .await;
-        done.unwrap_or_else(|| {
-            // A future that is dropped cleans up in the background, and some finish what they began.
-            std::mem::forget(work);
-            Ok(feigned)
-        })
-    }
-
-    fn one_of(&self, reasons: &[Failure]) -> Error {
-        error(reasons[self.client.choose(reasons.len() as u32) as usize])
     }
 }
 
-/// An error that gives that reason.
-fn error(reason: Failure) -> Error {
-    let named = || "/what/is/named".to_owned();
-    match reason {
-        Failure::TimedOut => ErrorKind::TimedOut.into(),
-        Failure::ConnectionLoss => ErrorKind::ConnectionLoss.into(),
-        Failure::Denied => ErrorKind::NoAuth.into(),
-        Failure::BadInput => ErrorKind::BadInput("it is said to be bad".to_owned()).into(),
-        Failure::NoNode => ErrorKind::NoNode.into(),
-        Failure::NodeExists => ErrorKind::NodeExists.into(),
-        Failure::BadVersion => ErrorKind::BadVersion.into(),
-        Failure::NotEmpty => ErrorKind::NotEmpty.into(),
-        Failure::Conflict => ErrorKind::Conflict.into(),
-        Failure::Taken => ErrorKind::Taken(named()).into(),
-        Failure::Removed => ErrorKind::Removed(named()).into(),
-        Failure::Revoked => ErrorKind::Revoked.into(),
-        Failure::ClaimLost => ErrorKind::ClaimLost.into(),
-        Failure::Late => ErrorKind::Late.into(),
-        Failure::NoTransaction => ErrorKind::NoTransaction(named()).into(),
-        Failure::AlreadyVoted => ErrorKind::AlreadyVoted.into(),
-        // A reason of which no rule can know whether it occurred.
-        _ => ErrorKind::Unimplemented.into(),
+/// The lies of a recipe.
+pub struct Lies {
+    pub(crate) workload: &'static Workload,
+    /// What the plans draw, unless a row says otherwise.
+    pub(crate) faults: &'static [Fault],
+    pub(crate) plan: fn(u64) -> Plan,
+    /// One client's part, with a recipe that lies.
+    pub(crate) part: Part,
+    pub(crate) rows: &'static [Row],
+}
+
+impl Lies {
+    /// Its mutants.
+    pub fn mutants(&'static self) -> impl Iterator<Item = &'static LyingMutant> {
+        all().iter().filter(move |mutant| std::ptr::eq(mutant.of, self))
     }
 }
+
+type Part = fn(Task<SimProcess>, Liar<SimProcess>) -> BoxFuture<'static, ()>;
+
+/// A lie, and how it must be caught.
+pub(crate) struct Row {
+    lie: Lie,
+    about: [&'static str; 2],
+    caught: Caught,
+    plan: Option<fn(u64) -> Plan>,
+}
+
+/// A lie, the rule that must name it, and a line about it.
+pub(crate) const fn row(verb: Verb, how: How, by: RuleId, about: &'static str) -> Row {
+    Row { lie: Lie { verb, how }, about: [about, ""], caught: Caught::by(by), plan: None }
+}
+
+/// A call that fails for a reason that never occurred.
+pub(crate) const fn refuses(verb: Verb, reasons: &'static [Failure], call: &'static str) -> Row {
+    Row {
+        about: [call, " fails for a reason that never occurred"],
+        ..row(verb, How::Refuses(reasons), RuleId::An2, "")
+    }
+}
+
+impl Row {
+    /// See [`Caught::or`].
+    pub(crate) const fn or(self, rules: &'static [(RuleId, &'static str)]) -> Row {
+        Row { caught: self.caught.or(rules), ..self }
+    }
+
+    /// See [`Caught::harm`].
+    pub(crate) const fn harm(self, rules: &'static [RuleId]) -> Row {
+        Row { caught: self.caught.harm(rules), ..self }
+    }
+
+    /// See [`Caught::breaks`].
+    pub(crate) const fn breaks(self, promise: Promise) -> Row {
+        Row { caught: self.caught.breaks(promise), ..self }
+    }
+
+    /// Draws these plans, and not those of the table.
+    pub(crate) const fn plan(self, plan: fn(u64) -> Plan) -> Row {
+        Row { plan: Some(plan), ..self }
+    }
+}
+
+/// Faults that end a session while its client lives: not every hold lasts until it is given back.
+pub(crate) const LOSSES: &[Fault] = &[Fault::SessionExpiry, Fault::ClientPartition];
+
+/// A plan with many of them.
+fn lossy(_: u64) -> Plan {
+    Plan { clients: 4, rounds: 16, faults: 40, ..Plan::calm().with(LOSSES, 0.1) }
+}
+
+/// A mutant that lies.
+pub struct LyingMutant {
+    /// The mutant.
+    pub workload: Workload,
+    /// The operation, with the workload's name before it: `barrier-lower`.
+    pub operation: String,
+    /// Its lie.
+    pub lie: Lie,
+    of: &'static Lies,
+}
+
+impl LyingMutant {
+    fn new(of: &'static Lies, row: &Row) -> LyingMutant {
+        let operation = format!("{}-{}", of.workload.name, row.lie.verb.name().replace('_', "-"));
+        let name = format!("{operation}-{}", How::NAMES[row.lie.how.column()]);
+        let (faults, plan) = match row.lie.how {
+            // Only a hold that was lost did not last until it was given back.
+            How::EndsClean => (LOSSES, lossy as fn(u64) -> Plan),
+            _ => (of.faults, row.plan.unwrap_or(of.plan)),
+        };
+        let about = row.about.concat().leak();
+        let workload = of.workload.mutant(name.leak(), about, row.caught, faults, plan, play);
+        LyingMutant { workload, operation, lie: row.lie, of }
+    }
+}
+
+/// Every mutant that lies, in the order of the recipes.
+pub fn all() -> &'static [LyingMutant] {
+    static ALL: LazyLock<Vec<LyingMutant>> = LazyLock::new(|| {
+        let tables = crate::recipes().filter_map(|recipe| recipe.lies);
+        tables.flat_map(|of| of.rows.iter().map(|row| LyingMutant::new(of, row))).collect()
+    });
+    &ALL
+}
+
+/// One client's part in a run of any of them.
+fn play(task: Task<SimProcess>) -> BoxFuture<'static, ()> {
+    let mutant = all().iter().find(|mutant| mutant.workload.name == task.workload);
+    let mutant = mutant.expect("only these mutants have this part");
+    let liar = Liar::new(&task.client, &mutant.lie);
+    (mutant.of.part)(task, liar)
+}
+
+/// It does its work, and fails for a reason of which no rule can know whether it occurred.
+pub(crate) const DENIES: How = How::Denies(&[Failure::Other]);
 
 /// Reasons that deny a hold that was granted.
 pub(crate) const NOT_HELD: &[Failure] =
@@ -214,67 +195,6 @@ pub(crate) const NOT_HELD: &[Failure] =
 pub(crate) const UNMET_OF_HOLDS: &[Failure] =
     &[Failure::TimedOut, Failure::Removed, Failure::Denied, Failure::ConnectionLoss];
 
-/// A hold of a recipe that lies: of the right recipe, or a feigned one.
-pub(crate) struct Hold<C, H> {
-    pub liar: Liar<C>,
-    pub held: Option<H>,
-}
-
-impl<C: Client, H: Held> Hold<C, H> {
-    /// A hold that nothing stands for.
-    pub(crate) fn feigned(liar: &Liar<C>) -> Option<Self> {
-        Some(Hold { liar: liar.clone(), held: None })
-    }
-
-    /// A hold of the right recipe.
-    pub(crate) fn of(liar: &Liar<C>, held: H) -> Self {
-        Hold { liar: liar.clone(), held: Some(held) }
-    }
-}
-
-impl<C: Client, H: Held> Held for Hold<C, H> {
-    fn token(&self) -> i64 {
-        self.held.as_ref().map_or(FEIGNED, Held::token)
-    }
-
-    fn fence(&self) -> i64 {
-        self.held.as_ref().map_or(FEIGNED, Held::fence)
-    }
-
-    async fn lost(&self) -> Stop {
-        match &self.held {
-            Some(held) => held.lost().await,
-            None => pending().await,
-        }
-    }
-
-    async fn release(self) -> Result<Released, Error> {
-        let Some(held) = self.held else { return Ok(Released::Clean) };
-        self.liar.ends(Verb::Release, held.release(), Released::Clean).await
-    }
-}
-
-/// Faults that end a session while its client lives: not every hold lasts until it is given back.
-pub(crate) const LOSSES: &[Fault] = &[Fault::SessionExpiry, Fault::ClientPartition];
-
-/// A plan with many of them.
-pub(crate) fn lossy() -> Plan {
-    Plan { clients: 4, rounds: 16, faults: 40, ..Plan::calm().with(LOSSES, 0.1) }
-}
-
-/// The token of a feigned hold.
-pub(crate) const FEIGNED: i64 = 1;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use zk_harness::journal::failure;
-
-    #[test]
-    fn each_reason_of_a_lie_is_journaled_as_that_reason() {
-        for &reason in Failure::ALL {
-            let journaled = failure(&error(reason));
-            assert!(journaled == reason || journaled == Failure::Other, "{reason:?} {journaled:?}");
-        }
-    }
-}
+/// The same of a read, or of what follows a value.
+pub(crate) const UNMET_OF_READS: &[Failure] =
+    &[Failure::Denied, Failure::NoNode, Failure::ConnectionLoss, Failure::TimedOut];

@@ -45,7 +45,7 @@ fn plan(seed: u64) -> Plan {
 
 /// Many holds, as the catalogue lists them.
 pub static RECIPE: Recipe =
-    Recipe { workload: &WORKLOAD, real: None, stories: &[], mutants: &[], lies: &[], real_mutants: &[] };
+    Recipe { workload: &WORKLOAD, real: None, stories: &[], mutants: &[], lies: None, real_mutants: &[] };
 
 /// What its runs owe.
 pub static STATED: Stated = Stated {

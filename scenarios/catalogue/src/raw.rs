@@ -24,7 +24,7 @@ pub static WORKLOAD: Workload = Workload {
 
 /// Plain requests, as the catalogue lists them.
 pub static RECIPE: Recipe =
-    Recipe { workload: &WORKLOAD, real: None, stories: &[], mutants: &[], lies: &[], real_mutants: &[] };
+    Recipe { workload: &WORKLOAD, real: None, stories: &[], mutants: &[], lies: None, real_mutants: &[] };
 
 /// What its runs owe.
 pub static STATED: Stated = Stated { finishes_within: Duration::from_secs(60), rules: None, sometimes: &[] };

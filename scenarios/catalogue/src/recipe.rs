@@ -1,5 +1,6 @@
 //! What a folder of the catalogue exports.
 
+use crate::lies::Lies;
 use zk_harness::stage::Story;
 use zk_harness::workload::Workload;
 use zk_real::RealWorkload;
@@ -18,8 +19,8 @@ pub struct Recipe {
     pub stories: &'static [&'static Story],
     /// It with one wrong step, in many ways.
     pub mutants: &'static [&'static Workload],
-    /// It with one operation that [lies](crate#recipes-that-lie) about what it has done.
-    pub lies: &'static [&'static Workload],
+    /// It with one operation that [lies](crate::lies) about what it has done.
+    pub lies: Option<&'static Lies>,
     /// The mutants that show on real servers too.
     pub real_mutants: &'static [&'static RealWorkload],
 }

@@ -5,7 +5,7 @@ use crate::interference::{self, InterferenceTarget};
 use crate::journal::Journal;
 use crate::panics::{Panic, caught, caught_future};
 use crate::plan::{Interference, Plan, Scheduling};
-use crate::workload::{Setting, Task, TaskFn, Workload};
+use crate::workload::{Setting, Task, Workload};
 use futures_util::future::{Either, select, try_join_all};
 use sim_zk::choose::{Chooser, Recording, Replay, Seeded};
 use sim_zk::fault::Fault;
@@ -251,7 +251,7 @@ pub fn play<C: Chooser + 'static>(workload: &'static Workload, plan: &Plan, choo
         }
         let (mut living, alive) = (Vec::new(), Alive::default());
         for number in 0..setting.clients {
-            living.push(supervised(sim.clone(), number, setting, workload.sim, alive.clone()));
+            living.push(supervised(sim.clone(), number, setting, workload, alive.clone()));
         }
         let all = try_join_all(living);
         let all = if interference.is_none() || places.is_empty() {
@@ -330,7 +330,7 @@ async fn supervised(
     sim: Sim,
     number: u8,
     setting: Setting,
-    part: TaskFn<SimProcess>,
+    workload: &'static Workload,
     alive: Alive,
 ) -> Result<(), Panicked> {
     let round = Arc::new(AtomicU32::new(0));
@@ -352,7 +352,9 @@ async fn supervised(
             clock.progress();
         });
         // Whatever it has touched goes with the run.
-        let part = caught_future(part(Task { client, setting, rounds: (next..setting.rounds).into(), done }));
+        let rounds = (next..setting.rounds).into();
+        let task = Task { client, workload: workload.name, setting, rounds, done };
+        let part = caught_future((workload.sim)(task));
         if let Ok(ended) = process.spawn(part).await {
             process.retire();
             return ended.map_err(|panic| Panicked { client: name, panic });

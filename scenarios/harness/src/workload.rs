@@ -65,6 +65,8 @@ pub type TaskFn<C> = fn(Task<C>) -> BoxFuture<'static, ()>;
 pub struct Task<C> {
     /// The client's process.
     pub client: C,
+    /// The name of the workload: mutants of one table share their code, and look up in it what is wrong.
+    pub workload: &'static str,
     /// What it knows of its run.
     pub setting: Setting,
     /// The numbers of the rounds that it makes.

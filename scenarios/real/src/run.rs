@@ -197,7 +197,7 @@ async fn work(
     let clients = own.clients(order, &tape, &over);
     let rounds = Arc::new(AtomicU64::new(0));
     let far = Arc::new(Progress::default());
-    let setting = order.setting();
+    let (setting, workload) = (order.setting(), order.workload.name());
     let parts = clients.iter().zip(&*processes).map(|(client, process)| {
         let (client, far, made) = (client.clone(), far.clone(), rounds.clone());
         let begins: Begins = Arc::new(move |round| far.begin(round));
@@ -210,7 +210,7 @@ async fn work(
                 let end = setting.rounds.min(next.saturating_add(client.stretch()));
                 let (rounds, made) = (Rounds::while_begun(next..end, begins.clone()), made.clone());
                 let done = Box::new(move |_| _ = made.fetch_add(1, SeqCst));
-                part(Task { client: client.clone(), setting, rounds, done }).await;
+                part(Task { client: client.clone(), workload, setting, rounds, done }).await;
                 next = end;
             }
         })

@@ -36,7 +36,7 @@ const fn of(name: &'static str, sim: TaskFn<zk_harness::client::SimProcess>) -> 
 
 /// Each is content with the znode that it made itself, and takes away that of everybody else.
 static EACH_UNDOES_THE_OTHER: Workload =
-    of("each-undoes-the-other", |Task { client, setting, rounds, done }| {
+    of("each-undoes-the-other", |Task { client, setting, rounds, done, .. }| {
         async move {
             let zk = client.open().await.expect("a simulated client gets its session");
             for round in rounds {

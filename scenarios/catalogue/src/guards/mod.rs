@@ -22,6 +22,6 @@ pub static RECIPE: Recipe = Recipe {
     real: None,
     stories: &[],
     mutants: mutants::ALL,
-    lies: mutants::LIES,
+    lies: Some(&mutants::LIES),
     real_mutants: &[],
 };

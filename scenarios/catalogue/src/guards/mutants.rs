@@ -2,7 +2,7 @@
 
 use super::holds::{Grants, Guarding, Hold, Line, Listed, THINGS, Thing};
 use super::workload::{WORKLOAD, client};
-use crate::lies::{How, Liar, Lie, UNMET_OF_HOLDS};
+use crate::lies::{How, Liar, Lie, Lies, UNMET_OF_HOLDS, refuses, row};
 use crate::prelude::*;
 use futures_util::future::{Either, select};
 use std::future::Future;
@@ -32,23 +32,6 @@ pub(super) static ALL: &[&Workload] = &[
     &LOST_FOR_ANOTHER_REASON,
     &SUSPECT_FOR_TOO_LONG,
     &RESULTS_REVERSED,
-];
-
-/// One operation of which lies.
-pub(super) static LIES: &[&Workload] = &[
-    &TRANSACT_PRETENDS,
-    &TRANSACT_DENIES,
-    &TRANSACT_REFUSES,
-    &TRANSACT_REPEATS_ONCE,
-    &ONCE_PRETENDS,
-    &ONCE_DENIES,
-    &ONCE_REFUSES,
-    &EVICT_PRETENDS,
-    &EVICT_DENIES,
-    &EVICT_REFUSES,
-    &CONTENDERS_REFUSES,
-    &ASK_PRETENDS,
-    &FORCE_PRETENDS,
 ];
 
 /// The step that is wrong.
@@ -254,8 +237,14 @@ impl<C: Client, Z: ZooKeeper> Guarding for WrongGuard<C, Z> {
     }
 }
 
-fn run<C: Client>(task: Task<C>, wrong: Wrong, lie: &'static Lie) -> BoxFuture<'static, ()> {
-    let liar = Liar::new(&task.client, lie);
+fn run<C: Client>(task: Task<C>, wrong: Wrong) -> BoxFuture<'static, ()> {
+    // No operation of the workload, so that nothing lies.
+    static HONEST: Lie = Lie { verb: Verb::Snapshot, how: How::Pretends };
+    let liar = Liar::new(&task.client, &HONEST);
+    run_with(task, wrong, liar)
+}
+
+fn run_with<C: Client>(task: Task<C>, wrong: Wrong, liar: Liar<C>) -> BoxFuture<'static, ()> {
     let make = move |zk: &C::Zk, thing: &Thing, margin: Option<Duration>| {
         // One that no hold could survive is still refused.
         let margin = margin.filter(|margin| wrong != Wrong::MarginOverlooked || *margin >= zk.timeout());
@@ -265,9 +254,6 @@ fn run<C: Client>(task: Task<C>, wrong: Wrong, lie: &'static Lie) -> BoxFuture<'
     };
     client(task, &THINGS, Box::new(make)).boxed()
 }
-
-/// No operation of the workload, so that nothing lies.
-static HONEST: Lie = Lie { verb: Verb::Snapshot, how: How::Pretends };
 
 const fn mutant(
     name: &'static str,
@@ -311,7 +297,7 @@ static TRANSACT_UNFENCED: Workload = mutant(
     Caught::by(Mx17),
     ENDS,
     |_| struck(ENDS, 0.05),
-    |task| run(task, Wrong::TransactUnfenced, &HONEST),
+    |task| run(task, Wrong::TransactUnfenced),
 );
 
 /// The directory is there whoever holds: the check fences nothing.
@@ -321,7 +307,7 @@ static FENCE_OF_DIRECTORY: Workload = mutant(
     Caught::by(Mx17),
     ENDS,
     |_| struck(ENDS, 0.05),
-    |task| run(task, Wrong::FenceOfDirectory, &HONEST),
+    |task| run(task, Wrong::FenceOfDirectory),
 );
 
 /// The reply is lost, and the write was applied: the second attempt applies it again.
@@ -331,7 +317,7 @@ static ONCE_RESENDS: Workload = mutant(
     Caught::by(Mx17).or(&[(An3, "the second attempt is refused, and the first was applied")]),
     &[Fault::ReplyLost],
     |_| struck(&[Fault::ReplyLost], 0.05),
-    |task| run(task, Wrong::OnceResends, &HONEST),
+    |task| run(task, Wrong::OnceResends),
 );
 
 /// The request is lost, and nothing was applied.
@@ -341,7 +327,7 @@ static ONCE_TAKES_LOSS_FOR_SUCCESS: Workload = mutant(
     Caught::by(An1),
     &[Fault::RequestLost],
     |_| struck(&[Fault::RequestLost], 0.05),
-    |task| run(task, Wrong::OnceTakesLossForSuccess, &HONEST),
+    |task| run(task, Wrong::OnceTakesLossForSuccess),
 );
 
 /// A holder that looks before each effect goes on beside the next one.
@@ -351,7 +337,7 @@ static STATE_ALWAYS_HELD: Workload = mutant(
     Caught::by(Mx14).or(&[(Le9, "of an office")]),
     BREAKS,
     |_| struck(BREAKS, 0.05),
-    |task| run(task, Wrong::StateAlwaysHeld, &HONEST),
+    |task| run(task, Wrong::StateAlwaysHeld),
 );
 
 /// A holder that has not been answered for long goes on nearly until the ensemble may have ended its session, although its caller asked
@@ -363,7 +349,7 @@ static MARGIN_OVERLOOKED: Workload = mutant(
         .or(&[(Le9, "of an office"), (An1, "the instant that a suspicion tells lacks the margin")]),
     SILENCES,
     |_| struck(SILENCES, 0.05),
-    |task| run(task, Wrong::MarginOverlooked, &HONEST),
+    |task| run(task, Wrong::MarginOverlooked),
 );
 
 /// A holder goes on while its connection is lost.
@@ -380,7 +366,7 @@ static RESUMES_TOO_EARLY: Workload = mutant(
     ]),
     BREAKS,
     |_| struck(BREAKS, 0.05),
-    |task| run(task, Wrong::ResumesTooEarly, &HONEST),
+    |task| run(task, Wrong::ResumesTooEarly),
 );
 
 /// Work goes on after its hold.
@@ -390,7 +376,7 @@ static RUN_GOES_ON: Workload = mutant(
     Caught::by(Mx14).or(&[(Le9, "of an office"), (Mx1, "another client writes meanwhile")]),
     BREAKS,
     |_| Plan { faults: 60, ..struck(BREAKS, 0.12) },
-    |task| run(task, Wrong::RunGoesOn, &HONEST),
+    |task| run(task, Wrong::RunGoesOn),
 );
 
 /// Whoever holds is evicted in the place of a waiter.
@@ -398,7 +384,7 @@ static EVICTS_THE_FIRST: Workload = lie(
     "guards-evicts-the-first",
     "evict deletes the first contender, whichever it was given",
     Caught::by(An1).or(&[(An4, "the first was meant, and was looked up")]),
-    |task| run(task, Wrong::EvictsTheFirst, &HONEST),
+    |task| run(task, Wrong::EvictsTheFirst),
 );
 
 /// An operator takes a waiter for the holder.
@@ -406,7 +392,7 @@ static LISTS_BY_NAME: Workload = lie(
     "guards-lists-by-name",
     "contenders are listed in the order of their names",
     Caught::by(An1),
-    |task| run(task, Wrong::ListsByName, &HONEST),
+    |task| run(task, Wrong::ListsByName),
 );
 
 /// A client that waits for nobody to stand in its way goes on too early.
@@ -414,7 +400,7 @@ static LISTS_WITHOUT_THE_FIRST: Workload = lie(
     "guards-lists-without-the-first",
     "the list of contenders lacks the first one",
     Caught::by(An1),
-    |task| run(task, Wrong::ListsWithoutTheFirst, &HONEST),
+    |task| run(task, Wrong::ListsWithoutTheFirst),
 );
 
 /// A holder that was to go on until the deadline stops at each short loss of the connection.
@@ -424,7 +410,7 @@ static STOPS_TOO_SOON: Workload = mutant(
     Caught::by(Mx16).or(&[(Le10, "of an office")]),
     BREAKS,
     |_| struck(BREAKS, 0.05),
-    |task| run(task, Wrong::StopsTooSoon, &HONEST),
+    |task| run(task, Wrong::StopsTooSoon),
 );
 
 /// Nobody can tell from its znode who holds.
@@ -432,7 +418,7 @@ static WITHOUT_DATA: Workload = lie(
     "guards-without-data",
     "the data that a contender's znode was to have are left out",
     Caught::by(An1),
-    |task| run(task, Wrong::WithoutData, &HONEST),
+    |task| run(task, Wrong::WithoutData),
 );
 
 /// An application that makes a new session for a lost one, and keeps the session when its znode was deleted, does the wrong thing.
@@ -442,7 +428,7 @@ static LOST_FOR_ANOTHER_REASON: Workload = mutant(
     Caught::by(An1),
     BREAKS,
     |_| struck(BREAKS, 0.05),
-    |task| run(task, Wrong::LostForAnotherReason, &HONEST),
+    |task| run(task, Wrong::LostForAnotherReason),
 );
 
 /// Whoever plans by that instant acts within the margin that was left for the clocks.
@@ -452,7 +438,7 @@ static SUSPECT_FOR_TOO_LONG: Workload = mutant(
     Caught::by(An1),
     BREAKS,
     |_| struck(BREAKS, 0.05),
-    |task| run(task, Wrong::SuspectForTooLong, &HONEST),
+    |task| run(task, Wrong::SuspectForTooLong),
 );
 
 /// The version that a caller goes on with is that of another znode.
@@ -460,96 +446,40 @@ static RESULTS_REVERSED: Workload = lie(
     "guards-results-reversed",
     "transact returns the results in another order than its operations",
     Caught::by(An1),
-    |task| run(task, Wrong::ResultsReversed, &HONEST),
+    |task| run(task, Wrong::ResultsReversed),
 );
 
-/// A write that was never sent.
-static TRANSACT_PRETENDS: Workload =
-    lie("guards-transact-pretends", "transact returns done and writes nothing", Caught::by(An1), |task| {
-        run(task, Wrong::None, &Lie { verb: Verb::Transact, how: How::Pretends })
-    });
-
-/// A write that was applied is said not to be.
-static TRANSACT_DENIES: Workload =
-    lie("guards-transact-denies", "transact writes and fails", Caught::by(An3).or(DENIED), |task| {
-        run(task, Wrong::None, &Lie { verb: Verb::Transact, how: How::Denies(UNDONE) })
-    });
-
-/// A write fails for a reason that never occurred.
-static TRANSACT_REFUSES: Workload = lie(
-    "guards-transact-refuses",
-    "transact fails for a reason that never occurred",
-    Caught::by(An2),
-    |task| run(task, Wrong::None, &Lie { verb: Verb::Transact, how: How::Refuses(UNMET_OF_HOLDS) }),
-);
-
-/// What is to be applied once is applied twice.
-static TRANSACT_REPEATS_ONCE: Workload =
-    lie("guards-transact-once-repeats", "transact_once writes twice", Caught::by(Mx17), |task| {
-        run(task, Wrong::None, &Lie { verb: Verb::TransactOnce, how: How::Repeats })
-    });
-
-/// A write that was never sent.
-static ONCE_PRETENDS: Workload = lie(
-    "guards-transact-once-pretends",
-    "transact_once returns done and writes nothing",
-    Caught::by(An1),
-    |task| run(task, Wrong::None, &Lie { verb: Verb::TransactOnce, how: How::Pretends }),
-);
-
-/// A write that was applied is said not to be.
-static ONCE_DENIES: Workload = lie(
-    "guards-transact-once-denies",
-    "transact_once writes and fails",
-    Caught::by(An3).or(DENIED),
-    |task| run(task, Wrong::None, &Lie { verb: Verb::TransactOnce, how: How::Denies(UNDONE) }),
-);
-
-/// A write fails for a reason that never occurred.
-static ONCE_REFUSES: Workload = lie(
-    "guards-transact-once-refuses",
-    "transact_once fails for a reason that never occurred",
-    Caught::by(An2),
-    |task| run(task, Wrong::None, &Lie { verb: Verb::TransactOnce, how: How::Refuses(UNMET_OF_HOLDS) }),
-);
-
-/// A contender that is said to be gone, and stands.
-static EVICT_PRETENDS: Workload =
-    lie("guards-evict-pretends", "evict returns done and deletes nothing", Caught::by(An1), |task| {
-        run(task, Wrong::None, &Lie { verb: Verb::Evict, how: How::Pretends })
-    });
-
-/// A contender that is said to stand, and is gone.
-static EVICT_DENIES: Workload =
-    lie("guards-evict-denies", "evict deletes the contender and fails", Caught::by(An3).or(DENIED), |task| {
-        run(task, Wrong::None, &Lie { verb: Verb::Evict, how: How::Denies(UNDONE) })
-    });
-
-/// An eviction fails for a reason that never occurred.
-static EVICT_REFUSES: Workload =
-    lie("guards-evict-refuses", "evict fails for a reason that never occurred", Caught::by(An2), |task| {
-        run(task, Wrong::None, &Lie { verb: Verb::Evict, how: How::Refuses(UNMET_OF_HOLDS) })
-    });
-
-/// A list fails for a reason that never occurred.
-static CONTENDERS_REFUSES: Workload = lie(
-    "guards-contenders-refuses",
-    "contenders fails for a reason that never occurred",
-    Caught::by(An2),
-    |task| run(task, Wrong::None, &Lie { verb: Verb::Contenders, how: How::Refuses(UNMET_OF_HOLDS) }),
-);
-
-/// Nobody was asked.
-static ASK_PRETENDS: Workload =
-    lie("guards-ask-pretends", "ask returns done and writes nothing", Caught::by(An1), |task| {
-        run(task, Wrong::None, &Lie { verb: Verb::Ask, how: How::Pretends })
-    });
-
-/// Nobody was made to go.
-static FORCE_PRETENDS: Workload =
-    lie("guards-force-pretends", "force returns done and deletes nothing", Caught::by(An1), |task| {
-        run(task, Wrong::None, &Lie { verb: Verb::Force, how: How::Pretends })
-    });
+/// One operation of which [lies](crate::lies).
+pub(super) static LIES: Lies = Lies {
+    workload: &WORKLOAD,
+    faults: &[],
+    plan: |_| crowded(),
+    part: |task, liar| run_with(task, Wrong::None, liar),
+    rows: &[
+        // A write that was never sent.
+        row(Verb::Transact, How::Pretends, An1, "transact returns done and writes nothing"),
+        // A write that was applied is said not to be.
+        row(Verb::Transact, How::Denies(UNDONE), An3, "transact writes and fails").or(DENIED),
+        refuses(Verb::Transact, UNMET_OF_HOLDS, "transact"),
+        // What is to be applied once is applied twice.
+        row(Verb::TransactOnce, How::Repeats, Mx17, "transact_once writes twice"),
+        // A write that was never sent.
+        row(Verb::TransactOnce, How::Pretends, An1, "transact_once returns done and writes nothing"),
+        // A write that was applied is said not to be.
+        row(Verb::TransactOnce, How::Denies(UNDONE), An3, "transact_once writes and fails").or(DENIED),
+        refuses(Verb::TransactOnce, UNMET_OF_HOLDS, "transact_once"),
+        // A contender that is said to be gone, and stands.
+        row(Verb::Evict, How::Pretends, An1, "evict returns done and deletes nothing"),
+        // A contender that is said to stand, and is gone.
+        row(Verb::Evict, How::Denies(UNDONE), An3, "evict deletes the contender and fails").or(DENIED),
+        refuses(Verb::Evict, UNMET_OF_HOLDS, "evict"),
+        refuses(Verb::Contenders, UNMET_OF_HOLDS, "contenders"),
+        // Nobody was asked.
+        row(Verb::Ask, How::Pretends, An1, "ask returns done and writes nothing"),
+        // Nobody was made to go.
+        row(Verb::Force, How::Pretends, An1, "force returns done and deletes nothing"),
+    ],
+};
 
 /// Reasons that say that nothing was done, none of which has occurred.
 const UNDONE: &[Failure] = &[Failure::Denied, Failure::BadVersion, Failure::Other];

@@ -35,7 +35,7 @@ pub static RECIPE: Recipe = Recipe {
     real: Some(&REAL),
     stories: &[],
     mutants: &[&without_pings::WORKLOAD, &deadline_too_early::WORKLOAD],
-    lies: &[],
+    lies: None,
     real_mutants: &[],
 };
 

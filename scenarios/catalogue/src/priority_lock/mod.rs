@@ -13,6 +13,6 @@ pub static RECIPE: Recipe = Recipe {
     real: Some(&workload::REAL),
     stories: stories::ALL,
     mutants: mutants::ALL,
-    lies: mutants::lies::ALL,
+    lies: Some(&mutants::lies::LIES),
     real_mutants: &[],
 };

@@ -198,7 +198,7 @@ pub async fn client<C: Client, P: Puts, G: Gets>(
     ways: &'static [Way],
     open: Open<C::Zk, P, G>,
 ) {
-    let Task { client, setting, rounds, done } = task;
+    let Task { client, setting, rounds, done, .. } = task;
     let mut part = QueueClient { client, ways, pace: setting.pace, serial: 0, round: 0 };
     let mut sessions = Sessions::default();
     let mut hands: Option<Hands<P, G>> = None;

@@ -16,7 +16,7 @@ pub static RECIPE: Recipe = Recipe {
     real: None,
     stories: &[],
     mutants: mutants::ALL,
-    lies: &[],
+    lies: None,
     real_mutants: &[],
 };
 

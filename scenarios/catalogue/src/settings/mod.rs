@@ -11,6 +11,6 @@ pub static RECIPE: Recipe = Recipe {
     real: None,
     stories: &[],
     mutants: mutants::ALL,
-    lies: &[],
+    lies: None,
     real_mutants: &[],
 };

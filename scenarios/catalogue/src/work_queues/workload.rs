@@ -137,7 +137,7 @@ fn open<Z: ZooKeeper>(zk: &Z, number: usize, prefetch: usize) -> (Puts<Z>, Consu
 
 /// One client's part.
 pub(super) async fn client<C: Client>(task: Task<C>, calls: Make<C>) {
-    let Task { client, setting, rounds, done } = task;
+    let Task { client, setting, rounds, done, .. } = task;
     let Setting { clients, pace, .. } = setting;
     let mut worker = Worker { client, calls, clients, pace, round: 0, serial: 0 };
     let mut sessions = Sessions::default();

@@ -1,37 +1,68 @@
 //! The right two-phase commit, one operation of which [lies](crate::lies).
 
-use crate::lies::{How, Liar, Lie};
+use crate::lies::How::{Pretends, Refuses, StopsHalfway};
+use crate::lies::{DENIES, Lies, Lying, refuses, row};
 use crate::prelude::*;
 use crate::two_phase_commit::recipe::{Participant, TwoPhases};
 use crate::two_phase_commit::workload::{WORKLOAD, client};
 use std::time::Duration;
-use zk_checker::history::Failure;
-use zk_harness::workload::TaskFn;
+use zk_checker::history::Failure::{
+    self, BadVersion, ConnectionLoss, Denied, NoTransaction, NodeExists, TimedOut,
+};
+use zk_checker::history::Verb::{Begin, Decide, Finish};
 use zk_recipes::two_phase_commit::{Coordinator, Decision, Site, Transaction, Vote, Voted};
 
-/// All mutants.
-pub(in crate::two_phase_commit) static ALL: &[&Workload] = &[
-    &BEGIN_PRETENDS,
-    &BEGIN_DENIES,
-    &BEGIN_REFUSES,
-    &VOTE_PRETENDS,
-    &VOTE_DENIES,
-    &VOTE_REFUSES,
-    &DECIDE_PRETENDS,
-    &DECIDE_DENIES,
-    &DECIDE_REFUSES,
-    &FINISH_PRETENDS,
-    &FINISH_DENIES,
-    &FINISH_REFUSES,
-    &FINISH_STOPS_HALFWAY,
-];
+/// The lies.
+pub(in crate::two_phase_commit) static LIES: Lies = Lies {
+    workload: &WORKLOAD,
+    faults: &[],
+    plan: |_| Plan { rounds: 4, ..Plan::calm() },
+    part: |task, liar| {
+        let make = move |right: &Participant<_>| liar.over(right.clone());
+        client(task, Box::new(make)).boxed()
+    },
+    rows: &[
+        // A transaction that is said to have begun, and does not exist: its sites wait for it.
+        row(Begin, Pretends, An1, "begin returns done and creates nothing"),
+        // A transaction that is said not to have begun, and has: its coordinator does not care for it.
+        row(Begin, DENIES, An3, "begin creates the transaction and fails"),
+        refuses(Begin, &[TimedOut, NodeExists, Denied, ConnectionLoss], "begin"),
+        // A vote that is said to be cast, and is not: the transaction waits for it.
+        row(Verb::Vote, Pretends, An1, "vote returns done and writes nothing"),
+        // A vote that is said not to be cast, and binds its site: it may decide alone what the others decide otherwise.
+        row(Verb::Vote, DENIES, An3, "vote writes the vote and fails"),
+        refuses(Verb::Vote, &[TimedOut, BadVersion, NoTransaction, ConnectionLoss], "vote"),
+        // A decision that was made up: a site commits what others abort.
+        row(Decide, Pretends, Tc9, "a party is told that the transaction commits, without asking")
+            .harm(&[Tc1])
+            .breaks(Promise::Agreement),
+        // A decision that was made is said to be unknown.
+        row(Decide, DENIES, An3, "a party learns the decision, and is told that it did not"),
+        row(
+            Decide,
+            Refuses(UNMET),
+            An2,
+            "a party does not learn the decision, for a reason that never occurred",
+        ),
+        // A site that is said to have finished, and has not: the transaction stays.
+        row(Finish, Pretends, An1, "finish returns done and deletes nothing"),
+        // A site that is said not to have finished, and has.
+        row(Finish, DENIES, An3, "finish deletes the znode of the site and fails"),
+        refuses(Finish, UNMET, "finish"),
+        // A site that finishes by its own znode alone: the last one leaves the transaction behind.
+        row(
+            Finish,
+            StopsHalfway,
+            An1,
+            "finish returns done when its first request is answered, and the transaction stays",
+        ),
+    ],
+};
 
-struct LyingParticipant<C, Z> {
-    liar: Liar<C>,
-    right: Participant<Z>,
-}
+/// Reasons for which a call may fail, none of which has occurred.
+const UNMET: &[Failure] = &[TimedOut, Denied, ConnectionLoss];
 
-impl<C: Client, Z: ZooKeeper> LyingParticipant<C, Z> {
+impl<C: Client, Z: ZooKeeper> Lying<C, Participant<Z>> {
     /// The decision for a site, of which nobody knows if its vote was feigned.
     async fn decides(&self, voted: Option<&Voted<Z>>, limit: Option<Duration>) -> Result<Decision, Error> {
         let Some(voted) = voted else { return self.waits_in_vain(limit).await };
@@ -51,7 +82,7 @@ impl<C: Client, Z: ZooKeeper> LyingParticipant<C, Z> {
     }
 }
 
-impl<C: Client, Z: ZooKeeper> TwoPhases for LyingParticipant<C, Z> {
+impl<C: Client, Z: ZooKeeper> TwoPhases for Lying<C, Participant<Z>> {
     type Site = Site<Z>;
     /// None: it is feigned.
     type Voted = Option<Voted<Z>>;
@@ -113,132 +144,3 @@ impl<C: Client, Z: ZooKeeper> TwoPhases for LyingParticipant<C, Z> {
         self.liar.call_once(Verb::Finish, work, || Some(())).await
     }
 }
-
-fn run<C: Client>(task: Task<C>, lie: &'static Lie) -> BoxFuture<'static, ()> {
-    let liar = Liar::new(&task.client, lie);
-    let make =
-        move |right: &Participant<C::Zk>| LyingParticipant { liar: liar.clone(), right: right.clone() };
-    client(task, Box::new(make)).boxed()
-}
-
-const fn mutant(
-    name: &'static str,
-    about: &'static str,
-    caught: Caught,
-    sim: TaskFn<SimProcess>,
-) -> Workload {
-    WORKLOAD.mutant(name, about, caught, &[], |_| Plan { rounds: 4, ..Plan::calm() }, sim)
-}
-
-/// A transaction that is said to have begun, and does not exist: its sites wait for it.
-static BEGIN_PRETENDS: Workload = mutant(
-    "two-phase-commit-begin-pretends",
-    "begin returns done and creates nothing",
-    Caught::by(An1),
-    |task| run(task, &Lie { verb: Verb::Begin, how: How::Pretends }),
-);
-
-/// A transaction that is said not to have begun, and has: its coordinator does not care for it.
-static BEGIN_DENIES: Workload = mutant(
-    "two-phase-commit-begin-denies",
-    "begin creates the transaction and fails",
-    Caught::by(An3),
-    |task| run(task, &Lie { verb: Verb::Begin, how: How::Denies(&[Failure::Other]) }),
-);
-
-/// A transaction does not begin, for a reason that never occurred.
-static BEGIN_REFUSES: Workload = mutant(
-    "two-phase-commit-begin-refuses",
-    "begin fails for a reason that never occurred",
-    Caught::by(An2),
-    |task| {
-        const REASONS: &[Failure] =
-            &[Failure::TimedOut, Failure::NodeExists, Failure::Denied, Failure::ConnectionLoss];
-        run(task, &Lie { verb: Verb::Begin, how: How::Refuses(REASONS) })
-    },
-);
-
-/// A vote that is said to be cast, and is not: the transaction waits for it.
-static VOTE_PRETENDS: Workload = mutant(
-    "two-phase-commit-vote-pretends",
-    "vote returns done and writes nothing",
-    Caught::by(An1),
-    |task| run(task, &Lie { verb: Verb::Vote, how: How::Pretends }),
-);
-
-/// A vote that is said not to be cast, and binds its site: it may decide alone what the others decide otherwise.
-static VOTE_DENIES: Workload =
-    mutant("two-phase-commit-vote-denies", "vote writes the vote and fails", Caught::by(An3), |task| {
-        run(task, &Lie { verb: Verb::Vote, how: How::Denies(&[Failure::Other]) })
-    });
-
-/// A site cannot vote, for a reason that never occurred.
-static VOTE_REFUSES: Workload = mutant(
-    "two-phase-commit-vote-refuses",
-    "vote fails for a reason that never occurred",
-    Caught::by(An2),
-    |task| {
-        const REASONS: &[Failure] =
-            &[Failure::TimedOut, Failure::BadVersion, Failure::NoTransaction, Failure::ConnectionLoss];
-        run(task, &Lie { verb: Verb::Vote, how: How::Refuses(REASONS) })
-    },
-);
-
-/// A decision that was made up: a site commits what others abort.
-static DECIDE_PRETENDS: Workload = mutant(
-    "two-phase-commit-decide-pretends",
-    "a party is told that the transaction commits, without asking",
-    Caught::by(Tc9).harm(&[Tc1]).breaks(Promise::Agreement),
-    |task| run(task, &Lie { verb: Verb::Decide, how: How::Pretends }),
-);
-
-/// A decision that was made is said to be unknown.
-static DECIDE_DENIES: Workload = mutant(
-    "two-phase-commit-decide-denies",
-    "a party learns the decision, and is told that it did not",
-    Caught::by(An3),
-    |task| run(task, &Lie { verb: Verb::Decide, how: How::Denies(&[Failure::Other]) }),
-);
-
-/// A decision is not learned, for a reason that never occurred.
-static DECIDE_REFUSES: Workload = mutant(
-    "two-phase-commit-decide-refuses",
-    "a party does not learn the decision, for a reason that never occurred",
-    Caught::by(An2),
-    |task| run(task, &Lie { verb: Verb::Decide, how: How::Refuses(UNMET) }),
-);
-
-/// A site that is said to have finished, and has not: the transaction stays.
-static FINISH_PRETENDS: Workload = mutant(
-    "two-phase-commit-finish-pretends",
-    "finish returns done and deletes nothing",
-    Caught::by(An1),
-    |task| run(task, &Lie { verb: Verb::Finish, how: How::Pretends }),
-);
-
-/// A site that is said not to have finished, and has.
-static FINISH_DENIES: Workload = mutant(
-    "two-phase-commit-finish-denies",
-    "finish deletes the znode of the site and fails",
-    Caught::by(An3),
-    |task| run(task, &Lie { verb: Verb::Finish, how: How::Denies(&[Failure::Other]) }),
-);
-
-/// A site cannot finish, for a reason that never occurred.
-static FINISH_REFUSES: Workload = mutant(
-    "two-phase-commit-finish-refuses",
-    "finish fails for a reason that never occurred",
-    Caught::by(An2),
-    |task| run(task, &Lie { verb: Verb::Finish, how: How::Refuses(UNMET) }),
-);
-
-/// A site that finishes by its own znode alone: the last one leaves the transaction behind.
-static FINISH_STOPS_HALFWAY: Workload = mutant(
-    "two-phase-commit-finish-stops-halfway",
-    "finish returns done when its first request is answered, and the transaction stays",
-    Caught::by(An1),
-    |task| run(task, &Lie { verb: Verb::Finish, how: How::StopsHalfway }),
-);
-
-/// Reasons for which a call may fail, none of which has occurred.
-const UNMET: &[Failure] = &[Failure::TimedOut, Failure::Denied, Failure::ConnectionLoss];
