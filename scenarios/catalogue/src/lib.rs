@@ -31,8 +31,7 @@
 //!    a plain struct with a field for each step that can be wrong, and `Mutation::RIGHT` has none; or the right recipe runs over
 //!    a session with an interceptor, a fault proxy. So a copy, and the workload around it, is compiled once for all its mutants.
 //!    The workload's `client` takes the constructor of what it runs ([`Make`](recipe::Make)), of the right recipe or of a mutant.
-//!    A mutant's doc comment has the wrong step, the harm that it does, where that was seen in the field, and what catches it;
-//!    [`Workload::mutant`] says the same to the program. `faults` and `plan` draw only what triggers it, so that nothing else
+//!    A mutant's doc comment has the wrong step, the harm that it does, and where that was seen in the field. `faults` and `plan` draw only what triggers it, so that nothing else
 //!    hides it. `caught_by` says how it must be caught ([`Caught`](zk_harness::caught::Caught)): by which rule as the first finding,
 //!    within how many seeds, with what harm, while the right recipe is silent on the same seeds. `cargo sim mutants NAME` shows
 //!    whether it is, and `cargo sim mutants --write-readme` writes the table anew.

@@ -2,8 +2,7 @@
 //! stops although the ensemble cannot have expired the session.
 //!
 //! Pings come three times in a session timeout, so it takes a ping that is lost or late to see it: with a fault that excuses a
-//! disconnect, and no loss of a connection that is still there. Caught by MX-16 (no false loss), which knows when what was answered had
-//! been sent.
+//! disconnect, and no loss of a connection that is still there. MX-16 knows when what was answered had been sent.
 
 use crate::lock::workload::new;
 use crate::long_holds::client;

@@ -1,8 +1,7 @@
 //! A lock over a client library that counts the answers to its own requests, and not those to pings: a holder that sends no
 //! request learns after one session timeout that the session may be over, on a connection on which nothing went wrong.
 //!
-//! Caught by MX-16 (no false loss) in nearly every run of long holds. It does no other harm, which is why no other rule sees
-//! it: a holder that stops too early excludes nobody.
+//! It does no other harm, which is why no other rule than MX-16 sees it: a holder that stops too early excludes nobody.
 
 use crate::lock::workload::new;
 use crate::long_holds::client;

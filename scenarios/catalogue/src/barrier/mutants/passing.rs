@@ -6,8 +6,6 @@ use crate::prelude::*;
 
 /// A barrier whose waiters take any event for its end: a write into the barrier, or a change of the session's state. They
 /// pass while it stands (apache/curator, GH-1290, is of that class).
-///
-/// Caught by BA-5 (no other event opens a barrier) within 20 seeds with disconnects; the harm is BA-1.
 pub(super) static ANY_EVENT: Workload = WORKLOAD.mutant(
     "barrier-any-event",
     "a barrier whose waiters pass at any event, also at connection loss",
@@ -25,8 +23,6 @@ const CRASHES: &[Fault] = &[Fault::ServerCrash];
 /// (apache/curator, GH-1290, is of that class).
 ///
 /// The right barrier hears nothing of what is written: only the loss of its connection puts it to the test.
-///
-/// Caught by BA-5 (no other event opens a barrier) when a foreign client writes; the harm is BA-1.
 pub(super) static ANY_WRITE: Workload = WORKLOAD.mutant(
     "barrier-any-write",
     "a barrier that opens when its data change",
@@ -41,8 +37,6 @@ pub(super) static ANY_WRITE: Workload = WORKLOAD.mutant(
 
 /// A barrier whose waiters take the end of their session for the end of the barrier: any error ends the wait, and nobody
 /// looks which.
-///
-/// Caught by BA-1 (barrier) within some 20 seeds with sessions that expire.
 pub(super) static OPENS_WITH_SESSION: Workload = WORKLOAD.mutant(
     "barrier-opens-with-session",
     "a waiter takes the end of its session for the removal of the barrier",

@@ -6,8 +6,6 @@ use crate::prelude::*;
 
 /// A barrier whose waiters ask again after every event, the deletion too, as ZooKeeper's recipes page has it: who was let go
 /// and finds the next barrier raised stays, for that and for every later one.
-///
-/// Caught by BA-2 (a barrier opens) within 100 seeds, on a calm network.
 pub(super) static ASKS_AGAIN: Workload = WORKLOAD.mutant(
     "barrier-asks-again",
     "a barrier whose waiters read again after the event, and wait again if it was raised anew",
@@ -19,8 +17,6 @@ pub(super) static ASKS_AGAIN: Workload = WORKLOAD.mutant(
 
 /// A barrier whose waiters only hear events of the barrier: when their session ends, with it their watch, they wait for
 /// ever (kazoo).
-///
-/// Caught by BA-2 (a barrier opens) within 20 seeds with sessions that expire.
 pub(super) static DEAF: Workload = WORKLOAD.mutant(
     "barrier-deaf",
     "a barrier whose waiters ignore the end of their session",
@@ -32,8 +28,6 @@ pub(super) static DEAF: Workload = WORKLOAD.mutant(
 
 /// A barrier that asks whether its znode exists, with a watch, as ZooKeeper's recipes page has it: on a barrier that does not
 /// stand, that leaves a watch on its creation, which nobody waits for (CURATOR-654).
-///
-/// Caught by BA-4 (nothing left at a barrier) in the first seeds, on a calm network.
 pub(super) static EXISTS_WATCH: Workload = WORKLOAD.mutant(
     "barrier-exists-watch",
     "a barrier that uses exists with a watch, and leaves the watch behind when there is no barrier",

@@ -20,9 +20,6 @@ fn run<C: Client>(task: Task<C>, mutation: &'static Mutation) -> BoxFuture<'stat
 }
 
 /// A follower that reads, and then arms its watch by a second request: it misses a write in between.
-///
-/// Caught by CF-5 (reading and arming are one) in the first run in which a client follows; the harm is CF-3 (the last value
-/// arrives).
 static ARMS_LATE: Workload = WORKLOAD.mutant(
     "config-arms-late",
     "a follower that reads, and then arms its watch by a second request",
@@ -38,8 +35,6 @@ static SECOND_REQUEST: Mutation = Mutation { arms_by_reading: false, ..Mutation:
 static ARMS_LATE_REAL: RealWorkload = RealWorkload::new(&ARMS_LATE, |task| run(task, &SECOND_REQUEST), &[]);
 
 /// A follower that does not arm its watch again after a change (CURATOR-258): it learns of the next one, and of no other.
-///
-/// Caught by CF-3 (the last value arrives) in the first run in which a value changes while a client follows it.
 static ARMS_ONCE: Workload = WORKLOAD.mutant(
     "config-arms-once",
     "a follower that does not arm its watch again after a change",
@@ -50,8 +45,6 @@ static ARMS_ONCE: Workload = WORKLOAD.mutant(
 );
 
 /// A conditional write without the version that was read: of two writers that have read the same value, one loses its update.
-///
-/// Caught by CF-7 (no update is lost) within 5 seeds in which two write.
 static UNCONDITIONAL: Workload = WORKLOAD.mutant(
     "config-unconditional",
     "a conditional write without the version that was read",

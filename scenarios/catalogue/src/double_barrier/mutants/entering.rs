@@ -6,8 +6,6 @@ use crate::prelude::*;
 
 /// A double barrier whose entrants take any wake-up for the opening: a change of the session's state since they began lets
 /// them in (apache/curator, GH-1290).
-///
-/// Caught by DB-9 (one phase at a time) within 20 seeds with disconnects; the harm is DB-1.
 pub(super) static ANY_WAKE: Workload = BASE.mutant(
     "double-barrier-any-wake",
     "a double barrier that admits at any wake-up, also at connection loss",
@@ -19,8 +17,6 @@ pub(super) static ANY_WAKE: Workload = BASE.mutant(
 
 /// A double barrier that opens when one participant is still missing: whoever counts takes itself for one that is not in the
 /// list yet.
-///
-/// Caught by DB-3 (counting of participants) in the first run; the harm is DB-9 (one phase at a time).
 pub(super) static ONE_SHORT: Workload = BASE.mutant(
     "double-barrier-one-short",
     "a double barrier that opens when one participant is still missing",

@@ -6,8 +6,6 @@ use crate::prelude::*;
 
 /// A double barrier with sequential znodes that, to leave, deletes the name that it had asked for: there is no such znode,
 /// which it takes for "deleted already" (ZOOKEEPER-4406). Its znode stays, and so does everybody.
-///
-/// Caught by DB-6 (progress) in the first seeds, on a calm network; the harm is DB-10.
 pub(super) static ASKED_NAME: Workload = BASE.mutant(
     "double-barrier-asked-name",
     "a double barrier with sequential znodes that deletes the name it had asked for",
@@ -18,8 +16,6 @@ pub(super) static ASKED_NAME: Workload = BASE.mutant(
 );
 
 /// A double barrier in which who leaves deletes its znode and goes, whoever is still inside.
-///
-/// Caught by DB-2 (double barrier, leave) in the first seeds, on a calm network.
 pub(super) static LEAVE_AT_ONCE: Workload = BASE.mutant(
     "double-barrier-leave-at-once",
     "a double barrier in which a leaving participant waits for no other",
@@ -31,8 +27,6 @@ pub(super) static LEAVE_AT_ONCE: Workload = BASE.mutant(
 
 /// A double barrier with one watcher for both phases: a notification of `ready` that comes late, when its receiver leaves
 /// already, means to it that all are out (apache/curator, PR#416).
-///
-/// Caught by DB-9 (one phase at a time) within 100 seeds, on a calm network; the harm is DB-2.
 pub(super) static ONE_WATCHER: Workload = BASE.mutant(
     "double-barrier-one-watcher",
     "a double barrier with one watcher for both phases",
@@ -44,8 +38,6 @@ pub(super) static ONE_WATCHER: Workload = BASE.mutant(
 
 /// A double barrier in which who leaves deletes its znode at once and watches the directory until it is empty: every one that
 /// goes wakes all who have gone before.
-///
-/// Caught by DB-8 (cost of a double barrier) within 20 seeds, on a calm network.
 pub(super) static WATCH_ALL: Workload = BASE.mutant(
     "double-barrier-watch-all",
     "a double barrier in which all leaving participants watch the whole directory",

@@ -6,8 +6,6 @@ use crate::prelude::*;
 
 /// A double barrier that counts all children, `ready` among them, on a path that is used again: in the second round one less
 /// is enough (Netflix/curator#99).
-///
-/// Caught by DB-3 (counting of participants) within 20 seeds, on a calm network; the harm is DB-1.
 pub(super) static COUNTS_READY: Workload = BASE.mutant(
     "double-barrier-counts-ready",
     "a double barrier that counts ready as a participant, on a path that is used again",
@@ -23,8 +21,6 @@ pub(super) static COUNTS_READY: Workload = BASE.mutant(
 
 /// A double barrier without `ready`: everybody counts the children until there are enough. A fast one has left again before a
 /// slow one has counted, which waits for ever (ZOOKEEPER-1011).
-///
-/// Caught by DB-6 (progress) within 20 seeds with answers that are slow.
 pub(super) static NO_READY: Workload = BASE.mutant(
     "double-barrier-no-ready",
     "a double barrier without ready: every participant counts the children",
@@ -36,8 +32,6 @@ pub(super) static NO_READY: Workload = BASE.mutant(
 
 /// A double barrier whose `ready` is a regular znode that nobody removes, as ZooKeeper's recipes page has it, on a path that
 /// is used again: the second round is open before anybody comes.
-///
-/// Caught by DB-4 (generations) in the first seeds, on a calm network; the harm is DB-1.
 pub(super) static READY_STAYS: Workload = BASE.mutant(
     "double-barrier-ready-stays",
     "a double barrier whose ready is never removed, on a path that is used again",

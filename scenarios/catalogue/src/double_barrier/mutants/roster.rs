@@ -8,8 +8,6 @@ use std::time::Duration;
 use zk_recipes::{DoubleBarrier, Inside};
 
 /// A double barrier whose roster lacks one who was counted: the others share the work without it.
-///
-/// Caught by DB-3 (counting of participants) in the first run in which a participant with a name enters.
 pub(super) static LACKS_ONE: Workload = BASE.mutant(
     "double-barrier-roster-lacks-one",
     "a participant is told a roster that lacks the first of its names",

@@ -9,8 +9,6 @@ use zk_recipes::zk::{CreateMode, Created, Duty, Listing, Op, OpResult, path};
 
 /// An election whose leader takes an acknowledgement that is there already for its own: no candidate obeys what a former
 /// leader has left, and the leader goes on without a record.
-///
-/// Caught by LE-4 (acknowledged) within a hundred seeds in which another client deletes leaders' candidates.
 pub(super) static ACK_EXISTS: Workload = WORKLOAD.mutant(
     "election-ack-exists",
     "an election whose leader takes another's acknowledgement for its own",
@@ -40,8 +38,6 @@ impl<Z: ZooKeeper> Interceptor<Z> for Swallows {
 
 /// An election whose acknowledgement is a persistent znode, as the note of ZooKeeper's recipes page leaves it open: a leader
 /// that has gone is on record still, and the next leader finds the name taken.
-///
-/// Caught by LE-4 (acknowledged) at the first acknowledgement.
 pub(super) static PERSISTENT_ACK: Workload = WORKLOAD.mutant(
     "election-persistent-ack",
     "an election with a persistent acknowledgement, which outlives its leader",
@@ -66,8 +62,6 @@ impl<Z: ZooKeeper> Interceptor<Z> for Stays {
 
 /// An election whose leaders write the acknowledgement without a check that their candidate is there: a leader that has been
 /// deposed without knowing puts on record that it leads, beside or instead of its successor.
-///
-/// Caught by LE-4 (acknowledged) within a hundred seeds in which leaders are paused or lose their connections.
 pub(super) static UNCHECKED_ACK: Workload = WORKLOAD.mutant(
     "election-unchecked-ack",
     "an election whose acknowledgement is written without a check of the leader's candidate",
@@ -94,8 +88,6 @@ impl<Z: ZooKeeper> Interceptor<Z> for DoesNotCheck {
 
 /// An election whose candidates wait for the leader's acknowledgement before they watch the predecessor: a leader that goes
 /// without having begun leaves all of them waiting for ever (zk-ruby).
-///
-/// Caught by MX-7 (no lost wake-up) in the first runs; the harm is LE-5 (progress).
 pub(super) static WAITS_FOR_ACK: Workload = WORKLOAD.mutant(
     "election-waits-for-ack",
     "an election whose candidates wait for the acknowledgement before they watch ahead",
@@ -137,8 +129,6 @@ impl<Z: ZooKeeper> Interceptor<Z> for WaitsForTheRecord {
 
 /// An election whose candidates clear away the record that they take for a former leader's, as they begin to stand: it is the
 /// present leader's, and followers see that nobody leads.
-///
-/// Caught by LE-4 (acknowledged) within the first runs.
 pub(super) static CLEARS_RECORD: Workload = WORKLOAD.mutant(
     "election-clears-record",
     "an election whose candidates delete the record as they begin to stand, whoever wrote it",

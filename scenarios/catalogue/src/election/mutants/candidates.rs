@@ -13,9 +13,6 @@ use zk_recipes::{Election, Leadership, Term};
 
 /// An election in which a client takes a candidate of its former session for its own. That goes when the former session ends,
 /// and another client leads beside it (CURATOR-696, CURATOR-444).
-///
-/// Caught by LE-3 (a grant is justified) within some hundred seeds in which clients open new sessions while their old ones
-/// live on; the harm is LE-4 (acknowledgement).
 pub(super) static FORMER_SESSION: Workload = WORKLOAD.mutant(
     "election-former-session",
     "an election that takes the candidate of a former session for its own",
@@ -39,8 +36,6 @@ const RECONNECTING: &[Fault] = &[Fault::Disconnect, Fault::ClientPartition, Faul
 
 /// An election in which all candidates watch the leader, not each its predecessor: when the leader goes, all of them wake. It
 /// is the simple solution of ZooKeeper's recipes page, which warns of the herd.
-///
-/// Caught by LE-7 (cost) in the first run in which two wait for the same leader. It does no other harm.
 pub(super) static WATCH_LEADER: Workload = WORKLOAD.mutant(
     "election-watch-leader",
     "an election whose candidates all watch the leader: its end wakes all of them",
@@ -77,8 +72,6 @@ impl<Z: ZooKeeper> Interceptor<Z> for WatchesTheFirst {
 
 /// An election in which a candidate that finds its predecessor gone makes a new candidate: it goes to the end of the queue,
 /// again and again (CURATOR-504: 2.6 million znodes in two hours; CURATOR-644, CURATOR-645).
-///
-/// Caught by LE-6 (stability) in the first runs in which a predecessor goes between the list and the watch.
 pub(super) static NEW_CANDIDATE: Workload = WORKLOAD.mutant(
     "election-new-candidate",
     "an election in which a candidate creates a new znode when its predecessor is deleted",

@@ -9,9 +9,6 @@ use zk_recipes::zk::{CreateMode, Created, Listing};
 
 /// An election whose leader never looks at its candidate again after taking office: when another client deletes it, the next
 /// candidate leads beside it (CURATOR-49).
-///
-/// Caught by LE-9 (leadership ends in time) within some runs in which a client deletes a leader's candidate; the harm is LE-1
-/// (one leader).
 pub(super) static DEAF_LEADER: Workload = WORKLOAD.mutant(
     "election-deaf-leader",
     "an election whose leader does not notice the deletion of its candidate",
@@ -22,8 +19,6 @@ pub(super) static DEAF_LEADER: Workload = WORKLOAD.mutant(
 );
 
 /// The same mutant, and a foreign client that deletes candidates.
-///
-/// Caught by LE-9 (leadership ends in time); the harm is LE-1 (one leader).
 pub(super) static DEAF_WHEN_DEPOSED: Workload = Workload {
     name: "election-deaf-when-deposed",
     about: "an election whose leader does not notice that a foreign client deleted its candidate",

@@ -8,8 +8,6 @@ use zk_recipes::{Election, Leader, Leadership, Term};
 
 /// An election whose observers take the record for none, although they have read it and its candidate is the first: to them
 /// the office is vacant for ever.
-///
-/// Caught by LE-4 (acknowledged) as soon as an observer looks while a leader is on record.
 pub(super) static TELLS_NOBODY: Workload = WORKLOAD.mutant(
     "election-tells-nobody",
     "an observer is told that no leader is recorded, although it has read the record",

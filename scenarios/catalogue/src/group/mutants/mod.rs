@@ -20,8 +20,6 @@ fn run<C: Client>(task: Task<C>, mutation: &'static Mutation) -> BoxFuture<'stat
 
 /// A group that takes "the znode exists already" for success: a member that was quickly restarted finds the znode of its
 /// former session, and vanishes with it (bookkeeper#3418; STORM-1941).
-///
-/// Caught by GM-4 (joined) within 20 seeds.
 static EXISTS_IS_JOINED: Workload = WORKLOAD.mutant(
     "group-exists-is-joined",
     "a group that takes NodeExists for success",
@@ -40,8 +38,6 @@ static TAKES_WHAT_IS_THERE: Mutation = Mutation {
 
 /// A group whose members neither join again after their session has ended nor report that they are out (CURATOR-97;
 /// grizzly#1329).
-///
-/// Caught by GM-6 (after an expiry) within 20 seeds with sessions that expire.
 static STAYS_SILENT: Workload = WORKLOAD.mutant(
     "group-stays-silent",
     "a member that neither joins again after its session has ended nor says that it is out",
@@ -53,8 +49,6 @@ static STAYS_SILENT: Workload = WORKLOAD.mutant(
 
 /// A group without ids whose member joins again after a lost reply: it has two znodes, and knows one of them
 /// (twitter/commons).
-///
-/// Caught by GM-5 (one znode a member) within 20 seeds with lost replies.
 static JOINS_TWICE: Workload = WORKLOAD.mutant(
     "group-joins-twice",
     "a group that joins again after a lost reply, and has two znodes",
@@ -66,7 +60,7 @@ static JOINS_TWICE: Workload = WORKLOAD.mutant(
 
 /// A group whose members are persistent znodes: a client that dies is a member for ever.
 ///
-/// Caught by GM-4 (joined) in the first runs, since no session owns such a znode.
+/// No session owns such a znode, so the mutant is found before a client dies.
 static PERSISTENT: Workload = WORKLOAD.mutant(
     "group-persistent",
     "a group with persistent member znodes: a dead member stays",

@@ -6,8 +6,6 @@ use crate::prelude::*;
 
 /// A lock whose release forgets the znode although the delete failed with the connection: the znode stays among the
 /// contenders as long as the session lives (CURATOR-678, CURATOR-202).
-///
-/// Caught by MX-12 (end of interest) within some 20 seeds with lost requests; the harm is MX-8 (progress).
 pub(super) static FORGETS_FAILED_DELETE: Workload = WORKLOAD.mutant(
     "lock-forgets-failed-delete",
     "a release ends although its delete failed",
@@ -19,8 +17,7 @@ pub(super) static FORGETS_FAILED_DELETE: Workload = WORKLOAD.mutant(
 
 /// A lock whose holders go on whatever becomes of their connection and their session (CURATOR-206; libkv#156).
 ///
-/// Caught by MX-14 (belief kept too long) within some 20 seeds in which a holder is paused for longer than its session
-/// lives: when it resumes it has to stop at once.
+/// A holder that was paused for longer than its session lives has to stop at once when it resumes.
 pub(super) static HOLDS_ON: Workload = WORKLOAD.mutant(
     "lock-holds-on",
     "a holder ignores the loss of its connection and its session",
@@ -33,8 +30,7 @@ pub(super) static HOLDS_ON: Workload = WORKLOAD.mutant(
 /// A lock whose fencing token is the number at the end of the name: that starts again at 0 with its directory, and ends at
 /// 2147483647 (zk-ruby#34; ZOOKEEPER-4372).
 ///
-/// Caught by MX-5 (fencing token) in the first run; the harm is MX-1 (mutual exclusion, resource), where the directory is
-/// made again.
+/// The harm shows where the directory is made again.
 pub(super) static NUMBER_AS_TOKEN: Workload = WORKLOAD.mutant(
     "lock-number-as-token",
     "the sequence number is used as the fencing token",
@@ -53,8 +49,7 @@ pub(super) static NUMBER_AS_TOKEN_REAL: RealWorkload =
 /// A lock whose guard can be cloned, and which the first dropped clone releases: here each write has a clone with it, and the
 /// holder goes on with its own (zookeeper-client 0.11.1).
 ///
-/// Caught by MX-14 (belief kept too long) in the first runs; the harm is MX-3 (mutual exclusion). The mutant needs no faults:
-/// they put the rule to the test in the right lock.
+/// The mutant needs no faults: they put the rule to the test in the right lock.
 pub(super) static CLONED_GUARD: Workload = WORKLOAD.mutant(
     "lock-cloned-guard",
     "a lock whose guard can be cloned: the first dropped clone releases it",

@@ -8,8 +8,6 @@ use crate::prelude::*;
 ///
 /// The first znode may exist: then it stays among the contenders, and nobody deletes it while the session lives. All
 /// contenders behind it wait for a client that does not know that it is first (ZOOKEEPER-1262; zk-ruby#54).
-///
-/// Caught by MX-9 (one znode per acquire) within 20 seeds with lost replies; the harm is MX-8 (progress).
 pub(super) static NO_GUID: Workload = WORKLOAD.mutant(
     "lock-no-guid",
     "a lock without guids in its znodes' names: after a lost reply it creates again",
@@ -28,9 +26,6 @@ pub(super) static NO_GUID: Workload = WORKLOAD.mutant(
 /// A lock that looks for its znode by the guid after a lost reply, as ZooKeeper's recipes page has it, and creates again if
 /// the list lacks it. But the server that answers the list may lag behind the first create, and then there are two
 /// (CURATOR-264).
-///
-/// Caught by MX-9 (one znode per acquire) within some hundred seeds in which replies are lost and servers get behind; the
-/// harm is MX-8 (progress).
 pub(super) static NO_SETTLE: Workload = WORKLOAD.mutant(
     "lock-no-settle",
     "a lock that looks for its znode without a settling write, and creates again",
@@ -44,8 +39,6 @@ const LAGGING: &[Fault] = &[Fault::ReplyLost, Fault::Disconnect, Fault::ApplySta
 
 /// A lock whose contenders are in the order of whole names: the guid in front decides, and not the number (ZOOKEEPER-2931,
 /// ZOOKEEPER-3162).
-///
-/// Caught by MX-4 (granted without a right) within a few seeds; the harm is MX-3 (mutual exclusion).
 pub(super) static WHOLE_NAMES: Workload = WORKLOAD.mutant(
     "lock-whole-names",
     "contenders are ordered by whole names, so the guid decides",
@@ -57,8 +50,6 @@ pub(super) static WHOLE_NAMES: Workload = WORKLOAD.mutant(
 
 /// A lock that takes every child of its directory for a contender: it waits for a znode that is none and never goes
 /// (CURATOR-43; python-zk/kazoo d2140dd).
-///
-/// Caught by MX-7 (lost wake-up) when a foreign client leaves a child in the directory; the harm is MX-8 (progress).
 pub(super) static EVERY_CHILD: Workload = WORKLOAD.mutant(
     "lock-every-child",
     "every child of the directory counts as a contender",

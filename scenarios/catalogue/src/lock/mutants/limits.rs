@@ -5,8 +5,6 @@ use super::{WORKLOAD, run};
 use crate::prelude::*;
 
 /// A lock that gives a guard when the time limit is over, whether it was granted or not (Kazoo's `with lock`, by reading).
-///
-/// Caught by MX-4 (granted without a right) within some 20 seeds; the harm is MX-3 (mutual exclusion).
 pub(super) static LIMIT_OVERLOOKED: Workload = WORKLOAD.mutant(
     "lock-limit-overlooked",
     "at the time limit the lock counts as granted",
@@ -17,8 +15,6 @@ pub(super) static LIMIT_OVERLOOKED: Workload = WORKLOAD.mutant(
 );
 
 /// A lock whose time limit starts anew at each wake-up (Kazoo, by reading).
-///
-/// Caught by MX-12 (end of interest) within some 20 seeds.
 pub(super) static LIMIT_RENEWED: Workload = WORKLOAD.mutant(
     "lock-limit-renewed",
     "the time limit starts anew at each wake-up",
@@ -29,8 +25,6 @@ pub(super) static LIMIT_RENEWED: Workload = WORKLOAD.mutant(
 );
 
 /// A lock whose waiters take the first contender for dead when their time is over, and delete its znode.
-///
-/// Caught by MX-10 (foreign delete) within some 20 seeds; the harm is MX-2 (mutual exclusion).
 pub(super) static BREAKS_IN: Workload = WORKLOAD.mutant(
     "lock-breaks-in",
     "a waiter deletes the first contender's znode at its time limit",

@@ -1,8 +1,6 @@
 //! The right lock before a resource that looks at no token: a write that a holder sent before it
 //! was paused past its session arrives after writes of the next holder, and is accepted (Kleppmann, "How to do distributed locking").
-//!
-//! Caught by MX-1 (the fenced resource) within some 20 seeds in which processes are paused. The lock itself does
-//! nothing wrong.
+//! The lock itself does nothing wrong.
 
 use crate::lock::workload::{Exclusive, client, new};
 use crate::prelude::*;

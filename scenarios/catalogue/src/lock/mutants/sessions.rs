@@ -10,8 +10,6 @@ use zk_recipes::zk::{CreateMode, Created, Listing, path};
 
 /// A lock whose waiters leave their znodes when they give up, by a time limit or because the future is dropped (kazoo a96b1e4;
 /// zk-ruby#49; aiozk#34).
-///
-/// Caught by MX-12 (end of interest) within some 20 seeds; the harm is MX-8 (progress).
 pub(super) static LEAVES_ITS_ZNODE: Workload = WORKLOAD.mutant(
     "lock-leaves-its-znode",
     "a waiter that gives up leaves its znode behind",
@@ -37,8 +35,7 @@ impl<Z: ZooKeeper> Interceptor<Z> for LeavesItsZnode {
 
 /// A lock whose znodes are persistent: that of a client that dies stays for ever.
 ///
-/// Caught by MX-4 (granted without a right) in the first run: the znode is not of the session that believes; the harm, when
-/// a client dies, is MX-8 (progress).
+/// The znode is not of the session that believes; the harm shows when a client dies.
 pub(super) static PERSISTENT: Workload = WORKLOAD.mutant(
     "lock-persistent",
     "the znodes of contenders are persistent",
@@ -64,8 +61,6 @@ impl<Z: ZooKeeper> Interceptor<Z> for Persistent {
 
 /// A lock whose waiters watch by `exists`: where the predecessor is gone already, that leaves a watch for its creation, which
 /// never comes (CURATOR-107; kazoo 9b0a793).
-///
-/// Caught by MX-11 (leak) within some 20 seeds. It does no other harm.
 pub(super) static EXISTS_WATCH: Workload = WORKLOAD.mutant(
     "lock-exists-watch",
     "a waiter watches by exists, which leaves a watch on a missing znode",
@@ -97,9 +92,6 @@ impl<Z: ZooKeeper> Interceptor<Z> for WatchesByExists {
 
 /// A lock that tries again when its session has ended, and takes the znode of an earlier attempt for its own, whichever
 /// session owns it: the znode of the former session is granted, and goes with that session (CURATOR-604, CURATOR-498).
-///
-/// Caught by MX-4 (granted without a right) within some hundred seeds in which clients open new sessions while their old ones
-/// live on; the harm is MX-10 (foreign delete).
 pub(super) static FORMER_SESSION: Workload = WORKLOAD.mutant(
     "lock-former-session",
     "a lock that takes the znode of its former session for its own",
@@ -124,9 +116,6 @@ const RECONNECTING: &[Fault] = &[Fault::Disconnect, Fault::ClientPartition, Faul
 
 /// A lock whose waiter takes it for granted that its own znode is in the list: when another client has deleted it and no
 /// lower one is left, the waiter holds the lock. Found by reading go-zookeeper/zk.
-///
-/// Caught by MX-4 (granted without a right) when a foreign client deletes a waiter's znode; the harm is MX-2 (mutual
-/// exclusion, belief).
 pub(super) static MISSING_IS_FIRST: Workload = WORKLOAD.mutant(
     "lock-missing-is-first",
     "a waiter whose znode is gone, with no lower one left, holds the lock",

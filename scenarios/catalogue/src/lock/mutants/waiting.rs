@@ -6,8 +6,6 @@ use crate::prelude::*;
 
 /// A lock whose waiters all watch the directory, instead of each the predecessor's znode: every release and every newcomer
 /// wakes all of them. ZooKeeper's recipes page calls it the herd effect.
-///
-/// Caught by MX-13 (cost) in the first run in which two wait. It does no other harm.
 pub(super) static WATCH_ALL: Workload = WORKLOAD.mutant(
     "lock-watch-all",
     "a lock whose waiters all watch the directory: every release wakes all of them",
@@ -24,8 +22,6 @@ pub(super) static WATCH_ALL_REAL: RealWorkload =
     RealWorkload::new(&WATCH_ALL, |task| run(task, &WATCHES_ALL), &[Mx1, Mx13]);
 
 /// A lock whose waiters all watch the first contender: every release wakes all of them (kazoo 7dd4c4c).
-///
-/// Caught by MX-13 (cost) in the first run in which two wait. It does no other harm.
 pub(super) static WATCH_FIRST: Workload = WORKLOAD.mutant(
     "lock-watch-first",
     "a lock whose waiters all watch the first contender",
@@ -42,8 +38,6 @@ pub(super) static WATCH_FIRST_REAL: RealWorkload =
     RealWorkload::new(&WATCH_FIRST, |task| run(task, &WATCHES_FIRST), &[Mx1, Mx13]);
 
 /// A lock whose waiters poll instead of watching.
-///
-/// Caught by MX-13 (cost) in the first run in which one waits. It does no other harm.
 pub(super) static POLLS: Workload = WORKLOAD.mutant(
     "lock-polls",
     "a waiter polls",
@@ -60,8 +54,6 @@ pub(super) static POLLS_REAL: RealWorkload = RealWorkload::new(&POLLS, |task| ru
 
 /// A lock whose waiters hold as soon as they are woken, without a second look: they take "the predecessor is gone" for "it
 /// is my turn", also when a waiter in the middle gave up.
-///
-/// Caught by MX-4 (granted without a right) within some 20 seeds; the harm is MX-3 (mutual exclusion).
 pub(super) static EVENT_GRANTS: Workload = WORKLOAD.mutant(
     "lock-event-grants",
     "any wake-up grants, without another list",
@@ -73,8 +65,6 @@ pub(super) static EVENT_GRANTS: Workload = WORKLOAD.mutant(
 
 /// A lock whose waiters wait although the predecessor is gone already when they come to watch it: no notification will ever
 /// wake them (helix PR#44; samuel/go-zookeeper#10).
-///
-/// Caught by MX-7 (lost wake-up) within some 20 seeds; the harm is MX-8 (progress).
 pub(super) static WAITS_FOR_NOBODY: Workload = WORKLOAD.mutant(
     "lock-waits-for-nobody",
     "the predecessor is gone before the watch is armed, and the waiter still waits for it",

@@ -8,8 +8,6 @@ use zk_recipes::names::{Freshness, Names, Registration};
 
 /// A name service whose synced lookups read what the connected server has: a client that was told of a registration by another one
 /// does not find it.
-///
-/// Caught by AN-1 (done is done) at the first synced lookup.
 pub(super) static SYNCED_READS_LOCALLY: Workload = WORKLOAD.mutant(
     "names-synced-reads-locally",
     "a name service whose synced lookups are not behind a sync",

@@ -25,8 +25,6 @@ fn run<C: Client>(task: Task<C>, mutation: &'static Mutation) -> BoxFuture<'stat
 /// A name service that takes "the znode exists already" for success: each client that asks for a name believes to have it.
 ///
 /// After "Name Service" of ZooKeeper's recipes page, which says no more than that the API is enough.
-///
-/// Caught by NS-1 (one owner of a name) in the first run in which two ask for one name.
 static EXISTS_IS_MINE: Workload = WORKLOAD.mutant(
     "names-exists-is-mine",
     "a name service that takes NodeExists for success",
@@ -44,8 +42,6 @@ static EXISTS_IS_MINE_REAL: RealWorkload =
 
 /// A name service that takes a lost connection for a refusal: the caller learns that another client has the name, and the
 /// name is its own for as long as its session lives.
-///
-/// Caught by NS-3 (a lost reply is neither yes nor no) within 20 seeds with lost replies.
 static LOSS_IS_REFUSAL: Workload = WORKLOAD.mutant(
     "names-loss-is-refusal",
     "a name service that takes connection loss for a refusal",
@@ -56,8 +52,6 @@ static LOSS_IS_REFUSAL: Workload = WORKLOAD.mutant(
 );
 
 /// A name service that gives a name back by its name alone: after its session has ended, it takes the next owner's.
-///
-/// Caught by NS-4 (only one's own) within 20 seeds with sessions that expire.
 static RELEASE_BY_NAME: Workload = WORKLOAD.mutant(
     "names-release-by-name",
     "a name service that releases a name by its path alone, whoever owns it by then",

@@ -33,8 +33,6 @@ fn run<C: Client>(task: Task<C>, interceptor: fn() -> Arc<dyn Interceptor<C::Zk>
 
 /// A priority lock whose newcomers look at the waiters alone: the most urgent of them enters, beside the holders. So it is if
 /// a lock's waiters are sorted by priority, and nothing else is done.
-///
-/// Caught by MX-4 (a grant is justified) within five seeds; the harm is MX-3 (exclusion).
 static BESIDE: Workload = mutant(
     "priority-lock-beside",
     "a priority lock whose newcomers list the contenders alone and enter beside the holder",
@@ -52,8 +50,6 @@ impl<Z: ZooKeeper> Interceptor<Z> for SeesTheLineAlone {
 }
 
 /// A priority lock whose grants do not pass the gates: two who look at the same time both see no holder, and both enter.
-///
-/// Caught by MX-4 (a grant is justified) within some dozen seeds; the harm is MX-3 (exclusion).
 static NO_GATES: Workload = mutant(
     "priority-lock-no-gates",
     "a priority lock whose grants do not notice a concurrent grant",

@@ -46,8 +46,6 @@ fn run<C: Client>(task: Task<C>, mutation: &'static Mutation) -> BoxFuture<'stat
 const RIGHT: Mutation = Mutation { prefix: |priority| format!("queue-{priority:05}-"), ..Mutation::RIGHT };
 
 /// A priority queue that compares priorities as texts: 10 goes before 9.
-///
-/// Caught by QU-10 (numbers are compared as numbers) when both are there; the harm is that of QU-5.
 static AS_TEXT: Workload = mutant(
     "priority-queue-as-text",
     "a priority queue that compares priorities as text: 10 before 9",
@@ -57,8 +55,6 @@ static AS_TEXT: Workload = mutant(
 
 /// A priority queue whose consumers use a list until it is used up, as if the order could not change: what is more urgent and
 /// came later has to wait.
-///
-/// Caught by QU-5 (the more urgent first) when something more urgent was put before the call.
 static OLD_LIST: Workload = mutant(
     "priority-queue-old-list",
     "a priority queue whose consumers use the list of an earlier call",
@@ -68,8 +64,6 @@ static OLD_LIST: Workload = mutant(
 
 /// A priority queue whose names are `queue-YY` and the number, as ZooKeeper's recipes page has them, with nothing to say how
 /// wide YY is and nothing between the two: priority 10 goes before 9, and a priority runs into the number.
-///
-/// Caught by QU-10 (numbers are compared as numbers) when both are there; the harm is that of QU-5.
 static PAGE: Workload = mutant(
     "priority-queue-page",
     "a priority queue with names as on ZooKeeper's recipes page: queue-YY and the number",

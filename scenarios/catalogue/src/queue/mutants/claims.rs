@@ -7,8 +7,6 @@ use zk_recipes::{Claimed, Consumer, Delivery, Idle, Item, Producer};
 
 /// A queue of claims that says "done" without reading what its transaction answered: an item whose claim was lost is told to
 /// be done with, and handed out again. Found by reading Kazoo's `LockingQueue`.
-///
-/// Caught by QU-1 (no duplicate) when a session ends, or its outcome is unknown, before the confirmation.
 pub(super) static CONFIRMS_BLINDLY: Workload = Workload {
     objects: |names, _| declared(&CLAIMS, names),
     ..BASE.mutant(
@@ -23,8 +21,6 @@ pub(super) static CONFIRMS_BLINDLY: Workload = Workload {
 
 /// A queue of claims that says "done" without reading what its transaction answered, and a foreign client that deletes claims: an
 /// item is told to be done with, and handed out again. Found by reading Kazoo's `LockingQueue`.
-///
-/// Caught by QU-1 (no duplicate).
 pub(super) static BLIND_TO_LOST_CLAIMS: Workload = Workload {
     name: "queue-blind-to-lost-claims",
     about: "a queue that reports success although a foreign client has deleted the claim",

@@ -16,7 +16,7 @@ fn run<C: Client>(task: Task<C>, mutation: &'static Mutation) -> BoxFuture<'stat
 
 /// A queue whose items are ephemeral, as ZooKeeper's recipes page has them: they go with their producer's session.
 ///
-/// Caught by QU-8 (items stay) at the first put. The harm, lost items, shows when a producer dies.
+/// The harm, lost items, shows when a producer dies.
 pub(super) static EPHEMERAL_ITEMS: Workload = BASE.mutant(
     "queue-ephemeral-items",
     "a queue whose items are ephemeral, as on ZooKeeper's recipes page",
@@ -28,8 +28,6 @@ pub(super) static EPHEMERAL_ITEMS: Workload = BASE.mutant(
 
 /// A queue whose producers put again when the answer to a put was lost: the item is there twice. Measured in Apache
 /// Curator 5.4.
-///
-/// Caught by QU-3 (one put, one item) at the second znode.
 pub(super) static PUT_AGAIN: Workload = BASE.mutant(
     "queue-put-again",
     "a queue whose producers put again after a lost reply",

@@ -7,8 +7,6 @@ use crate::prelude::*;
 /// A queue whose consumers send a delete again when its answer was lost, take "no such znode" for another consumer's work,
 /// and go on to the next item: the first is lost, although the queue promises to lose none. Measured in Apache Curator 5.4
 /// and Kazoo 2.11.
-///
-/// Caught by QU-2 (no loss) when everything has come to rest.
 pub(super) static DELETE_AGAIN: Workload = BASE.mutant(
     "queue-delete-again",
     "a queue whose consumers retry a delete and take NoNode for the success of another consumer",
@@ -19,8 +17,6 @@ pub(super) static DELETE_AGAIN: Workload = BASE.mutant(
 );
 
 /// A queue that hands out an item whose delete was not answered: if it never arrived, somebody else gets the item too.
-///
-/// Caught by QU-1 (no duplicate) within some 20 seeds with lost requests.
 pub(super) static HANDS_OUT_IN_DOUBT: Workload = BASE.mutant(
     "queue-hands-out-in-doubt",
     "a queue that delivers an item whose delete has an unknown outcome",
@@ -31,8 +27,6 @@ pub(super) static HANDS_OUT_IN_DOUBT: Workload = BASE.mutant(
 );
 
 /// A queue that passes over an item whose delete was not answered, and takes the next: if it did arrive, the item is lost.
-///
-/// Caught by QU-2 (no loss) within some 20 seeds with lost replies.
 pub(super) static PASSES_OVER_IN_DOUBT: Workload = BASE.mutant(
     "queue-passes-over-in-doubt",
     "a queue that skips an item whose delete has an unknown outcome",
@@ -43,8 +37,6 @@ pub(super) static PASSES_OVER_IN_DOUBT: Workload = BASE.mutant(
 );
 
 /// A queue whose consumers hand an item out although their delete met "no such znode": another consumer has it as well.
-///
-/// Caught by QU-1 (no duplicate) when two consumers race for an item.
 pub(super) static NO_NODE_IGNORED: Workload = BASE.mutant(
     "queue-no-node-ignored",
     "a queue whose consumers deliver an item that another consumer deleted",
@@ -55,8 +47,6 @@ pub(super) static NO_NODE_IGNORED: Workload = BASE.mutant(
 );
 
 /// A queue that gives the newest item first: its names are sorted the wrong way round.
-///
-/// Caught by QU-4 (first in, first out) as soon as two items wait.
 pub(super) static NEWEST_FIRST: Workload = BASE.mutant(
     "queue-newest-first",
     "a queue that gives the newest item first",

@@ -8,8 +8,6 @@ use zk_recipes::{Consumer, Idle, Producer};
 
 /// A queue that is declared free of herds, and whose idle consumers all watch it, as on ZooKeeper's recipes page: every put
 /// wakes everybody.
-///
-/// Caught by QU-7 (wake-ups of consumers) in the first run in which two wait.
 pub(super) static ALL_WATCH: Workload = Workload {
     objects,
     ..BASE.mutant(
@@ -28,8 +26,6 @@ fn open_as_textbook<Z: ZooKeeper>(zk: &Z, way: &Way, prefetch: usize) -> (Produc
 }
 
 /// A queue whose consumers do not watch again when another was faster: they wait for good while items come and go.
-///
-/// Caught by QU-6 (nobody starves) at the instant at which nothing is left to wake one.
 pub(super) static NO_NEW_WATCH: Workload = BASE.mutant(
     "queue-no-new-watch",
     "a queue whose consumers do not watch again after a lost race",
@@ -41,8 +37,6 @@ pub(super) static NO_NEW_WATCH: Workload = BASE.mutant(
 
 /// A queue whose consumers wait, without a watch, when the queue's znode is not there: nobody tells them when it is
 /// (CURATOR-308).
-///
-/// Caught by QU-6 (nobody starves) when a consumer comes before the first item.
 pub(super) static PARENT_IGNORED: Workload = BASE.mutant(
     "queue-parent-ignored",
     "a queue whose consumers wait without a watch while the queue is missing",
@@ -54,8 +48,6 @@ pub(super) static PARENT_IGNORED: Workload = BASE.mutant(
 
 /// A queue whose consumers wait, without a watch, when the queue's znode is not there, and a foreign client that takes the whole
 /// queue away: nobody tells them when it is there again (CURATOR-308).
-///
-/// Caught by QU-6 (nobody starves).
 pub(super) static PARENT_TAKEN_UNSEEN: Workload = Workload {
     name: "queue-parent-taken-unseen",
     about: "a queue whose consumers wait without a watch when a foreign client has deleted the queue",

@@ -40,8 +40,6 @@ fn run<C: Client>(
 
 /// A revocable lock whose owners throw away the data that the arming read of their own znode returns: a request to go that
 /// was written before the watch is lost (so in Apache Curator, by reading).
-///
-/// Caught by RV-1 (no request to release is lost) within some 100 seeds.
 static DEAF: Workload = mutant(
     "revocable-lock-deaf",
     "an owner discards the data of the read that arms its watch",
@@ -62,8 +60,6 @@ impl<Z: ZooKeeper> Interceptor<Z> for ThrowsAway {
 
 /// A revocable lock that removes at once whom it makes go: the "freaking laser beams" of ZooKeeper's recipes page, without a
 /// request before.
-///
-/// Caught by RV-2 (force) in the first run in which a client makes another go.
 static NO_GRACE: Workload = mutant(
     "revocable-lock-no-grace",
     "a forced revocation removes at once, without a grace period",
@@ -77,8 +73,6 @@ impl<Z: ZooKeeper> Interceptor<Z> for Unaltered {}
 
 /// A revocable lock whose waiters watch the data of the predecessor, and take any notification for its deletion: a holder
 /// that is asked to go lets the next client in beside itself.
-///
-/// Caught by RV-4 (a request to go is no grant) within a few seeds; the harm is RW-1 (readers and writers).
 static WORD_FOR_DELETION: Workload = mutant(
     "revocable-lock-word-for-deletion",
     "a waiter takes a change of its predecessor's data for its deletion",

@@ -7,8 +7,6 @@ use crate::prelude::*;
 
 /// A shared lock whose readers wait for any writer in the list: where none is ahead, for one behind them, which waits for the
 /// reader: a deadlock (kazoo#649).
-///
-/// Caught by RW-4 (readers together) within a few seeds; the harm is MX-8 (progress).
 pub(super) static LATER_WRITER: Workload = mutant(
     "shared-lock-later-writer",
     "a reader waits for a later writer, which waits for the reader",
@@ -27,8 +25,6 @@ fn any_writer<'a>(right: &Mutation, own: &str, names: &'a [String]) -> Option<&'
 
 /// A shared lock whose readers watch the lowest writer ahead, as the "next lowest" of ZooKeeper's recipes page can be read
 /// and Apache Curator does: each writer that goes wakes all readers behind all writers.
-///
-/// Caught by RW-5 (wake-ups of readers and writers) within some 20 seeds. It does no other harm.
 pub(super) static LOWEST_WRITER: Workload = mutant(
     "shared-lock-lowest-writer",
     "a reader watches the lowest writer ahead: every deletion of a writer wakes it",
@@ -45,9 +41,6 @@ fn lowest_writer<'a>(right: &Mutation, own: &str, names: &'a [String]) -> Option
 
 /// A shared lock whose readers look for names "starting with `write-`", as ZooKeeper's recipes page has it, although the
 /// same page puts a guid in front: a reader never sees a writer.
-///
-/// Caught by RW-2 (granted without a right) in the first run in which a reader stands behind a writer; the harm is RW-1
-/// (readers and writers).
 pub(super) static LITERAL_NAMES: Workload = mutant(
     "shared-lock-literal-names",
     "a reader looks for names that start with write-, but names start with the guid",
@@ -61,8 +54,6 @@ fn literally<'a>(_: &Mutation, own: &str, names: &'a [String]) -> Option<&'a Str
 }
 
 /// A shared lock whose readers wait for the contender just ahead, reader or not: they hold one after the other.
-///
-/// Caught by RW-4 (readers together) in the first runs. It does no other harm.
 pub(super) static READERS_IN_LINE: Workload = mutant(
     "shared-lock-readers-in-line",
     "readers wait for the readers ahead of them",

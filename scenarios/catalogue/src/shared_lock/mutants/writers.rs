@@ -7,8 +7,6 @@ use crate::prelude::*;
 
 /// A shared lock whose writers watch the highest reader ahead and enter when it goes, although lower ones may hold still
 /// (zk-ruby, before e346f31).
-///
-/// Caught by RW-2 (granted without a right) within some 20 seeds; the harm is RW-1 (readers and writers).
 pub(super) static HIGHEST_READER: Workload = mutant(
     "shared-lock-highest-reader",
     "a writer watches the highest reader ahead and enters when that one is deleted",
@@ -17,8 +15,6 @@ pub(super) static HIGHEST_READER: Workload = mutant(
 );
 
 /// A shared lock whose writers wait for writers alone: they enter beside readers.
-///
-/// Caught by RW-2 (granted without a right) in the first runs; the harm is RW-1 (readers and writers).
 pub(super) static WRITER_PASSES_READERS: Workload = mutant(
     "shared-lock-writer-passes-readers",
     "writers wait for writers alone, and enter beside readers",

@@ -6,8 +6,6 @@ use crate::prelude::*;
 
 /// Two-phase commit whose coordinator decides on its own reading of the votes, and puts nothing on record. A vote may come
 /// after the reading, or another participant decide otherwise: a decision that only the coordinator knows binds nobody.
-///
-/// Caught by TC-9 (one record decides) in the first run with a coordinator; the harm is TC-1 (agreement).
 pub(super) static OWN_READING: Workload = WORKLOAD.mutant(
     "two-phase-commit-own-reading",
     "two-phase commit whose coordinator decides on the votes that it read, without a record",
@@ -18,9 +16,6 @@ pub(super) static OWN_READING: Workload = WORKLOAD.mutant(
 );
 
 /// Two-phase commit whose coordinator presumes that a site that has not voted in time agrees.
-///
-/// Caught by TC-9 (one record decides: commit is on record only with all votes) within some 20 seeds; the harm is TC-3 (commit
-/// needs every vote).
 pub(super) static PRESUMED_COMMIT: Workload = WORKLOAD.mutant(
     "two-phase-commit-presumed-commit",
     "two-phase commit whose coordinator takes silence for a vote to commit",

@@ -8,8 +8,6 @@ const DELAYS: &[Fault] = &[Fault::ClientPause, Fault::Disconnect];
 
 /// Two-phase commit in which abort is proposed without a check that a vote is missing. All may have voted for commit by then,
 /// and only the coordinator is slow: what all sites agreed to is aborted.
-///
-/// Caught by TC-4 (commit if nothing fails) within 20 seeds with a coordinator that is slower than a site's patience.
 pub(super) static ABORT_UNCHECKED: Workload = WORKLOAD.mutant(
     "two-phase-commit-abort-unchecked",
     "two-phase commit in which abort is proposed without a check that a vote is missing",
@@ -28,8 +26,6 @@ static UNCHECKED: Mutation = Mutation {
 
 /// Two-phase commit in which a site that finds a decision on record keeps to the one that it would have made itself.
 /// `NodeExists` says that there is another decision, and not that there is this one.
-///
-/// Caught by TC-9 (one record decides) within 100 seeds with two deciders; the harm is TC-1 (agreement).
 pub(super) static OWN_DECISION_STANDS: Workload = WORKLOAD.mutant(
     "two-phase-commit-own-decision-stands",
     "two-phase commit that takes NodeExists on the record for success of its own decision",
@@ -50,8 +46,6 @@ pub(super) static OWN_DECISION_STANDS: Workload = WORKLOAD.mutant(
 
 /// Two-phase commit in which a site that has voted for commit aborts by itself when its time is over. The others may commit
 /// meanwhile: a vote is a promise, and a time limit does not take it back.
-///
-/// Caught by TC-8 (no way back after yes) within 20 seeds with slow peers; the harm is TC-1 (agreement).
 pub(super) static TIME_OUT_ABORTS: Workload = WORKLOAD.mutant(
     "two-phase-commit-time-out-aborts",
     "two-phase commit in which a site that voted for commit aborts at its time limit",
@@ -66,9 +60,6 @@ pub(super) static TIME_OUT_ABORTS: Workload = WORKLOAD.mutant(
 
 /// Two-phase commit in which the first site that has learned the decision removes the record. A slower one finds nothing
 /// there, and waits for ever or decides otherwise.
-///
-/// Caught by TC-11 (the record stays) within 20 seeds; the harm is TC-5 (all decide in the end), and now and then TC-1
-/// (agreement).
 pub(super) static RECORD_REMOVED_EARLY: Workload = WORKLOAD.mutant(
     "two-phase-commit-record-removed-early",
     "two-phase commit in which the first site that knows the decision removes the record",

@@ -13,8 +13,6 @@ use zk_recipes::zk::{CreateMode, path};
 /// Two-phase commit whose coordinator creates the sites' znodes one by one, while the sites take those that are there for all
 /// that take part: so the steps of the recipes page can be read. A site that comes early sees half a list, and commits what
 /// others have yet to vote on.
-///
-/// Caught by TC-7 (the sites are fixed) within 5 seeds; the harm is TC-3 (commit needs every vote).
 pub(super) static CHILDREN_ONE_BY_ONE: Workload = WORKLOAD.mutant(
     "two-phase-commit-children-one-by-one",
     "two-phase commit whose sites' znodes are created one by one: an early site decides on a partial list",
@@ -32,8 +30,6 @@ pub(super) static CHILDREN_ONE_BY_ONE: Workload = WORKLOAD.mutant(
 /// Two-phase commit as the second variant of the recipes page has it: each site's vote is an ephemeral znode of its own,
 /// every site reads all of them, and there is no record of the decision. When a site dies its vote goes with it: a site that
 /// has read it commits, a site that reads later waits for it, or aborts.
-///
-/// Caught by TC-10 (votes stay) in the first run; the harm is TC-1 (agreement) when a voter's session ends.
 pub(super) static EPHEMERAL_VOTES: Workload = Workload {
     // That all sites watch all votes is as the page has it.
     objects: textbook,

@@ -6,8 +6,6 @@ use crate::prelude::*;
 
 /// Two-phase commit in which votes are written under no version, and written again when the reply was lost. A vote that can be
 /// overwritten is none: the vote that another site has read may not be the one that stands in the end.
-///
-/// Caught by TC-6 (one vote a site) within 20 seeds with lost replies.
 pub(super) static VOTES_OVERWRITTEN: Workload = WORKLOAD.mutant(
     "two-phase-commit-votes-overwritten",
     "two-phase commit with votes that are written without a version, and again after a lost reply",
@@ -19,8 +17,6 @@ pub(super) static VOTES_OVERWRITTEN: Workload = WORKLOAD.mutant(
 
 /// Two-phase commit in which every site watches the votes of all others, although it obeys the record alone: n(n - 1)
 /// notifications where n are enough. ZooKeeper's recipes page names it as a drawback of its first variant.
-///
-/// Caught by TC-12 (cost of a transaction) in the first run. It does no other harm.
 pub(super) static WATCH_ALL_VOTES: Workload = WORKLOAD.mutant(
     "two-phase-commit-watch-all-votes",
     "two-phase commit in which every site watches all votes",
@@ -32,8 +28,6 @@ pub(super) static WATCH_ALL_VOTES: Workload = WORKLOAD.mutant(
 
 /// Two-phase commit in which a site that follows the votes of the others is told at once that no more are to come: whoever
 /// shows them shows none.
-///
-/// Caught by AN-1 (done is done) as soon as a site follows the votes.
 pub(super) static TELLS_NO_VOTE: Workload = WORKLOAD.mutant(
     "two-phase-commit-tells-no-vote",
     "two-phase commit in which a site is told that no vote of another site is to come",
