@@ -3,115 +3,27 @@
 use super::lines;
 use super::sweeping::WorkloadSweep;
 use crate::mutation_score::measure::{Measured, Outcome};
-use quick_xml::Writer;
-use quick_xml::events::BytesText;
-use std::io::{self, Write};
+use quick_junit::NonSuccessKind::{Error, Failure};
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use std::io::Write as _;
 use zk_checker::{RuleId, Verdict};
 use zk_report::whole_file::WholeFile;
 
-/// A report: suites of cases.
-pub(super) struct Report {
-    name: &'static str,
-    suites: Vec<Suite>,
-}
-
-struct Suite {
-    name: &'static str,
-    cases: Vec<Case>,
-}
-
-struct Case {
-    name: String,
-    status: Status,
-    /// The text for `system-out`.
-    output: Option<String>,
-}
-
-/// The status of a case, with a message unless it succeeded.
-enum Status {
-    Success,
-    Failure(String),
-    Error(String),
-    Skipped(&'static str),
-}
-
-impl Case {
-    fn new(name: impl Into<String>, status: Status) -> Case {
-        Case { name: name.into(), status, output: None }
-    }
-
-    fn write(&self, suite: &str, writer: &mut Writer<impl Write>) -> io::Result<()> {
-        let attributes = [("name", self.name.as_str()), ("classname", suite)];
-        let case = writer.create_element("testcase").with_attributes(attributes);
-        let (element, message) = match &self.status {
-            Status::Success if self.output.is_none() => return case.write_empty().map(drop),
-            Status::Success => ("", ""),
-            Status::Failure(message) => ("failure", message.as_str()),
-            Status::Error(message) => ("error", message.as_str()),
-            Status::Skipped(message) => ("skipped", *message),
-        };
-        case.write_inner_content(|writer| {
-            if !element.is_empty() {
-                writer.create_element(element).with_attribute(("message", message)).write_empty()?;
-            }
-            if let Some(output) = &self.output {
-                writer.create_element("system-out").write_text_content(BytesText::new(output))?;
-            }
-            Ok(())
-        })
-        .map(drop)
-    }
-}
-
-/// The numbers of cases, failures, errors and skipped cases, as attributes.
-fn counts<'a>(cases: impl Iterator<Item = &'a Case> + Clone) -> [(&'static str, String); 4] {
-    let count = |is: fn(&Status) -> bool| cases.clone().filter(|case| is(&case.status)).count().to_string();
-    [
-        ("tests", count(|_| true)),
-        ("failures", count(|status| matches!(status, Status::Failure(_)))),
-        ("errors", count(|status| matches!(status, Status::Error(_)))),
-        ("skipped", count(|status| matches!(status, Status::Skipped(_)))),
-    ]
-}
-
 /// Writes a report.
 pub(super) fn write(report: &Report, file: WholeFile) -> anyhow::Result<()> {
-    file.fill(|out| report.write(&mut Writer::new_with_indent(out, b' ', 2))).map_err(lines::not_written)
-}
-
-impl Report {
-    fn write(&self, writer: &mut Writer<impl Write>) -> io::Result<()> {
-        writer.get_mut().write_all(b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
-        let counted = counts(self.suites.iter().flat_map(|suite| &suite.cases));
-        let counted = counted.iter().map(|(name, count)| (*name, count.as_str()));
-        let suites =
-            writer.create_element("testsuites").with_attribute(("name", self.name)).with_attributes(counted);
-        suites.write_inner_content(|writer| self.suites.iter().try_for_each(|suite| suite.write(writer)))?;
-        writer.get_mut().write_all(b"\n")
-    }
-}
-
-impl Suite {
-    fn write(&self, writer: &mut Writer<impl Write>) -> io::Result<()> {
-        let counted = counts(self.cases.iter());
-        let counted = counted.iter().map(|(name, count)| (*name, count.as_str()));
-        let suite =
-            writer.create_element("testsuite").with_attribute(("name", self.name)).with_attributes(counted);
-        suite.write_inner_content(|writer| {
-            self.cases.iter().try_for_each(|case| case.write(self.name, writer))
-        })?;
-        Ok(())
-    }
+    let text = report.to_string()?;
+    file.fill(|out| out.write_all(text.as_bytes())).map_err(lines::not_written)
 }
 
 /// A sweep: a suite for each workload, with a case for each rule, for each other kind of failure, and one for the
 /// evidence.
 pub(super) fn of_sweep(parts: &[WorkloadSweep]) -> Report {
-    Report { name: "zksim sweep", suites: parts.iter().map(suite).collect() }
+    report("zksim sweep", parts.iter().map(suite))
 }
 
-fn suite(part: &WorkloadSweep) -> Suite {
+fn suite(part: &WorkloadSweep) -> TestSuite {
     let WorkloadSweep { request, tally, .. } = part;
+    let name = request.search.workload.name;
     let again = |seed: u64| format!("cargo sim run {}", super::sweeping::numbered(&request.search, seed));
     let of_rule = |(rule, (premises, verdict)): (&RuleId, &(u64, Verdict))| {
         let first = tally
@@ -119,38 +31,69 @@ fn suite(part: &WorkloadSweep) -> Suite {
             .get(rule.name())
             .map_or(String::new(), |(seed, count)| format!("; first in {count} runs, see {}", again(*seed)));
         let status = match verdict {
-            Verdict::Fail => Status::Failure(format!("failed{first}")),
-            Verdict::Unknown => Status::Error("evidence is missing".to_owned()),
-            Verdict::Vacuous => Status::Skipped("never tested"),
-            Verdict::Pass | Verdict::Unavoidable => Status::Success,
+            Verdict::Fail => not(Failure, &format!("failed{first}")),
+            Verdict::Unknown => not(Error, "evidence is missing"),
+            Verdict::Vacuous => skipped("never tested"),
+            Verdict::Pass | Verdict::Unavoidable => TestCaseStatus::success(),
         };
-        let output = matches!(status, Status::Success);
-        let output = output.then(|| format!("{}, {premises} times", verdict.name()));
-        Case { name: format!("{} {}", rule.name(), rule.promise()), status, output }
+        let succeeds = matches!(status, TestCaseStatus::Success { .. });
+        let mut case = case(name, &format!("{} {}", rule.name(), rule.promise()), status);
+        if succeeds {
+            case.set_system_out(format!("{}, {premises} times", verdict.name()));
+        }
+        case
     };
-    let mut cases: Vec<Case> = tally.rules.iter().map(of_rule).collect();
+    let mut suite = TestSuite::new(name);
+    suite.add_test_cases(tally.rules.iter().map(of_rule));
     for (what, (seed, count)) in tally.failures.iter().filter(|(what, _)| RuleId::from_name(what).is_none()) {
         let message = format!("{count} of {} runs; see {}", tally.runs, again(*seed));
-        cases.push(Case::new(what, Status::Failure(message)));
+        suite.add_test_case(case(name, what, not(Failure, &message)));
     }
     let missing = super::sweeping::missing(part);
-    let proved = if missing.is_empty() { Status::Success } else { Status::Error(missing.join("; ")) };
-    cases.push(Case::new("there is evidence", proved));
-    Suite { name: request.search.workload.name, cases }
+    let proved = if missing.is_empty() { TestCaseStatus::success() } else { not(Error, &missing.join("; ")) };
+    suite.add_test_case(case(name, "there is evidence", proved));
+    suite
 }
 
 /// The mutation score: one case for each mutant, which is killed or not.
 pub(super) fn of_mutants(measured: &[Measured]) -> Report {
-    let case = |one: &Measured| {
+    const NAME: &str = "mutants";
+    let of_mutant = |one: &Measured| {
         let status = match one.outcome() {
-            Outcome::Caught => Status::Success,
-            outcome => Status::Failure(outcome.words().to_owned()),
+            Outcome::Caught => TestCaseStatus::success(),
+            outcome => not(Failure, outcome.words()),
         };
-        let output = Some(format!("{}: {}", one.caught.by.name(), one.workload.about));
-        Case { name: one.workload.name.to_owned(), status, output }
+        let mut case = case(NAME, one.workload.name, status);
+        case.set_system_out(format!("{}: {}", one.caught.by.name(), one.workload.about));
+        case
     };
-    let suite = Suite { name: "mutants", cases: measured.iter().map(case).collect() };
-    Report { name: "zksim mutants", suites: vec![suite] }
+    let mut suite = TestSuite::new(NAME);
+    suite.add_test_cases(measured.iter().map(of_mutant));
+    report("zksim mutants", [suite])
+}
+
+fn report(name: &str, suites: impl IntoIterator<Item = TestSuite>) -> Report {
+    let mut report = Report::new(name);
+    report.add_test_suites(suites);
+    report
+}
+
+fn case(suite: &str, name: &str, status: TestCaseStatus) -> TestCase {
+    let mut case = TestCase::new(name, status);
+    case.set_classname(suite);
+    case
+}
+
+fn not(kind: NonSuccessKind, message: &str) -> TestCaseStatus {
+    let mut status = TestCaseStatus::non_success(kind);
+    status.set_message(message);
+    status
+}
+
+fn skipped(message: &str) -> TestCaseStatus {
+    let mut status = TestCaseStatus::skipped();
+    status.set_message(message);
+    status
 }
 
 #[cfg(test)]
@@ -175,9 +118,7 @@ mod tests {
         };
         let tally = sweep(&request, &AtomicBool::new(false), &|_, _| {});
         let report = of_sweep(&[WorkloadSweep { request, tally, seconds: 1.0, notes: Vec::new() }]);
-        let mut text = Vec::new();
-        report.write(&mut Writer::new(&mut text)).expect("it can be written");
-        let text = String::from_utf8(text).expect("it is text");
+        let text = report.to_string().expect("it is text");
         let mut reader = quick_xml::Reader::from_str(&text);
         let (mut case, mut broken) = (String::new(), Vec::new());
         loop {
