@@ -7,7 +7,7 @@
 //! 4. `model`: all of it as plain data, with texts of `words`; `page` writes it into one file, `chart` draws a slice with
 //!    letters.
 //!
-//! `whole_file` is how every part of this project writes a file.
+//! `whole_file` is how every part of this project writes a file, `place` how it writes a table into a page.
 //!
 //! Everything is found here from the typed history and the report; the page only draws what it is given. The same run gives
 //! the same page to the byte.
@@ -24,6 +24,7 @@ mod lives;
 mod messages;
 mod model;
 mod page;
+pub mod place;
 mod slice;
 pub mod trace;
 pub mod whole_file;

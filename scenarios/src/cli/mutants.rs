@@ -18,6 +18,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 use zk_harness::strategy::{Search, Strategy};
 use zk_harness::workload::Workload;
+use zk_report::place::Place;
 use zk_report::whole_file;
 
 /// The default number of seeds per mutant.
@@ -98,12 +99,11 @@ impl Mutants {
         // Half a table stands for none.
         if let (Some(path), Some(text), false) = (&self.write_readme, readme, interrupt.has_come()) {
             let listed: Vec<_> = measured.iter().filter(|one| !lies::lies(one.workload)).cloned().collect();
-            let placed = table::placed(&text, &table::markdown(&listed, self.seeds));
-            let placed = placed.context("the marks of the table have disappeared")?;
+            let page = table::PLACE.filled(&text, &table::markdown(&listed, self.seeds));
+            let page = page.context("the place of the table has disappeared")?;
             // A file of somebody else's may have no place for the lies.
-            let both = table::placed_between(&placed, &lies::markdown(), lies::BEGIN, lies::END);
-            let placed = both.unwrap_or(placed);
-            whole_file::write(path, placed)?;
+            let both = lies::PLACE.filled(&page, &lies::markdown());
+            whole_file::write(path, both.unwrap_or(page))?;
         }
         if let Some(file) = report {
             junit::write(&junit::of_mutants(&measured), file)?;
@@ -145,9 +145,8 @@ impl Mutants {
         if let (Some(path), Some(text), false) = (&self.write_readme, readme, interrupt.has_come()) {
             let listed: Vec<_> = all.iter().filter(|one| !lies::lies(one.workload)).copied().collect();
             let table = kills::markdown(&listed, self.seeds);
-            let placed = table::placed_between(text, &table, kills::BEGIN, kills::END);
-            let placed = placed.context("the marks of the table have disappeared")?;
-            whole_file::write(path, placed)?;
+            let page = kills::PLACE.filled(text, &table);
+            whole_file::write(path, page.context("the place of the table has disappeared")?)?;
         }
         Ok(interrupt.status(u8::from(caught < all.len())))
     }
@@ -187,9 +186,9 @@ impl Mutants {
         }
         let text =
             std::fs::read_to_string(path).map_err(|e| anyhow!("cannot read {}: {e}", path.display()))?;
-        let (begin, end) =
-            if self.strategies { (kills::BEGIN, kills::END) } else { (table::BEGIN, table::END) };
-        if table::placed_between(&text, "", begin, end).is_none() {
+        let place = if self.strategies { kills::PLACE } else { table::PLACE };
+        if place.text(&text).is_none() {
+            let Place { begin, end } = place;
             bail!("{} has no place for the table, between {begin:?} and {end:?}", path.display());
         }
         Ok(text)

@@ -9,12 +9,13 @@ use zk_checker::RuleId;
 use zk_harness::strategy::{Search, Strategy};
 use zk_harness::threads::on_threads;
 use zk_harness::workload::Workload;
+use zk_report::place::Place;
 
-/// Before the table in a README.
-pub const BEGIN: &str = "<!-- the kill table: written by `cargo sim mutants --strategies --write-readme` -->";
-
-/// After it.
-pub const END: &str = "<!-- end of the kill table -->";
+/// Where a README has the table.
+pub const PLACE: Place = Place {
+    begin: "<!-- the kill table: written by `cargo sim mutants --strategies --write-readme` -->",
+    end: "<!-- end of the kill table -->",
+};
 
 /// The number of runs between two looks at the count of kills.
 const BATCH: u64 = 50;
@@ -124,7 +125,7 @@ pub fn text(all: &[Kills], budget: u64) -> String {
 pub fn markdown(all: &[Kills], budget: u64) -> String {
     let names = Strategy::ALL.map(Strategy::name);
     let mut text = format!(
-        "\nThe median number of runs until a mutant is killed by its rule; – where none of {budget} runs kills \
+        "The median number of runs until a mutant is killed by its rule; – where none of {budget} runs kills \
          it.\n\n| mutant | {} |\n|---|{}\n",
         names.join(" | "),
         "--:|".repeat(names.len())
@@ -141,7 +142,6 @@ pub fn markdown(all: &[Kills], budget: u64) -> String {
     );
     let runs = sums.map(|sum| sum.1.to_string()).join(" | ");
     let _ = writeln!(text, "| **runs for those that every strategy kills** | {runs} |");
-    text.push('\n');
     text
 }
 

@@ -5,12 +5,13 @@
 use std::fmt::Write as _;
 use zk_catalogue::lies::How;
 use zk_harness::workload::Workload;
+use zk_report::place::Place;
 
-/// Before the table in a README.
-pub const BEGIN: &str = "<!-- lies: written by `cargo sim mutants --write-readme` -->";
-
-/// After it.
-pub const END: &str = "<!-- end of the lies -->";
+/// Where a README has the table.
+pub const PLACE: Place = Place {
+    begin: "<!-- lies: written by `cargo sim mutants --write-readme` -->",
+    end: "<!-- end of the lies -->",
+};
 
 /// Whether it is such a mutant.
 pub fn lies(workload: &Workload) -> bool {
@@ -28,10 +29,9 @@ pub fn markdown() -> String {
         });
         rows[at].1[mutant.lie.how.column()] = mutant.workload.caught_by.map_or("", |caught| caught.by.name());
     }
-    let mut text = format!("\n| operation | {} |\n|---|{}\n", How::NAMES.join(" | "), "---|".repeat(COLUMNS));
+    let mut text = format!("| operation | {} |\n|---|{}\n", How::NAMES.join(" | "), "---|".repeat(COLUMNS));
     for (operation, cells) in rows {
         let _ = writeln!(text, "| `{operation}` | {} |", cells.join(" | "));
     }
-    text.push('\n');
     text
 }

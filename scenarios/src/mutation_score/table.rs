@@ -5,12 +5,13 @@ use crate::text_table::text_table;
 use std::fmt::Write as _;
 use zk_checker::RuleId;
 use zk_harness::caught::Promise;
+use zk_report::place::Place;
 
-/// Before the table in a README.
-pub const BEGIN: &str = "<!-- mutation score: written by `cargo sim mutants --write-readme` -->";
-
-/// After it.
-pub const END: &str = "<!-- end of the mutation score -->";
+/// Where a README has the table.
+pub const PLACE: Place = Place {
+    begin: "<!-- mutation score: written by `cargo sim mutants --write-readme` -->",
+    end: "<!-- end of the mutation score -->",
+};
 
 /// One aligned row per mutant.
 pub fn text(measured: &[Measured]) -> String {
@@ -103,7 +104,7 @@ pub fn promises(measured: &[Measured]) -> String {
 /// The table of a README.
 pub fn markdown(measured: &[Measured], seeds: u64) -> String {
     let mut text = format!(
-        "\n{} mutants, {seeds} seeds each. *First in*: the share of failing runs in which its rule, or an accepted \
+        "{} mutants, {seeds} seeds each. *First in*: the share of failing runs in which its rule, or an accepted \
          alternative, is the first finding. *Seeds*: how many a search takes, median and 95th percentile. *Outside*: the findings of a black-box judge, which \
          sees only calls, returns, beliefs and notifications.\n\n\
          | mutant | what it does | seen in | rule | first in | seeds | harm | outside |\n|---|---|---|---|---|---|---|---|\n",
@@ -124,18 +125,5 @@ pub fn markdown(measured: &[Measured], seeds: u64) -> String {
             outside.join(" "),
         );
     }
-    text.push('\n');
     text
-}
-
-/// The README with the table in its place, or `None` if it has no place for it.
-pub fn placed(readme: &str, table: &str) -> Option<String> {
-    placed_between(readme, table, BEGIN, END)
-}
-
-/// The same with other marks.
-pub fn placed_between(readme: &str, table: &str, begin: &str, end: &str) -> Option<String> {
-    let (before, rest) = readme.split_once(begin)?;
-    let (_, after) = rest.split_once(end)?;
-    Some(format!("{before}{begin}\n{table}{end}{after}"))
 }

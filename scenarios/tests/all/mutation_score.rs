@@ -138,20 +138,14 @@ fn listed() -> impl Iterator<Item = &'static Workload> {
 #[test]
 fn the_readme_says_by_which_rule_each_lie_is_caught() {
     let readme = include_str!("../../README.md");
-    let (_, rest) = readme.split_once(lies::BEGIN).expect("the table begins");
-    let (written, _) = rest.split_once(lies::END).expect("the table ends");
-    assert_eq!(
-        written.trim(),
-        lies::markdown().trim(),
-        "`cargo sim mutants --write-readme` writes the table anew"
-    );
+    let written = lies::PLACE.text(readme).expect("it has a place");
+    assert_eq!(written, lies::markdown().trim(), "`cargo sim mutants --write-readme` writes the table anew");
 }
 
 #[test]
 fn the_readme_lists_every_entry_with_its_rule() {
     let readme = include_str!("../../README.md");
-    let (_, rest) = readme.split_once(table::BEGIN).expect("the table begins");
-    let (written, _) = rest.split_once(table::END).expect("the table ends");
+    let written = table::PLACE.text(readme).expect("it has a place");
     let rows: BTreeMap<&str, &str> = written
         .lines()
         .filter(|line| line.starts_with("| `"))
@@ -169,8 +163,7 @@ fn the_readme_lists_every_entry_with_its_rule() {
 #[test]
 fn the_readme_says_of_every_entry_how_soon_each_strategy_catches_it() {
     let readme = include_str!("../../README.md");
-    let (_, rest) = readme.split_once(kills::BEGIN).expect("the table begins");
-    let (written, _) = rest.split_once(kills::END).expect("the table ends");
+    let written = kills::PLACE.text(readme).expect("it has a place");
     let rows: Vec<&str> = (written.lines())
         .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
         .map(|(name, _)| name)

@@ -1,32 +1,30 @@
 //! The tables in the README of this folder.
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use std::path::{Path, PathBuf};
+use zk_report::place::Place;
+use zk_report::whole_file;
 
-const BEGIN: &str = "<!-- The tables are made by `cargo peers --write-readme`. -->\n";
-const END: &str = "<!-- The end of the tables. -->\n";
+const TABLES: Place = Place {
+    begin: "<!-- The tables are made by `cargo peers --write-readme`. -->",
+    end: "<!-- The end of the tables. -->",
+};
 
 fn path() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")
 }
 
-/// Puts the text between the marks.
+/// Puts the text into its place.
 ///
 /// # Errors
 ///
-/// There is no README, or it has no marks.
+/// There is no README, or it has no such place.
 pub fn write(text: &str) -> anyhow::Result<PathBuf> {
     let path = path();
     let page = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    std::fs::write(&path, within(&page, text)?)
-        .with_context(|| format!("cannot write {}", path.display()))?;
+    let page = TABLES.filled(&page, text).with_context(|| format!("the README has no place {TABLES:?}"))?;
+    whole_file::write(&path, page)?;
     Ok(path)
-}
-
-fn within(page: &str, text: &str) -> anyhow::Result<String> {
-    let Some((before, rest)) = page.split_once(BEGIN) else { bail!("the README has no mark {BEGIN:?}") };
-    let Some((_, after)) = rest.split_once(END) else { bail!("the README has no mark {END:?}") };
-    Ok(format!("{before}{BEGIN}\n{}\n\n{END}{after}", text.trim()))
 }
 
 #[cfg(test)]
@@ -34,12 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_text_between_the_marks_is_replaced() {
-        let page = format!("top\n{BEGIN}old\n{END}bottom\n");
-        let written = within(&page, "new\n").unwrap();
-        assert_eq!(written, format!("top\n{BEGIN}\nnew\n\n{END}bottom\n"));
-        assert_eq!(within(&written, "new\n").unwrap(), written);
-        assert!(within("no marks", "new").is_err());
-        within(&std::fs::read_to_string(path()).unwrap(), "new").unwrap();
+    fn the_readme_has_a_place_for_the_tables() {
+        assert!(TABLES.text(&std::fs::read_to_string(path()).unwrap()).is_some());
     }
 }
