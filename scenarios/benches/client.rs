@@ -5,7 +5,7 @@
 //! the ratio of each pair counts.
 
 use futures_util::future::{join_all, select};
-use std::io::{Read, Write};
+use std::io::Write;
 use std::net::TcpStream;
 use std::pin::pin;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use zk_real::{Server, ServerOptions};
 use zk_recipes::client::{Client, Options};
 use zk_recipes::wire::jute::{In, Out};
-use zk_recipes::wire::number;
+use zk_recipes::wire::{frame, number};
 use zk_recipes::zk::{CreateMode, State, ZooKeeper};
 
 const ROUNDS: usize = 15;
@@ -224,14 +224,8 @@ impl Floor {
         Ok(from.rest().to_vec())
     }
 
-    fn exchange(&mut self, frame: &[u8]) -> Outcome<Vec<u8>> {
-        let mut all = i32::try_from(frame.len())?.to_be_bytes().to_vec();
-        all.extend(frame);
-        self.stream.write_all(&all)?;
-        let mut length = [0; 4];
-        self.stream.read_exact(&mut length)?;
-        let mut answer = vec![0; usize::try_from(i32::from_be_bytes(length))?];
-        self.stream.read_exact(&mut answer)?;
-        Ok(answer)
+    fn exchange(&mut self, packet: &[u8]) -> Outcome<Vec<u8>> {
+        self.stream.write_all(&frame::of(packet))?;
+        Ok(frame::read(&mut self.stream)?)
     }
 }

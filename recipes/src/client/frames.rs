@@ -4,14 +4,14 @@
 
 use std::io;
 
+use crate::wire::frame::{self, TooLong};
+use crate::wire::jute::LENGTH_BYTES;
+
 /// The size of a read.
 const READ_BYTES: usize = 64 * 1024;
 
 /// The capacity that is kept for the next frames.
 const MAX_IDLE_BYTES: usize = 1024 * 1024;
-
-/// The bytes of a frame's length.
-pub(super) const LENGTH_BYTES: usize = 4;
 
 pub(super) struct Frames {
     bytes: Vec<u8>,
@@ -29,7 +29,8 @@ impl Frames {
     /// The room for the next bytes.
     pub(super) fn room(&mut self) -> &mut [u8] {
         if self.bytes.len() - self.filled < READ_BYTES / 4 {
-            let whole = length(&self.bytes[..self.filled]).map_or(READ_BYTES, |length| length + LENGTH_BYTES);
+            let length = frame::length(&self.bytes[..self.filled], self.limit).ok().flatten();
+            let whole = length.map_or(READ_BYTES, |length| length + LENGTH_BYTES);
             let wanted = (2 * self.filled).min(whole);
             if wanted > self.bytes.len() {
                 self.bytes.reserve_exact(wanted - self.bytes.len());
@@ -52,7 +53,7 @@ impl Frames {
     pub(super) fn take(&mut self, mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         let mut from = 0;
         let taken = (|| {
-            while let Some(frame) = next_frame(&self.bytes[from..self.filled], self.limit)? {
+            while let Some(frame) = self.first(from)? {
                 from += frame.len() + LENGTH_BYTES;
                 each(frame)?;
             }
@@ -65,33 +66,22 @@ impl Frames {
         }
         taken
     }
-}
 
-/// The first frame of these bytes, if all of it is there.
-fn next_frame(bytes: &[u8], limit: usize) -> io::Result<Option<&[u8]>> {
-    let Some(length) = length(bytes) else { return Ok(None) };
-    if length > limit {
-        return Err(too_long(length, limit));
+    /// The frame that begins there, if all of it has arrived.
+    fn first(&self, from: usize) -> io::Result<Option<&[u8]>> {
+        frame::first(&self.bytes[from..self.filled], self.limit).map_err(|TooLong(length)| {
+            let length = if length < 0 { "a negative number".to_owned() } else { length.to_string() };
+            let limit = self.limit;
+            nonsense(format!(
+                "the server announces a reply of {length} bytes, and the limit (max_reply_bytes) is {limit}"
+            ))
+        })
     }
-    Ok(bytes[LENGTH_BYTES..].get(..length))
-}
-
-/// The length that the first frame declares; a negative one is longer than any limit.
-fn length(bytes: &[u8]) -> Option<usize> {
-    let (length, _) = bytes.split_first_chunk::<LENGTH_BYTES>()?;
-    Some(usize::try_from(i32::from_be_bytes(*length)).unwrap_or(usize::MAX))
-}
-
-fn too_long(length: usize, limit: usize) -> io::Error {
-    let length = if length == usize::MAX { "a negative number".to_owned() } else { length.to_string() };
-    let why =
-        format!("the server announces a reply of {length} bytes, and the limit (max_reply_bytes) is {limit}");
-    io::Error::new(io::ErrorKind::InvalidData, why)
 }
 
 /// The error of bytes that no ZooKeeper sends.
-pub(super) fn nonsense(why: &'static str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, why)
+pub(super) fn nonsense(why: impl Into<String>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why.into())
 }
 
 #[cfg(test)]
@@ -121,8 +111,8 @@ mod tests {
         largest
     }
 
-    fn frame(length: usize) -> Vec<u8> {
-        [&i32::try_from(length).expect("it is short").to_be_bytes()[..], &vec![7; length]].concat()
+    fn announced(length: usize) -> Vec<u8> {
+        frame::of(&vec![7; length])
     }
 
     #[test]
@@ -130,7 +120,7 @@ mod tests {
         let mut frames = Frames::new(LIMIT);
         let mut seen = Vec::new();
         let sizes = [0, 10, READ_BYTES - 4, READ_BYTES, 3_000_001, 5];
-        let all: Vec<u8> = sizes.iter().flat_map(|size| frame(*size)).collect();
+        let all: Vec<u8> = sizes.iter().flat_map(|size| announced(*size)).collect();
         let largest = arrive(&mut frames, &all, &mut seen);
         assert_eq!(seen, sizes);
         assert!(largest <= 3_000_005, "{largest} bytes for a frame of 3,000,001");
@@ -140,7 +130,7 @@ mod tests {
     #[test]
     fn a_buffer_grows_with_what_has_arrived_and_not_with_what_is_announced() {
         let mut frames = Frames::new(LIMIT);
-        let announced = &frame(LIMIT)[..200_000];
+        let announced = &announced(LIMIT)[..200_000];
         let largest = arrive(&mut frames, announced, &mut Vec::new());
         assert!(largest <= 2 * announced.len(), "{largest} bytes for {}", announced.len());
     }

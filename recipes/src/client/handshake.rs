@@ -23,12 +23,12 @@ use super::link::Stream;
 use super::options::Credentials;
 #[cfg(feature = "client-sasl")]
 use super::options::Sasl;
-use super::request::{Real, header};
+use super::request::Real;
 use super::session::shuffle;
 use super::tls_port::{is_record, speaks_tls};
 use crate::session::{Incoming, Password};
 use crate::wire::jute::{In, Out};
-use crate::wire::number;
+use crate::wire::{frame, number};
 use crate::zk::{Code, ConnectFailureKind as Kind, SessionId};
 
 /// The parameters of a handshake.
@@ -174,11 +174,7 @@ struct Asking {
 impl Drop for Asking {
     fn drop(&mut self) {
         let Some(stream) = self.stream.as_mut().filter(|_| self.is_new) else { return };
-        let mut frame = Vec::new();
-        let mut close = Out::default();
-        close.int(1).int(number::CLOSE_SESSION);
-        header(&mut frame, close.len());
-        frame.extend(close.as_bytes());
+        let frame = frame::of(Out::default().int(1).int(number::CLOSE_SESSION).as_bytes());
         // As far as it goes without waiting.
         let mut context = Context::from_waker(noop_waker_ref());
         if Pin::new(&mut *stream).poll_write(&mut context, &frame).is_ready() {
@@ -242,10 +238,7 @@ async fn tell(stream: &mut Box<dyn Stream>, credentials: &Credentials) -> Result
 
 /// Sends a frame.
 pub(super) async fn send(stream: &mut Box<dyn Stream>, frame: &[u8]) -> Result<(), Failed> {
-    let mut all = Vec::with_capacity(frame.len() + 4);
-    header(&mut all, frame.len());
-    all.extend(frame);
-    stream.write_all(&all).await?;
+    stream.write_all(&frame::of(frame)).await?;
     Ok(stream.flush().await?)
 }
 

@@ -12,7 +12,7 @@ use super::acl::Acl;
 use super::ephemerals::{Effect, PathNumber};
 use crate::session::{List, Protocol, SessionError, Watching};
 use crate::wire::jute::{In, LENGTH_BYTES, Out};
-use crate::wire::number;
+use crate::wire::{frame, number};
 use crate::zk::{
     Code, CreateMode, Created, Data, Error, ErrorKind, EventKind, Listing, Op, OpResult, Stat, path,
 };
@@ -381,7 +381,7 @@ impl Root {
             }
             Ask::SetWatches(watching) => (self.write_watching(&mut own, watching), own.as_bytes()),
         };
-        header(frames, body.len() + HEADER_BYTES);
+        frame::header(frames, body.len() + HEADER_BYTES);
         frames.extend(xid.to_be_bytes());
         frames.extend(op.to_be_bytes());
         frames.extend(body);
@@ -398,11 +398,6 @@ impl Root {
         [persistent, recursive].into_iter().for_each(|list| self.write_all(out, list));
         number::SET_WATCHES_2
     }
-}
-
-/// The length of a frame, before it.
-pub(super) fn header(frames: &mut Vec<u8>, length: usize) {
-    frames.extend(i32::try_from(length).expect("a request is shorter than 2 GiB").to_be_bytes());
 }
 
 /// The xid and the number of the operation.

@@ -22,7 +22,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use zk_checker::history::{FaultKind, OpId, Victim, What, Who};
 use zk_recipes::wire::jute::Out;
-use zk_recipes::wire::number;
+use zk_recipes::wire::{frame, number};
 
 /// How often the tape is beaten.
 const BEAT: Duration = Duration::from_millis(50);
@@ -130,7 +130,6 @@ impl Probe {
 
 /// Sends one frame, and waits for one.
 async fn ask(stream: &mut TcpStream, frame: &[u8]) -> io::Result<()> {
-    let length = u32::try_from(frame.len()).expect("it is short").to_be_bytes();
-    stream.write_all(&[&length[..], frame].concat()).await?;
+    stream.write_all(&frame::of(frame)).await?;
     if message(stream, &mut Vec::new()).await? { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }

@@ -11,6 +11,8 @@ use sim_zk::wire::{Codec, MAX_FRAME_BYTES};
 use std::collections::VecDeque;
 use std::fmt::Write;
 use std::net::SocketAddr;
+use zk_recipes::wire::frame::{self, TooLong};
+use zk_recipes::wire::jute::LENGTH_BYTES;
 use zk_recipes::zk::SessionId;
 
 /// The most requests of a connection that the ensemble has not answered: as many as a server has outstanding before it reads no
@@ -30,9 +32,6 @@ const KNOWN: [&[u8; 4]; 18] = [
 fn is_word(first: [u8; 4]) -> bool {
     KNOWN.contains(&&first)
 }
-
-/// The number of bytes of a frame's length.
-const LENGTH: usize = 4;
 
 /// A client's connection.
 pub(crate) struct Connection {
@@ -95,7 +94,7 @@ pub(crate) enum Said {
     /// A later one.
     Request(Asked),
     /// A four-letter word.
-    Word([u8; LENGTH]),
+    Word([u8; LENGTH_BYTES]),
 }
 
 /// A packet from a client, with the length of its frame in bytes.
@@ -154,7 +153,7 @@ impl Connection {
             return Some(Said::Request(asked));
         }
         if !self.is_greeted
-            && let Some(first) = self.unparsed().first_chunk::<LENGTH>()
+            && let Some(first) = self.unparsed().first_chunk::<LENGTH_BYTES>()
             && is_word(*first)
         {
             let word = *first;
@@ -162,10 +161,10 @@ impl Connection {
             self.figures.received += 1;
             return Some(Said::Word(word));
         }
-        let (frame, bytes) = match frame(&self.read[self.parsed..]) {
-            Frame::Whole(frame, end) => (Some(frame), end),
-            Frame::Partial => return self.forget_parsed(),
-            Frame::TooLong => (None, self.read.len() - self.parsed),
+        let (frame, bytes) = match frame::first(&self.read[self.parsed..], MAX_FRAME_BYTES) {
+            Ok(Some(frame)) => (Some(frame), LENGTH_BYTES + frame.len()),
+            Ok(None) => return self.forget_parsed(),
+            Err(TooLong(_)) => (None, self.read.len() - self.parsed),
         };
         let packet = match frame {
             None => Up::Unreadable,
@@ -201,7 +200,7 @@ impl Connection {
 
     /// Whether the client has said something that was not handed on.
     pub fn has_more(&self) -> bool {
-        self.waiting.is_some() || !matches!(frame(self.unparsed()), Frame::Partial)
+        self.waiting.is_some() || !matches!(frame::first(self.unparsed(), MAX_FRAME_BYTES), Ok(None))
     }
 
     /// Whether there is room for the next frame, which it reserves if that is large.
@@ -210,8 +209,7 @@ impl Connection {
         if unparsed.len() < SMALL || self.reserved > 0 {
             return true;
         }
-        let length =
-            unparsed.first_chunk::<LENGTH>().map_or(0, |length| u32::from_be_bytes(*length) as usize);
+        let length = frame::length(unparsed, MAX_FRAME_BYTES).ok().flatten().unwrap_or(0);
         if !memory.takes(length) {
             return false;
         }
@@ -343,28 +341,6 @@ impl Connection {
     /// Takes out what the socket has not taken yet.
     pub fn take_outgoing(&mut self) -> Outgoing {
         std::mem::take(&mut self.outgoing)
-    }
-}
-
-/// The beginning of what was read.
-enum Frame<'a> {
-    /// A frame, and where the next one begins.
-    Whole(&'a [u8], usize),
-    /// Not all of it is there.
-    Partial,
-    /// Longer than a frame may be, or shorter than nothing.
-    TooLong,
-}
-
-fn frame(read: &[u8]) -> Frame<'_> {
-    let Some(length) = read.first_chunk::<LENGTH>() else { return Frame::Partial };
-    let length = u32::from_be_bytes(*length) as usize;
-    if length > MAX_FRAME_BYTES {
-        return Frame::TooLong;
-    }
-    match read.get(LENGTH..LENGTH + length) {
-        Some(frame) => Frame::Whole(frame, LENGTH + length),
-        None => Frame::Partial,
     }
 }
 

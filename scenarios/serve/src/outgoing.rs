@@ -132,6 +132,7 @@ mod tests {
     use sim_zk::message::{Answer, Down};
     use sim_zk::paths::Paths;
     use sim_zk::wire::Codec;
+    use zk_recipes::wire::frame;
     use zk_recipes::zk::Stat;
 
     #[test]
@@ -152,7 +153,7 @@ mod tests {
             outgoing.wrote(taken, &mut memory);
         }
         let whole = frame.into_bytes();
-        let framed = [&(whole.len() as u32).to_be_bytes(), &whole[..]].concat();
+        let framed = frame::of(&whole);
         assert_eq!(bytes, [&framed[..], &framed].concat());
         assert_eq!((outgoing.own(), memory.held()), (0, 0));
     }

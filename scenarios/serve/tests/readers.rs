@@ -4,12 +4,12 @@
 //! The allocator counts, so one test runs at a time.
 
 use peak_alloc::PeakAlloc;
-use std::io::{BufReader, Read, Write};
+use std::io::{BufReader, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use zk_recipes::wire::jute::{In, Out};
-use zk_recipes::wire::number;
+use zk_recipes::wire::{frame, number};
 use zk_serve::{Options, Server};
 
 #[global_allocator]
@@ -87,16 +87,12 @@ impl Client {
     }
 
     fn send(&mut self, body: &Out) {
-        self.stream.write_all(&framed(body.as_bytes())).unwrap();
+        self.stream.write_all(&frame::of(body.as_bytes())).unwrap();
     }
 
     /// The next frame; `None` at the end of the stream.
     fn frame(&mut self) -> Option<Vec<u8>> {
-        let mut length = [0; 4];
-        self.read.read_exact(&mut length).ok()?;
-        let mut frame = vec![0; u32::from_be_bytes(length) as usize];
-        self.read.read_exact(&mut frame).ok()?;
-        Some(frame)
+        frame::read(&mut self.read).ok()
     }
 
     /// Asks, and waits for the answer without an error: its length.
@@ -123,12 +119,8 @@ impl Client {
     }
 }
 
-fn framed(body: &[u8]) -> Vec<u8> {
-    [&(body.len() as u32).to_be_bytes(), body].concat()
-}
-
 fn request(xid: i32, op: i32, body: &Out) -> Vec<u8> {
-    framed(&[Out::default().int(xid).int(op).as_bytes(), body.as_bytes()].concat())
+    frame::of(&[Out::default().int(xid).int(op).as_bytes(), body.as_bytes()].concat())
 }
 
 fn path(path: &str) -> Out {

@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 use zk_recipes::wire::jute::Out;
-use zk_recipes::wire::number;
+use zk_recipes::wire::{frame, number};
 
 /// How long a server may take to answer, or to hang up.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -148,22 +148,13 @@ fn hello(read_only: Option<bool>) -> Vec<u8> {
 
 /// A server that has hung up already takes no more: what it answered is still there to read.
 fn send(stream: &mut TcpStream, frame: &[u8]) {
-    let length = u32::try_from(frame.len()).expect("a short frame");
-    let _ = stream.write_all(&[&length.to_be_bytes(), frame].concat());
+    let _ = stream.write_all(&frame::of(frame));
 }
 
 /// The next frame. `None`: the server has hung up.
 fn receive(stream: &mut TcpStream) -> Option<Vec<u8>> {
-    let mut length = [0; 4];
-    take(stream, &mut length)?;
-    let mut frame = vec![0; u32::from_be_bytes(length) as usize];
-    take(stream, &mut frame)?;
-    Some(frame)
-}
-
-fn take(stream: &mut TcpStream, into: &mut [u8]) -> Option<()> {
-    match stream.read_exact(into) {
-        Ok(()) => Some(()),
+    match frame::read(stream) {
+        Ok(frame) => Some(frame),
         Err(e)
             if matches!(
                 e.kind(),

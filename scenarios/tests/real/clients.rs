@@ -12,6 +12,7 @@ use std::net::{TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
 use zk_recipes::client::{Client, Options};
+use zk_recipes::wire::frame;
 use zk_recipes::zk::suite::Site;
 use zk_recipes::zk::{CreateMode, Error, ErrorKind, Over, ZooKeeper};
 
@@ -186,9 +187,8 @@ impl Scripted {
     }
 
     fn says(&mut self, frame: &[u8]) {
-        let length = i32::try_from(frame.len()).unwrap().to_be_bytes();
         // The client may have gone.
-        let _ = self.stream.write_all(&[&length[..], frame].concat());
+        let _ = self.stream.write_all(&frame::of(frame));
     }
 
     /// Grants session 7, for two seconds.

@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 use zk_recipes::wire::jute::{In, Out};
-use zk_recipes::wire::number;
+use zk_recipes::wire::{frame, number};
 use zk_serve::{Options, Server};
 
 const TICK: Duration = Duration::from_millis(2000);
@@ -35,23 +35,18 @@ impl Session {
     }
 
     fn send(&mut self, body: &Out) {
-        let body = body.as_bytes();
-        self.stream.write_all(&[&(body.len() as u32).to_be_bytes(), body].concat()).unwrap();
+        self.stream.write_all(&frame::of(body.as_bytes())).unwrap();
     }
 
     fn frame(&mut self) -> Vec<u8> {
-        let mut length = [0; 4];
-        self.stream.read_exact(&mut length).unwrap();
-        let mut frame = vec![0; u32::from_be_bytes(length) as usize];
-        self.stream.read_exact(&mut frame).unwrap();
-        frame
+        frame::read(&mut self.stream).unwrap()
     }
 
     /// Asks, and waits for the answer behind all notifications: its code.
     fn ask(&mut self, op: i32, body: &[u8]) -> i32 {
         self.xid += 1;
         let request = [Out::default().int(self.xid).int(op).as_bytes(), body].concat();
-        self.stream.write_all(&[&(request.len() as u32).to_be_bytes(), &request[..]].concat()).unwrap();
+        self.stream.write_all(&frame::of(&request)).unwrap();
         loop {
             let frame = self.frame();
             let mut from = In::new(&frame);

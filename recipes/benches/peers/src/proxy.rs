@@ -224,12 +224,8 @@ fn kind(operation: i32) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use zk_recipes::wire::frame;
     use zk_recipes::wire::jute::Out;
-
-    fn framed(body: Out) -> Vec<u8> {
-        let body = body.done();
-        [&(body.len() as u32).to_be_bytes()[..], &body].concat()
-    }
 
     #[test]
     fn requests_and_notifications_are_counted_and_pings_are_not() {
@@ -237,7 +233,7 @@ mod tests {
         let mut up = |xid, operation, is_first| {
             let mut out = Out::default();
             out.int(xid).int(operation);
-            count(&mut counts, &framed(out), Way::Up, is_first);
+            count(&mut counts, &frame::of(out.as_bytes()), Way::Up, is_first);
         };
         // The connect's second word would be a create.
         up(0, number::CREATE, true);
@@ -248,7 +244,7 @@ mod tests {
         let mut down = |xid, error| {
             let mut out = Out::default();
             out.int(xid).long(7).int(error);
-            count(&mut counts, &framed(out), Way::Down, false);
+            count(&mut counts, &frame::of(out.as_bytes()), Way::Down, false);
         };
         down(1, 0);
         down(2, -101);

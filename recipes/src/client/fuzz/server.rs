@@ -9,8 +9,11 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::wire::jute::{In, Out};
-use crate::wire::number;
+use crate::wire::{frame, number};
 use crate::zk::{Code, Stat};
+
+/// A client's frames are those of a correct program.
+const LENGTHS: &str = "a client knows its lengths";
 
 /// Decisions, read from the bytes of a fuzzer. After the end every decision is zero.
 #[derive(Debug, Default)]
@@ -123,7 +126,7 @@ impl Ends {
 impl Script {
     /// Takes whole frames of the client: its hello, and requests.
     fn reads(&mut self, from_client: &mut Vec<u8>) {
-        for frame in frames(from_client) {
+        while let Some(frame) = frame::take(from_client).expect(LENGTHS) {
             let mut from = In::new(&frame);
             if std::mem::replace(&mut self.greeted, true)
                 && let (Some(xid), Some(op)) = (from.int(), from.int())
@@ -170,19 +173,6 @@ impl Script {
     }
 }
 
-/// Takes whole frames out of what has come.
-fn frames(came: &mut Vec<u8>) -> Vec<Vec<u8>> {
-    let (mut rest, mut frames) = (&came[..], Vec::new());
-    while let Some((length, behind)) = rest.split_first_chunk() {
-        let length = usize::try_from(i32::from_be_bytes(*length)).expect("a client knows its lengths");
-        let Some((frame, behind)) = behind.split_at_checked(length) else { break };
-        frames.push(frame.to_vec());
-        rest = behind;
-    }
-    *came = rest.to_vec();
-    frames
-}
-
 /// The body of the answer to a request.
 fn body(op: i32) -> Vec<u8> {
     let (mut out, stat) = (Out::default(), Stat::default());
@@ -221,8 +211,7 @@ fn reply(xid: i32, zxid: i64, error: i32, body: &[u8]) -> Vec<u8> {
 }
 
 fn framed(sent: &mut Vec<u8>, frame: &[u8]) {
-    super::super::request::header(sent, frame.len());
-    sent.extend(frame);
+    sent.extend(frame::of(frame));
 }
 
 /// A server that does nothing wrong: there are no znodes.
@@ -236,7 +225,7 @@ impl WellBehaved {
     pub(super) fn answers(&mut self) {
         let mut ends = self.wire.ends();
         let mut sent = Vec::new();
-        for frame in frames(&mut ends.from_client) {
+        while let Some(frame) = frame::take(&mut ends.from_client).expect(LENGTHS) {
             let mut from = In::new(&frame);
             if std::mem::replace(&mut self.greeted, true) {
                 let (xid, op) = (from.int().unwrap_or_default(), from.int().unwrap_or_default());

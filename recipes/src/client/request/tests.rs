@@ -23,14 +23,8 @@ fn registered_again(root: &str, watches: impl Iterator<Item = String>) -> Vec<Ve
     shared.receive(1, Incoming::Fin);
     shared.act(|core, now, _| core.machine.retry_at(now));
     connects(&shared, 2);
-    let frames = std::mem::take(&mut shared.lock().frames);
-    let (mut rest, mut requests) = (&frames[..], Vec::new());
-    while let Some((length, frame)) = rest.split_first_chunk::<LENGTH_BYTES>() {
-        let (frame, others) = frame.split_at(i32::from_be_bytes(*length) as usize);
-        requests.push(frame.to_vec());
-        rest = others;
-    }
-    requests
+    let mut sent = std::mem::take(&mut shared.lock().frames);
+    std::iter::from_fn(|| frame::take(&mut sent).expect("a client knows its lengths")).collect()
 }
 
 fn connects(shared: &Shared, conn: u32) {

@@ -8,6 +8,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
 use zk_real::Server;
+use zk_recipes::wire::frame;
 
 /// How long a server may take to accept a connection and to answer to a hello.
 const HELLO_LIMIT: Duration = Duration::from_secs(10);
@@ -73,9 +74,7 @@ pub struct TcpLink {
 
 impl TcpLink {
     fn send(&mut self, frames: &[Vec<u8>]) -> std::io::Result<()> {
-        let length = |frame: &Vec<u8>| (frame.len() as u32).to_be_bytes();
-        let bytes: Vec<u8> =
-            frames.iter().flat_map(|f| length(f).into_iter().chain(f.iter().copied())).collect();
+        let bytes: Vec<u8> = frames.iter().flat_map(|packet| frame::of(packet)).collect();
         self.stream.write_all(&bytes)
     }
 
@@ -83,7 +82,7 @@ impl TcpLink {
         let end = now() + within;
         let mut part = [0; 1 << 14];
         loop {
-            if let Some(frame) = wire::take_frame(&mut self.came) {
+            if let Ok(Some(frame)) = frame::take(&mut self.came) {
                 return Arrival::Frame(frame);
             }
             // A time limit of nothing would be none.

@@ -17,15 +17,6 @@ pub const AUTH: i32 = -4;
 /// How much data a case may ask to be sent, in bytes: many times what a server takes.
 const LARGEST_DATA: usize = 16 << 20;
 
-/// Takes the first frame out of the bytes that have come, if all of it is there.
-pub(crate) fn take_frame(came: &mut Vec<u8>) -> Option<Vec<u8>> {
-    let length = u32::from_be_bytes(*came.first_chunk()?) as usize;
-    let end = length.checked_add(4)?;
-    let frame = came.get(4..end)?.to_vec();
-    came.drain(..end);
-    Some(frame)
-}
-
 /// What a client says first on a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hello {

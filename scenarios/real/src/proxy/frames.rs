@@ -12,6 +12,7 @@ use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::sync::{Mutex, PoisonError};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use zk_recipes::wire::frame;
 
 /// No message is longer: ZooKeeper's own limit is a megabyte, and a transaction's answer may be several.
 const LONGEST_BYTES: usize = 64 << 20;
@@ -35,8 +36,7 @@ pub(crate) async fn message(
         Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(false),
         read => read?,
     };
-    let length = int(message, 0).and_then(|length| usize::try_from(length).ok());
-    let length = length.filter(|length| *length <= LONGEST_BYTES).ok_or(ErrorKind::InvalidData)?;
+    let length = frame::length(message, LONGEST_BYTES)?.unwrap_or_default();
     message.resize(4 + length, 0);
     from.read_exact(&mut message[4..]).await.map(|_| true)
 }

@@ -5,6 +5,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
+use zk_recipes::wire::frame;
 
 /// For how long nothing comes that does not come.
 const SILENCE: Duration = Duration::from_millis(100);
@@ -58,7 +59,7 @@ fn hears_the_end(stream: &mut TcpStream) {
 
 fn framed(words: &[i32]) -> Vec<u8> {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
-    [&(bytes.len() as u32).to_be_bytes()[..], &bytes].concat()
+    frame::of(&bytes)
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! Several clients, some of which do what no client library does.
 
 use super::input::Input;
-use super::sane::{Bench, Sane, TICK, framed};
+use super::sane::{Bench, Sane, TICK};
 use crate::command::Command;
 use serde_json::json;
 use zk_recipes::wire::jute::Out;
-use zk_recipes::wire::number;
+use zk_recipes::wire::{frame, number};
 
 /// The operations, in the order in which a byte names them.
 const OPS: [i32; 26] = [
@@ -80,7 +80,7 @@ fn step(input: &mut Input<'_>, bench: &mut Bench, open: &mut Vec<usize>) {
         let Some(number) = bench.connect(server) else { return };
         open.push(number);
         if input.byte() & 1 == 0 {
-            bench.send(number, &framed(&hello(input)));
+            bench.send(number, &frame::of(&hello(input)));
         }
         return;
     }
@@ -90,13 +90,13 @@ fn step(input: &mut Input<'_>, bench: &mut Bench, open: &mut Vec<usize>) {
         // Bytes as they are.
         1 => bench.send(number, input.sized()),
         // A frame around any bytes.
-        2 => bench.send(number, &framed(input.sized())),
+        2 => bench.send(number, &frame::of(input.sized())),
         // A request, in one piece or in two.
         3 | 4 => {
             let op = OPS[input.below(OPS.len())];
             let mut out = Out::default();
             out.int(i32::from(input.byte())).int(op);
-            let frame = framed(&[out.as_bytes(), &body(input)].concat());
+            let frame = frame::of(&[out.as_bytes(), &body(input)].concat());
             let cut = if what == 3 { frame.len() } else { input.below(frame.len()) };
             bench.send(number, &frame[..cut]);
             bench.pass(1);

@@ -3,11 +3,11 @@
 //! Each round is that of a lock with fresh names: create an ephemeral sequential znode, list, delete it. Every tenth one is reported. A watch on
 //! a znode that is not there waits for the end.
 
-use super::sane::{Bench, framed};
+use super::sane::Bench;
 use crate::command::{Command, Report};
 use crate::verdict::Judged;
 use zk_recipes::wire::jute::{In, Out};
-use zk_recipes::wire::number;
+use zk_recipes::wire::{frame, number};
 
 /// How many microseconds a request takes: as long as one on a loopback socket.
 const PACE: u64 = 30;
@@ -40,7 +40,7 @@ impl Load {
         let number = bench.connect(0).expect("a server listens");
         let mut hello = Out::default();
         hello.int(0).long(0).int(10_000).long(0).buffer(Some(&[0; 16])).bool(false);
-        bench.send(number, &framed(hello.as_bytes()));
+        bench.send(number, &frame::of(hello.as_bytes()));
         bench.pass(PACE);
         bench.frame(number).expect("a welcome");
         let mut load = Load { bench, number, xid: 0, rounds: 0 };
@@ -100,7 +100,7 @@ impl Load {
         self.xid += 1;
         let mut out = Out::default();
         request(out.int(self.xid));
-        self.bench.send(self.number, &framed(out.as_bytes()));
+        self.bench.send(self.number, &frame::of(out.as_bytes()));
         self.bench.pass(PACE);
         loop {
             let frame = self.bench.frame(self.number).expect("an answer");

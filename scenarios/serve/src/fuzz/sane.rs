@@ -9,7 +9,7 @@ use sim_zk::wire::password;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use zk_recipes::wire::jute::{In, Out};
-use zk_recipes::wire::number;
+use zk_recipes::wire::{frame, number};
 use zk_recipes::zk::SessionId;
 
 /// The length of a tick, in microseconds.
@@ -116,11 +116,7 @@ impl Bench {
 
     /// Takes the next whole frame that a connection was sent.
     pub(super) fn frame(&mut self, number: usize) -> Option<Vec<u8>> {
-        let told = self.told.get_mut(&number)?;
-        let length = u32::from_be_bytes(*told.first_chunk()?) as usize;
-        let frame = told.get(4..4 + length)?.to_vec();
-        told.drain(..4 + length);
-        Some(frame)
+        frame::take(self.told.get_mut(&number)?).expect("a server knows its lengths")
     }
 }
 
@@ -164,7 +160,11 @@ impl Sane {
     pub(super) fn pings(&mut self, bench: &mut Bench) {
         // Whoever names the session closes its connection, even with a wrong password.
         if let Some(number) = self.connected(bench) {
-            send(bench, number, &framed(Out::default().int(number::PING_XID).int(number::PING).as_bytes()));
+            send(
+                bench,
+                number,
+                &frame::of(Out::default().int(number::PING_XID).int(number::PING).as_bytes()),
+            );
         }
     }
 
@@ -172,7 +172,7 @@ impl Sane {
         let Some(number) = self.connected(bench) else { return false };
         let mut out = Out::default();
         out.int(self.xid).int(number::GET_DATA).text("/").bool(false);
-        send(bench, number, &framed(out.as_bytes()));
+        send(bench, number, &frame::of(out.as_bytes()));
         while let Some(frame) = bench.frame(number) {
             if In::new(&frame).int() == Some(self.xid) {
                 return true;
@@ -188,7 +188,7 @@ impl Sane {
         let number = bench.connect(0)?;
         let mut hello = Out::default();
         hello.int(0).long(0).int(10_000).long(self.session.0).buffer(Some(&self.password)).bool(false);
-        send(bench, number, &framed(hello.as_bytes()));
+        send(bench, number, &frame::of(hello.as_bytes()));
         let welcome = bench.frame(number)?;
         let mut from = In::new(&welcome);
         let (_, timeout, session) = (from.int()?, from.int()?, SessionId(from.long()?));
@@ -207,10 +207,4 @@ impl Sane {
 fn send(bench: &mut Bench, number: usize, bytes: &[u8]) {
     bench.send(number, bytes);
     bench.pass(1);
-}
-
-/// A frame with its length.
-pub(super) fn framed(frame: &[u8]) -> Vec<u8> {
-    let length = u32::try_from(frame.len()).expect("a fuzzer has less than 4 GiB");
-    [&length.to_be_bytes(), frame].concat()
 }

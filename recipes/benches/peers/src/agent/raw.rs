@@ -5,11 +5,11 @@ use super::shared::HandOvers;
 use super::{Measured, Orders, Task};
 use crate::clock::{micros, now, pause};
 use anyhow::{Context, bail};
-use std::io::{BufReader, Read, Write};
+use std::io::{BufReader, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
 use zk_recipes::wire::jute::{In, Out};
-use zk_recipes::wire::number;
+use zk_recipes::wire::{frame, number};
 use zk_recipes::zk::CreateMode;
 
 /// The error of a znode that is not there.
@@ -61,15 +61,10 @@ impl Bare {
         let mut bare = Bare { from, to, out: Vec::new(), xid: 0, notified: Vec::new() };
         let mut connect = Out::default();
         connect.int(0).long(0).int(100_000).long(0).buffer(Some(&[0; 16])).bool(false);
-        bare.frame(connect.as_bytes());
+        bare.out = frame::of(connect.as_bytes());
         bare.flush()?;
-        bare.read()?;
+        frame::read(&mut bare.from)?;
         Ok(bare)
-    }
-
-    fn frame(&mut self, body: &[u8]) {
-        self.out.extend((body.len() as u32).to_be_bytes());
-        self.out.extend(body);
     }
 
     /// Adds a request to those that leave next; returns its xid.
@@ -78,7 +73,7 @@ impl Bare {
         let mut out = Out::default();
         out.int(self.xid).int(operation);
         write(&mut out);
-        self.frame(out.as_bytes());
+        self.out.extend(frame::of(out.as_bytes()));
         self.xid
     }
 
@@ -86,14 +81,6 @@ impl Bare {
         self.to.write_all(&self.out)?;
         self.out.clear();
         Ok(())
-    }
-
-    fn read(&mut self) -> anyhow::Result<Vec<u8>> {
-        let mut length = [0; 4];
-        self.from.read_exact(&mut length)?;
-        let mut frame = vec![0; u32::from_be_bytes(length) as usize];
-        self.from.read_exact(&mut frame)?;
-        Ok(frame)
     }
 
     /// Reads the next reply; notifications before it are kept.
@@ -106,7 +93,7 @@ impl Bare {
     }
 
     fn next(&mut self) -> anyhow::Result<Option<Answer>> {
-        let frame = self.read()?;
+        let frame = frame::read(&mut self.from)?;
         let mut from = In::new(&frame);
         let (xid, _, error) = (from.int(), from.long(), from.int());
         let (xid, error) = (xid.context("a short reply")?, error.context("a short reply")?);

@@ -1,11 +1,11 @@
 //! One connection of a scenario's session: a socket that never blocks.
 
 use crate::exchange::Arrival;
-use crate::exchange::wire::take_frame;
 use rustix::event::{PollFd, PollFlags};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
+use zk_recipes::wire::frame;
 
 /// How long a host may take to accept a connection.
 const HANDSHAKE: Duration = Duration::from_secs(2);
@@ -41,9 +41,7 @@ impl Socket {
 
     /// Sends a frame, or what of it the host takes.
     pub(super) fn send(&mut self, frame: &[u8]) {
-        let length = u32::try_from(frame.len()).expect("a frame of a scenario is small");
-        self.unsent.extend(length.to_be_bytes());
-        self.unsent.extend(frame);
+        self.unsent.extend(frame::of(frame));
         self.write();
     }
 
@@ -77,12 +75,12 @@ impl Socket {
 
     /// The next thing that has come; nothing comes behind the end.
     pub(super) fn take(&mut self) -> Arrival {
-        match take_frame(&mut self.came) {
-            Some(frame) => {
+        match frame::take(&mut self.came) {
+            Ok(Some(frame)) => {
                 self.frames += 1;
                 Arrival::Frame(frame)
             }
-            None => self.end.take().unwrap_or(Arrival::Nothing),
+            _ => self.end.take().unwrap_or(Arrival::Nothing),
         }
     }
 
