@@ -3,6 +3,9 @@
 //! The server is a stub on a thread of its own, so that only the client is counted. It grants whatever is asked for.
 
 mod kept;
+#[path = "../common/script.rs"]
+#[allow(dead_code, reason = "this binary uses a part of it")]
+mod script;
 mod stub;
 
 use allocation_counter::measure;

@@ -1,7 +1,8 @@
 //! Why no server could be used, as a caller is told.
 
+use super::addresses::{closed, mute};
 use super::run;
-use super::script::{closed, mute, serves};
+use super::script::{serves, welcome};
 use std::error::Error as _;
 use std::io::Write;
 use std::time::Duration;
@@ -37,11 +38,14 @@ fn each_failure_has_its_kind_and_its_sentence() {
     let (_bound, closed) = closed();
     let (_listener, mute) = mute();
     let hangs_up = serves(|mut peer, _| drop(peer.hears()));
-    let only_reads = serves(|mut peer, _| _ = peer.grants(10_000, true));
+    let only_reads = serves(|mut peer, _| {
+        peer.hears();
+        peer.says(&welcome(10_000, true));
+    });
     let web = says(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
     let short = says(&[0, 0, 0, 4, 1, 2, 3, 4]);
     let by_tls = says(&[0x15, 3, 3, 0, 2, 2, 80]);
-    let grants = |millis: i32| serves(move |mut peer, _| _ = peer.welcomes(millis));
+    let grants = |millis: i32| serves(move |mut peer, _| peer.welcomes(millis));
     run(async {
         for (what, address, kind, sentence) in [
             ("an unknown host", "nobody.invalid:2181".to_owned(), Kind::UnknownHost, "lookup"),

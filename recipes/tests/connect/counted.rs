@@ -1,6 +1,7 @@
 //! The metrics of a session's life.
 
-use super::script::{closed, serves};
+use super::addresses::closed;
+use super::script::serves;
 use super::{open, run};
 use metrics_util::debugging::{DebugValue, DebuggingRecorder};
 use std::collections::BTreeMap;
@@ -19,7 +20,7 @@ fn a_life_is_counted_and_every_metric_is_described() {
             let flaky = serves(|mut peer, number| {
                 peer.welcomes(if number == 1 { 0 } else { 2_000 });
                 if let Some((xid, _)) = peer.request() {
-                    peer.answers(xid, &[]);
+                    peer.answers(xid, 0, &[]);
                     peer.request();
                 }
             });

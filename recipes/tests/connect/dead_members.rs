@@ -1,6 +1,7 @@
 //! Connect strings of which only some servers live.
 
-use super::script::{BlackHole, closed, lives, mute, serves};
+use super::addresses::{BlackHole, closed, lives, mute};
+use super::script::serves;
 use super::{open, run};
 use futures_util::future::join_all;
 use std::sync::Arc;
@@ -60,7 +61,7 @@ fn no_silent_connection_costs_a_session_its_timeout() {
     run(async {
         let starts = |silent: bool| {
             serves(move |mut peer, number| match number {
-                0 => drop(peer.welcomes(TIMEOUT)),
+                0 => peer.welcomes(TIMEOUT),
                 // For as long as the client likes, or not at all.
                 1 if silent => drop(thread::spawn(move || while peer.hears().is_some() {})),
                 1 => (),
@@ -104,10 +105,10 @@ fn a_session_that_exists_is_asked_of_one_server_at_a_time() {
                         let _ = peer.stream.set_read_timeout(Some(Duration::from_millis(700)));
                         assert!(peer.hears().is_none());
                         let _ = peer.stream.set_read_timeout(None);
-                        peer.says_granted(6_000, false);
+                        peer.grants(6_000);
                         peer.goes_on();
                     }
-                    peer.says_granted(6_000, false);
+                    peer.grants(6_000);
                 });
             })
         };

@@ -1,12 +1,15 @@
 //! How a session gets its connection, keeps it and loses it, and what an operator and a caller are told. Servers are scripts on
 //! loopback sockets; what real servers do about certificates stands in `scenarios/tests/real`.
 
+mod addresses;
 mod causes;
 #[cfg(feature = "metrics")]
 mod counted;
 mod dead_members;
 mod refusals;
 mod replies;
+#[path = "../common/script.rs"]
+#[allow(dead_code, reason = "this binary uses a part of it")]
 mod script;
 mod states;
 #[cfg(feature = "tracing")]

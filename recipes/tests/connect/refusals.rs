@@ -1,7 +1,8 @@
 //! Servers that refuse a session, or are none.
 
+use super::addresses::lives;
 use super::run;
-use super::script::{lives, serves};
+use super::script::serves;
 use std::time::Duration;
 use zk_recipes::client::{Client, Options};
 use zk_recipes::zk::ZooKeeper;
@@ -12,7 +13,7 @@ const SHORT: Options = Options::new(Duration::from_millis(800));
 fn a_server_that_grants_a_new_session_no_time_is_passed_over() {
     run(async {
         for millis in [0, -1, i32::MIN] {
-            let liar = serves(move |mut peer, _| _ = peer.welcomes(millis));
+            let liar = serves(move |mut peer, _| peer.welcomes(millis));
             for _ in 0..4 {
                 let zk =
                     Client::open(&format!("{liar},{}", lives()), SHORT).await.expect("the other one is used");

@@ -1,11 +1,13 @@
 //! Long replies: over slow links, and from servers that are none.
 
-use super::script::{PING_XID, serves};
+use super::script::{ZXID, answer, serves};
 use super::{open, run};
 use std::io::{Read, Write};
 use std::time::Duration;
 use zk_recipes::client::Options;
-use zk_recipes::zk::{State, ZooKeeper};
+use zk_recipes::wire::jute::Out;
+use zk_recipes::wire::{frame, number};
+use zk_recipes::zk::{Stat, State, ZooKeeper};
 
 /// The reply takes several times the session timeout, and bytes flow.
 #[test]
@@ -16,21 +18,18 @@ fn a_long_reply_over_a_slow_link_arrives_and_does_not_renew_the_lease() {
         peer.welcomes(TIMEOUT);
         let Some((xid, _)) = peer.request() else { return };
         let data = [7; 1000 * CHUNKS];
-        let mut reply = [&xid.to_be_bytes()[..], &1_i64.to_be_bytes(), &0_i32.to_be_bytes()].concat();
-        reply.extend(i32::try_from(data.len()).expect("it is short").to_be_bytes());
-        reply.extend(data);
-        reply.extend([0; 68]);
-        let mut frame = i32::try_from(reply.len()).expect("it is short").to_be_bytes().to_vec();
-        frame.extend(reply);
+        let mut body = Out::default();
+        body.buffer(Some(&data)).stat(&Stat::default());
+        let reply = frame::of(&answer(xid, ZXID, 0, body.as_bytes()));
         let _ = peer.stream.set_read_timeout(Some(Duration::from_millis(100)));
         let mut pings = 0;
-        for chunk in frame.chunks(1000) {
+        for chunk in reply.chunks(1000) {
             let _ = peer.stream.write_all(chunk);
             // Pings are answered behind the reply: meanwhile they pass the time.
             pings += usize::from(peer.stream.read(&mut [0; 1024]).is_ok());
         }
         for _ in 0..pings {
-            peer.answers(PING_XID, &[]);
+            peer.answers(number::PING_XID, 0, &[]);
         }
         let _ = peer.stream.set_read_timeout(None);
         peer.goes_on();

@@ -1,6 +1,7 @@
 //! The stream of states.
 
-use super::script::{lives, serves};
+use super::addresses::lives;
+use super::script::serves;
 use super::{open, run};
 use futures_util::StreamExt;
 use std::time::Duration;

@@ -1,6 +1,7 @@
 //! The events of a session's life, as a subscriber sees them.
 
-use super::script::{closed, serves};
+use super::addresses::closed;
+use super::script::{answer, serves};
 use super::{open, run};
 use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};
@@ -12,6 +13,7 @@ use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use zk_recipes::client::{Client, Options};
+use zk_recipes::wire::number;
 use zk_recipes::zk::ZooKeeper;
 
 /// What was told: level, message and fields of each event, and the fields of spans.
@@ -192,9 +194,7 @@ fn no_secret_is_told_at_any_level() {
             const AUTH_FAILED: i32 = -115;
             peer.welcomes(10_000);
             peer.request();
-            peer.says(
-                &[&(-4_i32).to_be_bytes()[..], &0_i64.to_be_bytes(), &AUTH_FAILED.to_be_bytes()].concat(),
-            );
+            peer.says(&answer(number::AUTH_XID, 0, AUTH_FAILED, &[]));
         });
         let options = || Options::new(Duration::from_secs(5)).with_auth("digest", format!("ann:{SECRET}"));
         let refused = Client::open(&refuses, options()).await.expect_err("it is refused");

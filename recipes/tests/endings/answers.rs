@@ -1,12 +1,14 @@
 //! Answers about the session: to requests, to one of several operations, to pings, and out of turn.
 
 use super::script::{Peer, serves};
-use super::{open, over, run, until};
+use super::{TIMEOUT, open, over, run, until};
 use futures_util::join;
 use std::time::Duration;
 use zk_recipes::ZooKeeper;
 use zk_recipes::client::Client;
-use zk_recipes::zk::{Error, ErrorKind, Op, Over, State};
+use zk_recipes::wire::jute::Out;
+use zk_recipes::wire::number::{AUTH_XID, ERROR, GET_DATA, MULTI, MULTI_READ, PING, PING_XID};
+use zk_recipes::zk::{Error, ErrorKind, Op, Over, Stat, State};
 
 const EXPIRED: i32 = -112;
 const AUTH_FAILED: i32 = -115;
@@ -14,31 +16,23 @@ const MOVED: i32 = -118;
 const REQUIRES_SASL: i32 = -124;
 const UNKNOWN_SESSION: i32 = -12;
 
-/// Operations.
-const PING: i32 = 11;
-const MULTI: i32 = 14;
-const MULTI_READ: i32 = 22;
-
-/// The xids of pings, and of answers about credentials.
-const PING_XID: i32 = -2;
-const AUTH_XID: i32 = -4;
-
 type Script = fn(&mut Peer);
 
 /// A result that is an error, of an answer to several operations.
 fn failed(code: i32) -> Vec<u8> {
-    [&(-1_i32).to_be_bytes()[..], &[0], &code.to_be_bytes(), &code.to_be_bytes()].concat()
+    Out::default().int(ERROR).bool(false).int(code).int(code).as_bytes().to_vec()
 }
 
 /// The data of a znode, as a result of such an answer.
 fn data() -> Vec<u8> {
-    const GET: i32 = 4;
-    [&GET.to_be_bytes()[..], &[0], &[0; 4], &1_i32.to_be_bytes(), b"x", &[0; 68]].concat()
+    let mut out = Out::default();
+    out.int(GET_DATA).bool(false).int(0).text("x").stat(&Stat::default());
+    out.done()
 }
 
 /// The end of such an answer.
 fn end() -> Vec<u8> {
-    [&(-1_i32).to_be_bytes()[..], &[1], &(-1_i32).to_be_bytes()].concat()
+    Out::default().int(ERROR).bool(true).int(-1).as_bytes().to_vec()
 }
 
 /// Asks for two things at once. Returns what callers are told: by the calls, by the status, and by a later call.
@@ -90,7 +84,7 @@ fn what_an_answer_says_about_the_session_is_what_the_session_does() {
     ];
     for (answer, why, script) in answers {
         let address = serves(move |mut peer, _| {
-            peer.welcomes();
+            peer.welcomes(TIMEOUT);
             script(&mut peer);
             peer.stays();
         });
@@ -126,7 +120,7 @@ fn a_server_that_does_not_serve_the_session_is_left() {
     ];
     for (answer, script) in answers {
         let address = serves(move |mut peer, number| {
-            peer.welcomes();
+            peer.welcomes(TIMEOUT);
             if number == 0 {
                 script(&mut peer);
                 return peer.stays();

@@ -1,8 +1,8 @@
 //! Servers that are behind what the client has seen: they hang up on its request for the session, as those do that do not serve
 //! yet. Only a probe, which hides what was seen, tells whether the session is known.
 
-use super::script::{Hello, Peer, TIMEOUT, ZXID, serves};
-use super::{open, over, run, until};
+use super::script::{Hello, Peer, SESSION, ZXID, serves};
+use super::{TIMEOUT, open, over, run, until};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 use zk_recipes::client::{Client, Options};
@@ -10,15 +10,15 @@ use zk_recipes::zk::{CreateMode, Error, ErrorKind, Op, Over, State};
 use zk_recipes::{Group, GroupOptions, Lock, LockOptions, WithData, ZooKeeper};
 
 /// A request for the session as usual, and a probe.
-const USUAL: Hello = Hello { last_zxid: ZXID, session: 7 };
-const PROBE: Hello = Hello { last_zxid: 0, session: 7 };
+const USUAL: Hello = Hello { last_zxid: ZXID, session: SESSION };
+const PROBE: Hello = Hello { last_zxid: 0, session: SESSION };
 
 /// A server that has answered a session, goes away, and comes back with less than it had. `later` does the rest with each further
 /// connection; all requests for the session are reported.
 fn comes_back(mut later: impl FnMut(&mut Peer, Hello) + Send + 'static) -> (String, Receiver<Hello>) {
     let (heard, requests): (Sender<Hello>, _) = channel();
     let address = serves(move |mut peer, number| {
-        let hello = peer.hello();
+        let hello = peer.hello().expect("a client begins with a request for a session");
         let _ = heard.send(hello);
         if number == 0 {
             peer.grants(TIMEOUT);

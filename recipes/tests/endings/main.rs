@@ -4,6 +4,8 @@
 mod answers;
 mod behind;
 mod runtimes;
+#[path = "../common/script.rs"]
+#[allow(dead_code, reason = "this binary uses a part of it")]
 mod script;
 
 use std::future::Future;
@@ -11,6 +13,9 @@ use std::time::Duration;
 use zk_recipes::ZooKeeper;
 use zk_recipes::client::{Client, Options};
 use zk_recipes::zk::{Error, Status};
+
+/// The session timeout that servers grant, in milliseconds.
+const TIMEOUT: i32 = 600;
 
 /// More than any of these tests takes, also on a busy machine.
 const LONG: Duration = Duration::from_secs(60);

@@ -1,7 +1,7 @@
 //! Runtimes that lack something, and runtimes that end before a handle.
 
 use super::script::serves;
-use super::{LONG, open, run};
+use super::{LONG, TIMEOUT, open, run};
 use std::time::Duration;
 use tokio::runtime::Builder;
 use zk_recipes::ZooKeeper;
@@ -11,7 +11,7 @@ use zk_recipes::client::{Client, Options};
 fn a_runtime_that_drives_no_sockets_or_no_timers_is_bad_input() {
     let options = || Options::new(Duration::from_secs(600));
     let address = serves(|mut peer, _| {
-        peer.welcomes();
+        peer.welcomes(TIMEOUT);
         peer.goes_on();
     });
     let timers = Builder::new_current_thread().enable_time().build().unwrap();
@@ -26,7 +26,7 @@ fn a_runtime_that_drives_no_sockets_or_no_timers_is_bad_input() {
 #[test]
 fn alarms_of_a_handle_go_off_after_its_runtime_has_ended() {
     let address = serves(|mut peer, _| {
-        peer.welcomes();
+        peer.welcomes(TIMEOUT);
         peer.goes_on();
     });
     let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
