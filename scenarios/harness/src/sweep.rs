@@ -81,65 +81,49 @@ pub struct Tally {
 }
 
 impl Tally {
-    fn add(&mut self, seed: u64, run: &Run) {
-        self.runs += 1;
+    fn of(seed: u64, run: &Run) -> Tally {
         let verdict = run.verdict();
-        *self.verdicts.entry(verdict).or_default() += 1;
-        for row in &run.report.rows {
-            let entry = self.rules.entry(row.rule).or_insert((0, Verdict::Vacuous));
-            entry.0 += u64::from(row.premises);
-            entry.1 = entry.1.join(row.verdict);
-        }
-        for kind in run.faults() {
-            *self.faults.entry(kind).or_default() += 1;
-        }
-        for probe in Probe::ALL {
-            *self.probes.entry(*probe).or_default() += u64::from(run.report.metrics.reached(*probe));
-        }
-        for what in &run.sometimes {
-            *self.sometimes.entry((*what).to_owned()).or_default() += 1;
-        }
-        self.exercised.merge(Exercised::by(&run.history));
-        self.longest_lull_us = self.longest_lull_us.max(run.longest_lull_us);
-        if verdict >= Verdict::Unknown {
-            let what = run.what_failed();
-            count(&mut self.shapes, (what.clone(), Fingerprint::of(run)), (seed, 1));
-            self.failed(what, seed);
-        }
-        self.events += run.history.events.len() as u64;
-        self.steps += run.steps;
-        self.sim_us += run.sim_us;
+        let failed = (verdict >= Verdict::Unknown).then(|| run.what_failed());
+        let shape = failed.clone().map(|what| (what, Fingerprint::of(run)));
+        let reached = |probe| u64::from(run.report.metrics.reached(probe));
+        let mut tally = Tally {
+            runs: 1,
+            verdicts: BTreeMap::from([(verdict, 1)]),
+            probes: Probe::ALL.iter().map(|probe| (*probe, reached(*probe))).collect(),
+            sometimes: run.sometimes.iter().map(|what| ((*what).to_owned(), 1)).collect(),
+            exercised: Exercised::by(&run.history),
+            failures: failed.map(|what| (what, (seed, 1))).into_iter().collect(),
+            shapes: shape.map(|shape| (shape, (seed, 1))).into_iter().collect(),
+            events: run.history.events.len() as u64,
+            steps: run.steps,
+            sim_us: run.sim_us,
+            longest_lull_us: run.longest_lull_us,
+            ..Tally::default()
+        };
+        // A kind of fault and a rule may come several times, a rule for each object.
+        add(&mut tally.faults, run.faults().map(|kind| (kind, 1)));
+        let rows = run.report.rows.iter();
+        join(&mut tally.rules, rows.map(|row| (row.rule, (u64::from(row.premises), row.verdict))));
+        tally
     }
 
-    fn add_panic(&mut self, seed: u64) {
-        self.runs += 1;
-        *self.verdicts.entry(Verdict::Fail).or_default() += 1;
-        self.failed(run::PANIC.to_owned(), seed);
-    }
-
-    fn failed(&mut self, what: String, seed: u64) {
-        count(&mut self.failures, what, (seed, 1));
+    fn of_panic(seed: u64) -> Tally {
+        Tally {
+            runs: 1,
+            verdicts: BTreeMap::from([(Verdict::Fail, 1)]),
+            failures: BTreeMap::from([(run::PANIC.to_owned(), (seed, 1))]),
+            ..Tally::default()
+        }
     }
 
     /// Adds another one.
     pub fn merge(&mut self, other: Tally) {
         self.runs += other.runs;
-        for (verdict, count) in other.verdicts {
-            *self.verdicts.entry(verdict).or_default() += count;
-        }
-        for (rule, (premises, verdict)) in other.rules {
-            let entry = self.rules.entry(rule).or_insert((0, Verdict::Vacuous));
-            *entry = (entry.0 + premises, entry.1.join(verdict));
-        }
-        for (kind, count) in other.faults {
-            *self.faults.entry(kind).or_default() += count;
-        }
-        for (probe, count) in other.probes {
-            *self.probes.entry(probe).or_default() += count;
-        }
-        for (what, count) in other.sometimes {
-            *self.sometimes.entry(what).or_default() += count;
-        }
+        add(&mut self.verdicts, other.verdicts);
+        join(&mut self.rules, other.rules);
+        add(&mut self.faults, other.faults);
+        add(&mut self.probes, other.probes);
+        add(&mut self.sometimes, other.sometimes);
         self.exercised.merge(other.exercised);
         self.longest_lull_us = self.longest_lull_us.max(other.longest_lull_us);
         self.transitions.extend(other.transitions);
@@ -204,6 +188,22 @@ impl Tally {
 }
 
 /// Counts failures of a kind: the smallest seed, and how many.
+/// Adds counts.
+fn add<K: Ord>(counts: &mut BTreeMap<K, u64>, more: impl IntoIterator<Item = (K, u64)>) {
+    more.into_iter().for_each(|(kind, count)| *counts.entry(kind).or_default() += count);
+}
+
+/// Adds premises and verdicts of rules.
+fn join(
+    rules: &mut BTreeMap<RuleId, (u64, Verdict)>,
+    more: impl IntoIterator<Item = (RuleId, (u64, Verdict))>,
+) {
+    for (rule, (premises, verdict)) in more {
+        let entry = rules.entry(rule).or_insert((0, Verdict::Vacuous));
+        *entry = (entry.0 + premises, entry.1.join(verdict));
+    }
+}
+
 fn count<K: Ord>(failures: &mut BTreeMap<K, (u64, u64)>, kind: K, (seed, more): (u64, u64)) {
     let entry = failures.entry(kind).or_insert((seed, 0));
     *entry = (entry.0.min(seed), entry.1 + more);
@@ -220,22 +220,22 @@ pub fn sweep(request: &SweepRequest, stop: &AtomicBool, each: &Each<'_>) -> Tall
     let search = &request.search;
     let seeds = request.seeds.start.saturating_add(request.shard.0)..request.seeds.end;
     on_threads(seeds, request.shard.1, request.jobs, &|seed| {
-        let mut tally = Tally::default();
         // Where there is nothing more to enumerate, there is no run of that number.
         let Some(attempt) = search.attempt(seed) else { return false };
-        match attempt.run_caught(search.workload) {
+        let tally = match attempt.run_caught(search.workload) {
             Ok(run) => {
-                tally.add(seed, &run);
+                let mut tally = Tally::of(seed, &run);
                 if request.count_transitions {
                     tally.transitions = coverage::transitions(&run.history);
                 }
                 each(seed, Ok(&run));
+                tally
             }
             Err(panic) => {
-                tally.add_panic(seed);
                 each(seed, Err(&panic));
+                Tally::of_panic(seed)
             }
-        }
+        };
         total.lock().expect("a thread that panicked ends the sweep").merge(tally);
         !stop.load(Ordering::Relaxed)
     });

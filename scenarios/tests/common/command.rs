@@ -171,20 +171,18 @@ impl Running {
     ///
     /// With the output of the run, if it ends first or the condition is not reached within two minutes.
     pub fn wait_until(&mut self, reached: impl Fn() -> bool) {
-        for _ in 0..LOOKS {
-            if reached() {
-                return;
+        let child = self.0.as_mut().expect("the run was not waited for");
+        let mut ended = || child.try_wait().unwrap().map(|_| false);
+        match seen(|| if reached() { Some(true) } else { ended() }) {
+            Some(true) => {}
+            Some(false) => panic!("the run ended before the condition was reached: {:?}", self.output()),
+            None => {
+                // A stopped process does not react to SIGTERM.
+                signal("TERM", self.id());
+                signal("CONT", self.id());
+                panic!("the run has not reached the condition in time: {:?}", self.output());
             }
-            let child = self.0.as_mut().expect("the run was not waited for");
-            if child.try_wait().unwrap().is_some() {
-                panic!("the run ended before the condition was reached: {:?}", self.output());
-            }
-            pause();
         }
-        // A stopped process does not react to SIGTERM.
-        signal("TERM", self.id());
-        signal("CONT", self.id());
-        panic!("the run has not reached the condition in time: {:?}", self.output());
     }
 
     /// Waits for its end.
@@ -204,25 +202,23 @@ impl Drop for Running {
     }
 }
 
-/// How often it is looked whether a condition is reached: for two minutes.
-const LOOKS: u32 = 12_000;
-
 /// Looks again and again.
 ///
 /// # Panics
 ///
 /// If the condition is not reached within two minutes.
 pub fn wait_until(reached: impl Fn() -> bool) {
-    for _ in 0..LOOKS {
-        if reached() {
-            return;
-        }
-        pause();
-    }
-    panic!("the condition is not reached within two minutes");
+    let reached = seen(|| reached().then_some(()));
+    assert!(reached.is_some(), "the condition is not reached within two minutes");
 }
 
-fn pause() {
-    #[expect(clippy::disallowed_methods, reason = "nobody tells what becomes of other processes")]
-    std::thread::sleep(Duration::from_millis(10));
+/// Looks again and again, for two minutes, until something is seen.
+fn seen<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
+    (0..12_000).find_map(|_| {
+        look().or_else(|| {
+            #[expect(clippy::disallowed_methods, reason = "nobody tells what becomes of other processes")]
+            std::thread::sleep(Duration::from_millis(10));
+            None
+        })
+    })
 }
