@@ -38,7 +38,7 @@ async fn example(ensemble: common::Ensemble) -> Result<(), Error> {
 async fn runner(ensemble: &common::Ensemble, name: &str) -> Result<(), Error> {
     let zk = ensemble.session().await?;
     let gate = Barrier::new(&zk, "/gate", BarrierOptions::default())?;
-    gate.wait_within(Duration::from_secs(30)).await?;
+    gate.wait().within(Duration::from_secs(30)).await?;
     println!("{name} runs");
     zk.close(Duration::from_secs(5)).await
 }

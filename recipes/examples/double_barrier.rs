@@ -40,7 +40,7 @@ async fn worker(ensemble: &common::Ensemble, name: &str) -> Result<(), Error> {
     };
     let barrier = DoubleBarrier::new(&zk, "/step", options)?;
     for _ in 0..STEPS {
-        let inside = barrier.enter_within(Duration::from_secs(30)).await?;
+        let inside = barrier.enter().within(Duration::from_secs(30)).await?;
         println!("{name} works on step {} with {:?}", inside.generation(), inside.roster());
         common::work_for(Duration::from_millis(20)).await;
         inside.leave().await?;

@@ -50,10 +50,14 @@ async fn service(ensemble: &common::Ensemble, address: &str) -> Result<(), Error
         Ok::<_, Error>(())
     });
     match led.await {
-        Ok(served) => served?,
-        Err(stop) => println!("{address} had to stop: {stop:?}"),
+        Ok(served) => {
+            served?;
+            let resigned = term.resign().within(Duration::from_secs(5)).await?;
+            println!("{address} resigns: {resigned:?}");
+        }
+        // The term is dropped: it resigns in the background, once there is a connection.
+        Err(stop) => println!("{address} had to stop: {stop}"),
     }
-    println!("{address} resigns: {:?}", term.resign().await?);
     zk.close(Duration::from_secs(5)).await
 }
 

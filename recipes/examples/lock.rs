@@ -32,7 +32,7 @@ async fn worker(ensemble: &common::Ensemble, name: &str) -> Result<(), Error> {
     let options = LockOptions { data: name.into(), ..LockOptions::default() };
     let lock = Lock::new(&zk, "/printer", options)?;
 
-    let held = lock.acquire_within(Duration::from_secs(30)).await?;
+    let held = lock.acquire().within(Duration::from_secs(30)).await?;
     // A printer that refuses tokens smaller than the largest it has seen is safe from a worker that stood still.
     println!("{name} prints under token {}", held.token());
     // `run` drops the work as soon as the worker must stop: when the connection is lost, say.

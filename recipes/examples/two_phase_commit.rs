@@ -48,7 +48,7 @@ async fn store(ensemble: &common::Ensemble, path: &str, name: &str, holds: u8) -
 
     // What is needed to commit has to be on the store's own disk before it votes for it.
     let voted = site.vote(vote).await?;
-    match voted.decision_within(Duration::from_secs(10)).await? {
+    match voted.decision().within(Duration::from_secs(10)).await? {
         Decision::Commit => println!("{name} books {path}"),
         Decision::Abort => println!("{name} drops {path} (its vote was {vote:?})"),
     }

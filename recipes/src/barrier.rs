@@ -10,13 +10,12 @@
 //! barrier that is lowered and raised at once stops the waiters that it had released: here the deletion itself lets them
 //! pass. [`wait_until_down`](Barrier::wait_until_down) has the page's meaning.
 
+use crate::call::{Call, Work};
 use crate::observe::{self, operation};
 use crate::parts::parents::{Parents, behind};
 use crate::parts::retry::{Doubt, connected, present, until_answered, until_written};
 use crate::parts::select::within;
 use crate::zk::{CreateMode, Error, ErrorKind, EventKind, ZooKeeper, path};
-use std::future::Future;
-use std::time::Duration;
 
 const RECIPE: &str = "barrier";
 
@@ -164,11 +163,17 @@ impl<Z: ZooKeeper> Barrier<Z> {
     ///
     /// The watch is armed again after the reconnect, and reports what happened in between.
     ///
+    /// # With a limit
+    ///
+    /// When it is over, the error is [`Error::is_timed_out`].
+    ///
     /// # Errors
     ///
     /// [`Error::is_session_over`]: the state of the barrier is unknown then. [`Error::is_denied`].
-    pub async fn wait(&self) -> Result<(), Error> {
-        operation!(&self.zk, RECIPE, "wait", &self.path).of(self.passing()).await
+    pub fn wait(&self) -> Call<Z, impl Work<Output = Result<(), Error>>> {
+        Call::new(&self.zk, |until| {
+            operation!(&self.zk, RECIPE, "wait", &self.path).of(within(&self.zk, until, self.passing()))
+        })
     }
 
     async fn passing(&self) -> Result<(), Error> {
@@ -187,17 +192,6 @@ impl<Z: ZooKeeper> Barrier<Z> {
         }
     }
 
-    /// As [`wait`](Self::wait), but for at most `limit`, counted from the call.
-    ///
-    /// # Errors
-    ///
-    /// As [`wait`](Self::wait); [`Error::is_timed_out`] when the limit is over.
-    pub fn wait_within(&self, limit: Duration) -> impl Future<Output = Result<(), Error>> + Send + '_ {
-        let until = self.zk.now() + limit;
-        let operation = operation!(&self.zk, RECIPE, "wait", &self.path);
-        operation.of(within(&self.zk, until, self.passing()))
-    }
-
     /// Waits until the barrier is seen to be down: a wait that finds it raised again continues, so repeated raising may
     /// starve it.
     ///
@@ -209,11 +203,21 @@ impl<Z: ZooKeeper> Barrier<Z> {
     ///
     /// As [`wait`](Self::wait).
     ///
+    /// # With a limit
+    ///
+    /// When it is over, the error is [`Error::is_timed_out`].
+    ///
     /// # Errors
     ///
     /// As [`wait`](Self::wait).
-    pub async fn wait_until_down(&self) -> Result<(), Error> {
-        operation!(&self.zk, RECIPE, "wait_until_down", &self.path).of(self.finding_it_down()).await
+    pub fn wait_until_down(&self) -> Call<Z, impl Work<Output = Result<(), Error>>> {
+        Call::new(&self.zk, |until| {
+            operation!(&self.zk, RECIPE, "wait_until_down", &self.path).of(within(
+                &self.zk,
+                until,
+                self.finding_it_down(),
+            ))
+        })
     }
 
     async fn finding_it_down(&self) -> Result<(), Error> {
@@ -222,20 +226,6 @@ impl<Z: ZooKeeper> Barrier<Z> {
             watch.await?;
         }
         Ok(())
-    }
-
-    /// As [`wait_until_down`](Self::wait_until_down), but for at most `limit`, counted from the call.
-    ///
-    /// # Errors
-    ///
-    /// As [`wait_until_down`](Self::wait_until_down); [`Error::is_timed_out`] when the limit is over.
-    pub fn wait_until_down_within(
-        &self,
-        limit: Duration,
-    ) -> impl Future<Output = Result<(), Error>> + Send + '_ {
-        let until = self.zk.now() + limit;
-        let operation = operation!(&self.zk, RECIPE, "wait_until_down", &self.path);
-        operation.of(within(&self.zk, until, self.finding_it_down()))
     }
 
     /// Step 2: returns the incarnation, with a watch on its deletion. A child watch: on an absent znode it arms nothing,

@@ -34,6 +34,7 @@ mod leave;
 mod open;
 mod roster;
 
+use crate::call::{Call, Work};
 use crate::observe::operation;
 use crate::parts::guard::guard_methods;
 use crate::parts::parents::Parents;
@@ -44,10 +45,8 @@ use enter::Entering;
 use futures_util::future::Shared;
 use leave::Leaving;
 use roster::{MEMBER, Roster};
-use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::Duration;
 
 const RECIPE: &str = "double_barrier";
 
@@ -199,36 +198,28 @@ impl<Z: ZooKeeper> DoubleBarrier<Z> {
     /// The registration lasts as long as the session. After a lost reply it is looked for by its guid. An opening cannot be
     /// missed, since it changes the version of the own znode.
     ///
+    /// # With a limit
+    ///
+    /// When it is over, the error is [`Error::is_timed_out`]: the others certainly did not count us. That takes one more
+    /// reply. If the connection is lost before, or the server refuses it, the error is [`Error::is_connection_loss`]: the
+    /// others may have counted us, and will see us leave. So it is if another client has deleted the barrier meanwhile, since
+    /// nothing tells then whether it had opened.
+    ///
     /// # Errors
     ///
     /// [`Error::is_late`] with [`Reuse::Once`]; [`Error::is_mismatch`] when the barrier is for another number of participants;
     /// [`Error::is_removed`] when another client deleted our znode; [`Error::is_session_over`]; [`Error::is_denied`]; with
     /// [`Parents::MustExist`] also [`Error::is_no_node`].
-    pub async fn enter(&self) -> Result<Inside<Z>, Error> {
-        let operation = operation!(&self.zk, RECIPE, "enter", &self.path);
-        operation.of(async { Entering::new(self).enter().await }).await
-    }
-
-    /// As [`enter`](Self::enter), but for at most `limit`, counted from the call and over all retries.
-    ///
-    /// # Errors
-    ///
-    /// As [`enter`](Self::enter); [`Error::is_timed_out`] when the limit is over: the others certainly did
-    /// not count us. That takes one more reply; if the connection is lost before, or the server refuses it, the error is
-    /// [`Error::is_connection_loss`]: the others may have counted us, and will see us leave. So it is if another client has deleted the
-    /// barrier meanwhile, since nothing tells then whether it had opened.
-    pub fn enter_within(
-        &self,
-        limit: Duration,
-    ) -> impl Future<Output = Result<Inside<Z>, Error>> + Send + '_ {
-        let until = self.zk.now() + limit;
-        let operation = operation!(&self.zk, RECIPE, "enter", &self.path);
-        operation.of(async move {
-            let mut entering = Entering::new(self);
-            match within(&self.zk, until, entering.enter()).await {
-                Err(e) if e.is_timed_out() => entering.give_up().await,
-                ended => ended,
-            }
+    pub fn enter(&self) -> Call<Z, impl Work<Output = Result<Inside<Z>, Error>>> {
+        Call::new(&self.zk, move |until| {
+            let operation = operation!(&self.zk, RECIPE, "enter", &self.path);
+            operation.of(async move {
+                let mut entering = Entering::new(self);
+                match within(&self.zk, until, entering.enter()).await {
+                    Err(e) if e.is_timed_out() => entering.give_up().await,
+                    ended => ended,
+                }
+            })
         })
     }
 
@@ -312,29 +303,21 @@ impl<Z: ZooKeeper> Inside<Z> {
     ///
     /// Resumes after the reconnect.
     ///
+    /// # With a limit
+    ///
+    /// When it is over, the error is [`Error::is_timed_out`]: we have left, if need be in the background, and others may not
+    /// have.
+    ///
     /// # Errors
     ///
     /// [`Error::is_session_over`], [`Error::is_denied`]: we have left, if need be in the background, and cannot know which others
     /// have not.
-    pub async fn leave(self) -> Result<(), Error> {
-        let (zk, path) = (self.barrier.zk.clone(), self.path().to_owned());
-        operation!(&zk, RECIPE, "leave", &path).of(async { Leaving::new(self).leave().await }).await
-    }
-
-    /// As [`leave`](Self::leave), but waits for at most `limit`, counted from the call.
-    ///
-    /// # Errors
-    ///
-    /// As [`leave`](Self::leave); [`Error::is_timed_out`] when the limit is over: we have left, if need be in the background,
-    /// and others may not have.
-    pub fn leave_within(self, limit: Duration) -> impl Future<Output = Result<(), Error>> + Send {
+    pub fn leave(self) -> Call<Z, impl Work<Output = Result<(), Error>>> {
         let zk = self.barrier.zk.clone();
-        let until = zk.now() + limit;
-        let (path, operation) =
-            (self.path().to_owned(), operation!(unnamed: &zk, RECIPE, "leave", self.path()));
-        operation.of(async move {
-            let left = within(&zk, until, async { Leaving::new(self).leave().await }).await;
-            left.map_err(|error| error.at("leave", path))
+        Call::new(&zk.clone(), move |until| async move {
+            let path = self.path().to_owned();
+            let leaving = within(&zk, until, async { Leaving::new(self).leave().await });
+            operation!(&zk, RECIPE, "leave", &path).of(leaving).await
         })
     }
 }

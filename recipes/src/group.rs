@@ -7,6 +7,7 @@
 //!    directory has no members: watch for its creation.
 //! 4. After any notification list again.
 
+use crate::call::{Call, Work};
 use crate::names::znode;
 use crate::observe::{self, operation};
 use crate::parts::claim::{ClaimRules, ClaimedName, Claims, claim};
@@ -17,7 +18,6 @@ use crate::parts::select::{first, within};
 use crate::parts::tenure::{HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::zk::{Error, ErrorKind, Listing, Stat, Status, ZooKeeper, path};
 use futures_util::future::Either;
-use std::future::Future;
 use std::time::Duration;
 
 const RECIPE: &str = "group";
@@ -137,18 +137,30 @@ impl<Z: ZooKeeper> Group<Z> {
     ///
     /// The caller joins again, with a new session.
     ///
+    /// # With a limit
+    ///
+    /// When it is over, the error is [`Error::is_timed_out`], and the clean-up is under way.
+    ///
     /// # Errors
     ///
     /// [`Error::is_already_joined`] for an id that this session has; [`Error::is_taken`] with [`IfTaken::Fail`],
     /// and for an id whose znode belongs to no session; [`Error::is_bad_input`] for an id that is empty, has a slash, or violates ZooKeeper's path rules, for data that do
     /// not fit into a request, and when a reconnect has made the session timeout too short for the margin;
     /// [`Error::is_session_over`]; [`Error::is_denied`]; with [`Parents::MustExist`] also [`Error::is_no_node`].
-    pub async fn join(&self, id: Option<&str>, data: &[u8]) -> Result<Membership<Z>, Error> {
-        let path = match id {
-            Some(id) => znode(&self.directory, id)?,
-            None => path::join(&self.directory, &self.zk.guid().to_string()),
-        };
-        operation!(&self.zk, RECIPE, "join", &path).of(self.claim(&path, data)).await
+    pub fn join(
+        &self,
+        id: Option<&str>,
+        data: &[u8],
+    ) -> Call<Z, impl Work<Output = Result<Membership<Z>, Error>>> {
+        Call::new(&self.zk, move |until| async move {
+            let path = match id {
+                Some(id) => znode(&self.directory, id)?,
+                None => path::join(&self.directory, &self.zk.guid().to_string()),
+            };
+            operation!(&self.zk, RECIPE, "join", &path)
+                .of(within(&self.zk, until, self.claim(&path, data)))
+                .await
+        })
     }
 
     async fn claim(&self, path: &str, data: &[u8]) -> Result<Membership<Z>, Error> {
@@ -163,18 +175,6 @@ impl<Z: ZooKeeper> Group<Z> {
             margin: self.options.margin,
         };
         claim(&self.zk, &self.claims, terms, path, data).await.map(|claimed| Membership { claimed })
-    }
-
-    /// As [`join`](Self::join), but for at most `limit`, counted from the call and over all retries; then the error is
-    /// [`Error::is_timed_out`], and the clean-up is under way.
-    pub fn join_within(
-        &self,
-        limit: Duration,
-        id: Option<&str>,
-        data: &[u8],
-    ) -> impl Future<Output = Result<Membership<Z>, Error>> + Send {
-        let until = self.zk.now() + limit;
-        within(&self.zk, until, self.join(id, data))
     }
 
     /// Observes the group. Sends nothing.
@@ -218,11 +218,19 @@ impl<Z: ZooKeeper> Membership<Z> {
     ///
     /// Dropping the future leaves the same to the background.
     ///
+    /// # When the connection is lost
+    ///
+    /// It waits for the reconnect, or for the end of the session.
+    ///
+    /// # With a limit
+    ///
+    /// When it is over, the error is [`Error::is_timed_out`], and the same is left to the background.
+    ///
     /// # Errors
     ///
     /// Only what is unexpected for an own znode, such as [`Error::is_denied`].
-    pub async fn leave(self) -> Result<Released, Error> {
-        self.claimed.leave().await
+    pub fn leave(self) -> Call<Z, impl Work<Output = Result<Released, Error>>> {
+        Call::new(&self.claimed.zk().clone(), |until| self.claimed.leave(until))
     }
 }
 

@@ -25,6 +25,7 @@
 //! # });
 //! ```
 
+use crate::call::{Call, Work};
 use crate::observe::Outcome;
 use crate::parts::guard::guard_methods;
 use crate::parts::naming::Marks;
@@ -162,11 +163,19 @@ impl<Z: ZooKeeper, M: Mode> Guard<Z, M> {
     ///
     /// Dropping the future leaves the same delete to the background.
     ///
+    /// # When the connection is lost
+    ///
+    /// It waits for the reconnect, or for the end of the session.
+    ///
+    /// # With a limit
+    ///
+    /// When it is over, the error is [`Error::is_timed_out`], and the same is left to the background.
+    ///
     /// # Errors
     ///
     /// Only what is unexpected for an own znode, such as [`Error::is_denied`].
-    pub async fn release(self) -> Result<Released, Error> {
-        self.tenure.release().await
+    pub fn release(self) -> Call<Z, impl Work<Output = Result<Released, Error>>> {
+        Call::new(&self.tenure.zk().clone(), |until| self.tenure.release(until))
     }
 }
 

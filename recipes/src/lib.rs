@@ -112,6 +112,7 @@ mod observe;
 mod parts;
 
 pub mod barrier;
+mod call;
 pub mod config;
 pub mod double_barrier;
 pub mod election;
@@ -130,6 +131,7 @@ pub mod two_phase_commit;
 pub mod client;
 
 pub use barrier::{Barrier, BarrierOptions, While};
+pub use call::{Call, Work};
 pub use config::{Config, ConfigOptions, Snapshot};
 pub use double_barrier::{DoubleBarrier, DoubleBarrierOptions, Inside, Leave, Reuse};
 pub use election::{Election, ElectionOptions, Leader, Leadership, Term};

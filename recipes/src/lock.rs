@@ -8,6 +8,7 @@
 //! After "Locks" of ZooKeeper's recipes page, which omits lost replies, holders that must stop in time, a fencing token,
 //! and the clean-up after a cancellation.
 
+use crate::call::{Call, Work};
 use crate::guard::{Exclusive, Guard};
 use crate::observe::operation;
 use crate::parts::contenders::{Contender, Contenders};
@@ -17,7 +18,6 @@ use crate::parts::parents::Parents;
 use crate::parts::select::within;
 use crate::parts::tenure::{Grant, OnSuspect, RunUntil, Tenure, margin_in};
 use crate::zk::{Error, ZooKeeper};
-use std::future::Future;
 use std::time::Duration;
 
 const RECIPE: &str = "lock";
@@ -119,30 +119,29 @@ impl<Z: ZooKeeper> Lock<Z> {
     /// The place in the queue lasts as long as the session. After a lost reply the znode is looked for by its guid, and the
     /// create is retried only if there is none.
     ///
+    /// # With a limit
+    ///
+    /// When it is over, the error is [`Error::is_timed_out`], and the clean-up is under way.
+    ///
     /// # Errors
     ///
     /// [`Error::is_session_over`]; [`Error::is_removed`] when another client deleted our
     /// znode; [`Error::is_denied`]; with [`Parents::MustExist`] also [`Error::is_no_node`];
     /// [`Error::is_bad_input`] when a reconnect has made the session timeout too short for the margin.
-    pub async fn acquire(&self) -> Result<Guard<Z, Exclusive>, Error> {
-        operation!(&self.zk, RECIPE, "acquire", &self.contenders.directory).of(self.wait_and_guard()).await
+    pub fn acquire(&self) -> Call<Z, impl Work<Output = Result<Guard<Z, Exclusive>, Error>>> {
+        Call::new(&self.zk, |until| {
+            operation!(&self.zk, RECIPE, "acquire", &self.contenders.directory).of(within(
+                &self.zk,
+                until,
+                self.wait_and_guard(),
+            ))
+        })
     }
 
     async fn wait_and_guard(&self) -> Result<Guard<Z, Exclusive>, Error> {
         margin_in(&self.zk, self.options.margin)?;
         let contender = self.contenders.join_and_wait(&self.zk, LOCK, &self.options.data, EVERYBODY).await?;
         self.guard(contender)
-    }
-
-    /// As [`acquire`](Self::acquire), but for at most `limit`, counted from the call and over all retries; then the error is
-    /// [`Error::is_timed_out`], and the clean-up is under way.
-    pub fn acquire_within(
-        &self,
-        limit: Duration,
-    ) -> impl Future<Output = Result<Guard<Z, Exclusive>, Error>> + Send + '_ {
-        let until = self.zk.now() + limit;
-        let operation = operation!(&self.zk, RECIPE, "acquire", &self.contenders.directory);
-        operation.of(within(&self.zk, until, self.wait_and_guard()))
     }
 
     /// Takes the lock if no contender is ahead at the first look; `None` otherwise, and after a connection loss.

@@ -15,6 +15,7 @@ mod permanent;
 
 pub use permanent::PermanentName;
 
+use crate::call::{Call, Work};
 use crate::observe::{self, operation};
 use crate::parts::barrier_read;
 use crate::parts::claim::{ClaimRules, ClaimedName, Claims, claim};
@@ -26,7 +27,6 @@ use crate::parts::select::within;
 use crate::parts::tenure::{HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::zk::duty::{answered, settle};
 use crate::zk::{CreateMode, Data, Error, ErrorKind, Guid, ZooKeeper, path};
-use std::future::Future;
 use std::time::Duration;
 
 pub use crate::parts::claim::IfTaken;
@@ -158,15 +158,27 @@ impl<Z: ZooKeeper> Names<Z> {
     ///
     /// After a lost reply the znode is looked for, and the create is retried only if it was not applied.
     ///
+    /// # With a limit
+    ///
+    /// When it is over, the error is [`Error::is_timed_out`], and the clean-up is under way.
+    ///
     /// # Errors
     ///
     /// [`Error::is_taken`] with [`IfTaken::Fail`]; [`Error::is_bad_input`] for a name that is
     /// empty, has a slash, or violates ZooKeeper's path rules, for data that do not fit into a request, and when a
     /// reconnect has made the session timeout too short for the margin; [`Error::is_session_over`];
     /// [`Error::is_denied`]; with [`Parents::MustExist`] also [`Error::is_no_node`].
-    pub async fn register(&self, name: &str, data: &[u8]) -> Result<Registration<Z>, Error> {
-        let path = znode(&self.directory, name)?;
-        operation!(&self.zk, RECIPE, "register", &path).of(self.claim(&path, data)).await
+    pub fn register(
+        &self,
+        name: &str,
+        data: &[u8],
+    ) -> Call<Z, impl Work<Output = Result<Registration<Z>, Error>>> {
+        Call::new(&self.zk, move |until| async move {
+            let path = znode(&self.directory, name)?;
+            operation!(&self.zk, RECIPE, "register", &path)
+                .of(within(&self.zk, until, self.claim(&path, data)))
+                .await
+        })
     }
 
     async fn claim(&self, path: &str, data: &[u8]) -> Result<Registration<Z>, Error> {
@@ -180,18 +192,6 @@ impl<Z: ZooKeeper> Names<Z> {
             margin: self.options.margin,
         };
         claim(&self.zk, &self.claims, terms, path, data).await.map(|claimed| Registration { claimed })
-    }
-
-    /// As [`register`](Self::register), but for at most `limit`, counted from the call and over all retries; then the error is
-    /// [`Error::is_timed_out`], and the clean-up is under way.
-    pub fn register_within(
-        &self,
-        limit: Duration,
-        name: &str,
-        data: &[u8],
-    ) -> impl Future<Output = Result<Registration<Z>, Error>> + Send {
-        let until = self.zk.now() + limit;
-        within(&self.zk, until, self.register(name, data))
     }
 
     /// Registers a name permanently: it outlives the session.
@@ -433,10 +433,18 @@ impl<Z: ZooKeeper> Registration<Z> {
     ///
     /// Dropping the future leaves the same to the background.
     ///
+    /// # When the connection is lost
+    ///
+    /// It waits for the reconnect, or for the end of the session.
+    ///
+    /// # With a limit
+    ///
+    /// When it is over, the error is [`Error::is_timed_out`], and the same is left to the background.
+    ///
     /// # Errors
     ///
     /// Only what is unexpected for an own znode, such as [`Error::is_denied`].
-    pub async fn release(self) -> Result<Released, Error> {
-        self.claimed.release().await
+    pub fn release(self) -> Call<Z, impl Work<Output = Result<Released, Error>>> {
+        Call::new(&self.claimed.zk().clone(), |until| self.claimed.release(until))
     }
 }

@@ -12,6 +12,7 @@
 //! revocation that is written before its owner watches, a successor that takes the write for a deletion, and a revocation
 //! that hits a new holder: here it targets one znode, and names are unique.
 
+use crate::call::{Call, Work};
 use crate::guard::{Guard, Mode, Read, Revocable, Write};
 use crate::observe::operation;
 use crate::parts::contenders::{Contender, Contenders, OwnContender};
@@ -25,7 +26,6 @@ use crate::parts::tenure::{Grant, OnSuspect, Tenure, margin_in};
 use crate::shared_lock::conflicts;
 use crate::zk::{Error, ErrorKind, ZooKeeper, path};
 use futures_util::future::Either;
-use std::future::Future;
 use std::time::Duration;
 
 pub use crate::parts::tenure::RunUntil;

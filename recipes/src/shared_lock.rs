@@ -12,6 +12,7 @@
 //! start with a guid. And a reader watches the nearest writer ahead: watching the lowest would wake it once for every
 //! writer, and watching one behind it would never let it in (kazoo#649).
 
+use crate::call::{Call, Work};
 use crate::guard::{Guard, Mode, Read, Write};
 use crate::parts::contenders::{Contender, Contenders, OwnContender};
 use crate::parts::lock_methods::lock_methods;
@@ -19,7 +20,6 @@ use crate::parts::naming::{Naming, READ, Role, WRITE};
 use crate::parts::parents::Parents;
 use crate::parts::tenure::{Grant, OnSuspect, RunUntil, Tenure, margin_in};
 use crate::zk::{Error, ZooKeeper};
-use std::future::Future;
 use std::time::Duration;
 
 const RECIPE: &str = "shared_lock";

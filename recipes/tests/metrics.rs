@@ -48,7 +48,7 @@ fn a_lock_is_won_waited_for_given_up_and_lost() {
         held.release().await.expect("it is released");
         let held = asking.await.expect("it is granted");
         let late = a.lock();
-        let late = late.acquire_within(Duration::from_secs(2)).await;
+        let late = late.acquire().within(Duration::from_secs(2)).await;
         assert!(late.expect_err("it is held").is_timed_out());
         b.zk.close(Duration::ZERO).await.expect("it can be closed");
         let _ = held.state();

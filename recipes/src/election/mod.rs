@@ -18,6 +18,7 @@ mod term;
 pub use leadership::{Leader, Leadership};
 pub use term::Term;
 
+use crate::call::{Call, Work};
 use crate::observe::operation;
 use crate::parts::contenders::{Contender, Contenders, OwnContender};
 use crate::parts::lock_methods::lock_methods;
@@ -26,7 +27,6 @@ use crate::parts::parents::Parents;
 use crate::parts::select::within;
 use crate::parts::tenure::{Grant, OnSuspect, Tenure, margin_in};
 use crate::zk::{Error, ZooKeeper, path};
-use std::future::Future;
 use std::time::Duration;
 
 const RECIPE: &str = "election";
@@ -140,13 +140,23 @@ impl<Z: ZooKeeper> Election<Z> {
     ///
     /// The candidacy ends. No znode of a former session counts as the own candidate.
     ///
+    /// # With a limit
+    ///
+    /// When it is over, the error is [`Error::is_timed_out`], and the clean-up is under way.
+    ///
     /// # Errors
     ///
     /// [`Error::is_session_over`]; [`Error::is_removed`] when another client deleted our
     /// candidate; [`Error::is_denied`]; with [`Parents::MustExist`] also [`Error::is_no_node`];
     /// [`Error::is_bad_input`] when a reconnect has made the session timeout too short for the margin.
-    pub async fn stand(&self) -> Result<Term<Z>, Error> {
-        operation!(&self.zk, RECIPE, "stand", &self.contenders.directory).of(self.standing()).await
+    pub fn stand(&self) -> Call<Z, impl Work<Output = Result<Term<Z>, Error>>> {
+        Call::new(&self.zk, |until| {
+            operation!(&self.zk, RECIPE, "stand", &self.contenders.directory).of(within(
+                &self.zk,
+                until,
+                self.standing(),
+            ))
+        })
     }
 
     async fn standing(&self) -> Result<Term<Z>, Error> {
@@ -154,14 +164,6 @@ impl<Z: ZooKeeper> Election<Z> {
         let (contender, look) = self.contenders.join(&self.zk, CANDIDATE, &self.options.data).await?;
         self.contenders.wait_turn(&self.zk, &contender, look, EVERYBODY).await?;
         self.term(contender)
-    }
-
-    /// As [`stand`](Self::stand), but for at most `limit`, counted from the call and over all retries; then the error is
-    /// [`Error::is_timed_out`], and the clean-up is under way.
-    pub fn stand_within(&self, limit: Duration) -> impl Future<Output = Result<Term<Z>, Error>> + Send + '_ {
-        let until = self.zk.now() + limit;
-        let operation = operation!(&self.zk, RECIPE, "stand", &self.contenders.directory);
-        operation.of(within(&self.zk, until, self.standing()))
     }
 
     fn term(&self, contender: OwnContender) -> Result<Term<Z>, Error> {

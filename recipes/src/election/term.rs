@@ -2,10 +2,12 @@
 
 use super::RECIPE;
 use super::acknowledgement::Acknowledgement;
+use crate::call::{Call, Work};
 use crate::observe::operation;
 use crate::parts::guard::guard_methods;
 use crate::parts::locked::locked;
 use crate::parts::retry::{Doubt, again, connected};
+use crate::parts::select::within;
 use crate::parts::tenure::{HoldState, LostReason, Released, Stop, Tenure};
 use crate::zk::{Armed, CreateMode, Duty, Error, ErrorKind, Op, OpResult, ZooKeeper, path};
 use std::future::Future;
@@ -187,12 +189,23 @@ impl<Z: ZooKeeper> Term<Z> {
     ///
     /// Dropping the future leaves the same to the background.
     ///
+    /// # When the connection is lost
+    ///
+    /// It waits for the reconnect, or for the end of the session.
+    ///
+    /// # With a limit
+    ///
+    /// When it is over, the error is [`Error::is_timed_out`], and the same is left to the background.
+    ///
     /// # Errors
     ///
     /// Only what is unexpected for an own znode, such as [`Error::is_denied`].
-    pub async fn resign(self) -> Result<Released, Error> {
-        let path = self.path().to_owned();
-        operation!(&self.zk, RECIPE, "resign", &path).telling(self.give_up()).await
+    pub fn resign(self) -> Call<Z, impl Work<Output = Result<Released, Error>>> {
+        let zk = self.zk.clone();
+        Call::new(&zk.clone(), move |until| async move {
+            let path = self.path().to_owned();
+            operation!(&zk, RECIPE, "resign", &path).telling(within(&zk, until, self.give_up())).await
+        })
     }
 
     async fn give_up(self) -> Result<Released, Error> {

@@ -14,11 +14,11 @@ use super::barrier_read;
 use super::locked::locked;
 use super::parents::{Parents, behind};
 use super::retry::{again, connected, present, reconnected, unless_again, until_answered};
-use super::select::first;
+use super::select::{first, within};
 use super::tenure::{Grant, HoldState, LostReason, OnSuspect, Released, Stop, Tenure, margin_in};
 use crate::observe::{self, operation};
 use crate::session::{Place, Waiters};
-use crate::zk::{Armed, CreateMode, Duty, Error, ErrorKind, Reserved, Stat, ZooKeeper, path};
+use crate::zk::{Armed, CreateMode, Duty, Error, ErrorKind, Reserved, Stat, Time, ZooKeeper, path};
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -334,6 +334,10 @@ impl<Z: ZooKeeper> ClaimedName<Z> {
         self.tenure.state()
     }
 
+    pub(crate) fn zk(&self) -> &Z {
+        &self.zk
+    }
+
     pub(crate) async fn lost(&self) -> Stop {
         self.tenure.lost().await
     }
@@ -396,9 +400,11 @@ impl<Z: ZooKeeper> ClaimedName<Z> {
     }
 
     /// Step 4. Reads first, so that only the own incarnation is deleted.
-    pub(crate) async fn release(self) -> Result<Released, Error> {
-        let path = self.path().to_owned();
-        operation!(target: TARGET, &self.zk, self.recipe, "release", &path).telling(self.give_back()).await
+    pub(crate) async fn release(self, until: Option<Time>) -> Result<Released, Error> {
+        let (zk, path) = (self.zk.clone(), self.path().to_owned());
+        operation!(target: TARGET, &zk, self.recipe, "release", &path)
+            .telling(within(&zk, until, self.give_back()))
+            .await
     }
 
     async fn give_back(mut self) -> Result<Released, Error> {
@@ -422,10 +428,10 @@ impl<Z: ZooKeeper> ClaimedName<Z> {
 
     /// Step 4 in one request, while the hold is confirmed: as long as the session lives the znode is ours, unless another
     /// client deletes it against the rules.
-    pub(crate) async fn leave(self) -> Result<Released, Error> {
-        let path = self.path().to_owned();
-        operation!(target: TARGET, &self.zk, self.recipe, "leave", &path)
-            .telling(self.give_back_at_once())
+    pub(crate) async fn leave(self, until: Option<Time>) -> Result<Released, Error> {
+        let (zk, path) = (self.zk.clone(), self.path().to_owned());
+        operation!(target: TARGET, &zk, self.recipe, "leave", &path)
+            .telling(within(&zk, until, self.give_back_at_once()))
             .await
     }
 

@@ -20,16 +20,21 @@ macro_rules! lock_methods {
             /// The place in the queue lasts as long as the session. After a lost reply the znode is looked for by its guid, and
             /// the create is retried only if there is none.
             ///
+            /// # With a limit
+            ///
+            /// When it is over, the error is [`Error::is_timed_out`], and the clean-up is under way.
+            ///
             /// # Errors
             ///
             /// [`Error::is_session_over`]; [`Error::is_removed`] when another client deleted our
             /// znode; [`Error::is_denied`]; with [`Parents::MustExist`] also [`Error::is_no_node`];
             /// [`Error::is_bad_input`] when a reconnect has made the session timeout too short for the margin.
             #[doc = $errors]
-            pub async fn read(&self) -> Result<Guard<Z, $reader>, Error> {
-                $crate::observe::operation!(&self.zk, RECIPE, "read", &self.contenders.directory)
-                    .of(self.reading())
-                    .await
+            pub fn read(&self) -> Call<Z, impl Work<Output = Result<Guard<Z, $reader>, Error>>> {
+                Call::new(&self.zk, |until| {
+                    $crate::observe::operation!(&self.zk, RECIPE, "read", &self.contenders.directory)
+                        .of($crate::parts::select::within(&self.zk, until, self.reading()))
+                })
             }
 
             async fn reading(&self) -> Result<Guard<Z, $reader>, Error> {
@@ -38,39 +43,18 @@ macro_rules! lock_methods {
 
             /// Waits until no contender is ahead.
             ///
-            /// # Cancellation, When the connection is lost, Errors
+            /// # Cancellation, When the connection is lost, With a limit, Errors
             ///
             /// As [`read`](Self::read).
-            pub async fn write(&self) -> Result<Guard<Z, $writer>, Error> {
-                $crate::observe::operation!(&self.zk, RECIPE, "write", &self.contenders.directory)
-                    .of(self.writing())
-                    .await
+            pub fn write(&self) -> Call<Z, impl Work<Output = Result<Guard<Z, $writer>, Error>>> {
+                Call::new(&self.zk, |until| {
+                    $crate::observe::operation!(&self.zk, RECIPE, "write", &self.contenders.directory)
+                        .of($crate::parts::select::within(&self.zk, until, self.writing()))
+                })
             }
 
             async fn writing(&self) -> Result<Guard<Z, $writer>, Error> {
                 Ok(self.guard(self.acquire_as(WRITE).await?))
-            }
-
-            /// As [`read`](Self::read), but for at most `limit`, counted from the call and over all retries; then the error is
-            /// [`Error::is_timed_out`], and the clean-up is under way.
-            pub fn read_within(
-                &self,
-                limit: Duration,
-            ) -> impl Future<Output = Result<Guard<Z, $reader>, Error>> + Send + '_ {
-                let until = self.zk.now() + limit;
-                $crate::observe::operation!(&self.zk, RECIPE, "read", &self.contenders.directory)
-                    .of($crate::parts::select::within(&self.zk, until, self.reading()))
-            }
-
-            /// As [`write`](Self::write), but for at most `limit`, counted from the call and over all retries; then the error
-            /// is [`Error::is_timed_out`], and the clean-up is under way.
-            pub fn write_within(
-                &self,
-                limit: Duration,
-            ) -> impl Future<Output = Result<Guard<Z, $writer>, Error>> + Send + '_ {
-                let until = self.zk.now() + limit;
-                $crate::observe::operation!(&self.zk, RECIPE, "write", &self.contenders.directory)
-                    .of($crate::parts::select::within(&self.zk, until, self.writing()))
             }
 
             /// Takes the lock as a reader if no writer is ahead at the first look; `None` otherwise, and after a connection

@@ -20,10 +20,10 @@ use super::locked::locked;
 use super::owned_node::OwnedNode;
 use super::receipt::{WriteOutcome, outcome_at};
 use super::retry::{again, connected};
-use super::select::first;
+use super::select::{first, within};
 use crate::observe::{self, Hold, operation};
 use crate::zk::backoff::back_off;
-use crate::zk::{Armed, Error, ErrorKind, Op, OpResult, State, Status, ZooKeeper};
+use crate::zk::{Armed, Error, ErrorKind, Op, OpResult, State, Status, Time, ZooKeeper};
 use futures_util::FutureExt;
 use futures_util::future::{Either, Shared};
 use std::future::Future;
@@ -101,6 +101,10 @@ impl<Z: ZooKeeper> Tenure<Z> {
         let (zk, armed) = (zk.clone(), Some(armed));
         let hold = Hold::granted(&zk, recipe, own.path(), token);
         Tenure { zk, recipe, token, data, on_suspect, margin, armed, own, reason, receipt, hold }
+    }
+
+    pub(crate) fn zk(&self) -> &Z {
+        &self.zk
     }
 
     pub(crate) fn path(&self) -> &str {
@@ -359,11 +363,11 @@ impl<Z: ZooKeeper> Tenure<Z> {
         }
     }
 
-    /// Deletes the own znode. If dropped, the clean-up duty does.
-    pub(crate) async fn release(self) -> Result<Released, Error> {
-        let path = self.path().to_owned();
-        let operation = operation!(target: TARGET, &self.zk, self.recipe, "release", &path);
-        operation.telling(self.end(|zk| zk.delete(&path, None))).await
+    /// Deletes the own znode. If dropped, or if the time is over, the clean-up duty does.
+    pub(crate) async fn release(self, until: Option<Time>) -> Result<Released, Error> {
+        let (zk, path) = (self.zk.clone(), self.path().to_owned());
+        let operation = operation!(target: TARGET, &zk, self.recipe, "release", &path);
+        operation.telling(within(&zk, until, self.end(|zk| zk.delete(&path, None)))).await
     }
 
     /// As [`release`](Self::release), with the caller's `delete`, which returns `NoNode` if the own znode is gone already.

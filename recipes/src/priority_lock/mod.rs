@@ -17,6 +17,7 @@
 mod attempt;
 mod node_names;
 
+use crate::call::{Call, Work};
 use crate::guard::{Exclusive, Guard, Read, Revocable};
 use crate::observe::operation;
 use crate::parts::contenders::{Contenders, czxids, is_good};
@@ -28,7 +29,6 @@ use crate::parts::tenure::{OnSuspect, RunUntil, margin_in};
 use crate::zk::{Error, ErrorKind, ZooKeeper, path};
 use attempt::Attempt;
 use node_names::ContenderName;
-use std::future::Future;
 use std::time::Duration;
 
 /// The revocation word.
@@ -180,14 +180,27 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
     /// The place in the queue, or among the holders, lasts as long as the session. The outcome of a lost reply is found
     /// out.
     ///
+    /// # With a limit
+    ///
+    /// When it is over, the error is [`Error::is_timed_out`], and the clean-up is under way.
+    ///
     /// # Errors
     ///
     /// [`Error::is_session_over`]; [`Error::is_revoked`] when it was asked to release while it
     /// waited: it has left the queue; [`Error::is_removed`] when another client deleted its znode;
     /// [`Error::is_denied`]; with [`Parents::MustExist`] also [`Error::is_no_node`];
     /// [`Error::is_bad_input`] when a reconnect has made the session timeout too short for the margin.
-    pub async fn read(&self, priority: Priority) -> Result<Guard<Z, Revocable<Read>>, Error> {
-        operation!(&self.zk, RECIPE, "read", &self.directory).of(self.reading(priority)).await
+    pub fn read(
+        &self,
+        priority: Priority,
+    ) -> Call<Z, impl Work<Output = Result<Guard<Z, Revocable<Read>>, Error>>> {
+        Call::new(&self.zk, move |until| {
+            operation!(&self.zk, RECIPE, "read", &self.directory).of(within(
+                &self.zk,
+                until,
+                self.reading(priority),
+            ))
+        })
     }
 
     async fn reading(&self, priority: Priority) -> Result<Guard<Z, Revocable<Read>>, Error> {
@@ -197,40 +210,25 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
 
     /// Waits until no client holds the lock, and none that is more urgent, or as urgent and earlier, waits for it.
     ///
-    /// # Cancellation, When the connection is lost, Errors
+    /// # Cancellation, When the connection is lost, With a limit, Errors
     ///
     /// As [`read`](Self::read).
-    pub async fn write(&self, priority: Priority) -> Result<Guard<Z, Revocable<Exclusive>>, Error> {
-        operation!(&self.zk, RECIPE, "write", &self.directory).of(self.writing(priority)).await
+    pub fn write(
+        &self,
+        priority: Priority,
+    ) -> Call<Z, impl Work<Output = Result<Guard<Z, Revocable<Exclusive>>, Error>>> {
+        Call::new(&self.zk, move |until| {
+            operation!(&self.zk, RECIPE, "write", &self.directory).of(within(
+                &self.zk,
+                until,
+                self.writing(priority),
+            ))
+        })
     }
 
     async fn writing(&self, priority: Priority) -> Result<Guard<Z, Revocable<Exclusive>>, Error> {
         let tenure = Attempt::run(self, WRITE, priority).await?;
         Ok(Guard::new(tenure, self.contenders.marks, self.options.run_until))
-    }
-
-    /// As [`read`](Self::read), but for at most `limit`, counted from the call and over all retries; then the error is
-    /// [`Error::is_timed_out`], and the clean-up is under way.
-    pub fn read_within(
-        &self,
-        priority: Priority,
-        limit: Duration,
-    ) -> impl Future<Output = Result<Guard<Z, Revocable<Read>>, Error>> + Send + '_ {
-        let until = self.zk.now() + limit;
-        let operation = operation!(&self.zk, RECIPE, "read", &self.directory);
-        operation.of(within(&self.zk, until, self.reading(priority)))
-    }
-
-    /// As [`write`](Self::write), but for at most `limit`, counted from the call and over all retries; then the error is
-    /// [`Error::is_timed_out`], and the clean-up is under way.
-    pub fn write_within(
-        &self,
-        priority: Priority,
-        limit: Duration,
-    ) -> impl Future<Output = Result<Guard<Z, Revocable<Exclusive>>, Error>> + Send + '_ {
-        let until = self.zk.now() + limit;
-        let operation = operation!(&self.zk, RECIPE, "write", &self.directory);
-        operation.of(within(&self.zk, until, self.writing(priority)))
     }
 
     /// Returns the holders, the more urgent first, then the waiters in order. The list may be stale.

@@ -4,13 +4,13 @@ use super::learned::Learned;
 use super::record::TransactionRecord;
 
 use super::{Decision, Form, RECIPE, Vote};
+use crate::call::{Call, Work};
 use crate::observe::{self, operation};
 use crate::parts::retry::{Doubt, again, connected, present, unless_again, until_answered};
-use crate::parts::select::first;
+use crate::parts::select::{alarm, first};
 use crate::zk::{Error, ErrorKind, Event, EventKind, Op, Stat, ZooKeeper, path};
 use futures_util::future::{Either, select_all};
 use std::future::Future;
-use std::time::Duration;
 
 /// The coordinator of a transaction: its initiator, or a replacement.
 ///
@@ -69,16 +69,30 @@ impl<Z: ZooKeeper> Coordinator<Z> {
     ///
     /// Cancel-safe: may be dropped and called again at any time. Resumes after the reconnect.
     ///
+    /// # With a limit
+    ///
+    /// When it is over, the call proposes abort if a vote is missing. That takes two round trips, or as long as ZooKeeper cannot be reached: only the record
+    /// decides. Such a proposal may have been made when a call is dropped.
+    ///
     /// # Errors
     ///
     /// [`Error::is_session_over`]: [resume](super::TwoPhaseCommit::resume) with another handle.
     /// [`Error::is_no_transaction`]: all sites have finished, and the record is deleted. [`Error::is_mismatch`]:
     /// another client has deleted a part of it. [`Error::is_denied`].
-    pub async fn decision(&self) -> Result<Decision, Error> {
+    pub fn decision(&self) -> Call<Z, impl Work<Output = Result<Decision, Error>>> {
         let TransactionRecord { zk, path, .. } = &self.record;
-        operation!(zk, RECIPE, "decision", path)
-            .telling(async { self.deciding(&mut Doubt::default()).await })
-            .await
+        Call::new(zk, move |until| {
+            let limit = alarm(zk, until);
+            operation!(zk, RECIPE, "decision", path).telling(async move {
+                // A proposal may be under way when the time is over.
+                let mut doubt = Doubt::default();
+                let ended = first(self.deciding(&mut doubt), limit).await;
+                match ended {
+                    Either::Left(result) => result,
+                    Either::Right(()) => self.terminate(doubt).await,
+                }
+            })
+        })
     }
 
     async fn deciding(&self, doubt: &mut Doubt) -> Result<Decision, Error> {
@@ -92,37 +106,6 @@ impl<Z: ZooKeeper> Coordinator<Z> {
                 Ok(self.learned.learn(decision))
             }
         }
-    }
-
-    /// Steps 5, 6 and 7: as [`decision`](Self::decision), but waits for the votes for at most `limit`, counted from the call,
-    /// then proposes abort if one is missing. That takes two round trips, or as long as ZooKeeper cannot be reached.
-    ///
-    /// # Cancellation
-    ///
-    /// Cancel-safe: may be dropped and called again at any time. Abort may have been proposed by then.
-    ///
-    /// # When the connection is lost
-    ///
-    /// Resumes after the reconnect, also past the limit: only the record decides.
-    ///
-    /// # Errors
-    ///
-    /// As [`decision`](Self::decision).
-    pub fn decision_within(
-        &self,
-        limit: Duration,
-    ) -> impl Future<Output = Result<Decision, Error>> + Send + '_ {
-        let TransactionRecord { zk, path, .. } = &self.record;
-        let limit = zk.sleep_until(zk.now() + limit);
-        operation!(zk, RECIPE, "decision", path).telling(async move {
-            // A proposal may be under way when the time is over.
-            let mut doubt = Doubt::default();
-            let ended = first(self.deciding(&mut doubt), limit).await;
-            match ended {
-                Either::Left(result) => result,
-                Either::Right(()) => self.terminate(doubt).await,
-            }
-        })
     }
 
     /// Takes the whole transaction away, for operators, when a site never returns to finish. If it is not decided yet, it is

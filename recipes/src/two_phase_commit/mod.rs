@@ -127,7 +127,7 @@ pub struct Transaction {
 /// let accounts = accounts.vote(Vote::Commit).await?;
 /// let stock = stock.vote(Vote::Commit).await?;
 /// for voted in [accounts, stock] {
-///     assert_eq!(voted.decision_within(Duration::from_secs(1)).await?, Decision::Commit);
+///     assert_eq!(voted.decision().within(Duration::from_secs(1)).await?, Decision::Commit);
 ///     voted.finish().await?;
 /// }
 /// # Ok(())

@@ -4,15 +4,14 @@ use super::learned::Learned;
 use super::record::{self, TransactionRecord};
 use super::votes::Votes;
 use super::{Decision, Form, RECIPE, Vote, without_index};
+use crate::call::{Call, Work};
 use crate::observe::operation;
 use crate::parts::retry::{Doubt, again, connected, until_answered};
-use crate::parts::select::first;
+use crate::parts::select::{alarm, first};
 use crate::zk::duty::{answered, settle};
 use crate::zk::{Armed, CreateMode, Duty, Error, ErrorKind, Op, OpResult, ZooKeeper};
 use futures_util::FutureExt;
 use futures_util::future::Either;
-use std::future::Future;
-use std::time::Duration;
 
 /// A site that has opened a transaction and may vote.
 ///
@@ -339,39 +338,22 @@ impl<Z: ZooKeeper> Voted<Z> {
     ///
     /// Cancel-safe: may be dropped and called again at any time. Resumes after the reconnect.
     ///
+    /// # With a limit
+    ///
+    /// When it is over, the call makes a decision: abort if a vote is missing, otherwise commit. That takes two round trips, or as long as ZooKeeper cannot be reached: only the record
+    /// decides. Such a proposal may have been made when a call is dropped.
+    ///
     /// # Errors
     ///
     /// [`Error::is_session_over`]: open the site again with another handle. [`Error::is_no_transaction`];
     /// [`Error::is_mismatch`]: another client has deleted the transaction, or a part of it, before a decision.
     /// [`Error::is_denied`].
-    pub async fn decision(&self) -> Result<Decision, Error> {
-        let TransactionRecord { zk, path, .. } = &self.voter.record;
-        let learning = self.voter.learned.wait(&self.voter.record);
-        operation!(zk, RECIPE, "decision", path).telling(learning).await
-    }
-
-    /// Steps 6 and 7: waits for the decision for at most `limit`, counted from the call, then makes one: abort if a vote is
-    /// missing, otherwise commit. That takes two round trips, or as long as ZooKeeper cannot be reached.
-    ///
-    /// # Cancellation
-    ///
-    /// Cancel-safe: may be dropped and called again at any time. Abort may have been proposed by then.
-    ///
-    /// # When the connection is lost
-    ///
-    /// Resumes after the reconnect, even past the limit: only the record decides.
-    ///
-    /// # Errors
-    ///
-    /// As [`decision`](Self::decision).
-    pub fn decision_within(
-        &self,
-        limit: Duration,
-    ) -> impl Future<Output = Result<Decision, Error>> + Send + '_ {
+    pub fn decision(&self) -> Call<Z, impl Work<Output = Result<Decision, Error>>> {
         let Voter { record, learned, .. } = &self.voter;
-        let limit = record.zk.sleep_until(record.zk.now() + limit);
-        let operation = operation!(&record.zk, RECIPE, "decision", &record.path);
-        operation.telling(learned.wait_until(record, limit))
+        Call::new(&record.zk, move |until| {
+            let operation = operation!(&record.zk, RECIPE, "decision", &record.path);
+            operation.telling(learned.wait_until(record, alarm(&record.zk, until)))
+        })
     }
 
     /// With [`Form::Decentralised`] and `follow_votes`: returns the next vote of another site, with its name; `None` when

@@ -32,7 +32,7 @@ async fn lives(stage: Stage, client: Client, tally: Arc<Mutex<Tally>>) {
         let drops = Drops::Later(u64::from(draw(400)) * 5);
         let result = match draw(4) {
             0 => dropping(drops, &stage, &client, lock.acquire()).await,
-            1 => Some(lock.acquire_within(limit).await),
+            1 => Some(lock.acquire().within(limit).await),
             2 => lock.try_acquire().await.transpose(),
             _ => Some(lock.acquire().await),
         };
@@ -102,7 +102,7 @@ fn run(seed: u64) -> Tally {
         assert_eq!(left, [], "seed {seed}: nothing is left");
 
         let last = stage.client("last").await;
-        let granted = last.lock().acquire_within(TIMEOUT).await;
+        let granted = last.lock().acquire().within(TIMEOUT).await;
         assert!(granted.is_ok(), "seed {seed}: the lock is free");
         drop(granted);
         std::mem::take(&mut *tally.lock().unwrap())

@@ -182,9 +182,9 @@ fn a_limit_is_kept_and_leaves_nothing() {
             }
             let asked = stage.sim.now();
             let limit = Duration::from_millis(40);
-            assert!(gate.wait_within(limit).await.expect_err("it stands").is_timed_out(), "{fault:?}");
+            assert!(gate.wait().within(limit).await.expect_err("it stands").is_timed_out(), "{fault:?}");
             assert_eq!(stage.sim.now().since(asked), limit, "{fault:?}");
-            let down = gate.wait_until_down_within(limit).await;
+            let down = gate.wait_until_down().within(limit).await;
             assert!(down.expect_err("it stands").is_timed_out(), "{fault:?}");
             stage.pass(&b, 2 * RECONNECT).await;
             stage.settle().await;

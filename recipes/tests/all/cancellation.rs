@@ -28,7 +28,7 @@ async fn left_nothing(stage: &Stage, gave_up: &Client, drops: Drops) {
 /// The next in line gets the lock, and nothing of the other is left.
 async fn all_is_well(stage: &Stage, gave_up: &Client, next: &Client, drops: Drops) {
     left_nothing(stage, gave_up, drops).await;
-    let granted = next.lock().acquire_within(Duration::from_secs(30)).await;
+    let granted = next.lock().acquire().within(Duration::from_secs(30)).await;
     assert!(granted.is_ok(), "the next gets the lock, dropped {drops:?}: {granted:?}");
 }
 
@@ -79,7 +79,7 @@ fn an_acquire_whose_time_runs_out() {
             danger.begins();
             let lock = a.lock();
             let asked = stage.sim.now();
-            let waits = lock.acquire_within(Duration::from_millis(limit_ms));
+            let waits = lock.acquire().within(Duration::from_millis(limit_ms));
             let ended = dropping(drops, &stage, &a, waits).await;
             if let Some(result) = &ended {
                 assert!(result.as_ref().is_err_and(|e| e.is_timed_out()), "{result:?}");
@@ -203,7 +203,7 @@ fn an_acquire_that_was_never_polled_has_sent_nothing() {
         let lock = a.lock();
         drop(lock.acquire());
         drop(lock.try_acquire());
-        drop(lock.acquire_within(Duration::from_secs(1)));
+        drop(lock.acquire().within(Duration::from_secs(1)));
         stage.settle().await;
         assert_eq!(a.sent(&stage, mark), []);
     });

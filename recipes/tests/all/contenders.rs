@@ -391,7 +391,7 @@ fn a_lock_of_a_session_that_is_over_says_so() {
         a.zk.close(TIMEOUT).await.expect("it is closed");
         assert!(a.lock().acquire().await.expect_err("it is over").is_session_over());
         assert!(a.lock().try_acquire().await.expect_err("it is over").is_session_over());
-        assert!(a.lock().acquire_within(TIMEOUT).await.expect_err("it is over").is_session_over());
+        assert!(a.lock().acquire().within(TIMEOUT).await.expect_err("it is over").is_session_over());
         assert!(a.lock().contenders().await.expect_err("it is over").is_session_over());
     });
 }

@@ -220,7 +220,7 @@ fn a_time_limit_costs_no_request_of_its_own() {
         let (a, b) = (stage.founder().await, stage.client("b").await);
         let held = a.acquires_with(LockOptions { data: b"a".to_vec(), ..LockOptions::default() }).await;
         let mark = stage.mark();
-        let refused = b.lock().acquire_within(Duration::from_secs(1)).await;
+        let refused = b.lock().acquire().within(Duration::from_secs(1)).await;
         assert!(refused.expect_err("a holds it").is_timed_out());
         stage.settle().await;
         let asked = [Kind::Create, Kind::Children, Kind::Children];

@@ -27,7 +27,7 @@ async fn all_is_well(stage: &Stage, gave_up: &Client, next: &Client, drops: Drop
     stage.pass(gave_up, 3 * RECONNECT).await;
     stage.settle().await;
     gave_up.has_left_nothing(stage, &format!("dropped {drops:?}"));
-    let elected = election(next).stand_within(Duration::from_secs(30)).await;
+    let elected = election(next).stand().within(Duration::from_secs(30)).await;
     let term = elected.unwrap_or_else(|e| panic!("the next takes office, dropped {drops:?}: {e}"));
     assert_eq!(term.acknowledge(b"next").await, Ok(()), "dropped {drops:?}");
     let seen = election(gave_up).observe().next().await;
@@ -237,7 +237,7 @@ fn run(seed: u64, servers: u8) -> Tally {
         }
         stage.settle().await;
         let last = stage.client("last").await;
-        let term = election(&last).stand_within(2 * TIMEOUT).await;
+        let term = election(&last).stand().within(2 * TIMEOUT).await;
         let term = term.unwrap_or_else(|e| panic!("seed {seed}: the office is free: {e}"));
         assert_eq!(term.acknowledge(b"last").await, Ok(()), "seed {seed}");
         let seen = election(&last).observe().next().await;

@@ -304,7 +304,7 @@ fn a_join_dropped_at_any_await_leaves_nothing() {
             stage.settle().await;
             a.has_left_nothing(&stage, &format!("dropped {drops:?}"));
             let group_of_b = group(&b);
-            assert!(group_of_b.join_within(Duration::from_secs(30), id, b"").await.is_ok());
+            assert!(group_of_b.join(id, b"").within(Duration::from_secs(30)).await.is_ok());
             ended
         });
     }
@@ -322,7 +322,7 @@ fn an_observer_dropped_at_any_await_leaves_no_watch_and_misses_nothing() {
         let _one = match &ended {
             Some((member, ())) => Ok(member),
             None => {
-                Err(group(&a).join_within(Duration::from_secs(30), Some("two"), b"").await.expect("it joins"))
+                Err(group(&a).join(Some("two"), b"").within(Duration::from_secs(30)).await.expect("it joins"))
             }
         };
         if ended.is_none() {
@@ -360,7 +360,7 @@ fn parents_and_bad_input() {
         a.makes(GROUP).await;
         a.makes("/workers/foreign").await;
         let limit = Duration::from_secs(1);
-        assert!(group.join_within(limit, Some("foreign"), b"").await.is_err_and(|e| e.is_taken()));
+        assert!(group.join(Some("foreign"), b"").within(limit).await.is_err_and(|e| e.is_taken()));
         assert_eq!(ids(&mut group.views(WithData::No)).await, ["foreign"]);
     });
 }
@@ -409,7 +409,7 @@ fn a_join_that_was_never_polled_has_sent_nothing() {
         let (group, mark) = (group(&a), stage.mark());
         drop(group.join(Some("one"), b""));
         drop(group.join(None, b""));
-        drop(group.join_within(TIMEOUT, Some("one"), b""));
+        drop(group.join(Some("one"), b"").within(TIMEOUT));
         stage.settle().await;
         assert_eq!(a.sent(&stage, mark), []);
         drop(group.join(Some("one"), b"").await.expect("nobody owns it"));

@@ -18,6 +18,7 @@ mod fencing;
 mod group;
 mod holding;
 mod left_alone;
+mod limits;
 mod lost_replies;
 mod margins;
 mod names;

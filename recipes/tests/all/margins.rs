@@ -76,7 +76,7 @@ const HOLDS: [(&str, Asks); 9] = [
     ("priority lock, at once", |a, margin| {
         let options = PriorityLockOptions { margin, ..PriorityLockOptions::default() };
         let made = PriorityLock::new(&a, "/x", options);
-        asking(a, async move { made?.read_within(Priority(1), SHORTER).await.map(drop) })
+        asking(a, async move { made?.read(Priority(1)).within(SHORTER).await.map(drop) })
     }),
     ("lock", |a, margin| {
         let made = Lock::new(&a, "/x", LockOptions { margin, ..LockOptions::default() });

@@ -265,7 +265,7 @@ fn a_name_given_up_in_doubt_can_be_registered_again() {
             let names = names(&a);
             a.process.order(fault);
             let limit = Duration::from_millis(700);
-            assert!(names.register_within(limit, "db", b"1").await.is_err_and(|e| e.is_timed_out()));
+            assert!(names.register("db", b"1").within(limit).await.is_err_and(|e| e.is_timed_out()));
             let second = names.register("db", b"2").await.expect("it comes free");
             stage.settle().await;
             assert_eq!(second.state(), HoldState::Held);
@@ -296,7 +296,7 @@ fn a_registration_dropped_at_any_await_leaves_nothing_and_the_next_one_gets_the_
             stage.settle().await;
             a.has_left_nothing(&stage, &format!("dropped {drops:?}"));
             let next = patient(&b);
-            assert!(next.register_within(Duration::from_secs(30), "db", b"2").await.is_ok());
+            assert!(next.register("db", b"2").within(Duration::from_secs(30)).await.is_ok());
             ended
         });
     }
@@ -391,7 +391,7 @@ fn what_others_have_put_there_is_taken_and_is_read_as_it_is() {
         assert_eq!(found.data, b"raw");
         let waits = patient(&a);
         let limit = Duration::from_secs(1);
-        assert!(waits.register_within(limit, "raw", b"").await.is_err_and(|e| e.is_timed_out()));
+        assert!(waits.register("raw", b"").within(limit).await.is_err_and(|e| e.is_timed_out()));
         stage.settle().await;
         assert_eq!(a.watches(&stage), [""; 0]);
     });

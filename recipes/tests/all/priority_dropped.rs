@@ -33,7 +33,7 @@ async fn all_is_well(stage: &Stage, gave_up: &Client, next: &Client, drops: Drop
     stage.settle().await;
     gave_up.has_left_nothing(stage, &format!("dropped {drops:?}"));
     let lock = lock(next, Preempt::Never);
-    let granted = lock.write_within(Priority(u16::MAX), Duration::from_secs(30)).await;
+    let granted = lock.write(Priority(u16::MAX)).within(Duration::from_secs(30)).await;
     assert!(granted.is_ok(), "the next gets the lock, dropped {drops:?}: {granted:?}");
 }
 
@@ -203,7 +203,7 @@ fn run(seed: u64, servers: u8) -> Tally {
         stage.settle().await;
         let last = stage.client("last").await;
         let lock = lock(&last, Preempt::Never);
-        let granted = lock.write_within(Priority(u16::MAX), 2 * TIMEOUT).await;
+        let granted = lock.write(Priority(u16::MAX)).within(2 * TIMEOUT).await;
         assert!(granted.is_ok(), "seed {seed}: the lock is free: {granted:?}");
         drop(granted);
         stage.settle().await;

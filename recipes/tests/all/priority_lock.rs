@@ -394,7 +394,7 @@ fn a_preemption_that_is_dropped_removes_nobody() {
         let (a, b) = (founder(&stage).await, stage.client("b").await);
         let held = writes(&a, 5).await;
         let urgent = preempting(&b, Preempt::Force { grace: GRACE });
-        let refused = urgent.write_within(Priority(4), GRACE / 2).await;
+        let refused = urgent.write(Priority(4)).within(GRACE / 2).await;
         assert!(refused.expect_err("it is held").is_timed_out());
         assert_eq!(held.revoked().await, Ok(()), "asked stays asked");
         stage.pass(&b, 3 * GRACE).await;

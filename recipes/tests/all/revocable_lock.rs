@@ -504,7 +504,7 @@ async fn all_is_well(stage: &Stage, gave_up: &Client, next: &Client, drops: Drop
     stage.pass(gave_up, 3 * RECONNECT).await;
     stage.settle().await;
     gave_up.has_left_nothing(stage, &format!("dropped {drops:?}"));
-    let granted = lock(next).write_within(Duration::from_secs(30)).await;
+    let granted = lock(next).write().within(Duration::from_secs(30)).await;
     assert!(granted.is_ok(), "the next gets the lock, dropped {drops:?}: {granted:?}");
 }
 

@@ -22,7 +22,7 @@ fn can_be_shared<T: Send + Sync + 'static>() {}
 fn every_future_can_be_spawned(lock: &Lock<SimClient>, guard: Guard<SimClient, Exclusive>) {
     can_be_spawned(&lock.acquire());
     can_be_spawned(&lock.try_acquire());
-    can_be_spawned(&lock.acquire_within(Duration::ZERO));
+    can_be_spawned(&lock.acquire().within(Duration::ZERO));
     can_be_spawned(&lock.contenders());
     can_be_spawned(&guard.lost());
     can_be_spawned(&guard.resumed());
@@ -65,10 +65,10 @@ fn those_of_shared_locks_too(
     who: &Contender,
 ) {
     can_be_spawned(&(shared.read(), shared.write(), shared.try_read(), shared.try_write()));
-    can_be_spawned(&(shared.read_within(Duration::ZERO), shared.write_within(Duration::ZERO)));
+    can_be_spawned(&(shared.read().within(Duration::ZERO), shared.write().within(Duration::ZERO)));
     can_be_spawned(&(shared.contenders(), shared.evict(who)));
     can_be_spawned(&(revocable.read(), revocable.write(), revocable.try_read(), revocable.try_write()));
-    can_be_spawned(&(revocable.read_within(Duration::ZERO), revocable.write_within(Duration::ZERO)));
+    can_be_spawned(&(revocable.read().within(Duration::ZERO), revocable.write().within(Duration::ZERO)));
     can_be_spawned(&(revocable.contenders(), revocable.ask(who), revocable.force(who, Duration::ZERO)));
     can_be_spawned(&(write.lost(), write.resumed(), write.run(std::future::pending::<()>())));
     can_be_spawned(&(revocable_write.revoked(), revocable_write.run(std::future::pending::<()>())));
@@ -88,11 +88,11 @@ fn every_future_of_a_transaction_can_be_spawned(
     can_be_spawned(&TwoPhaseCommit::resume(zk, "/tx"));
     can_be_spawned(&TwoPhaseCommit::open(zk, "/tx", "a"));
     can_be_spawned(&coordinator.decision());
-    can_be_spawned(&coordinator.decision_within(Duration::ZERO));
+    can_be_spawned(&coordinator.decision().within(Duration::ZERO));
     can_be_spawned(&coordinator.forget());
     can_be_spawned(&site.vote(Vote::Commit));
     can_be_spawned(&voted.decision());
-    can_be_spawned(&voted.decision_within(Duration::ZERO));
+    can_be_spawned(&voted.decision().within(Duration::ZERO));
     can_be_spawned(&voted.next_vote());
     can_be_spawned(&voted.finish());
 }
@@ -107,16 +107,16 @@ fn so_can_those_of_the_barriers(
     can_be_spawned(&gate.raise());
     can_be_spawned(&gate.lower());
     can_be_spawned(&gate.wait());
-    can_be_spawned(&gate.wait_within(Duration::ZERO));
+    can_be_spawned(&gate.wait().within(Duration::ZERO));
     can_be_spawned(&gate.wait_until_down());
-    can_be_spawned(&gate.wait_until_down_within(Duration::ZERO));
+    can_be_spawned(&gate.wait_until_down().within(Duration::ZERO));
     can_be_spawned(&step.enter());
-    can_be_spawned(&step.enter_within(Duration::ZERO));
+    can_be_spawned(&step.enter().within(Duration::ZERO));
     let place = inside();
     can_be_spawned(&place.lost());
     can_be_spawned(&place.resumed());
     can_be_spawned(&place.leave());
-    can_be_spawned(&inside().leave_within(Duration::ZERO));
+    can_be_spawned(&inside().leave().within(Duration::ZERO));
     can_be_shared::<Barrier<SimClient>>();
     can_be_shared::<DoubleBarrier<SimClient>>();
     can_be_shared::<Inside<SimClient>>();
@@ -126,7 +126,7 @@ fn so_can_those_of_the_barriers(
 #[allow(dead_code, reason = "it only has to compile")]
 fn every_future_of_names_can_be_spawned(names: &Names<SimClient>, registered: Registration<SimClient>) {
     can_be_spawned(&names.register("a", b""));
-    can_be_spawned(&names.register_within(Duration::ZERO, "a", b""));
+    can_be_spawned(&names.register("a", b"").within(Duration::ZERO));
     can_be_spawned(&names.register_permanent("a", b""));
     can_be_spawned(&names.resolve("a", Freshness::Latest));
     can_be_spawned(&names.unique("a"));
@@ -150,7 +150,7 @@ fn every_future_of_a_config_can_be_spawned(config: &Config<SimClient>, values: &
 #[allow(dead_code, reason = "it only has to compile")]
 fn every_future_of_a_group_can_be_spawned(group: &Group<SimClient>, member: Membership<SimClient>) {
     can_be_spawned(&group.join(None, b""));
-    can_be_spawned(&group.join_within(Duration::ZERO, None, b""));
+    can_be_spawned(&group.join(None, b"").within(Duration::ZERO));
     can_be_spawned(&group.views(WithData::Yes).next());
     can_be_spawned(&member.lost());
     can_be_spawned(&member.resumed());

@@ -228,8 +228,8 @@ fn a_limit_counts_from_the_call() {
         for reads in [true, false] {
             let asked = stage.sim.now();
             let refused = match reads {
-                true => lock.read_within(limit).await.map(drop),
-                false => lock.write_within(limit).await.map(drop),
+                true => lock.read().within(limit).await.map(drop),
+                false => lock.write().within(limit).await.map(drop),
             };
             assert!(refused.expect_err("a holds it").is_timed_out());
             assert_eq!(stage.sim.now().since(asked), limit);
@@ -553,7 +553,7 @@ async fn all_is_well(stage: &Stage, gave_up: &Client, next: &Client, drops: Drop
     stage.pass(gave_up, 3 * RECONNECT).await;
     stage.settle().await;
     gave_up.has_left_nothing(stage, &format!("dropped {drops:?}"));
-    let granted = shared(next).write_within(Duration::from_secs(30)).await;
+    let granted = shared(next).write().within(Duration::from_secs(30)).await;
     assert!(granted.is_ok(), "the next gets the lock, dropped {drops:?}: {granted:?}");
 }
 

@@ -132,7 +132,7 @@ fn entering_a_double_barrier_keeps_its_limit_when_the_overload_lasts() {
                 let barrier = DoubleBarrier::new(&a.zk, "/step", options).expect("the input is good");
                 danger.begins();
                 let begun = a.zk.now();
-                let ended = barrier.enter_within(WITHIN).await.map(drop);
+                let ended = barrier.enter().within(WITHIN).await.map(drop);
                 let took = a.zk.now().since(begun);
                 stage.pass(&a, TIMEOUT).await;
                 danger.ends();

@@ -19,7 +19,7 @@ fn a_lock_is_waited_for_and_given_up() {
         let tried = b.lock().try_acquire().await.expect("it can be tried");
         assert!(tried.is_none(), "it is held");
         let impatient = b.lock();
-        let late = impatient.acquire_within(Duration::from_secs(1)).await;
+        let late = impatient.acquire().within(Duration::from_secs(1)).await;
         assert!(late.expect_err("it is held").is_timed_out());
         let dropped = dropping(Drops::Later(100), &stage, &b, impatient.acquire()).await;
         assert!(dropped.is_none(), "it is held");

@@ -457,7 +457,7 @@ impl<C: Client> Holder<'_, C> {
         let Some(at) = self.things.iter().position(|thing| is_it(&thing)) else { return };
         let lock = Lock::new(self.zk, &self.things[at].path, LockOptions::default()).expect("a good path");
         let limit = patience(time);
-        let acquiring = || lock.acquire_within(limit);
+        let acquiring = || lock.acquire().within(limit);
         self.wait_for(ObjectId(at as u16), Verb::Acquire, limit, acquiring).await;
     }
 
@@ -466,7 +466,7 @@ impl<C: Client> Holder<'_, C> {
         let election = Election::new(self.zk, election::DIRECTORY, ElectionOptions::default());
         let election = election.expect("a good path");
         let limit = patience(time);
-        self.wait_for(OFFICE, Verb::Stand, limit, || election.stand_within(limit)).await;
+        self.wait_for(OFFICE, Verb::Stand, limit, || election.stand().within(limit)).await;
     }
 
     /// Waits for something that others hold, and has it for a session timeout, or for longer if nobody was before it.

@@ -105,7 +105,7 @@ impl<Z: ZooKeeper> Objects<Z> {
         ];
         self.barrier.raise().await?;
         // Nobody else comes: it is made all the same.
-        let alone = self.double_barrier.enter_within(Duration::from_millis(10)).await;
+        let alone = self.double_barrier.enter().within(Duration::from_millis(10)).await;
         assert!(alone.is_err_and(|e| e.is_timed_out()), "nobody else has come");
         self.queue.consumer(Prefetch(1))?.try_claim().await?;
         self.priority_queue.consumer().try_take().await?;
@@ -179,19 +179,19 @@ impl<Z: ZooKeeper> Objects<Z> {
     pub fn waits_within(&self, limit: Duration) -> Vec<Call> {
         calls![
             self;
-            "Names::register_within": me => me.names.register_within(limit, "name", b""),
-            "Group::join_within": me => me.group.join_within(limit, Some("member"), b""),
-            "Barrier::wait_within": me => me.barrier.wait_within(limit),
-            "Barrier::wait_until_down_within": me => me.barrier.wait_until_down_within(limit),
-            "DoubleBarrier::enter_within": me => me.double_barrier.enter_within(limit),
-            "Lock::acquire_within": me => me.lock.acquire_within(limit),
-            "SharedLock::read_within": me => me.shared_lock.read_within(limit),
-            "SharedLock::write_within": me => me.shared_lock.write_within(limit),
-            "RevocableLock::read_within": me => me.revocable_lock.read_within(limit),
-            "RevocableLock::write_within": me => me.revocable_lock.write_within(limit),
-            "PriorityLock::read_within": me => me.priority_lock.read_within(Priority(2), limit),
-            "PriorityLock::write_within": me => me.priority_lock.write_within(Priority(2), limit),
-            "Election::stand_within": me => me.election.stand_within(limit),
+            "Names::register, limited": me => me.names.register("name", b"").within(limit),
+            "Group::join, limited": me => me.group.join(Some("member"), b"").within(limit),
+            "Barrier::wait, limited": me => me.barrier.wait().within(limit),
+            "Barrier::wait_until_down, limited": me => me.barrier.wait_until_down().within(limit),
+            "DoubleBarrier::enter, limited": me => me.double_barrier.enter().within(limit),
+            "Lock::acquire, limited": me => me.lock.acquire().within(limit),
+            "SharedLock::read, limited": me => me.shared_lock.read().within(limit),
+            "SharedLock::write, limited": me => me.shared_lock.write().within(limit),
+            "RevocableLock::read, limited": me => me.revocable_lock.read().within(limit),
+            "RevocableLock::write, limited": me => me.revocable_lock.write().within(limit),
+            "PriorityLock::read, limited": me => me.priority_lock.read(Priority(2)).within(limit),
+            "PriorityLock::write, limited": me => me.priority_lock.write(Priority(2)).within(limit),
+            "Election::stand, limited": me => me.election.stand().within(limit),
         ]
     }
 

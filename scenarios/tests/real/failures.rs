@@ -197,11 +197,11 @@ fn in_a_session() -> Option<Vec<Row>> {
             let path = "/a-long-way-down";
             zk.create(path, b"", CreateMode::Ephemeral).await.expect_err("there is no room")
         }),
-        row("a lock that another client holds", "`acquire_within`", async || {
+        row("a lock that another client holds", "`acquire().within`", async || {
             let (one, other) = (opened(&address, BUSY).await, opened(&address, BUSY).await);
             let lock = |zk: &Client| Lock::new(zk, "/lock", LockOptions::default()).expect("a good path");
             let held = lock(&one).acquire().await.expect("it is free");
-            let late = lock(&other).acquire_within(SOON).await.expect_err("it is held");
+            let late = lock(&other).acquire().within(SOON).await.expect_err("it is held");
             drop(held);
             late
         }),

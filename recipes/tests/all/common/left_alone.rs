@@ -67,9 +67,9 @@ impl<T> Part<T> {
 /// `&mut self`. A call that waits for somebody else says for what: `call!(share guard.lost(), while deleted)`.
 #[allow(unused_macros, reason = "other binaries share this folder, and try no pairs")]
 macro_rules! call {
-    (@line $part:ident . $method:ident, $begin:expr, $meanwhile:expr) => {
+    (@line $part:ident . $method:ident $($within:ident)?, $begin:expr, $meanwhile:expr) => {
         $crate::common::left_alone::Call {
-            name: concat!(stringify!($part), ".", stringify!($method)),
+            name: concat!(stringify!($part), ".", stringify!($method) $(, " ", stringify!($within))?),
             begin: $begin,
             meanwhile: $meanwhile,
         }
@@ -82,6 +82,14 @@ macro_rules! call {
             }))
         }, call!(@while $($meanwhile)?))
     };
+    (share $part:ident . $method:ident ( $($arg:expr),* ) within $limit:expr) => {
+        call!(@line $part.$method within, |scene| {
+            let part = scene.$part.share()?;
+            Some(Box::pin(async move {
+                let _ended = part.$method($($arg),*).within($limit).await;
+            }))
+        }, |_| None)
+    };
     (take $part:ident . $method:ident ( $($arg:expr),* ) $(, while $meanwhile:ident)?) => {
         call!(@line $part.$method, |scene| {
             let part = scene.$part.take()?;
@@ -89,6 +97,14 @@ macro_rules! call {
                 let _ended = part.$method($($arg),*).await;
             }))
         }, call!(@while $($meanwhile)?))
+    };
+    (take $part:ident . $method:ident ( $($arg:expr),* ) within $limit:expr) => {
+        call!(@line $part.$method within, |scene| {
+            let part = scene.$part.take()?;
+            Some(Box::pin(async move {
+                let _ended = part.$method($($arg),*).within($limit).await;
+            }))
+        }, |_| None)
     };
     (change $part:ident . $method:ident ( $($arg:expr),* ) $(, while $meanwhile:ident)?) => {
         call!(@line $part.$method, |scene| {

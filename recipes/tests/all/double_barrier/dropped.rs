@@ -27,7 +27,7 @@ fn an_enter_that_waits_dropped_at_every_await() {
             drop(entered.expect("it is in"));
         }
         all_is_well(&stage, &a, drops).await;
-        let third = step(&c, options(2)).enter_within(Duration::from_secs(10)).await;
+        let third = step(&c, options(2)).enter().within(Duration::from_secs(10)).await;
         let other = other.await.expect("its process lives").expect("it is in, with a or with c");
         match third {
             Ok(third) => assert_eq!(third.roster(), other.roster(), "with c"),
@@ -55,7 +55,7 @@ fn an_enter_that_opens_dropped_at_every_await() {
         // If it was not opened, two more are enough; if it was, they are a round of their own.
         let third = step(&c, options(2));
         let third = c.process.spawn(async move {
-            match third.enter_within(Duration::from_secs(10)).await {
+            match third.enter().within(Duration::from_secs(10)).await {
                 Ok(inside) => inside.leave().await,
                 Err(e) => Err(e),
             }
@@ -78,9 +78,9 @@ fn an_enter_with_a_limit_dropped_at_every_await() {
             let other = step(&b, options(2));
             let other = b.process.spawn(async move {
                 later.await;
-                other.enter_within(Duration::from_secs(20)).await
+                other.enter().within(Duration::from_secs(20)).await
             });
-            let limited = barrier.enter_within(Duration::from_millis(limit_ms));
+            let limited = barrier.enter().within(Duration::from_millis(limit_ms));
             let ended = dropping(drops, &stage, &a, limited).await;
             let other = other.await.expect("its process lives");
             if let Some(limited) = &ended {

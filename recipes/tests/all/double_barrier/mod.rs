@@ -207,7 +207,7 @@ fn who_gives_up_is_not_counted() {
         let [a, b, c] = clients(&stage).await;
         let patient = step(&a, options(2));
         let limit = Duration::from_millis(50);
-        let ended = patient.enter_within(limit).await;
+        let ended = patient.enter().within(limit).await;
         assert!(ended.expect_err("nobody else came").is_timed_out());
         stage.settle().await;
         a.has_left_nothing(&stage, "after the limit");
@@ -227,7 +227,7 @@ fn who_may_not_delete_its_znode_at_the_limit_does_not_say_that_somebody_removed_
         let bent = Bent::straight(&a.zk);
         bent.denies_deletes();
         let patient = DoubleBarrier::new(&bent, STEP, options(2)).expect("the input is good");
-        let ended = patient.enter_within(Duration::from_millis(50)).await.expect_err("nobody else came");
+        let ended = patient.enter().within(Duration::from_millis(50)).await.expect_err("nobody else came");
         assert!(ended.is_outcome_unknown(), "{ended}");
     });
 }
@@ -261,7 +261,8 @@ fn a_limit_ends_also_while_there_is_no_connection() {
         let [a] = clients(&stage).await;
         let patient = step(&a, options(2));
         let begin = stage.sim.now();
-        let limited = a.process.spawn(async move { patient.enter_within(Duration::from_millis(200)).await });
+        let limited =
+            a.process.spawn(async move { patient.enter().within(Duration::from_millis(200)).await });
         stage.pass(&a, Duration::from_millis(100)).await;
         a.is_disconnected().await;
         let ended = limited.await.expect("its process lives").expect_err("nobody else came");
@@ -283,9 +284,9 @@ fn a_limit_that_ends_when_it_has_opened_lets_in() {
             let [a, b] = clients(&stage).await;
             let barrier = step(&a, options(2));
             let limited =
-                a.process.spawn(async move { barrier.enter_within(Duration::from_millis(limit_ms)).await });
+                a.process.spawn(async move { barrier.enter().within(Duration::from_millis(limit_ms)).await });
             stage.pass(&b, Duration::from_millis(17)).await;
-            let other = step(&b, options(2)).enter_within(Duration::from_millis(300)).await;
+            let other = step(&b, options(2)).enter().within(Duration::from_millis(300)).await;
             let limited = limited.await.expect("its process lives");
             match (&limited, &other) {
                 (Ok(one), Ok(other)) => assert_eq!(one.generation(), other.generation()),
@@ -350,7 +351,7 @@ fn who_should_open_it_and_dies_leaves_that_to_another() {
             drop(doomed.await);
             danger.ends();
             stage.pass(&c, 3 * TIMEOUT).await;
-            let third = step(&c, options(2)).enter_within(Duration::from_secs(5)).await;
+            let third = step(&c, options(2)).enter().within(Duration::from_secs(5)).await;
             // Until the notification of an opening has come, and its read is answered.
             stage.pass(&c, Duration::from_millis(200)).await;
             let Some(first) = waiting.now_or_never() else {
@@ -445,7 +446,7 @@ fn a_limit_ends_the_wait_of_who_leaves() {
             let [a, b] = clients(&stage).await;
             let mut inside = all_inside(&stage, &[a.clone(), b.clone()], how).await;
             let (keeper, other) = (inside.remove(1), inside.remove(0));
-            let ended = other.leave_within(Duration::from_millis(60)).await;
+            let ended = other.leave().within(Duration::from_millis(60)).await;
             assert!(ended.expect_err("the other is inside").is_timed_out());
             stage.settle().await;
             a.has_left_nothing(&stage, "after the limit");

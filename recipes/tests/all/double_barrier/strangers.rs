@@ -297,7 +297,7 @@ fn who_was_removed_before_the_others_opened_learns_it_at_its_limit() {
         let stranger = stage.client("stranger").await;
         let barrier = step(&a, options(2));
         let limit = Duration::from_secs(2);
-        let entering = a.process.spawn(async move { barrier.enter_within(limit).await });
+        let entering = a.process.spawn(async move { barrier.enter().within(limit).await });
         stage.pass(&a, Duration::from_millis(1_900)).await;
         let own = a.znodes(&stage).remove(0);
         // For an eighth of its session timeout.

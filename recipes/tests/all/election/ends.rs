@@ -126,12 +126,12 @@ fn standing_ends_with_its_limit_and_leaves_nothing() {
     play(|stage| async move {
         let (a, b) = (stage.founder().await, stage.client("b").await);
         let term = takes_office(&a).await;
-        let refused = election(&b).stand_within(Duration::from_secs(1)).await;
+        let refused = election(&b).stand().within(Duration::from_secs(1)).await;
         assert!(refused.expect_err("a leads").is_timed_out());
         stage.settle().await;
         b.has_left_nothing(&stage, "after its limit");
         drop(term);
-        assert!(election(&b).stand_within(Duration::from_secs(1)).await.is_ok());
+        assert!(election(&b).stand().within(Duration::from_secs(1)).await.is_ok());
     });
 }
 

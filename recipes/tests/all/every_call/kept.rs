@@ -73,51 +73,53 @@ macro_rules! told {
 
 /// All of them.
 pub const ALL: &[Row] = &[
-    behind_another!("Lock::acquire_within", async |b: Client| b.lock().acquire().await, async |a: Client| {
-        a.lock().acquire_within(LIMIT).await.map(drop)
-    }),
     behind_another!(
-        "SharedLock::write_within",
+        "Lock::acquire, limited",
+        async |b: Client| b.lock().acquire().await,
+        async |a: Client| { a.lock().acquire().within(LIMIT).await.map(drop) }
+    ),
+    behind_another!(
+        "SharedLock::write, limited",
         async |b: Client| shared(&b).read().await,
-        async |a: Client| shared(&a).write_within(LIMIT).await.map(drop)
+        async |a: Client| shared(&a).write().within(LIMIT).await.map(drop)
     ),
     behind_another!(
-        "RevocableLock::read_within",
+        "RevocableLock::read, limited",
         async |b: Client| revocable(&b).write().await,
-        async |a: Client| revocable(&a).read_within(LIMIT).await.map(drop)
+        async |a: Client| revocable(&a).read().within(LIMIT).await.map(drop)
     ),
     behind_another!(
-        "PriorityLock::write_within",
+        "PriorityLock::write, limited",
         async |b: Client| priority(&b).write(Priority(5)).await,
-        async |a: Client| priority(&a).write_within(Priority(7), LIMIT).await.map(drop)
+        async |a: Client| priority(&a).write(Priority(7)).within(LIMIT).await.map(drop)
     ),
     behind_another!(
-        "Election::stand_within",
+        "Election::stand, limited",
         async |b: Client| election(&b).stand().await,
-        async |a: Client| election(&a).stand_within(LIMIT).await.map(drop)
+        async |a: Client| election(&a).stand().within(LIMIT).await.map(drop)
     ),
     behind_another!(
-        "Names::register_within",
+        "Names::register, limited",
         async |b: Client| names_that_wait(&b).register("db", b"").await,
-        async |a: Client| names_that_wait(&a).register_within(LIMIT, "db", b"").await.map(drop)
+        async |a: Client| names_that_wait(&a).register("db", b"").within(LIMIT).await.map(drop)
     ),
     behind_another!(
-        "Group::join_within",
+        "Group::join, limited",
         async |b: Client| group(&b).join(Some("one"), b"").await,
-        async |a: Client| group(&a).join_within(LIMIT, Some("one"), b"").await.map(drop)
+        async |a: Client| group(&a).join(Some("one"), b"").within(LIMIT).await.map(drop)
     ),
-    behind_another!("Barrier::wait_within", async |b: Client| gate(&b).raise().await, async |a: Client| {
-        gate(&a).wait_within(LIMIT).await
+    behind_another!("Barrier::wait, limited", async |b: Client| gate(&b).raise().await, async |a: Client| {
+        gate(&a).wait().within(LIMIT).await
     }),
     behind_another!(
-        "Barrier::wait_until_down_within",
+        "Barrier::wait_until_down, limited",
         async |b: Client| gate(&b).raise().await,
-        async |a: Client| gate(&a).wait_until_down_within(LIMIT).await
+        async |a: Client| gate(&a).wait_until_down().within(LIMIT).await
     ),
     Row {
-        name: "DoubleBarrier::enter_within",
+        name: "DoubleBarrier::enter, limited",
         prepare: |_, a| {
-            async move { alone(async move { step(&a).enter_within(LIMIT).await.map(drop) }) }.boxed()
+            async move { alone(async move { step(&a).enter().within(LIMIT).await.map(drop) }) }.boxed()
         },
     },
     Row {
@@ -157,21 +159,21 @@ pub const ALL: &[Row] = &[
         },
     },
     Row {
-        name: "Coordinator::decision_within",
+        name: "Coordinator::decision, limited",
         prepare: |_, a| {
             async move {
-                of(begun(&a, PLAIN).await, |begun| async move { begun.decision_within(LIMIT).await })
+                of(begun(&a, PLAIN).await, |begun| async move { begun.decision().within(LIMIT).await })
             }
             .boxed()
         },
     },
     Row {
-        name: "Voted::decision_within",
+        name: "Voted::decision, limited",
         prepare: |_, a| {
             async move {
                 drop(begun(&a, PLAIN).await);
                 let voted = votes(&a, "x", Vote::Commit).await;
-                of(voted, |voted| async move { voted.decision_within(LIMIT).await })
+                of(voted, |voted| async move { voted.decision().within(LIMIT).await })
             }
             .boxed()
         },

@@ -29,9 +29,9 @@ impl Scene for Raised {
         call!(share barrier.raise()),
         call!(share barrier.lower()),
         call!(share barrier.wait(), while lowered),
-        call!(share barrier.wait_within(SHORT)),
+        call!(share barrier.wait() within SHORT),
         call!(share barrier.wait_until_down(), while lowered),
-        call!(share barrier.wait_until_down_within(SHORT)),
+        call!(share barrier.wait_until_down() within SHORT),
     ];
 
     async fn set(stage: Stage) -> Self {
@@ -92,11 +92,11 @@ impl Met {
 impl Scene for Met {
     const CALLS: &'static [Call<Self>] = &[
         call!(share barrier.enter(), while joined),
-        call!(share barrier.enter_within(SHORT)),
+        call!(share barrier.enter() within SHORT),
         call!(share inside.lost(), while freed),
         call!(share inside.resumed()),
         call!(take inside.leave(), while left),
-        call!(take inside.leave_within(SHORT)),
+        call!(take inside.leave() within SHORT),
     ];
 
     async fn set(stage: Stage) -> Self {

@@ -32,12 +32,12 @@ impl<const FORM: usize> Begun<FORM> {
 impl<const FORM: usize> Scene for Begun<FORM> {
     const CALLS: &'static [Call<Self>] = &[
         call!(share coordinator.decision(), while decided),
-        call!(share coordinator.decision_within(SHORT)),
+        call!(share coordinator.decision() within SHORT),
         call!(take coordinator.forget()),
         call!(take site.vote(Vote::Commit)),
         call!(take site.vote(Vote::Abort)),
         call!(share voted.decision(), while decided),
-        call!(share voted.decision_within(SHORT)),
+        call!(share voted.decision() within SHORT),
         call!(share voted.next_vote(), while decided),
         call!(take voted.finish()),
     ];

@@ -42,7 +42,7 @@ fn stands(call: &str) -> bool {
 
 /// A call that waits for all who are in its way.
 fn waits(call: &str) -> bool {
-    stands(call) && !call.contains("try_") && !call.contains("_within")
+    stands(call) && !call.contains("try_") && !call.contains("within")
 }
 
 /// Who stands in line is served before those behind it, also if it does not ask; and a writer that goes on as a reader holds
@@ -59,7 +59,7 @@ fn in_line(left: &str, other: &str) -> Option<&'static str> {
 impl Scene for Held<Lock<SimClient>, Guard<SimClient, Exclusive>> {
     const CALLS: &'static [Call<Self>] = &[
         call!(share lock.acquire(), while freed),
-        call!(share lock.acquire_within(SHORT)),
+        call!(share lock.acquire() within SHORT),
         call!(share lock.try_acquire()),
         call!(share lock.contenders()),
         call!(share lock.evict(&nobody())),
@@ -92,8 +92,8 @@ impl Scene for Held<SharedLock<SimClient>, Guard<SimClient, Write>> {
     const CALLS: &'static [Call<Self>] = &[
         call!(share lock.read(), while freed),
         call!(share lock.write(), while freed),
-        call!(share lock.read_within(SHORT)),
-        call!(share lock.write_within(SHORT)),
+        call!(share lock.read() within SHORT),
+        call!(share lock.write() within SHORT),
         call!(share lock.try_read()),
         call!(share lock.try_write()),
         call!(share lock.contenders()),
@@ -137,8 +137,8 @@ impl Scene for Held<RevocableLock<SimClient>, Guard<SimClient, Revocable<Write>>
     const CALLS: &'static [Call<Self>] = &[
         call!(share lock.read(), while freed),
         call!(share lock.write(), while freed),
-        call!(share lock.read_within(SHORT)),
-        call!(share lock.write_within(SHORT)),
+        call!(share lock.read() within SHORT),
+        call!(share lock.write() within SHORT),
         call!(share lock.try_read()),
         call!(share lock.try_write()),
         call!(share lock.contenders()),
@@ -190,8 +190,8 @@ impl Scene for Held<PriorityLock<SimClient>, Guard<SimClient, Revocable<Exclusiv
     const CALLS: &'static [Call<Self>] = &[
         call!(share lock.read(Priority(5)), while freed),
         call!(share lock.write(Priority(5)), while freed),
-        call!(share lock.read_within(Priority(1), SHORT)),
-        call!(share lock.write_within(Priority(9), SHORT)),
+        call!(share lock.read(Priority(1)) within SHORT),
+        call!(share lock.write(Priority(9)) within SHORT),
         call!(share lock.contenders()),
         call!(share lock.ask(&nobody_urgent())),
         call!(share lock.force(&nobody_urgent(), SHORT)),
@@ -237,7 +237,7 @@ impl std::ops::Deref for Office {
 impl Scene for Office {
     const CALLS: &'static [Call<Self>] = &[
         call!(share lock.stand(), while freed),
-        call!(share lock.stand_within(SHORT)),
+        call!(share lock.stand() within SHORT),
         call!(share lock.candidates()),
         call!(share lock.evict(&nobody())),
         call!(change leadership.next()),

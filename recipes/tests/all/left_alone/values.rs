@@ -38,7 +38,7 @@ impl Registered {
 impl Scene for Registered {
     const CALLS: &'static [Call<Self>] = &[
         call!(share names.register("mine", b"again"), while freed),
-        call!(share names.register_within(SHORT, "mine", b"again")),
+        call!(share names.register("mine", b"again") within SHORT),
         call!(share elsewhere.register("another", b"")),
         call!(share elsewhere.register_permanent("a third", b"")),
         call!(share names.registered("permanent", Guid(7))),
@@ -95,7 +95,7 @@ impl Scene for Joined {
         call!(share group.join(None, b"")),
         call!(share group.join(Some("mine"), b"")),
         call!(share group.join(Some("another"), b"")),
-        call!(share group.join_within(SHORT, None, b"")),
+        call!(share group.join(None, b"") within SHORT),
         call!(share membership.set(b"other")),
         call!(share membership.lost(), while freed),
         call!(share membership.resumed()),

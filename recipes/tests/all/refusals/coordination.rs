@@ -12,15 +12,15 @@ pub async fn barrier(mut script: Script) -> Vec<Call> {
     script.danger.begins();
     script.tell(&a, "raise", of(&a).raise()).await;
     let waiter = of(&b);
-    let waiting = b.process.spawn(async move { waiter.wait_within(PATIENCE).await });
+    let waiting = b.process.spawn(async move { waiter.wait().within(PATIENCE).await });
     script.stage.pass(&a, Duration::from_millis(100)).await;
     script.tell(&a, "lower", of(&a).lower()).await;
     let waited = waiting.await.expect("its process lives");
-    script.took("wait_within", waited);
+    script.took("wait, limited", waited);
     script.danger.ends();
     of(&a).lower().await.expect("it is lowered");
     let late = script.stage.client("late").await;
-    of(&late).wait_within(PATIENCE).await.expect("another client gets through");
+    of(&late).wait().within(PATIENCE).await.expect("another client gets through");
     script.ends(&[&a, &b, &late], &[]).await
 }
 
@@ -38,24 +38,24 @@ pub async fn double_barrier(mut script: Script) -> Vec<Call> {
     let (a, b) = (script.stage.client("a").await, script.stage.client("b").await);
     script.danger.begins();
     let enters = of(&a);
-    let entering = a.process.spawn(async move { enters.enter_within(PATIENCE).await });
+    let entering = a.process.spawn(async move { enters.enter().within(PATIENCE).await });
     script.stage.pass(&a, Duration::from_millis(100)).await;
-    let second = script.tell(&b, "enter_within", of(&b).enter_within(PATIENCE)).await;
+    let second = script.tell(&b, "enter, limited", of(&b).enter().within(PATIENCE)).await;
     let first = entering.await.expect("its process lives");
-    let first = script.took("enter_within", first);
-    let leaving = first.map(|inside| a.process.spawn(inside.leave_within(PATIENCE)));
+    let first = script.took("enter, limited", first);
+    let leaving = first.map(|inside| a.process.spawn(inside.leave().within(PATIENCE)));
     if let Some(inside) = second {
-        script.tell(&b, "leave_within", inside.leave_within(PATIENCE)).await;
+        script.tell(&b, "leave, limited", inside.leave().within(PATIENCE)).await;
     }
     if let Some(leaving) = leaving {
         let left = leaving.await.expect("its process lives");
-        script.took("leave_within", left);
+        script.took("leave, limited", left);
     }
     script.stage.pass(&a, PATIENCE).await;
     script.danger.ends();
     let (late, later) = (script.stage.client("late").await, script.stage.client("later").await);
     let (one, two) = (of(&late), of(&later));
-    let both = futures_util::future::join(one.enter_within(PATIENCE), two.enter_within(PATIENCE)).await;
+    let both = futures_util::future::join(one.enter().within(PATIENCE), two.enter().within(PATIENCE)).await;
     let (one, two) = (both.0.expect("others get through"), both.1.expect("others get through"));
     let both = futures_util::future::join(one.leave(), two.leave()).await;
     assert_eq!(both, (Ok(()), Ok(())));
@@ -77,7 +77,7 @@ pub async fn two_phase_commit(mut script: Script) -> Vec<Call> {
     let coordinator = script.tell(&c, "begin", TwoPhaseCommit::begin(&c.zk, TX, transaction())).await;
     if let Some(coordinator) = coordinator {
         let deciding = c.process.spawn(async move {
-            let decided = coordinator.decision_within(PATIENCE).await;
+            let decided = coordinator.decision().within(PATIENCE).await;
             (coordinator, decided)
         });
         let mut voted = Vec::new();
@@ -89,9 +89,9 @@ pub async fn two_phase_commit(mut script: Script) -> Vec<Call> {
             }
         }
         let (coordinator, decided) = deciding.await.expect("its process lives");
-        script.took("decision_within", decided);
+        script.took("decision, limited", decided);
         for (on, voted) in voted {
-            if script.tell(on, "decision_within", voted.decision_within(PATIENCE)).await.is_some() {
+            if script.tell(on, "decision, limited", voted.decision().within(PATIENCE)).await.is_some() {
                 script.tell(on, "finish", voted.finish()).await;
             }
         }

@@ -176,7 +176,7 @@ pub async fn group(mut script: Script) -> Vec<Call> {
     let late = script.stage.client("late").await;
     for id in ["one", "two"] {
         let member =
-            of(&late).join_within(PATIENCE, Some(id), b"").await.expect("another client gets through");
+            of(&late).join(Some(id), b"").within(PATIENCE).await.expect("another client gets through");
         member.leave().await.expect("it leaves");
     }
     script.ends(&[&a, &b, &late], &["/group"]).await

@@ -28,7 +28,7 @@ pub async fn lock(mut script: Script) -> Vec<Call> {
     let (waits, gives_up) = (b.lock(), c.lock());
     let waiting = b.process.spawn(async move { waits.acquire().await });
     script.stage.pass(&a, A_WHILE).await;
-    let gave_up = c.process.spawn(async move { gives_up.acquire_within(A_WHILE).await });
+    let gave_up = c.process.spawn(async move { gives_up.acquire().within(A_WHILE).await });
     script.stage.pass(&a, 2 * A_WHILE).await;
     script.tell(&a, "contenders", a.lock().contenders()).await;
     if let Some(held) = held {
@@ -37,14 +37,14 @@ pub async fn lock(mut script: Script) -> Vec<Call> {
         script.tell(&a, "release", held.release()).await;
     }
     let gave_up = gave_up.await.expect("its process lives");
-    script.took("acquire_within", gave_up).into_iter().for_each(drop);
+    script.took("acquire, limited", gave_up).into_iter().for_each(drop);
     let held = script.tell(&b, "acquire", async { waiting.await.expect("its process lives") }).await;
     // Dropped: the duty releases it.
     drop(held);
     script.stage.pass(&a, PATIENCE).await;
     script.danger.ends();
     let late = script.stage.client("late").await;
-    let held = late.lock().acquire_within(PATIENCE).await.expect("another client gets through");
+    let held = late.lock().acquire().within(PATIENCE).await.expect("another client gets through");
     held.release().await.expect("it is released");
     script.ends(&[&a, &b, &c, &late], &["/locks", DIRECTORY, "/one", "/two"]).await
 }
@@ -59,7 +59,7 @@ pub async fn shared(mut script: Script) -> Vec<Call> {
     let (waits, gives_up) = (of(&b), of(&c));
     let waiting = b.process.spawn(async move { waits.read().await });
     script.stage.pass(&a, A_WHILE).await;
-    let gave_up = c.process.spawn(async move { gives_up.write_within(A_WHILE).await });
+    let gave_up = c.process.spawn(async move { gives_up.write().within(A_WHILE).await });
     script.stage.pass(&a, 2 * A_WHILE).await;
     if let Some(held) = held
         && let Some(held) = script.tell(&a, "downgrade", held.downgrade()).await
@@ -67,13 +67,13 @@ pub async fn shared(mut script: Script) -> Vec<Call> {
         script.tell(&a, "release", held.release()).await;
     }
     let gave_up = gave_up.await.expect("its process lives");
-    script.took("write_within", gave_up).into_iter().for_each(drop);
+    script.took("write, limited", gave_up).into_iter().for_each(drop);
     let held = script.tell(&b, "read", async { waiting.await.expect("its process lives") }).await;
     drop(held);
     script.stage.pass(&a, PATIENCE).await;
     script.danger.ends();
     let late = script.stage.client("late").await;
-    let held = of(&late).write_within(PATIENCE).await.expect("another client gets through");
+    let held = of(&late).write().within(PATIENCE).await.expect("another client gets through");
     held.release().await.expect("it is released");
     script.ends(&[&a, &b, &c, &late], &["/locks", DIRECTORY]).await
 }
@@ -106,7 +106,7 @@ pub async fn revocable(mut script: Script) -> Vec<Call> {
     script.stage.pass(&a, PATIENCE).await;
     script.danger.ends();
     let late = script.stage.client("late").await;
-    let held = of(&late).write_within(PATIENCE).await.expect("another client gets through");
+    let held = of(&late).write().within(PATIENCE).await.expect("another client gets through");
     held.release().await.expect("it is released");
     script.ends(&[&a, &b, &c, &late], &["/locks", DIRECTORY]).await
 }
@@ -122,19 +122,19 @@ pub async fn priority(mut script: Script) -> Vec<Call> {
     let (waits, gives_up) = (of(&b), of(&c));
     let waiting = b.process.spawn(async move { waits.write(Priority(1)).await });
     script.stage.pass(&a, A_WHILE).await;
-    let gave_up = c.process.spawn(async move { gives_up.read_within(Priority(5), A_WHILE).await });
+    let gave_up = c.process.spawn(async move { gives_up.read(Priority(5)).within(A_WHILE).await });
     script.stage.pass(&a, 2 * A_WHILE).await;
     if let Some(held) = held {
         script.tell(&a, "release", held.release()).await;
     }
     let gave_up = gave_up.await.expect("its process lives");
-    script.took("read_within", gave_up).into_iter().for_each(drop);
+    script.took("read, limited", gave_up).into_iter().for_each(drop);
     let held = script.tell(&b, "write", async { waiting.await.expect("its process lives") }).await;
     drop(held);
     script.stage.pass(&a, PATIENCE).await;
     script.danger.ends();
     let late = script.stage.client("late").await;
-    let held = of(&late).write_within(Priority(9), PATIENCE).await.expect("another client gets through");
+    let held = of(&late).write(Priority(9)).within(PATIENCE).await.expect("another client gets through");
     held.release().await.expect("it is released");
     script.ends(&[&a, &b, &c, &late], &["/locks", DIRECTORY, "/locks/a/line", "/locks/a/held"]).await
 }
@@ -165,7 +165,7 @@ pub async fn election(mut script: Script) -> Vec<Call> {
     script.stage.pass(&a, PATIENCE).await;
     script.danger.ends();
     let late = script.stage.client("late").await;
-    let term = of(&late).stand_within(PATIENCE).await.expect("another client gets through");
+    let term = of(&late).stand().within(PATIENCE).await.expect("another client gets through");
     term.acknowledge(b"late").await.expect("it leads");
     term.resign().await.expect("it resigns");
     script.ends(&[&a, &b, &c, &late], &["/locks", DIRECTORY]).await

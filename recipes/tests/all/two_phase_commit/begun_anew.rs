@@ -57,7 +57,7 @@ fn another_transaction_is_neither_decided_nor_forgotten() {
             let begin = || TwoPhaseCommit::begin(&a.zk, PATH, transaction(form));
             let old = begin().await.expect("it is the first");
             begins_anew(&stage, &b, form).await;
-            assert!(old.decision_within(LIMIT).await.is_err_and(|e| e.is_mismatch()), "{form:?}");
+            assert!(old.decision().within(LIMIT).await.is_err_and(|e| e.is_mismatch()), "{form:?}");
             assert!(old.forget().await.is_err_and(|e| e.is_mismatch()), "{form:?}");
             assert_eq!(b.zk.exists(&format!("{PATH}/decision")).await, Ok(None), "{form:?}");
             assert!(b.zk.exists(PATH).await.is_ok_and(|stat| stat.is_some()), "{form:?}");

@@ -59,7 +59,7 @@ fn a_proposal_that_its_limit_overtakes_is_not_called_denied() {
                     let coordinator = c.begins(form, &["a", "b"]).await;
                     let voted = (a.votes("a", Vote::Commit).await, b.votes("b", Vote::Commit).await);
                     danger.begins();
-                    let ended = coordinator.decision_within(limit).await;
+                    let ended = coordinator.decision().within(limit).await;
                     stage.settle().await;
                     let is_decided = contents(&stage).contains(&"decision".to_owned());
                     let is_denied = ended.as_ref().is_err_and(Error::is_denied);
@@ -84,20 +84,20 @@ fn every_await_may_be_the_last() {
             danger.begins();
             let work = async {
                 let voted = a.votes("a", Vote::Commit).await;
-                let decision = voted.decision_within(SHORT).await;
+                let decision = voted.decision().within(SHORT).await;
                 voted.finish().await.expect("it finishes");
                 decision
             };
             let ended = dropping(drops, &stage, &a, work).await;
             stage.pass(&a, 3 * RECONNECT).await;
-            let others = voted.decision_within(SHORT).await.expect("the others go on");
+            let others = voted.decision().within(SHORT).await.expect("the others go on");
             if let Some(decision) = &ended {
                 assert_eq!(decision.as_ref(), Ok(&others), "dropped {drops:?}");
             }
             let again = a.opens("a").await;
             let vote = again.cast().unwrap_or(Vote::Commit);
             let again = again.vote(vote).await.expect("it goes on where it was");
-            assert_eq!(again.decision_within(SHORT).await, Ok(others), "dropped {drops:?}");
+            assert_eq!(again.decision().within(SHORT).await, Ok(others), "dropped {drops:?}");
             again.finish().await.expect("it finishes");
             voted.finish().await.expect("it finishes");
             drop(coordinator);
@@ -120,9 +120,9 @@ fn a_coordinator_may_be_dropped_at_every_await() {
             danger.begins();
             let voting = spawned(&a, async move {
                 let voted = opened.vote(Vote::Commit).await.expect("it votes");
-                voted.decision_within(LIMIT * 9).await
+                voted.decision().within(LIMIT * 9).await
             });
-            let work = async { coordinator.decision_within(SHORT).await };
+            let work = async { coordinator.decision().within(SHORT).await };
             let ended = dropping(drops, &stage, &c, work).await;
             if let Some(decision) = &ended {
                 assert_eq!(decision, &Ok(Decision::Abort));
@@ -174,9 +174,9 @@ fn a_server_that_lags_is_not_believed_when_it_knows_of_nothing() {
         // Both are told of the transaction while their servers do not know it.
         let voted_a = a.votes("a", Vote::Commit).await;
         let voted_b = b.votes("b", Vote::Commit).await;
-        assert_eq!(coordinator.decision_within(LIMIT).await, Ok(Decision::Commit));
-        assert_eq!(voted_a.decision_within(LIMIT).await, Ok(Decision::Commit));
-        assert_eq!(voted_b.decision_within(LIMIT).await, Ok(Decision::Commit));
+        assert_eq!(coordinator.decision().within(LIMIT).await, Ok(Decision::Commit));
+        assert_eq!(voted_a.decision().within(LIMIT).await, Ok(Decision::Commit));
+        assert_eq!(voted_b.decision().within(LIMIT).await, Ok(Decision::Commit));
     });
 }
 

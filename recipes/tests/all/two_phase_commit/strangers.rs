@@ -74,9 +74,9 @@ fn nothing_is_decided_on_znodes_that_strangers_have_touched() {
                     true => drop(c.zk.set(path, b"perhaps", None).await.expect("it is there")),
                     false => c.takes(form, &[path]).await,
                 }
-                let told = voted.decision_within(LIMIT).await;
+                let told = voted.decision().within(LIMIT).await;
                 assert!(told.as_ref().is_err_and(Error::is_mismatch), "{form:?} {path} {told:?}");
-                let told = coordinator.decision_within(LIMIT).await;
+                let told = coordinator.decision().within(LIMIT).await;
                 assert!(told.is_err_and(|e| e.is_mismatch()));
                 let mark = stage.mark();
                 let opened = TwoPhaseCommit::open(&a.zk, TX, "b").await;
@@ -134,7 +134,7 @@ fn a_transaction_that_vanishes_or_begins_anew_is_not_obeyed() {
                     drop(c.begins(form, &["a", "b"]).await);
                     drop(c.votes("b", Vote::Abort).await);
                 }
-                let told = voted.decision_within(LIMIT).await.expect_err("it is gone");
+                let told = voted.decision().within(LIMIT).await.expect_err("it is gone");
                 match anew {
                     false => assert_eq!(told, ErrorKind::NoTransaction(TX.into()), "{form:?}"),
                     true => assert!(told.is_mismatch(), "{form:?} {told}"),

@@ -87,10 +87,10 @@ fn a_limit_aborts_while_a_vote_is_missing_and_never_afterwards() {
             let coordinator = c.begins(form, &["a", "b"]).await;
             let voted = a.votes("a", Vote::Commit).await;
             let before = stage.sim.now();
-            assert_eq!(voted.decision_within(LIMIT).await, Ok(Decision::Abort), "{form:?}");
+            assert_eq!(voted.decision().within(LIMIT).await, Ok(Decision::Abort), "{form:?}");
             assert!(stage.sim.now().since(before) >= LIMIT);
             assert_eq!(voted.decision().await, Ok(Decision::Abort));
-            assert_eq!(coordinator.decision_within(LIMIT).await, Ok(Decision::Abort));
+            assert_eq!(coordinator.decision().within(LIMIT).await, Ok(Decision::Abort));
         });
         play(move |stage| async move {
             let (c, a, b) = (founder(&stage).await, stage.client("a").await, stage.client("b").await);
@@ -98,7 +98,7 @@ fn a_limit_aborts_while_a_vote_is_missing_and_never_afterwards() {
             let voted = a.votes("a", Vote::Commit).await;
             drop(b.votes("b", Vote::Commit).await);
             // Nobody coordinates: the limit of a site does.
-            assert_eq!(voted.decision_within(LIMIT).await, Ok(Decision::Commit), "{form:?}");
+            assert_eq!(voted.decision().within(LIMIT).await, Ok(Decision::Commit), "{form:?}");
         });
     }
 }
@@ -110,7 +110,7 @@ fn a_coordinators_limit_aborts() {
             let (c, a) = (founder(&stage).await, stage.client("a").await);
             let coordinator = c.begins(form, &["a", "b"]).await;
             let voted = a.votes("a", Vote::Commit).await;
-            assert_eq!(coordinator.decision_within(LIMIT).await, Ok(Decision::Abort), "{form:?}");
+            assert_eq!(coordinator.decision().within(LIMIT).await, Ok(Decision::Abort), "{form:?}");
             assert_eq!(voted.decision().await, Ok(Decision::Abort));
         });
     }
@@ -154,7 +154,7 @@ fn what_a_former_session_has_voted_stands() {
             let again = TwoPhaseCommit::open(&zk, TX, "a").await.expect("it opens");
             let again = again.vote(Vote::Commit).await.expect("it is the same");
             drop(c.votes("b", Vote::Commit).await);
-            assert_eq!(again.decision_within(LIMIT).await, Ok(Decision::Commit));
+            assert_eq!(again.decision().within(LIMIT).await, Ok(Decision::Commit));
             again.finish().await.expect("it finishes");
         });
     }

@@ -105,7 +105,7 @@ impl<C: Client> Ballot<'_, C> {
         for _ in 0..20 {
             let limit = self.pace.limit * (1 + self.client.choose(3));
             let call = self.call(Verb::Decide).within(limit);
-            match self.learns(self.site, call, || voted.decision_within(limit)).await {
+            match self.learns(self.site, call, || voted.decision().within(limit)).await {
                 Ended::Done(_) => asks -= 1,
                 ended if ended.is_session_over() => return Round::Again,
                 Ended::Failed(error) if error.is_mismatch() => return Round::Over,
@@ -130,7 +130,7 @@ impl<C: Client> Ballot<'_, C> {
             let site = TwoPhaseCommit::open(&self.zk, &path, &name(self.site)).await?;
             let Some(cast) = site.cast() else { return Ok(()) };
             let voted = site.vote(cast).await?;
-            voted.decision_within(self.pace.limit).await?;
+            voted.decision().within(self.pace.limit).await?;
             voted.finish().await
         };
         let gives = self.gives(vec![String::new()], self.site);

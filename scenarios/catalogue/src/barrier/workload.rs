@@ -80,8 +80,8 @@ impl<Z: ZooKeeper> Gate for Barrier<Z> {
 
     async fn wait(&self, verb: Verb, limit: Duration) -> Result<(), Error> {
         match verb {
-            Verb::WaitDown => self.wait_until_down_within(limit).await,
-            _ => self.wait_within(limit).await,
+            Verb::WaitDown => self.wait_until_down().within(limit).await,
+            _ => self.wait().within(limit).await,
         }
     }
 }

@@ -132,7 +132,7 @@ impl<Z: ZooKeeper> Meeting for DoubleBarrier<Z> {
     type Participation = Inside<Z>;
 
     fn enter(&self, limit: Duration) -> impl Future<Output = Result<Inside<Z>, Error>> + Send {
-        self.enter_within(limit)
+        self.enter().within(limit)
     }
 }
 
@@ -147,7 +147,7 @@ impl<Z: ZooKeeper> Participation for Inside<Z> {
 
     async fn leave(self, limit: Option<Duration>) -> Result<(), Error> {
         match limit {
-            Some(limit) => self.leave_within(limit).await,
+            Some(limit) => self.leave().within(limit).await,
             None => Inside::leave(self).await,
         }
     }

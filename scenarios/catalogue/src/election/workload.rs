@@ -117,7 +117,7 @@ impl<Z: ZooKeeper> Electing for Election<Z> {
     }
 
     fn stand_within(&self, limit: Duration) -> impl Future<Output = Result<Term<Z>, Error>> + Send {
-        Election::stand_within(self, limit)
+        Election::stand(self).within(limit)
     }
 
     fn observe(&self) -> Leadership<Z> {

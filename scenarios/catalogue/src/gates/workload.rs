@@ -238,7 +238,7 @@ impl<C: Client> Visitor<'_, C> {
         let limit = self.setting.pace.limit;
         let call = Call::new(setup.object, Verb::Enter).within(limit).by_mistake();
         let given = |journal: &mut Journal, at, op| journal.given(at, self.client.number(), op, &id, 0);
-        let ended = operation(self.client, call, given, || barrier.enter_within(limit)).await.1;
+        let ended = operation(self.client, call, given, || barrier.enter().within(limit)).await.1;
         let is_mismatch = matches!(&ended, Ended::Failed(error) if error.is_mismatch());
         sometimes!(self.client, "a barrier is for another number of participants", is_mismatch);
     }

@@ -213,13 +213,13 @@ impl<Z: ZooKeeper> Line<Z> {
                 return Ok(lock.try_acquire().await?.map(Hold::Exclusive));
             }
             (Line::Lock(lock), _) if no_limit => Hold::Exclusive(lock.acquire().await?),
-            (Line::Lock(lock), _) => Hold::Exclusive(lock.acquire_within(limit).await?),
+            (Line::Lock(lock), _) => Hold::Exclusive(lock.acquire().within(limit).await?),
             (Line::Shared(lock), Verb::TryRead) => return Ok(lock.try_read().await?.map(Hold::Read)),
             (Line::Shared(lock), Verb::TryWrite) => return Ok(lock.try_write().await?.map(Hold::Write)),
             (Line::Shared(lock), Verb::Read) if no_limit => Hold::Read(lock.read().await?),
-            (Line::Shared(lock), Verb::Read) => Hold::Read(lock.read_within(limit).await?),
+            (Line::Shared(lock), Verb::Read) => Hold::Read(lock.read().within(limit).await?),
             (Line::Shared(lock), _) if no_limit => Hold::Write(lock.write().await?),
-            (Line::Shared(lock), _) => Hold::Write(lock.write_within(limit).await?),
+            (Line::Shared(lock), _) => Hold::Write(lock.write().within(limit).await?),
             (Line::Revocable(lock), Verb::TryRead) => {
                 return Ok(lock.try_read().await?.map(Hold::RevocableRead));
             }
@@ -227,17 +227,17 @@ impl<Z: ZooKeeper> Line<Z> {
                 return Ok(lock.try_write().await?.map(Hold::RevocableWrite));
             }
             (Line::Revocable(lock), Verb::Read) if no_limit => Hold::RevocableRead(lock.read().await?),
-            (Line::Revocable(lock), Verb::Read) => Hold::RevocableRead(lock.read_within(limit).await?),
+            (Line::Revocable(lock), Verb::Read) => Hold::RevocableRead(lock.read().within(limit).await?),
             (Line::Revocable(lock), _) if no_limit => Hold::RevocableWrite(lock.write().await?),
-            (Line::Revocable(lock), _) => Hold::RevocableWrite(lock.write_within(limit).await?),
+            (Line::Revocable(lock), _) => Hold::RevocableWrite(lock.write().within(limit).await?),
             (Line::Priority(lock), Verb::Read) if no_limit => Hold::RevocableRead(lock.read(priority).await?),
             (Line::Priority(lock), Verb::Read) => {
-                Hold::RevocableRead(lock.read_within(priority, limit).await?)
+                Hold::RevocableRead(lock.read(priority).within(limit).await?)
             }
             (Line::Priority(lock), _) if no_limit => Hold::RevocableExclusive(lock.write(priority).await?),
-            (Line::Priority(lock), _) => Hold::RevocableExclusive(lock.write_within(priority, limit).await?),
+            (Line::Priority(lock), _) => Hold::RevocableExclusive(lock.write(priority).within(limit).await?),
             (Line::Election(election), _) if no_limit => Hold::Term(Box::new(election.stand().await?)),
-            (Line::Election(election), _) => Hold::Term(Box::new(election.stand_within(limit).await?)),
+            (Line::Election(election), _) => Hold::Term(Box::new(election.stand().within(limit).await?)),
         }))
     }
 
@@ -377,7 +377,12 @@ impl<Z: ZooKeeper> Guarding for Hold<Z> {
     }
 
     async fn run<T: Send>(&self, work: impl Future<Output = T> + Send) -> Result<T, Interrupt> {
-        each!(self, held => held.run(work).await.map_err(Interrupt::from))
+        each!(
+            self,
+            held => held.run(work).await.map_err(Interrupt::Stop),
+            held.run(work).await,
+            held.run(work).await.map_err(Interrupt::Stop)
+        )
     }
 }
 

@@ -69,7 +69,7 @@ impl<Z: ZooKeeper> Exclusive for Lock<Z> {
         match verb {
             Verb::TryAcquire => self.try_acquire().await,
             _ if limit.is_zero() => self.acquire().await.map(Some),
-            _ => self.acquire_within(limit).await.map(Some),
+            _ => self.acquire().within(limit).await.map(Some),
         }
     }
 }

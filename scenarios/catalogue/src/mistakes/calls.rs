@@ -184,7 +184,7 @@ async fn holds<Z: ZooKeeper>(zk: &Z, call: &Mistaken, input: Input) -> Result<()
             let lock = Lock::new(zk, &path, LockOptions { data, margin, ..LockOptions::default() })?;
             match verb {
                 Verb::TryAcquire => lock.try_acquire().await.map(drop),
-                _ => lock.acquire_within(LIMIT).await.map(drop),
+                _ => lock.acquire().within(LIMIT).await.map(drop),
             }
         }
         (Kind::SharedLock, verb) => {
@@ -192,7 +192,7 @@ async fn holds<Z: ZooKeeper>(zk: &Z, call: &Mistaken, input: Input) -> Result<()
             let lock = SharedLock::new(zk, &path, options)?;
             match verb {
                 Verb::TryWrite => lock.try_write().await.map(drop),
-                _ => lock.read_within(LIMIT).await.map(drop),
+                _ => lock.read().within(LIMIT).await.map(drop),
             }
         }
         (Kind::RevocableLock, verb) => {
@@ -200,24 +200,24 @@ async fn holds<Z: ZooKeeper>(zk: &Z, call: &Mistaken, input: Input) -> Result<()
             let lock = RevocableLock::new(zk, &path, options)?;
             match verb {
                 Verb::TryRead => lock.try_read().await.map(drop),
-                _ => lock.write_within(LIMIT).await.map(drop),
+                _ => lock.write().within(LIMIT).await.map(drop),
             }
         }
         (Kind::PriorityLock, verb) => {
             let options = PriorityLockOptions { data, margin, ..PriorityLockOptions::default() };
             let lock = PriorityLock::new(zk, &path, options)?;
             match verb {
-                Verb::Read => lock.read_within(Priority(0), LIMIT).await.map(drop),
-                _ => lock.write_within(Priority(0), LIMIT).await.map(drop),
+                Verb::Read => lock.read(Priority(0)).within(LIMIT).await.map(drop),
+                _ => lock.write(Priority(0)).within(LIMIT).await.map(drop),
             }
         }
         (Kind::Election, _) => {
             let options = ElectionOptions { data, margin, ..ElectionOptions::default() };
-            Election::new(zk, &path, options)?.stand_within(LIMIT).await.map(drop)
+            Election::new(zk, &path, options)?.stand().within(LIMIT).await.map(drop)
         }
         (Kind::Group, _) => {
             let options = GroupOptions { margin, if_taken: IfTaken::Wait, ..GroupOptions::default() };
-            Group::new(zk, &path, options)?.join_within(LIMIT, Some(&name), &data).await.map(drop)
+            Group::new(zk, &path, options)?.join(Some(&name), &data).within(LIMIT).await.map(drop)
         }
         (Kind::DoubleBarrier, _) => {
             let options = DoubleBarrierOptions {
@@ -227,7 +227,7 @@ async fn holds<Z: ZooKeeper>(zk: &Z, call: &Mistaken, input: Input) -> Result<()
                 leave: Leave::Keeper,
                 parents: Parents::Container,
             };
-            DoubleBarrier::new(zk, &path, options)?.enter_within(LIMIT).await.map(drop)
+            DoubleBarrier::new(zk, &path, options)?.enter().within(LIMIT).await.map(drop)
         }
         _ => Barrier::new(zk, &path, BarrierOptions::default())?.raise().await,
     }
@@ -237,7 +237,7 @@ async fn names<Z: ZooKeeper>(zk: &Z, verb: Verb, input: Input) -> Result<(), Err
     let Input { path, name, data, margin, .. } = input;
     let names = NameService::new(zk, &path, NamesOptions { margin, ..NamesOptions::default() })?;
     match verb {
-        Verb::Register => names.register_within(LIMIT, &name, &data).await.map(drop),
+        Verb::Register => names.register(&name, &data).within(LIMIT).await.map(drop),
         Verb::Recall => names.registered(&name, Guid(1)).await.map(drop),
         Verb::Resolve => names.resolve(&name, Freshness::Local).await.map(drop),
         Verb::Follow => names.follow(&name)?.next().await.map(drop),

@@ -163,9 +163,9 @@ pub async fn acquire<Z: ZooKeeper>(
 ) -> Result<Hold<Z>, Error> {
     match (verb, limit.is_zero()) {
         (Verb::Read, true) => lock.read(priority).await.map(Hold::Read),
-        (Verb::Read, false) => lock.read_within(priority, limit).await.map(Hold::Read),
+        (Verb::Read, false) => lock.read(priority).within(limit).await.map(Hold::Read),
         (_, true) => lock.write(priority).await.map(Hold::Write),
-        (_, false) => lock.write_within(priority, limit).await.map(Hold::Write),
+        (_, false) => lock.write(priority).within(limit).await.map(Hold::Write),
     }
 }
 

@@ -41,7 +41,7 @@ impl<C: Client> Service<'_, C> {
         let call = Call::new(GROUP, Verb::Join).within(self.pace.limit * 20);
         let join = || async {
             match client.choose(2) {
-                0 => self.group.join_within(call.limit, id, first.as_bytes()).await,
+                0 => self.group.join(id, first.as_bytes()).within(call.limit).await,
                 _ => {
                     let join = self.calls.join(&self.group, id, first.as_bytes());
                     super::calls::until(client.sleep(call.limit), join).await
@@ -148,7 +148,7 @@ impl<C: Client> Service<'_, C> {
     /// Joins under the id that it has.
     async fn joins_again(&self, id: &str) {
         let call = Call::new(GROUP, Verb::Join).within(self.pace.limit);
-        let join = || self.group.join_within(call.limit, Some(id), b"once more");
+        let join = || self.group.join(Some(id), b"once more").within(call.limit);
         let (_, ended) = operation(self.client, call, self.gives([id]), join).await;
         let is_member = matches!(&ended, Ended::Failed(e) if e.is_already_joined());
         sometimes!(self.client, "a client joins although it is a member", is_member);

@@ -12,7 +12,7 @@ impl<C: Client> Service<'_, C> {
         let (client, name, first) = (self.client, self.name(), self.data(0));
         let limit = self.pace.limit * (1 + client.choose(8));
         let call = Call::new(NAMES, Verb::Register).within(limit);
-        let register = || self.names.register_within(limit, name, first.as_bytes());
+        let register = || self.names.register(name, first.as_bytes()).within(limit);
         let observed = |journal: &mut Journal, at, op, registered: &Registration<C::Zk>| {
             let czxid = registered.czxid().cast_unsigned();
             journal.observed(at, client.number(), op, NAMES, Seen::Name, name, czxid);

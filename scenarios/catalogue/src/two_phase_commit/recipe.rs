@@ -98,7 +98,7 @@ impl<Z: ZooKeeper> TwoPhases for Participant<Z> {
     }
 
     async fn decision_within(&self, voted: &Voted<Z>, limit: Duration) -> Result<Decision, Error> {
-        voted.decision_within(limit).await
+        voted.decision().within(limit).await
     }
 
     async fn next_vote(&self, voted: &Voted<Z>) -> Result<Option<(String, Vote)>, Error> {
@@ -110,7 +110,7 @@ impl<Z: ZooKeeper> TwoPhases for Participant<Z> {
         coordinator: &Coordinator<Z>,
         limit: Duration,
     ) -> Result<Decision, Error> {
-        coordinator.decision_within(limit).await
+        coordinator.decision().within(limit).await
     }
 
     async fn finish(&self, voted: Voted<Z>) -> Result<(), Error> {

@@ -108,7 +108,7 @@ impl Actor {
             As { verb: Verb::Decide, limit: limit.unwrap_or_default(), text: for_site(site), party: site };
         let learning = self.transacts(what, move |_| async move {
             let decision = match limit {
-                Some(limit) => voted.decision_within(limit).await?,
+                Some(limit) => voted.decision().within(limit).await?,
                 None => voted.decision().await?,
             };
             Ok((voted, Some(decision)))

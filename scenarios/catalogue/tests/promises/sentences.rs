@@ -1,11 +1,12 @@
 //! The sentences under the headings of a doc comment.
 
 /// The headings whose sentences are promises.
-const HEADINGS: [&str; 8] = [
+const HEADINGS: [&str; 9] = [
     "Promises",
     "Errors",
     "Cancellation",
     "Cost",
+    "With a limit",
     "When the connection is lost",
     "When the session is over",
     "When a server refuses a request",

@@ -28,7 +28,7 @@ impl<Z: ZooKeeper> Meeting for LacksOne<Z> {
     type Participation = Unnamed<Z>;
 
     async fn enter(&self, limit: Duration) -> Result<Unnamed<Z>, Error> {
-        self.0.enter_within(limit).await.map(Unnamed)
+        self.0.enter().within(limit).await.map(Unnamed)
     }
 }
 

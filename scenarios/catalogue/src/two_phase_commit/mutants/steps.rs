@@ -187,7 +187,7 @@ impl<Z: ZooKeeper> TwoPhases for MutantParticipant<Z> {
 
     async fn decision_within(&self, voted: &Voted<Z>, limit: Duration) -> Result<Decision, Error> {
         let patience = match self.mutation.undecided {
-            Undecided::Terminates => return voted.decision_within(limit).await,
+            Undecided::Terminates => return voted.decision().within(limit).await,
             // A short one, so that the site meets a record of which it has not heard.
             Undecided::ObeysItself => limit / 16,
             Undecided::ProposesUnchecked | Undecided::AbortsAlone => limit,
@@ -224,12 +224,13 @@ impl<Z: ZooKeeper> TwoPhases for MutantParticipant<Z> {
                 zk.sleep_until(zk.now() + limit / 2).await;
                 return self.read_votes(coordinator.sites()).await;
             }
-            Coordination::Presumed => match within(zk, limit / 8, coordinator.decision_within(limit)).await {
+            Coordination::Presumed => match within(zk, limit / 8, coordinator.decision().within(limit)).await
+            {
                 Some(decided) => return decided,
                 None => self.decide(Decision::Commit).await?,
             },
         }
-        coordinator.decision_within(limit).await
+        coordinator.decision().within(limit).await
     }
 
     async fn finish(&self, voted: Voted<Z>) -> Result<(), Error> {

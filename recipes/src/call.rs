@@ -1,0 +1,97 @@
+//! A call of a recipe: a future, which can be limited before it is awaited.
+
+use crate::zk::{Time, ZooKeeper};
+use pin_project_lite::pin_project;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+/// The work of a [`Call`]. Sealed: the recipes make it.
+pub trait Work: sealed::Begin + Send {}
+
+impl<W: sealed::Begin + Send> Work for W {}
+
+mod sealed {
+    use crate::zk::Time;
+    use std::future::Future;
+
+    /// What begins at the first poll, with the time at which it has to end.
+    pub trait Begin {
+        type Output;
+        type Future: Future<Output = Self::Output> + Send;
+
+        fn begin(self, until: Option<Time>) -> Self::Future;
+    }
+
+    impl<B, F> Begin for B
+    where
+        B: FnOnce(Option<Time>) -> F,
+        F: Future + Send,
+    {
+        type Output = F::Output;
+        type Future = F;
+
+        fn begin(self, until: Option<Time>) -> F {
+            self(until)
+        }
+    }
+}
+
+pin_project! {
+    /// A call of a recipe. Nothing is sent before its first poll.
+    ///
+    /// Await it, or limit it first:
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use zk_recipes::{Lock, LockOptions};
+    /// # sim_zk::doc_example(|zk| async move {
+    /// let lock = Lock::new(&zk, "/locks/printer", LockOptions::default())?;
+    /// let held = lock.acquire().within(Duration::from_secs(10)).await?;
+    /// held.release().within(Duration::from_secs(5)).await?;
+    /// # Ok(())
+    /// # });
+    /// ```
+    #[must_use = "a call does nothing unless it is awaited"]
+    pub struct Call<Z, W: sealed::Begin> {
+        zk: Z,
+        until: Option<Time>,
+        begin: Option<W>,
+        #[pin]
+        work: Option<W::Future>,
+    }
+}
+
+impl<Z: ZooKeeper, W: Work> Call<Z, W> {
+    pub(crate) fn new(zk: &Z, begin: W) -> Self {
+        Call { zk: zk.clone(), until: None, begin: Some(begin), work: None }
+    }
+
+    /// Limits the call, over all its retries. The time counts from here. Most calls give up when it is over, with
+    /// [`Error::is_timed_out`](crate::Error::is_timed_out), and their clean-up is under way; each says what it does. A limit
+    /// on a call that has been polled has no effect.
+    pub fn within(mut self, limit: Duration) -> Self {
+        self.until = Some(self.zk.now() + limit);
+        self
+    }
+}
+
+impl<Z, W: Work> Future for Call<Z, W> {
+    type Output = W::Output;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<W::Output> {
+        let mut this = self.project();
+        if let Some(begin) = this.begin.take() {
+            this.work.set(Some(begin.begin(*this.until)));
+        }
+        this.work.as_pin_mut().expect("it has begun").poll(cx)
+    }
+}
+
+impl<Z, W: sealed::Begin> fmt::Debug for Call<Z, W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Call").field("until", &self.until).finish_non_exhaustive()
+    }
+}
