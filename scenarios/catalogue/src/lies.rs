@@ -49,12 +49,25 @@ pub enum How {
     FindsNothing,
     /// What is given back is said to have lasted until then, whatever has become of it.
     EndsClean,
+    /// It does its work, and hands out something else than it got: another token, half of a value.
+    Distorts,
+    /// It does its work, and never returns: where it is done, or where it fails for that reason.
+    Hangs(Option<Failure>),
 }
 
 impl How {
     /// The names of all.
-    pub const NAMES: [&'static str; 7] =
-        ["pretends", "denies", "refuses", "repeats", "stops-halfway", "finds-nothing", "ends-clean"];
+    pub const NAMES: [&'static str; 9] = [
+        "pretends",
+        "denies",
+        "refuses",
+        "repeats",
+        "stops-halfway",
+        "finds-nothing",
+        "ends-clean",
+        "distorts",
+        "hangs",
+    ];
 
     /// Its place among [`NAMES`](How::NAMES).
     pub fn column(self) -> usize {
@@ -66,6 +79,8 @@ impl How {
             How::StopsHalfway => 4,
             How::FindsNothing => 5,
             How::EndsClean => 6,
+            How::Distorts => 7,
+            How::Hangs(_) => 8,
         }
     }
 }

@@ -3,8 +3,9 @@
 
 use crate::recipe::Make;
 use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, Either, select};
 use std::future::Future;
+use std::pin::pin;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use zk_recipes::zk::{
@@ -63,6 +64,12 @@ pub trait Interceptor<Z: ZooKeeper>: Send + Sync {
         zk.safe_until()
     }
 
+    /// A watch on its way to the recipe.
+    fn waits(&self, zk: &Z, path: &str, watch: Watch) -> Watch {
+        let _ = (zk, path);
+        watch
+    }
+
     /// Creates a znode.
     fn create(&self, zk: &Z, path: &str, data: &[u8], mode: CreateMode) -> Reply<Created> {
         zk.create(path, data, self.mode(mode)).boxed()
@@ -101,6 +108,34 @@ pub fn over_all<Z: ZooKeeper, L: 'static>(
     Box::new(move |zk| new(&Intercepted::new(zk, interceptor.clone())))
 }
 
+/// A client that does not trust its watches: it looks again while it waits.
+pub struct Polls;
+
+impl<Z: ZooKeeper> Interceptor<Z> for Polls {
+    fn waits(&self, zk: &Z, path: &str, mut watch: Watch) -> Watch {
+        let (zk, path) = (zk.clone(), path.to_owned());
+        async move {
+            loop {
+                match select(watch, pin!(zk.sleep_until(zk.now() + Duration::from_millis(20)))).await {
+                    Either::Left((event, _)) => return event,
+                    Either::Right((_, waits)) => watch = waits,
+                }
+                let _ = zk.exists(&path).await;
+            }
+        }
+        .boxed()
+    }
+}
+
+/// A client library that does not do what was armed when it is due.
+pub struct LeavesItsZnode;
+
+impl<Z: ZooKeeper> Interceptor<Z> for LeavesItsZnode {
+    fn cleans_up(&self) -> bool {
+        false
+    }
+}
+
 /// A cleanup that never happens.
 struct DoesNothing;
 
@@ -126,6 +161,11 @@ impl<Z: ZooKeeper> Intercepted<Z> {
     /// Puts the interceptor in front of a session.
     pub fn new(zk: &Z, interceptor: Arc<dyn Interceptor<Z>>) -> Self {
         Intercepted { inner: zk.clone(), interceptor }
+    }
+
+    fn waits(&self, path: &str) -> impl Fn(Watch) -> Watch + Send + use<Z> {
+        let (zk, interceptor, path) = (self.inner.clone(), self.interceptor.clone(), path.to_owned());
+        move |watch| interceptor.waits(&zk, &path, watch)
     }
 }
 
@@ -167,8 +207,8 @@ impl<Z: ZooKeeper> ZooKeeper for Intercepted<Z> {
         &self,
         path: &str,
     ) -> impl Future<Output = Result<(Option<Stat>, Watch), Error>> + Send + use<Z> {
-        let exists = self.inner.exists_watch(path);
-        async move { exists.await.map(|(stat, watch)| (stat, watch.boxed())) }
+        let (exists, waits) = (self.inner.exists_watch(path), self.waits(path));
+        async move { exists.await.map(|(stat, watch)| (stat, waits(watch.boxed()))) }
     }
 
     fn get(&self, path: &str) -> impl Future<Output = Result<Data, Error>> + Send + use<Z> {
@@ -177,9 +217,9 @@ impl<Z: ZooKeeper> ZooKeeper for Intercepted<Z> {
     }
 
     fn get_watch(&self, path: &str) -> impl Future<Output = Result<(Data, Watch), Error>> + Send + use<Z> {
-        let (get, interceptor, path) =
-            (self.inner.get_watch(path), self.interceptor.clone(), path.to_owned());
-        async move { get.await.map(|(data, watch)| (interceptor.watched(&path, data), watch.boxed())) }
+        let (get, interceptor, waits, path) =
+            (self.inner.get_watch(path), self.interceptor.clone(), self.waits(path), path.to_owned());
+        async move { get.await.map(|(data, watch)| (interceptor.watched(&path, data), waits(watch.boxed()))) }
     }
 
     fn children(&self, path: &str) -> impl Future<Output = Result<Listing, Error>> + Send + use<Z> {
@@ -199,7 +239,8 @@ impl<Z: ZooKeeper> ZooKeeper for Intercepted<Z> {
         &self,
         path: &str,
     ) -> impl Future<Output = Result<(Listing, Watch), Error>> + Send + use<Z> {
-        self.interceptor.children_watch(&self.inner, path)
+        let (list, waits) = (self.interceptor.children_watch(&self.inner, path), self.waits(path));
+        async move { list.await.map(|(list, watch)| (list, waits(watch))) }
     }
 
     fn get_many(

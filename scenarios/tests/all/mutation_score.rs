@@ -80,6 +80,14 @@ const LEFT_BEHIND: &[&str] = &[
     "election-stand-denies",
 ];
 
+/// Rules of their own hold what is handed out against what is there, and find a call that never returns.
+const DISTORTED_OR_HUNG: &[&str] = &[
+    "election-stand-distorts",
+    "config-follow-distorts",
+    "double-barrier-enter-hangs",
+    "two-phase-commit-decide-hangs",
+];
+
 #[test]
 fn the_rules_about_answers_see_every_lie_that_no_older_rule_is_about() {
     let answers = [RuleId::An1, RuleId::An2, RuleId::An3, RuleId::An4];
@@ -90,7 +98,8 @@ fn the_rules_about_answers_see_every_lie_that_no_older_rule_is_about() {
         })
         .map(|workload| workload.name)
         .collect();
-    let listed: BTreeSet<&str> = GRANTED.iter().chain(LEFT_BEHIND).copied().collect();
+    let listed: BTreeSet<&str> =
+        GRANTED.iter().chain(LEFT_BEHIND).chain(DISTORTED_OR_HUNG).copied().collect();
     assert_eq!(unseen, listed);
 }
 

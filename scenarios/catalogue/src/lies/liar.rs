@@ -6,6 +6,7 @@ use std::task::Poll;
 use zk_checker::history::{Failure, Verb};
 use zk_harness::client::Client;
 use zk_harness::holding::Held;
+use zk_harness::journal::failure;
 use zk_harness::operation::is_answered;
 use zk_recipes::zk::{Error, ErrorKind};
 use zk_recipes::{Released, Stop};
@@ -81,7 +82,15 @@ impl<C: Client> Liar<C> {
                 Some(value) => self.until_answered(work, value).await,
                 None => work.await,
             },
-            How::Repeats | How::EndsClean => work.await,
+            How::Hangs(reason) => {
+                let ended = work.await;
+                if ended.as_ref().err().map(failure) == reason {
+                    std::mem::forget(ended);
+                    return pending().await;
+                }
+                ended
+            }
+            How::Repeats | How::EndsClean | How::Distorts => work.await,
         }
     }
 
@@ -137,9 +146,7 @@ impl<C: Client> Liar<C> {
     pub(crate) fn reason_of(&self, how: How) -> Error {
         match how {
             How::Denies(reasons) | How::Refuses(reasons) => self.one_of(reasons),
-            How::Pretends | How::Repeats | How::StopsHalfway | How::FindsNothing | How::EndsClean => {
-                ErrorKind::Unimplemented.into()
-            }
+            _ => ErrorKind::Unimplemented.into(),
         }
     }
 
@@ -238,7 +245,8 @@ impl<C: Client, H> Hold<C, H> {
 
 impl<C: Client, H: Held> Held for Hold<C, H> {
     fn token(&self) -> i64 {
-        self.held.as_ref().map_or(FEIGNED, Held::token)
+        let right = self.held.as_ref().filter(|_| self.liar.how() != How::Distorts);
+        right.map_or(FEIGNED, Held::token)
     }
 
     fn fence(&self) -> i64 {
@@ -261,7 +269,6 @@ pub(crate) const FEIGNED: i64 = 1;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zk_harness::journal::failure;
 
     #[test]
     fn each_reason_of_a_lie_is_journaled_as_that_reason() {

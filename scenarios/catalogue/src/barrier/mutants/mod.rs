@@ -18,6 +18,7 @@ pub(super) static ALL: &[&Workload] = &[
     &waiting::EXISTS_WATCH,
     &passing::OPENS_WITH_SESSION,
     &passing::ANY_WRITE,
+    &waiting::POLLS,
 ];
 
 /// One client's part, with the copy.

@@ -2,7 +2,20 @@
 
 use super::copy::{EndOfSession, Mutation};
 use super::{WORKLOAD, run};
+use crate::barrier::workload::{client, new};
 use crate::prelude::*;
+use crate::session::{Intercepted, Polls};
+use std::sync::Arc;
+
+/// A barrier whose waiters look again while they wait.
+pub(super) static POLLS: Workload = WORKLOAD.mutant(
+    "barrier-polls",
+    "a waiter polls beside its watch",
+    Caught::by(Ba3).within(1),
+    &[],
+    |_| Plan { rounds: 4, ..Plan::calm() },
+    |task| client(task, Box::new(|zk, lives| new(&Intercepted::new(zk, Arc::new(Polls)), lives))).boxed(),
+);
 
 /// A barrier whose waiters ask again after every event, the deletion too, as ZooKeeper's recipes page has it: who was let go
 /// and finds the next barrier raised stays, for that and for every later one.

@@ -1,8 +1,8 @@
 //! The right configuration, one operation of which [lies](crate::lies).
 
 use crate::config::workload::{Configuration, Follows, WORKLOAD, client, new};
-use crate::lies::How::{Denies, Pretends, Refuses, Repeats, StopsHalfway};
-use crate::lies::{DENIES, FEIGNED, Lies, Lying, LyingStream, UNMET_OF_READS, refuses, row};
+use crate::lies::How::{Denies, Distorts, Pretends, Refuses, Repeats, StopsHalfway};
+use crate::lies::{DENIES, FEIGNED, How, Lies, Lying, LyingStream, UNMET_OF_READS, refuses, row};
 use crate::prelude::*;
 use std::collections::BTreeMap;
 use zk_checker::history::Failure::{BadInput, Conflict, ConnectionLoss, Denied, NoNode, Other, TimedOut};
@@ -70,6 +70,8 @@ pub(in crate::config) static LIES: Lies = Lies {
         row(Follow, Pretends, An1, "a follower is told that there is no value, without asking")
             .or(&[(Cf1, "it had been told that before")]),
         row(Follow, Refuses(UNMET_OF_READS), An2, "following ends for a reason that never occurred"),
+        // A follower acts on a value that nobody has written.
+        row(Follow, Distorts, Cf2, "a follower is given the first half of a value"),
         // A follower acts on one value twice.
         row(Follow, Repeats, Cf1, "a follower is told the same again")
             .or(&[(An1, "nobody has said it again"), (Cf5, "it has not read it again")]),
@@ -118,6 +120,13 @@ fn feigned(data: &[u8]) -> Option<Versioned> {
 impl<C: Client, Z: ZooKeeper> Follows for LyingStream<C, Updates<Z>, Update> {
     async fn next(&mut self) -> Result<Update, Error> {
         let work = async { self.right.next().await };
-        self.liar.next(Verb::Follow, &mut self.told, work, || Some(Update::Missing)).await
+        let mut news = self.liar.next(Verb::Follow, &mut self.told, work, || Some(Update::Missing)).await?;
+        if let Update::Value(value) = &mut news
+            && self.liar.how() == How::Distorts
+            && self.liar.lies_in(Verb::Follow)
+        {
+            value.data.truncate(value.data.len() / 2);
+        }
+        Ok(news)
     }
 }

@@ -3,12 +3,14 @@
 mod copy;
 pub(super) mod lies;
 
-use super::workload::{WORKLOAD, client};
+use super::workload::{WORKLOAD, client, new};
 use crate::prelude::*;
+use crate::session::{Intercepted, Polls};
 use copy::{MutantConfig, Mutation};
+use std::sync::Arc;
 
 /// All mutants.
-pub(super) static ALL: &[&Workload] = &[&ARMS_LATE, &ARMS_ONCE, &UNCONDITIONAL];
+pub(super) static ALL: &[&Workload] = &[&ARMS_LATE, &ARMS_ONCE, &UNCONDITIONAL, &POLLS];
 
 /// Those that show on real servers, without the simulation's faults.
 pub(super) static REAL: &[&RealWorkload] = &[&ARMS_LATE_REAL, &UNCONDITIONAL_REAL];
@@ -42,6 +44,16 @@ static ARMS_ONCE: Workload = WORKLOAD.mutant(
     &[],
     |_| Plan { clients: 4, rounds: 6, ..Plan::calm() },
     |task| run(task, &Mutation { arms_after_a_change: false, ..Mutation::RIGHT }),
+);
+
+/// A configuration whose followers look again while they wait for a change.
+static POLLS: Workload = WORKLOAD.mutant(
+    "config-polls",
+    "a follower polls beside its watch",
+    Caught::by(Cf8).within(5),
+    &[],
+    |_| Plan { rounds: 4, ..Plan::calm() },
+    |task| client(task, Box::new(|zk, path| new(&Intercepted::new(zk, Arc::new(Polls)), path))).boxed(),
 );
 
 /// A conditional write without the version that was read: of two writers that have read the same value, one loses its update.

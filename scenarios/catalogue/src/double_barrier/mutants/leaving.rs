@@ -2,7 +2,10 @@
 
 use super::copy::Mutation;
 use super::{BASE, run};
+use crate::double_barrier::workload::{self, WORKLOAD, client, new};
 use crate::prelude::*;
+use crate::session::{Intercepted, LeavesItsZnode};
+use std::sync::Arc;
 
 /// A double barrier with sequential znodes that, to leave, deletes the name that it had asked for: there is no such znode,
 /// which it takes for "deleted already" (ZOOKEEPER-4406). Its znode stays, and so does everybody.
@@ -45,4 +48,18 @@ pub(super) static WATCH_ALL: Workload = BASE.mutant(
     &[],
     |_| Plan { clients: 4, rounds: 3, ..Plan::calm() },
     |task| run(task, &Mutation { watches_one: false, ..Mutation::RIGHT }),
+);
+
+/// A double barrier whose participants leave their znodes when they are dropped or give up: the others wait for them.
+pub(super) static LEAVES_ITS_ZNODE: Workload = WORKLOAD.mutant(
+    "double-barrier-leaves-its-znode",
+    "a participant that gives up, or is dropped, leaves its znode behind",
+    Caught::by(Db6).or(&[(Db10, "the others have gone when it is overdue")]).within(5).harm(&[Db10]),
+    &[],
+    |_| Plan { rounds: 5, ..Plan::calm() },
+    |task| {
+        let over = |zk: &_| Intercepted::new(zk, Arc::new(LeavesItsZnode));
+        let make = move |zk: &_, setup: &_, id, round| new(&over(zk), setup, id, round);
+        client(task, workload::setup, Box::new(make)).boxed()
+    },
 );

@@ -1,7 +1,7 @@
 //! The right double barrier, one operation of which [lies](crate::lies).
 
 use crate::double_barrier::workload::{Meeting, Participation, WORKLOAD, client, new, setup};
-use crate::lies::How::{Denies, Pretends, StopsHalfway};
+use crate::lies::How::{Denies, Hangs, Pretends, StopsHalfway};
 use crate::lies::{DENIES, FEIGNED, Hold, Lies, Lying, refuses, row};
 use crate::prelude::*;
 use std::time::Duration;
@@ -24,6 +24,10 @@ pub(in crate::double_barrier) static LIES: Lies = Lies {
         // A participant that the others count on, and that is told that it is not inside.
         row(Enter, DENIES, Db7, "enter is done, and fails"),
         refuses(Enter, UNMET, "enter"),
+        // A participant that comes when all are inside, and waits for as many to come again. In every fifth round they meet where
+        // each but the first to meet is late.
+        row(Enter, Hangs(Some(Late)), Db5, "a late participant waits for ever")
+            .plan(|_| Plan { rounds: 10, ..Plan::calm() }),
         // A participant that is said to have left, and is still there: the others wait for it.
         row(Leave, Pretends, Db9, "leave returns at once, and its znode stays")
             .or(&[(An1, "its znode stays")]),

@@ -24,6 +24,7 @@ pub(super) static ALL: &[&Workload] = &[
     &leaving::WATCH_ALL,
     &entering::ONE_SHORT,
     &roster::LACKS_ONE,
+    &leaving::LEAVES_ITS_ZNODE,
 ];
 
 /// One double barrier, for all clients.

@@ -1,7 +1,7 @@
 //! The right election, one operation of which [lies](crate::lies).
 
 use crate::election::workload::{Electing, Follower, Office, WORKLOAD, client, new};
-use crate::lies::How::{EndsClean, Pretends, Refuses, Repeats, StopsHalfway};
+use crate::lies::How::{Distorts, EndsClean, Pretends, Refuses, Repeats, StopsHalfway};
 use crate::lies::{DENIES, Hold, Lies, Lying, LyingStream, UNMET_OF_HOLDS, refuses, row};
 use crate::prelude::*;
 use std::time::Duration;
@@ -22,6 +22,8 @@ pub(in crate::election) static LIES: Lies = Lies {
         row(Stand, DENIES, Le8, "a candidate is elected and told that it is not")
             .or(&[(Le5, "nobody else is elected while its candidate stands")]),
         refuses(Stand, UNMET_OF_HOLDS, "a candidacy"),
+        // A leader whose epoch is that of every other: nobody tells its writes from those of a deposed one.
+        row(Stand, Distorts, Le2, "a leader is given another epoch than its candidate has"),
         // A leader that is said to be on record, and is not: followers never hear of it.
         row(Acknowledge, Pretends, Le4, "acknowledge returns done and writes no record"),
         // A leader that is said not to be on record, and is: followers turn to it, and it does not serve them.

@@ -1,13 +1,13 @@
-//! A copy of joining a group, in which a [`Mutation`] makes one step wrong. Its followers are those of the right group.
+//! A copy of joining a group, in which a [`Mutation`] makes one step wrong. Its observers see what those of the right group see.
 
 use crate::claims::{self, Claim};
 use crate::copies::connected;
-use crate::group::workload::{DIRECTORY, Gathering, MemberHandle, new};
+use crate::group::workload::{DIRECTORY, Gathering, MemberHandle, Observes, new};
 use futures_util::future::select;
 use std::future::Future;
 use std::pin::pin;
 use zk_recipes::Released;
-use zk_recipes::group::{Group, Views, WithData};
+use zk_recipes::group::{Group, GroupView, Views, WithData};
 use zk_recipes::zk::{Armed, CreateMode, Duty, Error, ZooKeeper, path};
 
 /// The steps that can be wrong.
@@ -18,12 +18,21 @@ pub(super) struct Mutation {
     pub says_that_it_is_out: bool,
     /// After a lost reply a member looks for its znode before it makes another.
     pub looks_after_loss: bool,
+    /// How long before the session may have ended a member is out, in tenths of the session's timeout.
+    pub margin: u32,
+    /// Whether an observer is given a view, after the last one that it was given.
+    pub tells: fn(&GroupView, &GroupView) -> bool,
 }
 
 impl Mutation {
     /// No wrong step.
-    pub const RIGHT: Mutation =
-        Mutation { claim: claims::Mutation::RIGHT, says_that_it_is_out: true, looks_after_loss: true };
+    pub const RIGHT: Mutation = Mutation {
+        claim: claims::Mutation::RIGHT,
+        says_that_it_is_out: true,
+        looks_after_loss: true,
+        margin: 1,
+        tells: |_, _| true,
+    };
 }
 
 /// The copy.
@@ -77,7 +86,7 @@ impl<Z: ZooKeeper> MutantGroup<Z> {
 
 impl<Z: ZooKeeper> Gathering for MutantGroup<Z> {
     type MemberHandle = MutantMember<Z>;
-    type Views = Views<Z>;
+    type Views = MutantViews<Z>;
 
     async fn join(&self, id: Option<&str>, data: &[u8]) -> Result<MutantMember<Z>, Error> {
         let claim = match id {
@@ -88,8 +97,27 @@ impl<Z: ZooKeeper> Gathering for MutantGroup<Z> {
         Ok(MutantMember { claim, mutation: self.mutation })
     }
 
-    fn views(&self, data: WithData) -> Views<Z> {
-        self.right.views(data)
+    fn views(&self, data: WithData) -> MutantViews<Z> {
+        MutantViews { right: self.right.views(data), last: None, mutation: self.mutation }
+    }
+}
+
+/// An observer of the copy.
+pub(super) struct MutantViews<Z: ZooKeeper> {
+    right: Views<Z>,
+    last: Option<GroupView>,
+    mutation: &'static Mutation,
+}
+
+impl<Z: ZooKeeper> Observes for MutantViews<Z> {
+    async fn next(&mut self) -> Result<GroupView, Error> {
+        loop {
+            let now = self.right.next().await?;
+            if self.last.as_ref().is_none_or(|before| (self.mutation.tells)(before, &now)) {
+                self.last = Some(now.clone());
+                return Ok(now);
+            }
+        }
     }
 }
 
@@ -102,7 +130,7 @@ pub(super) struct MutantMember<Z> {
 impl<Z: ZooKeeper> MemberHandle for MutantMember<Z> {
     fn out(&self) -> impl Future<Output = ()> + Send {
         let over = claims::over(&self.claim.zk, &self.claim.path);
-        let late = past_its_deadline(self.claim.zk.clone());
+        let late = past_its_deadline(self.claim.zk.clone(), self.mutation.margin);
         async {
             let _ = select(pin!(over), pin!(late)).await;
             if !self.mutation.says_that_it_is_out {
@@ -138,8 +166,8 @@ impl<Z: ZooKeeper> MemberHandle for MutantMember<Z> {
 }
 
 /// Resolves when the server has answered nothing for so long that the session may have ended.
-async fn past_its_deadline<Z: ZooKeeper>(zk: Z) {
-    let deadline = || zk.safe_until().before(zk.timeout() / 10);
+async fn past_its_deadline<Z: ZooKeeper>(zk: Z, margin: u32) {
+    let deadline = || zk.safe_until().before(zk.timeout() * margin / 10);
     while zk.now() < deadline() {
         zk.sleep_until(deadline()).await;
     }

@@ -3,14 +3,26 @@
 mod copy;
 pub(super) mod lies;
 
-use super::workload::{WORKLOAD, client};
+use super::workload::{DIRECTORY, WORKLOAD, client, new};
 use crate::claims;
 use crate::prelude::*;
+use crate::session::{Interceptor, Polls, Reply, Watch, over, watched_list};
 use copy::{MutantGroup, Mutation};
-use zk_recipes::zk::CreateMode;
+use std::sync::Arc;
+use zk_recipes::group::GroupView;
+use zk_recipes::zk::{CreateMode, Listing};
 
 /// All mutants.
-pub(super) static ALL: &[&Workload] = &[&EXISTS_IS_JOINED, &STAYS_SILENT, &JOINS_TWICE, &PERSISTENT];
+pub(super) static ALL: &[&Workload] = &[
+    &EXISTS_IS_JOINED,
+    &STAYS_SILENT,
+    &JOINS_TWICE,
+    &PERSISTENT,
+    &POLLS,
+    &WITHOUT_WATCH,
+    &DEAF_TO_DEPARTURES,
+    &OUT_TOO_EARLY,
+];
 
 /// One client's part, with the copy.
 fn run<C: Client>(task: Task<C>, mutation: &'static Mutation) -> BoxFuture<'static, ()> {
@@ -74,3 +86,61 @@ static STAYS: Mutation = Mutation {
     claim: claims::Mutation { mode: CreateMode::Persistent, ..claims::Mutation::RIGHT },
     ..Mutation::RIGHT
 };
+
+/// A group whose observers look again while they wait for a change.
+static POLLS: Workload = WORKLOAD.mutant(
+    "group-polls",
+    "an observer polls beside its watch",
+    Caught::by(Gm7).within(5),
+    &[],
+    |_| Plan { rounds: 4, ..Plan::calm() },
+    |task| client(task, over(|| Arc::new(Polls), new)).boxed(),
+);
+
+/// A group whose observers list the members and arm no watch: they are never told of a change.
+static WITHOUT_WATCH: Workload = WORKLOAD.mutant(
+    "group-without-watch",
+    "an observer lists the members and arms no watch",
+    Caught::by(Gm2).within(1),
+    &[],
+    |_| Plan { rounds: 4, ..Plan::calm() },
+    |task| client(task, over(|| Arc::new(ListsAlone), new)).boxed(),
+);
+
+struct ListsAlone;
+
+impl<Z: ZooKeeper> Interceptor<Z> for ListsAlone {
+    fn children_watch(&self, zk: &Z, path: &str) -> Reply<(Listing, Watch)> {
+        if path != DIRECTORY {
+            return watched_list(zk, path);
+        }
+        let list = zk.children(path);
+        async move { list.await.map(|list| (list, std::future::pending().boxed())) }.boxed()
+    }
+}
+
+/// A group whose observers are told of members that come, and not of those that go: they give work to the dead.
+static DEAF_TO_DEPARTURES: Workload = WORKLOAD.mutant(
+    "group-deaf-to-departures",
+    "an observer is given no view in which members have only gone",
+    Caught::by(Gm3),
+    &[],
+    |_| Plan { rounds: 6, ..Plan::calm() },
+    |task| run(task, &Mutation { tells: |before, now| !is_within(now, before), ..Mutation::RIGHT }),
+);
+
+/// Whether the second view has every member of the first one.
+fn is_within(few: &GroupView, many: &GroupView) -> bool {
+    few.members.iter().all(|member| many.members.iter().any(|other| other.id == member.id))
+}
+
+/// A group whose members report that they are out when a tenth of the session's timeout has passed without an answer: they stop
+/// working, and are members still.
+static OUT_TOO_EARLY: Workload = WORKLOAD.mutant(
+    "group-out-too-early",
+    "a member reports that it is out although its session cannot have ended",
+    Caught::by(Gm8).within(1),
+    &[],
+    |_| Plan { rounds: 6, ..Plan::calm() },
+    |task| run(task, &Mutation { margin: 9, ..Mutation::RIGHT }),
+);

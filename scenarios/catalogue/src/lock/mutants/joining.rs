@@ -42,7 +42,11 @@ const LAGGING: &[Fault] = &[Fault::ReplyLost, Fault::Disconnect, Fault::ApplySta
 pub(super) static WHOLE_NAMES: Workload = WORKLOAD.mutant(
     "lock-whole-names",
     "contenders are ordered by whole names, so the guid decides",
-    Caught::by(Mx4).within(5).harm(&[Mx3]).breaks(Promise::Exclusion).seen("ZOOKEEPER-2931, ZOOKEEPER-3162"),
+    Caught::by(Mx4)
+        .within(5)
+        .harm(&[Mx3, Mx6])
+        .breaks(Promise::Exclusion)
+        .seen("ZOOKEEPER-2931, ZOOKEEPER-3162"),
     &[],
     |_| Plan { clients: 2, rounds: 1, ..Plan::calm() },
     |task| run(task, &Mutation { rank: |name| Some(name), ..Mutation::RIGHT }),

@@ -4,7 +4,7 @@ use super::WORKLOAD;
 use crate::former::TakesItsFormer;
 use crate::lock::workload::{client, new};
 use crate::prelude::*;
-use crate::session::{Interceptor, Reply, Watch, over, over_all};
+use crate::session::{Interceptor, LeavesItsZnode, Reply, Watch, over, over_all};
 use std::sync::{Arc, Mutex, PoisonError};
 use zk_recipes::zk::{CreateMode, Created, Listing, path};
 
@@ -24,14 +24,6 @@ pub(super) static LEAVES_ITS_ZNODE: Workload = WORKLOAD.mutant(
     |_| Plan::calm().with(&[Fault::Cancel], 0.1),
     |task| client(task, over(|| Arc::new(LeavesItsZnode), new)).boxed(),
 );
-
-struct LeavesItsZnode;
-
-impl<Z: ZooKeeper> Interceptor<Z> for LeavesItsZnode {
-    fn cleans_up(&self) -> bool {
-        false
-    }
-}
 
 /// A lock whose znodes are persistent: that of a client that dies stays for ever.
 ///

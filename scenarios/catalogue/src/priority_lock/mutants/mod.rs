@@ -5,14 +5,14 @@ pub(super) mod lies;
 use super::workload::{GRACE, WORKLOAD, client, right};
 use crate::prelude::*;
 use crate::session::{Intercepted, Interceptor, Reply};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use zk_harness::workload::TaskFn;
 use zk_recipes::Preempt;
-use zk_recipes::zk::{Listing, Op, OpResult};
+use zk_recipes::zk::{CreateMode, Created, Listing, Op, OpResult};
 
 /// All mutants.
 pub(super) static ALL: &[&Workload] =
-    &[&BESIDE, &NO_GATES, &NEVER_ASKS, &NEVER_FORCES, &ASKS_ANYWAY, &FORCES_ANYWAY];
+    &[&BESIDE, &NO_GATES, &NEVER_ASKS, &NEVER_FORCES, &ASKS_ANYWAY, &FORCES_ANYWAY, &OVERLOOKS_THE_URGENT];
 
 /// A mutant of the priority lock. None needs faults.
 const fn mutant(
@@ -69,6 +69,44 @@ impl<Z: ZooKeeper> Interceptor<Z> for OpensTheGates {
         }
         zk.multi(ops).boxed()
     }
+}
+
+/// A priority lock whose waiters overlook those that are more urgent: whoever looks first when a holder goes is granted.
+static OVERLOOKS_THE_URGENT: Workload = mutant(
+    "priority-lock-overlooks-the-urgent",
+    "a priority lock whose waiters overlook those that are more urgent",
+    Caught::by(Mx15)
+        .or(&[(Mx13, "those that overlook each other wait for one holder, whose release wakes them all")]),
+    |_| Plan { clients: 4, rounds: 6, ..Plan::calm() },
+    |task| run(task, || Arc::new(OverlooksTheUrgent::default())),
+);
+
+/// The priority that its contender has.
+#[derive(Default)]
+struct OverlooksTheUrgent(Arc<Mutex<String>>);
+
+impl<Z: ZooKeeper> Interceptor<Z> for OverlooksTheUrgent {
+    fn create(&self, zk: &Z, path: &str, data: &[u8], mode: CreateMode) -> Reply<Created> {
+        let (create, own) = (zk.create(path, data, mode), self.0.clone());
+        async move {
+            let created = create.await?;
+            *own.lock().expect("nobody panics in there") = priority(&created.path).to_owned();
+            Ok(created)
+        }
+        .boxed()
+    }
+
+    fn list(&self, path: &str, mut list: Listing) -> Listing {
+        let own = self.0.lock().expect("nobody panics in there");
+        list.names.retain(|name| path.ends_with("/held") || priority(name) >= own.as_str());
+        list
+    }
+}
+
+/// The digits before the number of a contender.
+fn priority(name: &str) -> &str {
+    let digits = |front: &str| front.len().checked_sub(5);
+    name.rsplit_once('-').and_then(|(front, _)| front.get(digits(front)?..)).unwrap_or_default()
 }
 
 /// One client's part, with a lock that takes each policy for another one.

@@ -44,7 +44,7 @@ fn lowest_writer<'a>(right: &Mutation, own: &str, names: &'a [String]) -> Option
 pub(super) static LITERAL_NAMES: Workload = mutant(
     "shared-lock-literal-names",
     "a reader looks for names that start with write-, but names start with the guid",
-    Caught::by(Rw2).within(5).harm(&[Rw1]).seen("the recipes page"),
+    Caught::by(Rw2).within(5).harm(&[Rw1, Rw3]).seen("the recipes page"),
     |task| run(task, &Mutation { ahead: literally, ..RIGHT }),
 );
 

@@ -1,6 +1,6 @@
 //! The right two-phase commit, one operation of which [lies](crate::lies).
 
-use crate::lies::How::{Pretends, Refuses, StopsHalfway};
+use crate::lies::How::{Hangs, Pretends, Refuses, StopsHalfway};
 use crate::lies::{DENIES, Lies, Lying, refuses, row};
 use crate::prelude::*;
 use crate::two_phase_commit::recipe::{Participant, TwoPhases};
@@ -34,7 +34,7 @@ pub(in crate::two_phase_commit) static LIES: Lies = Lies {
         refuses(Verb::Vote, &[TimedOut, BadVersion, NoTransaction, ConnectionLoss], "vote"),
         // A decision that was made up: a site commits what others abort.
         row(Decide, Pretends, Tc9, "a party is told that the transaction commits, without asking")
-            .harm(&[Tc1])
+            .harm(&[Tc1, Tc2])
             .breaks(Promise::Agreement),
         // A decision that was made is said to be unknown.
         row(Decide, DENIES, An3, "a party learns the decision, and is told that it did not"),
@@ -44,6 +44,8 @@ pub(in crate::two_phase_commit) static LIES: Lies = Lies {
             An2,
             "a party does not learn the decision, for a reason that never occurred",
         ),
+        // A party that knows the decision inside, and whose caller waits.
+        row(Decide, Hangs(None), Tc13, "a party learns the decision, and the call never returns"),
         // A site that is said to have finished, and has not: the transaction stays.
         row(Finish, Pretends, An1, "finish returns done and deletes nothing"),
         // A site that is said not to have finished, and has.
