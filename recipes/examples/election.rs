@@ -45,7 +45,7 @@ async fn service(ensemble: &common::Ensemble, address: &str) -> Result<(), Error
     let led = term.run(async {
         // Being elected is not having begun: only when it can serve does it say so.
         term.acknowledge(address.as_bytes()).await?;
-        println!("{address} leads in epoch {:#x}", term.epoch());
+        println!("{address} leads under token {:#x}", term.token());
         common::work_for(Duration::from_millis(200)).await;
         Ok::<_, Error>(())
     });

@@ -41,7 +41,7 @@
 //! | `recipe` | `names`, `config`, `group`, `barrier`, `double_barrier`, `queue`, `priority_queue`, `lock`, `shared_lock`, `revocable_lock`, `priority_lock`, `two_phase_commit`, `election`; `duty` of a clean-up |
 //! | `path` | the recipe's znode or directory; of a guard, its own znode |
 //! | `session` | the session's id, as ZooKeeper's logs write it |
-//! | `token` | the fencing token, epoch or czxid, once something is granted |
+//! | `token` | the fencing token, once something is granted |
 //! | `waited` | `true`, if it has waited for a notification |
 //! | `outcome` | `done`; `nothing`, of a failed attempt; `commit` or `abort`; `was_lost`, of a release; `asked`, `yielded`, `forced` or `gone`; `dropped`, by the caller; else the error: `timed_out`, `session_over`, `removed`, `revoked`, `connection_loss`, … |
 //!

@@ -20,8 +20,8 @@ use crate::zk::{Error, ZooKeeper};
 pub enum Leader {
     /// A leader has begun.
     Acknowledged {
-        /// The epoch: larger than that of any leader before.
-        epoch: i64,
+        /// The fencing token: larger than that of any leader before.
+        token: i64,
         /// The leader's data.
         data: Vec<u8>,
     },
@@ -134,7 +134,7 @@ async fn look<Z: ZooKeeper>(
     };
     let news = match said {
         Some(said) if first == Some(said.candidate.as_str()) => {
-            Leader::Acknowledged { epoch: said.epoch, data: said.data }
+            Leader::Acknowledged { token: said.token, data: said.data }
         }
         _ => unacknowledged(),
     };

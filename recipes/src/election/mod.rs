@@ -1,14 +1,14 @@
 //! Leader election: one leader among many candidates, and a record that the leader has begun.
 //!
 //! 1. Stand: create an ephemeral sequential znode, pipelined with a list of the directory. The first candidate has a
-//!    [`Term`] of office, whose epoch is the czxid of the candidate. Otherwise watch the candidate just ahead, and only
+//!    [`Term`] of office, whose fencing token is the czxid of the candidate. Otherwise watch the candidate just ahead, and only
 //!    that one; look again when it goes.
 //! 2. Acknowledge: write the record when the leader procedure is done, in one transaction with a check of the own
 //!    candidate.
 //! 3. Observe: read the record, pipelined with a list of the candidates. The record is valid if it names the first of them.
 //! 4. Resign: delete candidate and record in one transaction.
 //!
-//! After "Leader Election" of ZooKeeper's recipes page, which omits lost replies, leaders that must stop in time, an epoch,
+//! After "Leader Election" of ZooKeeper's recipes page, which omits lost replies, leaders that must stop in time, a fencing token,
 //! and an acknowledgement that only the leader can make and that goes with it.
 
 mod acknowledgement;
@@ -61,14 +61,14 @@ pub struct ElectionOptions {
 ///
 /// # Promises
 ///
-/// * *Effects.* Through [`Term::transact`], or on a store that refuses smaller [epochs](Term::epoch), the effects of two
+/// * *Effects.* Through [`Term::transact`], or on a store that refuses smaller [tokens](Term::token), the effects of two
 ///   leaders never interleave: regardless of clocks, networks and pauses.
 /// * *Belief.* At most one term at a time may act, as long as clocks drift by less than the margin within one session
 ///   timeout, leaders stop within the margin, and an answering server is in touch with its leader.
-/// * *Order.* Terms begin in the order in which the candidates' znodes were created; the epoch grows every time.
+/// * *Order.* Terms begin in the order in which the candidates' znodes were created; the token grows every time.
 /// * *No thundering herd.* The end of a leader wakes one candidate, the end of another candidate at most one.
 /// * *Stability.* A candidate is never recreated silently: a new candidate is a new call.
-/// * *Acknowledged.* An epoch has at most one acknowledgement, and a deposed leader cannot make it.
+/// * *Acknowledged.* A term has at most one acknowledgement, and a deposed leader cannot make it.
 ///
 /// Not promised: that followers know the leader at every instant; that an elected leader has begun, which is what the
 /// acknowledgement is for.
@@ -92,7 +92,7 @@ pub struct ElectionOptions {
 /// let term = election.stand().await?;
 /// term.acknowledge(b"10.0.0.7:4711").await?;
 /// let news = leadership.next().await?;
-/// assert_eq!(news, Leader::Acknowledged { epoch: term.epoch(), data: b"10.0.0.7:4711".to_vec() });
+/// assert_eq!(news, Leader::Acknowledged { token: term.token(), data: b"10.0.0.7:4711".to_vec() });
 ///
 /// assert_eq!(term.resign().await?, Released::Clean);
 /// # Ok(())

@@ -68,10 +68,10 @@ impl<Z: ZooKeeper> Term<Z> {
         }
     }
 
-    /// Returns the epoch, which is the fencing token: the czxid of the candidate. It grows with every change of leadership,
-    /// also when the directory is deleted and recreated; a store that refuses an epoch smaller than the largest it has seen
-    /// is safe from late writes.
-    pub fn epoch(&self) -> i64 {
+    /// Returns the fencing token: the czxid of the candidate. It grows with every change of leadership, also when the
+    /// directory is deleted and recreated; a store that refuses a token smaller than the largest it has seen is safe from
+    /// late writes.
+    pub fn token(&self) -> i64 {
         self.tenure.token()
     }
 
@@ -98,7 +98,7 @@ impl<Z: ZooKeeper> Term<Z> {
 
     async fn put_on_record(&self, data: &[u8]) -> Result<(), Error> {
         let candidate = path::split(self.path()).1.to_owned();
-        let record = Acknowledgement { candidate, epoch: self.epoch(), data: data.to_vec() }.to_bytes();
+        let record = Acknowledgement { candidate, token: self.token(), data: data.to_vec() }.to_bytes();
         path::validate_size(self.zk.max_request_bytes(), &self.record, &record)?;
         {
             let mut acknowledged = locked(&self.acknowledged);

@@ -85,8 +85,8 @@ macro_rules! guard_methods {
         guard_methods!(held claimed, $noun);
         guard_methods!(run claimed);
 
-        /// Returns the czxid of the znode, which grows from owner to owner.
-        pub fn czxid(&self) -> i64 {
+        /// Returns the fencing token: the czxid of the znode, which grows from owner to owner.
+        pub fn token(&self) -> i64 {
             self.claimed.czxid()
         }
 

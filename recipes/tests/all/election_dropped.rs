@@ -31,7 +31,7 @@ async fn all_is_well(stage: &Stage, gave_up: &Client, next: &Client, drops: Drop
     let term = elected.unwrap_or_else(|e| panic!("the next takes office, dropped {drops:?}: {e}"));
     assert_eq!(term.acknowledge(b"next").await, Ok(()), "dropped {drops:?}");
     let seen = election(gave_up).observe().next().await;
-    let expected = Leader::Acknowledged { epoch: term.epoch(), data: b"next".to_vec() };
+    let expected = Leader::Acknowledged { token: term.token(), data: b"next".to_vec() };
     assert_eq!(seen, Ok(expected), "dropped {drops:?}");
 }
 
@@ -147,10 +147,10 @@ fn an_observer() {
     });
 }
 
-/// What became of all terms: the epochs in the order of taking office.
+/// What became of all terms: the tokens in the order of taking office.
 #[derive(Default)]
 struct Tally {
-    epochs: Vec<i64>,
+    tokens: Vec<i64>,
     acknowledged: usize,
     observed: usize,
 }
@@ -184,7 +184,7 @@ async fn lives(stage: Stage, client: Client, tally: Arc<Mutex<Tally>>) {
             }
         };
         if term.state() == HoldState::Held {
-            tally.lock().unwrap().epochs.push(term.epoch());
+            tally.lock().unwrap().tokens.push(term.token());
         }
         match draw(3) {
             0 => drop(dropping(drops, &stage, &client, term.acknowledge(b"x")).await),
@@ -241,7 +241,7 @@ fn run(seed: u64, servers: u8) -> Tally {
         let term = term.unwrap_or_else(|e| panic!("seed {seed}: the office is free: {e}"));
         assert_eq!(term.acknowledge(b"last").await, Ok(()), "seed {seed}");
         let seen = election(&last).observe().next().await;
-        let expected = Leader::Acknowledged { epoch: term.epoch(), data: b"last".to_vec() };
+        let expected = Leader::Acknowledged { token: term.token(), data: b"last".to_vec() };
         assert_eq!(seen, Ok(expected), "seed {seed}");
         drop(term);
         stage.settle().await;
@@ -258,16 +258,16 @@ fn no_schedule_leaves_a_candidate_or_a_record_behind() {
         let mut all = Tally::default();
         for seed in 0..150 {
             let tally = run(seed, servers);
-            let grows = tally.epochs.is_sorted_by(|earlier, later| earlier < later);
-            assert!(grows, "seed {seed}: epochs grow from term to term");
-            all.epochs.extend(tally.epochs);
+            let grows = tally.tokens.is_sorted_by(|earlier, later| earlier < later);
+            assert!(grows, "seed {seed}: tokens grow from term to term");
+            all.tokens.extend(tally.tokens);
             all.acknowledged += tally.acknowledged;
             all.observed += tally.observed;
         }
         assert!(
-            all.epochs.len() > 500 && all.acknowledged > 100 && all.observed > 100,
+            all.tokens.len() > 500 && all.acknowledged > 100 && all.observed > 100,
             "{servers} servers: {} {} {}",
-            all.epochs.len(),
+            all.tokens.len(),
             all.acknowledged,
             all.observed
         );

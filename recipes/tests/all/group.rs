@@ -392,11 +392,11 @@ fn the_czxid_of_a_membership_is_its_znodes_and_grows_from_member_to_member() {
         for client in [&a, &b, &a] {
             let member = joins(client, "one").await;
             let stat = b.zk.exists(member.path()).await.expect("it can be read").expect("it is there");
-            assert_eq!(member.czxid(), stat.czxid);
-            assert!(member.czxid() > last);
-            last = member.czxid();
+            assert_eq!(member.token(), stat.czxid);
+            assert!(member.token() > last);
+            last = member.token();
             assert_eq!(member.set(b"uno").await, Ok(()));
-            assert_eq!(member.czxid(), last, "data do not change it");
+            assert_eq!(member.token(), last, "data do not change it");
             member.leave().await.expect("it leaves");
         }
     });

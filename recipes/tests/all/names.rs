@@ -70,7 +70,7 @@ fn a_name_has_one_owner_and_the_next_one_when_it_is_given_back() {
         let mark = stage.mark();
         assert_eq!(first.release().await, Ok(Released::Clean));
         assert_eq!(a.sent(&stage, mark), [Kind::Exists, Kind::Delete]);
-        assert!(registers(&b).await.czxid() > 0);
+        assert!(registers(&b).await.token() > 0);
     });
 }
 
@@ -122,7 +122,7 @@ fn ones_own_former_session_is_somebody_else() {
         stage.settle().await;
         a.zk.close(Duration::from_secs(1)).await.expect("closed");
         let second = waits.await.expect("it comes free");
-        assert_ne!(second.czxid(), first.czxid());
+        assert_ne!(second.token(), first.token());
         assert_eq!(first.state(), HoldState::Lost(LostReason::SessionOver));
         assert_eq!(first.release().await, Ok(Released::WasLost(LostReason::SessionOver)));
         stage.settle().await;
@@ -247,10 +247,10 @@ fn a_name_that_was_dropped_can_be_registered_again_at_once() {
         let names = names(&a);
         let first = names.register("db", b"1").await.expect("free");
         assert!(names.register("db", b"2").await.is_err_and(|e| e.is_taken()));
-        let czxid = first.czxid();
+        let czxid = first.token();
         drop(first);
         let second = names.register("db", b"2").await.expect("it comes free");
-        assert_ne!(second.czxid(), czxid);
+        assert_ne!(second.token(), czxid);
         stage.settle().await;
         assert_eq!(second.state(), HoldState::Held);
         assert_eq!(a.znodes(&stage), [DB], "the clean-up of the first has not taken the second");

@@ -401,7 +401,7 @@ impl<C: Client> Holder<'_, C> {
             journal.given(at, client.number(), op, NAME, 0);
         };
         let observed = |journal: &mut Journal, at, op, registered: &Registration<C::Zk>| {
-            let czxid = registered.czxid() as u64;
+            let czxid = registered.token() as u64;
             journal.observed(at, client.number(), op, object, Seen::Name, NAME, czxid);
         };
         let call = Call::new(object, Verb::Register);

@@ -59,7 +59,7 @@ fn a_session_that_ends_takes_candidate_and_record_along() {
         let told = stage.sim.now();
         let term = next.await.expect("it is elected");
         assert!(told < stage.sim.now(), "the old leader stopped before the new one began");
-        assert!(term.epoch() > old.epoch());
+        assert!(term.token() > old.token());
         assert_eq!(sees.next().await, Ok(unacknowledged(&[(term.path(), 2)])));
         term.acknowledge(b"b:1").await.expect("it leads");
         assert_eq!(sees.next().await, Ok(acknowledged(&term, b"b:1")));
@@ -266,11 +266,11 @@ fn worn_candidates_are_elected_in_the_order_of_their_creation() {
         let mut last = 0;
         for standing in line {
             let term = standing.await.expect("its process lives").expect("it is elected");
-            assert!(term.epoch() > last);
-            last = term.epoch();
+            assert!(term.token() > last);
+            last = term.token();
             term.acknowledge(b"me").await.expect("it leads");
             let seen = election(&looks).observe().next().await;
-            assert_eq!(seen, Ok(Leader::Acknowledged { epoch: last, data: b"me".to_vec() }));
+            assert_eq!(seen, Ok(Leader::Acknowledged { token: last, data: b"me".to_vec() }));
             term.resign().await.expect("it resigns");
         }
     });
@@ -323,7 +323,7 @@ fn a_directory_that_was_emptied_ends_candidates_and_terms() {
         assert!(standing.await.expect_err("its znode is gone").is_removed());
         assert_eq!(term.lost().await, Stop::Lost(LostReason::Removed));
         let next = takes_office(&b).await;
-        assert!(next.epoch() > term.epoch(), "numbers start anew, epochs do not");
+        assert!(next.token() > term.token(), "numbers start anew, tokens do not");
     });
 }
 

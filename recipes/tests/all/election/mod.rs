@@ -40,7 +40,7 @@ fn stands(client: &Client) -> Standing {
 }
 
 fn acknowledged(term: &Office, data: &[u8]) -> Leader {
-    Leader::Acknowledged { epoch: term.epoch(), data: data.to_vec() }
+    Leader::Acknowledged { token: term.token(), data: data.to_vec() }
 }
 
 fn unacknowledged(candidates: &[(&str, i32)]) -> Leader {

@@ -49,10 +49,10 @@ fn a_leaders_going_wakes_the_next_candidate_and_nobody_else() {
         let mut third = stands(&c);
         stage.settle().await;
         let mark = stage.mark();
-        let epoch = first.epoch();
+        let token = first.token();
         assert_eq!(first.resign().await, Ok(Released::Clean));
         let second = second.await.expect("it is elected");
-        assert!(second.epoch() > epoch, "epochs grow");
+        assert!(second.token() > token, "tokens grow");
         stage.settle().await;
         assert!((&mut third).now_or_never().is_none());
         assert_eq!(a.sent(&stage, mark), [Kind::Delete], "nothing was on record");

@@ -39,10 +39,10 @@ impl Actor {
 
     /// Puts on record that it has begun to lead. `None` if that is refused.
     pub async fn acknowledges(&self, leading: Leading, says: &'static str) -> Option<Leading> {
-        let (me, epoch) = (self.number(), leading.guard.epoch() as u64);
+        let (me, token) = (self.number(), leading.guard.token() as u64);
         let call = Call::new(ELECTION, Verb::Acknowledge);
         let given = move |journal: &mut Journal, at, op| {
-            journal.given(at, me, op, says, epoch);
+            journal.given(at, me, op, says, token);
         };
         let acknowledge = move |_| async move {
             leading.guard.acknowledge(says.as_bytes()).await?;

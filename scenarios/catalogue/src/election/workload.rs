@@ -194,10 +194,10 @@ async fn lead<C: Client, T: Office>(client: &C, belief: Belief<'_, C, T>, term: 
 
 async fn acknowledge<C: Client, T: Office>(client: &C, term: &T, op: OpId) {
     let says = format!("leader {}", op.0);
-    let epoch = term.token() as u64;
+    let token = term.token() as u64;
     let call = Call::new(ELECTION, Verb::Acknowledge);
     let given = |journal: &mut Journal, at, op| {
-        journal.given(at, client.number(), op, &says, epoch);
+        journal.given(at, client.number(), op, &says, token);
     };
     let _ = operation(client, call, given, || term.acknowledge(says.as_bytes())).await;
 }
@@ -255,9 +255,9 @@ pub fn tell<C: Client>(client: &C, op: OpId, news: &Leader) {
 pub fn tell_of<C: Client>(client: &C, object: ObjectId, op: OpId, news: &Leader) {
     let me = client.number();
     client.journal(|journal, at| match news {
-        Leader::Acknowledged { epoch, data } => {
+        Leader::Acknowledged { token, data } => {
             let says = String::from_utf8_lossy(data);
-            journal.observed(at, me, op, object, Seen::Leader, &says, *epoch as u64);
+            journal.observed(at, me, op, object, Seen::Leader, &says, *token as u64);
         }
         Leader::Unacknowledged { .. } => journal.observed(at, me, op, object, Seen::Vacant, "", 0),
     });

@@ -331,7 +331,7 @@ macro_rules! each {
 
 impl<Z: ZooKeeper> Held for Hold<Z> {
     fn token(&self) -> i64 {
-        each!(self, held => Held::token(held), Held::token(held), held.epoch())
+        each!(self, held => held.token())
     }
 
     async fn lost(&self) -> Stop {

@@ -137,7 +137,7 @@ impl<Z: ZooKeeper> NameService<Z> for Names<Z> {
 
 impl<Z: ZooKeeper> Registered<Z> for Registration<Z> {
     fn czxid(&self) -> i64 {
-        Registration::czxid(self)
+        Registration::token(self)
     }
 
     async fn lost(&self) {

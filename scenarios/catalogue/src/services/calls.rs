@@ -60,7 +60,7 @@ pub(super) trait Calls<Z: ZooKeeper>: Send + Sync {
 
     /// The czxid of a member.
     fn czxid(&self, member: &Membership<Z>) -> i64 {
-        member.czxid()
+        member.token()
     }
 
     /// The state of a registration.

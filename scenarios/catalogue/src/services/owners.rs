@@ -14,7 +14,7 @@ impl<C: Client> Service<'_, C> {
         let call = Call::new(NAMES, Verb::Register).within(limit);
         let register = || self.names.register(name, first.as_bytes()).within(limit);
         let observed = |journal: &mut Journal, at, op, registered: &Registration<C::Zk>| {
-            let czxid = registered.czxid().cast_unsigned();
+            let czxid = registered.token().cast_unsigned();
             journal.observed(at, client.number(), op, NAMES, Seen::Name, name, czxid);
         };
         let (op, ended) = observed_operation(client, call, self.gives([name]), register, observed).await;

@@ -22,7 +22,7 @@ impl<Z: ZooKeeper, M: Mode> Held for Guard<Z, M> {
 
 impl<Z: ZooKeeper> Held for Term<Z> {
     fn token(&self) -> i64 {
-        self.epoch()
+        Term::token(self)
     }
 
     fn lost(&self) -> impl Future<Output = Stop> + Send {

@@ -97,7 +97,7 @@ impl<C: Client, Z: ZooKeeper> NameService<Z> for Lying<C, Names<Z>> {
 
 impl<C: Client, Z: ZooKeeper> Registered<Z> for Hold<C, Registration<Z>> {
     fn czxid(&self) -> i64 {
-        self.held.as_ref().map_or(FEIGNED, Registration::czxid)
+        self.held.as_ref().map_or(FEIGNED, Registration::token)
     }
 
     async fn lost(&self) {

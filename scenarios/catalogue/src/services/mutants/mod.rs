@@ -225,7 +225,7 @@ struct CzxidOfAnother;
 
 impl<Z: ZooKeeper> Calls<Z> for CzxidOfAnother {
     fn czxid(&self, member: &Membership<Z>) -> i64 {
-        member.czxid() - 1
+        member.token() - 1
     }
 }
 
