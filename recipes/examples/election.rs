@@ -64,7 +64,7 @@ async fn service(ensemble: &common::Ensemble, address: &str) -> Result<(), Error
 async fn follower(ensemble: &common::Ensemble) -> Result<(), Error> {
     let zk = ensemble.session().await?;
     let election = Election::new(&zk, "/leader-of-services", ElectionOptions::default())?;
-    let mut leadership = election.observe();
+    let mut leadership = election.follow();
     loop {
         match leadership.next().await? {
             Leader::Acknowledged { data, .. } => println!("turn to {}", String::from_utf8_lossy(&data)),

@@ -22,7 +22,7 @@ fn main() -> ExitCode {
 async fn example(ensemble: common::Ensemble) -> Result<(), Error> {
     let (worker, observer) = (ensemble.session().await?, ensemble.session().await?);
     let group = Group::new(&worker, "/workers", GroupOptions::default())?;
-    let mut views = Group::new(&observer, "/workers", GroupOptions::default())?.views(WithData::Yes);
+    let mut views = Group::new(&observer, "/workers", GroupOptions::default())?.follow(WithData::Yes);
 
     let ann = group.join(Some("ann"), b"10.0.0.1").await?;
     let _ben = group.join(Some("ben"), b"10.0.0.2").await?;

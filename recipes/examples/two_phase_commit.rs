@@ -13,7 +13,7 @@ mod common;
 use std::process::ExitCode;
 use std::time::Duration;
 use zk_recipes::Error;
-use zk_recipes::two_phase_commit::{Decision, Form, Transaction, TwoPhaseCommit, Vote};
+use zk_recipes::two_phase_commit::{Coordinator, Decision, Form, Site, Transaction, Vote};
 use zk_recipes::zk::ZooKeeper;
 
 fn main() -> ExitCode {
@@ -30,7 +30,7 @@ async fn example(ensemble: common::Ensemble) -> Result<(), Error> {
             form: Form::Decentralised { follow_votes: false },
         };
         let path = format!("/{order}");
-        TwoPhaseCommit::begin(&zk, &path, transaction).await?;
+        Coordinator::begin(&zk, &path, transaction).await?;
         let stores = [store(&ensemble, &path, "accounts", 100), store(&ensemble, &path, "stock", 10)];
         futures_util::future::try_join_all(stores).await?;
         zk.close(Duration::from_secs(5)).await?;
@@ -41,7 +41,7 @@ async fn example(ensemble: common::Ensemble) -> Result<(), Error> {
 /// Each store in a process of its own, usually.
 async fn store(ensemble: &common::Ensemble, path: &str, name: &str, holds: u8) -> Result<(), Error> {
     let zk = ensemble.session().await?;
-    let site = TwoPhaseCommit::open(&zk, path, name).await?;
+    let site = Site::open(&zk, path, name).await?;
     let can = site.payload().first().is_some_and(|amount| *amount <= holds);
     // A store that had died after its vote would find it here: it stands.
     let vote = site.cast().unwrap_or(if can { Vote::Commit } else { Vote::Abort });

@@ -86,7 +86,7 @@ pub enum WithData {
 ///
 /// # sim_zk::doc_example(|zk| async move {
 /// let group = Group::new(&zk, "/workers", GroupOptions::default())?;
-/// let mut views = group.views(WithData::No);
+/// let mut views = group.follow(WithData::No);
 /// assert_eq!(views.next().await?.members.len(), 0);
 /// let me = group.join(Some("w-17"), b"10.0.0.17").await?;
 /// assert_eq!(views.next().await?.members[0].id, "w-17");
@@ -178,7 +178,7 @@ impl<Z: ZooKeeper> Group<Z> {
     }
 
     /// Observes the group. Sends nothing.
-    pub fn views(&self, data: WithData) -> Views<Z> {
+    pub fn follow(&self, data: WithData) -> Views<Z> {
         Views {
             zk: self.zk.clone(),
             directory: self.directory.clone(),

@@ -155,5 +155,5 @@ pub use queue::{
 };
 pub use revocable_lock::{RevocableLock, RevocableLockOptions};
 pub use shared_lock::{SharedLock, SharedLockOptions};
-pub use two_phase_commit::{Coordinator, Decision, Form, Site, Transaction, TwoPhaseCommit, Vote, Voted};
+pub use two_phase_commit::{Coordinator, Decision, Form, Site, Transaction, Vote, Voted};
 pub use zk::{Error, ErrorKind, ZooKeeper};

@@ -420,7 +420,7 @@ pub const CASES: &[Case] = &[
         lists: &["/e"],
         work: |zk| {
             let election = Election::new(zk, "/e", ElectionOptions::default()).expect("a good path");
-            assert!(matches!(now(election.observe().next()), Leader::Acknowledged { .. }));
+            assert!(matches!(now(election.follow().next()), Leader::Acknowledged { .. }));
         },
     },
     Case {
@@ -429,7 +429,7 @@ pub const CASES: &[Case] = &[
         lists: &["/g"],
         work: |zk| {
             let group = Group::new(zk, "/g", GroupOptions::default()).expect("a good path");
-            assert!(!now(group.views(WithData::No).next()).members.is_empty());
+            assert!(!now(group.follow(WithData::No).next()).members.is_empty());
         },
     },
     Case {

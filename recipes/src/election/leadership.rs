@@ -42,7 +42,7 @@ impl Leader {
     }
 }
 
-/// A stream of the leadership, from [`observe`](super::Election::observe).
+/// A stream of the leadership, from [`follow`](super::Election::follow).
 ///
 /// # Promises
 ///

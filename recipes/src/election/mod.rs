@@ -86,7 +86,7 @@ pub struct ElectionOptions {
 ///
 /// # sim_zk::doc_example(|zk| async move {
 /// let election = Election::new(&zk, "/election", ElectionOptions::default())?;
-/// let mut leadership = election.observe();
+/// let mut leadership = election.follow();
 /// assert_eq!(leadership.next().await?, Leader::Unacknowledged { candidates: vec![] });
 ///
 /// let term = election.stand().await?;
@@ -173,7 +173,7 @@ impl<Z: ZooKeeper> Election<Z> {
     }
 
     /// Follows the leadership. Step 3. Sends nothing before the first [`next`](Leadership::next).
-    pub fn observe(&self) -> Leadership<Z> {
+    pub fn follow(&self) -> Leadership<Z> {
         Leadership::new(&self.zk, self.contenders.clone(), self.record.clone())
     }
 }

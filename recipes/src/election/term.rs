@@ -75,7 +75,7 @@ impl<Z: ZooKeeper> Term<Z> {
         self.tenure.token()
     }
 
-    /// Records that the leader has begun, for all clients that [observe](super::Election::observe). Step 2.
+    /// Records that the leader has begun, for all clients that [follow](super::Election::follow). Step 2.
     ///
     /// A term has one acknowledgement: another call with the same data does nothing.
     ///

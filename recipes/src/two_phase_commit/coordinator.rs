@@ -3,7 +3,7 @@
 use super::learned::Learned;
 use super::record::TransactionRecord;
 
-use super::{Decision, Form, RECIPE, Vote};
+use super::{Decision, Form, RECIPE, Transaction, Vote, record};
 use crate::call::{Call, Work};
 use crate::observe::{self, operation};
 use crate::parts::retry::{Doubt, again, connected, present, unless_again, until_answered};
@@ -43,6 +43,52 @@ enum News {
 }
 
 impl<Z: ZooKeeper> Coordinator<Z> {
+    /// Step 1: begins a transaction on `path`. Missing parents are created as containers.
+    ///
+    /// # Cancellation
+    ///
+    /// The outcome of a dropped call is unknown: [`resume`](Self::resume) tells.
+    ///
+    /// # When the connection is lost
+    ///
+    /// After a lost reply the transaction is looked for by its guid. If it is absent the outcome is unknown, since the
+    /// sites may have finished it meanwhile; it is not begun a second time.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::is_bad_input`]: no site, two sites of one name, an invalid name or path, a list or a payload too large for
+    /// one request. [`Error::is_taken`]: the path has a transaction. [`Error::is_outcome_unknown`];
+    /// [`Error::is_session_over`]; [`Error::is_denied`].
+    pub async fn begin(zk: &Z, path: &str, transaction: Transaction) -> Result<Self, Error> {
+        operation!(zk, RECIPE, "begin", path).of(super::write(zk, path, transaction)).await
+    }
+
+    /// Step 7: replaces a coordinator that may have died, and decides: commit if all sites have voted for it, otherwise
+    /// abort.
+    ///
+    /// # Cancellation
+    ///
+    /// The outcome of a dropped call is unknown: resume again.
+    ///
+    /// # When the connection is lost
+    ///
+    /// Resumes after the reconnect.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::is_no_transaction`]; [`Error::is_mismatch`]: the path has no transaction, or another client has deleted a part
+    /// of it; [`Error::is_bad_input`]; [`Error::is_session_over`]; [`Error::is_denied`].
+    pub async fn resume(zk: &Z, path: &str) -> Result<Self, Error> {
+        path::validate_directory(path)?;
+        let resumed = async {
+            let found = record::read(zk, path, &[], false).await?;
+            let coordinator = Coordinator::new(found.record);
+            coordinator.terminate(Doubt::default()).await?;
+            Ok(coordinator)
+        };
+        operation!(zk, RECIPE, "resume", path).of(resumed).await
+    }
+
     pub(super) fn new(record: TransactionRecord<Z>) -> Self {
         Coordinator { record, learned: Learned::new(None, None) }
     }
@@ -76,7 +122,7 @@ impl<Z: ZooKeeper> Coordinator<Z> {
     ///
     /// # Errors
     ///
-    /// [`Error::is_session_over`]: [resume](super::TwoPhaseCommit::resume) with another handle.
+    /// [`Error::is_session_over`]: [resume](Self::resume) with another handle.
     /// [`Error::is_no_transaction`]: all sites have finished, and the record is deleted. [`Error::is_mismatch`]:
     /// another client has deleted a part of it. [`Error::is_denied`].
     pub fn decision(&self) -> Call<Z, impl Work<Output = Result<Decision, Error>>> {

@@ -14,6 +14,53 @@
 //!
 //! After "Two-phased Commit" of ZooKeeper's recipes page, with one change: votes and decision outlive every session, so a
 //! decision that was read cannot vanish, and no site waits for a dead process.
+//!
+//! # Promises
+//!
+//! * *Agreement.* All sites that learn a decision learn the same one, and it never changes.
+//! * *Validity.* The decision is commit only if every site voted for it, and if every site did, unless abort was proposed
+//!   before the last vote.
+//! * *Termination.* Every site that can reach ZooKeeper learns a decision without waiting for another process, once its
+//!   limit, or the loss of a site, lets it propose abort.
+//! * *Durability.* Votes and decision outlive every session.
+//!
+//! Not promised: undoing effects of a site before the decision; that a coordinator learns the decision after all sites have
+//! finished, since the record is deleted then.
+//!
+//! A path is for one transaction: do not begin another on it while a client has a handle of the former one.
+//!
+//! # Cost
+//!
+//! Without a coordinator, n sites: one request to begin, five a site, in three round trips, and one notification a site;
+//! two requests to finish.
+//!
+//! # Examples
+//!
+//! ```
+//! # use std::time::Duration;
+//! use zk_recipes::two_phase_commit::{Coordinator, Decision, Form, Site, Transaction, Vote};
+//!
+//! # sim_zk::doc_example(|zk| async move {
+//! let transaction = Transaction {
+//!     sites: vec!["accounts".into(), "stock".into()],
+//!     payload: b"order 9".to_vec(),
+//!     form: Form::Decentralised { follow_votes: false },
+//! };
+//! Coordinator::begin(&zk, "/orders/tx-9", transaction).await?;
+//!
+//! // Each site in a process of its own, usually.
+//! let accounts = Site::open(&zk, "/orders/tx-9", "accounts").await?;
+//! let stock = Site::open(&zk, "/orders/tx-9", "stock").await?;
+//! assert_eq!(stock.payload(), b"order 9");
+//! let accounts = accounts.vote(Vote::Commit).await?;
+//! let stock = stock.vote(Vote::Commit).await?;
+//! for voted in [accounts, stock] {
+//!     assert_eq!(voted.decision().within(Duration::from_secs(1)).await?, Decision::Commit);
+//!     voted.finish().await?;
+//! }
+//! # Ok(())
+//! # });
+//! ```
 
 mod contents;
 mod coordinator;
@@ -25,10 +72,10 @@ mod votes;
 pub use coordinator::Coordinator;
 pub use site::{Site, Voted};
 
-use crate::observe::{Outcome, operation};
+use crate::observe::Outcome;
 use crate::parts::barrier_read;
 use crate::parts::parents::{Parents, behind};
-use crate::parts::retry::{Doubt, again, connected, reconnected};
+use crate::parts::retry::{again, connected, reconnected};
 use crate::zk::{CreateMode, Error, ErrorKind, Op, OpResult, ZooKeeper, path};
 use contents::Contents;
 use record::TransactionRecord;
@@ -83,130 +130,6 @@ pub struct Transaction {
     pub payload: Vec<u8>,
     /// Which participant makes the decision.
     pub form: Form,
-}
-
-/// Two-phase commit: all sites of a transaction commit, or all abort.
-///
-/// # Promises
-///
-/// * *Agreement.* All sites that learn a decision learn the same one, and it never changes.
-/// * *Validity.* The decision is commit only if every site voted for it, and if every site did, unless abort was proposed
-///   before the last vote.
-/// * *Termination.* Every site that can reach ZooKeeper learns a decision without waiting for another process, once its
-///   limit, or the loss of a site, lets it propose abort.
-/// * *Durability.* Votes and decision outlive every session.
-///
-/// Not promised: undoing effects of a site before the decision; that a coordinator learns the decision after all sites have
-/// finished, since the record is deleted then.
-///
-/// A path is for one transaction: do not begin another on it while a client has a handle of the former one.
-///
-/// # Cost
-///
-/// Without a coordinator, n sites: one request to begin, five a site, in three round trips, and one notification a site;
-/// two requests to finish.
-///
-/// # Examples
-///
-/// ```
-/// # use std::time::Duration;
-/// use zk_recipes::two_phase_commit::{Decision, Form, Transaction, TwoPhaseCommit, Vote};
-///
-/// # sim_zk::doc_example(|zk| async move {
-/// let transaction = Transaction {
-///     sites: vec!["accounts".into(), "stock".into()],
-///     payload: b"order 9".to_vec(),
-///     form: Form::Decentralised { follow_votes: false },
-/// };
-/// TwoPhaseCommit::begin(&zk, "/orders/tx-9", transaction).await?;
-///
-/// // Each site in a process of its own, usually.
-/// let accounts = TwoPhaseCommit::open(&zk, "/orders/tx-9", "accounts").await?;
-/// let stock = TwoPhaseCommit::open(&zk, "/orders/tx-9", "stock").await?;
-/// assert_eq!(stock.payload(), b"order 9");
-/// let accounts = accounts.vote(Vote::Commit).await?;
-/// let stock = stock.vote(Vote::Commit).await?;
-/// for voted in [accounts, stock] {
-///     assert_eq!(voted.decision().within(Duration::from_secs(1)).await?, Decision::Commit);
-///     voted.finish().await?;
-/// }
-/// # Ok(())
-/// # });
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub struct TwoPhaseCommit;
-
-impl TwoPhaseCommit {
-    /// Step 1: begins a transaction on `path`. Missing parents are created as containers.
-    ///
-    /// # Cancellation
-    ///
-    /// The outcome of a dropped call is unknown: [`resume`](Self::resume) tells.
-    ///
-    /// # When the connection is lost
-    ///
-    /// After a lost reply the transaction is looked for by its guid. If it is absent the outcome is unknown, since the
-    /// sites may have finished it meanwhile; it is not begun a second time.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::is_bad_input`]: no site, two sites of one name, an invalid name or path, a list or a payload too large for
-    /// one request. [`Error::is_taken`]: the path has a transaction. [`Error::is_outcome_unknown`];
-    /// [`Error::is_session_over`]; [`Error::is_denied`].
-    pub async fn begin<Z: ZooKeeper>(
-        zk: &Z,
-        path: &str,
-        transaction: Transaction,
-    ) -> Result<Coordinator<Z>, Error> {
-        operation!(zk, RECIPE, "begin", path).of(write(zk, path, transaction)).await
-    }
-
-    /// Step 7: replaces a coordinator that may have died, and decides: commit if all sites have voted for it, otherwise
-    /// abort.
-    ///
-    /// # Cancellation
-    ///
-    /// The outcome of a dropped call is unknown: resume again.
-    ///
-    /// # When the connection is lost
-    ///
-    /// Resumes after the reconnect.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::is_no_transaction`]; [`Error::is_mismatch`]: the path has no transaction, or another client has deleted a part
-    /// of it; [`Error::is_bad_input`]; [`Error::is_session_over`]; [`Error::is_denied`].
-    pub async fn resume<Z: ZooKeeper>(zk: &Z, path: &str) -> Result<Coordinator<Z>, Error> {
-        path::validate_directory(path)?;
-        let resumed = async {
-            let found = record::read(zk, path, &[], false).await?;
-            let coordinator = Coordinator::new(found.record);
-            coordinator.terminate(Doubt::default()).await?;
-            Ok(coordinator)
-        };
-        operation!(zk, RECIPE, "resume", path).of(resumed).await
-    }
-
-    /// Step 2: opens a transaction as a site. The vote of an earlier session of the site stands: [`Site::cast`].
-    ///
-    /// # Cancellation
-    ///
-    /// Dropping the future leaks nothing.
-    ///
-    /// # When the connection is lost
-    ///
-    /// Resumes after the reconnect. With [`Form::SiteEphemerals`] it waits until the ephemeral of the site's former session
-    /// is gone, or until there is a decision.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::is_no_transaction`]; [`Error::is_not_a_participant`]; [`Error::is_mismatch`]: the path has no transaction, or
-    /// another client has deleted a part of it; [`Error::is_bad_input`]; [`Error::is_session_over`]; [`Error::is_denied`].
-    pub async fn open<Z: ZooKeeper>(zk: &Z, path: &str, site: &str) -> Result<Site<Z>, Error> {
-        path::validate_directory(path)?;
-        validate_site(path, site)?;
-        operation!(zk, RECIPE, "open", path).of(Site::open(zk, path, site)).await
-    }
 }
 
 /// Step 1: creates the transaction.

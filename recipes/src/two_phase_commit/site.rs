@@ -3,13 +3,13 @@
 use super::learned::Learned;
 use super::record::{self, TransactionRecord};
 use super::votes::Votes;
-use super::{Decision, Form, RECIPE, Vote, without_index};
+use super::{Decision, Form, RECIPE, Vote, validate_site, without_index};
 use crate::call::{Call, Work};
 use crate::observe::operation;
 use crate::parts::retry::{Doubt, again, connected, until_answered};
 use crate::parts::select::{alarm, first};
 use crate::zk::duty::{answered, settle};
-use crate::zk::{Armed, CreateMode, Duty, Error, ErrorKind, Op, OpResult, ZooKeeper};
+use crate::zk::{Armed, CreateMode, Duty, Error, ErrorKind, Op, OpResult, ZooKeeper, path};
 use futures_util::FutureExt;
 use futures_util::future::Either;
 
@@ -48,8 +48,28 @@ impl<Z: ZooKeeper> std::fmt::Debug for Voter<Z> {
 }
 
 impl<Z: ZooKeeper> Site<Z> {
-    /// Step 2.
-    pub(super) async fn open(zk: &Z, path: &str, site: &str) -> Result<Self, Error> {
+    /// Step 2: opens a transaction as a site. The vote of an earlier session of the site stands: [`cast`](Self::cast).
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future leaks nothing.
+    ///
+    /// # When the connection is lost
+    ///
+    /// Resumes after the reconnect. With [`Form::SiteEphemerals`] it waits until the ephemeral of the site's former session
+    /// is gone, or until there is a decision.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::is_no_transaction`]; [`Error::is_not_a_participant`]; [`Error::is_mismatch`]: the path has no transaction, or
+    /// another client has deleted a part of it; [`Error::is_bad_input`]; [`Error::is_session_over`]; [`Error::is_denied`].
+    pub async fn open(zk: &Z, path: &str, site: &str) -> Result<Self, Error> {
+        path::validate_directory(path)?;
+        validate_site(path, site)?;
+        operation!(zk, RECIPE, "open", path).of(Site::opened(zk, path, site)).await
+    }
+
+    async fn opened(zk: &Z, path: &str, site: &str) -> Result<Self, Error> {
         let others = [record::site_path(path, site), record::tally_path(path)];
         let found = record::read(zk, path, &others, true).await?;
         if !found.record.sites.iter().any(|name| name == site) {

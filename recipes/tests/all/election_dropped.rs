@@ -30,7 +30,7 @@ async fn all_is_well(stage: &Stage, gave_up: &Client, next: &Client, drops: Drop
     let elected = election(next).stand().within(Duration::from_secs(30)).await;
     let term = elected.unwrap_or_else(|e| panic!("the next takes office, dropped {drops:?}: {e}"));
     assert_eq!(term.acknowledge(b"next").await, Ok(()), "dropped {drops:?}");
-    let seen = election(gave_up).observe().next().await;
+    let seen = election(gave_up).follow().next().await;
     let expected = Leader::Acknowledged { token: term.token(), data: b"next".to_vec() };
     assert_eq!(seen, Ok(expected), "dropped {drops:?}");
 }
@@ -122,7 +122,7 @@ fn an_observer() {
     at_every_await(|stage, danger, drops| async move {
         let (next, a) = (stage.founder().await, stage.client("a").await);
         danger.begins();
-        let mut sees = election(&a).observe();
+        let mut sees = election(&a).follow();
         let follows = async {
             loop {
                 if matches!(sees.next().await, Ok(Leader::Acknowledged { .. })) {
@@ -158,7 +158,7 @@ struct Tally {
 /// Stands, leads and goes in ways that are drawn, until its session is over or it has done enough.
 async fn lives(stage: Stage, client: Client, tally: Arc<Mutex<Tally>>) {
     let draw = |n| stage.sim.choose(n);
-    let mut sees = election(&client).observe();
+    let mut sees = election(&client).follow();
     for _ in 0..5 {
         let on_suspect = if draw(2) == 0 { OnSuspect::Stop } else { OnSuspect::UntilDeadline };
         let options = ElectionOptions { on_suspect, ..ElectionOptions::default() };
@@ -240,7 +240,7 @@ fn run(seed: u64, servers: u8) -> Tally {
         let term = election(&last).stand().within(2 * TIMEOUT).await;
         let term = term.unwrap_or_else(|e| panic!("seed {seed}: the office is free: {e}"));
         assert_eq!(term.acknowledge(b"last").await, Ok(()), "seed {seed}");
-        let seen = election(&last).observe().next().await;
+        let seen = election(&last).follow().next().await;
         let expected = Leader::Acknowledged { token: term.token(), data: b"last".to_vec() };
         assert_eq!(seen, Ok(expected), "seed {seed}");
         drop(term);

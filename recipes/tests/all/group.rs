@@ -45,7 +45,7 @@ async fn ids(views: &mut Views<SimClient>) -> Vec<String> {
 fn observers_see_who_comes_and_goes_at_one_request_a_change() {
     play(|stage| async move {
         let (a, b) = (founder(&stage).await, stage.client("b").await);
-        let mut views = group(&b).views(WithData::No);
+        let mut views = group(&b).follow(WithData::No);
         assert_eq!(ids(&mut views).await, [""; 0]);
         let mark = stage.mark();
         let one = joins(&a, "one").await;
@@ -68,7 +68,7 @@ fn observers_see_who_comes_and_goes_at_one_request_a_change() {
 fn a_view_with_data_shows_a_member_that_was_replaced() {
     play(|stage| async move {
         let (a, b) = (founder(&stage).await, stage.client("b").await);
-        let mut views = group(&b).views(WithData::Yes);
+        let mut views = group(&b).follow(WithData::Yes);
         assert_eq!(views.next().await.expect("there").members.len(), 0);
         let one = joins(&a, "one").await;
         let view = views.next().await.expect("there");
@@ -97,7 +97,7 @@ fn an_observer_of_a_worn_directory_looks_again_behind_every_reconnect() {
         let config = Config { settings, ..Config::default() };
         play_with(config, Calm, |stage| async move {
             let (a, b) = (founder(&stage).await, stage.client("b").await);
-            let mut views = group(&b).views(WithData::No);
+            let mut views = group(&b).follow(WithData::No);
             assert_eq!(ids(&mut views).await, [""; 0]);
             b.is_disconnected().await;
             let _one = joins(&a, "one").await;
@@ -198,7 +198,7 @@ fn a_member_whose_reply_was_lost_has_one_znode() {
                 let one = joins(&a, "one").await;
                 let nameless = group(&a).join(None, b"").await.expect("it joins");
                 assert_eq!(a.znodes(&stage).len(), 2);
-                let mut views = group(&b).views(WithData::Yes);
+                let mut views = group(&b).follow(WithData::Yes);
                 while views.next().await.expect("the session lives").members.len() != 2 {}
                 one.set(b"1").await.expect("it is a member");
                 one.leave().await.expect("it leaves");
@@ -241,7 +241,7 @@ fn an_observer_whose_session_ends_does_not_see_an_empty_group() {
     play(|stage| async move {
         let (a, b) = (founder(&stage).await, stage.client("b").await);
         let _one = joins(&a, "one").await;
-        let mut views = group(&b).views(WithData::No);
+        let mut views = group(&b).follow(WithData::No);
         assert_eq!(ids(&mut views).await, ["one"]);
         b.zk.close(Duration::from_secs(1)).await.expect("closed");
         for _ in 0..2 {
@@ -255,7 +255,7 @@ fn an_observer_whose_session_ends_does_not_see_an_empty_group() {
 fn a_directory_that_vanishes_is_an_empty_group_until_it_is_there_again() {
     play(|stage| async move {
         let (a, b) = (stage.client("a").await, stage.client("b").await);
-        let mut views = group(&b).views(WithData::Yes);
+        let mut views = group(&b).follow(WithData::Yes);
         assert_eq!(ids(&mut views).await, [""; 0]);
         for round in ["one", "two"] {
             let member = joins(&a, round).await;
@@ -274,7 +274,7 @@ fn a_directory_that_vanishes_is_an_empty_group_until_it_is_there_again() {
 fn views_do_not_go_back_over_reconnects() {
     play_with(Config::default().with_servers(3), Calm, |stage| async move {
         let (a, b) = (founder(&stage).await, stage.client("b").await);
-        let mut views = group(&b).views(WithData::No);
+        let mut views = group(&b).follow(WithData::No);
         let (mut last, mut all) = (0, Vec::new());
         for round in 0..6 {
             all.push(joins(&a, &format!("m{round}")).await);
@@ -315,7 +315,7 @@ fn an_observer_dropped_at_any_await_leaves_no_watch_and_misses_nothing() {
     at_every_await(|stage, danger, drops| async move {
         let (a, b) = (stage.client("a").await, stage.client("b").await);
         danger.begins();
-        let mut views = group(&b).views(WithData::Yes);
+        let mut views = group(&b).follow(WithData::Yes);
         let (joining, looking) = (joins(&a, "one"), async { while ids(&mut views).await.is_empty() {} });
         let both = futures_util::future::join(joining, looking);
         let ended = dropping(drops, &stage, &b, both).await;
@@ -361,7 +361,7 @@ fn parents_and_bad_input() {
         a.makes("/workers/foreign").await;
         let limit = Duration::from_secs(1);
         assert!(group.join(Some("foreign"), b"").within(limit).await.is_err_and(|e| e.is_taken()));
-        assert_eq!(ids(&mut group.views(WithData::No)).await, ["foreign"]);
+        assert_eq!(ids(&mut group.follow(WithData::No)).await, ["foreign"]);
     });
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use zk_recipes::guard::{Exclusive, Revocable, Write};
-use zk_recipes::two_phase_commit::{Coordinator, Site, Transaction, TwoPhaseCommit, Vote, Voted};
+use zk_recipes::two_phase_commit::{Coordinator, Site, Transaction, Vote, Voted};
 use zk_recipes::zk::Reserved;
 use zk_recipes::{
     Barrier, Claimed, Consumer, Contender, DoubleBarrier, Guard, Inside, Lock, LockOptions, Membership,
@@ -84,9 +84,9 @@ fn every_future_of_a_transaction_can_be_spawned(
     site: Site<SimClient>,
     voted: Voted<SimClient>,
 ) {
-    can_be_spawned(&TwoPhaseCommit::begin(zk, "/tx", transaction));
-    can_be_spawned(&TwoPhaseCommit::resume(zk, "/tx"));
-    can_be_spawned(&TwoPhaseCommit::open(zk, "/tx", "a"));
+    can_be_spawned(&Coordinator::begin(zk, "/tx", transaction));
+    can_be_spawned(&Coordinator::resume(zk, "/tx"));
+    can_be_spawned(&Site::open(zk, "/tx", "a"));
     can_be_spawned(&coordinator.decision());
     can_be_spawned(&coordinator.decision().within(Duration::ZERO));
     can_be_spawned(&coordinator.forget());
@@ -151,7 +151,7 @@ fn every_future_of_a_config_can_be_spawned(config: &Config<SimClient>, values: &
 fn every_future_of_a_group_can_be_spawned(group: &Group<SimClient>, member: Membership<SimClient>) {
     can_be_spawned(&group.join(None, b""));
     can_be_spawned(&group.join(None, b"").within(Duration::ZERO));
-    can_be_spawned(&group.views(WithData::Yes).next());
+    can_be_spawned(&group.follow(WithData::Yes).next());
     can_be_spawned(&member.lost());
     can_be_spawned(&member.resumed());
     can_be_spawned(&member.set(b""));

@@ -49,7 +49,7 @@ fn a_session_that_an_ensemble_has_forgotten_ends_and_every_wait_with_it() {
     run(async {
         let zk = seen(&address).await;
         let lock = Lock::new(&zk, "/lock", LockOptions::default()).unwrap();
-        let mut views = Group::new(&zk, "/group", GroupOptions::default()).unwrap().views(WithData::No);
+        let mut views = Group::new(&zk, "/group", GroupOptions::default()).unwrap().follow(WithData::No);
         let (lock, view) = futures_util::join!(lock.acquire(), views.next());
         let expired = Error::from(ErrorKind::SessionOver(Over::Expired));
         assert_eq!((lock.err(), view.err()), (Some(expired.clone()), Some(expired.clone())));

@@ -3,9 +3,9 @@
 use super::told;
 use insta::assert_snapshot;
 use zk_recipes::{
-    Barrier, BarrierOptions, Delivery, DoubleBarrier, DoubleBarrierOptions, Form, Idle, Leave, Order,
-    Parents, Prefetch, Priority, PriorityQueue, PriorityQueueOptions, Queue, QueueOptions, Reuse,
-    Transaction, TwoPhaseCommit, Vote,
+    Barrier, BarrierOptions, Coordinator, Delivery, DoubleBarrier, DoubleBarrierOptions, Form, Idle, Leave,
+    Order, Parents, Prefetch, Priority, PriorityQueue, PriorityQueueOptions, Queue, QueueOptions, Reuse,
+    Site, Transaction, Vote,
 };
 
 #[test]
@@ -76,8 +76,8 @@ fn sites_vote_and_learn() {
         let (a, b) = (stage.client("a").await, stage.client("b").await);
         let transaction =
             Transaction { sites: vec!["s".to_owned()], form: Form::Coordinator, payload: b"pay".to_vec() };
-        let coordinator = TwoPhaseCommit::begin(&a.zk, "/tx", transaction).await.expect("it begins");
-        let site = TwoPhaseCommit::open(&b.zk, "/tx", "s").await.expect("it is there");
+        let coordinator = Coordinator::begin(&a.zk, "/tx", transaction).await.expect("it begins");
+        let site = Site::open(&b.zk, "/tx", "s").await.expect("it is there");
         let voted = site.vote(Vote::Commit).await.expect("it votes");
         coordinator.decision().await.expect("it is decided");
         voted.decision().await.expect("it is decided");

@@ -106,7 +106,7 @@ fn a_leader_begins_and_resigns() {
         let election = Election::new(&a.zk, "/leader", ElectionOptions::default()).expect("a good path");
         let term = election.stand().await.expect("nobody else stands");
         term.acknowledge(b"a:1").await.expect("it is put on record");
-        let _ = election.observe().next().await.expect("somebody leads");
+        let _ = election.follow().next().await.expect("somebody leads");
         term.resign().await.expect("it resigns");
     }));
 }

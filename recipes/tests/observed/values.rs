@@ -48,7 +48,7 @@ fn a_group_is_joined_viewed_and_left() {
         let a = stage.client("a").await;
         let group = Group::new(&a.zk, "/group", GroupOptions::default()).expect("a good path");
         let member = group.join(Some("one"), b"").await.expect("it joins");
-        group.views(WithData::No).next().await.expect("there is a view");
+        group.follow(WithData::No).next().await.expect("there is a view");
         member.leave().await.expect("it leaves");
     }));
 }

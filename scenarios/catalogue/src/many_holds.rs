@@ -497,7 +497,7 @@ impl<C: Client> Holder<'_, C> {
 
     /// Follows who is a member.
     async fn follow_group(&self, time: Duration) {
-        let (client, views) = (self.client, &mut self.group(group::GROUP).views(WithData::No));
+        let (client, views) = (self.client, &mut self.group(group::GROUP).follow(WithData::No));
         self.follow(group::GROUP, Verb::Watch, time, |op| async move {
             loop {
                 let view = views.next().await?;
@@ -512,7 +512,7 @@ impl<C: Client> Holder<'_, C> {
     /// Follows who leads.
     async fn follow_leader(&self, time: Duration) {
         let election = Election::new(self.zk, election::DIRECTORY, ElectionOptions::default());
-        let (client, follower) = (self.client, &mut election.expect("a good path").observe());
+        let (client, follower) = (self.client, &mut election.expect("a good path").follow());
         self.follow(OFFICE, Verb::Observe, time, |op| async move {
             loop {
                 election::tell_of(client, OFFICE, op, &follower.next().await?);

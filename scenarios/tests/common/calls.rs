@@ -5,7 +5,7 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::time::Duration;
-use zk_recipes::two_phase_commit::{Form, Transaction, TwoPhaseCommit, Vote};
+use zk_recipes::two_phase_commit::{Coordinator, Form, Site, Transaction, Vote};
 use zk_recipes::zk::Error;
 use zk_recipes::{
     Barrier, BarrierOptions, Config, ConfigOptions, Delivery, DoubleBarrier, DoubleBarrierOptions, Election,
@@ -110,7 +110,7 @@ impl<Z: ZooKeeper> Objects<Z> {
         self.queue.consumer(Prefetch(1))?.try_claim().await?;
         self.priority_queue.consumer().try_take().await?;
         let (path, transaction) = self.transaction("transaction");
-        TwoPhaseCommit::begin(&self.zk, &path, transaction).await?;
+        Coordinator::begin(&self.zk, &path, transaction).await?;
         Ok(taken)
     }
 
@@ -119,8 +119,8 @@ impl<Z: ZooKeeper> Objects<Z> {
         let Objects { queue, priority_queue, .. } = self.clone();
         let mut consumer = queue.consumer(Prefetch(1)).expect("one item at a time");
         let mut taker = priority_queue.consumer();
-        let (mut values, mut views) = (self.config.follow(), self.group.views(WithData::Yes));
-        let mut leadership = self.election.observe();
+        let (mut values, mut views) = (self.config.follow(), self.group.follow(WithData::Yes));
+        let mut leadership = self.election.follow();
         let (zk, transaction, own) =
             (self.zk.clone(), self.transaction("transaction").0, self.transaction("own"));
         let begun = self.zk.clone();
@@ -148,14 +148,14 @@ impl<Z: ZooKeeper> Objects<Z> {
                     }
                 })
             }),
-            call("Group::views", async move {
+            call("Group::follow", async move {
                 Err::<(), _>(loop {
                     if let Err(end) = views.next().await {
                         break end;
                     }
                 })
             }),
-            call("Election::observe", async move {
+            call("Election::follow", async move {
                 Err::<(), _>(loop {
                     if let Err(end) = leadership.next().await {
                         break end;
@@ -165,11 +165,11 @@ impl<Z: ZooKeeper> Objects<Z> {
             call("Queue: Consumer::claim", async move { consumer.claim().await }),
             call("PriorityQueue: Consumer::take", async move { taker.take().await }),
             call("TwoPhaseCommit: Voted::decision", async move {
-                let site = TwoPhaseCommit::open(&zk, &transaction, "mine").await?;
+                let site = Site::open(&zk, &transaction, "mine").await?;
                 site.vote(Vote::Commit).await?.decision().await
             }),
             call("TwoPhaseCommit: Coordinator::decision", async move {
-                TwoPhaseCommit::begin(&begun, &own.0, own.1).await?.decision().await
+                Coordinator::begin(&begun, &own.0, own.1).await?.decision().await
             }),
         ]);
         all
@@ -222,7 +222,7 @@ impl<Z: ZooKeeper> Objects<Z> {
             "RevocableLock::write": me => me.revocable_lock.write(),
             "PriorityLock::read": me => me.priority_lock.read(Priority(2)),
             "PriorityLock::write": me => me.priority_lock.write(Priority(2)),
-            "TwoPhaseCommit::begin": me => TwoPhaseCommit::begin(&me.zk, &begin.0, begin.1),
+            "Coordinator::begin": me => Coordinator::begin(&me.zk, &begin.0, begin.1),
             "Election::stand": me => me.election.stand(),
         ]
     }
@@ -235,7 +235,7 @@ impl<Z: ZooKeeper> Objects<Z> {
             "Config::get": me => me.config.get(),
             "Config::snapshot": me => me.config.snapshot(),
             "Config::follow": me => async move { me.config.follow().next().await },
-            "Group::views": me => async move { me.group.views(WithData::Yes).next().await },
+            "Group::follow": me => async move { me.group.follow(WithData::Yes).next().await },
             "Barrier::wait": me => me.barrier.wait(),
             "Barrier::lower": me => me.barrier.lower(),
             "Lock::try_acquire": me => me.lock.try_acquire(),
@@ -244,12 +244,12 @@ impl<Z: ZooKeeper> Objects<Z> {
             "RevocableLock::contenders": me => me.revocable_lock.contenders(),
             "PriorityLock::contenders": me => me.priority_lock.contenders(),
             "Election::candidates": me => me.election.candidates(),
-            "Election::observe": me => async move { me.election.observe().next().await },
-            "TwoPhaseCommit::open": me => async move {
-                TwoPhaseCommit::open(&me.zk, &me.transaction("transaction").0, "mine").await
+            "Election::follow": me => async move { me.election.follow().next().await },
+            "Site::open": me => async move {
+                Site::open(&me.zk, &me.transaction("transaction").0, "mine").await
             },
-            "TwoPhaseCommit::resume": me => async move {
-                TwoPhaseCommit::resume(&me.zk, &me.transaction("transaction").0).await
+            "Coordinator::resume": me => async move {
+                Coordinator::resume(&me.zk, &me.transaction("transaction").0).await
             },
         ]
     }

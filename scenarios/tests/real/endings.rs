@@ -93,7 +93,7 @@ fn a_session_of_a_server_that_comes_back_with_a_backup_ends_by_itself_also_if_th
 /// Every wait of a session ends, and says why.
 async fn ends_everywhere(zk: &Client) {
     let lock = Lock::new(zk, "/lock", LockOptions::default()).unwrap();
-    let mut views = Group::new(zk, "/group", GroupOptions::default()).unwrap().views(WithData::No);
+    let mut views = Group::new(zk, "/group", GroupOptions::default()).unwrap().follow(WithData::No);
     let waits = async {
         loop {
             // A view that was taken before the end is one.

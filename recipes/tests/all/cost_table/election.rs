@@ -29,7 +29,7 @@ pub fn rows() -> Vec<Row> {
         stage.settle().await;
         let waits = meter.of(&stage, &b);
         let meter = Meter::begins(&stage);
-        let mut sees = election(&c).observe();
+        let mut sees = election(&c).follow();
         sees.next().await.expect("it looks");
         let observes = meter.of(&stage, &c);
 

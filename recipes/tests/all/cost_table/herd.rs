@@ -7,7 +7,7 @@ use futures_util::future::{BoxFuture, join_all};
 use sim_zk::SimClient;
 use sim_zk::observer::SimEvent;
 use std::collections::BTreeMap;
-use zk_recipes::two_phase_commit::{Form, Transaction, TwoPhaseCommit, Vote};
+use zk_recipes::two_phase_commit::{Coordinator, Form, Site, Transaction, Vote};
 use zk_recipes::zk::{Error, ZooKeeper};
 use zk_recipes::{
     Barrier, BarrierOptions, Delivery, DoubleBarrier, DoubleBarrierOptions, Election, ElectionOptions, Idle,
@@ -283,10 +283,10 @@ fn decided(sites: usize) -> Told {
             payload: vec![],
             form: Form::Decentralised { follow_votes: false },
         };
-        drop(TwoPhaseCommit::begin(&founder.zk, TX, transaction).await.expect("it begins"));
+        drop(Coordinator::begin(&founder.zk, TX, transaction).await.expect("it begins"));
         let mut opened = Vec::new();
         for (site, client) in crowd(&stage, sites).await.iter().enumerate() {
-            opened.push(TwoPhaseCommit::open(&client.zk, TX, &format!("s{site}")).await.expect("it opens"));
+            opened.push(Site::open(&client.zk, TX, &format!("s{site}")).await.expect("it opens"));
         }
         let (mark, watches) = (stage.mark(), armed(&stage));
         for site in opened {

@@ -104,7 +104,7 @@ fn of_group() -> Vec<Row> {
         let of =
             |client: &Client| Group::new(&client.zk, "/group", GroupOptions::default()).expect("a good path");
         let (joins, sees) = (of(&a), of(&b));
-        let mut views = sees.views(WithData::No);
+        let mut views = sees.follow(WithData::No);
         views.next().await.expect("it is there");
         stage.settle().await;
         let meter = Meter::begins(&stage);
@@ -114,7 +114,7 @@ fn of_group() -> Vec<Row> {
         drop(views);
         stage.settle().await;
         let (_, leave) = counted(&stage, &a, member.expect("it has joined").leave()).await;
-        let mut views = sees.views(WithData::Yes);
+        let mut views = sees.follow(WithData::Yes);
         views.next().await.expect("it is there");
         stage.settle().await;
         let meter = Meter::begins(&stage);

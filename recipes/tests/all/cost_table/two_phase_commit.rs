@@ -2,7 +2,7 @@
 
 use super::{Cost, Meter, Row, cost, row};
 use crate::common::{Client, Stage, play};
-use zk_recipes::two_phase_commit::{Form, Transaction, TwoPhaseCommit, Vote};
+use zk_recipes::two_phase_commit::{Coordinator, Form, Site, Transaction, Vote};
 
 const TWO_PHASES: &str = "two-phase commit";
 const TX: &str = "/app/tx";
@@ -43,7 +43,7 @@ fn one_of_two(form: Form) -> (Cost, Cost, Cost) {
     play(move |stage| async move {
         let (c, a, b) = (founder(&stage).await, stage.client("a").await, stage.client("b").await);
         let meter = Meter::begins(&stage);
-        let coordinator = TwoPhaseCommit::begin(&c.zk, TX, of(form, 2)).await.expect("it begins");
+        let coordinator = Coordinator::begin(&c.zk, TX, of(form, 2)).await.expect("it begins");
         let begun = meter.of(&stage, &c);
         let deciding = c.process.spawn(async move {
             let decided = coordinator.decision().await;
@@ -52,14 +52,14 @@ fn one_of_two(form: Form) -> (Cost, Cost, Cost) {
         });
         stage.settle().await;
         let meter = Meter::begins(&stage);
-        let opened = TwoPhaseCommit::open(&a.zk, TX, "s0").await.expect("it opens");
+        let opened = Site::open(&a.zk, TX, "s0").await.expect("it opens");
         let voted = opened.vote(Vote::Commit).await.expect("it votes");
         let waiting = a.process.spawn(async move {
             let decided = voted.decision().await;
             (voted, decided)
         });
         stage.settle().await;
-        let last = TwoPhaseCommit::open(&b.zk, TX, "s1").await.expect("it opens");
+        let last = Site::open(&b.zk, TX, "s1").await.expect("it opens");
         let last = last.vote(Vote::Commit).await.expect("it votes");
         let (voted, decided) = waiting.await.expect("its process lives");
         decided.expect("it is decided");
@@ -80,10 +80,10 @@ fn all(sites: usize) -> Cost {
         let founder = founder(&stage).await;
         let crowd = super::lock::crowd(&stage, sites).await;
         let meter = Meter::begins(&stage);
-        drop(TwoPhaseCommit::begin(&founder.zk, TX, of(PLAIN, sites)).await.expect("it begins"));
+        drop(Coordinator::begin(&founder.zk, TX, of(PLAIN, sites)).await.expect("it begins"));
         let mut waiting = Vec::new();
         for (site, client) in crowd.into_iter().enumerate() {
-            let opened = TwoPhaseCommit::open(&client.zk, TX, &format!("s{site}")).await.expect("it opens");
+            let opened = Site::open(&client.zk, TX, &format!("s{site}")).await.expect("it opens");
             let voted = opened.vote(Vote::Commit).await.expect("it votes");
             waiting.push(client.process.spawn(async move {
                 voted.decision().await.expect("it is decided");

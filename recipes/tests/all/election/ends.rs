@@ -9,7 +9,7 @@ fn a_dropped_term_takes_candidate_and_record_along_in_one_transaction() {
         let (a, b) = (stage.founder().await, stage.client("b").await);
         let term = takes_office(&a).await;
         term.acknowledge(b"a:1").await.expect("it leads");
-        let mut sees = election(&b).observe();
+        let mut sees = election(&b).follow();
         assert_eq!(sees.next().await, Ok(acknowledged(&term, b"a:1")));
         stage.settle().await;
         let mark = stage.mark();
@@ -51,7 +51,7 @@ fn a_session_that_ends_takes_candidate_and_record_along() {
         old.acknowledge(b"a:1").await.expect("it leads");
         let next = stands(&b);
         stage.settle().await;
-        let mut sees = election(&c).observe();
+        let mut sees = election(&c).follow();
         assert_eq!(sees.next().await, Ok(acknowledged(&old, b"a:1")));
 
         a.process.inflict(Fault::SessionExpiry, 3 * TIMEOUT);
@@ -156,7 +156,7 @@ fn what_a_leader_writes_is_fenced() {
 fn observers_follow_an_election_whose_directory_comes_and_goes() {
     play(|stage| async move {
         let (a, b) = (stage.client("a").await, stage.client("b").await);
-        let mut sees = election(&b).observe();
+        let mut sees = election(&b).follow();
         assert_eq!(sees.next().await, Ok(unacknowledged(&[])), "there is not even a directory");
         for round in 0..3 {
             let term = takes_office(&a).await;
@@ -175,7 +175,7 @@ fn observers_are_told_changes_only() {
         let (a, b) = (stage.founder().await, stage.client("b").await);
         let term = takes_office(&a).await;
         term.acknowledge(b"a:1").await.expect("it leads");
-        let mut sees = election(&b).observe();
+        let mut sees = election(&b).follow();
         assert_eq!(sees.next().await, Ok(acknowledged(&term, b"a:1")));
         stage.settle().await;
         let mark = stage.mark();
@@ -199,7 +199,7 @@ fn an_observer_whose_requests_are_lost_asks_again() {
             let ((), struck) = play_struck(fault, nth, |stage, danger| async move {
                 let (a, b) = (stage.founder().await, stage.client("b").await);
                 danger.begins();
-                let mut sees = election(&b).observe();
+                let mut sees = election(&b).follow();
                 assert_eq!(sees.next().await, Ok(unacknowledged(&[])));
                 let term = takes_office(&a).await;
                 term.acknowledge(b"a:1").await.expect("it leads");
@@ -219,7 +219,7 @@ fn an_observer_of_a_session_that_is_over_is_told_so() {
     play(|stage| async move {
         let (a, b) = (stage.founder().await, stage.client("b").await);
         let term = takes_office(&a).await;
-        let mut sees = election(&b).observe();
+        let mut sees = election(&b).follow();
         sees.next().await.expect("it looks");
         b.process.inflict(Fault::SessionExpiry, 3 * TIMEOUT);
         for _ in 0..2 {
@@ -238,7 +238,7 @@ fn a_dropped_observer_leaves_no_watch() {
             if is_acknowledged {
                 term.acknowledge(b"a:1").await.expect("it leads");
             }
-            let mut sees = election(&b).observe();
+            let mut sees = election(&b).follow();
             sees.next().await.expect("it looks");
             assert_eq!(b.watches(&stage), [RECORD]);
             drop(sees);
@@ -269,7 +269,7 @@ fn worn_candidates_are_elected_in_the_order_of_their_creation() {
             assert!(term.token() > last);
             last = term.token();
             term.acknowledge(b"me").await.expect("it leads");
-            let seen = election(&looks).observe().next().await;
+            let seen = election(&looks).follow().next().await;
             assert_eq!(seen, Ok(Leader::Acknowledged { token: last, data: b"me".to_vec() }));
             term.resign().await.expect("it resigns");
         }

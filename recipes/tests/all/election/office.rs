@@ -67,7 +67,7 @@ fn a_leaders_going_wakes_the_next_candidate_and_nobody_else() {
 fn an_acknowledgement_costs_one_request_and_tells_every_observer() {
     play(|stage| async move {
         let (a, b, c) = (stage.founder().await, stage.client("b").await, stage.client("c").await);
-        let (mut sees, mut sees_too) = (election(&b).observe(), election(&c).observe());
+        let (mut sees, mut sees_too) = (election(&b).follow(), election(&c).follow());
         assert_eq!(sees.next().await, Ok(unacknowledged(&[])));
         let term = takes_office(&a).await;
         assert_eq!(sees_too.next().await, Ok(unacknowledged(&[(term.path(), 0)])));
@@ -99,7 +99,7 @@ fn an_acknowledgement_that_is_lost_is_made_once() {
             assert_eq!(term.acknowledge(b"a:1").await, Ok(()), "{fault:?}");
             assert_eq!(stage.joined(mark), 1, "{fault:?}");
             assert_eq!(a.znodes(&stage), [term.path(), RECORD], "{fault:?}");
-            let mut sees = election(&a).observe();
+            let mut sees = election(&a).follow();
             assert_eq!(sees.next().await, Ok(acknowledged(&term, b"a:1")));
             drop(term);
         });
@@ -158,7 +158,7 @@ fn one_who_was_deposed_cannot_acknowledge() {
         assert_eq!(next.acknowledge(b"b:1").await, Ok(()));
         assert!(term.acknowledge(b"a:1").await.expect_err("it is over").is_removed());
         assert_eq!(term.state(), HoldState::Lost(LostReason::Removed));
-        let mut sees = election(&a).observe();
+        let mut sees = election(&a).follow();
         assert_eq!(sees.next().await, Ok(acknowledged(&next, b"b:1")));
 
         // Nor does what it leaves behind do any harm.
@@ -197,7 +197,7 @@ fn a_relic_is_not_obeyed_and_the_next_leader_replaces_it() {
                 stage.settle().await;
                 is_evicted(relic.path(), &c).await;
                 let term = next.await.expect("it is elected");
-                let mut sees = election(&c).observe();
+                let mut sees = election(&c).follow();
                 assert_eq!(
                     sees.next().await,
                     Ok(unacknowledged(&[(term.path(), 2)])),
@@ -348,7 +348,7 @@ fn a_strangers_record_is_not_obeyed_and_is_replaced() {
             let (a, stranger) = (stage.founder().await, stage.client("stranger").await);
             stranger.zk.create(RECORD, content, CreateMode::Persistent).await.expect("it can be made");
             let term = takes_office(&a).await;
-            let mut sees = election(&stranger).observe();
+            let mut sees = election(&stranger).follow();
             assert_eq!(sees.next().await, Ok(unacknowledged(&[(term.path(), 1)])));
             assert_eq!(term.acknowledge(b"a:1").await, Ok(()));
             assert_eq!(sees.next().await, Ok(acknowledged(&term, b"a:1")));

@@ -10,7 +10,7 @@ use sim_zk::SimClient;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use zk_recipes::names::Freshness;
-use zk_recipes::two_phase_commit::{Form, TwoPhaseCommit, Vote};
+use zk_recipes::two_phase_commit::{Coordinator, Form, Site, Vote};
 use zk_recipes::{Contender, Delivery, Group, GroupOptions, Order, Prefetch, Priority, Queue, WithData};
 
 fn group(on: &Client) -> Group<SimClient> {
@@ -78,7 +78,7 @@ const VALUES: &[Row] = &[
         name: "Views::next",
         prepare: |_, a| {
             async move {
-                let mut views = group(&a).views(WithData::Yes);
+                let mut views = group(&a).follow(WithData::Yes);
                 alone(async move { views.next().await })
             }
             .boxed()
@@ -170,7 +170,7 @@ const LOCKS: &[Row] = &[
         name: "Leadership::next",
         prepare: |_, a| {
             async move {
-                let mut sees = election(&a).observe();
+                let mut sees = election(&a).follow();
                 alone(async move { sees.next().await })
             }
             .boxed()
@@ -253,23 +253,23 @@ const QUEUES: &[Row] = &[
 /// Two-phase commit.
 const TRANSACTIONS: &[Row] = &[
     Row {
-        name: "TwoPhaseCommit::resume, of a decided transaction",
+        name: "Coordinator::resume, of a decided transaction",
         prepare: |_, a| {
             async move {
                 drop(begun(&a, PLAIN).await);
                 drop(votes(&a, "x", Vote::Abort).await);
-                alone(async move { TwoPhaseCommit::resume(&a.zk, TX).await })
+                alone(async move { Coordinator::resume(&a.zk, TX).await })
             }
             .boxed()
         },
     },
     Row {
-        name: "TwoPhaseCommit::open",
+        name: "Site::open",
         prepare: |_, a| {
             async move {
                 let form = Form::SiteEphemerals;
-                TwoPhaseCommit::begin(&a.zk, TX, transaction(form)).await.expect("it is the first");
-                alone(async move { TwoPhaseCommit::open(&a.zk, TX, "x").await })
+                Coordinator::begin(&a.zk, TX, transaction(form)).await.expect("it is the first");
+                alone(async move { Site::open(&a.zk, TX, "x").await })
             }
             .boxed()
         },

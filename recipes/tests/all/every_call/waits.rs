@@ -173,7 +173,7 @@ pub const ALL: &[Row] = &[
         prepare: |_, a| {
             async move {
                 let group = Group::new(&a.zk, "/group", GroupOptions::default()).expect("the path is good");
-                let mut views = group.views(WithData::No);
+                let mut views = group.follow(WithData::No);
                 views.next().await.expect("the session lives");
                 alone(async move { views.next().await })
             }
@@ -184,7 +184,7 @@ pub const ALL: &[Row] = &[
         name: "Leadership::next",
         prepare: |_, a| {
             async move {
-                let mut sees = election(&a).observe();
+                let mut sees = election(&a).follow();
                 sees.next().await.expect("the session lives");
                 alone(async move { sees.next().await })
             }

@@ -6,7 +6,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use sim_zk::SimClient;
 use std::collections::BTreeMap;
-use zk_recipes::two_phase_commit::{Coordinator, Decision, Form, Transaction, TwoPhaseCommit, Vote, Voted};
+use zk_recipes::two_phase_commit::{Coordinator, Decision, Form, Site, Transaction, Vote, Voted};
 use zk_recipes::zk::{CreateMode, Op};
 use zk_recipes::{
     Barrier, BarrierOptions, Claimed, Config, ConfigOptions, Delivery, Election, ElectionOptions, Group,
@@ -380,11 +380,11 @@ pub fn transaction(form: Form) -> Transaction {
 pub const PLAIN: Form = Form::Decentralised { follow_votes: false };
 
 pub async fn begun(by: &Client, form: Form) -> Coordinator<SimClient> {
-    TwoPhaseCommit::begin(&by.zk, TX, transaction(form)).await.expect("it is the first")
+    Coordinator::begin(&by.zk, TX, transaction(form)).await.expect("it is the first")
 }
 
 pub async fn votes(by: &Client, site: &str, vote: Vote) -> Voted<SimClient> {
-    let site = TwoPhaseCommit::open(&by.zk, TX, site).await.expect("it takes part");
+    let site = Site::open(&by.zk, TX, site).await.expect("it takes part");
     site.vote(vote).await.expect("it has not voted")
 }
 
@@ -407,17 +407,17 @@ async fn casts(a: Client, vote: Vote, is_last: bool) -> Ready {
     if is_last {
         drop(votes(&a, "y", Vote::Commit).await);
     }
-    let site = TwoPhaseCommit::open(&a.zk, TX, "x").await.expect("it takes part");
+    let site = Site::open(&a.zk, TX, "x").await.expect("it takes part");
     alone(site.vote(vote))
 }
 
 /// Two-phase commit.
 pub const TRANSACTIONS: &[Row] = &[
     Row {
-        name: "TwoPhaseCommit::begin",
+        name: "Coordinator::begin",
         prepare: |_, a| {
             async move {
-                alone(async move { TwoPhaseCommit::begin(&a.zk, "/made/tx", transaction(PLAIN)).await })
+                alone(async move { Coordinator::begin(&a.zk, "/made/tx", transaction(PLAIN)).await })
             }
             .boxed()
         },
@@ -429,12 +429,12 @@ pub const TRANSACTIONS: &[Row] = &[
     },
     Row { name: "Site::vote, for abort", prepare: |_, a| casts(a, Vote::Abort, false).boxed() },
     Row {
-        name: "TwoPhaseCommit::resume",
+        name: "Coordinator::resume",
         prepare: |_, a| {
             async move {
                 drop(begun(&a, Form::Coordinator).await);
                 drop(votes(&a, "x", Vote::Commit).await);
-                alone(async move { TwoPhaseCommit::resume(&a.zk, TX).await })
+                alone(async move { Coordinator::resume(&a.zk, TX).await })
             }
             .boxed()
         },

@@ -4,7 +4,7 @@ use crate::common::left_alone::{Call, Calling, Part, Scene, call, none_holds_up_
 use crate::common::{Client, Stage};
 use sim_zk::SimClient;
 use std::time::Duration;
-use zk_recipes::two_phase_commit::{Coordinator, Form, Site, Transaction, TwoPhaseCommit, Vote, Voted};
+use zk_recipes::two_phase_commit::{Coordinator, Form, Site, Transaction, Vote, Voted};
 
 const SHORT: Duration = Duration::from_secs(10);
 const TX: &str = "/tx";
@@ -25,7 +25,7 @@ impl<const FORM: usize> Begun<FORM> {
     /// Somebody decides it, or finds it decided.
     fn decided(&self) -> Calling {
         let zk = self.b.zk.clone();
-        Box::pin(async move { drop(TwoPhaseCommit::resume(&zk, TX).await) })
+        Box::pin(async move { drop(Coordinator::resume(&zk, TX).await) })
     }
 }
 
@@ -46,9 +46,9 @@ impl<const FORM: usize> Scene for Begun<FORM> {
         let (a, b) = (stage.client("a").await, stage.client("b").await);
         let sites = vec!["x".to_owned(), "y".to_owned()];
         let transaction = Transaction { sites, payload: vec![], form: FORMS[FORM] };
-        let coordinator = TwoPhaseCommit::begin(&a.zk, TX, transaction).await.expect("it is the first");
-        let site = TwoPhaseCommit::open(&a.zk, TX, "x").await.expect("it takes part");
-        let voted = TwoPhaseCommit::open(&a.zk, TX, "y").await.expect("it takes part");
+        let coordinator = Coordinator::begin(&a.zk, TX, transaction).await.expect("it is the first");
+        let site = Site::open(&a.zk, TX, "x").await.expect("it takes part");
+        let voted = Site::open(&a.zk, TX, "y").await.expect("it takes part");
         let voted = voted.vote(Vote::Commit).await.expect("it has not voted");
         Begun { a, b, coordinator: Part::new(coordinator), site: Part::new(site), voted: Part::new(voted) }
     }

@@ -260,7 +260,7 @@ impl Scene for Office {
         let election = Election::new(&a.zk, "/x", ElectionOptions::default()).expect("the path is good");
         let term = election.stand().await.expect("nobody leads");
         let path = term.path().to_owned();
-        let leadership = Part::new(election.observe());
+        let leadership = Part::new(election.follow());
         Office { held: Held { a, b, path, lock: Part::new(election), guard: Part::new(term) }, leadership }
     }
 

@@ -108,7 +108,7 @@ impl Scene for Joined {
         let (a, b) = (stage.client("a").await, stage.client("b").await);
         let group = Group::new(&a.zk, "/x", GroupOptions::default()).expect("the path is good");
         let membership = Part::new(group.join(Some("mine"), b"").await.expect("it is free"));
-        let views = Part::new(group.views(WithData::Yes));
+        let views = Part::new(group.follow(WithData::Yes));
         Joined { a, b, group: Part::new(group), membership, views }
     }
 

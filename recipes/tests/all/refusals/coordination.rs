@@ -3,7 +3,7 @@
 use super::{Call, PATIENCE, Script};
 use crate::common::Client;
 use std::time::Duration;
-use zk_recipes::two_phase_commit::{Form, Transaction, TwoPhaseCommit, Vote};
+use zk_recipes::two_phase_commit::{Coordinator, Form, Site, Transaction, Vote};
 use zk_recipes::{Barrier, BarrierOptions, DoubleBarrier, DoubleBarrierOptions, Leave, Parents, Reuse};
 
 pub async fn barrier(mut script: Script) -> Vec<Call> {
@@ -74,7 +74,7 @@ pub async fn two_phase_commit(mut script: Script) -> Vec<Call> {
         (script.stage.client("c").await, script.stage.client("a").await, script.stage.client("b").await);
     c.makes("/app").await;
     script.danger.begins();
-    let coordinator = script.tell(&c, "begin", TwoPhaseCommit::begin(&c.zk, TX, transaction())).await;
+    let coordinator = script.tell(&c, "begin", Coordinator::begin(&c.zk, TX, transaction())).await;
     if let Some(coordinator) = coordinator {
         let deciding = c.process.spawn(async move {
             let decided = coordinator.decision().within(PATIENCE).await;
@@ -82,7 +82,7 @@ pub async fn two_phase_commit(mut script: Script) -> Vec<Call> {
         });
         let mut voted = Vec::new();
         for (on, site) in [(&a, "s0"), (&b, "s1")] {
-            if let Some(opened) = script.tell(on, "open", TwoPhaseCommit::open(&on.zk, TX, site)).await
+            if let Some(opened) = script.tell(on, "open", Site::open(&on.zk, TX, site)).await
                 && let Some(vote) = script.tell(on, "vote", opened.vote(Vote::Commit)).await
             {
                 voted.push((on, vote));
@@ -100,8 +100,7 @@ pub async fn two_phase_commit(mut script: Script) -> Vec<Call> {
     script.stage.pass(&a, PATIENCE).await;
     script.danger.ends();
     let late = script.stage.client("late").await;
-    let begun =
-        TwoPhaseCommit::begin(&late.zk, "/app/late", transaction()).await.expect("others get through");
+    let begun = Coordinator::begin(&late.zk, "/app/late", transaction()).await.expect("others get through");
     begun.forget().await.expect("it is forgotten");
     // A participant whose call failed has not finished, and would open the transaction again.
     let stays: &[&str] = if script.all_is_well() { &["/app"] } else { &["/app", "/app/tx*"] };

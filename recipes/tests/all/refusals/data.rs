@@ -162,7 +162,7 @@ pub async fn group(mut script: Script) -> Vec<Call> {
     let (a, b) = (script.stage.client("a").await, script.stage.client("b").await);
     script.danger.begins();
     let member = script.tell(&a, "join", of(&a).join(Some("one"), b"1")).await;
-    let mut views = of(&b).views(WithData::Yes);
+    let mut views = of(&b).follow(WithData::Yes);
     script.tell(&b, "views", views.next()).await;
     drop(views);
     if let Some(member) = member {

@@ -148,7 +148,7 @@ pub async fn election(mut script: Script) -> Vec<Call> {
     let term = script.tell(&a, "stand", of(&a).stand()).await;
     let stands = of(&b);
     let waiting = b.process.spawn(async move { stands.stand().await });
-    let mut sees = of(&c).observe();
+    let mut sees = of(&c).follow();
     script.tell(&c, "observe", sees.next()).await;
     script.tell(&c, "candidates", of(&c).candidates()).await;
     if let Some(term) = term {

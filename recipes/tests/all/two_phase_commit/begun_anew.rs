@@ -11,9 +11,9 @@ fn transaction(form: Form) -> Transaction {
 
 /// The operator forgets it, and somebody begins another one.
 async fn begins_anew(stage: &Stage, by: &Client, form: Form) {
-    let old = TwoPhaseCommit::resume(&by.zk, PATH).await.expect("it is there");
+    let old = Coordinator::resume(&by.zk, PATH).await.expect("it is there");
     old.forget().await.expect("it can be forgotten");
-    drop(TwoPhaseCommit::begin(&by.zk, PATH, transaction(form)).await.expect("the path is free"));
+    drop(Coordinator::begin(&by.zk, PATH, transaction(form)).await.expect("the path is free"));
     stage.settle().await;
 }
 
@@ -22,8 +22,8 @@ fn a_vote_that_another_transaction_got_is_told() {
     for form in [Form::Decentralised { follow_votes: false }, Form::Coordinator] {
         play(move |stage| async move {
             let (a, b) = (stage.client("a").await, stage.client("b").await);
-            drop(TwoPhaseCommit::begin(&b.zk, PATH, transaction(form)).await.expect("it is the first"));
-            let site = TwoPhaseCommit::open(&a.zk, PATH, "x").await.expect("it takes part");
+            drop(Coordinator::begin(&b.zk, PATH, transaction(form)).await.expect("it is the first"));
+            let site = Site::open(&a.zk, PATH, "x").await.expect("it takes part");
             begins_anew(&stage, &b, form).await;
             assert!(site.vote(Vote::Commit).await.is_err_and(|e| e.is_mismatch()), "{form:?}");
         });
@@ -35,11 +35,11 @@ fn a_vote_that_counts_anew_is_not_cast_in_another_transaction() {
     play(|stage| async move {
         let (a, b) = (stage.client("a").await, stage.client("b").await);
         let form = Form::Decentralised { follow_votes: false };
-        drop(TwoPhaseCommit::begin(&b.zk, PATH, transaction(form)).await.expect("it is the first"));
+        drop(Coordinator::begin(&b.zk, PATH, transaction(form)).await.expect("it is the first"));
         let bent = Bent::straight(&a.zk);
-        let site = TwoPhaseCommit::open(&bent, PATH, "x").await.expect("it takes part");
+        let site = Site::open(&bent, PATH, "x").await.expect("it takes part");
         // The other site votes, so that this one counts the votes; by then another transaction is there.
-        let other = TwoPhaseCommit::open(&b.zk, PATH, "y").await.expect("it takes part");
+        let other = Site::open(&b.zk, PATH, "y").await.expect("it takes part");
         drop(other.vote(Vote::Commit).await.expect("it has not voted"));
         let (by, on) = (b.clone(), stage.clone());
         bent.waits_before(Kind::Exists, async move { begins_anew(&on, &by, form).await });
@@ -54,7 +54,7 @@ fn another_transaction_is_neither_decided_nor_forgotten() {
     for form in [Form::Decentralised { follow_votes: false }, Form::Coordinator] {
         play(move |stage| async move {
             let (a, b) = (stage.client("a").await, stage.client("b").await);
-            let begin = || TwoPhaseCommit::begin(&a.zk, PATH, transaction(form));
+            let begin = || Coordinator::begin(&a.zk, PATH, transaction(form));
             let old = begin().await.expect("it is the first");
             begins_anew(&stage, &b, form).await;
             assert!(old.decision().within(LIMIT).await.is_err_and(|e| e.is_mismatch()), "{form:?}");
@@ -70,13 +70,13 @@ fn a_vote_is_told_once_also_if_a_call_was_left_unpolled() {
     play(|stage| async move {
         let (a, b) = (stage.client("a").await, stage.client("b").await);
         let form = Form::Decentralised { follow_votes: true };
-        drop(TwoPhaseCommit::begin(&a.zk, PATH, transaction(form)).await.expect("it is the first"));
-        let y = TwoPhaseCommit::open(&a.zk, PATH, "y").await.expect("it takes part");
+        drop(Coordinator::begin(&a.zk, PATH, transaction(form)).await.expect("it is the first"));
+        let y = Site::open(&a.zk, PATH, "y").await.expect("it takes part");
         let y = y.vote(Vote::Commit).await.expect("it has not voted");
         let mut left = Box::pin(y.next_vote());
         assert!((&mut left).now_or_never().is_none(), "it has asked");
         stage.settle().await;
-        let x = TwoPhaseCommit::open(&b.zk, PATH, "x").await.expect("it takes part");
+        let x = Site::open(&b.zk, PATH, "x").await.expect("it takes part");
         let x = x.vote(Vote::Commit).await.expect("it has not voted");
         assert!(matches!(y.next_vote().await, Ok(Some((site, Vote::Commit))) if site == "x"));
         assert_eq!(left.await, Ok(None), "it was told");

@@ -148,7 +148,7 @@ fn forgetting_may_be_dropped_and_lost_at_every_await() {
         let ended = dropping(drops, &stage, &c, coordinator.forget()).await;
         assert!(ended.as_ref().is_none_or(Result::is_ok), "{ended:?}");
         stage.pass(&c, 3 * RECONNECT).await;
-        match TwoPhaseCommit::resume(&c.zk, TX).await {
+        match Coordinator::resume(&c.zk, TX).await {
             Ok(again) => again.forget().await.expect("it is forgotten"),
             Err(e) => assert_eq!(e, ErrorKind::NoTransaction(TX.into())),
         }
@@ -237,9 +237,9 @@ fn a_site_whose_session_ends_says_so() {
         a.process.inflict(Fault::SessionExpiry, 3 * TIMEOUT);
         assert!(voted.decision().await.expect_err("it is over").is_session_over());
         assert!(opened.vote(Vote::Commit).await.expect_err("it is over").is_session_over());
-        let open = TwoPhaseCommit::open(&a.zk, TX, "a").await;
+        let open = Site::open(&a.zk, TX, "a").await;
         assert!(open.expect_err("it is over").is_session_over());
-        let begun = TwoPhaseCommit::begin(&a.zk, TX, of(PLAIN, &["a"])).await;
+        let begun = Coordinator::begin(&a.zk, TX, of(PLAIN, &["a"])).await;
         assert!(begun.expect_err("it is over").is_session_over());
         let _ = a.zk.create("/x", &[], CreateMode::Persistent).await;
         drop(coordinator);

@@ -16,9 +16,7 @@ use sim_zk::{Config, SimClient};
 use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
-use zk_recipes::two_phase_commit::{
-    Coordinator, Decision, Form, Site, Transaction, TwoPhaseCommit, Vote, Voted,
-};
+use zk_recipes::two_phase_commit::{Coordinator, Decision, Form, Site, Transaction, Vote, Voted};
 use zk_recipes::zk::{CreateMode, Error, ErrorKind, Op, ZooKeeper};
 
 const TX: &str = "/app/tx";
@@ -35,11 +33,11 @@ fn of(form: Form, sites: &[&str]) -> Transaction {
 
 impl Client {
     async fn begins(&self, form: Form, sites: &[&str]) -> Coordinator<SimClient> {
-        TwoPhaseCommit::begin(&self.zk, TX, of(form, sites)).await.expect("it begins")
+        Coordinator::begin(&self.zk, TX, of(form, sites)).await.expect("it begins")
     }
 
     async fn opens(&self, site: &str) -> Site<SimClient> {
-        TwoPhaseCommit::open(&self.zk, TX, site).await.expect("it opens")
+        Site::open(&self.zk, TX, site).await.expect("it opens")
     }
 
     async fn votes(&self, site: &str, vote: Vote) -> Voted<SimClient> {

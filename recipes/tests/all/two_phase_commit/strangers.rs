@@ -9,23 +9,23 @@ fn input_that_is_bad_is_refused_before_anything_is_sent() {
         let mark = stage.mark();
         let long = "x".repeat(1 << 20);
         for sites in [&[][..], &["a", "b", "a"], &[""], &["a/b"], &["a\n"], &["🔒"], &[&long]] {
-            let refused = TwoPhaseCommit::begin(&a.zk, TX, of(PLAIN, sites)).await;
+            let refused = Coordinator::begin(&a.zk, TX, of(PLAIN, sites)).await;
             assert!(refused.expect_err("it is refused").is_bad_input(), "{sites:?}");
         }
         let many: Vec<String> = (0..20_000).map(|site| format!("site-{site}")).collect();
         let many = Transaction { sites: many, payload: vec![], form: PLAIN };
-        let many = TwoPhaseCommit::begin(&a.zk, TX, many).await.expect_err("too many");
+        let many = Coordinator::begin(&a.zk, TX, many).await.expect_err("too many");
         assert!(many.is_bad_input());
         assert!(many.to_string().contains("20000 sites and 0 bytes of payload"), "{many}");
         let heavy = Transaction { payload: vec![0; 0xfffff], ..of(PLAIN, &["a"]) };
-        assert!(TwoPhaseCommit::begin(&a.zk, TX, heavy).await.expect_err("too heavy").is_bad_input());
+        assert!(Coordinator::begin(&a.zk, TX, heavy).await.expect_err("too heavy").is_bad_input());
         for path in ["", "/", "app", "/app/", "/zookeeper/x"] {
-            let begin = TwoPhaseCommit::begin(&a.zk, path, of(PLAIN, &["a"])).await;
+            let begin = Coordinator::begin(&a.zk, path, of(PLAIN, &["a"])).await;
             assert!(begin.expect_err("a bad path").is_bad_input(), "{path}");
-            assert!(TwoPhaseCommit::open(&a.zk, path, "a").await.expect_err("bad").is_bad_input());
-            assert!(TwoPhaseCommit::resume(&a.zk, path).await.expect_err("bad").is_bad_input());
+            assert!(Site::open(&a.zk, path, "a").await.expect_err("bad").is_bad_input());
+            assert!(Coordinator::resume(&a.zk, path).await.expect_err("bad").is_bad_input());
         }
-        assert!(TwoPhaseCommit::open(&a.zk, TX, "a/b").await.expect_err("bad").is_bad_input());
+        assert!(Site::open(&a.zk, TX, "a/b").await.expect_err("bad").is_bad_input());
         assert_eq!(a.sent(&stage, mark), []);
     });
 }
@@ -35,7 +35,7 @@ fn what_fits_into_a_request_is_begun() {
     play(|stage| async move {
         let a = founder(&stage).await;
         let heavy = Transaction { payload: vec![7; 1_000_000], ..of(PLAIN, &["a"]) };
-        drop(TwoPhaseCommit::begin(&a.zk, TX, heavy).await.expect("it begins"));
+        drop(Coordinator::begin(&a.zk, TX, heavy).await.expect("it begins"));
         assert_eq!(a.opens("a").await.payload().len(), 1_000_000);
     });
 }
@@ -45,19 +45,19 @@ fn what_is_not_there_or_is_something_else_is_named() {
     play(|stage| async move {
         let a = founder(&stage).await;
         let gone: Error = ErrorKind::NoTransaction(TX.to_owned()).into();
-        assert_eq!(TwoPhaseCommit::open(&a.zk, TX, "a").await.err(), Some(gone.clone()));
-        assert_eq!(TwoPhaseCommit::resume(&a.zk, TX).await.err(), Some(gone));
+        assert_eq!(Site::open(&a.zk, TX, "a").await.err(), Some(gone.clone()));
+        assert_eq!(Coordinator::resume(&a.zk, TX).await.err(), Some(gone));
         a.makes(TX).await;
-        assert!(TwoPhaseCommit::open(&a.zk, TX, "a").await.expect_err("no transaction").is_mismatch());
-        assert!(TwoPhaseCommit::resume(&a.zk, TX).await.expect_err("no transaction").is_mismatch());
-        assert!(TwoPhaseCommit::begin(&a.zk, TX, of(PLAIN, &["a"])).await.expect_err("taken").is_taken());
+        assert!(Site::open(&a.zk, TX, "a").await.expect_err("no transaction").is_mismatch());
+        assert!(Coordinator::resume(&a.zk, TX).await.expect_err("no transaction").is_mismatch());
+        assert!(Coordinator::begin(&a.zk, TX, of(PLAIN, &["a"])).await.expect_err("taken").is_taken());
         stage.settle().await;
         a.has_left_nothing(&stage, "after it was refused");
         a.zk.delete(TX, None).await.expect("it is there");
         drop(a.begins(PLAIN, &["a"]).await);
-        let stranger = TwoPhaseCommit::open(&a.zk, TX, "b").await;
+        let stranger = Site::open(&a.zk, TX, "b").await;
         assert_eq!(stranger.err(), Some(ErrorKind::NotAParticipant("b".into()).into()));
-        let again = TwoPhaseCommit::begin(&a.zk, TX, of(PLAIN, &["a"])).await;
+        let again = Coordinator::begin(&a.zk, TX, of(PLAIN, &["a"])).await;
         assert!(again.expect_err("taken").is_taken());
     });
 }
@@ -79,7 +79,7 @@ fn nothing_is_decided_on_znodes_that_strangers_have_touched() {
                 let told = coordinator.decision().within(LIMIT).await;
                 assert!(told.is_err_and(|e| e.is_mismatch()));
                 let mark = stage.mark();
-                let opened = TwoPhaseCommit::open(&a.zk, TX, "b").await;
+                let opened = Site::open(&a.zk, TX, "b").await;
                 if path.ends_with('b') {
                     assert!(opened.expect_err("its znode").is_mismatch());
                 }
@@ -206,7 +206,7 @@ fn forgetting_decides_first_and_takes_foreign_children_along() {
             });
             c.makes("/app/tx/note").await;
             stage.settle().await;
-            let deciding = TwoPhaseCommit::resume(&c.zk, TX).await.expect("it resumes");
+            let deciding = Coordinator::resume(&c.zk, TX).await.expect("it resumes");
             assert_eq!(waiting.await, Ok(Decision::Abort));
             deciding.forget().await.expect("it is forgotten");
             assert_eq!(stage.names("/app"), Vec::<String>::new());
@@ -252,7 +252,7 @@ fn who_does_not_know_cannot_finish() {
 fn missing_levels_are_made_as_often_as_it_takes() {
     play(|stage| async move {
         let a = stage.client("a").await;
-        drop(TwoPhaseCommit::begin(&a.zk, "/deep/er/tx", of(PLAIN, &["a"])).await.expect("it begins"));
+        drop(Coordinator::begin(&a.zk, "/deep/er/tx", of(PLAIN, &["a"])).await.expect("it begins"));
         assert_eq!(stage.names("/deep/er/tx"), ["s_a", "tally"]);
     });
 }
@@ -276,7 +276,7 @@ fn a_begin_that_may_be_over_already_is_not_begun_again() {
             let (c, a) = (founder(&stage).await, stage.client("a").await);
             c.process.order(if finishes { Fault::ReplyLost } else { Fault::RequestLost });
             let zk = c.zk.clone();
-            let begun = spawned(&c, async move { TwoPhaseCommit::begin(&zk, TX, of(PLAIN, &["a"])).await });
+            let begun = spawned(&c, async move { Coordinator::begin(&zk, TX, of(PLAIN, &["a"])).await });
             stage.pass(&a, RECONNECT / 3).await;
             if finishes {
                 let voted = a.votes("a", Vote::Commit).await;
@@ -294,7 +294,7 @@ fn a_begin_whose_request_was_lost_is_not_taken_for_that_of_another() {
         let (c, a) = (founder(&stage).await, stage.client("a").await);
         c.process.order(Fault::RequestLost);
         let zk = c.zk.clone();
-        let begun = spawned(&c, async move { TwoPhaseCommit::begin(&zk, TX, of(PLAIN, &["a"])).await });
+        let begun = spawned(&c, async move { Coordinator::begin(&zk, TX, of(PLAIN, &["a"])).await });
         stage.pass(&a, RECONNECT / 3).await;
         let other = a.begins(PLAIN, &["a"]).await;
         assert!(begun.await.expect_err("it is another's").is_taken());
@@ -320,7 +320,7 @@ fn a_foreign_znode_below_that_of_a_site_keeps_a_transaction_from_being_forgotten
                 }
                 // Nothing is in the way any more.
                 s.zk.delete("/app/tx/s_a/note", None).await.expect("it is there");
-                let again = TwoPhaseCommit::resume(&c.zk, TX).await.expect("it is there still");
+                let again = Coordinator::resume(&c.zk, TX).await.expect("it is there still");
                 again.forget().await.expect("it is forgotten");
                 assert_eq!(stage.names("/app"), Vec::<String>::new(), "{form:?}");
                 drop(open);
@@ -359,7 +359,7 @@ fn a_site_that_shows_up_while_it_is_forgotten_is_forgotten_as_well() {
         let (c, a, b) = (founder(&stage).await, stage.client("a").await, stage.client("b").await);
         drop(c.begins(Form::SiteEphemerals, &["a", "b"]).await);
         let bent = Bent::straight(&a.zk);
-        let coordinator = TwoPhaseCommit::resume(&bent, TX).await.expect("it is there");
+        let coordinator = Coordinator::resume(&bent, TX).await.expect("it is there");
         // Two transactions abort, the third one deletes what was listed.
         bent.waits_later(Kind::Multi, 2, async move {
             // As a site does that has found the transaction undecided.
@@ -377,7 +377,7 @@ fn what_came_while_it_was_forgotten_is_forgotten_as_well() {
         let (c, a) = (founder(&stage).await, stage.client("a").await);
         drop(c.begins(PLAIN, &["a", "b"]).await);
         let bent = Bent::straight(&a.zk);
-        let coordinator = TwoPhaseCommit::resume(&bent, TX).await.expect("it is there");
+        let coordinator = Coordinator::resume(&bent, TX).await.expect("it is there");
         // The first transaction aborts, the second one deletes what was listed.
         bent.waits_later(Kind::Multi, 1, async move {
             let _ = c.makes("/app/tx/late").await;

@@ -127,7 +127,7 @@ fn who_resumes_decides_what_is_undecided() {
                 for site in ["a", "b"].into_iter().take(votes) {
                     voted.push(a.votes(site, Vote::Commit).await);
                 }
-                let heir = TwoPhaseCommit::resume(&c.zk, TX).await.expect("it resumes");
+                let heir = Coordinator::resume(&c.zk, TX).await.expect("it resumes");
                 assert_eq!(heir.decision().now_or_never(), Some(Ok(expected)), "{form:?}");
                 for voted in voted {
                     assert_eq!(voted.decision().await, Ok(expected));
@@ -148,10 +148,10 @@ fn what_a_former_session_has_voted_stands() {
             assert!(voted.decision().await.expect_err("its session is over").is_session_over());
 
             let zk = a.process.open(TIMEOUT).await;
-            let again = TwoPhaseCommit::open(&zk, TX, "a").await.expect("it opens");
+            let again = Site::open(&zk, TX, "a").await.expect("it opens");
             assert_eq!(again.cast(), Some(Vote::Commit));
             assert_eq!(again.vote(Vote::Abort).await.err(), Some(ErrorKind::AlreadyVoted.into()));
-            let again = TwoPhaseCommit::open(&zk, TX, "a").await.expect("it opens");
+            let again = Site::open(&zk, TX, "a").await.expect("it opens");
             let again = again.vote(Vote::Commit).await.expect("it is the same");
             drop(c.votes("b", Vote::Commit).await);
             assert_eq!(again.decision().within(LIMIT).await, Ok(Decision::Commit));
@@ -307,7 +307,7 @@ fn what_a_former_session_votes_at_the_last_moment_stands() {
             a.zk.close(TIMEOUT).await.expect("it is closed");
             drop(voted);
         });
-        let site = TwoPhaseCommit::open(&bent, TX, "a").await.expect("it opens");
+        let site = Site::open(&bent, TX, "a").await.expect("it opens");
         assert_eq!(site.cast(), Some(Vote::Commit));
         assert_eq!(b.znodes(&stage), [""; 0], "it shows no life of its own");
     });
@@ -320,7 +320,7 @@ fn the_ephemeral_of_a_former_session_is_waited_for() {
         drop(c.begins(Form::SiteEphemerals, &["a", "b"]).await);
         let former = a.opens("a").await;
         let zk = b.zk.clone();
-        let mut opening = Box::pin(spawned(&b, async move { TwoPhaseCommit::open(&zk, TX, "a").await }));
+        let mut opening = Box::pin(spawned(&b, async move { Site::open(&zk, TX, "a").await }));
         stage.settle().await;
         assert!((&mut opening).now_or_never().is_none(), "it waits");
         a.zk.close(TIMEOUT).await.expect("it is closed");
@@ -333,9 +333,9 @@ fn the_ephemeral_of_a_former_session_is_waited_for() {
         drop(c.begins(Form::SiteEphemerals, &["a", "b"]).await);
         let former = a.opens("a").await;
         let zk = b.zk.clone();
-        let opening = spawned(&b, async move { TwoPhaseCommit::open(&zk, TX, "a").await });
+        let opening = spawned(&b, async move { Site::open(&zk, TX, "a").await });
         stage.settle().await;
-        let heir = TwoPhaseCommit::resume(&c.zk, TX).await.expect("it resumes");
+        let heir = Coordinator::resume(&c.zk, TX).await.expect("it resumes");
         let site = opening.await.expect("it does not wait when it is decided");
         assert_eq!(site.vote(Vote::Commit).await.expect("told").decision().await, Ok(Decision::Abort));
         stage.settle().await;
@@ -368,9 +368,9 @@ fn the_votes_of_the_others_are_seen_before_the_decision() {
         stage.settle().await;
         a.has_left_nothing(&stage, "after it is decided");
 
-        let other = TwoPhaseCommit::begin(&c.zk, "/app/other", of(PLAIN, &["a", "b"])).await;
+        let other = Coordinator::begin(&c.zk, "/app/other", of(PLAIN, &["a", "b"])).await;
         drop(other.expect("it begins"));
-        let plain = TwoPhaseCommit::open(&a.zk, "/app/other", "a").await.expect("it opens");
+        let plain = Site::open(&a.zk, "/app/other", "a").await.expect("it opens");
         let plain = plain.vote(Vote::Commit).await.expect("it votes");
         assert_eq!(plain.next_vote().now_or_never(), Some(Ok(None)), "nobody follows votes here");
     });
@@ -381,7 +381,7 @@ fn a_coordinator_knows_its_transaction() {
     play(|stage| async move {
         let (c, d) = (founder(&stage).await, stage.client("d").await);
         let first = c.begins(PLAIN, &["a", "b"]).await;
-        let second = TwoPhaseCommit::resume(&d.zk, TX).await.expect("it is there");
+        let second = Coordinator::resume(&d.zk, TX).await.expect("it is there");
         for coordinator in [&first, &second] {
             assert_eq!(coordinator.path(), TX);
             assert_eq!(coordinator.sites(), ["a", "b"]);

@@ -1,7 +1,7 @@
 //! The calls of a site and of a coordinator, of which a mutant replaces one.
 
 use crate::prelude::*;
-use zk_recipes::two_phase_commit::{Coordinator, Site, TwoPhaseCommit, Vote, Voted};
+use zk_recipes::two_phase_commit::{Coordinator, Site, Vote, Voted};
 
 /// A call that goes on. Nothing is sent before it is polled.
 pub(super) type Pending<'a, T> = BoxFuture<'a, Result<T, Error>>;
@@ -10,7 +10,7 @@ pub(super) type Pending<'a, T> = BoxFuture<'a, Result<T, Error>>;
 pub(super) trait Calls<Z: ZooKeeper>: Send + Sync {
     /// Opens a transaction as a site.
     fn open<'a>(&'a self, zk: &'a Z, path: &'a str, site: &'a str) -> Pending<'a, Site<Z>> {
-        TwoPhaseCommit::open(zk, path, site).boxed()
+        Site::open(zk, path, site).boxed()
     }
 
     /// Votes.

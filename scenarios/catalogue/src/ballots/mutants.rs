@@ -155,7 +155,7 @@ struct NotNamed;
 impl<Z: ZooKeeper> Calls<Z> for NotNamed {
     fn open<'a>(&'a self, zk: &'a Z, path: &'a str, site: &'a str) -> Pending<'a, Site<Z>> {
         async move {
-            let opened = zk_recipes::two_phase_commit::TwoPhaseCommit::open(zk, path, site).await?;
+            let opened = zk_recipes::two_phase_commit::Site::open(zk, path, site).await?;
             match opened.cast() {
                 Some(_) => Err(ErrorKind::NotAParticipant(site.to_owned()).into()),
                 None => Ok(opened),

@@ -7,7 +7,7 @@ use crate::two_phase_commit::workload::{COORDINATOR, name};
 use futures_util::future::{Either, select};
 use std::pin::pin;
 use zk_harness::operation::observed_operation_until;
-use zk_recipes::two_phase_commit::{Coordinator, Decision, Site, Transaction, TwoPhaseCommit, Vote, Voted};
+use zk_recipes::two_phase_commit::{Coordinator, Decision, Site, Transaction, Vote, Voted};
 use zk_recipes::zk;
 
 /// A site's part in one round.
@@ -127,7 +127,7 @@ impl<C: Client> Ballot<'_, C> {
     async fn finishes_again(&self) -> Round {
         let path = path(self.round);
         let finishing = || async {
-            let site = TwoPhaseCommit::open(&self.zk, &path, &name(self.site)).await?;
+            let site = Site::open(&self.zk, &path, &name(self.site)).await?;
             let Some(cast) = site.cast() else { return Ok(()) };
             let voted = site.vote(cast).await?;
             voted.decision().within(self.pace.limit).await?;
@@ -164,7 +164,7 @@ impl<C: Client> Ballot<'_, C> {
                 payload: self.payload().into_bytes(),
                 form: form(self.round),
             };
-            let begin = || TwoPhaseCommit::begin(&self.zk, &path, transaction);
+            let begin = || Coordinator::begin(&self.zk, &path, transaction);
             let (me, object) = (self.client.number(), self.object());
             let observed = |journal: &mut Journal, at, op, coordinator: &Coordinator<C::Zk>| {
                 let sites = self.calls.sites_of(coordinator).join(",");
@@ -268,7 +268,7 @@ impl<C: Client> Ballot<'_, C> {
         let transaction = Transaction { sites, payload: vec![b'x'; size], form: form(self.round) };
         let path = path(self.round);
         let gives = self.gives(vec![String::new()], COORDINATOR);
-        let begin = || TwoPhaseCommit::begin(&self.zk, &path, transaction);
+        let begin = || Coordinator::begin(&self.zk, &path, transaction);
         let ended = operation(self.client, self.call(Verb::Begin).by_mistake(), gives, begin).await.1;
         let is_bad_input = matches!(&ended, Ended::Failed(error) if error.is_bad_input());
         sometimes!(self.client, "bad input is refused", is_bad_input);

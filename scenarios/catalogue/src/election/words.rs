@@ -60,7 +60,7 @@ impl Actor {
         };
         let process = self.process().clone();
         let follow = move |zk| async move {
-            let mut leadership = Election::new(&zk, DIRECTORY, ElectionOptions::default())?.observe();
+            let mut leadership = Election::new(&zk, DIRECTORY, ElectionOptions::default())?.follow();
             let mut told = 0;
             while told < acknowledgements {
                 let news = leadership.next().await?;

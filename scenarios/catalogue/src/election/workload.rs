@@ -81,7 +81,7 @@ pub trait Electing: Clone + Send + Sync + 'static {
     fn stand_within(&self, limit: Duration) -> impl Future<Output = Result<Self::Office, Error>> + Send;
 
     /// Follows who leads.
-    fn observe(&self) -> Self::Follower;
+    fn follow(&self) -> Self::Follower;
 }
 
 /// A term of office.
@@ -120,8 +120,8 @@ impl<Z: ZooKeeper> Electing for Election<Z> {
         Election::stand(self).within(limit)
     }
 
-    fn observe(&self) -> Leadership<Z> {
-        Election::observe(self)
+    fn follow(&self) -> Leadership<Z> {
+        Election::follow(self)
     }
 }
 
@@ -210,7 +210,7 @@ async fn follow<C: Client, E: Electing>(client: &C, election: &E, pace: Pace) ->
     let known = |_: &mut Journal, _, op: OpId| own.store(op.0, Ordering::Relaxed);
     let following = || async {
         let op = OpId(own.load(Ordering::Relaxed));
-        let mut follower = election.observe();
+        let mut follower = election.follow();
         let mut over = pin!(client.sleep(time));
         loop {
             let news = match select(pin!(follower.next()), over.as_mut()).await {

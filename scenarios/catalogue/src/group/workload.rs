@@ -69,7 +69,7 @@ pub trait Gathering: Clone + Send + Sync + 'static {
     ) -> impl Future<Output = Result<Self::MemberHandle, Error>> + Send;
 
     /// Follows who is a member.
-    fn views(&self, data: WithData) -> Self::Views;
+    fn follow(&self, data: WithData) -> Self::Views;
 }
 
 /// A membership.
@@ -99,8 +99,8 @@ impl<Z: ZooKeeper> Gathering for Group<Z> {
         Group::join(self, id, data)
     }
 
-    fn views(&self, data: WithData) -> Views<Z> {
-        Group::views(self, data)
+    fn follow(&self, data: WithData) -> Views<Z> {
+        Group::follow(self, data)
     }
 }
 
@@ -218,7 +218,7 @@ fn is_out<C: Client>(client: &C, op: OpId) {
 /// Follows who is a member for a while.
 pub async fn follow<C: Client, G: Gathering>(client: &C, group: &G, time: Duration) -> Round {
     let data = if client.choose(2) == 1 { WithData::Yes } else { WithData::No };
-    let views = &mut group.views(data);
+    let views = &mut group.follow(data);
     let op = &std::sync::OnceLock::new();
     let following = move || async move {
         let following = async {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use zk_recipes::config::{Config, ConfigOptions};
 use zk_recipes::group::{Group, GroupOptions, IfTaken};
 use zk_recipes::names::{Freshness, Names as NameService, NamesOptions};
-use zk_recipes::two_phase_commit::{Form, Transaction, TwoPhaseCommit};
+use zk_recipes::two_phase_commit::{Coordinator, Form, Site, Transaction};
 use zk_recipes::zk::{Guid, path};
 use zk_recipes::{
     Barrier, BarrierOptions, Delivery, DoubleBarrier, DoubleBarrierOptions, Election, ElectionOptions, Idle,
@@ -282,9 +282,9 @@ async fn queues<Z: ZooKeeper>(zk: &Z, call: &Mistaken, input: Input) -> Result<(
 async fn transaction<Z: ZooKeeper>(zk: &Z, verb: Verb, input: Input) -> Result<(), Error> {
     let Input { path, name, data, count, .. } = input;
     if verb == Verb::Vote {
-        return TwoPhaseCommit::open(zk, &path, &name).await.map(drop);
+        return Site::open(zk, &path, &name).await.map(drop);
     }
     let sites = vec![name; count];
     let form = Form::Decentralised { follow_votes: false };
-    TwoPhaseCommit::begin(zk, &path, Transaction { sites, payload: data, form }).await.map(drop)
+    Coordinator::begin(zk, &path, Transaction { sites, payload: data, form }).await.map(drop)
 }

@@ -34,7 +34,7 @@ impl Actor {
                 let options = NamesOptions { if_taken: IfTaken::Wait, ..NamesOptions::default() };
                 let registered = Names::new(&zk, DIRECTORY, options)?.register(name, b"here").await?;
                 let op = *op.get().ok_or(ErrorKind::TimedOut)?;
-                let czxid = registered.czxid() as u64;
+                let czxid = registered.token() as u64;
                 let number = actor.number();
                 actor.journal(|j, at| j.observed(at, number, op, NAMES, Seen::Name, name, czxid));
                 Ok(registered)

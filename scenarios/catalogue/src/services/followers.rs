@@ -50,7 +50,7 @@ impl<C: Client> Service<'_, C> {
     /// Follows the members and their data for a while.
     pub(super) async fn follows_the_members(&self) -> Round {
         let (client, time) = (self.client, self.follows_for());
-        let mut views = self.group.views(WithData::Yes);
+        let mut views = self.group.follow(WithData::Yes);
         let op = &OnceLock::new();
         let called = |_: &mut Journal, _, id| op.set(id).expect("it is called once");
         let following = move || async move {

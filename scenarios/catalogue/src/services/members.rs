@@ -138,7 +138,7 @@ impl<C: Client> Service<'_, C> {
 
     /// Reads the members, of which it is one, with their data.
     async fn looks_at_itself(&self) {
-        let views = &mut self.group.views(WithData::Yes);
+        let views = &mut self.group.follow(WithData::Yes);
         let call = Call::new(GROUP, Verb::Watch);
         let observed = |journal: &mut Journal, at, op, view: &GroupView| self.sees(journal, (at, op), view);
         let _ =

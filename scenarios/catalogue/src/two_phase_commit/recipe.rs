@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::time::Duration;
-use zk_recipes::two_phase_commit::{Coordinator, Decision, Site, Transaction, TwoPhaseCommit, Vote, Voted};
+use zk_recipes::two_phase_commit::{Coordinator, Decision, Site, Transaction, Vote, Voted};
 use zk_recipes::zk::{Error, ZooKeeper};
 
 /// A site's access to one transaction, by the right recipe.
@@ -76,15 +76,15 @@ impl<Z: ZooKeeper> TwoPhases for Participant<Z> {
     type Coordinator = Coordinator<Z>;
 
     async fn begin(&self, transaction: Transaction) -> Result<Coordinator<Z>, Error> {
-        TwoPhaseCommit::begin(&self.zk, &self.path, transaction).await
+        Coordinator::begin(&self.zk, &self.path, transaction).await
     }
 
     async fn resume(&self) -> Result<Coordinator<Z>, Error> {
-        TwoPhaseCommit::resume(&self.zk, &self.path).await
+        Coordinator::resume(&self.zk, &self.path).await
     }
 
     async fn open(&self) -> Result<(Site<Z>, Option<Vote>), Error> {
-        let site = TwoPhaseCommit::open(&self.zk, &self.path, &self.name).await?;
+        let site = Site::open(&self.zk, &self.path, &self.name).await?;
         let cast = site.cast();
         Ok((site, cast))
     }

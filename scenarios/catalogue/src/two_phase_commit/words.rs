@@ -6,7 +6,7 @@ use crate::prelude::*;
 use sim_zk::SimClient;
 use std::future::Future;
 use std::time::Duration;
-use zk_recipes::two_phase_commit::{Coordinator, Decision, Form, Transaction, TwoPhaseCommit, Vote, Voted};
+use zk_recipes::two_phase_commit::{Coordinator, Decision, Form, Site, Transaction, Vote, Voted};
 
 /// The transaction of a story.
 const TRANSACTION: ObjectId = ObjectId(0);
@@ -78,7 +78,7 @@ impl Actor {
     pub async fn begins_a_transaction(&self, form: Form) -> Coordinator<SimClient> {
         let transaction = Transaction { sites: vec![name(0), name(1)], payload: Vec::new(), form };
         let what = As { verb: Verb::Begin, limit: Duration::ZERO, text: FOR_COORDINATOR, party: COORDINATOR };
-        let begin = |zk| async move { Ok((TwoPhaseCommit::begin(&zk, &path(0), transaction).await?, None)) };
+        let begin = |zk| async move { Ok((Coordinator::begin(&zk, &path(0), transaction).await?, None)) };
         self.transacts(what, begin).await.done().expect("it begins").0
     }
 
@@ -91,7 +91,7 @@ impl Actor {
         let text = if vote == Vote::Commit { "commit" } else { "abort" };
         let what = As { verb: Verb::Vote, limit: Duration::ZERO, text, party: site };
         let voting = move |zk| async move {
-            let opened = TwoPhaseCommit::open(&zk, &path(0), &name(site)).await?;
+            let opened = Site::open(&zk, &path(0), &name(site)).await?;
             Ok((opened.vote(vote).await?, None))
         };
         self.transacts(what, voting).await.done().expect("it votes").0

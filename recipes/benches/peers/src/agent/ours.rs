@@ -320,7 +320,7 @@ async fn members(task: &Task) -> anyhow::Result<()> {
     let root = task.text("root")?;
     let (observing, zk) = (only(task).await?, only(task).await?);
     let of = |zk: &Client| Group::new(zk, root, GroupOptions::default());
-    let mut views = of(&observing)?.views(WithData::No);
+    let mut views = of(&observing)?.follow(WithData::No);
     let group = of(&zk)?;
     // Its directory is there.
     group.join(None, b"").await?.leave().await?;

@@ -135,7 +135,7 @@ impl<Z: ZooKeeper> Electing for StandsAgain<Z> {
         self.0.stand_within(limit)
     }
 
-    fn observe(&self) -> Self::Follower {
-        self.0.observe()
+    fn follow(&self) -> Self::Follower {
+        self.0.follow()
     }
 }

@@ -75,8 +75,8 @@ impl<C: Client, Z: ZooKeeper> Electing for Lying<C, Election<Z>> {
         self.liar.grants(Verb::Stand, || self.right.stand_within(limit)).await
     }
 
-    fn observe(&self) -> Self::Follower {
-        self.liar.follows(self.right.observe())
+    fn follow(&self) -> Self::Follower {
+        self.liar.follows(self.right.follow())
     }
 }
 

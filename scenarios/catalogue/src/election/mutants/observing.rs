@@ -37,8 +37,8 @@ impl<Z: ZooKeeper> Electing for TellsNobody<Z> {
         self.0.stand_within(limit).await
     }
 
-    fn observe(&self) -> Blind<Z> {
-        Blind { right: self.0.observe(), has_told: false }
+    fn follow(&self) -> Blind<Z> {
+        Blind { right: self.0.follow(), has_told: false }
     }
 }
 

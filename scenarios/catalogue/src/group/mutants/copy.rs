@@ -97,8 +97,8 @@ impl<Z: ZooKeeper> Gathering for MutantGroup<Z> {
         Ok(MutantMember { claim, mutation: self.mutation })
     }
 
-    fn views(&self, data: WithData) -> MutantViews<Z> {
-        MutantViews { right: self.right.views(data), last: None, mutation: self.mutation }
+    fn follow(&self, data: WithData) -> MutantViews<Z> {
+        MutantViews { right: self.right.follow(data), last: None, mutation: self.mutation }
     }
 }
 

@@ -55,8 +55,8 @@ impl<C: Client, Z: ZooKeeper> Gathering for Lying<C, Group<Z>> {
         self.liar.grants(Verb::Join, || self.right.join(id, data)).await
     }
 
-    fn views(&self, data: WithData) -> Self::Views {
-        self.liar.follows(self.right.views(data))
+    fn follow(&self, data: WithData) -> Self::Views {
+        self.liar.follows(self.right.follow(data))
     }
 }
 

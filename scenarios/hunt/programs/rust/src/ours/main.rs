@@ -362,7 +362,7 @@ async fn group(driver: &mut Driver, zk: &Client) -> Result<(), Error> {
         Group::new(zk, &driver.object, GroupOptions { if_taken: IfTaken::Wait, ..GroupOptions::default() })?;
     let seen = Arc::new(Mutex::new(Vec::new()));
     let sees = seen.clone();
-    let mut views = group.views(WithData::No);
+    let mut views = group.follow(WithData::No);
     let watches = async move {
         loop {
             let view = views.next().await?;
