@@ -36,7 +36,7 @@ mod roster;
 
 use crate::call::{Call, Work};
 use crate::observe::operation;
-use crate::parts::guard::guard_methods;
+use crate::parts::hold_methods::hold_methods;
 use crate::parts::parents::Parents;
 use crate::parts::select::within;
 use crate::parts::tenure::{HoldState, LostReason, Stop, Tenure};
@@ -280,7 +280,7 @@ impl<Z: ZooKeeper> std::fmt::Debug for Inside<Z> {
 }
 
 impl<Z: ZooKeeper> Inside<Z> {
-    guard_methods!(held tenure, "place");
+    hold_methods!(held tenure, "place");
 
     /// Returns the generation, counted from 0. It starts again when the ensemble has reaped an unused barrier.
     pub fn generation(&self) -> i32 {

@@ -11,13 +11,15 @@ use crate::call::{Call, Work};
 use crate::names::znode;
 use crate::observe::{self, operation};
 use crate::parts::claim::{ClaimRules, ClaimedName, Claims, claim};
-use crate::parts::guard::guard_methods;
+use crate::parts::followed::into_stream;
+use crate::parts::hold_methods::hold_methods;
 use crate::parts::parents::Parents;
 use crate::parts::retry::{again, connected};
 use crate::parts::select::{first, within};
 use crate::parts::tenure::{HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::zk::{Error, ErrorKind, Listing, Stat, Status, ZooKeeper, path};
 use futures_util::future::Either;
+use std::future::Future;
 use std::time::Duration;
 
 const RECIPE: &str = "group";
@@ -205,7 +207,7 @@ pub struct Membership<Z: ZooKeeper> {
 }
 
 impl<Z: ZooKeeper> Membership<Z> {
-    guard_methods!(claim "membership");
+    hold_methods!(claim "membership");
 
     /// Returns the member's id.
     pub fn id(&self) -> &str {
@@ -273,6 +275,8 @@ struct ChildWatch<Z: ZooKeeper> {
     is_worn: bool,
     status: Status,
 }
+
+into_stream!(of Views, GroupView);
 
 impl<Z: ZooKeeper> Views<Z> {
     /// Returns the next view: the current members at first, then every change, or the last of several.

@@ -27,7 +27,7 @@
 
 use crate::call::{Call, Work};
 use crate::observe::Outcome;
-use crate::parts::guard::guard_methods;
+use crate::parts::hold_methods::hold_methods;
 use crate::parts::naming::Marks;
 use crate::parts::tenure::{HoldState, Interrupt, LostReason, Released, RunUntil, Stop, Tenure};
 use crate::zk::{Error, Op, OpResult, ZooKeeper};
@@ -122,12 +122,12 @@ pub struct Guard<Z: ZooKeeper, M: Mode> {
 }
 
 impl<Z: ZooKeeper, M: Irrevocable> Guard<Z, M> {
-    guard_methods!(once);
+    hold_methods!(once);
 }
 
 impl<Z: ZooKeeper, M: Mode> Guard<Z, M> {
-    guard_methods!(held tenure, "lock");
-    guard_methods!(fenced);
+    hold_methods!(held tenure, "lock");
+    hold_methods!(fenced);
 
     /// The hold of a contender whose znode has those marks.
     pub(crate) fn new(tenure: Tenure<Z>, marks: Marks, run_until: RunUntil) -> Self {

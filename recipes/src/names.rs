@@ -19,7 +19,7 @@ use crate::call::{Call, Work};
 use crate::observe::{self, operation};
 use crate::parts::barrier_read;
 use crate::parts::claim::{ClaimRules, ClaimedName, Claims, claim};
-use crate::parts::guard::guard_methods;
+use crate::parts::hold_methods::hold_methods;
 use crate::parts::naming::number;
 use crate::parts::parents::{Parents, behind};
 use crate::parts::retry::{again, connected, present, reconnected, unless_again};
@@ -425,7 +425,7 @@ pub struct Registration<Z: ZooKeeper> {
 }
 
 impl<Z: ZooKeeper> Registration<Z> {
-    guard_methods!(claim "name");
+    hold_methods!(claim "name");
 
     /// Unregisters the name, if it is still this registration's, and waits until that is certain.
     ///

@@ -12,8 +12,10 @@ use super::RECIPE;
 use super::acknowledgement::Acknowledgement;
 use crate::observe::{self, operation};
 use crate::parts::contenders::{Contender, Contenders};
+use crate::parts::followed::into_stream;
 use crate::parts::retry::{connected, unless_again};
 use crate::zk::{Error, ZooKeeper};
+use std::future::Future;
 
 /// The known leadership.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +49,7 @@ impl Leader {
 /// # Promises
 ///
 /// The first value is the result of the first look; the next comes when it has changed. A record that exists only between
-/// two looks is missed. Epochs never go back.
+/// two looks is missed. Tokens never go back.
 #[must_use = "nothing is followed unless `next` is awaited"]
 pub struct Leadership<Z: ZooKeeper> {
     zk: Z,
@@ -57,6 +59,8 @@ pub struct Leadership<Z: ZooKeeper> {
     watch: Option<Z::Watch>,
     told: Option<Leader>,
 }
+
+into_stream!(of Leadership, Leader);
 
 impl<Z: ZooKeeper> Leadership<Z> {
     pub(super) fn new(zk: &Z, contenders: Contenders, record: String) -> Self {

@@ -4,7 +4,7 @@ use super::RECIPE;
 use super::acknowledgement::Acknowledgement;
 use crate::call::{Call, Work};
 use crate::observe::operation;
-use crate::parts::guard::guard_methods;
+use crate::parts::hold_methods::hold_methods;
 use crate::parts::locked::locked;
 use crate::parts::retry::{Doubt, again, connected};
 use crate::parts::select::within;
@@ -50,10 +50,10 @@ fn delete(path: &str) -> Op {
 }
 
 impl<Z: ZooKeeper> Term<Z> {
-    guard_methods!(held tenure, "term");
-    guard_methods!(run tenure);
-    guard_methods!(fenced);
-    guard_methods!(once);
+    hold_methods!(held tenure, "term");
+    hold_methods!(run tenure);
+    hold_methods!(fenced);
+    hold_methods!(once);
 
     /// The end of step 1: the term begins.
     pub(super) fn new(zk: &Z, mut tenure: Tenure<Z>, record: String) -> Self {

@@ -11,17 +11,19 @@
 //! | [`contenders`]: the queue of waiters | the locks, `election`, `queue` | what the first contender is granted |
 //! | [`owned_node`]: the caller's own znode, watched | [`tenure`], `revocable_lock`, `priority_lock` | whether the znode stands for a hold or for a wait |
 //! | [`tenure`]: a hold, its loss, its fenced writes | the locks, `election`, [`claim`] | how the hold was won |
-//! | [`guard`]: methods that guards share | the locks, `election`, `double_barrier`, `names`, `group` | how the hold was won |
+//! | [`hold_methods`]: methods that holds share | the locks, `election`, `double_barrier`, `names`, `group` | how the hold was won |
 //! | [`lock_methods`]: methods that locks share | `lock`, `shared_lock`, `revocable_lock`, `election` | what a guard holds |
 //! | [`revoke`]: asking or forcing an owner to release | `revocable_lock`, `priority_lock` | how the owner learns of it |
 //! | [`claim`]: exclusive names | `names`, `group` | what the name is for |
 //! | [`watch_loop`]: the values of one znode, as they change | `config`, `names` | who writes the value |
+//! | [`followed`]: changes as a stream | `config`, `names`, `group`, `election` | what changes |
 //! | [`receipt`]: writes that happen exactly once | `queue`, `priority_queue` | what is written |
 
 pub(crate) mod barrier_read;
 pub(crate) mod claim;
 pub(crate) mod contenders;
-pub(crate) mod guard;
+pub(crate) mod followed;
+pub(crate) mod hold_methods;
 pub(crate) mod lock_methods;
 pub(crate) mod locked;
 pub(crate) mod naming;

@@ -5,9 +5,11 @@
 //! 2. If there is no value, arm a watch for its creation. Report its absence once.
 //! 3. After any notification read again, since watches are one-shot.
 
+use super::followed::into_stream;
 use super::retry::{again, connected};
 use crate::observe::{self, operation};
 use crate::zk::{Data, Error, ErrorKind, Stat, ZooKeeper};
+use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -86,6 +88,8 @@ pub struct Updates<Z: ZooKeeper> {
     /// Shared with the writers.
     incarnations: Incarnations,
 }
+
+into_stream!(of Updates, Update);
 
 impl<Z: ZooKeeper> Updates<Z> {
     pub(crate) fn new(zk: &Z, recipe: &'static str, path: String, shown: fn(Data) -> Versioned) -> Self {

@@ -33,6 +33,7 @@ mod revocable_lock;
 mod revocations;
 mod shapes;
 mod shared_lock;
+mod streams;
 mod tries;
 mod two_phase_commit;
 mod worn;

@@ -1,7 +1,7 @@
-//! Methods that guards have in common. Each arm adds one group to the `impl` of a guard; the arguments are the field with
+//! Methods that holds have in common. Each arm adds one group to the `impl` of a guard; the arguments are the field with
 //! its [`Tenure`](super::tenure::Tenure) or claim, and the noun that the documentation uses for what is held.
 
-macro_rules! guard_methods {
+macro_rules! hold_methods {
     // Loss of the hold: every guard.
     (held $field:ident, $noun:literal) => {
         #[doc = concat!("Returns the path of the znode that stands for the ", $noun, ".")]
@@ -82,8 +82,8 @@ macro_rules! guard_methods {
     };
     // Claims on names.
     (claim $noun:literal) => {
-        guard_methods!(held claimed, $noun);
-        guard_methods!(run claimed);
+        hold_methods!(held claimed, $noun);
+        hold_methods!(run claimed);
 
         /// Returns the fencing token: the czxid of the znode, which grows from owner to owner.
         pub fn token(&self) -> i64 {
@@ -106,4 +106,4 @@ macro_rules! guard_methods {
     };
 }
 
-pub(crate) use guard_methods;
+pub(crate) use hold_methods;
