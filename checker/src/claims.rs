@@ -145,7 +145,7 @@ impl At<'_, '_> {
         ))
     }
 
-    /// Adds who is in the way: the first ephemerals below the object.
+    /// Adds the blocking owners: the first ephemerals below the object.
     fn with_ephemerals(&self, text: Explanation) -> Explanation {
         self.world.tree.ephemerals(self.scene, self.object).take(4).fold(text, Explanation::because)
     }

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// What is asked of something that can be held. One process asks for one thing after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Locking {
-    /// To hold it. Whoever holds it already goes one deeper into the same hold.
+    /// To hold it. Re-entrant: increments the depth.
     Acquire {
         /// How it gets on with others.
         share: Share,

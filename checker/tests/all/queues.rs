@@ -107,7 +107,7 @@ fn a_calm_run_passes() {
 }
 
 #[test]
-fn qu_1_an_item_is_handed_out_once_by_who_removed_it() {
+fn qu_1_only_the_remover_delivers_an_item() {
     let item = put(1, "one", 0, "queue-0000000001");
     let took = take(3, "b", "s2", "one", "queue-0000000001");
     let again = "0.010 a take#5 call /q\n0.010 a #5 observed /q item one 0x0\n0.010 a #5 return done\n";

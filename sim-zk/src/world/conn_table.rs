@@ -95,7 +95,7 @@ mod tests {
             raw.receive(conn);
         }
         assert_eq!(kept(&raw), 1);
-        // What comes for a connection that is no more leads nowhere.
+        // Packets for a closed connection are dropped.
         for conn in [cut, closed, refused] {
             raw.send(conn, vec![Up::Request { xid: 2, ask: Ask::Ping, tag: Tag::default() }]);
             raw.cut(conn, true);

@@ -185,7 +185,7 @@ pub enum MemberFault {
     CommitResume,
 }
 
-/// A step that is repeated until something comes of it.
+/// A step that is retried until it has an effect.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Until {

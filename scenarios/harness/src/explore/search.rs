@@ -61,7 +61,7 @@ pub struct Found {
     pub cut: u64,
     /// How many choices were made in all.
     pub choices: u64,
-    /// How many choices lie before the state that lies deepest.
+    /// Depth of the deepest state, in choices.
     pub depth: u32,
     /// The first breach of each rule, and how many there were.
     pub breaches: BTreeMap<String, (Breach, u64)>,

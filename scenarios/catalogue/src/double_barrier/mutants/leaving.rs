@@ -8,7 +8,7 @@ use crate::session::{Intercepted, LeavesItsZnode};
 use std::sync::Arc;
 
 /// A double barrier with sequential znodes that, to leave, deletes the name that it had asked for: there is no such znode,
-/// which it takes for "deleted already" (ZOOKEEPER-4406). Its znode stays, and so does everybody.
+/// which it takes for "deleted already" (ZOOKEEPER-4406). Its znode stays, and blocks every participant.
 pub(super) static ASKED_NAME: Workload = BASE.mutant(
     "double-barrier-asked-name",
     "a double barrier with sequential znodes that deletes the name it had asked for",
