@@ -70,8 +70,8 @@ impl<Z: ZooKeeper, W: Work> Call<Z, W> {
     }
 
     /// Limits the call, over all its retries. The time counts from here. Most calls give up when it is over, with
-    /// [`Error::is_timed_out`](crate::Error::is_timed_out), and their clean-up is under way; each says what it does. A limit
-    /// on a call that has been polled has no effect.
+    /// [`Error::is_timed_out`](crate::Error::is_timed_out), and their clean-up is under way; the docs of each call say what
+    /// it does.
     pub fn within(mut self, limit: Duration) -> Self {
         self.until = Some(self.zk.now() + limit);
         self
