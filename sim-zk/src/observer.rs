@@ -10,7 +10,7 @@ pub trait Observer: Send {
     /// Handles an event `at` microseconds after the start. `paths` resolves every path of the run.
     fn on_event(&mut self, at: u64, event: &SimEvent<'_>, paths: &Paths);
 
-    /// Handles the removal of unused paths, whose numbers other paths get.
+    /// Handles the removal of unused paths. Their numbers are reused.
     fn on_forgotten(&mut self, paths: &[PathId]) {
         let _ = paths;
     }

@@ -131,7 +131,7 @@ impl Paths {
         self.known.len() - self.free.len() > 2 * self.kept.max(KEPT)
     }
 
-    /// Forgets unused paths, except the parents of used ones. Returns their numbers, which other paths get.
+    /// Forgets unused paths, except the parents of used ones. Returns the forgotten numbers, for reuse.
     pub(crate) fn forget_all_but(&mut self, used: &UsedPaths) -> Vec<PathId> {
         let mut is_used = vec![false; self.known.len()];
         is_used[..=PathId::EMPTY.0 as usize].fill(true);

@@ -69,8 +69,8 @@ impl Raw {
         self.world.may_forget()
     }
 
-    /// Forgets all paths but those that the servers use and those in `used`. The observer learns their numbers, which
-    /// other paths get.
+    /// Forgets all paths except those in `used` and those that the servers use. The observer learns the forgotten
+    /// numbers, which other paths get.
     pub fn forget_paths(&mut self, used: UsedPaths) {
         self.with(|world, context| world.forget_paths(used, context));
     }

@@ -19,7 +19,7 @@ impl World {
             && self.conns.iter().all(|(_, conn)| Conn::is_at_rest(conn))
     }
 
-    /// Forgets all paths but those used in the world and those in `used`. Other paths get their numbers.
+    /// Forgets all paths except those in `used` and those that the world uses. Other paths get the forgotten numbers.
     pub(crate) fn forget_paths(&mut self, mut used: UsedPaths, context: &mut Context<'_>) {
         self.members.iter().for_each(|member| member.paths(&mut used));
         let forgotten = self.paths.forget_all_but(&used);
