@@ -38,7 +38,7 @@ pub struct Creation {
     pub path: PathId,
     /// The data.
     pub data: Content,
-    /// The access control list; an empty one also stands for an absent one.
+    /// The access control list; empty if absent.
     pub acl: Acl,
     /// The mode as it is sent: see [`flags_of`].
     pub flags: i32,

@@ -32,7 +32,7 @@ impl PathId {
 /// The minimum number of paths to keep: fewer are not worth a search for unused ones.
 const KEPT: usize = 8192;
 
-/// The text that stands for a null path in requests about watches. It names no znode.
+/// The text for a null path in requests about watches. It names no znode.
 pub(crate) const NULL: &str = "\0null";
 
 /// The paths of a world, with their parents and the hashes by which Java orders names and paths.

@@ -251,8 +251,8 @@ impl Tree {
         paths: &Paths,
     ) -> Stat {
         let parent = self.node_mut(paths.parent_of_znode(path));
-        // The count and the pzxid only ever rise (`DataTree.createNode`), so both stay after an overflow; -1 stands
-        // for "one more".
+        // The count and the pzxid only ever rise (`DataTree.createNode`), so both stay after an overflow; -1 means
+        // the count of the parent plus one.
         let creations = if creations == -1 { parent.creations.wrapping_add(1) } else { creations };
         if creations > parent.creations {
             parent.creations = creations;

@@ -38,7 +38,7 @@ pub(super) struct Core {
     pub(super) nodes: Vec<madsim::runtime::NodeHandle>,
     pub(super) processes: Vec<ProcessState>,
     pub(super) guids: u64,
-    /// The run is over: drops of futures are no longer part of it.
+    /// Whether the run is over: drops of futures are then no longer part of it.
     pub(super) ended: bool,
     /// The tasks that wait for quiescence.
     pub(super) quiet: Waiters,

@@ -222,7 +222,7 @@ impl Member {
         }
     }
 
-    /// Touches a session. Returns false if it is known to be over; a follower does not check
+    /// Touches a session. A leader returns false if the session is over; a follower does not check
     /// (`LearnerSessionTracker`).
     fn touch(&mut self, conn: ConnId, session: SessionId, now: u64) -> bool {
         match &mut self.role {

@@ -30,7 +30,7 @@ use crate::observer::Kind;
 use crate::txn::{Body, Origin, Txn};
 use zk_recipes::zk::Stat;
 
-/// A server that is its own leader, its clients, and the packets that they received.
+/// A single server, its clients, and the packets that they have received.
 struct Bench {
     replica: Replica,
     prep: Prep,

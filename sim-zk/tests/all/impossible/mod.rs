@@ -1,7 +1,7 @@
 //! Anomalies that real ZooKeeper excludes never happen, whatever the faults, on one server, on three, and on five.
 //!
 //! A rule is a function that reads the tape of a run: a raw workload with every kind of fault. Each rule is a test of
-//! its own over some seeds; `SIM_SEEDS=1000000 cargo test --release -p sim-zk every_rule` checks all rules on that many.
+//! its own over some seeds; `SIM_SEEDS=1000000 cargo test --release -p sim-zk every_rule` checks all rules on as many.
 
 mod answers;
 mod connecting;
@@ -120,7 +120,7 @@ fn what_is_throttled_is_never_applied() {
     assert!(throttled > 100, "{throttled}");
 }
 
-/// Clients that only read would continue to read at a server that gets no more writes.
+/// Clients that only read, so that no write reveals that their server is cut off.
 #[test]
 fn nobody_reads_for_long_from_whoever_is_cut_off() {
     let rates = Rates::NONE.with(Fault::ServerPartition, 0.1);
