@@ -179,8 +179,8 @@ impl Identity {
     }
 }
 
-/// Adds an identity unless it is present, at the position in which a Java `ConcurrentHashMap` iterates it: `whoAmI`
-/// and the expansion of `auth` follow that order.
+/// Adds an identity unless it is present, at its position in the iteration order of a Java `ConcurrentHashMap`, which
+/// `whoAmI` and the expansion of `auth` follow.
 pub(crate) fn add_identity(ids: &mut Vec<Identity>, id: Identity) {
     if ids.contains(&id) {
         return;
@@ -193,7 +193,7 @@ pub(crate) fn add_identity(ids: &mut Vec<Identity>, id: Identity) {
     ids.sort_by_key(|id| id.bucket(buckets));
 }
 
-/// A range of addresses: those that share the first bits.
+/// A range of addresses with a common prefix of `bits` bits.
 struct Network {
     address: u32,
     bits: u32,

@@ -28,7 +28,7 @@ pub enum Point {
     Server,
     /// A decision of client code, about which the world knows nothing.
     User,
-    /// The next event among those in flight: 0 is the oldest. Asked in interleaving mode only.
+    /// The next event among those in flight: 0 is the oldest. Drawn in interleaving mode only.
     Next,
 }
 

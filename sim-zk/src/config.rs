@@ -38,11 +38,11 @@ pub struct Config {
     pub link_latency: u64,
     /// The configuration of each server.
     pub settings: Settings,
-    /// The period at which the leader deletes empty containers and expired TTL znodes, if it does
-    /// (`znode.container.checkIntervalMs`).
+    /// The period at which the leader deletes empty containers and expired TTL znodes
+    /// (`znode.container.checkIntervalMs`); `None` if it never does.
     pub reap_every: Option<u64>,
-    /// The wall clock of the servers when the world starts, in milliseconds since 1970. It is the origin of the `ctime` and
-    /// `mtime` of znodes; session expiry does not depend on it.
+    /// The wall clock of the servers when the world starts, in milliseconds since 1970: the origin of the `ctime` and
+    /// `mtime` of znodes. Session expiry does not depend on it.
     pub wall_clock_ms: i64,
     /// The end of the phase in which faults are injected.
     pub hostile_until: u64,
@@ -88,7 +88,7 @@ impl Config {
     /// happen now, and the next event is a choice ([`Point::Next`](crate::choose::Point::Next)). Time passes only
     /// when nothing is in flight.
     ///
-    /// One run stands for all runs with the same order of events, whatever their latencies. The mode supports one
+    /// One run represents all runs with the same order of events, whatever their latencies. The mode supports one
     /// server, whose stages take no time.
     #[must_use]
     pub fn interleaving(self, reorderings: Reorderings) -> Self {

@@ -40,13 +40,13 @@ named! {
         WatchLost = "watch-lost",
         /// Clock drift: the clock of a client runs up to a tenth fast or slow.
         ClockDrift = "clock-drift",
-        /// Crash of a server: what is not on its disk is lost; the server restarts later.
+        /// Crash of a server: transactions that are not on its disk are lost; the server restarts later.
         ServerCrash = "server-crash",
         /// Pause of a server.
         ServerPause = "server-pause",
         /// Delay of one direction of a server link: packets are held, and arrive afterwards.
         LinkHeld = "link-held",
-        /// Cut of a server link: packets sent meanwhile are lost, and retransmitted.
+        /// Cut of a server link: packets sent during the cut are lost, and retransmitted.
         LinkCut = "link-cut",
         /// Partition of a server from all other servers, but not from its clients.
         ServerPartition = "server-partition",
@@ -54,7 +54,7 @@ named! {
         DiskStall = "disk-stall",
         /// Apply stall: a server neither applies committed transactions nor answers reads for a while.
         ApplyStall = "apply-stall",
-        /// Commit stall: the leader does not apply what it has just declared committed.
+        /// Commit stall: the leader does not apply a transaction that it has just committed.
         CommitStall = "commit-stall",
         /// Crash of the leader.
         LeaderCrash = "leader-crash",
@@ -68,15 +68,14 @@ named! {
         AccessDenied = "access-denied",
         /// Internal error of a server: `SystemError`, after which the outcome of a write is unknown.
         ServerError = "server-error",
-        /// Loss of packets on one direction of a server link: what is sent meanwhile is retransmitted afterwards, if the
-        /// connection survives. Injected on command, and never drawn: a chooser decides as it did before the kind was
-        /// added.
+        /// Loss of packets on one direction of a server link: the sender retransmits them after the fault, if the
+        /// connection survives. Injected on command only: drawing it would change the choices of existing seeds.
         PacketsLost = "packets-lost",
     }
 }
 
 impl Fault {
-    /// The kinds that injection points can draw: all but those that are injected only on command, which stand last.
+    /// The kinds that injection points can draw: all but those that are injected on command only, which come last.
     pub const DRAWN: &'static [Fault] = Fault::ALL.split_at(Fault::PacketsLost as usize).0;
 
     /// Returns whether it affects servers or server links, and so needs more than one server.

@@ -82,7 +82,7 @@
 //! * Quotas that are enforced (`zookeeper.enforceQuota`), request throttling, limits of connections.
 //! * Snapshots as files, full, broken and lost disks: a server keeps what it has logged.
 //! * Crashes of hosts: only processes crash, and their earlier writes to sockets may still arrive.
-//! * Hash-table bins that have become trees: eight names and more of one bucket are listed in another order by Java.
+//! * Hash-table bins that have become trees: Java lists eight or more names of one bucket in another order.
 //! * An epoch's end after 2^32 transactions.
 //! * Four-letter words, the admin server, JMX.
 //! * The bugs of 3.8.0 that lose committed data (ZOOKEEPER-4643, -4646, -4394, -4685, -4925), and other versions' behaviour.

@@ -1,6 +1,6 @@
 //! Messages between clients and servers: every operation of ZooKeeper 3.8, and the replies.
 //!
-//! Paths are whatever a client sent, valid or not: the server validates them.
+//! A path is any text that a client sent; the server validates it.
 
 use crate::acl::Acl;
 use crate::paths::PathId;
@@ -38,7 +38,7 @@ pub struct Creation {
     pub path: PathId,
     /// The data.
     pub data: Content,
-    /// The access control list; an empty one also stands for an absent one.
+    /// The access control list; empty if absent.
     pub acl: Acl,
     /// The mode as it is sent: see [`flags_of`].
     pub flags: i32,
@@ -110,7 +110,8 @@ pub enum Ask {
     Unknown(i32),
     /// A request of that operation whose body is malformed.
     Malformed(i32),
-    /// A request that an injected fault makes the server refuse with that code, a multi at that operation. No client sends it.
+    /// A request that the server refuses with that code because of a fault; a multi at that operation. No client sends
+    /// it.
     Refused(Box<Ask>, Code, u16),
 }
 

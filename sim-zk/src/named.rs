@@ -1,4 +1,4 @@
-//! Enums whose variants have names, each said once.
+//! Enums with named variants, each name written once.
 
 /// Defines an enum whose variants have names: `ALL`, `name` and `from_name`.
 #[doc(hidden)]
@@ -15,12 +15,12 @@ macro_rules! named {
             /// Every variant, in order.
             pub const ALL: [$of; [$($name),+].len()] = [$($of::$variant),+];
 
-            /// The name, as the command line and files have it.
+            /// Returns the name, as on the command line and in files.
             pub const fn name(self) -> &'static str {
                 match self { $($of::$variant => $name),+ }
             }
 
-            /// The variant of a name.
+            /// Returns the variant with that name.
             pub fn from_name(name: &str) -> Option<$of> {
                 match name { $($name => Some($of::$variant),)+ _ => None }
             }

@@ -10,7 +10,7 @@ pub trait Observer: Send {
     /// Handles an event `at` microseconds after the start. `paths` resolves every path of the run.
     fn on_event(&mut self, at: u64, event: &SimEvent<'_>, paths: &Paths);
 
-    /// Handles that these paths are used no more: others get their numbers.
+    /// Handles the removal of unused paths. Their numbers are reused.
     fn on_forgotten(&mut self, paths: &[PathId]) {
         let _ = paths;
     }
@@ -70,7 +70,8 @@ pub enum SessionNews {
     Closed,
 }
 
-/// An event of the simulation. Pings have none but [`SimEvent::Heard`]. Processes, servers and connections appear by number.
+/// An event of the simulation. A ping causes only [`SimEvent::Heard`]. Processes, servers, connections appear by
+/// number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(missing_docs, reason = "fields are named as everywhere in the crate")]
 pub enum SimEvent<'a> {
@@ -90,8 +91,8 @@ pub enum SimEvent<'a> {
         zxid: i64,
         made: Option<(PathId, i64)>,
     },
-    /// The library hears of its server other than by a reply to client code: the answer to a ping, a handshake, or a request of its own,
-    /// which it had sent at that time. The session lasts for its timeout from there, whatever the ensemble does.
+    /// The library receives a reply that client code does not see: to a ping, to a handshake, or to a request of its
+    /// own, sent at the time `sent`. The session lasts for its timeout from then on, whatever the ensemble does.
     Heard { process: u8, session: SessionId, sent: u64 },
     /// Client code learns of a connection loss instead of a reply.
     Lost { process: u8, req: u32, op: u32 },
@@ -103,7 +104,7 @@ pub enum SimEvent<'a> {
     /// The library learns a new state of its session; `conn` and `server` are its connection, if any.
     News { process: u8, session: SessionId, news: SessionNews, conn: u32, server: u8 },
     // ── a server ──
-    /// The first server applies a transaction. Its effects follow.
+    /// A transaction is applied by the first server to do so. Its effects follow.
     Txn { server: u8, zxid: i64, session: SessionId, op: u32, kind: Kind, outcome: Outcome },
     /// Effect of a transaction: a znode is created.
     Created { server: u8, zxid: i64, op: u32, path: PathId, owner: SessionId, data: &'a Content },
@@ -139,7 +140,7 @@ pub enum SimEvent<'a> {
     Opened { server: u8, session: SessionId, timeout: u64, zxid: i64 },
     /// The leader expires a session; `heard`: the last touch it has processed.
     Marked { server: u8, session: SessionId, heard: u64 },
-    /// The first server applies the close of a session.
+    /// The close of a session is applied by the first server to do so.
     Ended { server: u8, session: SessionId, zxid: i64 },
     /// A session is attached to a connection: after a reconnect, possibly at another server.
     Attached { server: u8, session: SessionId, conn: u32 },

@@ -29,10 +29,10 @@ impl PathId {
     }
 }
 
-/// How many paths are kept in any case: fewer are not worth the search.
+/// The minimum number of paths to keep: fewer are not worth a search for unused ones.
 const KEPT: usize = 8192;
 
-/// The text that stands for a null path in requests about watches. It names no znode.
+/// The text for a null path in requests about watches. It names no znode.
 pub(crate) const NULL: &str = "\0null";
 
 /// The paths of a world, with their parents and the hashes by which Java orders names and paths.
@@ -41,9 +41,9 @@ pub struct Paths {
     known: Vec<Known>,
     /// By the hash of the text; paths of equal hash are chained.
     index: BTreeMap<u64, PathId>,
-    /// Numbers whose paths were forgotten, which other paths get.
+    /// The numbers of forgotten paths, for reuse.
     free: Vec<PathId>,
-    /// The number of paths after the last ones were forgotten.
+    /// The number of paths after the last `forget_all_but`.
     kept: usize,
 }
 
@@ -62,7 +62,7 @@ struct Known {
     plausible: bool,
 }
 
-/// Paths that are still spoken of, when others are forgotten.
+/// Paths in use, which are kept when others are forgotten.
 #[derive(Clone, Debug, Default)]
 pub struct UsedPaths(Vec<bool>);
 
@@ -126,12 +126,12 @@ impl Paths {
         id
     }
 
-    /// Returns whether so many paths were added since some were last forgotten that it is worth looking for others.
+    /// Returns whether enough paths were added since the last `forget_all_but` to make another one worthwhile.
     pub(crate) fn are_many(&self) -> bool {
         self.known.len() - self.free.len() > 2 * self.kept.max(KEPT)
     }
 
-    /// Forgets the paths that are not used, except the parents of those that are; others get their numbers. Returns the numbers.
+    /// Forgets unused paths, except the parents of used ones. Returns the forgotten numbers, for reuse.
     pub(crate) fn forget_all_but(&mut self, used: &UsedPaths) -> Vec<PathId> {
         let mut is_used = vec![false; self.known.len()];
         is_used[..=PathId::EMPTY.0 as usize].fill(true);

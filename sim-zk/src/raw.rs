@@ -63,13 +63,14 @@ impl Raw {
         self.world.paths_mut()
     }
 
-    /// Returns whether the paths of the world are many, most of them may be unused, and nothing is in flight: time to
+    /// Returns whether the world has many paths, most of them possibly unused, and nothing in flight: time to
     /// [`forget_paths`](Self::forget_paths).
     pub fn may_forget_paths(&self) -> bool {
         self.world.may_forget()
     }
 
-    /// Forgets all paths but those that the servers use and those in `used`; their numbers are given to others. The observer is told.
+    /// Forgets all paths except those in `used` and those that the servers use. The observer learns the forgotten
+    /// numbers, which other paths get.
     pub fn forget_paths(&mut self, used: UsedPaths) {
         self.with(|world, context| world.forget_paths(used, context));
     }
@@ -141,12 +142,12 @@ impl Raw {
         self.with(|world, context| world.inflict_on_servers(fault, victim, lasts, context));
     }
 
-    /// Ends all lasting faults that satisfy `which`, before their time. Returns how many there were.
+    /// Ends all lasting faults that satisfy `which` early, and returns their number.
     pub fn mend(&mut self, which: impl Fn(Fault, Victim) -> bool) -> usize {
         self.with(|world, context| world.mend_early(which, context))
     }
 
-    /// Draws no faults from now on. Those that last go on.
+    /// Draws no faults from now on. Lasting faults continue.
     pub fn calm(&mut self) {
         self.world.draw_no_faults();
     }

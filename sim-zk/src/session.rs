@@ -31,7 +31,7 @@ impl Protocol for Simulated {
     type Refusal = Refusal;
     type Flaws = ClientFlaws;
 
-    // The history has them.
+    // Histories record forgotten watches.
     const TELLS_FORGOTTEN: bool = true;
 
     fn arms(ask: &Ask) -> Option<(List, PathId)> {

@@ -104,7 +104,7 @@ impl Znode {
 /// The tree.
 #[derive(Clone, Debug)]
 pub(crate) struct Tree {
-    /// By path number. Boxed, since most numbers of a long run name no znode any more.
+    /// By path number. Boxed, because in a long run most numbers have no znode.
     nodes: Vec<Option<Box<Znode>>>,
     /// The number of znodes.
     count: usize,
@@ -251,8 +251,8 @@ impl Tree {
         paths: &Paths,
     ) -> Stat {
         let parent = self.node_mut(paths.parent_of_znode(path));
-        // The count and the pzxid only ever rise (`DataTree.createNode`), so both stay after an overflow; -1 stands
-        // for "one more".
+        // The count and the pzxid only ever rise (`DataTree.createNode`), so both stay after an overflow; -1 means
+        // the count of the parent plus one.
         let creations = if creations == -1 { parent.creations.wrapping_add(1) } else { creations };
         if creations > parent.creations {
             parent.creations = creations;
@@ -276,12 +276,12 @@ impl Tree {
         stat
     }
 
-    /// Presets the number of children that a new znode has had.
+    /// Presets the creation count of a new znode.
     pub(crate) fn has_had(&mut self, path: PathId, children: i32) {
         self.node_mut(path).creations = children;
     }
 
-    /// Applies a deletion; the znode that is gone.
+    /// Applies a deletion, and returns the deleted znode.
     pub(crate) fn delete(&mut self, path: PathId, zxid: i64, paths: &Paths) -> Znode {
         let node = self.nodes[path.0 as usize]
             .take()

@@ -51,16 +51,16 @@ pub(crate) enum Body {
     Close { ephemerals: Vec<PathId>, bytes: usize },
 }
 
-/// The bytes of the end of a session beside the paths: the header, the number of paths, the digest of the tree.
+/// The size of a session's end without its paths, in bytes: the header, the number of paths, the digest of the tree.
 pub(crate) const CLOSE_BYTES: usize = 32 + 4 + 12;
 
-/// What a real server with default settings can read again: `jute.maxbuffer`, and as much again
+/// The longest transaction that a real server with default settings can read: twice `jute.maxbuffer`
 /// (`BinaryInputArchive.checkLength`).
 const READABLE_BYTES: usize = 2 * 0xfffff;
 
 impl Txn {
-    /// Whether a real server writes it, and cannot read it again (ZOOKEEPER-4306). Other transactions are as short as their
-    /// requests.
+    /// Returns whether a real server can write it but not read it again (ZOOKEEPER-4306). Other transactions are as
+    /// short as their requests.
     pub(crate) fn is_unreadable(&self) -> bool {
         matches!(self.body, Body::Close { bytes, .. } if bytes > READABLE_BYTES)
     }

@@ -38,7 +38,7 @@ pub(super) fn known_prefix(paths: &mut Paths, text: &str, mode: CreateMode) -> R
     known(paths, "create", text)
 }
 
-/// Converts an operation of a transaction, whose data it takes.
+/// Converts an operation of a transaction, and takes its data.
 pub(super) fn known_op(paths: &mut Paths, op: &mut Op) -> Result<AskOp, Error> {
     let name = op.name();
     Ok(match op {
@@ -59,7 +59,7 @@ pub(super) fn known_op(paths: &mut Paths, op: &mut Op) -> Result<AskOp, Error> {
     })
 }
 
-/// A version as it is sent: -1 is any.
+/// Returns the version as on the wire: -1 is any.
 pub(super) fn any(version: Option<i32>) -> i32 {
     version.unwrap_or(-1)
 }

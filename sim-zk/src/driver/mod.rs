@@ -4,8 +4,8 @@
 //! every choice: it lets all tasks run until they wait, performs steps of the world until one wakes a task, and
 //! repeats. So the observations of tasks, and their times, are a function of the choices alone.
 //!
-//! [`ZooKeeper::now`] returns the time of the world. The clock of madsim advances without meaning, so simulated code
-//! must not sleep by it.
+//! [`ZooKeeper::now`] returns the time of the world. The clock of madsim is unrelated to it, so simulated code must not
+//! sleep by that clock.
 
 mod client;
 mod convert;
@@ -157,7 +157,7 @@ impl Sim {
         Finished { output, end, world, chooser, observer, longest_lull }
     }
 
-    /// Aborts waiting tasks. Tasks hold the simulation and it holds their wakers, so they would leak. Their drops are
+    /// Aborts waiting tasks, which would leak: tasks hold the simulation, and it holds their wakers. Their drops are
     /// not part of the run.
     fn dissolve(&self, runtime: madsim::runtime::Runtime, root: &madsim::task::JoinHandle<()>) {
         let nodes = {
@@ -230,7 +230,7 @@ impl Sim {
         None
     }
 
-    /// Does what must not happen under the lock: wakes tasks, kills and pauses nodes.
+    /// Wakes tasks, and kills and pauses nodes. The caller must not hold the lock.
     fn finish(&self, wakers: Vec<Waker>, chores: Vec<Chore>) {
         for chore in chores {
             let handle = madsim::runtime::Handle::current();
@@ -272,7 +272,7 @@ impl Sim {
         }
     }
 
-    /// The same for what is no part of the run.
+    /// Like `act_unless_ended`, for cleanup that is not part of the run: no result is delivered, no task is woken.
     fn unless_ended(&self, tidy: impl FnOnce(&mut Core)) {
         if !std::thread::panicking() {
             let mut core = self.core();

@@ -153,7 +153,7 @@ impl Sleep {
         Sleep { sim: sim.clone(), alarm }
     }
 
-    /// Creates an alarm that is due now, and goes off when it is chosen.
+    /// Creates an alarm that is due now; the chooser decides when it goes off.
     pub(super) fn turn(sim: &Sim, process: u8) -> Self {
         let alarm = sim.act(|core| {
             let (alarm, now) = (core.slots.take(), core.world.time_of(process));

@@ -19,7 +19,7 @@ pub(super) type Slots = zk_recipes::session::Slots<Result<Answer, Failure>, Hand
 pub(super) trait AnyChooser: Chooser + Any {}
 impl<C: Chooser + Any> AnyChooser for C {}
 
-/// A observer that can be given back as what it was.
+/// An observer that can be downcast to its type.
 pub(super) trait AnyObserver: Observer + Any {}
 impl<W: Observer + Any> AnyObserver for W {}
 
@@ -30,7 +30,7 @@ pub(super) struct Core {
     pub(super) observer: Box<dyn AnyObserver>,
     pub(super) effects: Vec<Effect>,
     pub(super) wakers: Vec<Waker>,
-    /// Those that are told of the end of a session, as soon as tasks are woken.
+    /// The pending notifications of session ends, sent as soon as tasks are woken.
     pub(super) over: Vec<Arc<dyn OnSessionOver>>,
     pub(super) slots: Slots,
     /// The sessions, by handle: tasks that wait for a status change or for duties.
@@ -38,7 +38,7 @@ pub(super) struct Core {
     pub(super) nodes: Vec<madsim::runtime::NodeHandle>,
     pub(super) processes: Vec<ProcessState>,
     pub(super) guids: u64,
-    /// The run is over: drops of futures are no longer part of it.
+    /// Whether the run is over: drops of futures are then no longer part of it.
     pub(super) ended: bool,
     /// The tasks that wait for quiescence.
     pub(super) quiet: Waiters,
@@ -70,8 +70,8 @@ pub(super) struct ProcessState {
     /// Whether its code has returned.
     pub(super) is_over: bool,
     pub(super) waiting: Waiters,
-    /// The number of names given to it in interleaving mode, where names must not reveal what other processes did
-    /// before.
+    /// The number of GUIDs drawn for it in interleaving mode, where they must not depend on the past of other
+    /// processes.
     pub(super) guids: u64,
 }
 
@@ -94,7 +94,7 @@ impl Core {
         act(&mut self.world, &mut context)
     }
 
-    /// Takes those that are to be told of the end of a session.
+    /// Takes the pending notifications of session ends.
     pub(super) fn take_over(&mut self, chores: &mut Vec<Chore>) {
         chores.extend(self.over.drain(..).map(Chore::TellOver));
     }

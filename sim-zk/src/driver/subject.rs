@@ -1,4 +1,4 @@
-//! What a request asks for, as the error of its answer tells it. A request that succeeds pays nothing for it: the paths are
+//! The operation and the paths of a request, for its error. A successful request pays nothing for them: the paths are
 //! interned, and the operations of a transaction are the caller's own values.
 
 use crate::message::{Ask, CreateForm, ReadOp};

@@ -1,4 +1,4 @@
-//! Tasks that wait for a change in the simulation which is no answer: of a status, of a process, of the whole world.
+//! Tasks that wait for a change other than a reply: of a session status, of a process, of the whole world.
 
 use super::Sim;
 use super::shared::Core;
@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 use zk_recipes::session::{Place, Waiters};
 
 impl Sim {
-    /// Resolves with what `look` finds, now or after a change of which the waiters in `queue` are told.
+    /// Resolves with the result of `look`, now or after a change that wakes the waiters in `queue`.
     pub(super) fn until<T, Q, F>(
         &self,
         queue: Q,
@@ -22,7 +22,7 @@ impl Sim {
     }
 }
 
-/// A future that waits. Dropped, it leaves nothing behind.
+/// A waiting future. Its drop leaves the queue.
 struct Waiter<Q: Fn(&mut Core) -> &mut Waiters> {
     sim: Sim,
     queue: Q,
@@ -51,7 +51,7 @@ impl<Q: Fn(&mut Core) -> &mut Waiters> Drop for Waiter<Q> {
     }
 }
 
-/// Takes all wakers. A task is woken once, however many of its futures wait: in interleaving mode each waking is a turn.
+/// Takes all wakers, each task once however many of its futures wait: in interleaving mode each waking is a turn.
 pub(super) fn wake_all(waiting: &mut Waiters, wakers: &mut Vec<Waker>) {
     let mut all = Vec::new();
     waiting.wake_all(&mut all);

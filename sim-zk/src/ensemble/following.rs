@@ -11,7 +11,7 @@ use zk_recipes::zk::SessionId;
 #[derive(Clone, Debug)]
 pub(crate) struct Following {
     pub leader: u8,
-    /// The time at which a silent leader is given up.
+    /// The time at which the follower gives up a silent leader.
     pub gives_up_at: u64,
     /// Proposed and not yet committed.
     proposed: VecDeque<Arc<Txn>>,
@@ -25,7 +25,7 @@ impl Following {
         Following { leader, gives_up_at, proposed: VecDeque::new(), heard: BTreeMap::new() }
     }
 
-    /// Touches a session. The leader learns it at its next ping.
+    /// Touches a session. The reply to the next ping reports the touch to the leader.
     pub(super) fn touch(&mut self, session: SessionId, timeout: u64) {
         self.heard.insert(session, timeout);
     }

@@ -45,7 +45,7 @@ impl Member {
             env.outbox.push((conn, Down::Fin));
             return;
         }
-        // A connection with a session is not looked up among those without one.
+        // Connections with a session need no search among the openings.
         if !self.openings.is_empty()
             && self.replica.session_of(conn).is_none()
             && let Some(opening) = self.openings.values_mut().find(|opening| opening.conn == conn)
@@ -103,7 +103,7 @@ impl Member {
             self.submit(session, number, WriteBody::Open { timeout }, conn, Tag::default(), env);
             return;
         }
-        // A connect request takes the session over from its connection here, before the password is checked.
+        // A connect request closes the session's older connections here, before the password is checked.
         let old: Vec<ConnId> = self.replica.conns_of(session).collect();
         old.into_iter().for_each(|conn| self.hang_up(conn, env));
         for (_, opening) in self.openings.extract_if(.., |_, opening| opening.session == session) {
@@ -168,7 +168,7 @@ impl Member {
         let Some(session) = self.replica.session_of(conn) else { return };
         match ask {
             Ask::Auth { scheme, auth } => return self.authenticate(conn, xid, &scheme, &auth, env),
-            // As `auth`, it bypasses the queue and touches no session (`ZooKeeperServer.processSasl`).
+            // Like `auth`, `sasl` bypasses the queue and touches no session (`ZooKeeperServer.processSasl`).
             Ask::Sasl { .. } => {
                 return env.outbox.push((conn, Down::Reply { xid, zxid: 0, result: Ok(Answer::NoToken) }));
             }
@@ -210,8 +210,8 @@ impl Member {
         }
     }
 
-    /// Handles `addauth`, which bypasses the queue. The reply repeats the request's xid (`ZooKeeperServer.processPacket`): the Java
-    /// and C clients number it -4, and others as any request.
+    /// Handles `addauth`, which bypasses the queue. The reply repeats the request's xid
+    /// (`ZooKeeperServer.processPacket`): the Java and C clients send -4, other clients a number as in any request.
     fn authenticate(&mut self, conn: ConnId, xid: i32, scheme: &Arc<str>, auth: &[u8], env: &mut Env<'_>) {
         let result = self.replica.authenticate(conn, scheme, auth, &env.config.settings);
         let failed = result.is_err();
@@ -222,7 +222,7 @@ impl Member {
         }
     }
 
-    /// Touches a session. Returns false if it is known to be over; a follower does not check
+    /// Touches a session. A leader returns false if the session is over; a follower does not check
     /// (`LearnerSessionTracker`).
     fn touch(&mut self, conn: ConnId, session: SessionId, now: u64) -> bool {
         match &mut self.role {

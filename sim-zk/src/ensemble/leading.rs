@@ -42,7 +42,7 @@ struct Follower {
 #[derive(Clone, Debug)]
 pub(crate) struct Leading {
     pub tracker: Tracker,
-    /// The last zxid assigned, and that of the last transaction: the first zxid of an epoch belongs to none.
+    /// The last zxid assigned, and the zxid of the last transaction: the first zxid of an epoch has no transaction.
     zxid: i64,
     last: i64,
     pub committed: i64,
@@ -199,14 +199,13 @@ impl Member {
         }
     }
 
-    /// Handles what needs the leader lock (`Leader.propose`, `processAck`, `processSync`). The lock is held during a
-    /// commit: while a commit is withheld all this waits, and clients of the leader continue to read.
+    /// Handles a packet that needs the leader lock (`Leader.propose`, `processAck`, `processSync`). A commit holds the
+    /// lock: while a commit is withheld these packets wait, and clients of the leader continue to read.
     fn locked(&mut self, from: u8, packet: Packet, env: &mut Env<'_>) {
         let (id, withheld) = (self.id, self.withheld.is_some());
         let leading = self.leading_mut();
         match packet {
-            // Whether the write is too late is decided on arrival, whatever the session does until the write is
-            // ordered.
+            // The session owner is checked on arrival: a later move of the session does not affect this write.
             Packet::Write(mut write) if withheld => {
                 write.moved = leading.tracker.check(write.session, from) == Err(Code::SessionMoved);
                 leading.blocked.push_back((from, Packet::Write(write)));
@@ -311,7 +310,7 @@ impl Member {
         self.commit_agreed(env);
     }
 
-    /// Commits what a quorum has logged, in the order of proposals.
+    /// Commits the proposals that a quorum has logged, in order.
     fn commit_agreed(&mut self, env: &mut Env<'_>) {
         let one = env.config.has(InjectedBug::LosesAcknowledged);
         let majority = if one { 1 } else { u32::from(env.config.majority()) };
@@ -340,7 +339,7 @@ impl Member {
         }
     }
 
-    /// Ends a commit stall: handles the withheld commit and everything that waited for the lock.
+    /// Ends a commit stall: handles the withheld commit, then the packets that waited for the lock.
     pub(crate) fn unlock(&mut self, env: &mut Env<'_>) {
         self.resume_committing(env);
         while self.is_leading() && self.withheld.is_none() {

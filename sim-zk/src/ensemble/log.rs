@@ -11,10 +11,10 @@ pub(crate) struct Log {
     entries: VecDeque<Arc<Txn>>,
     /// The zxid of the last entry dropped from the front.
     base: i64,
-    /// The number of entries that a real server cannot read again. It stays when they are dropped from the front: a snapshot
-    /// is rare, and until then a server reads them when it starts.
+    /// The number of entries that a real server cannot read again. Dropping entries from the front does not reduce it:
+    /// snapshots are rare, and until the next one a server reads the entries when it starts.
     unreadable: usize,
-    /// What the entries take, in bytes, if nothing of them is shared.
+    /// The size of the entries in bytes, if they share no data.
     bytes: usize,
 }
 
@@ -76,7 +76,7 @@ impl Log {
         self.base == 0
     }
 
-    /// Returns whether it is so long that entries which every server has applied should be dropped.
+    /// Returns whether it is long enough to drop the entries that every server has applied.
     pub(crate) fn is_long(&self) -> bool {
         self.entries.len() > KEPT.0 || self.bytes > KEPT.1
     }

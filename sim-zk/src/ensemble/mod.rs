@@ -65,7 +65,7 @@ impl Counters {
     }
 }
 
-/// What a server uses beside its own state.
+/// The context of a server: everything that it uses beside its own state.
 pub(crate) struct Env<'a> {
     pub now: u64,
     pub config: &'a Config,
@@ -136,8 +136,8 @@ pub(crate) struct Member {
     stage: VecDeque<(u64, Item)>,
     /// Reads received during an apply stall, and whether a write was pending then.
     stalled: VecDeque<(Read, bool)>,
-    /// Committed by this leader but withheld from its own apply stage, which blocks everything that needs the leader
-    /// lock.
+    /// A transaction that this leader has committed but withholds from its own apply stage; it blocks all packets that
+    /// need the leader lock.
     withheld: Option<Withheld>,
     /// The current lag of its disk and its apply stage, in microseconds.
     pub disk_lag: u64,
@@ -236,12 +236,12 @@ impl Member {
             && self.withheld.is_none()
     }
 
-    /// Returns whether it has no pending work, and nothing of a client that it has not looked at.
+    /// Returns whether it has no pending work and no unread packet of a client.
     pub(crate) fn is_at_rest(&self) -> bool {
         self.is_idle() && self.readable.is_empty()
     }
 
-    /// Adds the paths that it speaks of while it is at rest.
+    /// Adds the paths that its state refers to while it is at rest.
     pub(crate) fn paths(&self, used: &mut UsedPaths) {
         used.extend(self.replica.tree.iter().map(|(path, _)| path));
         used.extend(self.replica.watches().map(|(_, path, ..)| path));

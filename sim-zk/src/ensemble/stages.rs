@@ -116,8 +116,8 @@ impl Member {
         }
     }
 
-    /// The apply stage goes on. Requests that came meanwhile have their turn before commits, up to the first that waits
-    /// for one (`CommitProcessor.run`).
+    /// Resumes the apply stage. Requests that arrived during the stall are handled before commits, up to the first
+    /// request that waits for a commit (`CommitProcessor.run`).
     pub(crate) fn resume_applying(&mut self, env: &mut Env<'_>) {
         if self.apply_stops > 0 {
             return;
@@ -126,7 +126,7 @@ impl Member {
             if pending || env.chooser.choose(Point::Race, 16) == 15 {
                 self.work_off_stage(env);
             }
-            // Unless it has had its turn by now.
+            // The stage may have answered it already.
             if let Some((Read { conn, xid, ask, tag }, _)) = self.stalled.pop_front() {
                 self.answer(conn, xid, &ask, tag, env);
             }

@@ -74,7 +74,7 @@ impl Tracker {
         }
     }
 
-    /// Checks that a write of a session may be ordered that came through that server (`checkSession`).
+    /// Checks that a write of a session, received by server `by`, may be ordered (`checkSession`).
     pub(crate) fn check(&mut self, session: SessionId, by: u8) -> Result<(), Code> {
         match self.sessions.get_mut(&session) {
             Some(tracked) if !tracked.closing => match *tracked.owner.get_or_insert(by) {

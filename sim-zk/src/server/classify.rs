@@ -134,7 +134,8 @@ impl Ask {
         }
     }
 
-    /// Returns the operations of a multi at which a fault can refuse it with that code; none if the server refuses it unread.
+    /// Returns the operations at which a fault can refuse a multi with that code; empty if the server refuses it
+    /// unread.
     pub fn refusable_with(&self, code: Code) -> Vec<u16> {
         let Ask::Multi(ops) = self else { return Vec::new() };
         let can_be = |op: &AskOp| match code {
@@ -145,8 +146,8 @@ impl Ask {
         (0..).zip(ops).filter(|(_, op)| can_be(op)).map(|(at, _)| at).collect()
     }
 
-    /// Returns whether a fault can refuse it with that code: a request of its kind can be, and a multi has an operation
-    /// that can be.
+    /// Returns whether a fault can refuse it with that code: its kind can be refused, and a multi has an operation that
+    /// can be.
     pub fn may_be_refused_with(&self, code: Code) -> bool {
         match self {
             Ask::Multi(_) if code == Code::QuotaExceeded => !self.refusable_with(code).is_empty(),

@@ -46,12 +46,12 @@ pub struct Settings {
     /// The data of `/zookeeper/config`, which each server of an ensemble writes when it begins to serve: a line for each member, and
     /// the version. `None`: it stays empty, as on a standalone server.
     pub members: Option<Arc<str>>,
-    /// The number of children that every new znode has had before its first one, which is the number of its first sequential child:
-    /// 0 on a real server. A greater one stands for directories that have been in use for long.
+    /// The sequence number of the first sequential child of every new znode: 0 on a real server. A greater number
+    /// simulates directories with a long history.
     pub first_number: i32,
-    /// Whether a server dies of a session with too many ephemerals, as a real one does (ZOOKEEPER-4306): it logs the end of the
-    /// session with their paths in one transaction, and if that is longer than twice `jute.maxbuffer`, here 2,097,150 bytes, no server
-    /// can read it. Followers end at once, and a server that has logged it does not start again.
+    /// Whether the end of a session with too many ephemerals kills servers, as on a real server (ZOOKEEPER-4306): the
+    /// end is one transaction with all their paths, and no server can read a transaction longer than twice
+    /// `jute.maxbuffer`, here 2,097,150 bytes. Followers crash at once, and a server that has logged it cannot restart.
     pub dies_of_long_closes: bool,
 }
 
@@ -68,7 +68,7 @@ impl Default for Settings {
     }
 }
 
-/// What a replica uses beside its own state.
+/// The context of a replica: everything that it uses beside its own state.
 pub(crate) struct ReplicaEnv<'a> {
     /// Microseconds since the start.
     pub now: u64,

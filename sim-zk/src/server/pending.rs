@@ -28,7 +28,7 @@ impl Node {
     }
 }
 
-/// The number before all records, whose numbers grow.
+/// A number below those of all records.
 const NEVER: u64 = 0;
 
 #[derive(Clone, Debug)]

@@ -169,7 +169,7 @@ fn mode_of(form: CreateForm, creation: &Creation, settings: &Settings) -> Result
     match life {
         Life::Ttl(_) if !settings.extended_types => Err(Code::Unimplemented),
         Life::Ttl(ttl) if !(1..=MAX_TTL_MS).contains(&ttl) => Err(Code::BadArguments),
-        // (A createTTL of a mode that has none, with a negative time, would bring a real server down.)
+        // (On a real server, createTTL with a mode without a TTL and a negative time causes a crash.)
         Life::Persistent | Life::Ephemeral(_) | Life::Container if form == CreateForm::Ttl => {
             Err(Code::BadArguments)
         }
@@ -206,7 +206,8 @@ fn next_version(current: i32, expected: i32) -> Result<i32, Code> {
 }
 
 impl Check<'_> {
-    /// Checks a multi. `refused`: the operation at which a fault refuses it, unless an earlier one is refused by itself.
+    /// Checks a multi. `refused`: the operation at which a fault refuses it, unless an earlier operation fails by
+    /// itself.
     fn multi(&mut self, ops: &[AskOp], refused: Option<(u16, Code)>) -> Body {
         if ops.iter().any(|op| matches!(op, AskOp::Other(_))) {
             return Body::Refused(Code::MarshallingError.into());

@@ -1,5 +1,4 @@
-//! Reads: answered by whichever server a client is connected to, in the state that server has reached
-//! (`FinalRequestProcessor`).
+//! Reads: the server of the client answers from its own state (`FinalRequestProcessor`).
 
 use super::{Replica, ReplicaEnv};
 use crate::acl::perms;

@@ -1,20 +1,21 @@
-//! The size of the answer to a read, before it is made: a program that serves real clients makes none for which it has no room.
+//! The size of the answer to a read before it is built, so that a program with real clients can check its memory
+//! budget.
 
 use super::Replica;
 use crate::acl::Acl;
 use crate::message::{Ask, ConnId, ReadOp};
 use crate::paths::{PathId, Paths};
 
-/// The size of an answer, in bytes, from above.
+/// An upper bound of the size of an answer, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReplySize {
-    /// What is made for this answer: lists, headers, stats.
+    /// Bytes built for this answer: lists, headers, stats.
     pub made: usize,
-    /// Data of znodes, which the answer shares with the tree.
+    /// Bytes of znode data, which the answer shares with the tree.
     pub shared: usize,
 }
 
-/// What every answer has: its header, and a stat or a path of its request.
+/// The fixed part of every answer: its header, and a stat or a path of its request.
 const HEAD: usize = 128;
 
 impl ReplySize {
@@ -33,7 +34,7 @@ impl ReplySize {
 }
 
 impl Replica {
-    /// Returns the size of the answer to a read. Counting ends where the answer is larger than `limit`: then the size is larger, too.
+    /// Returns the size of the answer to a read. Counting stops once the size exceeds `limit`.
     pub(crate) fn reply_size(&self, conn: ConnId, ask: &Ask, limit: usize, paths: &Paths) -> ReplySize {
         match ask {
             Ask::Get { path, .. } => self.data_size(*path),

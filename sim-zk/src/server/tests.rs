@@ -1,6 +1,6 @@
-//! The rules of the replicated state, through prepare, apply and read, as a leader without followers does it.
+//! The rules of the replicated state, through prepare, apply and read, on a leader without followers.
 
-/// The env of a bench's server; a macro, so that the replica can be borrowed beside it.
+/// The context of a bench's server; a macro, so that the replica can be borrowed beside it.
 macro_rules! env {
     ($bench:expr) => {
         ReplicaEnv {
@@ -30,13 +30,13 @@ use crate::observer::Kind;
 use crate::txn::{Body, Origin, Txn};
 use zk_recipes::zk::Stat;
 
-/// A server that is its own leader, its clients, and the packets that they received.
+/// A single server, its clients, and the packets that they have received.
 struct Bench {
     replica: Replica,
     prep: Prep,
     paths: Paths,
     settings: Settings,
-    /// The last that was given out.
+    /// The last zxid assigned.
     zxid: i64,
     /// The leader's wall clock.
     clock_ms: i64,
@@ -76,7 +76,7 @@ impl Bench {
         (bench, clients)
     }
 
-    /// A new session; its number is the connection's.
+    /// Opens a session with the number of its connection.
     fn client(&mut self, number: u32) -> ConnId {
         let session = SessionId(i64::from(number));
         self.zxid += 1;
@@ -86,7 +86,7 @@ impl Bench {
         ConnId(number)
     }
 
-    /// A transaction with the zxid that was just given out.
+    /// Returns a transaction with the last zxid assigned.
     fn order(&self, session: SessionId, body: Body) -> Txn {
         let origin = Origin { member: 0, number: 0 };
         Txn { zxid: self.zxid, time: self.clock_ms, session, origin, op: 0, kind: Kind::Other, body }
@@ -107,7 +107,7 @@ impl Bench {
         self.propose(conn, &ask)
     }
 
-    /// Applies what was prepared.
+    /// Applies a prepared transaction.
     fn commit(&mut self, txn: &Txn) -> Result<Answer, Refusal> {
         let mut env = env!(self);
         let result = self.replica.apply(txn, &mut env);
@@ -131,7 +131,7 @@ impl Bench {
         self.order(session, body)
     }
 
-    /// Ends a session: what its end took away, in that order.
+    /// Ends a session, and returns its deleted ephemerals in order.
     fn close(&mut self, session: i64) -> Vec<String> {
         let txn = self.propose_close(session);
         self.commit(&txn).expect("an end is not refused");
@@ -144,7 +144,7 @@ impl Bench {
         self.replica.forget(conn, &mut env);
     }
 
-    /// The packets of a connection since the last call.
+    /// Takes the notifications of a connection since the last call.
     fn told(&mut self, conn: ConnId) -> Vec<String> {
         let mut told = Vec::new();
         let paths = &self.paths;
@@ -173,7 +173,7 @@ impl Bench {
         Creation { form, path: self.path(path), data, acl: Acl::Open, flags, ttl: 0 }
     }
 
-    /// Creates with these flags; the path that was made.
+    /// Creates a znode with these flags, and returns its path.
     fn create(&mut self, conn: ConnId, path: &str, flags: i32) -> Result<String, Code> {
         let creation = self.creation(CreateForm::Create, path, flags);
         self.created(conn, creation)

@@ -1,4 +1,4 @@
-//! The machine by itself, driven by hand.
+//! The session machine alone, driven by hand.
 
 mod endings;
 
@@ -10,7 +10,7 @@ fn welcome(timeout: u64) -> Down {
     Down::Connected { session: SessionId(1), timeout, password: [0; 16] }
 }
 
-/// A session over its first connection, with the timeout that it was given.
+/// Returns a session on its first connection, with that negotiated timeout.
 fn connected(timeout: u64) -> ClientSession {
     let mut session = ClientSession::new(10_000_000, Servers::new(1, 0, false), 0);
     session.timer(0, &mut Vec::new());
@@ -26,7 +26,7 @@ fn receive(session: &mut ClientSession, now: u64, conn: ConnId, packet: Down, ou
 /// The length of every path.
 const PATH_BYTES: usize = 80;
 
-/// What the next connect says of the last reply.
+/// Returns the last zxid that the next connect request shows.
 fn last_zxid(session: &mut ClientSession) -> i64 {
     let (out, conn) = (&mut Vec::new(), session.conn().expect("it is connected"));
     receive(session, 4_000_000, conn, Down::Fin, out);
@@ -136,7 +136,7 @@ fn a_removal_waits_for_the_last_of_several_requests_on_their_way() {
         }
         _ => None,
     };
-    // One request takes both along: the one that stays, and the one that waits for the znode.
+    // One request removes both: the persistent watch, and the one that waits for the znode.
     assert_eq!(out.iter().filter_map(asked).collect::<Vec<_>>(), [(path, 3)]);
 }
 

@@ -86,7 +86,7 @@ fn read(data: &[u8]) -> Option<BTreeMap<String, i64>> {
     text.split([',', ';']).filter(|pair| !pair.is_empty()).map(pair).collect()
 }
 
-/// Formats counts as `StatsTrack` does: fields that old servers know first, the others where they do not look.
+/// Formats counts as `StatsTrack` does: fields known to old servers first, the others where old servers do not look.
 fn written(count: i64, bytes: i64, others: &BTreeMap<String, i64>) -> Bytes {
     let mut text = format!("count={count},bytes={bytes}");
     if !others.is_empty() {

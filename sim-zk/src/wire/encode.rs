@@ -66,7 +66,7 @@ pub(super) fn reply(xid: i32, zxid: i64, result: Result<&Answer, &Refusal>, path
     Frame { bytes: out.done(), shared }
 }
 
-/// Encodes data, or leaves it out and notes the place where it belongs.
+/// Encodes data; leaves long data out, and records its position.
 fn data(out: &mut Out, shared: &mut Shared, content: &Content) {
     match content {
         Some(bytes) if bytes.len() >= SHARED_FROM => {
@@ -77,7 +77,7 @@ fn data(out: &mut Out, shared: &mut Shared, content: &Content) {
     }
 }
 
-/// Data that is left out, each with its place.
+/// Data that is left out, each with its position.
 type Shared = Vec<(usize, Bytes)>;
 
 fn body(out: &mut Out, shared: &mut Shared, answer: &Answer, paths: &Paths) {

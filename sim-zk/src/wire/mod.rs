@@ -30,7 +30,7 @@ pub const MAX_FRAME_BYTES: usize = 0xfffff;
 /// The state of a connection that its frames depend on.
 #[derive(Clone, Debug, Default)]
 pub struct Codec {
-    /// Clients since 3.4 send whether a read-only server is acceptable, and expect whether this is one.
+    /// Whether the client sends a read-only flag, and expects one in the reply, as clients since 3.4 do.
     knows_read_only: bool,
     /// The xids of pending `addWatch` requests, whose replies have a body of their own.
     arming: BTreeSet<i32>,
@@ -40,14 +40,14 @@ pub struct Codec {
 #[derive(Clone, Debug, Default)]
 pub struct Frame {
     bytes: Vec<u8>,
-    /// Data that belongs between these bytes, each with its place among them, in order.
+    /// Data to insert between these bytes, each with its position, in order.
     shared: Vec<(usize, Bytes)>,
 }
 
 /// A part of a [`Frame`].
 #[derive(Clone, Copy, Debug)]
 pub enum Piece<'a> {
-    /// Bytes that were made for the frame.
+    /// Bytes built for the frame.
     Own(&'a [u8]),
     /// The data of a znode.
     Shared(&'a Bytes),

@@ -1,7 +1,7 @@
 //! The agenda: reminders of pending events, by time.
 //!
-//! A reminder is not the event itself: after it is taken off, the world checks whether it still holds. So an event
-//! that is postponed or cancelled does not have to be searched for.
+//! A reminder is not the event itself: after it is taken off, the world checks whether it still holds. So postponing or
+//! cancelling an event needs no search.
 
 use super::Step;
 use std::cmp::Reverse;

@@ -1,4 +1,4 @@
-//! The connections of a world, by number. A number is never used again, but the memory of a connection is.
+//! The connections of a world, by number. Numbers are never reused, but the memory of a connection is.
 
 use super::connections::Conn;
 use crate::message::ConnId;
@@ -6,12 +6,12 @@ use crate::message::ConnId;
 /// The connections by number.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ConnTable {
-    /// `None` after the end of a connection that nobody asks for any more.
+    /// `None` for a connection that has ended and was freed.
     all: Vec<Option<Box<Conn>>>,
     gone: Gone,
 }
 
-/// A connection that has ended on both sides, in place of each of them.
+/// A connection that has ended on both sides, in place of each freed one.
 #[derive(Clone, Debug)]
 struct Gone(Conn);
 

@@ -30,7 +30,7 @@ pub(super) struct Conn {
     arrived: VecDeque<Down>,
 }
 
-/// The packets for which a connection has room when nothing is in flight.
+/// The capacity that a connection keeps when nothing is in flight, in packets.
 pub(super) const FEW: usize = 64;
 
 impl Conn {
@@ -63,7 +63,7 @@ impl Conn {
         !self.client_open && !self.server_open && self.up.packets.is_empty() && self.down.packets.is_empty()
     }
 
-    /// Returns whether nothing is in flight, and nothing has arrived that was not taken.
+    /// Returns whether no packet is in flight or waits to be taken.
     pub(super) fn is_at_rest(&self) -> bool {
         self.up.packets.is_empty() && self.down.packets.is_empty() && self.arrived.is_empty()
     }
@@ -256,8 +256,8 @@ impl World {
         self.free_if_gone(id);
     }
 
-    /// Frees a connection that is driven by hand, once both sides have closed it and nothing is left to deliver or to take. Those of
-    /// session machines stay: a run tells of them to its end.
+    /// Frees a connection that is driven by hand, once both sides have closed it and no packet is left to deliver or to
+    /// take. Connections of session machines stay until the end of the run.
     fn free_if_gone(&mut self, id: ConnId) {
         let conn = self.conn(id);
         if conn.handle.is_none() && conn.is_gone() && conn.arrived.is_empty() {
@@ -352,7 +352,7 @@ impl World {
                 self.with_session(handle, context, |session, now, paths, out| {
                     let bytes = |path: &PathId| jute::LENGTH_BYTES + paths.text(*path).len();
                     let packet = match packet {
-                        // A simulated ensemble forgets nothing that it has answered, so its clients never probe.
+                        // A simulated ensemble loses nothing that it has acknowledged, so its clients never probe.
                         Down::Fin => Incoming::Unreachable,
                         packet => packet.into(),
                     };

@@ -126,7 +126,7 @@ impl World {
             (member.epoch, member.log.last(), *id)
         })?;
         if !self.can_read_log_of(best) {
-            // Nobody can follow it, and it has what the others lack.
+            // No server can read its log, and the others lack some of its entries.
             return None;
         }
         let mut members: Vec<u8> =
@@ -154,7 +154,7 @@ impl World {
         }
         self.reset_server_links(leader, follower);
         let leads = &self.members[usize::from(leader)];
-        // Whatever a quorum has logged is committed, however slow the disk of the leader is.
+        // Everything that a quorum has logged is committed, even if the disk of the leader is slow.
         let (log, epoch) = (leads.known(), leads.epoch);
         let committed = leads.leading().expect("it leads").committed;
         self.with_member(follower, context, |member, env| member.follow(leader, epoch, &log, committed, env));

@@ -174,7 +174,7 @@ impl World {
             .collect()
     }
 
-    /// Returns what a server fault holds.
+    /// Returns the holds of a server fault.
     fn held_by(&self, fault: Fault, victim: Victim) -> Vec<Hold> {
         match (fault, victim) {
             (Fault::LinkHeld, Victim::Link(from, to)) => vec![Hold::Link(from, to)],
@@ -220,7 +220,7 @@ impl World {
         self.agenda.push(until, rank::MEND, Step::Mend(id));
     }
 
-    /// Ends all lasting faults that satisfy `which`, before their time. Returns how many there were.
+    /// Ends all lasting faults that satisfy `which` early, and returns their number.
     pub(crate) fn mend_early(
         &mut self,
         which: impl Fn(Fault, Victim) -> bool,
@@ -238,7 +238,7 @@ impl World {
         found.len()
     }
 
-    /// Draws no faults from now on. Those that last go on.
+    /// Draws no faults from now on. Lasting faults continue.
     pub(crate) fn draw_no_faults(&mut self) {
         self.faults_left = 0;
     }

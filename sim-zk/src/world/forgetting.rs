@@ -1,6 +1,7 @@
-//! Paths that nobody speaks of any more: a world that serves for long would remember every name that it ever heard.
+//! Forgetting of unused paths: otherwise a world that serves for long would remember every path ever used.
 //!
-//! Only while nothing is in flight: then the trees, the watches, the logs and what the leader is about to do name all paths in use.
+//! Paths are forgotten only while nothing is in flight: then the trees, watches, logs and pending changes name all
+//! paths in use.
 
 use super::connections::Conn;
 use super::server_links::ServerLink;
@@ -9,7 +10,7 @@ use crate::ensemble::Member;
 use crate::paths::UsedPaths;
 
 impl World {
-    /// Returns whether it is worth looking for paths that nobody speaks of, and possible now.
+    /// Returns whether a search for unused paths is worthwhile, and possible now.
     pub(crate) fn may_forget(&self) -> bool {
         self.paths.are_many()
             && self.sessions.is_empty()
@@ -18,7 +19,7 @@ impl World {
             && self.conns.iter().all(|(_, conn)| Conn::is_at_rest(conn))
     }
 
-    /// Forgets all paths but those that are used inside the world or outside of it. Their numbers are given to others.
+    /// Forgets all paths except those in `used` and those that the world uses. Other paths get the forgotten numbers.
     pub(crate) fn forget_paths(&mut self, mut used: UsedPaths, context: &mut Context<'_>) {
         self.members.iter().for_each(|member| member.paths(&mut used));
         let forgotten = self.paths.forget_all_but(&used);

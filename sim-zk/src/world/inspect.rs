@@ -120,7 +120,8 @@ impl World {
         self.members.iter().max_by_key(|member| member.replica.applied).expect("there is a server")
     }
 
-    /// Returns the size of the answer that a connection would get to a read now. Counting ends where it is larger than `limit`.
+    /// Returns the size of the answer that a connection would get to a read now. Counting stops once the size exceeds
+    /// `limit`.
     pub fn reply_size(&self, conn: ConnId, ask: &Ask, limit: usize) -> ReplySize {
         let server = usize::from(self.conn(conn).server);
         self.members[server].replica.reply_size(conn, ask, limit, &self.paths)
@@ -139,7 +140,8 @@ impl World {
         all.map(|(_, path, session, _)| (self.paths.text(path), session))
     }
 
-    /// Returns the connections of a server that have ever armed a watch on data, as their sessions, and the paths that each watches.
+    /// Returns the session of each connection of a server that has ever armed a data watch, with the paths that it
+    /// watches.
     pub fn watchers(&self, server: u8) -> impl Iterator<Item = (SessionId, impl Iterator<Item = &str>)> {
         let all = self.members[usize::from(server)].replica.watchers();
         all.map(move |(session, paths)| (session, paths.map(move |path| self.paths.text(path))))
@@ -163,7 +165,7 @@ impl World {
         self.members[usize::from(server)].replica.sessions()
     }
 
-    /// Returns the sessions that are alive, and when each expires unless its client is heard; `None` if that server does not lead.
+    /// Returns the live sessions with their expiry deadlines; `None` if that server does not lead.
     pub fn deadlines(&self, server: u8) -> Option<impl Iterator<Item = (u64, SessionId)>> {
         Some(self.members[usize::from(server)].leading()?.tracker.deadlines())
     }

@@ -13,7 +13,7 @@
 //! | `elections` | leader election |
 //! | `clock` | the clocks of clients |
 //! | `faults`, `injection_points` | the effects of faults; the points at which they are injected |
-//! | `forgetting` | paths that nobody speaks of any more |
+//! | `forgetting` | forgetting of unused paths |
 //! | `inspect` | read access from outside |
 //! | `interleaving` | interleaving mode, for exhaustive exploration |
 //! | `observations`, `state_digest` | what client code has observed; the fingerprint of a state |
@@ -138,7 +138,7 @@ pub struct World {
     server_links: Vec<ServerLink>,
     counters: Counters,
     conns: ConnTable,
-    /// Those that are driven by hand and have packets to take.
+    /// The connections that are driven by hand and have packets to take.
     arrivals: BTreeSet<ConnId>,
     sessions: Vec<(u8, ClientSession)>,
     /// The due time of the listed timer of each session.
@@ -154,7 +154,7 @@ pub struct World {
     next_req: u32,
     steps: u64,
     fingerprint: u64,
-    /// The last client has finished: the rest happens in a fixed order.
+    /// Whether the last client has finished, so that the rest happens in a fixed order.
     ending: bool,
     out: Vec<Out>,
     outbox: Vec<(ConnId, Down)>,
@@ -163,7 +163,7 @@ pub struct World {
     open: Vec<Entry>,
 }
 
-/// What a step of the world needs beside the world: the chooser, the observer, and the results for client code.
+/// The context of a step: the chooser, the observer, and the results for client code.
 pub(crate) struct Context<'a> {
     pub chooser: &'a mut dyn Chooser,
     pub observer: &'a mut dyn Observer,
@@ -256,7 +256,7 @@ impl World {
         for (to, packet) in post.drain(..) {
             self.post(id, to, packet);
         }
-        // One transaction may have told everybody: that room is given back.
+        // Frees the memory of a burst of notifications.
         outbox.shrink_to(LISTED);
         (self.outbox, self.post) = (outbox, post);
         if !looked && self.members[usize::from(id)].is_looking() {
@@ -289,10 +289,10 @@ impl World {
         let session = &mut self.sessions[usize::from(handle.0)].1;
         let heard = session.safe_from();
         act(session, local, &self.paths, &mut out);
-        // A reply to client code tells it itself.
+        // A reply to client code has its own event.
         if session.safe_from() != heard && !out.iter().any(|out| matches!(out, Out::Answered(_))) {
             let (session, ago) = (session.session(), local - session.safe_from());
-            // A clock that runs slowly since then makes more of it than has passed.
+            // If the clock has slowed down since then, the conversion yields more time than has passed.
             let ago = self.processes[usize::from(process)].clock.world_span(ago);
             let sent = self.now.saturating_sub(ago);
             self.emit(context, SimEvent::Heard { process, session, sent });
@@ -407,5 +407,5 @@ impl World {
     }
 }
 
-/// The packets for which there is room when there are none.
+/// The capacity that an empty list of packets keeps.
 const LISTED: usize = 1024;

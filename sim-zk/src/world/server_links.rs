@@ -1,4 +1,4 @@
-//! Server links: FIFO streams between servers, each with a variable lag, each of which can be held.
+//! Server links: FIFO streams between servers, each with a variable lag, which can be held.
 
 use super::agenda::rank;
 use super::next::Reminder;
@@ -15,7 +15,7 @@ const FIRST_RETRANSMISSION: u64 = 200_000;
 #[derive(Clone, Debug)]
 pub(super) struct ServerLink {
     stream: Stream<Packet>,
-    /// The number of faults that hold it. Nothing is lost while the connection stands, because the hosts retransmit.
+    /// The number of faults that hold it. While the connection is open nothing is lost, because the hosts retransmit.
     pub holds: u8,
     lag: u64,
 }

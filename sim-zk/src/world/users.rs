@@ -45,7 +45,7 @@ impl World {
         self.processes[usize::from(process)].op
     }
 
-    /// Sends a request, or queues it until a connection stands. `cleanup` names the operation whose clean-up duty it
+    /// Sends a request, or queues it until a connection is open. `cleanup` names the operation whose clean-up duty it
     /// serves.
     pub(crate) fn ask(
         &mut self,

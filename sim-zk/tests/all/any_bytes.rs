@@ -1,4 +1,4 @@
-//! A server takes any bytes: it answers, refuses or hangs up, and goes on.
+//! Arbitrary bytes from clients: a server answers, refuses or hangs up, and continues to serve.
 
 use proptest::prelude::*;
 use sim_zk::choose::Calm;
@@ -19,7 +19,7 @@ pub fn hello() -> Vec<u8> {
     frame
 }
 
-/// A request of some operation: its body begins with a text, as most do, and goes on with anything.
+/// A request of any operation: its body begins with a text, as most bodies do, followed by arbitrary bytes.
 fn frame() -> impl Strategy<Value = Vec<u8>> {
     let text = prop_oneof![
         Just(String::new()),
@@ -39,14 +39,14 @@ fn frame() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// Takes what comes on a connection within a time.
+/// Takes the packets that a connection receives within a time.
 pub fn take(raw: &mut Raw, conn: ConnId, micros: u64) -> Vec<Down> {
     let end = raw.now() + micros;
     while raw.advance(end) {}
     std::iter::from_fn(|| raw.receive(conn)).collect()
 }
 
-/// Sends frames on a connection of its own, and takes what comes within ten seconds.
+/// Sends frames on a new connection, and takes the packets that it receives within ten seconds.
 pub fn converse(raw: &mut Raw, server: u8, frames: &[Vec<u8>]) -> Vec<Down> {
     let mut codec = Codec::default();
     let conn = raw.connect(server, codec.hello(&hello()));

@@ -17,8 +17,8 @@ fn authentication(xid: i32, scheme: &str) -> Vec<u8> {
     [header, text(scheme), text("ann:secret")].concat()
 }
 
-/// go-zookeeper and the crate zookeeper-client count authentications like other requests, and wait for a reply of that
-/// number. The Java and C clients send -4 (`ZooKeeperServer.processPacket` repeats what it was sent).
+/// go-zookeeper and the crate zookeeper-client number authentications like other requests, and wait for a reply with
+/// that xid. The Java and C clients send -4 (`ZooKeeperServer.processPacket` repeats the xid).
 #[test]
 fn the_reply_to_an_authentication_repeats_its_xid() {
     for servers in [1, 3] {
@@ -34,8 +34,8 @@ fn the_reply_to_an_authentication_repeats_its_xid() {
     }
 }
 
-/// The crate zookeeper-async sends its first request behind its connect request. A server reads it when the session is open
-/// (`ServerCnxn.disableRecv`), whether it leads, or follows and asks the leader first.
+/// The crate zookeeper-async sends its first request behind its connect request. A server reads it once the session is
+/// open (`ServerCnxn.disableRecv`), at the leader and at a follower, which asks the leader first.
 #[test]
 fn a_request_behind_a_connect_request_is_answered_behind_the_session() {
     for server in 0..3 {

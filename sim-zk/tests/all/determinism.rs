@@ -1,12 +1,12 @@
-//! A run is its list of choices: the same seed gives the same run, wherever and whenever it is run. Seeds take turns at one
-//! server and three, with every kind of fault.
+//! A run is its list of choices: the same seed gives the same run, in every process. Seeds alternate between one server
+//! and three, with every kind of fault.
 
 use crate::common::{chaos, everything, hostile_ensemble};
 use sim_zk::End;
 use sim_zk::choose::{Calm, Chooser, Recording, Replay, Seeded};
 use std::collections::BTreeSet;
 
-/// What a run came to: the hash of all that happened, the world's own of its steps, and their number.
+/// The trace of a run: the hash of its events, the world's fingerprint of its steps, and their number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Trace {
     events: u64,
@@ -66,7 +66,7 @@ fn a_seed_gives_the_same_run_on_a_fresh_thread() {
     }
 }
 
-/// Prints the trace of the seed that the variable names; see the next test.
+/// Prints the trace of the seed in the environment variable; see the next test.
 #[test]
 fn a_seed_from_outside() {
     if let Some(seed) = std::env::var("SIM_SEED").ok().and_then(|seed| seed.parse().ok()) {

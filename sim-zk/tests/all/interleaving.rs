@@ -8,7 +8,7 @@ use std::future::Future;
 use std::time::Duration;
 use zk_recipes::zk::{CreateMode, ZooKeeper};
 
-/// Follows a list, then takes 0; notes how many alternatives there were, and the states it came to.
+/// Follows a list of choices, then takes 0; records the number of alternatives and the state at each choice.
 #[derive(Default)]
 struct Noting {
     planned: Vec<u32>,
@@ -29,7 +29,7 @@ impl Chooser for Noting {
     }
 }
 
-/// What every process does, one request behind the other.
+/// The requests of every process, one after the other.
 #[derive(Clone, Copy)]
 enum Does {
     Read,
@@ -66,7 +66,7 @@ fn run(planned: Vec<u32>, requests: u32, does: Does) -> Noting {
     run.chooser
 }
 
-/// Every run: how many there are, the states in which they end, and all states.
+/// Performs all runs: returns their number, the number of final states, and the number of all states.
 fn all(requests: u32, does: Does) -> (usize, usize, usize) {
     let (mut waiting, mut runs) = (vec![Vec::new()], 0);
     let (mut last, mut states) = (BTreeSet::<u128>::new(), BTreeSet::<u128>::new());
@@ -100,13 +100,13 @@ fn there_are_as_many_runs_as_ways_to_merge_two_rows_of_requests() {
 fn reads_in_another_order_end_in_the_same_state_and_writes_do_not() {
     let (_, ends_of_reads, states_of_reads) = all(3, Does::Read);
     let (_, ends_of_writes, states_of_writes) = all(3, Does::Write);
-    // The last request is under way: a's or b's.
+    // The last request in flight is a's or b's.
     assert_eq!(ends_of_reads, 2);
     assert_eq!(ends_of_writes, 20);
     assert!(states_of_reads < states_of_writes, "{states_of_reads}, {states_of_writes}");
 }
 
-/// The state in which a run of one process ends.
+/// Returns the final state of a run with one process.
 fn last<F: Future<Output = ()> + Send + 'static>(
     part: impl Fn(Sim, Process, SimClient) -> F + Send + 'static,
 ) -> u128 {
@@ -115,7 +115,7 @@ fn last<F: Future<Output = ()> + Send + 'static>(
         let process = sim.process("a");
         let zk = process.open(Duration::from_secs(6)).await;
         part(sim.clone(), process, zk).await;
-        // The state of the very end is looked at before this is done.
+        // The very last state is recorded before this sleep ends.
         sim.sleep(&sim.process("b"), Duration::from_secs(60)).await;
     };
     let run = Sim::run(config, Duration::from_secs(300), Noting::default(), (), root);

@@ -1,10 +1,10 @@
-//! The list of what is simulated, on top of the crate, and the tests: each line names its tests, and they exist.
+//! The list of simulated behaviour in the crate's documentation: each line names its tests, and they exist.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// The text of every file below a directory.
+/// Returns the text of every file below a directory.
 fn sources(directory: &Path) -> String {
     let mut entries: Vec<_> = fs::read_dir(directory)
         .expect("it is there")
@@ -18,7 +18,7 @@ fn sources(directory: &Path) -> String {
     texts.collect()
 }
 
-/// What stands between backticks and is named like a test.
+/// Returns the words in backticks that look like test names.
 fn tests_named(text: &str) -> BTreeSet<&str> {
     let quoted = text.split('`').skip(1).step_by(2);
     quoted
@@ -28,7 +28,7 @@ fn tests_named(text: &str) -> BTreeSet<&str> {
         .collect()
 }
 
-/// The lines of a list under that heading of the crate's documentation.
+/// Returns the lines of the list under that heading of the crate's documentation.
 fn lines_under(heading: &str) -> Vec<String> {
     let lib =
         fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs")).expect("it is there");
@@ -43,7 +43,7 @@ fn lines_under(heading: &str) -> Vec<String> {
 #[test]
 fn everything_that_is_simulated_has_a_test() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    // The session machine is the one that real clients run.
+    // Real clients run the same session machine.
     let machine = sources(&root.join("../recipes/src/session"));
     let all = sources(&root.join("tests")) + &sources(&root.join("src")) + &machine;
     let lines = lines_under("What is simulated");

@@ -1,5 +1,5 @@
-//! A session whose ephemerals fill more, when it ends, than a server can read again of its log (ZOOKEEPER-4306): on a real 3.8.0
-//! server `scenarios/tests/real/ephemerals.rs` shows the same.
+//! Sessions whose ephemerals make their end too long to be read again from a server's log (ZOOKEEPER-4306):
+//! `scenarios/tests/real/ephemerals.rs` shows the same on a real 3.8.0 server.
 
 use sim_zk::choose::Calm;
 use sim_zk::message::{Ask, Creation, Down, Password, Tag, Up};
@@ -7,7 +7,8 @@ use sim_zk::raw::Raw;
 use sim_zk::{Config, ConnId, Settings};
 use zk_recipes::zk::{CreateMode, SessionId};
 
-/// The most bytes of paths, each with a length of 4, that a real server survives: twice `jute.maxbuffer`, without 48 beside them.
+/// The most bytes of paths, each with a length of 4, that a real server survives: twice `jute.maxbuffer`, minus 48 for
+/// the rest.
 const SURVIVED: usize = 2 * 0xfffff - 48;
 
 /// The length of most paths.
@@ -23,7 +24,7 @@ fn pass(raw: &mut Raw, seconds: u64) {
     while raw.advance(until) {}
 }
 
-/// A session of these servers with ephemerals of so many bytes, which it then closes.
+/// Opens a session, creates ephemerals of that many bytes, and closes the session.
 fn closes_a_session_of(raw: &mut Raw, bytes: usize) {
     let hello = Up::Connect {
         session: SessionId(0),

@@ -1,4 +1,4 @@
-//! All tests of the simulation in one binary: it is linked once. Each module says what it tries.
+//! All tests of the simulation in one binary, which is linked once. Each module describes what it tests.
 
 mod any_bytes;
 mod client_frames;

@@ -1,4 +1,4 @@
-//! What a run is to the one who runs it: how it ends, when it is quiet, what may be looked at.
+//! Runs from outside: their ends, quiescence, and inspection.
 
 use crate::common::{LIMIT, TIMEOUT, calm, client, make_ephemeral, ms, wait};
 use futures_util::FutureExt;
@@ -103,7 +103,7 @@ fn it_is_quiet_when_the_last_session_has_closed() {
     });
 }
 
-/// What a run that must panic says.
+/// Returns the panic message of a run that must panic.
 fn panics<F: Future<Output = ()> + Send + 'static>(story: impl FnOnce(Sim) -> F) -> String {
     let run = catch_unwind(AssertUnwindSafe(|| Sim::run(Config::default(), LIMIT, Calm, (), story)));
     let panic = run.err().expect("the run panics");

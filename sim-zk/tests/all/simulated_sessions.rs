@@ -1,4 +1,4 @@
-//! What is simulated: sessions and connections. One test for each thing that the list on top of the crate names.
+//! Simulated sessions and connections: one test for each item of the list in the crate's documentation.
 
 use crate::common::{
     TICK, TIMEOUT, calm, client, make, make_ephemeral, ms, unsteady, until_back, until_over, until_suspended,
@@ -26,12 +26,12 @@ fn a_timeout_is_negotiated_between_two_and_twenty_ticks() {
 fn an_idle_client_pings_at_a_third_of_its_timeout() {
     calm(|sim| async move {
         let (_, zk) = client(&sim, "a").await;
-        // The connect was sent at zero; an answer takes 10 ms.
+        // The connect request was sent at zero; a reply takes 10 ms.
         for (at, sent) in
             [(10, 0), (2_005, 0), (2_010, 2_000), (4_005, 2_000), (4_010, 4_000), (6_010, 6_000)]
         {
             zk.sleep_until(zk_recipes::zk::Time::from_micros(at * 1000)).await;
-            // Whatever else is due at this instant comes first.
+            // Other events of this instant come first.
             sim.stalled().await;
             let answered = zk.safe_until().before(TIMEOUT);
             assert_eq!(answered.as_micros(), sent * 1000, "at {at} ms");
@@ -47,7 +47,7 @@ fn an_idle_client_pings_at_a_third_of_its_timeout() {
     });
 }
 
-/// Observers are told of an answer to a ping; the reply to a request tells of itself.
+/// Observers get an event for the reply to a ping; the reply to a request has its own event.
 #[test]
 fn an_answer_to_a_ping_is_told_with_the_time_of_its_sending() {
     for drift in [false, true] {
@@ -66,7 +66,7 @@ fn an_answer_to_a_ping_is_told_with_the_time_of_its_sending() {
         let told: Vec<(u64, u64)> =
             tape.seen.iter().filter_map(|(at, event)| heard(event).map(|sent| (*at, sent))).collect();
         assert_eq!(told.len(), 2, "{told:?}");
-        // An answer takes 10 ms, and times on another clock are rounded.
+        // A reply takes 10 ms, and times on another clock are rounded.
         assert!(told.iter().all(|(at, sent)| (9_998..=10_002).contains(&(at - sent))), "{told:?}");
     }
 }
@@ -95,7 +95,7 @@ fn two_thirds_of_the_timeout_without_a_word_end_the_connection() {
         let pending = zk.sync("/");
         assert_eq!(until_suspended(&zk).await, heard + ms(4_000));
         assert_eq!(pending.await, Err(ErrorKind::ConnectionLoss.into()));
-        // Cut off for less than the timeout: the session lives on.
+        // The partition is shorter than the timeout: the session lives on.
         until_back(&zk, 1).await;
         zk.sync("/").await.expect("the sync succeeds");
     });
@@ -212,8 +212,8 @@ fn what_is_asked_while_away_fails_with_the_next_attempt_that_fails() {
         process.inflict(Fault::SessionExpiry, ms(30_000));
         let lost = until_suspended(&zk).await;
         assert_eq!(zk.sync("/").await, Err(ErrorKind::ConnectionLoss.into()));
-        // Half a second until the attempt, one more because every server has been tried (`StaticHostProvider.next`), and the
-        // whole timeout until it is given up.
+        // Half a second until the attempt, one more because every server has been tried (`StaticHostProvider.next`),
+        // and the whole timeout until the client gives the attempt up.
         assert_eq!(zk.now(), lost + ms(7_500));
     });
 }

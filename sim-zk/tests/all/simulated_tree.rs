@@ -1,4 +1,4 @@
-//! What is simulated: the data tree. One test for each thing that the list on top of the crate names.
+//! The simulated data tree: one test for each item of the list in the crate's documentation.
 
 use crate::common::{calm, client, make, make_ephemeral, ms, wait};
 use sim_zk::SimClient;
@@ -321,7 +321,7 @@ fn children_come_in_the_order_of_a_java_server() {
         for name in ["c", "b", "a", "h", "i", "Aa", "BB"] {
             make(&zk, &format!("/p/{name}")).await;
         }
-        // Sixteen buckets after the seventh; "Aa" and "BB" have one hash, and stay in the order of their creation.
+        // Sixteen buckets after the seventh; "Aa" and "BB" have equal hashes, and stay in the order of their creation.
         let names = zk.children("/p").await.expect("it is there").names;
         assert_eq!(names, ["Aa", "BB", "a", "b", "c", "h", "i"]);
     });

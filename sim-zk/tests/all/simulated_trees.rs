@@ -1,4 +1,4 @@
-//! What is simulated: watches on whole trees, and what 3.8 does to them.
+//! Simulated watches on whole trees, with the quirks of 3.8.
 
 use crate::common::{away, calm, client, make, until_back, until_over};
 use futures_util::{FutureExt, StreamExt};
@@ -10,7 +10,7 @@ use zk_recipes::zk::{ErrorKind, Event, EventKind, Over, TreeEvent, ZooKeeper};
 
 use EventKind::{NodeCreated, NodeDataChanged, NodeDeleted};
 
-/// What a watch has told by now, one word and a path for each.
+/// Returns the events that a watch has reported so far: a sign and a path each.
 fn told(tree: &mut SimTreeWatch) -> Vec<String> {
     let word = |told| match told {
         Some(Ok(TreeEvent::Changed(Event { kind: NodeCreated, path }))) => format!("+{path}"),

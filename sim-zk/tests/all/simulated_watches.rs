@@ -1,4 +1,4 @@
-//! What is simulated: watches. One test for each thing that the list on top of the crate names.
+//! Simulated watches: one test for each item of the list in the crate's documentation.
 
 use crate::common::{Tape, away, calm, client, make, ms, unsteady, until_back, wait};
 use futures_util::FutureExt;
@@ -103,7 +103,7 @@ fn the_last_watch_that_is_dropped_is_removed_at_the_server() {
         drop(two);
         zk.sync("/").await.expect("the sync succeeds");
         assert_eq!(sim.look(|world| world.watches().count()), 0);
-        // Dropped before its answer has come.
+        // The future is dropped before the reply arrives.
         drop(zk.get_watch("/a"));
         zk.sync("/").await.expect("the sync succeeds");
         zk.sync("/").await.expect("the sync succeeds");
@@ -163,7 +163,7 @@ fn what_changed_while_away_is_told_at_the_return() {
         assert_eq!(kind(parent.now_or_never()), Some(EventKind::NodeChildrenChanged));
         assert_eq!(kind(created.now_or_never()), Some(EventKind::NodeCreated));
         assert_eq!(kind((&mut unseen).now_or_never()), None, "created and deleted is never told");
-        // What was armed again fires as ever.
+        // Watches that were registered again fire as usual.
         make(&other, "/unseen").await;
         other.set("/still", b"", None).await.expect("the set succeeds");
         assert_eq!(unseen.await.expect("it fires").kind, EventKind::NodeCreated);

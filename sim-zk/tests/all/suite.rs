@@ -1,5 +1,4 @@
-//! The behaviour that every implementation must show, on the simulation: one server and three, the calm network, and
-//! unsteady ones.
+//! The conformance suite for all implementations, on the simulation: one server and three, fixed and random latencies.
 
 use crate::common::{LIMIT, TIMEOUT, hostile_ensemble, until_over};
 use sim_zk::choose::{Calm, Chooser, Rates, Seeded};
@@ -13,11 +12,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use zk_recipes::zk::suite::{self, Site};
 use zk_recipes::zk::{ErrorKind, SessionId, ZooKeeper};
 
-/// Between servers, in microseconds: as long a way as to a client, so that it shows which server a session is connected
-/// with, and not so long that followers give their leader up on an unsteady network.
+/// The latency between servers, in microseconds: as long as to a client, so that the server of a session makes a
+/// difference, and short enough that followers keep their leader on an unsteady network.
 const LINK_LATENCY: u64 = 6_000;
 
-/// One simulated ensemble, and a process for each session: so clients of one case sit at different servers.
+/// One simulated ensemble, with a process for each session: the clients of one case are at different servers.
 struct Simulated {
     sim: Sim,
     processes: Mutex<BTreeMap<SessionId, Process>>,
@@ -43,7 +42,7 @@ impl Site for Simulated {
     async fn cut(&self, zk: &SimClient) {
         let before = zk.status();
         self.process(zk).order(Fault::RequestLost);
-        // Where other faults strike as well, the session may be away already.
+        // With other faults the session may be disconnected already.
         let lost = zk.sync("/").await;
         assert!(
             lost == Err(ErrorKind::ConnectionLoss.into()) || !before.is_connected(),
@@ -61,7 +60,7 @@ impl Site for Simulated {
     }
 }
 
-/// Tries a rule, and says what was wrong.
+/// Tests a rule, and returns the failure, if any.
 fn wrong(rule: &'static str, servers: u8, chooser: impl Chooser + 'static) -> Option<String> {
     wrong_in(Config::default().with_servers(servers), rule, chooser)
 }
@@ -101,7 +100,7 @@ fn every_rule_holds_on_unsteady_networks(servers: u8) {
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
-/// Connections break at every tenth request or so, on both ways and before notifications.
+/// Connections break at about every tenth request, in both directions and before notifications.
 fn breaking(seed: u64) -> Seeded {
     let faults =
         [Fault::RequestLost, Fault::ReplyLost, Fault::Disconnect, Fault::ReplyLate, Fault::WatchLost];
@@ -121,7 +120,7 @@ fn every_rule_for_faults_holds_while_connections_break(servers: u8) {
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
-/// Bugs of clients and servers, each with a rule for faults that notices it.
+/// Injected bugs of clients and servers, each with a rule that detects it under faults.
 const NOTICED: &[(InjectedBug, &str)] = &[
     (InjectedBug::RepeatsLost, "what_is_lost_is_done_once_or_never"),
     (InjectedBug::RepeatsLost, "an_ephemeral_outlives_its_connections"),

@@ -1,4 +1,4 @@
-//! Access lists at work: which permission, of which znode, before which other check.
+//! Access control: the permission that each operation needs, on which znode, and the order of checks.
 
 use super::*;
 use crate::acl::perms;

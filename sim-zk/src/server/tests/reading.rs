@@ -1,4 +1,4 @@
-//! Reads: which znode, which order, and what is missing.
+//! Reads: the znode that is read, the order of children, and missing znodes.
 
 use super::*;
 

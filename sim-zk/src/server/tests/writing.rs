@@ -1,4 +1,4 @@
-//! Writes: what is checked, in which order, against what is pending, and what they leave behind.
+//! Writes: the checks and their order, pending changes, and the effects.
 
 use super::*;
 

@@ -25,7 +25,7 @@ fn every_answer_about_the_session_ends_it_or_leaves_the_server() {
         (1, Err(expired.into()), OVER),
         (1, Err(Refusal::Multi { index: 0, of: 2, code: expired }), OVER),
         (1, found(), OVER),
-        // A server that is about to hang up does not keep to the order; and a ping is a request.
+        // A server that is about to hang up ignores the order of requests; and a ping is a request.
         (2, Err(expired.into()), OVER),
         (-2, Err(expired.into()), OVER),
         (1, Err(moved.into()), Failure::ConnectionLoss),
@@ -51,7 +51,7 @@ fn every_answer_about_the_session_ends_it_or_leaves_the_server() {
     }
 }
 
-/// What a znode says of itself is no answer about the session.
+/// The error of one znode in a read of several says nothing about the session.
 #[test]
 fn an_absent_znode_in_a_read_of_several_is_an_answer() {
     let mut session = connected(TIMEOUT);
@@ -63,7 +63,7 @@ fn an_absent_znode_in_a_read_of_several_is_an_answer() {
     assert_eq!((session.status().state, results(out).len()), (State::Connected, 0));
 }
 
-/// A session that has seen zxid 53, and whose connection has ended at that instant.
+/// Returns a session that has seen zxid 53, and whose connection ended at `at`.
 fn cut(at: u64) -> (ClientSession, u32) {
     let mut session = connected(TIMEOUT);
     let out = &mut Vec::new();
@@ -73,7 +73,7 @@ fn cut(at: u64) -> (ClientSession, u32) {
     (session, 0)
 }
 
-/// The next attempt: the zxid that its connect shows, and its connection.
+/// Makes the next attempt: returns the zxid that its connect request shows, and its connection.
 fn attempt(session: &mut ClientSession, conn: &mut u32, at: u64) -> (i64, ConnId) {
     let out = &mut Vec::new();
     session.retry_at(at);
@@ -87,7 +87,7 @@ fn attempt(session: &mut ClientSession, conn: &mut u32, at: u64) -> (i64, ConnId
     (shown.expect("an attempt begins with a connect"), ConnId(*conn))
 }
 
-/// An attempt that the server turns away; what its connect showed.
+/// Makes an attempt that the server turns away, and returns the zxid that its connect request shows.
 fn turned_away(session: &mut ClientSession, conn: &mut u32, at: u64) -> i64 {
     let (shown, id) = attempt(session, conn, at);
     receive(session, at + 1, id, Down::Fin, &mut Vec::new());
@@ -173,7 +173,7 @@ fn the_other_servers_are_tried_before_the_one_that_is_behind_is_probed() {
         });
         assert_eq!(shown, Some(1));
         tried.push(server);
-        // The second one is behind, and nobody listens at the others.
+        // Server 1 is behind; the others are unreachable.
         let end = if server == 1 { Incoming::Fin } else { Incoming::Unreachable };
         session.receive(at * SECOND + 1, ConnId(conn), end, |_| PATH_BYTES, out);
     }

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use zk_recipes::wire::jute::Out;
 use zk_recipes::wire::number;
 
-/// Frames that make sense, of those operations that have the longest bodies.
+/// Valid frames of the operations with the longest bodies.
 fn sensible() -> impl Strategy<Value = Vec<u8>> {
     let creation = |out: &mut Out| _ = open(out.text("/x/y").buffer(Some(b"data"))).int(5).long(7);
     let watches = |out: &mut Out| {
@@ -30,7 +30,7 @@ fn sensible() -> impl Strategy<Value = Vec<u8>> {
     ])
 }
 
-/// What a connection makes of a frame, as its first and as a later one.
+/// Decodes a frame, as the first of a connection and as a later one.
 fn taken(frame: &[u8]) -> (Up, Up) {
     let mut codec = Codec::default();
     (codec.hello(frame), codec.request(frame, &mut Paths::default()))

@@ -1,4 +1,4 @@
-//! Frames, byte by byte; those written in hexadecimal digits are a real server's.
+//! Frames, byte by byte; those in hexadecimal digits come from a real server.
 
 mod any_bytes;
 mod replies;

@@ -1,4 +1,4 @@
-//! What a server says.
+//! Encoding of server packets.
 
 use super::{bytes, hex, request, wire};
 use crate::acl::{Acl, AclEntry};
@@ -23,7 +23,7 @@ fn a_welcome_says_whether_it_only_reads_to_those_who_know_what_that_is() {
     assert_eq!(said(&[]), wanted);
 }
 
-/// What follows the header of a reply with that result.
+/// Returns what follows the header of a reply with that result, in hexadecimal digits.
 fn replied(result: Result<Answer, Refusal>, paths: &Paths) -> String {
     let down = Down::Reply { xid: 7, zxid: 2, result };
     let frame = Codec::default().frame(&down, paths).expect("a reply is a frame");

@@ -1,4 +1,4 @@
-//! What a client says.
+//! Decoding of client frames.
 
 use super::{bytes, end, op, open, request, wire};
 use crate::acl::{Acl, AclEntry};
@@ -9,7 +9,7 @@ use zk_recipes::wire::jute::Out;
 use zk_recipes::wire::number;
 use zk_recipes::zk::SessionId;
 
-/// What a request of that body asks, and the paths that were spoken of.
+/// Decodes a request with that body: returns it with the interned paths.
 fn asked(op: i32, body: impl FnOnce(&mut Out)) -> (Ask, Paths) {
     let mut paths = Paths::default();
     match Codec::default().request(&request(op, body), &mut paths) {
@@ -18,7 +18,7 @@ fn asked(op: i32, body: impl FnOnce(&mut Out)) -> (Ask, Paths) {
     }
 }
 
-/// The only path that was spoken of but its ancestors and the root.
+/// Returns the only path of the request, which was interned last.
 fn last(paths: &Paths) -> PathId {
     PathId(u32::try_from(paths.len() - 1).expect("there are few"))
 }
@@ -205,9 +205,9 @@ fn what_ends_early_or_says_nonsense_is_malformed() {
     malformed(number::MULTI, &|out| _ = out.int(1));
     malformed(number::CREATE, &|out| _ = open(out.text("/x").int(-5)).int(0));
     malformed(number::CREATE_SESSION, &|_| {});
-    // A list that claims to be longer than any memory.
+    // A list whose length exceeds any memory.
     malformed(number::SET_WATCHES, &|out| _ = out.long(0).int(i32::MAX));
-    // Null paths, where ZooKeeper stumbles over them.
+    // Null paths, on which ZooKeeper fails.
     for op in [number::EXISTS, number::DELETE, number::CHECK_WATCHES, number::GET_ACL] {
         malformed(op, &|out| _ = out.buffer(None).int(1).int(1));
     }

@@ -1,6 +1,7 @@
-//! A raw workload: clients that do whatever comes to their mind to a handful of znodes, in one hostile world.
+//! A raw workload: clients that send random requests for a handful of znodes, in one hostile world.
 //!
-//! Every request is an operation of its own, numbered across the run, so that a tape tells which transaction was whose.
+//! Every request is an operation of its own, numbered across the run, so a tape shows the request behind each
+//! transaction.
 
 use super::{TIMEOUT, Tape};
 use futures_util::FutureExt;
@@ -13,7 +14,7 @@ use zk_recipes::zk::{CreateMode, Op, ZooKeeper};
 
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// Runs it in a world made of that, with `clients` of them, each with `rounds` thoughts.
+/// Runs the workload in a world with that configuration, with `rounds` rounds of requests per client.
 pub fn run_in<C: Chooser + 'static>(
     config: Config,
     chooser: C,
@@ -29,7 +30,7 @@ pub fn run_in<C: Chooser + 'static>(
     })
 }
 
-/// One client, begun again as a new process when its process dies.
+/// Runs one client, in a new process after each crash.
 async fn live(sim: Sim, number: u8, rounds: u32, ops: Arc<AtomicU32>) {
     let done = Arc::new(AtomicU32::new(0));
     loop {
@@ -53,7 +54,7 @@ async fn client(sim: Sim, process: Process, rounds: u32, done: Arc<AtomicU32>, o
                 futures_util::pin_mut!(thought, cancelled);
                 let _ = futures_util::future::select(cancelled, thought).await;
             }
-            // What fired is of no further interest.
+            // Drops the watches that have fired.
             watches.retain_mut(|watch: &mut sim_zk::driver::SimWatch| watch.now_or_never().is_none());
             if zk.status().over().is_some() {
                 continue 'session;
@@ -66,7 +67,7 @@ async fn client(sim: Sim, process: Process, rounds: u32, done: Arc<AtomicU32>, o
 
 const NAMES: [&str; 4] = ["/a", "/b", "/a/c", "/b/c"];
 
-/// Sends one to four requests, and waits for what comes of them.
+/// Sends one to four requests, and waits for the replies.
 async fn think(
     sim: &Sim,
     process: &Process,

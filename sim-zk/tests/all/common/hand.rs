@@ -1,4 +1,4 @@
-//! Clients by hand on a world driven by hand: every connection, request and fault is a line of the story.
+//! Clients driven by hand in a world driven by hand: every connection, request and fault is a line of the story.
 
 use super::Tape;
 use sim_zk::choose::{Chooser, Point};
@@ -12,32 +12,32 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 use zk_recipes::zk::{CreateMode, EventKind, SessionId};
 
-/// Of three servers, who leads at the start, and who follows.
+/// Of three servers, the leader at the start, and the two followers.
 pub const L: u8 = 2;
 pub const F1: u8 = 0;
 pub const F2: u8 = 1;
 
-/// The smallest timeout there is: two ticks.
+/// The smallest session timeout: two ticks.
 pub const SHORT: u64 = 4_000;
 /// A timeout that outlives the stories.
 pub const LONG: u64 = 40_000;
 
-/// What becomes of an attempt to connect.
+/// The result of an attempt to connect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Greeting {
     Welcome,
     Expired,
-    /// The server hangs up without an answer.
+    /// The server hangs up without a reply.
     Closed,
     Silence,
 }
 
-/// What becomes of a request.
+/// The result of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Heard {
     Ok(Answer),
     No(Code),
-    /// The connection is at its end.
+    /// The connection has ended.
     Closed,
     Silence,
 }
@@ -58,7 +58,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// Somebody without a session yet.
+    /// Creates a client without a session.
     pub fn new(timeout_ms: u64) -> Self {
         Client {
             session: SessionId(0),
@@ -75,7 +75,7 @@ impl Client {
     }
 }
 
-/// A tape that the story can look at while the world writes it.
+/// A tape that the story can read while the world writes it.
 struct SharedTape(Arc<Mutex<Tape>>);
 
 impl Observer for SharedTape {
@@ -84,20 +84,20 @@ impl Observer for SharedTape {
     }
 }
 
-/// The calm choice everywhere but where a story wants another.
+/// A chooser that is fault-free except where a story orders a fault.
 #[derive(Clone, Default)]
 pub struct Orders(Arc<Mutex<Ordered>>);
 
 #[derive(Default)]
 struct Ordered {
-    /// A fault, where, after how many such places, and how many times from there on.
+    /// The injection point, the fault, the number of draws to skip there, and the number of injections.
     fault: Option<(InjectionPoint, Fault, u32, u32)>,
     duration: u32,
     race: u32,
 }
 
 impl Orders {
-    /// From here on draws of lengths and of races come out as that, or as the most there is.
+    /// Sets the alternative of all further draws of durations and of races, capped at the last one.
     pub fn lengths_and_races(&self, duration: u32, race: u32) {
         let mut ordered = self.0.lock().expect("nobody panicked");
         (ordered.duration, ordered.race) = (duration, race);
@@ -141,14 +141,14 @@ pub struct Hand {
 }
 
 impl Hand {
-    /// Three servers on a calm network; faults strike where they are ordered.
+    /// Creates three servers on a fault-free network; the story orders faults.
     pub fn three() -> Self {
         let orders = Orders::default();
         let config = Config { faults: 9, hostile_until: u64::MAX, ..Config::default().with_servers(3) };
         Hand { orders: orders.clone(), ..Hand::new(config, orders) }
     }
 
-    /// A world in which somebody else decides.
+    /// Creates a world with another chooser.
     pub fn new(config: Config, chooser: impl Chooser + 'static) -> Self {
         let tape = Arc::new(Mutex::new(Tape::default()));
         let raw = Raw::watched(config, chooser, SharedTape(tape.clone()));
@@ -188,7 +188,7 @@ impl Hand {
         }
     }
 
-    /// Lets time pass until it is so; false if that takes longer.
+    /// Lets time pass until `so` holds; returns false if that takes longer than `ms`.
     pub fn until(&mut self, ms: u64, so: impl Fn(&Raw) -> bool) -> bool {
         let end = self.now() + ms * 1000;
         while !so(&self.raw) {
@@ -217,27 +217,28 @@ impl Hand {
         self.raw.start(server);
     }
 
-    /// Injects a fault into a server link now, for so many milliseconds.
+    /// Injects a fault into a server link now, for `ms` milliseconds.
     pub fn inject(&mut self, fault: Fault, victim: Victim, ms: u64) {
         self.raw.inject(fault, victim, ms * 1000);
     }
 
-    /// Ends the faults of a server link before their time.
+    /// Ends the faults of a server link early.
     pub fn mend(&mut self, victim: Victim) -> usize {
         self.raw.mend(|_, of| of == victim)
     }
 
-    /// Orders a fault to be drawn at such a place, behind so many others, for so long on its own scale.
+    /// Orders a fault at an injection point, after `passed_by` draws there; `duration` is the alternative drawn for its
+    /// length.
     pub fn order(&mut self, place: InjectionPoint, fault: Fault, passed_by: u32, duration: u32) {
         self.orders.fault(place, fault, passed_by, 1, duration);
     }
 
-    /// The same, at two places one after the other.
+    /// Like `order`, at the next two injection points of that kind.
     pub fn order_two(&mut self, place: InjectionPoint, fault: Fault, duration: u32) {
         self.orders.fault(place, fault, 0, 2, duration);
     }
 
-    /// Whom each fault has struck, and for how many milliseconds.
+    /// Returns the injected faults, with their victims and their durations in milliseconds.
     pub fn struck(&self) -> Vec<(Fault, Victim, u64)> {
         let struck = |(_, event): &(u64, SimEvent<'_>)| match event {
             SimEvent::Injected { fault, victim, lasts } => Some((*fault, *victim, lasts / 1000)),
@@ -248,20 +249,20 @@ impl Hand {
 
     // ── connections ──
 
-    /// A client with a session of its own.
+    /// Connects a client with a session of its own.
     pub fn client(&mut self, server: u8, timeout_ms: u64) -> Client {
         let mut client = Client::new(timeout_ms);
         assert_eq!(self.attach(&mut client, server), Greeting::Welcome, "a session is opened");
         client
     }
 
-    /// Connects, and waits for what the server says.
+    /// Connects, and waits for the reply.
     pub fn attach(&mut self, client: &mut Client, server: u8) -> Greeting {
         self.knock(client, server);
         self.greeted(client, 2_000)
     }
 
-    /// Connects; a connection that stands is left as it is.
+    /// Connects without waiting; an earlier connection stays open.
     pub fn knock(&mut self, client: &mut Client, server: u8) {
         let Client { session, seen, timeout_us, password, .. } = *client;
         client.conn =
@@ -270,7 +271,7 @@ impl Hand {
         client.replies.clear();
     }
 
-    /// What the server has said by then.
+    /// Waits up to `ms` milliseconds for the result of the connect.
     pub fn greeted(&mut self, client: &mut Client, ms: u64) -> Greeting {
         let end = self.now() + ms * 1000;
         loop {
@@ -284,13 +285,13 @@ impl Hand {
         }
     }
 
-    /// Cuts the client's connection; what is under way to the server still arrives.
+    /// Cuts the client's connection; packets in flight to the server still arrive.
     pub fn cut(&mut self, client: &mut Client) {
         self.raw.cut(client.conn, false);
         client.closed = true;
     }
 
-    /// Cuts it, and what is under way is lost.
+    /// Resets the client's connection; packets in flight are lost.
     pub fn reset(&mut self, client: &mut Client) {
         self.raw.cut(client.conn, true);
         client.closed = true;
@@ -298,7 +299,7 @@ impl Hand {
 
     // ── requests ──
 
-    /// Sends a request, whose number is also that of its operation.
+    /// Sends a request, which has the same number as its operation, and returns its xid.
     pub fn send(&mut self, client: &mut Client, ask: Ask) -> i32 {
         self.requests += 1;
         let xid = if ask == Ask::Ping { -2 } else { client.xid + 1 };
@@ -308,12 +309,12 @@ impl Hand {
         xid
     }
 
-    /// The operation of the request that was sent last.
+    /// Returns the operation of the last request.
     pub fn op(&self) -> u32 {
         self.requests
     }
 
-    /// What a request was answered by then.
+    /// Waits up to `ms` milliseconds for the reply to a request.
     pub fn heard(&mut self, client: &mut Client, xid: i32, ms: u64) -> Heard {
         let end = self.now() + ms * 1000;
         loop {
@@ -330,13 +331,13 @@ impl Hand {
         }
     }
 
-    /// Asks, and waits a second for the answer.
+    /// Sends a request, and waits up to a second for the reply.
     pub fn ask(&mut self, client: &mut Client, ask: Ask) -> Heard {
         let xid = self.send(client, ask);
         self.heard(client, xid, 1_000)
     }
 
-    /// Takes what has arrived.
+    /// Takes the received packets.
     pub fn receive(&mut self, client: &mut Client) {
         while let Some(packet) = self.raw.receive(client.conn) {
             match packet {
@@ -361,14 +362,14 @@ impl Hand {
         }
     }
 
-    // ── the usual ones ──
+    // ── common requests ──
 
     pub fn creation(&mut self, path: &str, mode: CreateMode) -> Ask {
         let path = self.path(path);
         Ask::Create(Box::new(Creation::new(path, None, mode)))
     }
 
-    /// Creates, and expects it to succeed.
+    /// Creates a znode, and expects success.
     pub fn make(&mut self, client: &mut Client, path: &str, mode: CreateMode) {
         let ask = self.creation(path, mode);
         let heard = self.ask(client, ask);
@@ -379,14 +380,14 @@ impl Hand {
         Ask::Set { path: self.path(path), data: Some(text.as_bytes().into()), version: -1 }
     }
 
-    /// Sets, and expects it to succeed.
+    /// Sets data, and expects success.
     pub fn set(&mut self, client: &mut Client, path: &str, text: &str) {
         let ask = self.writing(path, text);
         let heard = self.ask(client, ask);
         assert!(matches!(heard, Heard::Ok(_)), "{path} is set: {heard:?}");
     }
 
-    /// What a client reads: the text, or `None` if the znode is not there.
+    /// Reads a znode: returns its text, or `None` if the znode is absent.
     pub fn get(&mut self, client: &mut Client, path: &str) -> Option<String> {
         let path = self.path(path);
         match self.ask(client, Ask::Get { path, watch: false }) {
@@ -398,7 +399,7 @@ impl Hand {
         }
     }
 
-    /// Whether a client sees the znode.
+    /// Returns whether a client sees the znode.
     pub fn sees(&mut self, client: &mut Client, path: &str) -> bool {
         self.get(client, path).is_some()
     }

@@ -1,4 +1,4 @@
-//! What the tests share: short worlds, and a tape of what happened in them.
+//! Helpers of all tests: short worlds, and a tape of their events.
 
 pub mod chaos;
 pub mod hand;
@@ -24,11 +24,11 @@ pub const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
-/// Everything that happened, with its time in microseconds, and the names of the paths.
+/// All events, with their times in microseconds, and the names of the paths.
 #[derive(Default)]
 pub struct Tape {
     pub seen: Vec<(u64, SimEvent<'static>)>,
-    /// What was read: the place in `seen` where it is told, the question, the answer.
+    /// The reads: the index of the event in `seen`, the request, the reply.
     pub read: Vec<(usize, Ask, Result<Answer, Refusal>)>,
     pub paths: BTreeMap<PathId, String>,
 }
@@ -47,7 +47,7 @@ impl Observer for Tape {
 }
 
 impl Tape {
-    /// A hash over all that happened, in order, with names instead of numbers.
+    /// Returns a hash over all events in order, with path names instead of numbers.
     pub fn hash(&self) -> u64 {
         let mut hasher = Fnv(0xcbf2_9ce4_8422_2325);
         format!("{:?}{:?}", self.seen, self.read).hash(&mut hasher);
@@ -55,7 +55,7 @@ impl Tape {
         hasher.finish()
     }
 
-    /// All of it, a line a event, for a complaint.
+    /// Returns all events, a line each, for failure messages.
     pub fn text(&self) -> String {
         let lines: Vec<String> = self.seen.iter().map(|(at, what)| format!("{at:>10} {what:?}")).collect();
         lines.join("\n")
@@ -73,13 +73,13 @@ impl Tape {
         self.seen.iter().find_map(|(at, event)| Some((*at, which(event)?)))
     }
 
-    /// How often a fault of that kind struck.
+    /// Returns the number of injected faults of that kind.
     pub fn struck(&self, kind: Fault) -> usize {
         self.count(|event| matches!(event, SimEvent::Injected { fault, .. } if *fault == kind))
     }
 }
 
-/// A hash that is the same everywhere.
+/// FNV-1a: the same in every process.
 struct Fnv(u64);
 
 impl Hasher for Fnv {
@@ -94,7 +94,7 @@ impl Hasher for Fnv {
     }
 }
 
-/// Runs a story on the calm network.
+/// Runs a story without faults.
 pub fn calm<T, F>(story: impl FnOnce(Sim) -> F) -> (T, Tape)
 where
     T: Send + 'static,
@@ -103,7 +103,7 @@ where
     chosen(Calm, story)
 }
 
-/// Runs a story for which `chooser` decides.
+/// Runs a story with a chooser.
 pub fn chosen<T, F>(chooser: impl Chooser + 'static, story: impl FnOnce(Sim) -> F) -> (T, Tape)
 where
     T: Send + 'static,
@@ -124,7 +124,7 @@ where
     Sim::run(Config::default(), LIMIT, Seeded::new(seed, Rates::NONE), Tape::default(), story)
 }
 
-/// Every kind of fault, each at this rate.
+/// Returns rates with every kind of fault at this rate.
 pub fn everything(rate: f64) -> Rates {
     Fault::ALL.into_iter().fold(Rates::NONE, |rates, fault| rates.with(fault, rate))
 }
@@ -134,12 +134,12 @@ pub fn hostile(faults: u32) -> Config {
     Config { faults, hostile_until: 60_000_000, ..Config::default() }
 }
 
-/// The same with so many servers.
+/// The same with that many servers.
 pub fn hostile_ensemble(servers: u8, faults: u32) -> Config {
     hostile(faults).with_servers(servers)
 }
 
-/// Runs a story in a hostile world with somebody who decides.
+/// Runs a story in a hostile world with a chooser.
 pub fn run_hostile<T, C, F>(faults: u32, chooser: C, story: impl FnOnce(Sim) -> F) -> Finished<T, C, Tape>
 where
     T: Send + 'static,
@@ -164,12 +164,12 @@ pub async fn make_ephemeral(zk: &SimClient, path: &str) -> Created {
     zk.create(path, b"data", CreateMode::Ephemeral).await.expect("the create succeeds")
 }
 
-/// Waits by the world's clock.
+/// Waits by the clock of the world.
 pub async fn wait(zk: &SimClient, by: Duration) {
     zk.sleep_until(zk.now() + by).await;
 }
 
-/// Waits until a session's status is as wanted.
+/// Waits until the status of a session satisfies `wanted`.
 pub async fn until(zk: &SimClient, wanted: impl Fn(zk_recipes::zk::Status) -> bool) -> Time {
     let mut status = zk.status();
     while !wanted(status) {
@@ -192,7 +192,7 @@ pub async fn until_back(zk: &SimClient, connection: u32) -> Time {
     until(zk, |status| status.is_connected() && status.connection > connection).await
 }
 
-/// Breaks a client's connection, and lets others do something before it comes back.
+/// Breaks a client's connection, and lets other clients act before it reconnects.
 pub async fn away(process: &Process, zk: &SimClient, meanwhile: impl Future<Output = ()>) {
     let connection = zk.status().connection;
     process.order(Fault::RequestLost);
@@ -200,6 +200,6 @@ pub async fn away(process: &Process, zk: &SimClient, meanwhile: impl Future<Outp
     meanwhile.await;
     assert!(!zk.status().is_connected(), "the others were quicker");
     until_back(zk, connection).await;
-    // What was missed is told before the answer to the re-registration, and so before this one.
+    // The notifications of missed changes precede the reply to the re-registration, and so the reply to this sync.
     zk.sync("/").await.expect("the sync succeeds");
 }

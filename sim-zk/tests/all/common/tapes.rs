@@ -1,4 +1,4 @@
-//! What a tape tells: who led, what was committed, what the tree was at each zxid.
+//! Evaluation of tapes: leaders, committed transactions, the tree at each zxid.
 
 use super::Tape;
 use sim_zk::observer::{Kind, Outcome, SimEvent};
@@ -6,7 +6,7 @@ use sim_zk::paths::PathId;
 use std::collections::BTreeMap;
 use zk_recipes::zk::SessionId;
 
-/// A transaction as the first server to apply it told.
+/// A transaction, as the first server to apply it reported it.
 #[derive(Clone, Copy, Debug)]
 pub struct Committed {
     pub zxid: i64,
@@ -25,7 +25,7 @@ pub fn committed(tape: &Tape) -> Vec<Committed> {
     txns.collect()
 }
 
-/// A znode as it was: born in that transaction, last written in that one, whose.
+/// A past state of a znode: the zxids of its creation and of its last write, and its owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Was {
     pub czxid: i64,
@@ -33,14 +33,14 @@ pub struct Was {
     pub owner: SessionId,
 }
 
-/// The tree as it was after each transaction, rebuilt from what was told of them.
+/// The tree after each transaction, rebuilt from the events.
 #[derive(Default)]
 pub struct Chronicle {
     znodes: BTreeMap<PathId, Vec<(i64, Option<Was>)>>,
 }
 
 impl Chronicle {
-    /// Whether the event fits, and what the tree is after it.
+    /// Applies an event; fails if the event contradicts the tree.
     pub fn take(&mut self, event: &SimEvent<'_>) -> Result<(), String> {
         match *event {
             SimEvent::Created { zxid, path, owner, .. } => {
@@ -72,20 +72,20 @@ impl Chronicle {
         self.at(path, i64::MAX)
     }
 
-    /// The znode after that transaction.
+    /// Returns the znode after that transaction.
     pub fn at(&self, path: PathId, zxid: i64) -> Option<Was> {
         let told = self.znodes.get(&path)?;
         let next = told.partition_point(|(of, _)| *of <= zxid);
         told[..next].last()?.1
     }
 
-    /// All znodes after that transaction.
+    /// Returns all znodes after that transaction.
     pub fn all(&self, zxid: i64) -> impl Iterator<Item = PathId> {
         self.znodes.keys().copied().filter(move |path| self.at(*path, zxid).is_some())
     }
 }
 
-/// Who leads, as far as the tape has been read.
+/// The leaders, as far as the tape has been read.
 pub struct Leaders {
     leads: Vec<bool>,
 }

@@ -1,5 +1,4 @@
-//! What it does to a client that one direction of its connection is blocked, that it loses a notification, or that its clock
-//! runs wrong.
+//! Faults of a client's connection and clock: one-way partitions, lost notifications, clock drift.
 
 use crate::common::{
     LIMIT, TIMEOUT, Tape, calm, client, hostile, make, make_ephemeral, ms, until_back, until_over,
@@ -33,7 +32,7 @@ fn a_muted_client_is_notified_until_its_session_expires() {
             assert!(watch.await.is_ok(), "it is notified");
             told += 1;
         }
-        // Expiry comes within a tick after the timeout, and a make and a wait take 910 ms.
+        // Expiry comes within a tick after the timeout, and each round takes 910 ms.
         assert!((6..=8).contains(&told), "{told} times");
         assert_eq!(until_over(&zk).await, ErrorKind::SessionOver(Over::Expired));
     });
@@ -146,7 +145,7 @@ fn a_fast_clock_runs_ahead_of_the_world_until_it_is_mended() {
     assert_eq!(rates, [1100, 1000]);
 }
 
-/// Calm, but for the lengths of things.
+/// Fault-free, with the longest durations.
 struct Long;
 
 impl Chooser for Long {
@@ -155,7 +154,7 @@ impl Chooser for Long {
     }
 }
 
-/// By a slow clock a client believes itself safe for longer than the ensemble waits.
+/// Returns whether a client with a slow clock considers its session safe after the ensemble has expired it.
 async fn believes_too_long(sim: Sim) -> bool {
     let (process, zk) = client(&sim, "a").await;
     let (_, other) = client(&sim, "b").await;

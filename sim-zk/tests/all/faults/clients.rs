@@ -1,4 +1,4 @@
-//! What faults of clients and their connections do.
+//! Faults of clients and their connections, and their effects.
 
 use crate::common::{
     TICK, TIMEOUT, Tape, calm, client, hostile, make, make_ephemeral, ms, until_back, until_over, wait,
@@ -15,7 +15,7 @@ use zk_recipes::zk::{CreateMode, Created, Error, ErrorKind, Over, State, ZooKeep
 
 const LOST: ErrorKind = ErrorKind::ConnectionLoss;
 
-/// Creates `/0` to `/4` in one flight; the fault is ordered before that with number `at`.
+/// Creates `/0` to `/4` in one flight; the fault is ordered before request number `at`.
 async fn flight(process: &Process, zk: &SimClient, fault: Fault, at: usize) -> Vec<Result<Created, Error>> {
     let requests: Vec<_> = (0..5)
         .map(|number| {
@@ -28,7 +28,7 @@ async fn flight(process: &Process, zk: &SimClient, fault: Fault, at: usize) -> V
     join_all(requests).await
 }
 
-/// Which of them were applied.
+/// Returns the paths that were created.
 fn applied(tape: &Tape) -> Vec<&str> {
     let created = tape.seen.iter().filter_map(|(_, event)| match event {
         SimEvent::Created { path, .. } => Some(tape.path(*path)),
@@ -128,7 +128,7 @@ fn a_session_expires_while_its_client_still_hopes() {
         let (_, gone) = other.exists_watch("/e").await.expect("the exists succeeds");
         process.order(Fault::SessionExpiry);
         let cut = zk.now() + ms(10);
-        // The answer to this one is on its way, and waits.
+        // The fault is injected when the reply to this request is about to arrive.
         let pending = zk.exists("/e");
         gone.await.expect("it fires");
         let session = zk.session();
@@ -144,7 +144,7 @@ fn a_session_expires_while_its_client_still_hopes() {
     assert_eq!(tape.count(|h| matches!(h, SimEvent::Mended { fault: Fault::SessionExpiry, .. })), 1);
 }
 
-/// Counts the drops of what a task holds.
+/// Counts its drops.
 struct Held(Arc<AtomicU32>);
 
 impl Drop for Held {
@@ -165,7 +165,7 @@ fn a_crash_ends_the_tasks_and_leaves_the_session_to_expire() {
             let zk = zk.clone();
             async move {
                 let _held = held;
-                // What a crash takes along is never cleaned up by the process itself.
+                // A crashed process performs none of its clean-up duties.
                 let _duty = zk.arm(zk_recipes::zk::Duty::Path("/dir/e".into()));
                 make_ephemeral(&zk, "/dir/e").await;
                 std::future::pending::<()>().await;
@@ -173,7 +173,7 @@ fn a_crash_ends_the_tasks_and_leaves_the_session_to_expire() {
         });
         wait(&other, ms(50)).await;
         process.order(Fault::ClientCrash);
-        // It strikes as something is about to reach the process.
+        // The fault is injected when a packet is about to reach the process.
         let _lost = zk.set("/dir", b"last", None);
         process.crashed().await;
         assert!(task.await.is_err());
@@ -243,7 +243,7 @@ fn a_pause_past_the_timeout_is_learnt_of_afterwards() {
             let zk = zk.clone();
             async move {
                 zk.sleep_until(zk.now() + ms(100)).await;
-                // The clock has moved, the belief has not.
+                // The clock has advanced, the status has not changed.
                 let believed = (zk.now(), zk.status().state);
                 until_over(&zk).await;
                 believed
@@ -284,7 +284,7 @@ fn an_alarm_of_a_paused_process_rings_when_it_goes_on() {
     });
 }
 
-/// Calm, but for the lengths of things.
+/// Fault-free, with the longest durations.
 struct Long;
 
 impl Chooser for Long {
@@ -310,7 +310,7 @@ async fn cancelled_read(sim: Sim) -> bool {
             return true;
         }
     }
-    // Forgotten: the answer comes, its watch is removed, and the session goes on.
+    // After the drop the reply comes, its watch is removed, and the session continues.
     zk.sync("/").await.expect("the sync succeeds");
     zk.sync("/").await.expect("the sync succeeds");
     assert_eq!(sim.look(|world| world.watches().count()), 0);

@@ -1,4 +1,4 @@
-//! How faults are drawn: where they fit, as many as are allowed, and as a script orders them.
+//! Drawing of faults: at matching injection points, within the fault budget, and as a script orders them.
 
 use crate::common::{LIMIT, TIMEOUT, Tape, calm, client, hostile_ensemble, ms, until_back, wait};
 use sim_zk::choose::{Calm, Chooser, Point, Rates, Seeded};
@@ -103,7 +103,7 @@ fn every_kind_strikes_where_it_is_drawn_and_only_there() {
     }
 }
 
-/// Draws one kind, at one place, the third time that it comes by.
+/// Draws one kind of fault at one injection point, at the third draw.
 struct OnlyAt(InjectionPoint, Fault, u32);
 
 impl Chooser for OnlyAt {

@@ -1,4 +1,4 @@
-//! Every kind of fault: where it strikes, and that it matters: each has the effect that it exists for.
+//! Every kind of fault: its injection points, and the effect that it exists for.
 
 mod blocked;
 mod clients;

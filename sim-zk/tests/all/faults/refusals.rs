@@ -1,4 +1,4 @@
-//! What a server refuses instead of processing it: nothing is applied, the connection stands, and the order of replies stays.
+//! Refusals by injected faults: nothing is applied, the connection stays open, and replies stay in order.
 
 use crate::common::{calm, chosen, client};
 use futures_util::future::join;
@@ -81,7 +81,7 @@ fn a_transaction_is_throttled_as_a_whole_and_denied_by_an_operation() {
     assert_eq!(refused(Fault::AccessDenied), Error::multi(0, ErrorKind::NoAuth));
 }
 
-/// Calm, but for the operation of a transaction that is refused.
+/// Fault-free, except for the choice of the refused operation.
 struct RefusedAt(u32);
 
 impl Chooser for RefusedAt {
@@ -90,7 +90,8 @@ impl Chooser for RefusedAt {
     }
 }
 
-/// A transaction of a check of `/` and two creates, refused by that fault: at the operation of those that can be.
+/// Sends a transaction of a check of `/` and two creates, which that fault refuses at the refusable operation number
+/// `at`. Returns the error, and the number of creations.
 fn refused_at(fault: Fault, at: u32, version: Option<i32>) -> (Error, usize) {
     let (refused, tape) = chosen(RefusedAt(at), move |sim| async move {
         let (process, zk) = client(&sim, "a").await;
@@ -110,7 +111,7 @@ fn a_transaction_is_refused_at_any_operation_that_can_be_and_nothing_of_it_is_ap
         let refused = refused_at(Fault::AccessDenied, at, None);
         assert_eq!(refused, (Error::multi(at as usize, ErrorKind::NoAuth), 0));
     }
-    // No quota forbids a check.
+    // A quota refuses no check.
     for (at, index) in [(0, 1), (1, 2)] {
         let (refused, created) = refused_at(Fault::QuotaExceeded, at, None);
         assert!(refused.refused_operation().is_some_and(|(found, _)| found == index), "{refused}");

@@ -1,6 +1,6 @@
-//! What faults of servers, and of the links between them, do. On three servers a write through the first follower makes these
-//! places: the request at the leader; the proposal at the first and at the second follower; their acknowledgements at the
-//! leader; the commits at the followers.
+//! Faults of servers and server links, and their effects. On three servers a write through the first follower passes
+//! these injection points: the request at the leader; the proposal at the first and at the second follower; their
+//! acknowledgements at the leader; the commits at the followers.
 
 use crate::common::hand::{Client, F1, F2, Greeting, Hand, Heard, L, LONG, Orders, SHORT};
 use sim_zk::Config;
@@ -9,12 +9,12 @@ use sim_zk::message::{Answer, Ask};
 use sim_zk::observer::SimEvent;
 use zk_recipes::zk::{CreateMode, EventKind};
 
-/// Half a second times one more than this is how long a fault lasts.
+/// Drawn durations: alternative `n` lasts `n + 1` half seconds.
 const FOUR_SECONDS: u32 = 7;
 const SIX_SECONDS: u32 = 11;
 const SIXTEEN_SECONDS: u32 = 31;
 
-/// A world, a writer at the first follower, a reader at another server, and `/a` that holds "old".
+/// Returns a world, a writer at the first follower, and a reader at another server; `/a` holds "old".
 fn prepared(reader_at: u8, timeout: u64) -> (Hand, Client, Client) {
     let mut hand = Hand::three();
     let mut writer = hand.client(F1, LONG);
@@ -123,7 +123,7 @@ fn on_a_partitioned_follower_a_client_is_connected_and_answered_and_already_expi
 #[test]
 fn a_partitioned_leader_reads_the_old_while_another_commits() {
     let (mut hand, mut writer, mut reader) = prepared(L, LONG);
-    // On its way back to the leader: the write is not acknowledged.
+    // The fault is injected when a packet is about to reach the leader: the write is not acknowledged.
     hand.order(InjectionPoint::LeaderPacket, Fault::ServerPartition, 0, SIXTEEN_SECONDS);
     let ask = hand.writing("/a", "lost");
     hand.send(&mut writer, ask);
@@ -207,7 +207,7 @@ fn behind_an_apply_stall_a_read_is_older_than_a_notification() {
     assert_eq!(watcher.notices, [(EventKind::NodeDataChanged, path)]);
     hand.reset(&mut watcher);
     assert_eq!(hand.attach(&mut watcher, F2), Greeting::Welcome, "the answer passes the stage by");
-    // Of those who wait for the stage, the read comes first.
+    // Among the items that wait for the stage, the read comes first.
     hand.orders.lengths_and_races(0, 1);
     let xid = hand.send(&mut watcher, Ask::Get { path, watch: false });
     assert_eq!(hand.heard(&mut watcher, xid, 3_000), Heard::Silence, "reads wait for the stage");
@@ -230,7 +230,7 @@ fn behind_a_commit_stall_the_leader_reads_the_old() {
     assert_eq!(hand.get(&mut reader, "/a"), text("new"));
 }
 
-/// The leader dies at that place of a write; whether the write was applied in the end, and in which epoch.
+/// The leader crashes at that injection point of a write. Returns whether the write was kept, and the new epoch.
 fn the_leader_dies(passed_by: u32) -> (bool, u32) {
     let (mut hand, mut writer, mut reader) = prepared(F2, LONG);
     hand.order(InjectionPoint::LeaderPacket, Fault::LeaderCrash, passed_by, SIXTEEN_SECONDS);

@@ -1,4 +1,4 @@
-//! What clients never see.
+//! Anomalies that clients never observe.
 
 use super::{Run, Verdict, hold};
 use crate::common::tapes::committed;
@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use zk_recipes::zk::{EventKind, SessionId};
 
 pub fn replies_come_in_request_order_and_none_after_a_lost_one_on_its_connection(run: &Run<'_>) -> Verdict {
-    // Of each process, on its present connection: the last reply, and whether one was lost.
+    // Per process, on its current connection: the last reply, and whether a request was lost.
     let mut last: BTreeMap<u8, (u32, bool)> = BTreeMap::new();
     for (at, event) in &run.tape.seen {
         match event {
@@ -32,7 +32,7 @@ pub fn replies_come_in_request_order_and_none_after_a_lost_one_on_its_connection
     Ok(())
 }
 
-/// The zxids of replies, by whatever of the reply.
+/// Checks that zxids of replies never decrease; `of` returns the group of a reply.
 fn replies_never_go_back<K: Ord + std::fmt::Debug>(
     run: &Run<'_>,
     of: impl Fn(SessionId, u32) -> K,
@@ -58,7 +58,7 @@ pub fn what_a_session_is_answered_never_goes_back(run: &Run<'_>) -> Verdict {
     replies_never_go_back(run, |session, _| session)
 }
 
-/// Whichever server it is answered by. What a server still reads on a connection that the client has left reaches nobody.
+/// The rule holds across servers. Reads on a connection that the client has left are exempt: their replies are dropped.
 pub fn no_read_is_older_than_an_answer_its_session_has_seen(run: &Run<'_>) -> Verdict {
     let mut present: BTreeMap<SessionId, u32> = BTreeMap::new();
     let mut seen: BTreeMap<SessionId, i64> = BTreeMap::new();
@@ -105,8 +105,8 @@ pub fn a_notification_comes_before_every_reply_that_shows_its_transaction(run: &
     Ok(())
 }
 
-/// What a connection is notified of is a beginning of what was queued for it. What was missed is told at the return, once for
-/// each list that a path stands in.
+/// The notifications of a connection are a prefix of those queued for it. After a reconnect, each list that contains a
+/// path notifies a missed change once.
 pub fn notifications_come_in_order_and_once(run: &Run<'_>) -> Verdict {
     let mut queued: BTreeMap<u32, VecDeque<(EventKind, PathId)>> = BTreeMap::new();
     let mut missed: BTreeMap<(u32, String, PathId), u32> = BTreeMap::new();
@@ -117,7 +117,7 @@ pub fn notifications_come_in_order_and_once(run: &Run<'_>) -> Verdict {
                 if *zxid == 0 {
                     let told = missed.entry((*conn, format!("{kind:?}"), *path)).or_default();
                     *told += 1;
-                    // A deletion by the list of data watches and by that of child watches.
+                    // A deletion is notified for the data watches and for the child watches.
                     let most = if *kind == EventKind::NodeDeleted { 2 } else { 1 };
                     hold(*told <= most, || format!("at {at}, {kind:?} of {path:?} is told {told} times"))?;
                 }
@@ -146,8 +146,8 @@ fn is_write(kind: Kind) -> bool {
     matches!(kind, Kind::Create | Kind::Delete | Kind::Set | Kind::Multi | Kind::CloseSession)
 }
 
-/// An answered write was applied with that outcome, once: no error was applied, and no success is lost, for the committed
-/// order has it and every server ends with all of that.
+/// A write with a reply was applied once, with that outcome: no error was applied, and no success is lost, because
+/// every server ends with the whole committed order.
 pub fn an_answer_tells_the_truth_about_the_write(run: &Run<'_>) -> Verdict {
     let mut ops: BTreeMap<u32, u32> = BTreeMap::new();
     let mut writes: BTreeMap<u32, u32> = BTreeMap::new();
@@ -164,7 +164,7 @@ pub fn an_answer_tells_the_truth_about_the_write(run: &Run<'_>) -> Verdict {
                 let again = applied.insert(*op, (*zxid, *outcome));
                 hold(again.is_none(), || format!("at {at}, operation {op} is applied again"))?;
             }
-            // Zxid 0 is no server's answer: the library knows that the session is over.
+            // Zxid 0 is a reply of the library, not of a server: the session is over.
             SimEvent::Replied { req, outcome, zxid, .. } if *zxid > 0 => {
                 if let Some(op) = writes.get(req) {
                     let known = applied.get(op);
@@ -178,11 +178,11 @@ pub fn an_answer_tells_the_truth_about_the_write(run: &Run<'_>) -> Verdict {
     Ok(())
 }
 
-/// Of the writes that a process sends on one connection the processed ones are the first, in their order.
+/// Of the writes that a process sends on one connection, a prefix is processed, in order.
 pub fn a_later_request_of_a_flight_is_not_processed_without_the_earlier(run: &Run<'_>) -> Verdict {
     let processed: BTreeMap<u32, i64> =
         committed(run.tape).iter().filter(|txn| txn.op > 0).map(|txn| (txn.op, txn.zxid)).collect();
-    // What waits for a connection, and what was sent on the present one.
+    // The writes that wait for a connection, and those sent on the current one.
     let mut waiting: BTreeMap<u8, Vec<(u32, u32)>> = BTreeMap::new();
     let mut flights: BTreeMap<u8, Option<Vec<u32>>> = BTreeMap::new();
     let mut landed = Vec::new();
@@ -194,7 +194,7 @@ pub fn a_later_request_of_a_flight_is_not_processed_without_the_earlier(run: &Ru
                     None => waiting.entry(*process).or_default().push((*req, *op)),
                 }
             }
-            // Lost, or told without a server that the session is over.
+            // The write is lost, or the library itself reports that the session is over.
             SimEvent::Lost { process, req, .. } | SimEvent::Replied { process, req, .. } => {
                 waiting.entry(*process).or_default().retain(|(of, _)| of != req);
             }
@@ -221,7 +221,7 @@ pub fn a_later_request_of_a_flight_is_not_processed_without_the_earlier(run: &Ru
     Ok(())
 }
 
-/// A read that leaves behind a write of its flight is answered in a state in which that write has had its turn.
+/// A read behind a write of its flight is answered in a state in which that write has been processed.
 pub fn a_read_sees_the_writes_before_it_in_its_flight(run: &Run<'_>) -> Verdict {
     let mut turns: BTreeMap<u32, i64> = BTreeMap::new();
     let mut last_write: BTreeMap<u8, u32> = BTreeMap::new();
@@ -229,7 +229,7 @@ pub fn a_read_sees_the_writes_before_it_in_its_flight(run: &Run<'_>) -> Verdict 
     for (at, event) in &run.tape.seen {
         match event {
             SimEvent::News { process, .. } => _ = last_write.remove(process),
-            // It may have waited for a connection that did not come.
+            // The write may have waited for a connection that was never opened.
             SimEvent::Lost { process, op, .. } if last_write.get(process) == Some(op) => {
                 last_write.remove(process);
             }
@@ -253,8 +253,8 @@ pub fn a_read_sees_the_writes_before_it_in_its_flight(run: &Run<'_>) -> Verdict 
     Ok(())
 }
 
-/// What the leader had proposed when it took the sync in is applied at the client's server when the sync is answered; and the
-/// leader of the newest epoch had proposed whatever anybody had applied.
+/// When a sync is answered, the client's server has applied everything that the leader had proposed at the arrival of
+/// the sync. The leader of the newest epoch had proposed everything that any server had applied.
 pub fn a_sync_through_a_follower_is_a_barrier(run: &Run<'_>) -> Verdict {
     let txns: Vec<i64> = committed(run.tape).iter().map(|txn| txn.zxid).collect();
     let newest_up_to =
@@ -270,7 +270,7 @@ pub fn a_sync_through_a_follower_is_a_barrier(run: &Run<'_>) -> Verdict {
                 hold(deposed || *zxid >= newest, || {
                     format!("at {at}, a sync up to {zxid:#x} behind {newest:#x}")
                 })?;
-                // A leader counts from its epoch's beginning on, its followers from the first transaction of it.
+                // A leader counts from the start of its epoch, followers from its first transaction.
                 barriers.insert(*req, newest_up_to(*zxid));
             }
             SimEvent::Replied { req, zxid, outcome: None, .. } => {

@@ -1,5 +1,5 @@
-//! Connecting to a follower is a barrier: what the leader had committed is there, whatever the links do. Requests behind the
-//! connect request are no earlier than their session.
+//! Connecting to a follower is a barrier: reads see everything that the leader had committed, whatever the links do.
+//! Requests behind the connect request are processed no earlier than their session.
 
 use crate::common::hand::{Client, F1, F2, Greeting, Hand, Heard, L, LONG};
 use sim_zk::choose::{Chooser, Point, Rates, Seeded};
@@ -7,8 +7,8 @@ use sim_zk::message::Ask;
 use sim_zk::{Config, Hold};
 use zk_recipes::zk::CreateMode;
 
-/// A world of random lags whose link to the second follower is held up for a while; meanwhile a client that has seen nothing
-/// connects there, with a new session or with one that it has. Whether what it reads then is current, and how long it took.
+/// Connects a client to the second follower, behind a held link and random lags, with a new session or an existing one.
+/// Returns whether its read is current, and how long the connect took.
 fn connects_behind_a_slow_link(seed: u64, again: bool) -> (bool, u64) {
     let mut lengths = Seeded::new(seed ^ 0x5eed, Rates::NONE);
     let mut draw = |n| u64::from(lengths.choose(Point::User, n));
@@ -50,7 +50,7 @@ fn requests_sent_with_the_connect_request_are_answered_in_order() {
     for server in [L, F1, F2] {
         let mut hand = Hand::three();
         let mut client = Client::new(LONG);
-        // Twice: a new session, and the same session on a new connection.
+        // Twice: with a new session, and with the same session on a new connection.
         for name in ["/first", "/second"] {
             hand.knock(&mut client, server);
             let creation = hand.creation(name, CreateMode::Ephemeral);

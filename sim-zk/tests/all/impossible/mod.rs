@@ -1,8 +1,7 @@
-//! What real ZooKeeper excludes never happens, whatever the faults, on one server, on three, and on five.
+//! Anomalies that real ZooKeeper excludes never happen, whatever the faults, on one server, on three, and on five.
 //!
-//! A rule is a function that reads the tape of a run: a raw workload with every kind of fault. Each rule is a test of its
-//! own over some seeds; `SIM_SEEDS=1000000 cargo test --release -p sim-zk every_rule` tries them all on
-//! as many.
+//! A rule is a function that reads the tape of a run: a raw workload with every kind of fault. Each rule is a test of
+//! its own over some seeds; `SIM_SEEDS=1000000 cargo test --release -p sim-zk every_rule` checks all rules on as many.
 
 mod answers;
 mod connecting;
@@ -21,7 +20,7 @@ use zk_recipes::zk::{Time, ZooKeeper};
 /// A timeout that outlives the story.
 const LONG: Duration = Duration::from_secs(40);
 
-/// What a rule looks at.
+/// The input of a rule.
 struct Run<'a> {
     tape: &'a Tape,
     config: &'a Config,
@@ -34,12 +33,12 @@ fn hold(truth: bool, complaint: impl FnOnce() -> String) -> Verdict {
     if truth { Ok(()) } else { Err(complaint()) }
 }
 
-/// One hostile run, and what the rules say to it.
+/// Performs one hostile run, and checks the rules.
 fn try_seed(seed: u64, servers: u8, rules: &[Rule]) {
     let config = hostile_ensemble(servers, 8);
-    // Many faults at once, or some here and there.
+    // Many faults early, or few spread over the run.
     let rate = if seed.is_multiple_of(3) { 0.003 } else { 0.01 };
-    // Whatever else is refused has its turn all the same.
+    // Throttling is excluded: other refusals keep the order of requests.
     let rates = everything(rate).with(Fault::Throttled, 0.0);
     let run = chaos::run_in(config.clone(), Seeded::new(seed, rates), 3, 10);
     assert_eq!(run.end, End::Done, "seed {seed} on {servers} servers ends\n{}", run.observer.text());
@@ -50,7 +49,7 @@ fn try_seed(seed: u64, servers: u8, rules: &[Rule]) {
     }
 }
 
-/// Tries a rule on one server, on three, and now and then on five.
+/// Checks a rule on one server, on three, and sometimes on five.
 fn never(rule: Rule) {
     for seed in 0..120 {
         try_seed(seed, 1, &[rule]);
@@ -121,7 +120,7 @@ fn what_is_throttled_is_never_applied() {
     assert!(throttled > 100, "{throttled}");
 }
 
-/// Clients that only read go on reading where nothing is written any more.
+/// Clients that only read, so that no write reveals that their server is cut off.
 #[test]
 fn nobody_reads_for_long_from_whoever_is_cut_off() {
     let rates = Rates::NONE.with(Fault::ServerPartition, 0.1);
@@ -151,7 +150,7 @@ async fn readers(sim: Sim) {
     futures_util::future::join_all(reads).await;
 }
 
-/// All rules on many seeds: as many as the variable says.
+/// Checks all rules on as many seeds as the environment variable says.
 #[test]
 fn every_rule_on_many_seeds() {
     let seeds = std::env::var("SIM_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(1_000);

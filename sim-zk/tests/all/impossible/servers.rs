@@ -1,4 +1,4 @@
-//! What servers never do.
+//! Anomalies that servers never show.
 
 use super::{Run, Verdict, hold};
 use crate::common::tapes::{Chronicle, Leaders, committed};
@@ -22,7 +22,8 @@ pub fn zxids_strictly_increase_and_leave_no_gap_within_an_epoch(run: &Run<'_>) -
     Ok(())
 }
 
-/// The applied list of every server is a beginning of the one committed order, at every moment, and all of it at the end.
+/// The applied transactions of every server are a prefix of the one committed order at every moment, and all of it at
+/// the end.
 pub fn every_server_applies_the_same_transactions_in_the_same_order(run: &Run<'_>) -> Verdict {
     let mut order = Vec::new();
     let mut reached = vec![0; usize::from(run.config.servers)];
@@ -49,7 +50,7 @@ pub fn an_epoch_has_one_leader_and_no_older_one_commits(run: &Run<'_>) -> Verdic
     let mut newest = 0;
     for (at, event) in &run.tape.seen {
         match event {
-            // A server alone is its own leader again and again.
+            // A single server elects itself repeatedly, without a new epoch.
             SimEvent::Elected { server, epoch } if run.config.servers > 1 => {
                 let before = elected.insert(*epoch, *server);
                 hold(before.is_none(), || format!("at {at}, {server} and {before:?} lead in epoch {epoch}"))?;
@@ -66,8 +67,8 @@ pub fn an_epoch_has_one_leader_and_no_older_one_commits(run: &Run<'_>) -> Verdic
     Ok(())
 }
 
-/// On every server a read is answered from exactly the transactions up to the zxid that it is answered with. So a multi, or
-/// the end of a session, is seen as a whole, and nothing is missing in between.
+/// On every server a read shows exactly the transactions up to the zxid of its reply. So a multi, or the end of a
+/// session, is visible as a whole, and no transaction is missing.
 pub fn every_read_shows_the_state_that_its_zxid_names(run: &Run<'_>) -> Verdict {
     let mut chronicle = Chronicle::default();
     let mut reads = run.tape.read.iter();
@@ -126,7 +127,7 @@ pub fn a_multi_happens_as_a_whole_or_not_at_all(run: &Run<'_>) -> Verdict {
     Ok(())
 }
 
-/// What a transaction changed, or told somebody.
+/// Returns the zxid and the operation of a change or a notification.
 fn effect(event: &SimEvent<'_>) -> Option<(i64, u32)> {
     match event {
         SimEvent::Created { zxid, op, .. }
@@ -148,7 +149,7 @@ pub fn what_is_refused_leaves_nothing(run: &Run<'_>) -> Verdict {
     Ok(())
 }
 
-/// Its zxid is used up, its effects never show, and its client is not told a code.
+/// The write takes a zxid but has no effects, and its client gets no error code.
 pub fn a_write_of_a_session_that_has_moved_is_never_applied(run: &Run<'_>) -> Verdict {
     let moved: BTreeMap<u32, i64> = committed(run.tape)
         .iter()
@@ -174,8 +175,8 @@ pub fn a_write_of_a_session_that_has_moved_is_never_applied(run: &Run<'_>) -> Ve
     Ok(())
 }
 
-/// A follower gives its leader up after syncLimit ticks, a leader its quorum after one more. A server that stood still meanwhile
-/// is not judged: what lies in its sockets may come before its timers.
+/// A follower gives up its leader after `syncLimit` ticks, and a leader its quorum after one more. Servers that are
+/// paused meanwhile are exempt: packets in their sockets may be read before their timers run.
 pub fn who_is_cut_off_serves_no_read_for_long(run: &Run<'_>) -> Verdict {
     let mut leaders = Leaders::new(run.config.servers);
     let mut cut: BTreeMap<u8, (u64, u64)> = BTreeMap::new();
@@ -184,7 +185,7 @@ pub fn who_is_cut_off_serves_no_read_for_long(run: &Run<'_>) -> Verdict {
         match event {
             SimEvent::Injected { fault: Fault::ServerPartition, victim: Victim::Server(id), .. } => {
                 let ticks = run.config.sync_limit + u64::from(leaders.is_leader(*id));
-                // What passed the leader's check just before the cut counts from its next tick on.
+                // A packet that passed the leader's check just before the cut counts from the next tick on.
                 let latest = at + ticks * run.config.tick;
                 cut.entry(*id).or_insert((*at, latest));
             }

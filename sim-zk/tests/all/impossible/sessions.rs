@@ -1,4 +1,4 @@
-//! What never becomes of sessions.
+//! Anomalies that sessions never show.
 
 use super::{Run, Verdict, hold};
 use sim_zk::message::Code;
@@ -34,7 +34,7 @@ pub fn a_sessions_ephemerals_go_in_one_transaction_and_nobody_elses(run: &Run<'_
     Ok(())
 }
 
-/// What comes late is told that the session is over, and ending what has ended does nothing.
+/// Late requests fail with `SessionExpired`, and closing an ended session has no effect.
 pub fn nothing_of_a_session_is_applied_after_its_end(run: &Run<'_>) -> Verdict {
     let mut ended = BTreeSet::new();
     for (at, event) in &run.tape.seen {
@@ -54,7 +54,7 @@ pub fn nothing_of_a_session_is_applied_after_its_end(run: &Run<'_>) -> Verdict {
     Ok(())
 }
 
-/// Each expiry: when, at which server, whose, after how long, and the timeout.
+/// Returns each expiry: time, server, session, time since the last touch, and timeout.
 fn expiries(run: &Run<'_>) -> Vec<(u64, u8, SessionId, u64, u64)> {
     let mut timeouts = BTreeMap::new();
     let mut found = Vec::new();
@@ -62,7 +62,7 @@ fn expiries(run: &Run<'_>) -> Vec<(u64, u8, SessionId, u64, u64)> {
         match event {
             SimEvent::Opened { session, timeout, .. } => _ = timeouts.insert(*session, *timeout),
             SimEvent::Marked { server, session, heard } => {
-                // Who could not be told yet that its session was open asked for the same.
+                // Sessions without an `Opened` event yet have requested the same timeout.
                 let timeout = timeouts.get(session).copied().unwrap_or(6_000_000);
                 found.push((*at, *server, *session, at - heard, timeout));
             }

@@ -1,4 +1,4 @@
-//! What takes a certain order of steps: each story makes it happen.
+//! Anomalies that need a certain order of steps, which each story forces.
 
 use crate::common::hand::{F1, F2, Greeting, Hand, Heard, L, LONG};
 use sim_zk::choose::{Rates, Seeded};
@@ -7,7 +7,7 @@ use sim_zk::observer::{Outcome, SimEvent};
 use sim_zk::{Config, Hold};
 use zk_recipes::zk::CreateMode;
 
-/// How an operation went at the leader, if it came that far.
+/// Returns the outcome of an operation, if the leader ordered it.
 fn outcome_of(hand: &Hand, wanted: u32) -> Option<Outcome> {
     let found = hand.tape().find(|event| match event {
         SimEvent::Txn { op, outcome, .. } if *op == wanted => Some(*outcome),
@@ -85,7 +85,7 @@ fn a_write_in_flight_that_appears_after_the_first_reads_elsewhere() {
     assert!(hand.sees(&mut client, "/a"), "there it is");
 }
 
-/// The leader is killed when a write is known to itself alone; whether it is applied in the end.
+/// Kills the leader while only the leader knows a write. Returns whether the write is applied in the end.
 fn known_to_the_leader_alone(first_back: bool) -> bool {
     let mut hand = Hand::three();
     let mut client = hand.client(L, LONG);
@@ -97,7 +97,7 @@ fn known_to_the_leader_alone(first_back: bool) -> bool {
     let xid = hand.send(&mut client, create);
     assert_eq!(hand.heard(&mut client, xid, 100), Heard::Silence);
     if first_back {
-        // Nobody else is there to be elected without it.
+        // Without the leader no server is left to be elected.
         hand.kill(F1);
         hand.kill(F2);
     }
@@ -110,7 +110,7 @@ fn known_to_the_leader_alone(first_back: bool) -> bool {
     for follower in [F1, F2] {
         hand.release(Hold::Link(L, follower));
     }
-    // What lay in the dead process's sockets may still arrive; held links lose it with the connection.
+    // Packets in the dead process's sockets may still arrive; held links lose them with the connection.
     assert!(hand.until(5_000, |raw| raw.world().leader_of_quorum().is_some()));
     hand.start(L);
     hand.start(F2);
@@ -129,7 +129,7 @@ fn a_proposal_that_no_follower_got_is_gone_for_good_if_others_elect() {
     let mut hand = Hand::three();
     let mut client = hand.client(L, LONG);
     hand.pass(100);
-    // The followers have it in memory only, and die with it.
+    // The followers have the proposal in memory only, and lose it in the crash.
     for follower in [F1, F2] {
         hand.hold(Hold::Disk(follower));
     }
@@ -150,7 +150,7 @@ fn a_proposal_that_no_follower_got_is_gone_for_good_if_others_elect() {
 
 #[test]
 fn bytes_of_a_dead_leader_that_still_arrive_save_a_proposal() {
-    // Held links keep what the dead process had sent.
+    // Held links keep the packets that the dead process had sent.
     assert!(known_to_the_leader_alone(false));
 }
 

@@ -1,5 +1,4 @@
-//! What must be reachable: the odd things that real ZooKeeper may do, and that a simulation without bugs of its own
-//! might never show.
+//! Anomalies that must be reachable: real ZooKeeper allows them, and a simulation without bugs might never show them.
 
 mod by_hand;
 mod curator264;

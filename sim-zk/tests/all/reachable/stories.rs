@@ -1,4 +1,4 @@
-//! Small stories that go oddly in some seeds.
+//! Small stories that show an anomaly in some seeds.
 
 use crate::common::{
     LIMIT, TIMEOUT, Tape, calm, hostile_ensemble, make, make_ephemeral, ms, until_back, wait,
@@ -11,8 +11,8 @@ use sim_zk::observer::SimEvent;
 use sim_zk::{End, Sim};
 use zk_recipes::zk::{CreateMode, EventKind, ZooKeeper};
 
-/// Tries seeds with one fault that hits the watching process, on one server and on three, until the story has ended this way
-/// three times.
+/// Tries seeds with lost requests and replies, on one server and on three, until the story has returned true three
+/// times.
 fn told(name: &str, story: impl Fn(Sim) -> BoxFuture<'static, bool>) {
     let rates = Rates::NONE.with(Fault::ReplyLost, 0.03).with(Fault::RequestLost, 0.03);
     for servers in [1, 3] {
@@ -27,7 +27,7 @@ fn told(name: &str, story: impl Fn(Sim) -> BoxFuture<'static, bool>) {
     }
 }
 
-/// A watcher and somebody who changes what is watched, for as long as the faults let them. True if it went as named.
+/// A watcher is away while another client creates and deletes the znode. Returns whether the watch never fires.
 async fn created_and_deleted(sim: Sim) -> bool {
     let (watcher, other) = (sim.process("watcher"), sim.process("other"));
     let (zk, actor) = (watcher.open(TIMEOUT).await, other.open(TIMEOUT).await);
@@ -90,7 +90,7 @@ fn ones_own_old_ephemeral_seen_by_ones_new_session() {
     assert_eq!(tape.count(|h| matches!(h, SimEvent::Marked { .. })), 1);
 }
 
-/// Tries seeds on three servers until the story has ended so three times.
+/// Tries seeds on three servers until the story has returned true three times.
 fn ends_so<F>(rates: Rates, story: impl Fn(Sim) -> F)
 where
     F: Future<Output = bool> + Send + 'static,
@@ -103,12 +103,12 @@ where
     assert_eq!((0..1_000).filter(ended_so).take(3).count(), 3, "within 1,000 seeds");
 }
 
-/// Somebody who only reads, and is still answered when the leader has ended the session. True if it went so.
+/// A client that only reads. Returns whether a read is answered after the leader has ended the session.
 async fn answered_after_the_end(sim: Sim) -> bool {
     let (reader, other) = (sim.process("reader"), sim.process("other"));
     let (zk, busy) = (reader.open(TIMEOUT).await, other.open(TIMEOUT).await);
     for _ in 0..80 {
-        // So that servers have something to say to each other.
+        // Keeps packets between the servers in flight.
         drop(busy.create("/a", b"", CreateMode::PersistentSequential));
         let session = zk.session();
         let over = sim.look(|world| !world.lives(session));
@@ -126,7 +126,7 @@ fn a_client_that_is_connected_and_answered_and_already_expired() {
     ends_so(Rates::NONE.with(Fault::ServerPartition, 0.02), answered_after_the_end);
 }
 
-/// Somebody is notified, loses the connection, and reads on another server. True if that shows the old.
+/// A client is notified, loses the connection, and reads on another server. Returns whether the read is stale.
 async fn reads_the_old_after_the_news(sim: Sim) -> bool {
     let (watcher, other) = (sim.process("watcher"), sim.process("other"));
     let (zk, actor) = (watcher.open(TIMEOUT).await, other.open(TIMEOUT).await);

@@ -1,4 +1,4 @@
-//! What the tapes of a raw workload show now and then.
+//! Anomalies that the tapes of a raw workload show now and then.
 
 use crate::common::tapes::{Leaders, committed};
 use crate::common::{Tape, chaos, everything, hostile_ensemble};
@@ -19,7 +19,7 @@ fn chaotic(seed: u64, servers: u8, rates: Rates) -> Finished<(), Seeded, Tape> {
     run
 }
 
-/// The first seeds whose hostile tape shows it: at least three within a thousand.
+/// Checks that at least three of a thousand seeds have a hostile tape that satisfies `shows`.
 fn seen_with(rates: Rates, servers: u8, name: &str, shows: impl Fn(&Tape) -> bool) {
     let found = (0..SEEDS).filter(|seed| shows(&chaotic(*seed, servers, rates).observer)).take(3).count();
     assert_eq!(found, 3, "{name} is seen within {SEEDS} seeds on {servers} servers");
@@ -74,7 +74,7 @@ fn a_write_lost_without_having_been_applied() {
     });
 }
 
-/// Follows what each process believes of its session, by the session.
+/// Returns whether `look` accepts an event, given the state in which each client believes its session.
 fn believed(tape: &Tape, mut look: impl FnMut(&BTreeMap<SessionId, SessionNews>, &SimEvent) -> bool) -> bool {
     let mut news = BTreeMap::new();
     tape.seen.iter().any(|(_, event)| {
@@ -123,7 +123,7 @@ fn a_session_that_outlives_a_disconnect() {
 #[test]
 fn a_notification_that_is_lost_and_told_at_the_return() {
     seen_in("a notification told at the return", |tape| {
-        // What was queued for a connection and has not come, and what is told for what was missed.
+        // The notifications that are queued but not delivered, and those for missed changes after a reconnect.
         let mut queued: BTreeSet<(SessionId, PathId)> = BTreeSet::new();
         let mut returned: BTreeSet<(u32, PathId)> = BTreeSet::new();
         tape.seen.iter().any(|(_, event)| match event {
@@ -144,7 +144,7 @@ fn a_notification_that_is_lost_and_told_at_the_return() {
     });
 }
 
-/// Whether somebody reads less than had been acknowledged to anybody when the question was sent.
+/// Returns whether a read is older than a write that was acknowledged before the read was sent.
 fn stale_read(tape: &Tape, by_leader: bool) -> bool {
     let mut leaders = Leaders::new(3);
     let zxids: BTreeMap<u32, i64> = committed(tape).iter().map(|txn| (txn.op, txn.zxid)).collect();
@@ -191,7 +191,7 @@ fn a_write_in_flight_applied_after_its_session_has_read_elsewhere() {
                         lost.entry(*session).or_default().insert(*op);
                     }
                 }
-                // An answer on the next connection, and not from the old one's queue.
+                // A reply on the next connection, not one queued on the old connection.
                 SimEvent::Replied { session, .. } => missed.extend(lost.remove(session).unwrap_or_default()),
                 SimEvent::Txn {
                     op, kind: Kind::Create | Kind::Delete | Kind::Set, outcome: None, ..
@@ -245,7 +245,7 @@ fn a_write_that_was_lost_and_survives_a_change_of_leaders() {
         tape.seen.iter().any(|(_, event)| {
             match event {
                 SimEvent::Lost { op, .. } => _ = lost.insert(*op),
-                // A new leader commits its whole log just before it is told that it leads.
+                // A new leader commits its whole log just before its `Elected` event.
                 SimEvent::Txn { server, op, outcome: None, kind, .. } if *kind != Kind::CloseSession => {
                     applied.insert(*server, *op);
                 }
@@ -262,7 +262,7 @@ fn a_write_that_was_lost_and_survives_a_change_of_leaders() {
 #[test]
 fn an_old_ephemeral_in_the_way_of_a_new_session() {
     seen_in("an old ephemeral in the way", |tape| {
-        // A process that crashed, and the next one of the same name meets its ephemerals.
+        // A process crashes, and its successor finds its ephemerals.
         let mut owners: BTreeMap<PathId, SessionId> = BTreeMap::new();
         let mut dead: BTreeSet<SessionId> = BTreeSet::new();
         let mut sessions: BTreeMap<u8, SessionId> = BTreeMap::new();
