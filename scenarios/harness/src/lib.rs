@@ -1,8 +1,8 @@
 //! What a run is: coordination code under load on a simulated ZooKeeper ensemble, with faults, a history and a verdict.
 //!
-//! Code of your own is tested through [`testing`]; everything else is what that is made of.
+//! Tests of your own code use [`testing`]; the other modules are its parts.
 //!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
 //! | [`testing`] | what a test of another crate calls |
 //! | [`workload`] | a workload as a plain description; [`caught`], how a mutant must be caught |
