@@ -1,4 +1,4 @@
-//! Coverage: which steps of a client followed which, while faults were possible and afterwards.
+//! Coverage: pairs of consecutive steps of a client, while faults were possible and afterwards.
 //!
 //! The *state* of a client is the kind of its last event with a word that distinguishes it: the verb of a call, the
 //! outcome of a return, the kind of a request, the code of its answer, the kind of a notification, the state of its

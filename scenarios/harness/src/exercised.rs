@@ -1,4 +1,4 @@
-//! What runs have exercised: the operations that clients called, and how each of them ended.
+//! The operations that clients called in runs, and how each of them ended.
 
 use std::collections::BTreeMap;
 use zk_checker::history::{Failure, History, Kind, OpId, Outcome, Verb, What};

@@ -1,5 +1,5 @@
-//! Foreign clients: a process of a run that follows no recipe. It lists the znodes below the declared objects, and now and
-//! then deletes some, writes into one, or adds a znode of its own.
+//! Foreign clients: a process of a run that follows no recipe. It lists the znodes below the declared objects, and
+//! sometimes deletes some, writes into one, or adds its own.
 //!
 //! The journal records each act before it happens. The direct effect of an act is no breach of a recipe; a wrong
 //! reaction of the recipe is. Foreign clients act only while faults can be injected.

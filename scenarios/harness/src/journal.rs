@@ -281,7 +281,7 @@ impl Journal {
 
     // ── the workload ──
 
-    /// A client begins an operation; `limit` in microseconds, or zero.
+    /// Records that a client begins an operation; `limit` in microseconds, or zero.
     pub fn call(&mut self, at: u64, client: u16, object: ObjectId, verb: Verb, limit: u32) -> OpId {
         self.ops += 1;
         let op = OpId(self.ops);

@@ -47,7 +47,7 @@ pub enum Scheduling {
     /// By the clock.
     #[default]
     Timed,
-    /// Any: the order of what is in flight is chosen. For one server.
+    /// Any: the order of packets in flight is chosen. For one server.
     Any {
         /// Whether answers and notifications can be late.
         late_answers: bool,
@@ -177,7 +177,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// One sentence.
+    /// If a kind is unknown, a value is out of range, or interleaving mode has several servers.
     pub fn check(&self) -> Result<(), PlanError> {
         for (name, rate) in &self.rates {
             if !Fault::from_name(name).is_some_and(|fault| Fault::DRAWN.contains(&fault)) {

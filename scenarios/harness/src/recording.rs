@@ -28,7 +28,7 @@ pub struct Recording {
     pub hash: String,
 }
 
-/// What a regression expects.
+/// The expected result of a regression.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Regression {
@@ -168,7 +168,7 @@ impl Recording {
     ///
     /// # Errors
     ///
-    /// One sentence.
+    /// If the argument is neither a recorded run nor its code, or this program cannot run it.
     pub fn read(code_or_file: &str, lookup: Lookup) -> Result<(Recording, &'static Workload), CodeError> {
         let path = std::path::Path::new(code_or_file);
         let recorded = if path.exists() {

@@ -78,7 +78,7 @@ impl Regression {
 ///
 /// # Errors
 ///
-/// One sentence; nothing is overwritten.
+/// If the name is invalid or taken, the folder is missing, or the file cannot be written.
 pub fn keep(folder: &Path, name: &str, recorded: &Recording) -> Result<PathBuf, KeepError> {
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if name.is_empty() || !name.chars().all(fits) {

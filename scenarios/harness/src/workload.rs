@@ -31,7 +31,7 @@ pub struct Workload {
     /// Its objects, as declared to the checker; [`ObjectId`](zk_checker::history::ObjectId)s count from 0 in
     /// this order.
     pub objects: fn(&mut Names, &Setting) -> Vec<Object>,
-    /// One client's part in the simulation.
+    /// The task of one client in the simulation.
     pub sim: TaskFn<SimProcess>,
     /// Rules that a sweep must test; otherwise it is vacuous.
     pub required: &'static [RuleId],

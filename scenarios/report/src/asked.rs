@@ -67,7 +67,7 @@ impl Asked {
             clients: BTreeMap::new(),
             parents: BTreeMap::new(),
         };
-        // By zxid: transactions without a known request.
+        // Transactions without a known request, by zxid.
         let mut txns: BTreeMap<u64, u32> = BTreeMap::new();
         for (index, event) in history.events.iter().enumerate() {
             asked.event(history, index as u32, event, &mut txns);

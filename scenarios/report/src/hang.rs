@@ -272,7 +272,7 @@ impl Scene<'_> {
         format!("session s{session} has not ended; {past}{}", self.occupation(waiter, owner))
     }
 
-    /// The fate of the hold that a znode stands for, or that its owner does not know of it.
+    /// The fate of the hold that a znode represents, or that its owner does not know of the znode.
     fn past(&self, owner: u16, znode: &Znode) -> Option<String> {
         let since = |belief: &&Belief| belief.client == owner && belief.from > znode.created;
         match self.lives.beliefs.iter().rev().find(since) {

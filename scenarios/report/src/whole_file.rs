@@ -103,7 +103,7 @@ impl WholeFile {
     ///
     /// # Errors
     ///
-    /// Those of the function and of the system, with the name of the file.
+    /// Errors of the function and of the system, with the name of the file.
     pub fn fill(
         mut self,
         write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
@@ -150,7 +150,7 @@ impl Write for WholeFile {
 ///
 /// # Errors
 ///
-/// Those of the system, with the name of the file.
+/// Errors of the system, with the name of the file.
 pub fn write(path: &Path, text: impl AsRef<[u8]>) -> Result<(), NotWritten> {
     WholeFile::over(path)?.fill(|out| out.write_all(text.as_ref()))
 }

@@ -10,7 +10,7 @@ use sim_zk::fault::Fault;
 use sim_zk::observer::Kind;
 use std::time::Duration;
 
-/// Something to do to an ensemble, or to tell about it.
+/// A command of the control API.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(tag = "verb", rename_all = "kebab-case", deny_unknown_fields)]
 #[allow(missing_docs, reason = "CONTROL.md describes each verb and each field")]
@@ -444,7 +444,7 @@ pub const ACTIONS: [&str; 27] = [
 pub struct Refused {
     /// The HTTP status: 400 for an invalid command, 404 for something that does not exist.
     pub status: u16,
-    /// One sentence.
+    /// The reason, in one sentence.
     pub why: String,
 }
 

@@ -218,7 +218,7 @@ impl Connection {
         true
     }
 
-    /// Whether another request may be handed on.
+    /// Whether another request may be processed.
     pub fn has_room(&self) -> bool {
         !self.ends
             && self.outgoing.len() + self.awaited < ROOM

@@ -81,7 +81,7 @@ impl Control {
     ///
     /// # Errors
     ///
-    /// Those of `out`.
+    /// Errors of `out`.
     pub fn write_history(&self, out: &mut impl Write) -> io::Result<()> {
         self.look();
         let kept = self.recorder.kept();

@@ -10,7 +10,7 @@
 //! | `sockets` | the loop of one thread: sockets, the clock, commands |
 //! | `recorder`, `judging`, `verdict` | the history of everything, the thread that judges it as it happens, and its verdict |
 //! | `command`, `fields`, `control` | the verbs of the control API, their fields, and the API over HTTP |
-//! | `reports` | reports of programs by a pipe |
+//! | `reports` | reports of programs through a pipe |
 //! | `stop` | its end, from another thread |
 //! | `listener` | the port of a member |
 //! | `words`, `figures` | four-letter words, and the statistics of requests for them |

@@ -71,7 +71,7 @@ pub(super) fn compare(
     }
 }
 
-/// The run of that number in a process of its own.
+/// Makes the run of that number in its own process.
 fn alone(program: &Path, search: &Search, plan: Option<&Path>, seed: u64) -> anyhow::Result<Mark> {
     let arguments = super::sweeping::numbered(search, seed);
     let plan = plan.map(|path| ["--plan".as_ref(), path.as_os_str()]);

@@ -1,4 +1,4 @@
-//! `hunt`: programs of other people under the faults of a served ensemble.
+//! `hunt`: third-party programs under the faults of a served ensemble.
 
 mod hunting;
 mod kept;

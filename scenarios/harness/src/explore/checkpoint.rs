@@ -72,7 +72,7 @@ impl Search {
     ///
     /// # Errors
     ///
-    /// One sentence.
+    /// If the file cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), CheckpointError> {
         let bytes = postcard::to_allocvec(&self.stored()).expect("a checkpoint is plain data");
         whole_file::write(path, bytes)
@@ -83,7 +83,7 @@ impl Search {
     ///
     /// # Errors
     ///
-    /// One sentence.
+    /// If the file cannot be read, is not a checkpoint, or was written by another version of the program.
     pub fn load(path: &Path, lookup: Lookup) -> Result<Search, CheckpointError> {
         let bytes = std::fs::read(path).map_err(|e| CheckpointError::Io("read", path.to_owned(), e))?;
         let not_one = || CheckpointError::NotOne(path.to_owned());

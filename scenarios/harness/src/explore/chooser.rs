@@ -54,7 +54,7 @@ impl Exhaustive {
 
     /// The alternatives at a point, one bit each; the default is always among them.
     ///
-    /// * What happens next: all.
+    /// * The next event: all.
     /// * Faults: all kinds of the scope that fit there.
     /// * Durations and distances: the smallest and the largest.
     /// * The order of two events: both. Of more than two orders: the first and the last.

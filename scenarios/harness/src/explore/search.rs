@@ -52,7 +52,7 @@ impl Breach {
     }
 }
 
-/// What was found so far.
+/// The results so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
     /// The number of runs.

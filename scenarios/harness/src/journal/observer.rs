@@ -21,7 +21,7 @@ impl Journal {
         self.write(at, who, op, What::Data { length, digest });
     }
 
-    /// What a read found: one event for each part.
+    /// Records the result of a read: one event for each part.
     fn found(
         &mut self,
         (at, who, op): (u64, Who, OpId),
@@ -229,7 +229,7 @@ impl Journal {
         }
     }
 
-    /// Faults and processes.
+    /// Records faults, and events of processes.
     fn of_world(&mut self, at: u64, happening: &SimEvent<'_>) {
         let what = match *happening {
             SimEvent::Injected { fault, victim: whom, lasts } => {

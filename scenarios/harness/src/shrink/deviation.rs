@@ -35,7 +35,7 @@ pub struct Asked {
 pub struct Deviation {
     /// The question.
     pub asked: Asked,
-    /// What was chosen.
+    /// The chosen alternative.
     pub choice: u16,
 }
 

@@ -56,7 +56,7 @@ pub struct Search {
     pub strategy: Strategy,
     /// The plan of all runs; without one each run draws its own.
     pub plan: Option<Plan>,
-    /// What each run draws in addition.
+    /// The variations that each run draws.
     pub variations: Variations,
     /// The enumeration of a systematic search, computed on first use.
     places: Arc<OnceLock<Enumeration>>,

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// The maximal number of acts of foreign clients.
 const ACTS: u32 = 7;
 
-/// What each run draws in addition to its strategy.
+/// The variations that each run draws in addition to its strategy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Variations {

@@ -62,7 +62,7 @@ impl Bench {
         self.take();
     }
 
-    /// Hands bytes to the front.
+    /// Passes bytes to the front.
     pub(super) fn send(&mut self, number: usize, bytes: &[u8]) {
         self.front.receive(number, bytes);
         self.take();
