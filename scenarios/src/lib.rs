@@ -1,7 +1,7 @@
 //! The program `zksim`: seeded fault runs of ZooKeeper recipes, on a simulated and on a real ensemble.
 //!
-//! This crate holds the command line, and the mutation score that it prints. What a run is stands in `zk-harness`, which is what
-//! tests of your own code depend on; workloads, stories and mutants stand in `zk-catalogue`.
+//! This crate holds the command line, and the mutation score that it prints. `zk-harness` defines runs, and is the
+//! crate that tests of your own code depend on; `zk-catalogue` holds workloads, stories and mutants.
 
 pub mod cli;
 pub mod mutation_score;

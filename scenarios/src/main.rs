@@ -5,7 +5,7 @@ compile_error!(
     "zksim cannot be linked statically: the simulator's runtime looks the system's clock up in the dynamic C library"
 );
 
-/// A run is thousands of small allocations that live as long as it does, on as many threads as there are.
+/// A run makes thousands of small allocations that live as long as it does, on many threads.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -1,4 +1,4 @@
-//! The control API of a served ensemble, as scenarios of faults ask for it: from the same process, or by a request each.
+//! Access to the control API of a served ensemble for fault scenarios: in the same process, or over HTTP.
 
 use serde_json::{Value, json};
 use std::net::SocketAddr;
@@ -8,13 +8,13 @@ use zk_fidelity::ensemble::served::{ControlOfServed, LastingFault, MemberStatus,
 use zk_serve::command::Command;
 use zk_serve::{Control, parse_duration};
 
-/// A way to the control API.
+/// A connection to the control API.
 pub trait Ask {
     /// Carries out a verb, and returns the answer.
     ///
     /// # Errors
     ///
-    /// One sentence: the verb is refused, or there is no answer.
+    /// One sentence, if the verb is refused or there is no answer.
     fn ask(&self, verb: &str, fields: Value) -> Result<Value, String>;
 }
 
@@ -24,24 +24,24 @@ impl Ask for Control {
     }
 }
 
-/// The control API on that way, as a scenario's ensemble needs it.
+/// The verbs that the ensemble of a scenario needs, over such a connection.
 pub struct Verbs<A>(pub A);
 
-/// What does not change while an ensemble is served.
+/// The constant properties of a served ensemble.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// The length of a tick.
     pub tick: Duration,
-    /// The addresses at which the servers listen, as they know them.
+    /// The addresses at which the servers listen, as the servers know them.
     pub addresses: Vec<SocketAddr>,
 }
 
 impl<A: Ask> Verbs<A> {
-    /// What does not change.
+    /// Asks for the constant properties.
     ///
     /// # Errors
     ///
-    /// There is no answer, or none that makes sense.
+    /// If there is no answer, or an invalid one.
     pub fn shape(&self) -> Result<Shape, Trouble> {
         let said = self.asked_for_status()?;
         let address = |of: &Value| of["address"].as_str()?.parse().ok();
@@ -54,7 +54,7 @@ impl<A: Ask> Verbs<A> {
     ///
     /// # Errors
     ///
-    /// There is no answer, it is refused, or the server does not serve within 20 s.
+    /// If there is no answer, the request is refused, or the server does not serve within 20 s.
     pub fn restart(&self, Member(server): Member) -> Result<(), Trouble> {
         let said = self.0.ask("restart", json!({ "server": server })).map_err(Trouble)?;
         match said["settled"].as_bool() {
@@ -103,7 +103,7 @@ impl<A: Ask> ControlOfServed for Verbs<A> {
     fn end_session(&self, session: i64) -> Result<(), Trouble> {
         let id = format!("{session:#x}");
         match self.perform("expire", json!({ "client": id })) {
-            // It has ended so long ago that nobody remembers it.
+            // The session ended so long ago that the ensemble has forgotten it.
             Err(Trouble(why)) if why.contains("there is no client") => Ok(()),
             ended => ended,
         }

@@ -1,8 +1,8 @@
-//! Rows for a terminal, in columns.
+//! Text tables for a terminal.
 
 use std::fmt::Write as _;
 
-/// A line for each row of cells, in columns as wide as what stands in them.
+/// One line per row, with columns as wide as their longest cells.
 pub fn text_table<R: AsRef<[String]>>(rows: &[R]) -> String {
     let columns = rows.iter().map(|row| row.as_ref().len()).max().unwrap_or(0);
     let mut widths = vec![0; columns];

@@ -9,10 +9,10 @@ pub struct Caught {
     pub by: RuleId,
     /// Rules that may be first in its place, each with the reason why.
     pub or: &'static [(RuleId, &'static str)],
-    /// The rules that name the harm: each must be broken in some run. None if the wrong step does none by itself.
+    /// The rules that name the harm: each must be broken in some run. Empty if the wrong step alone does no harm.
     pub harm: &'static [RuleId],
-    /// The main promise that it breaks. A black-box judge, which sees only calls, returns, beliefs and notifications, must find
-    /// one of its rules broken.
+    /// The main promise that the mutant breaks. A black-box judge, which sees only calls, returns, beliefs and
+    /// notifications, must find one of the promise's rules broken.
     pub breaks: Option<Promise>,
     /// The budget of seeds: the median search must end within it, the 95th percentile within [`TAIL`] times as many.
     pub within: u64,

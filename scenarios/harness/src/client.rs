@@ -23,19 +23,19 @@ pub trait Client: Clone + Send + Sync + 'static {
     /// Writes into the journal, at the present time in microseconds.
     fn journal<R>(&self, write: impl FnOnce(&mut Journal, u64) -> R) -> R;
 
-    /// From here on requests belong to that operation.
+    /// Assigns the following requests to that operation.
     fn set_op(&self, op: u32);
 
     /// The operation to which requests belong at present, or 0.
     fn op(&self) -> u32;
 
-    /// One of `n` ways to go on; 0 is the plain one.
+    /// Draws one of `n` alternatives for the user's next step; 0 is the default.
     fn choose(&self, n: u32) -> u32;
 
     /// Waits.
     fn sleep(&self, by: Duration) -> impl Future<Output = ()> + Send;
 
-    /// Resolves when the run comes to its end, and nothing should take long any more. A simulated run ends by itself.
+    /// Resolves when a real run is about to end and operations should be short. A simulated run ends by itself.
     fn ending(&self) -> impl Future<Output = ()> + Send {
         std::future::pending()
     }

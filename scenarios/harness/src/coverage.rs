@@ -1,10 +1,10 @@
-//! Coverage: which steps of a client followed which, while faults were possible and afterwards.
+//! Coverage: pairs of consecutive steps of a client, while faults were possible and afterwards.
 //!
-//! The *state* of a client is the kind of its last event with the word that says which one it was: the verb of a call, the
-//! outcome of a return, the kind of a request, the code of its answer, the kind of a notification, the state of its session,
-//! the kind of a fault that affected it. A *transition* is a pair of such states, one right after the other for the same client,
-//! and the phase of the run in which the second one came: hostile or healed. A search that has long met no new transition is
-//! unlikely to meet one soon; it may still meet a new run, so this is a reason to stop, and no proof.
+//! The *state* of a client is the kind of its last event with a word that distinguishes it: the verb of a call, the
+//! outcome of a return, the kind of a request, the code of its answer, the kind of a notification, the state of its
+//! session, the kind of a fault that affected it. A *transition* is a pair of consecutive states of one client, and the
+//! phase of the run at the second one: hostile or healed. A search that has met no new transition for a long time is
+//! unlikely to meet one soon. It may still meet a new run, so this is a reason to stop, not a proof.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
@@ -28,7 +28,8 @@ pub fn transitions(history: &History) -> BTreeSet<Transition> {
     met
 }
 
-/// Whose event it is, and the state that it leads to. Numbers, paths and times are left out: they differ from run to run.
+/// The client of an event, and the state that the event leads to. Numbers, paths and times are left out: they differ
+/// from run to run.
 fn state(event: &Event) -> Option<(u16, u64)> {
     let state = match event.what {
         What::Call { verb, .. } => hashed(&(0u8, verb)),

@@ -1,4 +1,4 @@
-//! What runs have exercised: the operations that clients called, and how each of them ended.
+//! The operations that clients called in runs, and how each of them ended.
 
 use std::collections::BTreeMap;
 use zk_checker::history::{Failure, History, Kind, OpId, Outcome, Verb, What};
@@ -23,7 +23,7 @@ impl Operation {
 /// The word for an operation whose client died before it returned.
 pub const NEVER_RETURNED: &str = "never returned";
 
-/// How an operation ended: `done`, `dropped`, or the reason that it gave.
+/// How an operation ended: `done`, `dropped`, or the reason of its failure.
 fn ending(outcome: Outcome, failure: Failure) -> &'static str {
     match (outcome, failure) {
         (Outcome::Done, _) => "done",
@@ -33,12 +33,12 @@ fn ending(outcome: Outcome, failure: Failure) -> &'static str {
     }
 }
 
-/// Operations by their names, and for each of them how often it ended in which way.
+/// Operations by name, with the count of each way in which they ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exercised(pub BTreeMap<String, BTreeMap<String, u64>>);
 
 impl Exercised {
-    /// What a run has exercised.
+    /// The operations that a run exercised.
     pub fn by(history: &History) -> Exercised {
         // A run has few operations of few kinds.
         let mut open: BTreeMap<OpId, Operation> = BTreeMap::new();
@@ -71,7 +71,7 @@ impl Exercised {
         exercised
     }
 
-    /// Adds what other runs have exercised.
+    /// Adds the operations that other runs exercised.
     pub fn merge(&mut self, other: Exercised) {
         for (operation, endings) in other.0 {
             let known = self.0.entry(operation).or_default();

@@ -1,7 +1,7 @@
 //! The fingerprint of a failure: two failures with the same rule and fingerprint most likely have one cause.
 //!
-//! It is made of the structure of the first finding, without names, numbers, times or texts: the kinds of its witness
-//! events, each with its operation, and the kinds of fault that had affected those clients, or servers, until then.
+//! It consists of the structure of the first finding, without names, numbers, times or texts: the kinds of its witness
+//! events, each with its operation, and the kinds of fault that had affected those clients or servers before.
 
 use crate::journal::fault_kind;
 use crate::run::Run;
@@ -81,7 +81,7 @@ fn kind_of(event: &Event, verbs: &BTreeMap<OpId, Verb>) -> String {
     }
 }
 
-/// What a word of the history is called.
+/// The name of a word of the history.
 fn dashed(name: &str) -> String {
     name.replace('_', "-")
 }

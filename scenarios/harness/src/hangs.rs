@@ -1,4 +1,5 @@
-//! Runs that hang name the client that waits, its call, what it waits for, whose znode stands in the way, and why it stays.
+//! Tests: the report of a run that hangs names the waiting client, its call, the znode it waits for, that znode's
+//! owner, and why the znode stays.
 
 use crate::client::SimProcess;
 use crate::holding::Held;
@@ -34,7 +35,8 @@ impl Held for Lease {
     }
 }
 
-/// Takes every znode that is in the way for another client's, also its own: after a lost reply, or after its guard was dropped.
+/// A broken recipe: takes every existing znode for another client's, also its own after a lost reply, or after its
+/// guard was dropped.
 async fn lease(zk: SimClient) -> Result<Lease, Error> {
     loop {
         let made = zk.create(LEASE, b"", CreateMode::Ephemeral).await;
@@ -74,7 +76,7 @@ static UNTOLD: Workload = leases_under(&[Fault::ReplyLost], |_| Plan {
 });
 static DROPPED: Workload = leases_under(&[], |_| Plan { clients: 2, ..Plan::calm() });
 
-/// The first run that hangs of which this is said, with numbers left out.
+/// The first hanging run whose report contains this text, with numbers left out.
 fn hanging(workload: &'static Workload, said: &str) -> (Run, Vec<String>) {
     let runs = (0..300).map(|seed| run::seed(workload, &workload.plan(seed), seed));
     let mut told = runs.map(|run| (numberless(&run.waits()), run));

@@ -1,4 +1,4 @@
-//! Beliefs: acting as holder, from the grant until the holder stops.
+//! Beliefs: the time in which a client acts as holder, from the grant until it stops.
 
 mod guards;
 
@@ -28,7 +28,7 @@ pub trait Held: Send + Sync + 'static {
     /// Resolves when the holder must stop.
     fn lost(&self) -> impl Future<Output = Stop> + Send;
 
-    /// Gives it back.
+    /// Releases it.
     fn release(self) -> impl Future<Output = Result<Released, Error>> + Send;
 }
 
@@ -42,7 +42,7 @@ pub struct Belief<'a, C, H> {
 }
 
 impl<'a, C: Client, H: Held> Belief<'a, C, H> {
-    /// From here on the client acts as holder of what operation `op` was granted in that session.
+    /// Records that the client acts as holder of the object that operation `op` was granted in that session.
     pub fn begin(client: &'a C, session: SessionId, held: &'a H, object: ObjectId, op: OpId) -> Self {
         let token = held.token();
         client.journal(|j, at| j.believe(at, client.number(), op, object, session, token));
@@ -54,7 +54,7 @@ impl<'a, C: Client, H: Held> Belief<'a, C, H> {
         self.client.journal(|j, at| j.unbelieve(at, self.client.number(), self.op, why));
     }
 
-    /// Waits for `work`, or until the holder must stop: then says why.
+    /// Waits for `work`, or until the holder must stop; in the second case returns the reason.
     pub async fn unless_lost(&self, work: impl Future<Output = ()>) -> Option<Why> {
         match select(pin!(self.held.lost()), pin!(work)).await {
             Either::Left((stop, _)) => Some(why(stop)),
@@ -62,19 +62,19 @@ impl<'a, C: Client, H: Held> Belief<'a, C, H> {
         }
     }
 
-    /// Asks the resource behind the object to do something; says whether it did.
+    /// Sends a write to the resource behind the object; returns whether the resource accepted it.
     pub fn use_resource(&self) -> bool {
         use_resource(self.client, self.object, self.op, self.held.fence())
     }
 
-    /// Holds for a while and writes to the resource in between, until the time is over or the holder must stop.
+    /// Holds for a while and writes to the resource, until the time is over or the holder must stop.
     pub async fn write_for_a_while(self, pace: Pace) {
         let client = self.client;
         for _ in 0..1 + client.choose(3) {
             if let Some(why) = self.unless_lost(client.sleep(pace.work * (1 + client.choose(4)))).await {
                 return self.end(why);
             }
-            // On its way to the resource a write can no longer be called back, whatever its sender believes by then.
+            // A write in flight cannot be called back, even if its sender stops acting as holder.
             let mut arriving = pin!(client.sleep(pace.write));
             if let Some(why) = self.unless_lost(arriving.as_mut()).await {
                 let (object, op, fence) = (self.object, self.op, self.held.fence());
@@ -91,7 +91,7 @@ impl<'a, C: Client, H: Held> Belief<'a, C, H> {
     }
 }
 
-/// Gives a hold back: now and then by simply dropping what was granted, whose duty does the rest.
+/// Releases a hold, sometimes by dropping the guard, whose clean-up duty does the rest.
 pub async fn give_back<C: Client, H: Held>(client: &C, object: ObjectId, held: H) {
     if client.choose(8) == 7 {
         return drop(held);
@@ -99,7 +99,7 @@ pub async fn give_back<C: Client, H: Held>(client: &C, object: ObjectId, held: H
     gives_back(client, Call::new(object, Verb::Release), nothing, || held.release()).await;
 }
 
-/// A call that gives something back: what it tells of the end is written down.
+/// A call that releases something; records how the hold had ended.
 pub async fn gives_back<C: Client, T: Copy + Into<Option<Released>>, F: Future<Output = Result<T, Error>>>(
     client: &C,
     call: Call,
@@ -118,7 +118,7 @@ pub async fn gives_back<C: Client, T: Copy + Into<Option<Released>>, F: Future<O
     let _ = observed_operation(client, call, given, work, told).await;
 }
 
-/// One turn of a holder: it asks, holds and writes to the resource behind the object for a while, and gives back.
+/// One turn of a holder: acquires, holds and writes to the resource behind the object for a while, and releases.
 pub async fn take_turn<C: Client, H: Held, F: Future<Output = Result<H, Error>> + Send>(
     client: &C,
     session: SessionId,
@@ -136,7 +136,7 @@ pub async fn take_turn<C: Client, H: Held, F: Future<Output = Result<H, Error>> 
     Round::Over
 }
 
-/// The reason of a loss, as the history has it.
+/// The reason of a loss, as the history spells it.
 pub fn lost_because(reason: LostReason) -> &'static str {
     match reason {
         LostReason::SessionOver => "session_over",
@@ -153,7 +153,7 @@ pub fn why(stop: Stop) -> Why {
     }
 }
 
-/// Asks the resource behind an object to do something in the name of a hold, whatever has become of that.
+/// Sends a write to the resource behind an object with the token of a hold, even if that hold is over.
 pub fn use_resource<C: Client>(client: &C, object: ObjectId, op: OpId, token: i64) -> bool {
     client.journal(|j, at| j.resource(at, client.number(), op, object, token))
 }

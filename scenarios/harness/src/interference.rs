@@ -1,8 +1,8 @@
-//! Foreign clients: a process of a run that follows no recipe. It lists the znodes below the declared objects, and now and
-//! then deletes some, writes into one, or adds a znode of its own.
+//! Foreign clients: a process of a run that follows no recipe. It lists the znodes below the declared objects, and
+//! sometimes deletes some, writes into one, or adds its own.
 //!
-//! The journal records each act before it happens. The direct effect of an act is no breach of a recipe; a wrong reaction of
-//! the recipe is. Foreign clients act only while faults may strike.
+//! The journal records each act before it happens. The direct effect of an act is no breach of a recipe; a wrong
+//! reaction of the recipe is. Foreign clients act only while faults can be injected.
 
 use crate::journal::Journal;
 use crate::plan::{Act, Interference};
@@ -54,7 +54,7 @@ struct ForeignClient {
     zk: SimClient,
 }
 
-/// Runs a foreign client until it has made its acts, or faults can no longer strike.
+/// Runs a foreign client until it has made its acts, or faults can no longer be injected.
 pub async fn interfere(
     sim: Sim,
     process: Process,

@@ -1,7 +1,7 @@
-//! Writes down what happens, as the checker reads it: from the simulated world, from the workload, and from the
-//! recording wrapper around a real client, in one order.
+//! Writes the history that the checker reads: events of the simulated world, of the workload, and of the recording
+//! wrapper around a real client, in one order.
 //!
-//! A rolling hash over everything that was written, texts included, says whether two runs were the same.
+//! A rolling hash of everything written, texts included, shows whether two runs were the same.
 
 mod in_use;
 mod observer;
@@ -24,36 +24,36 @@ use zk_checker::history::{
 };
 use zk_recipes::zk::{SessionId, Stat};
 
-/// How many of the last sessions are looked at one by one.
+/// The number of recent sessions that are searched linearly before the map.
 const RECENT: usize = 8;
 
 /// The journal of one run.
 pub struct Journal {
     history: History,
     hash: Xxh3,
-    /// The bytes of one event, which go into the hash in one piece.
+    /// The bytes of one event, hashed in one piece.
     bytes: Vec<u8>,
     hashed: usize,
     sessions: Vec<SessionId>,
-    /// By id: the number of each of them.
+    /// The number of each session, by its id.
     numbers: BTreeMap<SessionId, u16>,
-    /// Of the world's paths, by their numbers.
+    /// The symbols of the world's paths, by their numbers.
     syms: Vec<Option<Sym>>,
-    /// Of the same paths: the digests of their names, as far as they were needed.
+    /// The digests of the names of these paths, computed on demand.
     names: Vec<Option<u64>>,
     ops: u32,
     reqs: u32,
-    /// The clients that believe, each with its operation.
+    /// The clients that act as holders, each with its operation.
     beliefs: Vec<(u16, OpId)>,
-    /// The largest token that each object's resource has seen.
+    /// The largest token that the resource of each object has seen.
     largest: Vec<u64>,
-    /// What a script says it is about to do, and before which event.
+    /// The steps of a script, each with the index of the next event.
     steps: Vec<(usize, String)>,
     /// The `sometimes!` conditions that were reached.
     sometimes: BTreeSet<&'static str>,
-    /// For runs that are cut short in a visited state.
+    /// Present for runs that are cut short in a visited state.
     remembered: Option<Remembered>,
-    /// For runs without an end.
+    /// Present for runs without an end.
     in_use: Option<InUse>,
 }
 
@@ -94,23 +94,23 @@ impl Journal {
         }
     }
 
-    /// The same, for a run without an end: it keeps track of the names that may still be mentioned.
+    /// The same, for a run without an end: it tracks the names that may still be mentioned.
     #[must_use]
     pub fn without_end(self) -> Self {
         Journal { in_use: Some(InUse::default()), ..self }
     }
 
-    /// Drops the events from an index on, of which somebody else has taken note.
+    /// Drops the events from an index on, after the caller has processed them.
     pub fn drop_from(&mut self, index: usize) {
         self.history.events.truncate(index);
     }
 
-    /// Keeps the names that there are for good: kept events mention them.
+    /// Keeps the present names for ever, since kept events mention them.
     pub fn keep_names(&mut self) {
         self.history.names.keep_all();
     }
 
-    /// Forgets the names that nothing will mention any more, in a run [without an end](Self::without_end).
+    /// Forgets the names that no later event can mention, in a run [without an end](Self::without_end).
     pub fn forget_names(&mut self) -> Forgotten {
         match &mut self.in_use {
             Some(in_use) => in_use.forget(&mut self.history.names),
@@ -118,7 +118,7 @@ impl Journal {
         }
     }
 
-    /// The same, for the untimed order: it keeps a digest of what rules may still ask about.
+    /// The same, for interleaving mode: it keeps a digest of the past that rules may still depend on.
     #[must_use]
     pub fn remembering(self) -> Self {
         Journal { remembered: Some(Remembered::default()), ..self }
@@ -180,7 +180,7 @@ impl Journal {
         self.history.events.push(event);
     }
 
-    /// The symbol of a text, which is never forgotten.
+    /// The symbol of a text. It is never forgotten.
     pub fn sym(&mut self, text: &str) -> Sym {
         let sym = self.intern(text);
         if let Some(in_use) = &mut self.in_use {
@@ -205,7 +205,7 @@ impl Journal {
             self.syms.resize(index + 1, None);
         }
         let sym = match self.syms[index] {
-            // It may have been forgotten.
+            // The symbol may have been forgotten.
             Some(sym) if self.in_use.is_none() || self.history.names.get(sym) == Some(paths.text(path)) => {
                 sym
             }
@@ -218,7 +218,7 @@ impl Journal {
         sym
     }
 
-    /// Forgets the symbols of paths of the world, whose numbers are given to other paths.
+    /// Forgets the symbols of paths whose numbers are reused for other paths.
     fn forget(&mut self, paths: &[PathId]) {
         for path in paths {
             let index = path.0 as usize;
@@ -232,7 +232,7 @@ impl Journal {
         if id == SessionId(0) {
             return Session(0);
         }
-        // Mostly it is one of the last.
+        // Most look-ups are for a recent session.
         let last = self.sessions.len().saturating_sub(RECENT);
         if let Some(at) = self.sessions[last..].iter().rposition(|known| *known == id) {
             return Session((last + at + 1) as u16);
@@ -246,7 +246,7 @@ impl Journal {
         Session(number)
     }
 
-    /// The owner of a znode: that of containers, and of those with a time of their own, is no session.
+    /// The owner of a znode. Container and TTL znodes have a special owner value that is not a session.
     fn owner(&mut self, id: SessionId) -> Session {
         if id.0 < 0 { Session(0) } else { self.session(id) }
     }
@@ -281,7 +281,7 @@ impl Journal {
 
     // ── the workload ──
 
-    /// A client begins an operation; `limit` in microseconds, or zero.
+    /// Records that a client begins an operation; `limit` in microseconds, or zero.
     pub fn call(&mut self, at: u64, client: u16, object: ObjectId, verb: Verb, limit: u32) -> OpId {
         self.ops += 1;
         let op = OpId(self.ops);
@@ -289,28 +289,28 @@ impl Journal {
         op
     }
 
-    /// The operation is over, and says nothing of a reason.
+    /// Records that the operation has ended, without a reason.
     pub fn returned(&mut self, at: u64, client: u16, op: OpId, outcome: Outcome) {
         self.returned_for(at, client, op, outcome, Failure::None);
     }
 
-    /// The operation is over; `failure`: what it says of the reason if it was not done.
+    /// Records that the operation has ended; `failure` is the reason that it gave if it was not done.
     pub fn returned_for(&mut self, at: u64, client: u16, op: OpId, outcome: Outcome, failure: Failure) {
         self.write(at, Who::Client(client), op, What::Return { outcome, failure });
     }
 
-    /// The caller has called it with bad input, and means to be refused.
+    /// Records that the caller passed bad input and expects a refusal.
     pub fn mistaken(&mut self, at: u64, client: u16, op: OpId) {
         self.write(at, Who::Client(client), op, What::Mistaken);
     }
 
-    /// What the caller gave to the operation.
+    /// Records an argument of the operation.
     pub fn given(&mut self, at: u64, client: u16, op: OpId, text: &str, number: u64) {
         let text = self.sym(text);
         self.write(at, Who::Client(client), op, What::Given { text, number });
     }
 
-    /// What the operation handed to its caller.
+    /// Records a result of the operation.
     #[allow(clippy::too_many_arguments, reason = "an event has so many fields")]
     pub fn observed(
         &mut self,
@@ -326,7 +326,7 @@ impl Journal {
         self.write(at, Who::Client(client), op, What::Observed { object, seen, text, number });
     }
 
-    /// The client acts as holder from here on.
+    /// Records that the client acts as holder from here on.
     pub fn believe(
         &mut self,
         at: u64,
@@ -341,13 +341,14 @@ impl Journal {
         self.write(at, Who::Client(client), op, What::Believe { object, session, token: token as u64 });
     }
 
-    /// It no longer does.
+    /// Records that the client no longer acts as holder.
     pub fn unbelieve(&mut self, at: u64, client: u16, op: OpId, why: Why) {
         self.beliefs.retain(|belief| *belief != (client, op));
         self.write(at, Who::Client(client), op, What::Unbelieve { why });
     }
 
-    /// The resource behind an object is asked to do something; it refuses tokens smaller than the largest it has seen.
+    /// Records a write to the resource behind an object. The resource refuses tokens smaller than the largest it has
+    /// seen.
     pub fn resource(&mut self, at: u64, client: u16, op: OpId, object: ObjectId, token: i64) -> bool {
         let token = token as u64;
         let largest = &mut self.largest[usize::from(object.0)];
@@ -362,29 +363,29 @@ impl Journal {
         self.write(at, Who::World, OpId(0), What::Heal);
     }
 
-    /// Nothing is open and nothing is on its way.
+    /// Records that no operation is open and no packet is in flight.
     pub fn quiesce(&mut self, at: u64) {
         self.write(at, Who::World, OpId(0), What::Quiesce);
     }
 
-    /// Time has passed, and nothing has happened.
+    /// Records that time has passed without an event.
     pub fn elapsed(&mut self, at: u64) {
         self.write(at, Who::World, OpId(0), What::Elapsed);
     }
 
-    /// The run was stopped at its limit of time.
+    /// Records that the run was stopped at its time limit.
     pub fn stopped(&mut self, at: u64) {
         self.write(at, Who::World, OpId(0), What::Stopped);
     }
 
-    /// Declares an object while the run goes on.
+    /// Declares an object during the run.
     pub fn declare(&mut self, object: Object) -> ObjectId {
         self.history.objects.push(object);
         self.largest.push(0);
         ObjectId((self.history.objects.len() - 1) as u16)
     }
 
-    /// Anything else.
+    /// Records any other event.
     pub fn note(&mut self, at: u64, who: Who, op: OpId, what: What) {
         self.write(at, who, op, what);
     }

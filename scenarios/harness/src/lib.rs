@@ -1,13 +1,13 @@
 //! What a run is: coordination code under load on a simulated ZooKeeper ensemble, with faults, a history and a verdict.
 //!
-//! Code of your own is tested through [`testing`]; everything else is what that is made of.
+//! Tests of your own code use [`testing`]; the other modules are its parts.
 //!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
-//! | [`testing`] | what a test of another crate calls |
-//! | [`workload`] | a workload as a plain description; [`caught`], how a mutant must be caught |
+//! | [`testing`] | the API for tests of other crates |
+//! | [`workload`] | a workload as a plain description; [`caught`], how a mutant must be killed |
 //! | [`client`] | a client process, as a workload sees it |
-//! | [`rounds`], [`operation`], [`holding`], [`pace`] | what workloads are made of |
+//! | [`rounds`], [`operation`], [`holding`], [`pace`] | the parts of workloads |
 //! | [`journal`] | writes the history |
 //! | [`plan`], [`plans`] | the configuration of a run; strategies of proptest for it |
 //! | [`interference`] | foreign clients that interfere |
@@ -15,7 +15,7 @@
 //! | [`strategy`], [`sweep`], [`shard`], [`coverage`], [`threads`] | many runs |
 //! | [`fingerprint`] | failure fingerprints; [`shrink`], the smallest run with the same one |
 //! | [`explore`] | every run of a small scope |
-//! | [`recording`], [`regression`] | runs as files and words; runs that are kept |
+//! | [`recording`], [`regression`] | runs as files and codes; runs that are kept |
 //! | [`stage`] | scripts: the vocabulary of stories |
 //!
 //! It names no recipe, and has no list of workloads.

@@ -1,4 +1,4 @@
-//! One operation of a recipe, written into the journal from its call to its return.
+//! One operation of a recipe, recorded in the journal from its call to its return.
 
 use crate::client::Client;
 use crate::journal::{Journal, failure};
@@ -9,16 +9,16 @@ use std::time::Duration;
 use zk_checker::history::{Failure, ObjectId, OpId, Outcome, Verb, What};
 use zk_recipes::zk::Error;
 
-/// What is called.
+/// A call of an operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Call {
-    /// On what.
+    /// The object.
     pub object: ObjectId,
-    /// Which operation.
+    /// The operation.
     pub verb: Verb,
     /// The caller's own time limit, or zero: none.
     pub limit: Duration,
-    /// Whether its input is bad, and the caller means to be refused.
+    /// Whether its input is bad and the caller expects a refusal.
     pub is_mistake: bool,
 }
 
@@ -28,13 +28,13 @@ impl Call {
         Call { object, verb, limit: Duration::ZERO, is_mistake: false }
     }
 
-    /// The same with bad input, which is to be refused.
+    /// The same call with bad input, which the recipe must refuse.
     #[must_use]
     pub fn by_mistake(self) -> Call {
         Call { is_mistake: true, ..self }
     }
 
-    /// The same with a time limit.
+    /// The same call with a time limit.
     #[must_use]
     pub fn within(self, limit: Duration) -> Call {
         Call { limit, ..self }
@@ -45,16 +45,16 @@ impl Call {
 #[derive(Debug)]
 #[must_use]
 pub enum Ended<T> {
-    /// As asked, with what the recipe gave.
+    /// It succeeded, with this result.
     Done(T),
-    /// With an error.
+    /// It failed with this error.
     Failed(Error),
     /// The caller dropped it.
     Cancelled,
 }
 
 impl<T> Ended<T> {
-    /// What the recipe gave, if it did.
+    /// The result, if the operation succeeded.
     pub fn done(self) -> Option<T> {
         match self {
             Ended::Done(value) => Some(value),
@@ -62,7 +62,7 @@ impl<T> Ended<T> {
         }
     }
 
-    /// The same with another value of an operation that was done.
+    /// Maps the result of an operation that succeeded.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Ended<U> {
         match self {
             Ended::Done(value) => Ended::Done(change(value)),
@@ -71,12 +71,12 @@ impl<T> Ended<T> {
         }
     }
 
-    /// What to do after it has failed, or was dropped: only the end of the session is a reason to begin again.
+    /// Whether the caller must begin again after a failure or a drop: only if the session is over.
     pub fn is_session_over(&self) -> bool {
         matches!(self, Ended::Failed(error) if error.is_session_over())
     }
 
-    /// Whether its time limit was over before it was done.
+    /// Whether its time limit passed before it was done.
     pub fn is_timed_out(&self) -> bool {
         matches!(self, Ended::Failed(e) if e.is_timed_out())
     }
@@ -96,10 +96,10 @@ pub fn nothing(_: &mut Journal, _: u64, _: OpId) {}
 
 /// Makes an operation: call, work, return.
 ///
-/// 1. The journal hears of the call, and by `given`, right behind it, of what the caller gives.
-/// 2. `work` begins: what it sends from here on belongs to the operation.
-/// 3. A cancelled client drops it.
-/// 4. The journal hears how it ended.
+/// 1. The journal records the call, and `given`, right after it, the arguments.
+/// 2. `work` begins: the requests that it sends from here on belong to the operation.
+/// 3. If the client is cancelled, the future is dropped.
+/// 4. The journal records how the operation ended.
 pub async fn operation<C: Client, T, F: Future<Output = Result<T, Error>>>(
     client: &C,
     call: Call,
@@ -109,7 +109,7 @@ pub async fn operation<C: Client, T, F: Future<Output = Result<T, Error>>>(
     observed_operation(client, call, given, work, |_, _, _, _: &T| {}).await
 }
 
-/// As [`operation`], and `observed` writes down what the recipe gave, right before the journal hears that it ended.
+/// As [`operation`], and `observed` records the result right before the journal records the end.
 pub async fn observed_operation<C: Client, T, F: Future<Output = Result<T, Error>>>(
     client: &C,
     call: Call,
@@ -126,7 +126,7 @@ pub async fn observed_operation<C: Client, T, F: Future<Output = Result<T, Error
     (op, ended)
 }
 
-/// As [`observed_operation`], and the caller drops it when it has waited for so long.
+/// As [`observed_operation`], and the caller drops the future after waiting for that long.
 pub async fn patient_operation<C: Client, T, F: Future<Output = Result<T, Error>>>(
     client: &C,
     call: Call,
@@ -150,7 +150,7 @@ pub async fn patient_operation<C: Client, T, F: Future<Output = Result<T, Error>
     (op, ended)
 }
 
-/// As [`operation`], and the caller drops it when `over` resolves.
+/// As [`operation`], and the caller drops the future when `over` resolves.
 pub async fn operation_until<C: Client, T, F: Future<Output = Result<T, Error>>>(
     client: &C,
     call: Call,
@@ -160,7 +160,7 @@ pub async fn operation_until<C: Client, T, F: Future<Output = Result<T, Error>>>
     observed_operation_until(client, call, nothing, over, work, |_, _, _, _: &T| {}).await
 }
 
-/// As [`observed_operation`], and the caller drops it when `over` resolves.
+/// As [`observed_operation`], and the caller drops the future when `over` resolves.
 pub async fn observed_operation_until<C: Client, T, F: Future<Output = Result<T, Error>>>(
     client: &C,
     call: Call,
@@ -192,7 +192,7 @@ pub async fn attempt<C: Client, T, F: Future<Output = Result<Option<T>, Error>>>
     observed_attempt(client, call, given, work, |_, _, _, _: &T| {}).await
 }
 
-/// As [`attempt`], and `observed` writes down what the recipe gave, if it gave anything.
+/// As [`attempt`], and `observed` records the result, if there is one.
 pub async fn observed_attempt<C: Client, T, F: Future<Output = Result<Option<T>, Error>>>(
     client: &C,
     call: Call,
@@ -210,7 +210,7 @@ pub async fn observed_attempt<C: Client, T, F: Future<Output = Result<Option<T>,
     (op, ended)
 }
 
-/// What is held is simply dropped: its duty gives it back, in the background. The call has no answer.
+/// Drops a held value: its duty releases it in the background. The call has no answer.
 pub fn give_up<C: Client, T>(client: &C, call: Call, given: impl FnOnce(&mut Journal, u64, OpId), held: T) {
     client.journal(|journal, at| {
         let op = journal.call(at, client.number(), call.object, call.verb, 0);
@@ -220,7 +220,7 @@ pub fn give_up<C: Client, T>(client: &C, call: Call, given: impl FnOnce(&mut Jou
     drop(held);
 }
 
-/// Work beside the operation in hand: what it sends belongs to no operation.
+/// Runs work beside the open operation: its requests belong to no operation.
 pub async fn in_no_operation<C: Client, T>(client: &C, work: impl Future<Output = T>) -> T {
     let mut work = pin!(work);
     poll_fn(|context| {
@@ -233,7 +233,7 @@ pub async fn in_no_operation<C: Client, T>(client: &C, work: impl Future<Output 
     .await
 }
 
-/// Whether a request of the operation in hand has been answered.
+/// Whether a request of the open operation has been answered.
 pub fn is_answered<C: Client>(client: &C) -> bool {
     let op = OpId(client.op());
     client.journal(|journal, _| {
@@ -270,7 +270,7 @@ fn ended<T>(output: Option<Result<T, Error>>) -> Ended<T> {
     }
 }
 
-/// The output, or `None` if the caller was asked to drop the future first. Then it is gone when this returns.
+/// The output, or `None` if the client was cancelled first; then the future is dropped before this returns.
 async fn unless_cancelled<C: Client, F: Future>(client: &C, work: impl FnOnce() -> F) -> Option<F::Output> {
     let cancelled = client.cancelled();
     match select(pin!(cancelled), pin!(work())).await {

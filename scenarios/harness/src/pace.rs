@@ -1,19 +1,19 @@
-//! How long things take that are no part of a recipe.
+//! Durations of steps that are no part of a recipe.
 
 use std::time::Duration;
 
-/// How long things take. Real ensembles on a busy machine want other figures than simulated ones.
+/// Durations of steps. Real ensembles on a busy machine need other values than simulated ones.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
     /// The shortest pause between two rounds.
     pub think: Duration,
     /// The shortest pause between two writes of a holder.
     pub work: Duration,
-    /// A write's way to the resource.
+    /// The time that a write takes to reach the resource.
     pub write: Duration,
     /// The time limit of an impatient operation.
     pub limit: Duration,
-    /// Whether it is real time that passes.
+    /// Whether time is real.
     is_real: bool,
 }
 
@@ -27,7 +27,7 @@ impl Pace {
         is_real: false,
     };
 
-    /// For a real server near by: it answers in about a millisecond, and works in the meantime.
+    /// For a nearby real server: it answers in about a millisecond.
     pub const REAL: Pace = Pace {
         think: Duration::from_millis(1),
         work: Duration::from_millis(1),
@@ -36,7 +36,7 @@ impl Pace {
         is_real: true,
     };
 
-    /// Whether it is that of a real server.
+    /// Whether time is real.
     pub fn is_real(self) -> bool {
         self.is_real
     }

@@ -1,8 +1,9 @@
-//! Panics of the code under test: each is a part of its run's result, and no run prints its own.
+//! Panics of the code under test: each is part of its run's result, and the panic hook prints none of them.
 //!
-//! 1. [`caught`] and [`caught_future`] run code whose panic somebody is told of.
-//! 2. The hook of this module notes a panic there: where it happened, and the backtrace, if `RUST_BACKTRACE` asks for one.
-//! 3. Every other panic goes to the hook that was there before, be it that of a test, of a program, or Rust's own.
+//! 1. [`caught`] and [`caught_future`] run code and return its panic.
+//! 2. Within them the hook of this module records the panic's location, and the backtrace if `RUST_BACKTRACE` asks for
+//!    one.
+//! 3. Every other panic goes to the previously installed hook: that of a test, of a program, or Rust's own.
 
 use std::any::Any;
 use std::backtrace::{Backtrace, BacktraceStatus};
@@ -21,11 +22,11 @@ pub struct Panic {
     pub said: String,
     /// Its file, line and column, unless another hook has hidden them.
     pub place: Option<String>,
-    /// How the code got there.
+    /// The backtrace.
     trace: Option<Arc<Backtrace>>,
 }
 
-/// What the hook has noted.
+/// The hook's record of a panic.
 struct Noted {
     place: Option<String>,
     trace: Backtrace,
@@ -33,12 +34,12 @@ struct Noted {
 }
 
 thread_local! {
-    /// How many calls of [`caught`] this thread is in.
+    /// The nesting depth of [`caught`] on this thread.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
     static NOTED: RefCell<Option<Noted>> = const { RefCell::new(None) };
 }
 
-/// Runs code, whose panic is its result. Whatever it has touched must go with it.
+/// Runs code and returns its panic as an error. The caller must drop all state that the code has touched.
 ///
 /// # Errors
 ///
@@ -52,7 +53,7 @@ pub fn caught<R>(run: impl FnOnce() -> R) -> Result<R, Panic> {
     result.map_err(|panic| Panic::of(&*panic, noted))
 }
 
-/// The same for a future, which is not polled again after its panic.
+/// The same for a future, which is not polled again after a panic.
 ///
 /// # Errors
 ///
@@ -67,7 +68,7 @@ pub async fn caught_future<F: Future>(future: F) -> Result<F::Output, Panic> {
     .await
 }
 
-/// Puts the hook in front of the one that is there, once.
+/// Installs the hook before the existing one, once.
 fn listen() {
     static LISTENS: Once = Once::new();
     LISTENS.call_once(|| {
@@ -77,7 +78,7 @@ fn listen() {
                 return usual(panic);
             }
             let before = NOTED.replace(Some(Noted::of(panic)));
-            // A panic while another one unwinds may end the process, and then nobody else tells of either.
+            // A panic during unwinding may abort the process, so both panics are printed here.
             if let Some(before) = before {
                 eprintln!(
                     "panicked{}: {}",
@@ -106,19 +107,19 @@ impl Panic {
         Panic { said: message(payload), place, trace }
     }
 
-    /// What it said, without the numbers: by that the same panic is known in another run.
+    /// Its message without the numbers, which identifies the same panic in another run.
     pub fn words(&self) -> String {
         let words = self.said.split(|c: char| c.is_ascii_digit()).filter(|words| !words.is_empty());
         words.collect::<Vec<_>>().join("#")
     }
 
-    /// How the code got there, if `RUST_BACKTRACE` asks for it.
+    /// The backtrace, if `RUST_BACKTRACE` asks for one.
     pub fn trace(&self) -> Option<&Backtrace> {
         self.trace.as_deref().filter(|trace| trace.status() == BacktraceStatus::Captured)
     }
 }
 
-/// What a panic said.
+/// The message of a panic.
 fn message(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without a message".into())
@@ -128,7 +129,7 @@ impl fmt::Display for Panic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.said)?;
         let Some(place) = &self.place else { return Ok(()) };
-        // An assertion says what it has compared in lines of its own.
+        // The message of an assertion has several lines, so the location gets its own.
         let before = if self.said.contains('\n') { "\n" } else { ", " };
         write!(f, "{before}at {place}")
     }

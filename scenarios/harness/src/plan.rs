@@ -23,16 +23,16 @@ pub struct Plan {
     pub rounds: u32,
     /// The session timeout that the clients ask for, in milliseconds.
     pub timeout_ms: u64,
-    /// The simulated time until which faults can strike, in milliseconds.
+    /// The simulated time until which faults can be injected, in milliseconds.
     pub hostile_ms: u64,
     /// The maximal number of faults.
     pub faults: u32,
     /// The probability of each kind of fault at each injection point; other kinds do not occur.
     pub rates: BTreeMap<String, f64>,
-    /// Foreign clients that interfere while faults can strike. Older files call the field `strangers`.
+    /// Foreign clients that interfere while faults can be injected. Older files call the field `strangers`.
     #[serde(default, alias = "strangers", skip_serializing_if = "Interference::is_none")]
     pub interference: Interference,
-    /// In which order things happen.
+    /// The order in which events happen.
     #[serde(default, skip_serializing_if = "Scheduling::is_timed")]
     pub order: Scheduling,
     /// The number of the first sequential child of every znode, if it is not 0.
@@ -40,14 +40,14 @@ pub struct Plan {
     pub first_number: i32,
 }
 
-/// In which order things happen.
+/// The order in which events happen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scheduling {
     /// By the clock.
     #[default]
     Timed,
-    /// Any: the order of what is in flight is chosen. For one server.
+    /// Any: the order of packets in flight is chosen. For one server.
     Any {
         /// Whether answers and notifications can be late.
         late_answers: bool,
@@ -57,19 +57,19 @@ pub enum Scheduling {
 }
 
 impl Scheduling {
-    /// Whether it is the usual one.
+    /// Whether it is the default order.
     pub fn is_timed(&self) -> bool {
         *self == Scheduling::Timed
     }
 }
 
-/// What foreign clients do.
+/// The acts of foreign clients.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Interference {
-    /// How often they act at the most.
+    /// The maximal number of acts.
     pub acts: u32,
-    /// The probability of each kind of act, drawn at each look; kinds not named do not happen.
+    /// The probability of each kind of act, drawn at each look; other kinds do not happen.
     pub rates: BTreeMap<String, f64>,
 }
 
@@ -79,7 +79,7 @@ impl Interference {
         self.acts == 0 || self.rates.is_empty()
     }
 
-    /// The act for a number that is drawn below `of`; 0, the default choice, is none.
+    /// The act for a number drawn below `of`; the default choice, 0, is no act.
     pub fn act(&self, drawn: u32, of: u32) -> Option<Act> {
         let mut below = 1.0;
         for (name, rate) in &self.rates {
@@ -107,7 +107,7 @@ pub enum PlanError {
     /// A number out of range.
     #[error("{0} must lie between {1} and {2}")]
     Range(&'static str, u64, u64),
-    /// Several servers in the untimed order.
+    /// Several servers in interleaving mode.
     #[error("a plan whose order is not timed is for one server, not for {0}")]
     Untimed(u8),
 }
@@ -116,16 +116,16 @@ impl Plan {
     /// The standard lock workload: three servers, three clients, two rounds, and faults drawn from the seed: a fresh
     /// subset of the kinds, each with a rate of its own.
     pub fn drawn(seed: u64) -> Plan {
-        // A stream of its own, so that the run's choices do not depend on how many parameters are drawn here.
+        // A separate random stream: the run's choices do not depend on how many parameters are drawn here.
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x706c_616e);
         let mut rates = BTreeMap::new();
-        // A refusal may end the call whose request it strikes, and with it what the run would have come to: in every second
-        // run servers refuse nothing.
+        // A refusal may end the call whose request it affects, and hide what the run would have reached: in every
+        // second run servers refuse nothing.
         let refuses = rng.random_bool(0.5);
         for fault in Fault::DRAWN {
             if rng.random_bool(0.4) && (refuses || fault.refusal().is_none()) {
-                // Log-uniform between one in 500 and one in 10: most runs see a few of a kind, some a storm. Servers send
-                // each other many packets for each of a client's.
+                // Log-uniform between one in 500 and one in 10: most runs have a few faults of a kind, some have a
+                // storm. Servers send each other many packets for each packet of a client.
                 let rarer = if fault.strikes_servers() { 1.5 } else { 0.0 };
                 let exponent = rng.random_range(-6.2..-2.3) - rarer;
                 rates.insert(fault.name().to_owned(), rate(exponent));
@@ -150,7 +150,7 @@ impl Plan {
         }
     }
 
-    /// The same with these kinds of fault at that rate, at most three of them, and no other.
+    /// The same with these kinds of fault at that rate, at most three faults in all.
     #[must_use]
     pub fn with(mut self, faults: &[Fault], rate: f64) -> Plan {
         self.rates = faults.iter().map(|fault| (fault.name().to_owned(), rate)).collect();
@@ -158,7 +158,8 @@ impl Plan {
         self
     }
 
-    /// The same with foreign clients that do this at that rate, at most `times` times, while faults can strike.
+    /// The same with foreign clients that make these acts at that rate, at most `times` times, while faults can be
+    /// injected.
     #[must_use]
     pub fn with_interference(self, acts: &[Act], rate: f64, times: u32) -> Plan {
         let rates = acts.iter().map(|act| (act.name().to_owned(), rate)).collect();
@@ -172,11 +173,11 @@ impl Plan {
         Plan { faults: self.faults.max(least), interference, ..self }
     }
 
-    /// Whether the plan makes sense.
+    /// Checks that the plan is valid.
     ///
     /// # Errors
     ///
-    /// One sentence.
+    /// If a kind is unknown, a value is out of range, or interleaving mode has several servers.
     pub fn check(&self) -> Result<(), PlanError> {
         for (name, rate) in &self.rates {
             if !Fault::from_name(name).is_some_and(|fault| Fault::DRAWN.contains(&fault)) {
@@ -211,7 +212,7 @@ impl Plan {
         }
     }
 
-    /// The rates as the chooser wants them.
+    /// The rates in the chooser's form.
     pub fn rates(&self) -> Rates {
         self.rates.iter().fold(Rates::NONE, |rates, (name, rate)| match Fault::from_name(name) {
             Some(fault) => rates.with(fault, *rate),
@@ -230,7 +231,7 @@ fn is_zero(number: &i32) -> bool {
     *number == 0
 }
 
-/// Plans without the field were written when there was one server.
+/// The number of servers of plans that were written before this field existed.
 fn alone() -> u8 {
     1
 }
@@ -268,7 +269,7 @@ impl fmt::Display for Plan {
     }
 }
 
-/// Rates, as they are printed.
+/// Rates in printed form.
 struct Listed<'a>(&'a BTreeMap<String, f64>);
 
 impl fmt::Display for Listed<'_> {
@@ -297,7 +298,7 @@ impl Act {
     /// Every kind.
     pub const ALL: [Act; 4] = [Act::Delete, Act::Write, Act::Child, Act::Parent];
 
-    /// The kind's name, as plan files have it.
+    /// The kind's name in plan files.
     pub fn name(self) -> &'static str {
         match self {
             Act::Delete => "foreign-delete",
@@ -307,7 +308,7 @@ impl Act {
         }
     }
 
-    /// The kind of that name.
+    /// Finds a kind by its name.
     pub fn from_name(name: &str) -> Option<Act> {
         Act::ALL.into_iter().find(|act| act.name() == name)
     }

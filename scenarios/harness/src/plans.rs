@@ -1,4 +1,4 @@
-//! Plans for property tests: drawn by `proptest`, and made smaller by it when a property fails.
+//! Plans for property tests: `proptest` draws them, and shrinks them when a property fails.
 //!
 //! ```
 //! use proptest::prelude::*;
@@ -29,13 +29,13 @@ use sim_zk::fault::Fault;
 
 /// Plans of up to five clients and servers, with any mixture of faults and acts of foreign clients.
 ///
-/// When a property fails, first foreign clients are removed, then kinds of fault, then clients, rounds and servers: what is left is a
-/// plan that still fails, and does not when any of it is made smaller by itself.
+/// When a property fails, proptest first removes foreign clients, then kinds of fault, then clients, rounds and
+/// servers. The result is a plan that fails and that no single step makes smaller without making it pass.
 pub fn plans() -> impl Strategy<Value = Plan> {
     let names: Vec<String> = Fault::DRAWN.iter().map(|fault| fault.name().to_owned()).collect();
     let most = names.len();
     let rates = proptest::collection::btree_map(proptest::sample::select(names), 0.0..0.2f64, 0..most);
-    // The order is that in which they are made smaller.
+    // The order of the fields is the order in which proptest shrinks them.
     (interference(), rates, 0u32..10, 1u8..6, 1u32..4, 1u8..6, 4000u64..20_000).prop_map(
         |(interference, rates, faults, clients, rounds, servers, timeout_ms)| Plan {
             servers,

@@ -1,4 +1,4 @@
-//! Recorded runs: a file with the plan and all choices, or the same as a code of one word.
+//! Recorded runs: a file with the plan and all choices, or the same as a one-word code.
 
 use crate::plan::{Interference, Plan, Scheduling};
 use crate::run::Run;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recording {
-    /// Version of this form: 1.
+    /// Version of this format: 1.
     pub format: u32,
     /// For a regression: its description and the expected verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -28,7 +28,7 @@ pub struct Recording {
     pub hash: String,
 }
 
-/// What a regression expects.
+/// The expected result of a regression.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Regression {
@@ -79,7 +79,7 @@ pub enum CodeError {
 impl Recording {
     /// Records a run.
     pub fn of(workload: &Workload, plan: &Plan, run: &Run) -> Recording {
-        // Choices after the last one that is not 0 are 0 on replay, too.
+        // Trailing zeros are left out: replay takes 0 where the list has ended.
         let used = run.choices.iter().rposition(|choice| *choice != 0).map_or(0, |last| last + 1);
         Recording {
             format: 1,
@@ -109,7 +109,7 @@ impl Recording {
         let drawn = (servers, clients, rounds, timeout_ms, hostile_ms, faults, rates);
         let plain = "a recorded run is plain data";
         let mut bytes = postcard::to_allocvec(&(format, workload, drawn, choices, hash)).expect(plain);
-        // What comes last and is as usual is left out.
+        // Trailing parts that have their default value are left out.
         let (is_worn, is_untimed) = (*first_number != 0, !order.is_timed());
         if !interference.is_none() || is_untimed || is_worn {
             bytes.extend(postcard::to_allocvec(interference).expect(plain));
@@ -136,12 +136,12 @@ impl Recording {
         }
         let rows =
             if rows.is_empty() { String::new() } else { format!("\n    {}\n  ", rows.join(",\n    ")) };
-        // Quotes within a text are escaped, so that this stands nowhere else.
+        // Quotes within a text are escaped, so this pattern occurs nowhere else.
         text.replacen("\"choices\": []", &format!("\"choices\": [{rows}]"), 1) + "\n"
     }
 
-    /// Reads what [`Recording::code`] has made. Codes of runs without foreign clients, in timed order, or with numbers from 0 end
-    /// earlier.
+    /// Decodes the output of [`Recording::code`]. Codes of runs without foreign clients, in timed order, or with
+    /// numbers from 0 are shorter.
     fn decode(bytes: &[u8]) -> Option<Recording> {
         let (run, rest) = postcard::take_from_bytes(bytes).ok()?;
         let (format, workload, drawn, choices, hash) = run;
@@ -164,11 +164,11 @@ impl Recording {
         Some(Recording { format, regression: None, workload, plan, choices, hash })
     }
 
-    /// Reads a file, or else a code, and says what is to be run.
+    /// Reads a file, or else a code, and finds its workload.
     ///
     /// # Errors
     ///
-    /// One sentence.
+    /// If the argument is neither a recorded run nor its code, or this program cannot run it.
     pub fn read(code_or_file: &str, lookup: Lookup) -> Result<(Recording, &'static Workload), CodeError> {
         let path = std::path::Path::new(code_or_file);
         let recorded = if path.exists() {
@@ -199,7 +199,7 @@ fn shorten(text: &str) -> String {
     text.chars().take(37).chain("...".chars()).collect()
 }
 
-/// Reads the next part of a code; the usual one if the code ends before it.
+/// Reads the next part of a code, or takes its default if the code ends before it.
 fn last<'a, T: Default + serde::Deserialize<'a>>(rest: &'a [u8]) -> Option<(T, &'a [u8])> {
     match rest.is_empty() {
         true => Some((T::default(), rest)),

@@ -1,7 +1,7 @@
-//! The corpus: runs that are kept, each with what must come of it.
+//! The corpus: runs that are kept, each with its expected result.
 //!
-//! A run of a broken recipe is a canary: it must fail by its rule, or the checks see less than they did. A run of anything
-//! else once failed, and must not fail again.
+//! A run of a mutant is a canary: it must fail by its rule, or the checks have become weaker. Any other run once
+//! failed, and must not fail again.
 
 use crate::recording::{Expected, Recording, Regression};
 use crate::run::Run;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use zk_checker::Verdict;
 use zk_report::whole_file;
 
-/// Where they are kept, seen from the root of the repository.
+/// The folder of the corpus, relative to the root of the repository.
 pub const FOLDER: &str = "scenarios/regressions";
 
 /// Why a run was not kept.
@@ -58,7 +58,7 @@ impl Regression {
     ///
     /// # Errors
     ///
-    /// What has come instead.
+    /// The actual result.
     pub fn check(&self, run: &Run) -> Result<(), String> {
         let came = match run.verdict() {
             Verdict::Vacuous | Verdict::Pass | Verdict::Unavoidable => Expected::Pass,
@@ -78,7 +78,7 @@ impl Regression {
 ///
 /// # Errors
 ///
-/// One sentence; nothing is overwritten.
+/// If the name is invalid or taken, the folder is missing, or the file cannot be written.
 pub fn keep(folder: &Path, name: &str, recorded: &Recording) -> Result<PathBuf, KeepError> {
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if name.is_empty() || !name.chars().all(fits) {
@@ -92,11 +92,11 @@ pub fn keep(folder: &Path, name: &str, recorded: &Recording) -> Result<PathBuf, 
     Ok(path)
 }
 
-/// Writes a file that is not there yet.
+/// Writes a new file.
 ///
 /// # Errors
 ///
-/// If it is, or cannot be written.
+/// If the file exists or cannot be written.
 pub fn write_new(path: &Path, text: &str) -> Result<(), KeepError> {
     let name = || path.display().to_string();
     whole_file::write_new(path, text).map_err(|error| match error.is_there_already() {

@@ -1,4 +1,4 @@
-//! Round after round, in a session that is opened again when it is over.
+//! Runs the rounds of a client, and opens a new session when the old one is over.
 
 use crate::client::Client;
 use crate::sometimes;
@@ -16,12 +16,12 @@ pub const SESSIONS: [&str; 2] =
 pub enum Round {
     /// It ended.
     Over,
-    /// Its session ended before; it is repeated in another session.
+    /// Its session ended first; the round is repeated in another session.
     Again,
 }
 
-/// Makes the rounds of a task: thinks for a while, sees to it that there is a session, and makes the round, until it comes to
-/// its end; then the task hears how many are done.
+/// Runs the rounds of a task: pauses, makes sure that there is a session, and repeats the round until it is over; then
+/// reports the number of finished rounds to the task.
 pub async fn rounds<C: Client, F: Future<Output = Round> + Send>(
     task: &Task<C>,
     mut make: impl FnMut(C::Zk, u32) -> F + Send,
@@ -41,7 +41,7 @@ pub async fn rounds<C: Client, F: Future<Output = Round> + Send>(
     }
 }
 
-/// What a client has for its present session alone, such as an object that a session must have once.
+/// A value of a client's present session, such as an object that exists once per session.
 pub struct OfSession<T> {
     present: Option<(SessionId, T)>,
 }
@@ -53,14 +53,14 @@ impl<T> Default for OfSession<T> {
 }
 
 impl<T: Clone> OfSession<T> {
-    /// What was made for this session, or what is made for it now.
+    /// The value of this session, created on the first call.
     pub fn of<Z: ZooKeeper>(&mut self, zk: &Z, make: impl FnOnce() -> T) -> T {
         let kept = self.present.take_if(|(session, _)| *session == zk.session());
         self.present.insert(kept.unwrap_or_else(|| (zk.session(), make()))).1.clone()
     }
 }
 
-/// The session of one client, one after the other.
+/// The sessions of one client, one after the other.
 pub struct Sessions<Z> {
     present: Option<Z>,
 }
@@ -72,14 +72,14 @@ impl<Z> Default for Sessions<Z> {
 }
 
 impl<Z: ZooKeeper> Sessions<Z> {
-    /// An answer said that it is over, which may come before the state says so: it is of no more use.
+    /// Closes a session after an answer said that it is over. The status may not show it yet.
     async fn is_over(&mut self) {
         if let Some(zk) = self.present.take_if(|zk| zk.status().over().is_none()) {
             let _ = zk.close(Duration::ZERO).await;
         }
     }
 
-    /// A session that is not over, as far as one knows. Now and then one that is suspended is given up for another.
+    /// A session that is not known to be over. Sometimes a suspended session is given up for another.
     pub async fn live<C: Client<Zk = Z>>(&mut self, client: &C) -> Z {
         loop {
             let away = self.present.as_ref().is_some_and(|zk| !zk.status().is_connected());
@@ -88,14 +88,14 @@ impl<Z: ZooKeeper> Sessions<Z> {
                 && let Some(zk) = self.present.take()
             {
                 sometimes!(client, "a suspended session is given up for another", true);
-                // Given up while it lives: it ends when it expires.
+                // The session is given up while it lives: the servers end it when it expires.
                 let _ = zk.close(Duration::ZERO).await;
             }
             match &self.present {
                 Some(zk) if zk.status().over().is_none() => return zk.clone(),
                 _ => {
                     sometimes!(client, "a client has lost its session", self.present.is_some());
-                    // If none can be had nothing was held and nothing was asked for: try again.
+                    // If opening fails, nothing is held and no request was sent: try again.
                     if let Ok(zk) = client.open().await {
                         return self.present.insert(zk).clone();
                     }

@@ -1,4 +1,4 @@
-//! One simulated run of a workload, by a plan and a chooser.
+//! One simulated run of a workload, with a plan and a chooser.
 
 use crate::client::SimProcess;
 use crate::interference::{self, InterferenceTarget};
@@ -97,13 +97,14 @@ impl Run {
         match self.hang() {
             _ if self.panic.is_some() => Verdict::Fail,
             Some(_) => Verdict::Fail,
-            // The end of a run that was cut short belongs to another run.
+            // A run that was cut short reached a state of another run, which judges the end.
             None if self.end == End::Cut => self.report.verdict().join(Verdict::Unknown),
             None => self.report.verdict(),
         }
     }
 
-    /// Whether it hangs, and how. A livelock has requests in the second half of the time without progress; pings do not count.
+    /// Whether the run hangs, and how. A livelock sends requests in the second half of the time without progress; pings
+    /// do not count.
     pub fn hang(&self) -> Option<Hang> {
         if matches!(self.end, End::Done | End::Cut) {
             return None;
@@ -114,8 +115,8 @@ impl Run {
         Some(if last.is_some_and(|last| last.at > late) { Hang::Livelock } else { Hang::Stuck })
     }
 
-    /// If it hangs: which clients wait, in which call, for what, and why that never comes. A sentence a line, those that go on about
-    /// a client are indented.
+    /// For a run that hangs: the waiting clients, their calls, what they wait for, and why it never comes. One sentence
+    /// per line; further sentences about the same client are indented.
     pub fn waits(&self) -> Vec<String> {
         if self.hang().is_some() { zk_report::waits(&self.history) } else { Vec::new() }
     }
@@ -143,8 +144,8 @@ pub fn seed(workload: &'static Workload, plan: &Plan, seed: u64) -> Run {
     with(workload, plan, Seeded::new(seed, plan.rates()))
 }
 
-/// As [`seed`]; of a run that panics outside of its clients' parts nothing is left but the panic. A client's own panic
-/// is an end of its run: see [`Run::panic`].
+/// As [`seed`]. A panic outside of the clients' tasks is returned as the error; a client's own panic ends its run and
+/// is part of the result: see [`Run::panic`].
 ///
 /// # Errors
 ///
@@ -167,7 +168,7 @@ pub fn header(config: &Config, timeout: Duration) -> Header {
         clients: Vec::new(),
         tick: config.tick,
         timeout,
-        // Until a lost leader is given up, and another one serves.
+        // The time until a lost leader is given up and another one serves.
         election: if config.servers > 1 { (config.sync_limit + 1) * config.tick + 1_000_000 } else { 0 },
         round_trip: 2 * config.latency.max(80_000),
         settle: 1000,
@@ -275,7 +276,7 @@ pub fn play<C: Chooser + 'static>(workload: &'static Workload, plan: &Plan, choo
     let run = Sim::run(untimed.unwrap_or(config), limit, chooser, journal, root);
     let Finished { end, output, world, chooser, observer: mut witness, longest_lull, .. } = run;
     let panic = output.flatten();
-    // The end of a run that was cut short belongs to another run.
+    // A run that was cut short reached a state of another run, which judges the end.
     if panic.is_some() || !matches!(end, End::Done | End::Cut) {
         witness.stopped(world.now());
     }
@@ -313,7 +314,7 @@ async fn foreign_clients(
     let process = sim.process("foreign");
     sim.observer::<Journal, _>(|journal, _| journal.name_client(process.id().into(), "foreign"));
     let part = interference::interfere(sim.clone(), process.clone(), setting.timeout, plan, objects);
-    // A crash of the foreign client is no failure.
+    // A crash of the foreign client is not a failure of the run.
     let _ = process.spawn(part).await;
     let watch = sim.process("patience");
     sim.observer::<Journal, _>(|journal, _| journal.name_client(watch.id().into(), "patience"));
@@ -325,7 +326,7 @@ async fn foreign_clients(
     }
 }
 
-/// One client's part, begun again as a new process when its process dies, and not when it panics.
+/// Runs one client's task; restarts it as a new process when its process crashes, but not when it panics.
 async fn supervised(
     sim: Sim,
     number: u8,
@@ -351,7 +352,7 @@ async fn supervised(
             told.store(done, Ordering::Relaxed);
             clock.progress();
         });
-        // Whatever it has touched goes with the run.
+        // A panic ends the run, so the state that it leaves behind is dropped.
         let rounds = (next..setting.rounds).into();
         let task = Task { client, workload: workload.name, setting, rounds, done };
         let part = caught_future((workload.sim)(task));

@@ -1,4 +1,4 @@
-//! Coordination code for the tests of this crate: clients that take turns with an ephemeral znode, without waiting.
+//! Sample code for the tests of this crate: clients take turns with an ephemeral znode, without waiting.
 
 use crate::client::{Client, SimProcess};
 use crate::plan::Plan;
@@ -12,7 +12,7 @@ use zk_recipes::zk::{CreateMode, ZooKeeper};
 
 static STATED: Stated = Stated { finishes_within: Duration::from_secs(60), rules: None, sometimes: &[] };
 
-/// Under all kinds of fault.
+/// The sample under all kinds of fault.
 pub static SAMPLE: Workload =
     Workload { plan: Plan::drawn, ..Workload::own("sample", |_, _| Vec::new(), client, &STATED) };
 
@@ -20,7 +20,7 @@ pub static SAMPLE: Workload =
 pub static OTHER: Workload =
     Workload { name: "other", ..Workload::own("", |_, _| Vec::new(), client, &STATED) };
 
-/// Finds the two.
+/// Finds one of the two by name.
 pub fn find(name: &str) -> Option<&'static Workload> {
     [&SAMPLE, &OTHER].into_iter().find(|workload| workload.name == name)
 }

@@ -1,7 +1,7 @@
-//! The results of one shard of a sweep as a line of JSON, and the sum of all shards.
+//! The results of one shard of a sweep as a line of JSON, and the merge of all shards.
 //!
-//! A sweep over many machines is one in which each makes every n-th run. Nothing but these lines has to come back: a tally
-//! does not depend on the machines or the order of the runs.
+//! In a sweep over n machines, each machine makes every n-th run and sends back only these lines: a tally does not
+//! depend on the machines or on the order of the runs.
 
 use crate::exercised::Exercised;
 use crate::fingerprint::Fingerprint;
@@ -15,51 +15,51 @@ use std::collections::BTreeMap;
 use zk_checker::history::FaultKind;
 use zk_checker::{Probe, RuleId, Verdict};
 
-/// One workload's part of one shard: what was asked for, and what came of it.
+/// One shard's results for one workload: the request and the tally.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sheet {
     kind: Kind,
-    /// Of what.
+    /// The workload.
     pub workload: String,
-    /// What was to be run.
+    /// The request.
     pub asked: Asked,
-    /// Which shard, from 0, and of how many.
+    /// The number of the shard, from 0, and the number of shards.
     pub shard: (u64, u64),
     tally: Written,
 }
 
-/// The line's kind, among those of other lines.
+/// The kind of the line: distinguishes it from other JSON lines.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Kind {
     Part,
 }
 
-/// What was to be run: the same for all shards of a sweep.
+/// The request: the same for all shards of a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Asked {
     /// The program's version.
     pub version: String,
-    /// The hash of the first seed's run without a fault: another one means other code.
+    /// The hash of the first seed's run without faults: a different hash means different code.
     pub code: String,
     /// The strategy.
     pub strategy: String,
-    /// What each run drew in addition. Older files call it `besides`.
+    /// The variations that each run drew in addition. Older files call the field `besides`.
     #[serde(alias = "besides")]
     pub variations: Variations,
-    /// The plan of all runs, if there was one.
+    /// The plan of all runs, if one was given.
     pub plan: Option<Plan>,
     /// The first seed.
     pub from: u64,
-    /// How many there are, in all shards together.
+    /// The number of seeds in all shards together.
     pub seeds: u64,
-    /// Whether everything had to be reached.
+    /// Whether all probes were required.
     pub require_probes: bool,
 }
 
-/// A tally, with names for everything.
+/// A tally in which everything has its name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -79,7 +79,7 @@ struct Written {
     longest_lull_us: u64,
 }
 
-/// The failures of one rule and shape: the smallest seed, and how many.
+/// The failures with one rule and fingerprint: the smallest seed, and the count.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Shaped {
@@ -92,40 +92,40 @@ struct Shaped {
 /// Why shards do not add up.
 #[derive(Debug, thiserror::Error, PartialEq)]
 pub enum ShardError {
-    /// It says something that does not exist here.
+    /// A shard names something that does not exist here.
     #[error("{0} has {1} {2:?}, which does not exist here")]
     Foreign(String, &'static str, String),
-    /// Two were asked for something different.
+    /// Two shards have different requests.
     #[error("{0} and {1} are not shards of one sweep: they differ in {2}")]
     Mismatch(String, String, &'static str),
-    /// The same shard twice.
+    /// The same shard occurs twice.
     #[error("{0} and {1} are both shard {2}/{3}")]
     Duplicate(String, String, u64, u64),
-    /// One is not there.
+    /// A shard is missing.
     #[error("shard {0}/{1} is missing")]
     Missing(u64, u64),
-    /// One stopped before its end.
+    /// A shard stopped before its end.
     #[error("{file} is incomplete: it has {runs} of {of} runs of {workload}")]
     Stopped {
-        /// Which file.
+        /// Its file.
         file: String,
-        /// Of which workload.
+        /// Its workload.
         workload: String,
-        /// How many runs it made.
+        /// The number of runs that it made.
         runs: u64,
-        /// How many it was to make.
+        /// The number of runs that it had to make.
         of: u64,
     },
 }
 
-/// The shards of a sweep, each with the name of its file and a sheet for each workload.
+/// The shards of a sweep: the name of each file, with a sheet for each workload.
 pub type Shards = Vec<(String, Vec<Sheet>)>;
 
 impl Sheet {
-    /// Writes down what a shard came to.
+    /// The sheet of a shard.
     pub fn of(request: &SweepRequest, tally: &Tally) -> Sheet {
         let search = &request.search;
-        // What all shards of a sweep can make alike, whichever runs they make.
+        // A run that all shards of a sweep make alike, as a hash of the code.
         let plan = search.plan.clone().unwrap_or_else(|| search.workload.plan(request.seeds.start));
         let plan = Plan { faults: 0, ..plan };
         let first = run::seed_caught(search.workload, &plan, request.seeds.start);
@@ -147,11 +147,11 @@ impl Sheet {
         }
     }
 
-    /// What was asked for and what came of it, as this program has it.
+    /// The request and the tally, in this program's types.
     ///
     /// # Errors
     ///
-    /// If it names what does not exist here.
+    /// If the sheet names something that does not exist here.
     pub fn read(&self, file: &str, lookup: Lookup) -> Result<(SweepRequest, Tally), ShardError> {
         let foreign = |what, name: &str| ShardError::Foreign(file.to_owned(), what, name.to_owned());
         let workload = lookup(&self.workload).ok_or_else(|| foreign("a workload", &self.workload))?;
@@ -172,7 +172,7 @@ impl Sheet {
 }
 
 impl Asked {
-    /// In what two orders differ, if they do.
+    /// In what two requests differ, if they do.
     fn differs(&self, other: &Asked) -> Option<&'static str> {
         let Asked { version, code, strategy, variations, plan, from, seeds, require_probes } = other;
         let same = [
@@ -186,11 +186,11 @@ impl Asked {
     }
 }
 
-/// Adds shards up: for each workload what the sweep would have come to without them.
+/// Merges shards: for each workload the tally of the undivided sweep.
 ///
 /// # Errors
 ///
-/// If they are not all the shards of one sweep, each once and to its end.
+/// If they are not all the shards of one sweep, each once and complete.
 pub fn merge(shards: &Shards, lookup: Lookup) -> Result<Vec<(SweepRequest, Tally)>, ShardError> {
     let Some((first_file, first)) = shards.first() else { return Ok(Vec::new()) };
     let names = |sheets: &[Sheet]| sheets.iter().map(|sheet| sheet.workload.clone()).collect::<Vec<_>>();
@@ -213,7 +213,7 @@ pub fn merge(shards: &Shards, lookup: Lookup) -> Result<Vec<(SweepRequest, Tally
     for (file, sheets) in shards {
         for (at, sheet) in sheets.iter().enumerate() {
             let (request, tally) = sheet.read(file, lookup)?;
-            // Of an enumeration that ends before the seeds do, less can be made.
+            // An enumeration that ends before the seeds do makes fewer runs.
             let to_make = request.runs();
             if tally.runs < to_make && request.search.counted(u64::MAX, 1).is_none() {
                 let (file, workload) = (file.clone(), sheet.workload.clone());
@@ -228,7 +228,7 @@ pub fn merge(shards: &Shards, lookup: Lookup) -> Result<Vec<(SweepRequest, Tally
     Ok(merged)
 }
 
-/// Every shard is there, and once.
+/// Checks that every shard is present exactly once.
 fn complete(shards: &Shards) -> Result<(), ShardError> {
     let mut seen: BTreeMap<u64, &str> = BTreeMap::new();
     let mut of = 1;
@@ -248,7 +248,7 @@ fn complete(shards: &Shards) -> Result<(), ShardError> {
 
 impl Written {
     fn of(tally: &Tally) -> Written {
-        // What is covered is no part of it: a search that stops by that is not cut into shards.
+        // Coverage is left out: a search that stops by coverage is not split into shards.
         let Tally { runs, events, steps, sim_us, longest_lull_us, .. } = *tally;
         Written {
             runs,
@@ -276,7 +276,7 @@ impl Written {
         }
     }
 
-    /// As a tally; or what there is that does not exist here, and its name.
+    /// Converts it to a tally; the error is the kind and the name of something that does not exist here.
     fn read(&self) -> Result<Tally, (&'static str, String)> {
         let Written { runs, events, steps, sim_us, longest_lull_us, .. } = *self;
         let mut tally = Tally { runs, events, steps, sim_us, longest_lull_us, ..Tally::default() };

@@ -23,15 +23,15 @@ use zk_recipes::zk::Error;
 
 /// A story.
 pub struct Story {
-    /// What to call it.
+    /// Its name.
     pub name: &'static str,
     /// Its title: the state that it shows at its end.
     pub title: &'static str,
-    /// A description of two sentences.
+    /// A description in two sentences.
     pub about: &'static str,
     /// The objects, as declared to the checker.
     pub objects: fn(&mut Names) -> Vec<Object>,
-    /// How many servers there are. The first client begins at the first, the second at the second, and so on.
+    /// The number of servers. The first client connects to the first server, the second to the second, and so on.
     pub servers: u8,
     /// The script.
     pub script: fn(Stage) -> Script,
@@ -42,7 +42,7 @@ pub struct Story {
 }
 
 impl Story {
-    /// A story of your own code, on one server. Its `point` and `verdicts` are given by `Story { point, verdicts,
+    /// A story of your own code, on one server. Give its `point` and `verdicts` with `Story { point, verdicts,
     /// ..Story::own(…) }`.
     pub const fn own(
         name: &'static str,
@@ -73,7 +73,7 @@ pub struct StoryRun {
     pub steps: Vec<(usize, String)>,
     /// The report of the checker.
     pub report: Report,
-    /// The hash over all of it.
+    /// The hash of the run.
     pub hash: u128,
     /// How the script ended.
     pub end: End,
@@ -94,12 +94,12 @@ impl StoryRun {
 /// The session timeout of a story's clients.
 pub const TIMEOUT: Duration = Duration::from_secs(6);
 
-/// Tells a story, and says in which ways it failed.
+/// Plays a story, and returns its run and the reasons why it failed.
 pub fn tell(story: &Story) -> (StoryRun, Vec<String>) {
     tell_by(story, &RuleSet::all())
 }
 
-/// As [`tell`], judged by these rules alone: for a story of code that is none of the library's recipes.
+/// As [`tell`], judged by these rules alone: for a story of code that is not one of the library's recipes.
 pub fn tell_by(story: &Story, rules: &RuleSet) -> (StoryRun, Vec<String>) {
     let config = Config::default().with_servers(story.servers);
     let mut names = Names::default();
@@ -137,7 +137,7 @@ pub fn tell_by(story: &Story, rules: &RuleSet) -> (StoryRun, Vec<String>) {
     (told, wrong)
 }
 
-/// Where a story is played.
+/// The network on which a story is played.
 #[derive(Clone)]
 pub struct Stage {
     sim: Sim,
@@ -149,7 +149,7 @@ impl Stage {
         &self.sim
     }
 
-    /// Says what comes next.
+    /// Announces the next step.
     pub fn step(&self, text: &str) {
         self.sim.observer::<Journal, _>(|journal, _| journal.step(text));
     }
@@ -192,8 +192,8 @@ impl Actor {
         &self.process
     }
 
-    /// Begins an operation in the client's own process, which `work` makes in its session. What comes of it is the future's:
-    /// one whose process dies is cancelled.
+    /// Begins an operation in the client's own process: `work` runs it in the client's session. The future returns the
+    /// result, or `Cancelled` if the process crashes.
     pub fn does<T, F, W>(&self, call: Call, work: W) -> impl Future<Output = Ended<T>> + Send + use<T, F, W>
     where
         T: Send + 'static,
@@ -203,8 +203,8 @@ impl Actor {
         self.does_and_then(call, nothing, work, |_, _, value| value)
     }
 
-    /// As [`does`](Self::does): `given` writes into the journal what the caller gives, right behind the call, and `then`
-    /// handles the result in the client, at the same instant, before any other client runs.
+    /// As [`does`](Self::does): `given` records the arguments right after the call, and `then` handles the result in
+    /// the client, at the same instant, before any other client runs.
     pub fn does_and_then<T, R, F, W, G, N>(
         &self,
         call: Call,

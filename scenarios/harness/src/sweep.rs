@@ -1,4 +1,4 @@
-//! Many seeds of a workload, on as many threads as there are cores: each run alone in its world, the results counted.
+//! Runs many seeds of a workload on all cores, each run alone in its world, and counts the results.
 
 use crate::coverage::{self, Transition};
 use crate::exercised::Exercised;
@@ -16,16 +16,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use zk_checker::history::FaultKind;
 use zk_checker::{Probe, RuleId, Verdict};
 
-/// What to sweep.
+/// The request of a sweep.
 #[derive(Clone, Debug)]
 pub struct SweepRequest {
-    /// What to run, and in which way.
+    /// The workload and the strategy.
     pub search: Search,
-    /// Which seeds.
+    /// The seeds.
     pub seeds: Range<u64>,
-    /// Which of them: every `shard.1`-th, beginning with the `shard.0`-th.
+    /// The shard: every `shard.1`-th seed, beginning with the `shard.0`-th.
     pub shard: (u64, u64),
-    /// How many threads.
+    /// The number of threads.
     pub jobs: usize,
     /// Whether all probes of the workload are required, whatever the number of seeds.
     pub require_probes: bool,
@@ -50,11 +50,11 @@ pub type Failures = BTreeMap<String, (u64, u64)>;
 /// The results of a sweep.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    /// Runs made.
+    /// The number of runs.
     pub runs: u64,
     /// Runs with each verdict.
     pub verdicts: BTreeMap<Verdict, u64>,
-    /// The premises of each rule, and its worst verdict.
+    /// The number of premises of each rule, and its worst verdict.
     pub rules: BTreeMap<RuleId, (u64, Verdict)>,
     /// The number of faults of each kind.
     pub faults: BTreeMap<FaultKind, u64>,
@@ -64,19 +64,19 @@ pub struct Tally {
     pub sometimes: BTreeMap<String, u64>,
     /// The operations that were called, and how they ended.
     pub exercised: Exercised,
-    /// What failed.
+    /// The failures.
     pub failures: Failures,
     /// The same for each rule and [`Fingerprint`]; runs that panicked have none.
     pub shapes: BTreeMap<(String, Fingerprint), (u64, u64)>,
-    /// Events recorded.
+    /// The number of events.
     pub events: u64,
-    /// Steps made.
+    /// The number of steps.
     pub steps: u64,
     /// Simulated microseconds.
     pub sim_us: u64,
     /// The longest time without progress after the last fault of a run, in simulated microseconds.
     pub longest_lull_us: u64,
-    /// The transitions that runs have met, if they are counted.
+    /// The transitions that runs reached, if they are counted.
     pub transitions: BTreeSet<Transition>,
 }
 
@@ -100,7 +100,7 @@ impl Tally {
             longest_lull_us: run.longest_lull_us,
             ..Tally::default()
         };
-        // A kind of fault and a rule may come several times, a rule for each object.
+        // Kinds of fault and rules may occur several times, a rule once per object.
         add(&mut tally.faults, run.faults().map(|kind| (kind, 1)));
         let rows = run.report.rows.iter();
         join(&mut tally.rules, rows.map(|row| (row.rule, (u64::from(row.premises), row.verdict))));
@@ -116,7 +116,7 @@ impl Tally {
         }
     }
 
-    /// Adds another one.
+    /// Adds another tally.
     pub fn merge(&mut self, other: Tally) {
         self.runs += other.runs;
         add(&mut self.verdicts, other.verdicts);
@@ -138,7 +138,7 @@ impl Tally {
         self.sim_us += other.sim_us;
     }
 
-    /// Kinds of fault that were wanted and never injected.
+    /// Kinds of fault that were requested and never injected.
     pub fn never_injected(&self, request: &SweepRequest) -> Vec<Fault> {
         let struck = |fault: &Fault| self.faults.contains_key(&fault_kind(*fault));
         request.search.kinds().into_iter().filter(|fault| !struck(fault)).collect()
@@ -187,7 +187,6 @@ impl Tally {
     }
 }
 
-/// Counts failures of a kind: the smallest seed, and how many.
 /// Adds counts.
 fn add<K: Ord>(counts: &mut BTreeMap<K, u64>, more: impl IntoIterator<Item = (K, u64)>) {
     more.into_iter().for_each(|(kind, count)| *counts.entry(kind).or_default() += count);
@@ -209,7 +208,7 @@ fn count<K: Ord>(failures: &mut BTreeMap<K, (u64, u64)>, kind: K, (seed, more): 
     *entry = (entry.0.min(seed), entry.1 + more);
 }
 
-/// Sees the run of a seed, or its panic.
+/// A callback with the run of a seed, or its panic.
 pub type Each<'a> = dyn Fn(u64, Result<&Run, &Panic>) + Sync + 'a;
 
 /// Runs the seeds. `each` sees every run (on the thread that made it); `stop` ends the sweep early.
@@ -220,7 +219,7 @@ pub fn sweep(request: &SweepRequest, stop: &AtomicBool, each: &Each<'_>) -> Tall
     let search = &request.search;
     let seeds = request.seeds.start.saturating_add(request.shard.0)..request.seeds.end;
     on_threads(seeds, request.shard.1, request.jobs, &|seed| {
-        // Where there is nothing more to enumerate, there is no run of that number.
+        // The end of an enumeration: there is no run of that number.
         let Some(attempt) = search.attempt(seed) else { return false };
         let tally = match attempt.run_caught(search.workload) {
             Ok(run) => {

@@ -1,6 +1,6 @@
-//! Your own coordination code under seeds: what a test of another crate calls.
+//! Tests of your own coordination code under many seeds: the API for other crates.
 //!
-//! Such a test describes its code as a [`Workload`], with [`Workload::own`], and lets [`holds`] sweep it. A failure comes as a
+//! A test describes its code as a [`Workload`], with [`Workload::own`], and sweeps it with [`holds`]. A failure is a
 //! panic with the broken promise, the shrunk run, and its trace. [`tells`] plays a [`Story`].
 //!
 //! [`prelude`] has the names that such a test uses.
@@ -52,9 +52,9 @@ pub struct Failure {
     pub seed: u64,
     /// The rule that failed, or the other kind of failure.
     pub what: String,
-    /// What it says: its panic, its first finding, and if it hangs, who waits for what.
+    /// The message: its panic, its first finding, and for a hang the waiting clients and what they wait for.
     pub finding: String,
-    /// The panic of the code, if that is what failed: runs that panic print nothing themselves.
+    /// The panic of the code, if that is the failure: runs that panic print nothing themselves.
     pub panic: Option<Panic>,
     /// The smallest run found that fails in the same way; none if the code panics before its clients begin.
     pub shrunk: Option<Shrunk>,
@@ -107,11 +107,11 @@ impl fmt::Display for Failure {
     }
 }
 
-/// The seeds that the variable `ZKSIM_SEEDS` names, as `17` or `0..100000`; without it the usual ones.
+/// The seeds in the variable `ZKSIM_SEEDS`, as `17` or `0..100000`, or else the given ones.
 ///
 /// # Panics
 ///
-/// If it says something else.
+/// If the variable has another form.
 pub fn seeds(usual: Range<u64>) -> Range<u64> {
     std::env::var("ZKSIM_SEEDS").map_or(usual, |text| {
         read(&text)
@@ -130,8 +130,8 @@ fn read(text: &str) -> Option<Range<u64>> {
 ///
 /// # Panics
 ///
-/// If a rule of the workload cannot judge any of its objects: at once, and with the reason. If no run failed, and a required rule was
-/// never tested (no evidence).
+/// If a rule of the workload cannot judge any of its objects: at once, with the reason. If no run failed and a required
+/// rule was never tested (no evidence).
 pub fn first_failure(workload: &'static Workload, seeds: Range<u64>) -> Option<Failure> {
     if let Err(why) = declared::check(workload, seeds.start) {
         panic!("{}: {why}", workload.name);
@@ -156,19 +156,19 @@ pub fn first_failure(workload: &'static Workload, seeds: Range<u64>) -> Option<F
     first.map(|seed| Failure::of(workload, seed))
 }
 
-/// All runs of the seeds hold.
+/// Checks that all runs of the seeds hold.
 ///
 /// # Panics
 ///
-/// If one does not: with the [`Failure`], in words.
+/// If a run fails: with the [`Failure`] as text.
 pub fn holds(workload: &'static Workload, seeds: Range<u64>) {
     if let Some(failure) = first_failure(workload, seeds) {
         panic!("{failure}");
     }
 }
 
-/// One client's part where something is held: round after round it asks, by `acquire`, for the first object that was
-/// declared, holds it and writes to the resource behind it for a while, and gives it back or simply drops it.
+/// One client's task for a recipe with holders: in each round it acquires the first declared object with `acquire`,
+/// holds it and writes to the resource behind it for a while, and releases or drops the guard.
 pub async fn turns<C: Client, H: Held, F: Future<Output = Result<H, Error>> + Send>(
     task: Task<C>,
     acquire: impl Fn(C::Zk) -> F + Send + Sync,
@@ -198,7 +198,7 @@ pub fn tells(story: &Story) {
     );
 }
 
-/// The run of a seed, a line a happening, and what the judge says of it.
+/// The trace of a seed's run, one line per event, and its verdict.
 pub fn shown(workload: &'static Workload, seed: u64) -> (String, Verdict) {
     let run = run::seed(workload, &workload.plan(seed), seed);
     (format!("{}{}", trace::print(&run.history, &[]), run.report), run.verdict())
@@ -226,7 +226,8 @@ mod tests {
         }
     }
 
-    /// A client that asks in each round, and does `then` with its session, the round's number, and whether it was answered.
+    /// A client that sends a request in each round, and calls `then` with its session, the round's number, and whether
+    /// the request was answered.
     fn asking(task: Task<SimProcess>, then: fn(&SimClient, u32, bool)) -> BoxFuture<'static, ()> {
         async move {
             let round = |zk: SimClient, number| async move {
@@ -239,7 +240,7 @@ mod tests {
         .boxed()
     }
 
-    /// Cannot stand that an answer is lost.
+    /// Panics when a reply is lost.
     fn brittle(task: Task<SimProcess>) -> BoxFuture<'static, ()> {
         asking(task, |_, number, is_answered| {
             assert!(is_answered, "no answer in round {number}");
@@ -267,7 +268,7 @@ mod tests {
         assert_eq!(again.panic.expect("it panics again").client, "a");
     }
 
-    /// Looks at its clock for ever when an answer is lost.
+    /// Reads its clock for ever when a reply is lost.
     fn restless(task: Task<SimProcess>) -> BoxFuture<'static, ()> {
         asking(task, |zk, _, is_answered| while !is_answered && zk.now() < Time::NEVER {})
     }

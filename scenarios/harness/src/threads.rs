@@ -1,10 +1,9 @@
-//! The seeds of a sweep, shared out to threads.
+//! Distributes the seeds of a sweep to threads.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Does the work of every `step`-th seed, in their order, on as many threads; no more once one of them says that it is
-/// enough.
+/// Calls `work` for every `step`-th seed, in order, on `jobs` threads. A thread stops when `work` returns false.
 pub fn on_threads(seeds: Range<u64>, step: u64, jobs: usize, work: &(dyn Fn(u64) -> bool + Sync)) {
     let next = AtomicU64::new(seeds.start);
     std::thread::scope(|scope| {

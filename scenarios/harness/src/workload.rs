@@ -1,5 +1,5 @@
-//! Workloads and mutants as plain descriptions, to be run by name. This module has no list of them: a caller that looks up
-//! names brings a [`Lookup`].
+//! Workloads and mutants as plain descriptions, which callers run by name. This module has no list of them: the caller
+//! brings a [`Lookup`].
 
 use crate::caught::Caught;
 use crate::client::SimProcess;
@@ -15,11 +15,11 @@ use std::time::Duration;
 use zk_checker::history::{Kind, Names, Object, Sym};
 use zk_checker::{Probe, RuleId, RuleSet};
 
-/// A workload of a recipe, right or wrong. Two of the same name are the same.
+/// A workload of a recipe, correct or a mutant. The name identifies it.
 pub struct Workload {
     /// Its name.
     pub name: &'static str,
-    /// One line.
+    /// A description of one line.
     pub about: &'static str,
     /// For a mutant, how it must be killed.
     pub caught_by: Option<Caught>,
@@ -31,7 +31,7 @@ pub struct Workload {
     /// Its objects, as declared to the checker; [`ObjectId`](zk_checker::history::ObjectId)s count from 0 in
     /// this order.
     pub objects: fn(&mut Names, &Setting) -> Vec<Object>,
-    /// One client's part in the simulation.
+    /// The task of one client in the simulation.
     pub sim: TaskFn<SimProcess>,
     /// Rules that a sweep must test; otherwise it is vacuous.
     pub required: &'static [RuleId],
@@ -52,30 +52,31 @@ pub struct Stated {
     /// The limit of simulated time, after the last fault, within which some client finishes a round or all are done. A run that
     /// takes longer hangs, and fails.
     pub finishes_within: Duration,
-    /// The rules that judge its runs, if not all do: code that is none of the library's recipes has promises of its own.
+    /// The rules that judge its runs, if not all do: code that is not one of the library's recipes has promises of its
+    /// own.
     pub rules: Option<&'static [RuleId]>,
     /// The conditions that some runs must reach: see [`sometimes!`](crate::sometimes).
     pub sometimes: &'static [&'static str],
 }
 
-/// What one client does.
+/// The function that runs one client.
 pub type TaskFn<C> = fn(Task<C>) -> BoxFuture<'static, ()>;
 
 /// The task of one client in a run.
 pub struct Task<C> {
     /// The client's process.
     pub client: C,
-    /// The name of the workload: mutants of one table share their code, and look up in it what is wrong.
+    /// The name of the workload: the mutants of one table share their code, which looks up the wrong step by name.
     pub workload: &'static str,
-    /// What it knows of its run.
+    /// The settings of its run.
     pub setting: Setting,
     /// The numbers of the rounds that it makes.
     pub rounds: Rounds,
-    /// Hears after each round how many are done.
+    /// Called with the number of finished rounds after each round.
     pub done: Done,
 }
 
-/// The numbers of rounds, in order. It may end early: each is asked for when the round before is over.
+/// The numbers of rounds, in order. The iterator may end early: each round is requested when the previous one is over.
 #[derive(Clone)]
 pub struct Rounds {
     left: Range<u32>,
@@ -86,7 +87,7 @@ pub struct Rounds {
 pub type Begins = Arc<dyn Fn(u32) -> bool + Send + Sync>;
 
 impl Rounds {
-    /// These rounds, up to the first that is not to be made any more.
+    /// These rounds, up to the first that `begins` refuses.
     #[must_use]
     pub fn while_begun(left: Range<u32>, begins: Begins) -> Self {
         Rounds { left, begins: Some(begins) }
@@ -111,21 +112,21 @@ impl Iterator for Rounds {
 /// A callback with the number of finished rounds.
 pub type Done = Box<dyn Fn(u32) + Send + Sync>;
 
-/// What a workload knows of its run.
+/// The settings that a workload knows of its run.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
-    /// How many clients there are.
+    /// The number of clients.
     pub clients: u8,
-    /// The number of rounds of each client. On a real server the time decides; all clients make equally many.
+    /// The number of rounds of each client. On a real server the time limit decides; all clients make equally many.
     pub rounds: u32,
     /// The session timeout that they ask for.
     pub timeout: Duration,
-    /// How long things take.
+    /// The durations of steps outside of the recipe.
     pub pace: Pace,
 }
 
 impl Setting {
-    /// Of a simulated run.
+    /// The settings of a simulated run.
     pub fn simulated(plan: &Plan) -> Setting {
         Setting {
             clients: plan.clients,
@@ -135,7 +136,7 @@ impl Setting {
         }
     }
 
-    /// Something that is held and guards a resource, which refuses older tokens: as it is declared to the checker.
+    /// Declares a held object that guards a resource, which refuses older tokens.
     pub fn held(&self, kind: Kind, path: Sym) -> Object {
         Object { margin: self.margin_us(), fenced: true, ..Object::plain(kind, path) }
     }
@@ -147,8 +148,8 @@ impl Setting {
 }
 
 impl Workload {
-    /// A right workload: judged by the rules that `stated` names, under all kinds of fault, and run in the simulation alone. Other
-    /// fields can be given by `Workload { plan, ..Workload::own(…) }`.
+    /// A correct workload: judged by the rules that `stated` names, under all kinds of fault, and run in the simulation
+    /// alone. Set other fields with `Workload { plan, ..Workload::own(…) }`.
     pub const fn own(
         name: &'static str,
         objects: fn(&mut Names, &Setting) -> Vec<Object>,
@@ -174,7 +175,8 @@ impl Workload {
         }
     }
 
-    /// A mutant of this workload: its name and a line about it, how it must be caught, what its plans draw, and its part.
+    /// A mutant of this workload: its name and description, how it must be killed, the faults that its plans draw, and
+    /// its task.
     pub const fn mutant(
         &self,
         name: &'static str,

@@ -1,4 +1,4 @@
-//! The requests of a history, each with what became of it.
+//! The requests of a history, each with its transaction or read, its reply and its loss.
 
 use std::collections::BTreeMap;
 use zk_checker::history::{
@@ -12,20 +12,20 @@ pub(super) struct Ask {
     pub op: OpId,
     pub kind: Request,
     pub path: Sym,
-    /// The event by which it left.
+    /// The event of its sending.
     pub sent: u32,
-    /// The transaction, the read or the barrier that it became, if it is known to have reached a server.
+    /// The transaction, read or barrier of this request, if it is known to have reached a server.
     pub handled: Option<u32>,
-    /// Its answer.
+    /// The event of its reply.
     pub answered: Option<u32>,
     /// The event at which its client learned of the connection loss.
     pub lost: Option<u32>,
 }
 
-/// All requests of a history, by their numbers; and whose the sessions are.
+/// All requests of a history by number, and the client of each session.
 pub(super) struct Asked {
     all: BTreeMap<ReqId, Ask>,
-    /// By transaction: the event by which its request left.
+    /// The sending of the request of each transaction.
     senders: BTreeMap<u32, u32>,
     clients: BTreeMap<Session, u16>,
     parents: BTreeMap<Sym, Option<Sym>>,
@@ -36,17 +36,17 @@ impl Asked {
         self.all.get(&req)
     }
 
-    /// All of them, in the order of their numbers.
+    /// All requests, in the order of their numbers.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Ask> {
         self.all.values()
     }
 
-    /// Where the request of a transaction left.
+    /// The sending of the request of a transaction.
     pub(super) fn sender(&self, txn: u32) -> Option<u32> {
         self.senders.get(&txn).copied()
     }
 
-    /// Whose a session is.
+    /// The client of a session.
     pub(super) fn client_of(&self, session: Session) -> Option<u16> {
         self.clients.get(&session).copied()
     }
@@ -59,7 +59,7 @@ impl Asked {
         }
     }
 
-    /// Gathers them.
+    /// Collects the requests of a history.
     pub(super) fn of(history: &History) -> Asked {
         let mut asked = Asked {
             all: BTreeMap::new(),
@@ -67,7 +67,7 @@ impl Asked {
             clients: BTreeMap::new(),
             parents: BTreeMap::new(),
         };
-        // By zxid: transactions without a known request.
+        // Transactions without a known request, by zxid.
         let mut txns: BTreeMap<u64, u32> = BTreeMap::new();
         for (index, event) in history.events.iter().enumerate() {
             asked.event(history, index as u32, event, &mut txns);
@@ -106,7 +106,7 @@ impl Asked {
         }
     }
 
-    /// The answer to a write bears the zxid of its transaction.
+    /// Matches writes by the zxid in their reply.
     fn match_answered(&mut self, history: &History, txns: &mut BTreeMap<u64, u32>) {
         for ask in self.all.values_mut().filter(|ask| ask.handled.is_none()) {
             let Some(What::Reply { zxid, .. }) =
@@ -125,7 +125,7 @@ impl Asked {
         }
     }
 
-    /// A write that was never answered is known by its client, its operation, its kind and its path.
+    /// Matches writes without a reply by client, operation, kind and path.
     fn match_lost(&mut self, history: &History, txns: &BTreeMap<u64, u32>) {
         let mut open: BTreeMap<(u16, OpId, u8), Vec<ReqId>> = BTreeMap::new();
         for (req, ask) in &self.all {
@@ -152,7 +152,8 @@ impl Asked {
     }
 }
 
-/// Whether a transaction changed something at that path, or at a sequential znode of that beginning; or nothing at all.
+/// Whether a transaction changed a znode at that path, or a sequential znode with that prefix. Also true if it changed
+/// nothing.
 fn touches(history: &History, txn: u32, path: Sym) -> bool {
     let What::Txn { zxid: of, code, kind, .. } = history.events[txn as usize].what else { return false };
     if code != Code::Ok || matches!(kind, Request::Multi | Request::CloseSession) {
@@ -171,24 +172,24 @@ fn touches(history: &History, txn: u32, path: Sym) -> bool {
     paths.any(|changed| changed.starts_with(asked))
 }
 
-/// What became of a write whose reply was lost.
+/// The effect of a write whose reply was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LostWrite {
-    /// Before its client learned of the connection loss.
+    /// Applied before the client learned of the connection loss.
     Applied {
         zxid: u64,
     },
-    /// Its client had learned of the connection loss by then.
+    /// Applied after the client learned of the connection loss.
     AppliedLater {
         zxid: u64,
     },
     Refused(Code),
     NeverApplied,
-    /// It is no write, or the servers' side is not recorded.
+    /// Unknown: the request is not a write, or the servers' events are not recorded.
     Unsaid,
 }
 
-/// What became of a request whose reply was lost.
+/// The effect of a request whose reply was lost.
 pub(crate) fn fate(history: &History, asked: &Asked, req: ReqId) -> LostWrite {
     let Some(ask) = asked.get(req).filter(|ask| is_write(ask.kind)) else { return LostWrite::Unsaid };
     match ask.handled.map(|txn| (txn, history.events[txn as usize].what)) {

@@ -1,7 +1,7 @@
-//! Two runs beside each other: where they part, and what happened in one of them only.
+//! Compares two runs: the point where they diverge, and the events of only one of them.
 //!
-//! Events are the same if the same party does the same in the same words, but for zxids; when does not matter. After the point where the
-//! runs part, each event of one is matched with one of the same words in the other, whatever their order.
+//! Two events are the same if the same actor does the same in the same words; zxids and times are ignored. After the
+//! point of divergence, each event of one run is matched with an event of the same words in the other, in any order.
 
 use crate::asked::Asked;
 use crate::words::{Sentences, visible};
@@ -10,14 +10,14 @@ use std::collections::BTreeMap;
 use zk_checker::Verdict;
 use zk_checker::history::History;
 
-/// Another run, to be held beside the one that is shown.
+/// Another run, compared with the one shown.
 #[derive(Debug)]
 pub struct Other {
-    /// What to call it.
+    /// Its title.
     pub title: String,
-    /// What happened.
+    /// Its history.
     pub history: History,
-    /// How it stands with the promises.
+    /// Its verdict.
     pub verdict: Verdict,
 }
 
@@ -26,13 +26,13 @@ pub struct Other {
 pub(super) struct Beside {
     title: String,
     verdict: String,
-    /// How many events the other run has.
+    /// The number of events of the other run.
     events: usize,
-    /// So many events are the same from the beginning on.
+    /// The length of the common prefix, in events.
     same: usize,
-    /// The events of this run that have no like in the other.
+    /// The events of this run without a match in the other.
     only_here: Vec<u32>,
-    /// And the other way round.
+    /// The events of the other run without a match in this one.
     only_there: Vec<There>,
 }
 
@@ -47,7 +47,7 @@ struct There {
 
 type NumberedLine = (String, String);
 
-/// A sentence without zxids: they count what happened before, and differ after the first difference.
+/// A sentence without zxids. A zxid counts earlier transactions, so all zxids differ after the first difference.
 fn numberless(text: &str) -> String {
     let words = text.split(' ').map(|word| if word.starts_with("0x") { "0x…" } else { word });
     words.collect::<Vec<_>>().join(" ")
@@ -60,7 +60,7 @@ fn lines(history: &History, sentences: &Sentences<'_>) -> Vec<NumberedLine> {
     history.events.iter().enumerate().map(tell).collect()
 }
 
-/// The positions, from `same` on, of lines for which there is no counterpart in the other list.
+/// The positions, from `same` on, of lines without a match in the other list.
 fn unmatched(lines: &[NumberedLine], others: &[NumberedLine], same: usize) -> Vec<u32> {
     let mut left: BTreeMap<&NumberedLine, u32> = BTreeMap::new();
     for line in &others[same..] {

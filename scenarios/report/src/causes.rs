@@ -1,10 +1,10 @@
-//! Which happening follows from which: the arrows of a run, found again in its history.
+//! The causal order of a run, reconstructed from its history: for each event, the events that it follows from.
 //!
-//! 1. Within a party: what an operation does follows from what it did and heard before.
-//! 2. Between parties: request, transaction or read, answer; transaction, watch, notification. Answers name their request
-//!    and transactions their zxid. A write whose answer was lost is known by its operation, its kind and its path.
-//! 3. What a read shows follows from the latest changes of what it looked at.
-//! 4. A lost connection follows from the fault that struck it.
+//! 1. Within an actor: a step of an operation follows from the operation's earlier steps and from notifications.
+//! 2. Between actors: request, transaction or read, reply; transaction, watch, notification. Replies name their request
+//!    and transactions their zxid. A write without a reply is identified by its operation, kind and path.
+//! 3. The result of a read follows from the latest changes of what was read.
+//! 4. A lost connection follows from the fault that caused it.
 
 use crate::asked::Asked;
 use std::collections::{BTreeMap, VecDeque};
@@ -13,51 +13,51 @@ use zk_checker::history::{
     Who,
 };
 
-/// In which way one event follows from another.
+/// The kind of dependence between two events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Tie {
-    /// They are one step in several lines.
+    /// Both are parts of one step.
     Same,
-    /// A message travelled.
+    /// A message was sent and received.
     Message,
-    /// A watch stood between them.
+    /// A watch was armed and fired.
     Watch,
-    /// A fault struck.
+    /// A fault was injected and took effect.
     Fault,
-    /// What was read had been written before.
+    /// A value was written and read.
     Seen,
-    /// The same operation, earlier.
+    /// An earlier step of the same operation.
     Program,
-    /// The same party, before this operation.
+    /// An earlier step of the same actor, before this operation.
     Before,
 }
 
-/// One event from which another one follows.
+/// An event from which another one follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cause {
     pub event: u32,
     pub tie: Tie,
 }
 
-/// What every event follows from, and what follows from it.
+/// The causes of every event.
 pub(super) struct Causes {
-    /// By event: where its causes begin in `all`, and one more at the end.
+    /// For each event, the start of its causes in `all`, and one more at the end.
     starts: Vec<u32>,
     all: Vec<Cause>,
-    /// Notifications that arrived: from the firing to the notice.
+    /// For the firing of each watch whose notification arrived: the notification.
     pub notices: BTreeMap<u32, u32>,
-    /// By the firing of a watch, or by the event that took it away: where it was armed.
+    /// For the firing or removal of each watch: the event that armed it.
     pub armed: BTreeMap<u32, u32>,
 }
 
 impl Causes {
-    /// What an event follows from.
+    /// The causes of an event.
     pub(super) fn of(&self, event: u32) -> &[Cause] {
         let at = event as usize;
         &self.all[self.starts[at] as usize..self.starts[at + 1] as usize]
     }
 
-    /// Finds them all.
+    /// Finds all causes.
     pub(super) fn find(history: &History, asked: &Asked) -> Causes {
         let mut finder = Finder::new(history, asked);
         let mut causes = Causes {
@@ -70,7 +70,7 @@ impl Causes {
             finder.index = index as u32;
             finder.found.clear();
             finder.event(event, &mut causes);
-            // A cause comes before its effect, whatever a history from elsewhere says.
+            // A cause precedes its effect, also if a recorded history claims otherwise.
             finder.found.retain(|cause| cause.event < index as u32);
             finder.found.sort_by_key(|cause| (cause.event, cause.tie));
             finder.found.dedup_by_key(|cause| cause.event);
@@ -81,7 +81,7 @@ impl Causes {
     }
 }
 
-/// How many of the latest changes below a directory a list of its children is said to follow from.
+/// The maximal number of changes below a directory from which a list of its children follows.
 const LISTED: usize = 4;
 
 struct Finder<'a> {
@@ -93,20 +93,20 @@ struct Finder<'a> {
     last_of_client: BTreeMap<u16, u32>,
     last_of_op: BTreeMap<(u16, OpId), u32>,
     last_served: BTreeMap<OpId, u32>,
-    /// The last notification, or news of the session, that each client heard.
+    /// The last notification or session event at each client.
     last_heard: BTreeMap<u16, u32>,
-    /// The last fault that hit each victim, and the last one of all.
+    /// The last fault of each victim, and the last fault of all.
     last_fault: BTreeMap<Victim, u32>,
-    /// By zxid, and by its low half: where the transaction stands.
+    /// The event of each transaction, by zxid, and by the low half of the zxid.
     txns: BTreeMap<u64, u32>,
-    /// By znode, and by directory: the changes of it.
+    /// The changes of each znode, and of the children of each directory.
     changed: BTreeMap<Sym, Vec<(u64, u32)>>,
     below: BTreeMap<Sym, Vec<(u64, u32)>>,
     /// Armed watches.
     arms: BTreeMap<(Session, Conn, Sym, Table), u32>,
-    /// Notifications on their way.
+    /// Notifications in flight.
     flying: BTreeMap<(Session, Sym, u8), VecDeque<(Conn, u32)>>,
-    /// By session: the last word of it at the servers.
+    /// The last event of each session at the servers.
     sessions: BTreeMap<Session, u32>,
     believed: BTreeMap<OpId, u32>,
 }
@@ -145,7 +145,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Step 1: what its operation did before, and what its client heard since.
+    /// Step 1: earlier steps of the operation, and notifications at its client since.
     fn program(&mut self, client: u16, op: OpId) {
         let before = self.last_of_op.get(&(client, op)).copied();
         self.add(before, Tie::Program);
@@ -153,13 +153,13 @@ impl<'a> Finder<'a> {
         self.add(heard.filter(|heard| before.is_none_or(|before| *heard > before)), Tie::Program);
     }
 
-    /// The fault that struck a client last.
+    /// The last fault of a client.
     fn struck(&mut self, client: u16) {
         let fault = self.last_fault.get(&Victim::Process { client }).copied();
         self.add(fault, Tie::Fault);
     }
 
-    /// The fault that struck any server last.
+    /// The last fault of any server.
     fn struck_servers(&mut self) {
         let servers = self.last_fault.iter().filter(|(victim, _)| !matches!(victim, Victim::Process { .. }));
         let last = servers.map(|(_, at)| *at).max();
@@ -230,7 +230,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Step 2, the end of a notification: the oldest one of its kind on that connection.
+    /// Step 2, the end of a notification: matches the oldest of its kind on that connection.
     fn arrives(&mut self, which: (Session, Sym, u8), conn: Conn) -> Option<u32> {
         let flying = self.flying.get_mut(&which)?;
         let at = flying.iter().position(|(on, _)| *on == conn || conn.is_none())?;
@@ -344,7 +344,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Remembers a change of a znode, and of its parent's list where it is one.
+    /// Records a change of a znode, and of its parent's children if the list changed.
     fn changes(&mut self, zxid: u64, path: Sym, in_list: bool) {
         self.changed.entry(path).or_default().push((zxid, self.index));
         if let Some(parent) = self.asked.parent(self.history, path).filter(|_| in_list) {
@@ -352,7 +352,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Step 3: the latest changes of what a read looked at, in the state in which it was served.
+    /// Step 3: the latest changes of what was read, up to the zxid at which the read was served.
     fn shows(&mut self, kind: Request, path: Sym, zxid: u64) {
         let latest = |changes: Option<&Vec<(u64, u32)>>, most: usize| -> Vec<u32> {
             let seen = changes.into_iter().flat_map(|all| all.iter().rev());
@@ -374,7 +374,7 @@ impl<'a> Finder<'a> {
         };
         for table in tables {
             let which = (session, conn, path, *table);
-            // Persistent watches are armed on; they stay in the table.
+            // Persistent watches stay armed and in the table.
             let armed = match self.arms.get(&which).copied() {
                 Some(at) if self.is_one_shot(at) => self.arms.remove(&which),
                 other => other,

@@ -1,6 +1,7 @@
-//! The causal slice of a breach as a space-time chart for a terminal: time goes down, a column for each party.
+//! The causal slice of a breach as a space-time chart for a terminal: time runs downwards, with a column for each
+//! actor.
 //!
-//! A message shows where it arrives, as an arrow from its sender's column. A holder has a thick line.
+//! An arrow shows a message at its arrival, from its sender's column. A thick line shows a holder.
 
 use crate::asked::Asked;
 use crate::causes::{Causes, Tie};
@@ -12,7 +13,7 @@ use std::fmt::Write;
 use zk_checker::history::{History, Victim, What, Who};
 use zk_checker::{Finding, Report};
 
-/// Whether a chart may use colour. It never says anything by colour alone.
+/// Whether a chart may use colour. Colour never carries information alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Paint {
     /// Letters only.
@@ -41,7 +42,7 @@ const RED: &str = "31;1";
 const YELLOW: &str = "33";
 const FAINT: &str = "2";
 
-/// Draws the slice of *the* finding. A run in which nothing was found has none, and that is said.
+/// Draws the slice of the first finding. For a run without findings, a sentence says so.
 pub fn chart(history: &History, report: &Report, paint: Paint) -> String {
     let Some(finding) = report.findings.first() else {
         return "no rule failed, so there is no slice to show; --trace=all shows the whole run\n".to_owned();
@@ -64,7 +65,7 @@ pub fn chart(history: &History, report: &Report, paint: Paint) -> String {
     .draw(finding, &slice)
 }
 
-/// The columns: every party that does something in the slice.
+/// The columns: every actor with an event in the slice.
 struct Lanes {
     parties: Vec<Who>,
     names: Vec<String>,
@@ -115,7 +116,7 @@ struct Drawing<'a> {
     out: String,
 }
 
-/// A pause that is worth a line, in microseconds.
+/// The shortest pause that gets a line, in microseconds.
 const PAUSE_US: u64 = 1_000_000;
 
 impl Drawing<'_> {
@@ -157,7 +158,7 @@ impl Drawing<'_> {
         let _ = writeln!(self.out, "{:>9}  {line}", "");
     }
 
-    /// The columns' lines at an event: thick where their client believes that it holds.
+    /// The columns' lines at an event: thick while the client acts as holder.
     fn columns(&self, event: u32) -> Vec<char> {
         let mut line = vec![' '; self.lanes.all()];
         for (lane, party) in self.lanes.parties.iter().enumerate() {
@@ -175,7 +176,7 @@ impl Drawing<'_> {
         self.columns(event).into_iter().collect()
     }
 
-    /// The column from which a message came that this event received.
+    /// The column of the sender of the message that this event received.
     fn sender(&self, event: u32) -> Option<usize> {
         let message = self.causes.of(event).iter().rev().find(|cause| cause.tie == Tie::Message)?;
         self.lanes.place(self.history.events[message.event as usize].who)
@@ -205,7 +206,7 @@ impl Drawing<'_> {
         let _ = writeln!(self.out, "{:>9.3}  {}", happening.at as f64 / 1e6, line.trim_end());
     }
 
-    /// A message that arrives: `├──┼──▶●`.
+    /// The arrow of an arriving message: `├──┼──▶●`.
     fn arrow(&self, line: &mut [char], from: usize, to: usize) {
         let (begin, end) = (self.lanes.middle(from), self.lanes.middle(to));
         for place in &mut line[begin.min(end) + 1..begin.max(end)] {
@@ -218,7 +219,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// A fault, in the columns that it hits.
+    /// A fault, in the columns of its victims.
     fn strike(&self, line: &mut [char], what: What) {
         let parties: Vec<Who> = match what {
             What::Fault { victim, .. } | What::Mended { victim, .. } => match victim {

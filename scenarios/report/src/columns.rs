@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use zk_checker::history::{Conn, History, ReqId, Session, What, Who};
 
-/// Texts, each once; number 0 is the empty one.
+/// A table of texts without duplicates; number 0 is the empty text.
 #[derive(Debug)]
 pub(super) struct Texts {
     numbers: BTreeMap<String, u32>,
@@ -30,7 +30,7 @@ impl Texts {
         self.count - 1
     }
 
-    /// All of them, by their numbers.
+    /// All texts, by number.
     pub(super) fn into_all(self) -> Vec<String> {
         let mut all = vec![String::new(); self.count as usize];
         for (text, number) in self.numbers {
@@ -40,15 +40,15 @@ impl Texts {
     }
 }
 
-/// All events. Zero stands for nothing; texts are numbers in the table of texts.
+/// All events. Zero means absent; texts are numbers in the table of texts.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Columns {
-    /// Microseconds since the event before.
+    /// Microseconds since the previous event.
     after_us: Vec<u64>,
-    /// Places in the list of parties.
+    /// Indices into the list of actors.
     who: Vec<u32>,
     op: Vec<u32>,
-    /// The names of the kinds, and each event's place among them.
+    /// The names of the kinds, and the index of each event's kind.
     kinds: Vec<&'static str>,
     kind: Vec<u32>,
     text: Vec<u32>,
@@ -57,7 +57,7 @@ pub(super) struct Columns {
     session: Vec<u16>,
     conn: Vec<u16>,
     req: Vec<u32>,
-    /// How many events back each of the causes lies.
+    /// The distance, in events, to each of the causes.
     causes: Vec<Vec<u32>>,
 }
 
@@ -98,7 +98,7 @@ impl Columns {
     }
 }
 
-/// The numbers that many kinds of event have.
+/// The numeric fields that many kinds of event have.
 #[derive(Default)]
 struct Facts {
     zxid: Option<u64>,

@@ -1,4 +1,4 @@
-//! What the operations of a run cost: requests, round trips, notifications, watches.
+//! The cost of the operations of a run: requests, round trips, notifications, watches.
 
 use crate::asked::Asked;
 use crate::causes::Causes;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use zk_checker::Metrics;
 use zk_checker::history::{History, ObjectId, OpId, Outcome, Verb, What, Who};
 
-/// What the operations of one name on one object cost.
+/// The cost of the operations of one name on one object.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Row {
     /// An index into the objects.
@@ -17,7 +17,7 @@ pub(super) struct Row {
     verb: &'static str,
     calls: u32,
     done: u32,
-    /// Refused, unknown or cancelled; the rest is open.
+    /// Refused, unknown or cancelled; the remaining operations are open.
     other_ends: u32,
     requests: Count,
     cleanup: Count,
@@ -28,7 +28,7 @@ pub(super) struct Row {
     lasted_us: Count,
 }
 
-/// The sum over all operations, and the most of one.
+/// The sum over all operations, and the maximum of one operation.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(super) struct Count {
     sum: u64,
@@ -42,7 +42,7 @@ impl Count {
     }
 }
 
-/// One transaction, and how many watches it fired.
+/// A transaction, and the number of watches that it fired.
 #[derive(Debug, Serialize)]
 pub(super) struct WakeUp {
     /// The transaction.
@@ -64,9 +64,9 @@ pub(super) struct Cost {
     zombies: u32,
     longest_zombie_us: u64,
     leaks: u32,
-    /// The transactions that fired most watches, the most first.
+    /// The transactions that fired the most watches, in descending order.
     wake_ups: Vec<WakeUp>,
-    /// The most watches that stood at once.
+    /// The maximal number of watches armed at the same time.
     watches_at_once: u32,
 }
 
@@ -77,7 +77,7 @@ struct Operation {
     verb: Option<Verb>,
     requests: u64,
     cleanup: u64,
-    /// How many answers it waited for one after the other.
+    /// The number of replies for which it waited one after the other.
     depth: u64,
     watches: u64,
     notifications: u64,
@@ -129,7 +129,7 @@ impl Cost {
     }
 }
 
-/// What each operation cost; a release is one of its own, although it bears the number of its acquire.
+/// The cost of each operation. A release counts as its own operation, although it has the number of its acquire.
 fn operations(history: &History, asked: &Asked, lives: &Lives) -> BTreeMap<(Who, OpId, bool), Operation> {
     let mut all: BTreeMap<(Who, OpId, bool), Operation> = BTreeMap::new();
     let mut releasing: BTreeMap<(Who, OpId), bool> = BTreeMap::new();

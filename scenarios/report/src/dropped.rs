@@ -1,15 +1,16 @@
-//! Guards that were dropped rather than given back: their holder stopped, and no release of theirs was ever called.
+//! Guards that were dropped instead of released: the holder stopped, and never called a release.
 //!
-//! A harness drops a guard now and then, so that its clean-up is put to the test. That is no event: it shows by what does not follow.
+//! A harness drops some guards to test their clean-up. A drop is not an event, so it is inferred from the absence of a
+//! release.
 
 use std::collections::{BTreeMap, BTreeSet};
 use zk_checker::history::{Event, History, ObjectId, OpId, Outcome, Verb, What, Who, Why};
 
-/// What is said of such a stop.
+/// The text for such a stop.
 pub(super) const DROPPED: &str = "its guard is dropped, not released";
 
-/// The events at which a holder stopped whose guard was then dropped. None of what foreign programs report: their guards are
-/// not known.
+/// The events at which a holder stopped and then dropped its guard. Empty for histories of foreign programs, whose
+/// guards are not known.
 pub(super) fn dropped(history: &History) -> BTreeSet<u32> {
     let mut holders = Holders::default();
     if !history.header.foreign_clients {
@@ -23,9 +24,9 @@ pub(super) fn dropped(history: &History) -> BTreeSet<u32> {
 #[derive(Default)]
 struct Holders {
     held: BTreeMap<(u16, OpId), ObjectId>,
-    /// Those that have stopped: where, and of what.
+    /// Holds that have stopped: the event, and the object.
     stopped: BTreeMap<(u16, OpId), (u32, ObjectId)>,
-    /// Calls that give back, and have not returned.
+    /// Releasing calls that have not returned.
     giving_back: BTreeMap<(u16, OpId), ObjectId>,
     dropped: BTreeSet<u32>,
 }
@@ -68,7 +69,7 @@ impl Holders {
     }
 }
 
-/// The calls that end a hold, or turn it into another one.
+/// The calls that end a hold, or convert it into another.
 fn gives_back(verb: Verb) -> bool {
     matches!(verb, Verb::Release | Verb::Yield | Verb::Downgrade | Verb::Leave | Verb::Unregister)
 }

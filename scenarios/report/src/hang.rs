@@ -1,8 +1,8 @@
-//! A run that hangs: which clients wait, in which call, for what, and why it never comes.
+//! Explains a run that hangs: which clients wait, in which call, for what, and why it never comes.
 //!
-//! 1. Every client with an open call is named, with that call.
-//! 2. What would wake it: a reply that is due, a watch that stands, the end of a sleep; or nothing at all.
-//! 3. Of each znode that it watches: since when it exists, whose create made it, who owns it, and what the owner does.
+//! 1. Name every client with an open call, and the call.
+//! 2. List what would wake it: an outstanding reply, an armed watch, the end of a sleep; or nothing.
+//! 3. Describe each znode that it watches: its creation, the create request, its owner, and what the owner does.
 
 use crate::asked::{Ask, Asked};
 use crate::causes::Causes;
@@ -13,14 +13,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use zk_checker::history::{History, OpId, Request, Session, SessionState, Sym, Table, What, Who};
 use zk_checker::text::seconds;
 
-/// The number of things of one sort that are named; the others are counted.
+/// The maximal number of items of one kind that are named; further ones are counted.
 const NAMED: usize = 3;
 
-/// The number of requests of one call from which it is said what they were.
+/// The number of requests of one call from which they are summarised by kind and path.
 const MANY: usize = 10;
 
-/// What each waiting client waits for, a sentence a line. Lines about the same client follow the one that names it, and are
-/// indented by two.
+/// What each waiting client waits for, one sentence per line. Lines about the same client follow the line that names
+/// it, and are indented by two.
 pub fn waits(history: &History) -> Vec<String> {
     let asked = Asked::of(history);
     let causes = Causes::find(history, &asked);
@@ -66,7 +66,7 @@ impl Scene<'_> {
         lines
     }
 
-    /// A client between its calls is named only if something is to wake it there.
+    /// A client between calls is named only if something can wake it there.
     fn idle(&self, client: u16) -> Vec<String> {
         let wakes = self.wakes(client, None);
         if wakes.is_empty() {
@@ -81,7 +81,7 @@ impl Scene<'_> {
         [vec![head], wakes].concat()
     }
 
-    /// What would wake a client, in a call or outside of any.
+    /// What would wake a client, in a call or outside of any: outstanding replies, armed watches, the end of a sleep.
     fn wakes(&self, client: u16, op: Option<OpId>) -> Vec<String> {
         let mut lines = Vec::new();
         let due = self.asked.iter().filter(|ask| ask.client == client && ask.answered.is_none());
@@ -103,7 +103,8 @@ impl Scene<'_> {
         lines
     }
 
-    /// The watches that stand for a call; if it has armed none, all of its client: they are armed again on each connection.
+    /// The armed watches of a call; if it has armed none, all of its client's, since watches are armed again on each
+    /// connection.
     fn watches(&self, client: u16, op: Option<OpId>) -> Vec<&Watch> {
         let of = |session: Session| self.lives.sessions.get(&session).and_then(|life| life.client);
         let stands = |watch: &&Watch| watch.end == WatchEnd::Stands && of(watch.session) == Some(client);
@@ -124,7 +125,7 @@ impl Scene<'_> {
         })
     }
 
-    /// Of a call that nothing can wake any more: what last could have.
+    /// For a call that nothing can wake: the fate of its last watch.
     fn forgotten(&self, client: u16, op: OpId) -> String {
         let nothing = "for nothing that can come: no reply is due, no watch stands, no sleep ends";
         let Some(watch) = self.lives.watches.iter().rev().find(|watch| watch.op == op) else {
@@ -158,7 +159,7 @@ impl Scene<'_> {
         counts
     }
 
-    /// The clients that neither died nor closed their last session.
+    /// The clients that neither crashed nor closed their last session.
     fn present(&self) -> impl Iterator<Item = u16> {
         let mut last: BTreeMap<u16, SessionState> = BTreeMap::new();
         for event in &self.history.events {
@@ -191,7 +192,7 @@ impl Scene<'_> {
     }
 }
 
-/// The znodes that are watched, and why they stay.
+/// The watched znodes, and why they stay.
 impl Scene<'_> {
     fn watched(&self, waiter: u16, watch: &Watch) -> Vec<String> {
         let path = self.sentences.short(watch.path);
@@ -228,7 +229,7 @@ impl Scene<'_> {
         }
     }
 
-    /// Since when a znode exists, by whose request, and why it is not deleted.
+    /// The creation and the creator of a znode, and why it is not deleted.
     fn stays(&self, waiter: u16, znode: &Znode) -> Vec<String> {
         let path = self.sentences.short(znode.path);
         let owner = match znode.owner {
@@ -249,7 +250,7 @@ impl Scene<'_> {
         ]
     }
 
-    /// Why nobody deletes a znode.
+    /// The reason why a znode is not deleted.
     fn reason(&self, waiter: u16, znode: &Znode) -> String {
         if let Some(delete) = self.lost_delete(znode) {
             let client = self.sentences.client(delete.client);
@@ -271,7 +272,7 @@ impl Scene<'_> {
         format!("session s{session} has not ended; {past}{}", self.occupation(waiter, owner))
     }
 
-    /// What became of the hold for which a znode stands, or that its owner knows of none.
+    /// The fate of the hold that a znode represents, or that its owner does not know of the znode.
     fn past(&self, owner: u16, znode: &Znode) -> Option<String> {
         let since = |belief: &&Belief| belief.client == owner && belief.from > znode.created;
         match self.lives.beliefs.iter().rev().find(since) {
@@ -301,7 +302,7 @@ impl Scene<'_> {
         }
     }
 
-    /// A delete of this very znode that was lost on its way.
+    /// A delete of this znode that never reached a server.
     fn lost_delete(&self, znode: &Znode) -> Option<&Ask> {
         let mut asks = self.asked.iter().filter(|ask| ask.kind == Request::Delete && ask.path == znode.path);
         asks.find(|ask| ask.sent > znode.created && ask.lost.is_some() && ask.handled.is_none())
@@ -314,7 +315,7 @@ impl Scene<'_> {
         self.asked.iter().find(|ask| ask.handled == Some(before as u32))
     }
 
-    /// The znode that exists at a path in the end.
+    /// The znode that exists at a path at the end.
     fn znode(&self, path: Sym) -> Option<&Znode> {
         self.lives
             .znodes
@@ -330,7 +331,7 @@ impl Scene<'_> {
     }
 }
 
-/// What the requests of a call were, if there are many.
+/// A summary of the requests of a call, if there are many.
 fn requests(count: usize, counted: &[(String, usize)]) -> Option<String> {
     let named: Vec<String> =
         counted.iter().take(NAMED).map(|(request, times)| format!("{request} ({times} times)")).collect();

@@ -1,16 +1,16 @@
-//! The report: a run as one page that a person opens in a browser, and its causal slice as a chart for the terminal.
+//! Reports: a run as one HTML page for a browser, and its causal slice as a chart for the terminal.
 //!
-//! 1. `asked`, `causes`: which request became which transaction, which event follows from which.
-//! 2. `lives`, `messages`: what lasts (znodes, watches, sessions, beliefs, faults), and what travelled.
-//! 3. `slice`: what led to a breach. `cost`, `beside`: what it cost, and how it differs from another run. `hang`: what the clients
-//!    of a run that does not end wait for. `dropped`: guards that no release gave back.
-//! 4. `model`: all of it as plain data, with texts of `words`; `page` writes it into one file, `chart` draws a slice with
-//!    letters.
+//! 1. `asked`, `causes`: the transaction of each request, the causes of each event.
+//! 2. `lives`, `messages`: lifetimes (znodes, watches, sessions, beliefs, faults), and messages.
+//! 3. `slice`: the causes of a breach. `cost`, `beside`: the cost of a run, and its differences from another run.
+//!    `hang`: what the clients of a run that does not end wait for. `dropped`: guards that were never released.
+//! 4. `model`: all of it as plain data, with texts of `words`; `page` writes it into one file, `chart` draws a slice as
+//!    text.
 //!
 //! `whole_file` is how every part of this project writes a file, `place` how it writes a table into a page.
 //!
-//! Everything is found here from the typed history and the report; the page only draws what it is given. The same run gives
-//! the same page to the byte.
+//! This crate computes everything from the typed history and the report; the page only draws it. The same run gives the
+//! same page to the byte.
 
 mod asked;
 mod beside;
@@ -42,54 +42,54 @@ use serde::Serialize;
 use zk_checker::history::History;
 use zk_checker::{Report, Verdict};
 
-/// So many things, in words: `1 round`, `2 rounds`.
+/// A count with its noun: `1 round`, `2 rounds`.
 pub fn count(number: u64, one: &str) -> String {
     format!("{number} {one}{}", if number == 1 { "" } else { "s" })
 }
 
-/// A run to be shown.
+/// A run to show.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'a> {
-    /// What happened.
+    /// Its history.
     pub history: &'a History,
-    /// What the checker says of it.
+    /// The checker's report.
     pub report: &'a Report,
-    /// The verdict of the whole; of a run that did not end it is worse than the report's.
+    /// The verdict of the whole run, which is worse than the report's if the run did not end.
     pub verdict: Verdict,
-    /// Where it comes from.
+    /// Its origin.
     pub source: &'a Source,
-    /// Another run to hold beside it.
+    /// Another run to compare with.
     pub beside: Option<&'a Other>,
 }
 
-/// Where a run comes from, and how to see it again.
+/// The origin of a run, and the commands that reproduce it.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Source {
-    /// What to call it: a workload and its seed, or a file.
+    /// Its title: a workload and its seed, or a file.
     pub title: String,
-    /// What was run, in one line.
+    /// A description of one line.
     pub about: String,
     /// The command that shows this run again.
     pub command: String,
-    /// The command that repeats it choice by choice, whatever a seed draws by then.
+    /// The command that replays its choices, even if the seed draws a different run by then.
     pub exactly: Option<String>,
-    /// What was drawn before it.
+    /// Its plan.
     pub plan: Option<String>,
     /// Its seed.
     pub seed: Option<u64>,
-    /// What was decided.
+    /// Its choices.
     pub choices: Vec<u16>,
-    /// The hash over all that happened, in hex.
+    /// The hash of the run, in hex.
     pub hash: Option<String>,
-    /// How it ended, if not as it should.
+    /// How it ended, if not normally.
     pub end: Option<String>,
-    /// If it hangs: who waits for what, by [`waits`].
+    /// For a run that hangs: the waiting clients and what they wait for, from [`waits`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waits: Vec<String>,
 }
 
 impl Source {
-    /// The same with texts that can be shown: a name of a file may hold anything.
+    /// The same with printable texts: a file name may contain any characters.
     fn visible(&self) -> Source {
         let text = |text: &String| words::visible(text);
         Source {

@@ -1,5 +1,5 @@
-//! What lasts: znodes, watches, sessions, beliefs, faults, and servers in office, each with the events between which it
-//! lived.
+//! Lifetimes: znodes, watches, sessions, beliefs, faults, and serving or leading servers, each with its first and last
+//! event.
 
 use crate::asked::Asked;
 use crate::causes::Causes;
@@ -19,13 +19,13 @@ pub(super) struct Znode {
     pub czxid: u64,
 }
 
-/// What a znode holds from an event on.
+/// The data of a znode from an event on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Holds {
     pub event: u32,
     /// An index into the znodes.
     pub znode: u32,
-    /// How many bytes, and their digest, if the history says.
+    /// The length and the digest of the data, if the history has them.
     pub data: Option<(u32, u64)>,
 }
 
@@ -36,11 +36,11 @@ pub(super) enum WatchEnd {
     Notified,
     /// It fired, and its notification was lost.
     NoticeLost,
-    /// It went with its connection.
+    /// It was lost with its connection.
     ConnectionLost,
-    /// It was taken away.
+    /// It was removed.
     TakenAway,
-    /// It stands in the end.
+    /// It is still armed at the end.
     Stands,
 }
 
@@ -58,7 +58,7 @@ pub(super) struct Watch {
     pub end: WatchEnd,
 }
 
-/// A client acts as holder.
+/// A belief: a client acts as holder.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Belief {
     pub client: u16,
@@ -81,7 +81,7 @@ pub(super) struct Operation {
     pub outcome: Option<Outcome>,
 }
 
-/// A fault, from where it struck to where it was over.
+/// A fault, from its injection to its end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Strike {
     pub victim: Victim,
@@ -99,11 +99,11 @@ pub(super) struct SessionLife {
     pub timeout_ms: u32,
     pub marked: Option<u32>,
     pub ended: Option<u32>,
-    /// What the client came to know, and where.
+    /// The states that the client learned, each with its event.
     pub states: Vec<(u32, SessionState)>,
 }
 
-/// A server serves clients, or leads.
+/// A period in which a server serves or leads.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Office {
     pub server: u8,
@@ -112,14 +112,14 @@ pub(super) struct Office {
     pub to: Option<u32>,
 }
 
-/// Everything that lasts in a run.
+/// All lifetimes of a run.
 #[derive(Default)]
 pub(super) struct Lives {
     pub znodes: Vec<Znode>,
     pub holds: Vec<Holds>,
     pub watches: Vec<Watch>,
     pub operations: Vec<Operation>,
-    /// Where a recipe handed something to its caller, and of what object.
+    /// The events at which a recipe returned a result, each with the object.
     pub observed: Vec<(u32, ObjectId)>,
     pub beliefs: Vec<Belief>,
     pub strikes: Vec<Strike>,
@@ -129,9 +129,9 @@ pub(super) struct Lives {
 
 #[derive(Default)]
 struct Open {
-    /// By path: the living znode.
+    /// The living znode of each path.
     znodes: BTreeMap<Sym, usize>,
-    /// By the event that armed it.
+    /// The watch of each arming event.
     watches: BTreeMap<u32, usize>,
     operations: BTreeMap<(u16, OpId), usize>,
     beliefs: BTreeMap<(u16, OpId), usize>,
@@ -140,7 +140,7 @@ struct Open {
 }
 
 impl Lives {
-    /// Finds all of them.
+    /// Finds all lifetimes.
     pub(super) fn of(history: &History, asked: &Asked, causes: &Causes) -> Lives {
         let (mut lives, mut open) = (Lives::default(), Open::default());
         for (index, event) in history.events.iter().enumerate() {
@@ -241,7 +241,7 @@ impl Lives {
                 self.holds.push(Holds { event: at, znode: *znode as u32, data: None });
             }
             What::Data { length, digest } => {
-                // The notification follows its change.
+                // The data event directly follows its change.
                 let last = self.holds.last_mut().filter(|last| last.event + 1 == at);
                 last.into_iter().for_each(|last| last.data = Some((length, digest)));
             }
@@ -282,7 +282,7 @@ impl Lives {
                 } else {
                     watch.end = WatchEnd::TakenAway;
                 }
-                // A persistent watch keeps its last notification only.
+                // A persistent watch keeps only its last notification.
                 if watch.mode.is_one_shot() || !matches!(what, What::Fire { .. }) {
                     watch.ended = Some(at);
                 }
@@ -306,7 +306,7 @@ impl Lives {
         }
     }
 
-    /// Watches that neither fired nor were taken away went when their client next lost its connection.
+    /// Watches that neither fired nor were removed ended when their client next lost its connection.
     fn lose_watches(&mut self) {
         for watch in self.watches.iter_mut().filter(|watch| watch.end == WatchEnd::Stands) {
             let states = self.sessions.get(&watch.session).map(|life| &life.states);

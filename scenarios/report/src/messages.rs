@@ -1,4 +1,4 @@
-//! What travelled between clients and servers, and what became of it.
+//! The messages between clients and servers, and the fate of each.
 
 use crate::asked::{Ask, Asked};
 use crate::causes::Causes;
@@ -6,23 +6,23 @@ use crate::lives::{Lives, WatchEnd};
 use std::collections::BTreeMap;
 use zk_checker::history::{FaultKind, History, Victim, What, Who};
 
-/// What a message is.
+/// The content of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Carries {
     Request,
     Reply,
     Notification,
-    /// Request and answer, where nothing is known of what happened in between.
+    /// Request and reply together, if the servers' events are not known.
     Exchange,
 }
 
-/// What became of a message.
+/// The fate of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
     Arrived,
     Late,
     Lost,
-    /// The history does not say.
+    /// Unknown: the history does not show it.
     Open,
 }
 
@@ -31,19 +31,19 @@ pub(super) enum Fate {
 pub(super) struct Message {
     pub carries: Carries,
     pub fate: Fate,
-    /// Where it left.
+    /// The event of its sending.
     pub from: u32,
-    /// Where it arrived, or else where its loss showed.
+    /// The event of its arrival, or of the discovery of its loss.
     pub to: Option<u32>,
     pub client: u16,
     pub server: Option<u8>,
 }
 
-/// All of them, in the order in which they left.
+/// All messages, in the order of their sending.
 pub(super) fn of(history: &History, asked: &Asked, causes: &Causes, lives: &Lives) -> Vec<Message> {
     let late = late(history, asked);
     let mut messages = Vec::new();
-    // By client: the server to which it was connected last.
+    // The server to which each client was last connected.
     let mut at_server: BTreeMap<u16, u8> = BTreeMap::new();
     for (index, event) in history.events.iter().enumerate() {
         match (event.who, event.what) {
@@ -101,7 +101,7 @@ fn of_ask(ask: &Ask, server: Option<u8>, late: &BTreeMap<u32, u32>) -> Vec<Messa
         (None, Some(_)) => Fate::Lost,
         (None, None) => Fate::Open,
     };
-    // A client may hear of the loss before a server gets to the request.
+    // A client may learn of the loss before a server handles the request.
     let told = ask.answered.or(ask.lost.filter(|lost| *lost > handled));
     vec![
         message(Carries::Request, Fate::Arrived, ask.sent, Some(handled)),
@@ -109,7 +109,7 @@ fn of_ask(ask: &Ask, server: Option<u8>, late: &BTreeMap<u32, u32>) -> Vec<Messa
     ]
 }
 
-/// The answers that were slow, by the event that they answer from: the latest one on its way when the fault struck.
+/// The late replies, by their transaction or read: the latest one in flight when the fault was injected.
 fn late(history: &History, asked: &Asked) -> BTreeMap<u32, u32> {
     let mut by_client: BTreeMap<u16, Vec<(u32, u32)>> = BTreeMap::new();
     for ask in asked.iter() {

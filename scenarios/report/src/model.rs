@@ -1,7 +1,7 @@
-//! What the page shows, as plain data: everything is found here, the page only draws.
+//! The content of the page as plain data: computed here, so that the page only draws.
 //!
-//! Events stand in columns, texts in a table, so that a hundred thousand events make a file that opens at once. Events
-//! and texts are named by their numbers.
+//! Events are stored in columns and texts in a table, so that a file with a hundred thousand events opens at once.
+//! Numbers refer to events and texts.
 
 mod lasting;
 
@@ -21,17 +21,17 @@ use std::collections::BTreeMap;
 use zk_checker::history::{History, Mode, Victim, Who};
 use zk_checker::{Finding, Layer, Report, RuleId, Verdict};
 
-/// A run, as the page has it.
+/// A run in the form that the page reads.
 #[derive(Debug, Serialize)]
 pub(super) struct Model {
-    /// Version of this form: 1.
+    /// Version of this format: 1.
     form: u32,
     source: Source,
     verdict: String,
     /// Why evidence is missing, if it is.
     unknown: Option<String>,
     mode: &'static str,
-    /// From beginning to end, in microseconds.
+    /// The duration of the run, in microseconds.
     lasted_us: u64,
     findings: Vec<FindingModel>,
     /// Findings that the checker counted and did not keep.
@@ -42,11 +42,11 @@ pub(super) struct Model {
     objects: Vec<Object>,
     sessions: Vec<SessionModel>,
     znodes: Vec<Znode>,
-    /// Event, znode, length, digest: what a znode holds from there on.
+    /// Event, znode, length, digest: the data of a znode from that event on.
     holds: Vec<(u32, u32, Option<u32>, Option<String>)>,
     watches: Vec<Watch>,
     operations: Vec<Operation>,
-    /// Event and object: what was handed to a caller.
+    /// Event and object: the results that recipes returned.
     observed: Vec<(u32, u16)>,
     beliefs: Vec<Belief>,
     strikes: Vec<Strike>,
@@ -64,7 +64,7 @@ struct FindingModel {
     promise: &'static str,
     layer: &'static str,
     verdict: String,
-    /// Whether a deeper one may be the reason.
+    /// Whether a deeper finding may be the cause.
     secondary: bool,
     path: String,
     event: u32,
@@ -72,11 +72,11 @@ struct FindingModel {
     slice: Vec<u32>,
     cited: Vec<u32>,
     left_out: usize,
-    /// The first finding that differs from this one only by names and times: mostly this one.
+    /// The first finding that differs from this one only by names and times; often this one.
     like: usize,
 }
 
-/// A line of what the checker says: `because`, `and`, `not excused`, `excused`, or nothing before it.
+/// A line of the checker's text, with its head: `because`, `and`, `not excused`, `excused`, or none.
 #[derive(Debug, Serialize)]
 struct FindingLine {
     head: &'static str,
@@ -180,7 +180,7 @@ struct Office {
 /// Kind, fate, from, to, client, server.
 type Message = (&'static str, &'static str, u32, Option<u32>, usize, Option<usize>);
 
-/// The parties of a history in their order, and their places in it.
+/// The actors of a history in order, and their indices.
 struct Parties(BTreeMap<Who, usize>);
 
 impl Parties {
@@ -199,7 +199,8 @@ impl Parties {
         Parties(places)
     }
 
-    /// The column of a party. A party that a foreign history names without an event falls into the column of the world.
+    /// The column of an actor. An actor without events, which only a foreign history can name, gets the column of the
+    /// world.
     fn place(&self, who: Who) -> usize {
         self.0.get(&who).or_else(|| self.0.get(&Who::World)).copied().unwrap_or_default()
     }
@@ -214,7 +215,7 @@ impl Parties {
 }
 
 impl Model {
-    /// Gathers everything that there is to show.
+    /// Computes the model.
     pub(super) fn of(shown: &Shown<'_>) -> Model {
         let Shown { history, report, .. } = shown;
         let asked = Asked::of(history);
@@ -285,7 +286,7 @@ fn finding_model(finding: &Finding, slicer: &Slicer<'_>, like: usize) -> Finding
     }
 }
 
-/// What the checker says, without the line breaks that it made for a terminal.
+/// The checker's text, without the line breaks for a terminal.
 fn lines(text: &str) -> Vec<FindingLine> {
     let heads = [
         ("because  ", "because"),

@@ -1,4 +1,4 @@
-//! One file: a template, a style, a script, and the run as JSON.
+//! The page: one file with a template, a style, scripts, and the run as JSON.
 
 use crate::Shown;
 use crate::model::Model;
@@ -12,7 +12,7 @@ const SCRIPTS: [&str; 4] = [
     include_str!("assets/report.js"),
 ];
 
-/// The page of a run: self-contained, without any request to a network.
+/// The page of a run: self-contained, without network requests.
 ///
 /// # Panics
 ///
@@ -20,7 +20,7 @@ const SCRIPTS: [&str; 4] = [
 pub fn page(shown: &Shown<'_>) -> String {
     let model = serde_json::to_string(&Model::of(shown)).expect("a model is plain data");
     let title = escape(&super::words::visible(&shown.source.title));
-    // The parts are put in at once, so that none of them can name the place of another.
+    // All parts are inserted in one pass, so that none of them can contain another's placeholder.
     let mut page = String::with_capacity(model.len() + 200_000);
     for part in TEMPLATE.split_inclusive("}}") {
         match part.split_once("{{") {
@@ -37,7 +37,7 @@ pub fn page(shown: &Shown<'_>) -> String {
     page
 }
 
-/// JSON that can end no script and begin no comment, whatever stands in it.
+/// JSON in which no text can end a script or begin a comment.
 fn harmless(json: &str) -> String {
     let mut text = String::with_capacity(json.len() + json.len() / 16);
     for c in json.chars() {
@@ -51,7 +51,7 @@ fn harmless(json: &str) -> String {
     text
 }
 
-/// A text between tags.
+/// Escapes a text for HTML.
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

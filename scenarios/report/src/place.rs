@@ -1,21 +1,21 @@
-//! A place in a page of Markdown for a text that is made anew: what stands between two comments.
+//! A place in a Markdown page for generated text: the lines between two comments.
 
-/// The comments before and behind the text, each in a line of its own.
+/// The comments before and after the text, each on its own line.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
-    /// Before it.
+    /// The comment before the text.
     pub begin: &'static str,
-    /// Behind it.
+    /// The comment after the text.
     pub end: &'static str,
 }
 
 impl Place {
-    /// What stands there; `None` if the page has no such place.
+    /// The present text; `None` if the page has no such place.
     pub fn text<'a>(&self, page: &'a str) -> Option<&'a str> {
         self.parts(page).map(|[_, text, _]| text.trim())
     }
 
-    /// The page with another text there; `None` if the page has no such place.
+    /// The page with a new text; `None` if the page has no such place.
     pub fn filled(&self, page: &str, text: &str) -> Option<String> {
         let Place { begin, end } = self;
         let [before, _, after] = self.parts(page)?;

@@ -1,10 +1,10 @@
-//! The causal slice of a breach: of all that happened, what led to it.
+//! The causal slice of a breach: the events that led to it.
 //!
-//! It begins with the events that a finding cites and goes back along the [`Causes`], the nearest first: what is one step
-//! costs nothing, a message or a fault little, an earlier operation of the same party much. What became of a request, a
-//! transaction or a fault on the way is taken along, so that a lost reply shows as one. It ends where the way back costs more than
-//! [`FARTHEST`], if there are [`LEAST`] events by then, and after [`MOST`] events in any case;
-//! what else was known to be a cause is counted.
+//! The search starts at the events that a finding cites and follows the [`Causes`] backwards, nearest first. A tie
+//! within one step costs nothing, a message or a fault little, an earlier operation of the same actor much. The outcome
+//! of a request, a transaction or a fault on the way is included, so that a lost reply is shown as lost. The search
+//! ends at the distance [`FARTHEST`] if there are [`LEAST`] events by then, and after [`MOST`] events in any case;
+//! further known causes are counted.
 
 use crate::asked::Asked;
 use crate::causes::{Causes, Tie};
@@ -14,30 +14,30 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use zk_checker::Finding;
 use zk_checker::history::{History, OpId, What};
 
-/// How many events a slice has at the most.
+/// The maximal number of events of a slice.
 pub(super) const MOST: usize = 90;
 
 /// The maximal distance to a cause: the sum of the costs of the ties on the way.
 const FARTHEST: u32 = 10;
 
-/// The minimal number of events of a slice, however far back that leads.
+/// The minimal number of events of a slice, at any distance.
 const LEAST: usize = 24;
 
-/// The initial distance of concurrent beliefs: they are shown, their causes only in part.
+/// The initial distance of concurrent beliefs: they are shown, but only a part of their causes.
 const MEANWHILE: u32 = 7;
 
 /// The causes of a breach.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Slice {
-    /// In their order.
+    /// The events, in order.
     pub events: Vec<u32>,
-    /// Those of them that the finding cites.
+    /// The events that the finding cites.
     pub cited: Vec<u32>,
-    /// How many direct causes of these events are not among them.
+    /// The number of direct causes of these events that are not included.
     pub left_out: usize,
 }
 
-/// What it costs to go back along a tie.
+/// The cost of following a tie backwards.
 fn cost(tie: Tie) -> u32 {
     match tie {
         Tie::Same => 0,
@@ -47,7 +47,7 @@ fn cost(tie: Tie) -> u32 {
     }
 }
 
-/// Cuts slices out of one run.
+/// Computes slices of one run.
 pub(super) struct Slicer<'a> {
     history: &'a History,
     causes: &'a Causes,
@@ -72,7 +72,7 @@ impl<'a> Slicer<'a> {
         let end = (finding.position as u32).min(last);
         let cited: Vec<u32> =
             finding.witnesses.iter().map(|event| *event as u32).filter(|event| *event <= last).collect();
-        // The cheapest first; of equals the latest, because it is nearest to the breach.
+        // The cheapest first, and among equals the latest, which is nearest to the breach.
         let mut ahead: BinaryHeap<(Reverse<u32>, u32)> = BinaryHeap::new();
         ahead.extend(cited.iter().map(|event| (Reverse(0), *event)));
         ahead.extend(self.calls(&cited).into_iter().map(|event| (Reverse(1), event)));
@@ -102,7 +102,7 @@ impl<'a> Slicer<'a> {
 }
 
 impl Slicer<'_> {
-    /// The calls of the operations to which the cited events belong: with them the story begins.
+    /// The calls of the operations of the cited events: the chart begins with them.
     fn calls(&self, cited: &[u32]) -> Vec<u32> {
         let of = |event: u32| {
             let op = self.history.events[event as usize].op;
@@ -115,21 +115,21 @@ impl Slicer<'_> {
     }
 }
 
-/// The clients that believed to hold the object of the finding, from the first witness on.
+/// The beliefs in the object of the finding, from the first witness on.
 fn believers(lives: &Lives, finding: &Finding, end: u32) -> Vec<u32> {
     let Some(object) = finding.object else { return Vec::new() };
     let begin = finding.witnesses.first().map_or(end, |first| *first as u32);
     let then = lives.beliefs.iter().filter(|belief| {
         belief.object == object && belief.from <= end && belief.to.is_none_or(|to| to >= begin)
     });
-    // The last few: an object may have changed hands a thousand times in between.
+    // Only the last few: an object may have had a thousand holders in between.
     let mut events: Vec<u32> = then.flat_map(|belief| [Some(belief.from), belief.to]).flatten().collect();
     events.retain(|event| *event <= end);
     events.sort_unstable();
     events.split_off(events.len().saturating_sub(12))
 }
 
-/// By event: what became of it, where that is part of the same story.
+/// The outcome of each event that is part of the same story.
 fn outcomes(history: &History, asked: &Asked, causes: &Causes) -> BTreeMap<u32, Vec<u32>> {
     let mut outcomes: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for ask in asked.iter() {

@@ -1,4 +1,4 @@
-//! The model of small histories, as data and as a chart.
+//! Tests of the model and the chart with small histories.
 
 use crate::asked::{Asked, LostWrite};
 use crate::causes::Causes;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use zk_checker::history::{History, Names, Request, What};
 use zk_checker::{Report, RuleSet, judge};
 
-/// A lock whose waiter is woken, and holds while the other one does: the notification was about another znode.
+/// A lock whose waiter is woken by a notification about another znode, and holds while the first holder still does.
 const SMALL: &str = r#"run sim timeout 4 settle 0.001 round_trip 0.002 clients a b
 names / /lock /lock/x-0000000000 /lock/x-0000000001 /lock/x-
 lock /lock stop margin 0.4 fenced
@@ -140,7 +140,7 @@ fn the_model_of_a_small_run_is_as_it_was() {
     let (source, verdict) = (source(), report.verdict());
     let shown = Shown { history: &history, report: &report, verdict, source: &source, beside: None };
     let model = serde_json::to_value(Model::of(&shown)).expect("a model is plain data");
-    // The rules and their verdicts are the checker's, and have tests there.
+    // The rules and their verdicts belong to the checker, which tests them.
     let parts = model.as_object().into_iter().flatten().filter(|(name, _)| *name != "rules");
     let lines = parts.map(|(name, part)| match part {
         Value::Array(all) => all.iter().fold(format!("{name}:\n"), |lines, one| format!("{lines}  {one}\n")),
@@ -196,7 +196,7 @@ fn no_text_of_a_run_ends_the_script_in_which_it_stands() {
     assert_eq!(model["events"]["kind"].as_array().map(Vec::len), Some(history.events.len()));
 }
 
-/// What a trace says of a lost reply, that the write was never applied, is only as good as this.
+/// A trace claims that a write with a lost reply was never applied; that claim relies on this test.
 #[test]
 fn every_write_that_a_server_applied_is_traced_to_its_request() {
     let mut lost = [0, 0];

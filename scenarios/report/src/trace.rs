@@ -1,4 +1,4 @@
-//! A run, printed for eyes: one line a happening, milliseconds, names, aligned.
+//! A run as a readable trace: one line per event, milliseconds, names, aligned.
 
 pub(crate) mod words;
 
@@ -10,7 +10,7 @@ use words::{Words, because, called, nonetheless, notice, observed};
 use zk_checker::history::{History, ReqId, Request, Session, SessionState, Sym, What, Who, Why};
 use zk_checker::text::abbreviated;
 
-/// Prints a run; `steps` are what a script said, and before which event.
+/// Prints a run; `steps` are the steps of a script, each with the index of the next event.
 pub fn print(history: &History, steps: &[(usize, String)]) -> String {
     let mut printer = Printer {
         history,
@@ -37,9 +37,9 @@ struct Printer<'a> {
     asked: Asked,
     /// The stops after which a guard was dropped.
     dropped: BTreeSet<u32>,
-    /// What was asked, by the number of the request.
+    /// The request of each number.
     requests: Vec<Option<(Request, Sym)>>,
-    /// Whose a session is, by its number.
+    /// The client of each session, by number.
     sessions: Vec<Option<u16>>,
     out: String,
 }

@@ -1,35 +1,36 @@
-//! Files that are written whole or not at all: a full disk, a crash or a second signal leaves what was there before.
+//! Writes files atomically: after a full disk, a crash or a second signal the old file is intact.
 //!
 //! 1. The text goes into a temporary file in the same folder, which is removed if it is not finished.
-//! 2. Its permissions are those of the file that it replaces.
-//! 3. It is on the disk before it gets the name: a name never stands for half a file.
+//! 2. It gets the permissions of the file that it replaces.
+//! 3. It is synced to the disk before the rename: no name ever refers to half a file.
 //!
-//! A device, a pipe or a socket (`/dev/stdout`) is no file that a name could be moved to: the text goes straight into it.
+//! A device, a pipe or a socket (`/dev/stdout`) cannot be replaced by a rename: the text is written directly into it.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use tempfile::{Builder, NamedTempFile, TempPath};
 
-/// A file was not written. What had its name before is as it was.
+/// A file was not written. An existing file of that name is unchanged.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write {}", .path.display())]
 pub struct NotWritten {
     /// The file.
     pub path: PathBuf,
-    /// The error of the system, or of what was to be written.
+    /// The error of the system, or of the function that writes.
     #[source]
     pub why: io::Error,
 }
 
 impl NotWritten {
-    /// Whether there is such a file, and it was to be a new one.
+    /// Whether the file was to be new and exists already.
     pub fn is_there_already(&self) -> bool {
         self.why.kind() == io::ErrorKind::AlreadyExists
     }
 }
 
-/// A file that is being written. It has its name after [`finish`](Self::finish), and leaves nothing if it is dropped before.
+/// A file that is being written. It gets its name by [`finish`](Self::finish); if it is dropped before, nothing is
+/// left.
 #[derive(Debug)]
 pub struct WholeFile {
     /// The name that the caller gave.
@@ -38,23 +39,23 @@ pub struct WholeFile {
     goes: Goes,
 }
 
-/// Where the text goes.
+/// The destination of the text.
 #[derive(Debug)]
 enum Goes {
-    /// Into a temporary file that takes the place of a file, if there is one.
+    /// A temporary file that replaces a file, if there is one.
     Over { from: TempPath, to: PathBuf },
-    /// Into a temporary file that gets a name that is free.
+    /// A temporary file that gets a free name.
     New { from: TempPath },
-    /// Straight into a device, a pipe or a socket.
+    /// Directly a device, a pipe or a socket.
     Straight,
 }
 
 impl WholeFile {
-    /// Begins a file that takes the place of what has that name; of a symbolic link, the place of what it names.
+    /// Begins a file that replaces the file of that name; for a symbolic link, its target.
     ///
     /// # Errors
     ///
-    /// No file can be made in that folder, or the device cannot be opened.
+    /// If no file can be created in that folder, or the device cannot be opened.
     pub fn over(path: &Path) -> Result<WholeFile, NotWritten> {
         let begin = || {
             let to = path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -74,11 +75,11 @@ impl WholeFile {
         WholeFile::begun(path, begin())
     }
 
-    /// Begins a file whose name must be free, now and when it is finished.
+    /// Begins a file whose name must be free, now and at the end.
     ///
     /// # Errors
     ///
-    /// There is a file of that name, or none can be made in that folder.
+    /// If a file of that name exists, or none can be created in that folder.
     pub fn new(path: &Path) -> Result<WholeFile, NotWritten> {
         let begin = || {
             if path.symlink_metadata().is_ok() {
@@ -98,11 +99,11 @@ impl WholeFile {
         }
     }
 
-    /// Writes what a function writes, and gives the file its name.
+    /// Writes the output of a function, and gives the file its name.
     ///
     /// # Errors
     ///
-    /// Those of the function and of the system, with the name of the file.
+    /// Errors of the function and of the system, with the name of the file.
     pub fn fill(
         mut self,
         write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
@@ -117,7 +118,7 @@ impl WholeFile {
     ///
     /// # Errors
     ///
-    /// The rest cannot be written, or the name cannot be given.
+    /// If the rest cannot be written, or the file cannot be renamed.
     pub fn finish(self) -> Result<(), NotWritten> {
         let WholeFile { path, out, goes } = self;
         let file = out.into_inner().map_err(io::IntoInnerError::into_error);
@@ -145,29 +146,29 @@ impl Write for WholeFile {
     }
 }
 
-/// Writes a text in the place of what has that name.
+/// Writes a text to a file, and replaces an existing one.
 ///
 /// # Errors
 ///
-/// Those of the system, with the name of the file.
+/// Errors of the system, with the name of the file.
 pub fn write(path: &Path, text: impl AsRef<[u8]>) -> Result<(), NotWritten> {
     WholeFile::over(path)?.fill(|out| out.write_all(text.as_ref()))
 }
 
-/// Writes a text into a file whose name must be free.
+/// Writes a text to a new file, whose name must be free.
 ///
 /// # Errors
 ///
-/// There is a file of that name, or those of the system, with the name of the file.
+/// If a file of that name exists; or an error of the system, with the name of the file.
 pub fn write_new(path: &Path, text: impl AsRef<[u8]>) -> Result<(), NotWritten> {
     WholeFile::new(path)?.fill(|out| out.write_all(text.as_ref()))
 }
 
-/// A temporary file in the folder of another one.
+/// A temporary file in the same folder as another file.
 fn beside(path: &Path) -> io::Result<NamedTempFile> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let name = path.file_name().unwrap_or_default();
-    // Opened here: the library would make it for its owner alone, and put the temporary name into its errors.
+    // Opened here: the library would restrict it to its owner, and put the temporary name into its errors.
     let open = |path: &Path| File::options().write(true).create_new(true).open(path);
     Builder::new().prefix(name).suffix(".unfinished").make_in(folder.unwrap_or(Path::new(".")), open)
 }

@@ -1,4 +1,4 @@
-//! A sentence for every event, in the words of a trace. Whose sentence it is stands beside it.
+//! A sentence for every event, in the words of a trace. The actor is given separately.
 
 use crate::asked::{Asked, fate};
 use crate::dropped::{DROPPED, dropped};
@@ -10,19 +10,18 @@ use zk_checker::history::{
 };
 use zk_checker::text::abbreviated;
 
-/// Tells the events of one history.
+/// Describes the events of one history.
 pub(super) struct Sentences<'a> {
     history: &'a History,
     asked: &'a Asked,
     words: Words<'a>,
-    /// What each operation is, and on what.
+    /// The verb and the object of each operation.
     ops: BTreeMap<(Who, OpId), (Verb, ObjectId)>,
     /// The stops after which a guard was dropped.
     dropped: BTreeSet<u32>,
 }
 
-/// A text of a trace for eyes: what would steer a terminal, turn the direction of reading, or not show at all, shows as
-/// its number.
+/// A printable text of a trace: control, direction and invisible characters are replaced by their numbers.
 pub(super) fn visible(text: &str) -> String {
     let hides = |c: char| {
         c.is_control()
@@ -88,7 +87,7 @@ impl<'a> Sentences<'a> {
         }
     }
 
-    /// What an operation is called.
+    /// The name of an operation.
     pub(super) fn operation(&self, who: Who, op: OpId) -> &'static str {
         self.ops.get(&(who, op)).map_or("the operation", |(verb, _)| verb_name(*verb))
     }
@@ -287,7 +286,7 @@ impl<'a> Sentences<'a> {
             What::Left { path, owner, .. } => {
                 format!("{} was left behind, of {}", self.words.short(path), self.session(owner))
             }
-            // Told by a party whose event it is not.
+            // Recorded by an actor of the wrong kind.
             other => format!("{other:?}"),
         }
     }
@@ -302,7 +301,7 @@ fn watched(table: Table, mode: WatchMode) -> &'static str {
     }
 }
 
-/// The name that a set of words has in the written form of a history, with spaces.
+/// The names of a set of words as in the text form of a history, with spaces.
 macro_rules! names {
     ($(#[doc = $doc:literal])+ $name:ident($of:ident) { $($variant:ident = $word:literal),+ $(,)? }) => {
         $(#[doc = $doc])+
@@ -313,7 +312,7 @@ macro_rules! names {
 }
 
 names! {
-    /// What an operation is called.
+    /// The name of an operation.
     verb_name(Verb) {
         Acquire = "acquire", TryAcquire = "try acquire", Release = "release", Read = "read", TryRead = "try read",
         Write = "write", TryWrite = "try write", Downgrade = "downgrade", Ask = "ask", Force = "force",
@@ -330,7 +329,7 @@ names! {
 }
 
 names! {
-    /// What a request is called.
+    /// The name of a request.
     request_name(Request) {
         Create = "create", Delete = "delete", Exists = "exists", Get = "get", Set = "set", Children = "children",
         Multi = "multi", MultiRead = "multi read", Sync = "sync", RemoveWatches = "remove watches",
@@ -340,7 +339,7 @@ names! {
 }
 
 names! {
-    /// What kind of object it is.
+    /// The name of a kind of object.
     kind_name(Kind) {
         Lock = "lock", SharedLock = "shared lock", RevocableLock = "revocable lock", PriorityLock = "priority lock",
         Election = "election", Barrier = "barrier", DoubleBarrier = "double barrier", Queue = "queue",

@@ -1,6 +1,6 @@
-//! The clients of an ensemble: who is at the other end of a connection.
+//! The clients of an ensemble: the programs at the other ends of the connections.
 //!
-//! A client is a session. It keeps its number when it connects again.
+//! A client is a session. It keeps its number when it reconnects.
 
 use sim_zk::observer::Kind;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ pub(crate) struct ClientId(pub usize);
 /// A client.
 pub(crate) struct Client {
     pub name: String,
-    /// Zero until the server has opened it.
+    /// Zero until the server has opened the session.
     pub session: SessionId,
     /// In microseconds.
     pub timeout: u64,
@@ -23,52 +23,53 @@ pub(crate) struct Client {
     pub connection: Option<usize>,
     /// The number of its requests so far, pings excepted.
     pub requests: u64,
-    /// Until when packets from it do not arrive, and packets to it.
+    /// The times until which packets from the client, and packets to it, are held.
     pub muted: u64,
     pub deafened: u64,
     /// Whether its session is over.
     pub is_over: bool,
 }
 
-/// What a client has asked, and not been told yet.
+/// A request of a client that has not been answered.
 pub(crate) struct InFlight {
     pub xid: i32,
     pub req: ReqId,
     pub kind: Kind,
-    /// What it and its answer take, in bytes.
+    /// The size of the request and its answer, in bytes.
     pub bytes: usize,
-    /// When it came, in microseconds.
+    /// The time of its arrival, in microseconds.
     pub at: u64,
-    /// The fault that strikes its reply.
+    /// The fault that affects its reply.
     pub fate: Option<Fate>,
 }
 
-/// What becomes of a reply.
+/// The fault of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// The connection breaks before it reaches the client.
     Lost,
-    /// It is that late, in microseconds.
+    /// The reply is delayed by that many microseconds.
     Late(u64),
 }
 
-/// How many of the last clients are kept, whether their sessions are over or not: a program may report what it believed until then.
+/// The number of latest clients that are kept even if their sessions are over: a program may still report earlier
+/// beliefs.
 const KEPT: usize = 2048;
 
-/// The clients so far, but for those whose sessions have long been over.
+/// All clients, except those whose sessions ended long ago.
 #[derive(Default)]
 pub(crate) struct Clients {
     all: BTreeMap<usize, Client>,
     /// The number of the next client.
     next: usize,
-    /// The number of clients after the last ones were forgotten.
+    /// The number of clients after the last call of [`forget`](Self::forget).
     left: usize,
     by_session: BTreeMap<SessionId, ClientId>,
     by_name: BTreeMap<String, ClientId>,
 }
 
 impl Clients {
-    /// A client whose session is yet to be opened.
+    /// Adds a client whose session is not open yet.
     pub fn begin(&mut self) -> ClientId {
         let id = ClientId(self.next);
         self.next += 1;
@@ -88,19 +89,20 @@ impl Clients {
         id
     }
 
-    /// Whether there are so many that some should be forgotten: that is worth its time once for as many new ones as were left.
+    /// Whether there are enough clients to forget some: twice as many as were left last time, which bounds the cost per
+    /// new client.
     pub fn are_many(&self) -> bool {
         self.all.len() > 2 * self.left.max(KEPT)
     }
 
-    /// Forgets the clients that are gone, except the last ones.
+    /// Forgets the clients that are gone, except the latest [`KEPT`].
     pub fn forget(&mut self, is_gone: impl Fn(ClientId, &Client) -> bool) {
         let Clients { all, by_session, by_name, next, left } = self;
         for (id, client) in
             all.extract_if(..next.saturating_sub(KEPT), |id, client| is_gone(ClientId(*id), client))
         {
             by_session.remove(&client.session);
-            // Another one may have its name since.
+            // A later client may have taken over its name.
             if by_name.get(&client.name) == Some(&ClientId(id)) {
                 by_name.remove(&client.name);
             }
@@ -113,14 +115,14 @@ impl Clients {
         self.by_session.get(&session).copied()
     }
 
-    /// Notes that a session is a client's.
+    /// Records the session of a client.
     pub fn attach(&mut self, id: ClientId, session: SessionId, timeout: u64) {
         let client = self.get_mut(id);
         (client.session, client.timeout) = (session, timeout);
         self.by_session.insert(session, id);
     }
 
-    /// The client of a name or of the number of a session, such as `0x1000a2b3c4d0001`.
+    /// Finds a client by its name or its session id, such as `0x1000a2b3c4d0001`.
     pub fn find(&self, text: &str) -> Option<ClientId> {
         if let Some(id) = self.by_name.get(text) {
             return Some(*id);
@@ -128,9 +130,9 @@ impl Clients {
         self.of(session_of(text)?)
     }
 
-    /// Gives a client another name. Says whether the name is free: those of clients whose sessions are over are.
+    /// Renames a client. Returns whether the name was free; the name of a client whose session is over is free.
     pub fn rename(&mut self, id: ClientId, name: &str) -> bool {
-        // A program keeps its name with its next session.
+        // A program reuses its name for its next session.
         if self.by_name.get(name).is_some_and(|of| *of != id && !self.get(*of).is_over) {
             return false;
         }
@@ -164,7 +166,7 @@ impl Clients {
     }
 }
 
-/// Reads the number of a session: hexadecimal with `0x`, or decimal.
+/// Reads a session id: hexadecimal with `0x`, or decimal.
 pub(crate) fn session_of(text: &str) -> Option<SessionId> {
     let number = match text.strip_prefix("0x") {
         Some(digits) => i64::from_ne_bytes(u64::from_str_radix(digits, 16).ok()?.to_ne_bytes()),
@@ -173,7 +175,7 @@ pub(crate) fn session_of(text: &str) -> Option<SessionId> {
     Some(SessionId(number)).filter(|session| session.0 != 0)
 }
 
-/// The number of a session, as client libraries log it.
+/// A session id as client libraries log it.
 pub(crate) fn text_of(session: SessionId) -> String {
     format!("{:#x}", session.0)
 }

@@ -10,7 +10,7 @@ use sim_zk::fault::Fault;
 use sim_zk::observer::Kind;
 use std::time::Duration;
 
-/// Something to do to an ensemble, or to tell about it.
+/// A command of the control API.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(tag = "verb", rename_all = "kebab-case", deny_unknown_fields)]
 #[allow(missing_docs, reason = "CONTROL.md describes each verb and each field")]
@@ -89,7 +89,7 @@ pub enum Command {
     },
     Sessions {},
     Watches {},
-    /// Nothing but that the loop catches up with the clock.
+    /// Only lets the loop catch up with the clock.
     #[serde(skip)]
     Look {},
     // ── beliefs ──
@@ -105,7 +105,7 @@ pub enum Command {
     Quiesce {},
 }
 
-/// Which requests a fault waits for.
+/// The requests that a fault waits for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Which {
@@ -113,9 +113,9 @@ pub struct Which {
     pub client: Option<String>,
     /// The kind of request; absent: any but a ping.
     pub op: Option<Op>,
-    /// What its path begins with.
+    /// A prefix of its path.
     pub path: Option<String>,
-    /// How many of them; absent: one.
+    /// The number of requests; absent: one.
     #[serde(deserialize_with = "count")]
     pub count: Option<u32>,
 }
@@ -127,7 +127,7 @@ pub struct ForAWhile {
     /// A client by its name or session id; absent: all.
     #[serde(default)]
     pub client: Option<String>,
-    /// How long.
+    /// Its duration.
     #[serde(rename = "for", deserialize_with = "duration")]
     pub lasts: Duration,
 }
@@ -139,12 +139,12 @@ pub struct OfServer {
     /// Its number, from 0.
     #[serde(deserialize_with = "server")]
     pub server: u8,
-    /// How long; absent: until it is ended.
+    /// Its duration; absent: until it is ended.
     #[serde(default, rename = "for", deserialize_with = "maybe_duration")]
     pub lasts: Option<Duration>,
 }
 
-/// One server that comes back.
+/// The restart or resumption of one server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OneServer {
@@ -156,7 +156,7 @@ pub struct OneServer {
     pub wait: bool,
 }
 
-/// A fault between servers: of one and all others, or of two.
+/// A fault between servers: of one server and all others, or of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Between {
@@ -169,12 +169,12 @@ pub struct Between {
     /// The receiver.
     #[serde(default, deserialize_with = "maybe_server")]
     pub to: Option<u8>,
-    /// How long; absent: until it is ended.
+    /// Its duration; absent: until it is ended.
     #[serde(default, rename = "for", deserialize_with = "maybe_duration")]
     pub lasts: Option<Duration>,
 }
 
-/// A fault of what one server sends to another.
+/// A fault of the link from one server to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OneWay {
@@ -184,12 +184,12 @@ pub struct OneWay {
     /// The receiver.
     #[serde(deserialize_with = "server")]
     pub to: u8,
-    /// How long; absent: until it is ended.
+    /// Its duration; absent: until it is ended.
     #[serde(default, rename = "for", deserialize_with = "maybe_duration")]
     pub lasts: Option<Duration>,
 }
 
-/// The end of a fault of one server, or between two.
+/// The end of a fault of one server, or of a link between two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Released {
@@ -207,7 +207,7 @@ pub struct Released {
     pub to: Option<u8>,
 }
 
-/// What a client believes from now on.
+/// A report of a program about its client.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Report {
@@ -215,12 +215,12 @@ pub struct Report {
     pub client: String,
     /// The path of the lock, election, barrier or queue.
     pub object: String,
-    /// What it is; needed once for each object.
+    /// Its kind; needed once for each object.
     #[serde(default)]
     pub kind: Option<ObjectKind>,
-    /// What happened.
+    /// The reported event.
     pub event: Belief,
-    /// The item, part, name, number or path that it is about.
+    /// The item, part, name, number or path of the event.
     #[serde(default)]
     pub item: Option<String>,
 }
@@ -255,7 +255,7 @@ macro_rules! words {
 }
 
 words! {
-    /// A kind of object that reports are about.
+    /// A kind of object in reports.
     ObjectKind, "kind of object" {
         Lock = "lock",
         SharedLock = "shared_lock",
@@ -272,7 +272,7 @@ words! {
 }
 
 words! {
-    /// An event that a program reports.
+    /// An event in a report.
     Belief, "event" {
         Asks = "asks",
         Acquired = "acquired",
@@ -314,7 +314,7 @@ words! {
 }
 
 words! {
-    /// What has become of a client's process.
+    /// The state of a client's process.
     ProcessState, "state of a process" {
         Stopped = "stopped",
         Running = "running",
@@ -342,7 +342,7 @@ words! {
 }
 
 words! {
-    /// How a server refuses.
+    /// The code with which a server refuses a request.
     RefusalCode, "code" {
         Throttled = "throttled",
         QuotaExceeded = "quota-exceeded",
@@ -352,7 +352,7 @@ words! {
 }
 
 words! {
-    /// A part of a server that stalls.
+    /// The part of a server that stalls.
     Stage, "stage" {
         Disk = "disk",
         Apply = "apply",
@@ -382,7 +382,7 @@ impl Op {
 }
 
 impl RefusalCode {
-    /// The fault that refuses so.
+    /// The fault that causes this refusal.
     pub(crate) fn fault(self) -> Fault {
         match self {
             RefusalCode::Throttled => Fault::Throttled,
@@ -394,7 +394,7 @@ impl RefusalCode {
 }
 
 impl Stage {
-    /// The fault that stalls it.
+    /// The fault that causes this stall.
     pub(crate) fn fault(self) -> Fault {
         match self {
             Stage::Disk => Fault::DiskStall,
@@ -404,10 +404,10 @@ impl Stage {
     }
 }
 
-/// The verbs that ask and change nothing.
+/// The verbs that only query.
 pub const QUESTIONS: [&str; 6] = ["status", "tree", "sessions", "watches", "history", "verdict"];
 
-/// The verbs that do something.
+/// The verbs that change something.
 pub const ACTIONS: [&str; 27] = [
     "lose-reply",
     "lose-request",
@@ -438,13 +438,13 @@ pub const ACTIONS: [&str; 27] = [
     "shutdown",
 ];
 
-/// Why a command was not carried out.
+/// Why a command was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{why}")]
 pub struct Refused {
-    /// The HTTP status: 400 for what makes no sense, 404 for what does not exist.
+    /// The HTTP status: 400 for an invalid command, 404 for something that does not exist.
     pub status: u16,
-    /// One sentence.
+    /// The reason, in one sentence.
     pub why: String,
 }
 
@@ -464,7 +464,7 @@ impl Report {
     ///
     /// # Errors
     ///
-    /// Another number of words, an unknown event or an unknown kind (400).
+    /// If the line has another number of words, an unknown event or an unknown kind (400).
     pub fn from_line(line: &str) -> Result<Report, Refused> {
         let wrong = || Refused::new(400, format!("{line:?} is not a report: client event kind object item"));
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -489,7 +489,7 @@ impl Command {
     ///
     /// # Errors
     ///
-    /// An unknown verb (404), an unknown field, or a value that makes no sense (400).
+    /// If the verb is unknown (404), or a field is unknown or has an invalid value (400).
     pub fn read(verb: &str, fields: Value) -> Result<Command, Refused> {
         if !ACTIONS.contains(&verb) && !QUESTIONS.contains(&verb) {
             return Err(Command::unknown(verb));
@@ -505,12 +505,13 @@ impl Command {
             .map_err(|why| Refused::new(400, format!("{verb}: {why}")))
     }
 
-    /// Reads a line of a plan, such as `{"at": "2s", "verb": "crash", "server": 1}`: a time since the start, and a verb with its
-    /// fields.
+    /// Reads a line of a plan, such as `{"at": "2s", "verb": "crash", "server": 1}`: the time since the start, and a
+    /// verb with its fields.
     ///
     /// # Errors
     ///
-    /// The line is no JSON object, it has no time or no verb, it asks a question, or those of [`read`](Self::read).
+    /// If the line is not a JSON object, has no time or no verb, or asks a question; and the errors of
+    /// [`read`](Self::read).
     pub fn planned(line: &str) -> Result<(Duration, Command), Refused> {
         let wrong = |why: &str| Refused::new(400, why);
         let mut fields = match serde_json::from_str(line) {
@@ -534,7 +535,7 @@ impl Command {
         Ok((at, command))
     }
 
-    /// The refusal of a verb that there is not.
+    /// The refusal of an unknown verb.
     pub(crate) fn unknown(verb: &str) -> Refused {
         let all: Vec<&str> = ACTIONS.into_iter().chain(QUESTIONS).collect();
         Refused::new(404, format!("there is no verb {verb:?}; there are {}", all.join(", ")))

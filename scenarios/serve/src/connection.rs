@@ -15,83 +15,84 @@ use zk_recipes::wire::frame::{self, TooLong};
 use zk_recipes::wire::jute::LENGTH_BYTES;
 use zk_recipes::zk::SessionId;
 
-/// The most requests of a connection that the ensemble has not answered: as many as a server has outstanding before it reads no
-/// more (`zookeeper.globalOutstandingLimit`).
+/// The maximal number of unanswered requests of a connection: a real server reads no more at this number of outstanding
+/// requests (`zookeeper.globalOutstandingLimit`).
 const MOST_IN_FLIGHT: usize = 1000;
 
-/// The room that a buffer keeps when it is empty, in bytes: one large frame is not to cost its size until the connection ends.
+/// The capacity that an empty buffer keeps, in bytes, so that one large frame does not hold its size until the
+/// connection ends.
 const KEPT: usize = 64 << 10;
 
-/// The words that a server knows (`FourLetterCommands`). Anything else is the length of a frame.
+/// The four-letter words of a server (`FourLetterCommands`). Other first bytes are the length of a frame.
 const KNOWN: [&[u8; 4]; 18] = [
     b"conf", b"cons", b"crst", b"dirs", b"dump", b"envi", b"gtmk", b"hash", b"isro", b"mntr", b"ruok",
     b"srst", b"srvr", b"stat", b"stmk", b"wchc", b"wchp", b"wchs",
 ];
 
-/// Whether these bytes are a word, and not the length of a frame: they would be a frame of more than 1.6 GB.
+/// Whether these bytes are a four-letter word. As the length of a frame they would exceed 1.6 GB.
 fn is_word(first: [u8; 4]) -> bool {
     KNOWN.contains(&&first)
 }
 
 /// A client's connection.
 pub(crate) struct Connection {
-    /// The member that it belongs to.
+    /// Its member.
     pub server: u8,
-    /// Its number in the world, once the hello has arrived there.
+    /// Its number in the world, once the connect request has arrived there.
     pub conn: Option<ConnId>,
-    /// Who is at the other end, once the client has said hello.
+    /// Its client, once the client has sent its connect request.
     pub client: Option<ClientId>,
-    /// What the client has asked, in order, and not been told yet.
+    /// The client's unanswered requests, in order.
     pub in_flight: VecDeque<InFlight>,
-    /// What its requests in flight and their answers take, in bytes, and the number of its pings in flight.
+    /// The size of its requests in flight and their answers, in bytes, and the number of its pings in flight.
     pub awaited: usize,
     pub pings: usize,
-    /// What the client has sent, and a partition keeps from the server.
+    /// Packets of the client that a partition holds back.
     pub early: VecDeque<Up>,
-    /// What the server has sent, and a partition or a delay keeps from the client.
+    /// Packets of the server that a partition or a delay holds back.
     pub late: VecDeque<Down>,
-    /// Until when a delayed reply keeps back everything behind it.
+    /// The time until which a delayed reply holds back all later packets.
     pub late_until: u64,
-    /// Whether the client has hung up, while a partition keeps that from the server.
+    /// Whether the client has closed the connection while a partition hides this from the server.
     pub is_gone: bool,
     is_greeted: bool,
     pub codec: Codec,
-    /// What was read, from `parsed` on: frames that have not been handed on, and a part of the last one.
+    /// The bytes read; those from `parsed` on are unprocessed frames and a part of the last one.
     read: Vec<u8>,
     parsed: usize,
-    /// The next request, until there is room for its answer.
+    /// The next request, while it waits for room for its answer.
     waiting: Option<Asked>,
     outgoing: Outgoing,
-    /// The length of a large frame for which there was room, while it is being read.
+    /// The length of a large frame that is being read, and for which room is reserved.
     reserved: usize,
-    /// How much of the memory of all connections it has been counted for.
+    /// The memory that it counts for in the sum of all connections.
     pub counted: Held,
-    /// When its client last took or sent something, in microseconds.
+    /// The last time at which its client received or sent bytes, in microseconds.
     pub moved: u64,
-    /// When it is closed unless it has said hello, in microseconds.
+    /// The time at which it is closed unless the client has sent its connect request, in microseconds.
     pub silent_until: u64,
-    /// The last turn in which it was heard, and how many requests it may still hand on in that turn.
+    /// The last turn in which its requests were processed, and the number of requests that are left in that turn.
     pub turn: u64,
     pub share: usize,
-    /// Whether it was heard no further because it has not taken its answers.
+    /// Whether processing stopped because the client has not read its answers.
     pub is_full: bool,
-    /// Whether it is listed among those whose requests wait.
+    /// Whether it is in the list of connections with waiting requests.
     pub is_listed: bool,
-    /// Whether the server has nothing more to say: the socket is closed when everything is sent.
+    /// Whether the server sends nothing more: the socket is closed when everything is sent.
     pub ends: bool,
-    /// What `cons` tells of it: figures, the session and its timeout, the time at which it was accepted, both times in microseconds.
+    /// The data for `cons`: figures, the session with its timeout, and the time of accepting, both in microseconds.
     pub figures: Figures,
     pub session: Option<(SessionId, u64)>,
     pub established: u64,
     pub peer: Option<SocketAddr>,
 }
 
-/// What a client said.
+/// A message of a client.
 #[derive(Debug)]
 pub(crate) enum Said {
-    /// The first packet of a connection.
+    /// The connect request.
     Hello(Up),
-    /// A later one.
+    /// A later request.
     Request(Asked),
     /// A four-letter word.
     Word([u8; LENGTH_BYTES]),
@@ -140,14 +141,14 @@ impl Connection {
         }
     }
 
-    /// Takes what the client has sent. After the last word of the server nothing is heard any more.
+    /// Takes bytes from the client. After the server's last packet they are ignored.
     pub fn take(&mut self, bytes: &[u8]) {
         if !self.ends {
             self.read.extend_from_slice(bytes);
         }
     }
 
-    /// The next thing that the client said, if all of it is there.
+    /// The next message of the client, if it is complete.
     pub fn next(&mut self, paths: &mut Paths) -> Option<Said> {
         if let Some(asked) = self.waiting.take() {
             return Some(Said::Request(asked));
@@ -180,7 +181,7 @@ impl Connection {
         Some(Said::Request(Asked { packet, bytes }))
     }
 
-    /// Puts a request back for which there is no room.
+    /// Puts back a request that has to wait.
     pub fn put_back(&mut self, asked: Asked) {
         self.waiting = Some(asked);
     }
@@ -189,7 +190,7 @@ impl Connection {
         &self.read[self.parsed..]
     }
 
-    /// Frees the room of frames that were handed on.
+    /// Frees the memory of processed frames.
     fn forget_parsed(&mut self) -> Option<Said> {
         self.read.drain(..std::mem::take(&mut self.parsed));
         if self.read.is_empty() {
@@ -198,12 +199,12 @@ impl Connection {
         None
     }
 
-    /// Whether the client has said something that was not handed on.
+    /// Whether the client has sent something that was not processed.
     pub fn has_more(&self) -> bool {
         self.waiting.is_some() || !matches!(frame::first(self.unparsed(), MAX_FRAME_BYTES), Ok(None))
     }
 
-    /// Whether there is room for the next frame, which it reserves if that is large.
+    /// Whether there is room for the next frame; reserves it if the frame is large.
     pub fn takes_large(&mut self, memory: &Memory) -> bool {
         let unparsed = self.unparsed();
         if unparsed.len() < SMALL || self.reserved > 0 {
@@ -217,14 +218,14 @@ impl Connection {
         true
     }
 
-    /// Whether another request may be handed on.
+    /// Whether another request may be processed.
     pub fn has_room(&self) -> bool {
         !self.ends
             && self.outgoing.len() + self.awaited < ROOM
             && self.in_flight.len() + self.pings < MOST_IN_FLIGHT
     }
 
-    /// What it holds of the memory of all connections.
+    /// Its share of the memory of all connections.
     pub fn held(&self) -> Held {
         let waiting = self.waiting.as_ref().map_or(0, |asked| asked.bytes);
         Held {
@@ -233,12 +234,12 @@ impl Connection {
         }
     }
 
-    /// Whether the client has said hello, or something else that no more is heard after.
+    /// Whether the client has sent its connect request, or a four-letter word, after which nothing more is read.
     pub fn is_greeted(&self) -> bool {
         self.is_greeted || self.ends
     }
 
-    /// Adds the paths that it speaks of. `false`: it keeps answers back, whose paths nobody counts.
+    /// Adds the paths of held requests. Returns `false` if answers are held, whose paths are not counted.
     pub fn paths(&self, used: &mut UsedPaths) -> bool {
         for packet in self.early.iter().chain(self.waiting.as_ref().map(|asked| &asked.packet)) {
             if let Up::Request { ask, .. } = packet {
@@ -248,12 +249,12 @@ impl Connection {
         self.late.is_empty()
     }
 
-    /// Whether its client keeps it from giving memory back.
+    /// Whether its client keeps it from freeing memory: it has unread answers, or has sent a part of a frame.
     pub fn is_owed(&self) -> bool {
         !self.outgoing.is_empty() || self.waiting.is_none() && !self.unparsed().is_empty()
     }
 
-    /// A line about it, as `cons` tells it.
+    /// Its line in the answer to `cons`.
     pub fn line(&self, raw: &Raw) -> String {
         let mut line = self.head();
         if let Some((session, timeout)) = self.session {
@@ -279,13 +280,13 @@ impl Connection {
         line + ")\n"
     }
 
-    /// The same, as `stat` tells it.
+    /// Its line in the answer to `stat`.
     pub fn brief_line(&self, _: &Raw) -> String {
         self.head() + ")\n"
     }
 
     fn head(&self) -> String {
-        // What its socket is watched for: nothing once it has said a word, to be read, or to be read and written.
+        // The interest set of its socket: none after a four-letter word, otherwise read, or read and write.
         let interest = match (self.ends, self.outgoing.is_empty()) {
             (true, _) => 0,
             (false, true) => 1,
@@ -296,7 +297,7 @@ impl Connection {
         format!(" /{}[{interest}](queued={queued},recved={received},sent={sent}", self.address())
     }
 
-    /// The same, as `dump` tells it.
+    /// Its line in the answer to `dump`.
     pub fn address_line(&self, _: &Raw) -> String {
         let session = self.session.map_or(SessionId(0), |(session, _)| session);
         format!("ip: /{} sessionId: {}", self.address(), text_of(session))
@@ -306,8 +307,7 @@ impl Connection {
         self.peer.map_or_else(|| "unknown".to_owned(), |peer| peer.to_string())
     }
 
-    /// Queues a packet for the client; the end of the stream is that of the connection.
-    /// Returns the length of its frame.
+    /// Queues a packet for the client, and returns the length of its frame. The end of the stream ends the connection.
     pub fn queue(&mut self, down: &Down, paths: &Paths, memory: &mut Memory) -> Option<usize> {
         let Some(frame) = self.codec.frame_in_pieces(down, paths) else {
             self.ends = true;
@@ -323,22 +323,22 @@ impl Connection {
         self.outgoing.push(text.as_bytes());
     }
 
-    /// The first bytes that wait for the socket to take them.
+    /// The first queued bytes.
     pub fn unsent(&self) -> &[u8] {
         self.outgoing.first()
     }
 
-    /// The socket has taken so many bytes of what waited.
+    /// Removes that many bytes, which the socket has taken.
     pub fn wrote(&mut self, bytes: usize, memory: &mut Memory) {
         self.outgoing.wrote(bytes, memory);
     }
 
-    /// Whether the socket is to be closed: the last word is sent.
+    /// Whether the socket is to be closed: everything is sent.
     pub fn is_over(&self) -> bool {
         self.ends && self.outgoing.is_empty()
     }
 
-    /// Takes out what the socket has not taken yet.
+    /// Takes the bytes that the socket has not taken yet.
     pub fn take_outgoing(&mut self) -> Outgoing {
         std::mem::take(&mut self.outgoing)
     }

@@ -1,4 +1,4 @@
-//! The control of an ensemble: from the same process, and over HTTP.
+//! The control of an ensemble: in the same process, and over HTTP.
 
 use crate::command::{ACTIONS, Command, QUESTIONS, Refused, Report};
 use crate::recorder::{Listener, Recorder};
@@ -14,26 +14,27 @@ use std::time::Duration;
 use tiny_http::{Header, Method, Request, Response, Server};
 use zk_checker::history::History;
 
-/// What comes of a command.
+/// The result of a command.
 pub(crate) type Answer = Result<Value, Refused>;
 
-/// How long the end of the ensemble waits for answers that are being written: a client that reads none is not waited for.
+/// How long the end of the ensemble waits for answers that are being written. It does not wait longer for a client that
+/// reads none.
 const LAST_ANSWERS: Duration = Duration::from_secs(1);
 
-/// How long a verdict that is not decided yet is waited for, and how often it is looked at.
+/// How long an undecided verdict is awaited, and how often it is checked.
 const DECIDES: Duration = Duration::from_secs(4);
 const LOOKS_EVERY: Duration = Duration::from_millis(100);
 
 /// The longest body of a request, in bytes.
 const LONGEST_BODY: u64 = 1 << 20;
 
-/// A command to the loop, and where its answer goes.
+/// A command to the loop, and the receiver of its answer.
 pub(crate) struct Order {
     pub command: Command,
     pub answer: Option<Sender<Answer>>,
 }
 
-/// The control of an ensemble that runs. Clones control the same one.
+/// The control of a running ensemble. Clones control the same one.
 #[derive(Clone)]
 pub struct Control {
     orders: Sender<Order>,
@@ -50,7 +51,7 @@ impl Control {
     ///
     /// # Errors
     ///
-    /// A command that makes no sense, or an ensemble that does not run any more (503).
+    /// If the command is invalid, or the ensemble no longer runs (503).
     pub fn perform(&self, command: Command) -> Result<Value, Refused> {
         let gone = || Refused::new(503, "the ensemble does not run any more");
         let (answer, answers) = mpsc::channel();
@@ -59,28 +60,28 @@ impl Control {
         answers.recv().map_err(|_| gone())?
     }
 
-    /// Writes a report down that is a line of text, as [`command::Report::from_line`](crate::command::Report::from_line)
+    /// Records a report given as a line of text, as [`command::Report::from_line`](crate::command::Report::from_line)
     /// reads it, and waits until it is in the history.
     ///
     /// # Errors
     ///
-    /// As those of [`perform`](Self::perform).
+    /// As for [`perform`](Self::perform).
     pub fn report(&self, line: &str) -> Result<(), Refused> {
         self.perform(Command::Report(Report::from_line(line)?)).map(drop)
     }
 
-    /// The history so far, as far as it is kept.
+    /// The events so far, as far as they are kept.
     pub fn history(&self) -> History {
         self.look();
         self.recorder.kept().history
     }
 
-    /// Writes the history so far as JSON lines. One of which not all events are kept is written as one that is cut short, so that
-    /// nobody who reads it takes it for the whole.
+    /// Writes the history so far as JSON lines. If some events are not kept, the file is marked as cut short, so that
+    /// no reader takes it for the whole.
     ///
     /// # Errors
     ///
-    /// Those of `out`.
+    /// Errors of `out`.
     pub fn write_history(&self, out: &mut impl Write) -> io::Result<()> {
         self.look();
         let kept = self.recorder.kept();
@@ -90,15 +91,15 @@ impl Control {
         }
     }
 
-    /// The verdict so far. What is [not decided yet](Judged::undecided) is neither excused nor condemned.
+    /// The verdict so far. [Undecided](Judged::undecided) promises count neither as kept nor as broken.
     pub fn verdict(&self) -> Judged {
         self.look();
         self.recorder.verdict(false)
     }
 
-    /// The verdict as at the end, when everything is decided that is broken by the mere passing of time, such as a session's expiry that
-    /// its client ignores. Waits for that, mostly not at all, and some seconds at most: what is still not decided then is excused, since
-    /// its client was not told.
+    /// The final verdict, after waiting for promises that the passing of time alone can break, such as a session expiry
+    /// that its client ignores. Usually there is no wait, and it never exceeds a few seconds. Promises that are still
+    /// undecided then are excused, since their clients have not learned of the end of their sessions.
     pub fn decided(&self) -> Judged {
         for _ in 0..DECIDES.as_millis() / LOOKS_EVERY.as_millis() {
             let runs = self.look();
@@ -110,12 +111,12 @@ impl Control {
         self.recorder.verdict(true)
     }
 
-    /// Lets the loop catch up with the clock. Returns whether it still runs: afterwards its time stands still.
+    /// Lets the loop catch up with the clock. Returns whether it still runs; after its end the time does not advance.
     fn look(&self) -> bool {
         self.perform(Command::Look {}).is_ok()
     }
 
-    /// What was given up so far goes to a listener, a sentence each.
+    /// Passes each sentence about abandoned work to a listener.
     pub(crate) fn on_given_up(&self, listener: Listener) {
         self.recorder.on_given_up(listener);
     }
@@ -126,12 +127,12 @@ fn pause(time: Duration) {
     std::thread::sleep(time);
 }
 
-/// The control API over HTTP. Each request has a thread of its own, since an answer may wait for an election that only another
-/// request makes possible. Dropping it ends it.
+/// The control API over HTTP. Each request has its own thread, since an answer may wait for an election that only
+/// another request makes possible. Dropping it ends it.
 pub(crate) struct Http {
     server: Arc<Server>,
     thread: Option<JoinHandle<()>>,
-    /// Ends when no request is being answered any more.
+    /// Disconnects when no request is being answered.
     answered: Receiver<()>,
 }
 
@@ -158,15 +159,15 @@ impl Drop for Http {
     fn drop(&mut self) {
         self.server.unblock();
         if let Some(thread) = self.thread.take() {
-            // A thread that panicked has said so.
+            // A panicking thread has printed its message.
             let _ = thread.join();
         }
-        // It ends with the last of the requests; nothing is ever sent.
+        // Returns when the last request is answered; nothing is ever sent.
         let _ = self.answered.recv_timeout(LAST_ANSWERS);
     }
 }
 
-/// Answers a request on a thread of its own. `answering` is dropped with the answer.
+/// Answers a request on its own thread. `answering` is dropped with the answer.
 fn answer_beside(request: Request, control: Control, answering: Sender<()>) {
     let beside = move || {
         answer(request, &control);
@@ -176,7 +177,7 @@ fn answer_beside(request: Request, control: Control, answering: Sender<()>) {
     let _ = std::thread::Builder::new().name("zk-serve-answer".to_owned()).spawn(beside);
 }
 
-/// The body of an answer, and its type.
+/// The body of an answer, with its type.
 enum Body {
     Json(Value),
     Lines(Vec<u8>),
@@ -192,7 +193,7 @@ fn answer(mut request: Request, control: &Control) {
         Body::Lines(bytes) => ("application/x-ndjson", bytes),
     };
     let header = Header::from_bytes("Content-Type", kind).expect("a plain header");
-    // The one who asked may have gone.
+    // The client may have disconnected.
     let _ = request.respond(Response::from_data(bytes).with_status_code(status).with_header(header));
 }
 
@@ -208,7 +209,7 @@ fn carry_out(request: &mut Request, control: &Control) -> Result<Body, Refused> 
         Method::Get if verb.is_empty() => {
             return Ok(Body::Json(json!({ "questions": QUESTIONS, "verbs": ACTIONS })));
         }
-        // The sentence about an unknown verb names all of them.
+        // The refusal of an unknown verb lists all verbs.
         _ if !ACTIONS.contains(&verb) => return Err(Command::unknown(verb)),
         _ => return Err(Refused::new(405, format!("{verb} does something: POST it"))),
     }
@@ -244,13 +245,13 @@ fn carry_out(request: &mut Request, control: &Control) -> Result<Body, Refused> 
     Ok(Body::Json(control.perform(Command::read(verb, fields)?)?))
 }
 
-/// The fields of a question.
+/// The fields of a question in a URL.
 pub(crate) fn from_query(query: &str) -> Value {
     let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
     Value::Object(pairs.map(|(key, value)| (key.to_owned(), unescaped(value).into())).collect::<Map<_, _>>())
 }
 
-/// Takes the escapes out of a value of a URL.
+/// Decodes the escapes in a value of a URL.
 fn unescaped(text: &str) -> String {
     let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
     while let Some((first, after)) = rest.split_first() {
@@ -280,7 +281,7 @@ fn from_body(request: &mut Request) -> Result<Value, Refused> {
     fields_of(body)
 }
 
-/// The fields of a verb; lines of text are one text.
+/// The fields of a verb; a body that is no JSON is one text.
 pub(crate) fn fields_of(body: String) -> Result<Value, Refused> {
     let text = body.trim();
     if text.is_empty() {
@@ -292,7 +293,7 @@ pub(crate) fn fields_of(body: String) -> Result<Value, Refused> {
     serde_json::from_str(text).map_err(|why| Refused::new(400, format!("the body is not JSON: {why}")))
 }
 
-/// The reports of a body that has one on each line.
+/// The reports of a body, one per line.
 pub(crate) fn reports_of(lines: &str) -> impl Iterator<Item = Result<Command, Refused>> {
     let lines = lines.lines().filter(|line| !line.trim().is_empty());
     lines.map(|line| Report::from_line(line).map(Command::Report))

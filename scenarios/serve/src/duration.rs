@@ -6,7 +6,7 @@ use std::time::Duration;
 ///
 /// # Errors
 ///
-/// One sentence, if the text is something else.
+/// If the text has another form, one sentence.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let wrong = || format!("{text:?} is not a duration such as 500ms, 60s or 5m");
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());

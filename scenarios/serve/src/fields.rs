@@ -1,11 +1,11 @@
-//! The values of the fields of commands, each refused in one sentence.
+//! Parsers of the fields of commands; each refuses with one sentence.
 
 use crate::duration::parse_duration;
 use serde::de::{Deserialize, Deserializer, Error};
 use serde_json::Value;
 use std::time::Duration;
 
-/// The error of a word that is none of these.
+/// The error of an unknown word.
 pub(crate) fn no_such<E: Error>(noun: &str, word: &str, words: &[&str]) -> E {
     E::custom(format!("there is no {noun} {word:?}; there are {}", words.join(", ")))
 }
@@ -37,7 +37,7 @@ pub(crate) fn maybe_server<'de, D: Deserializer<'de>>(from: D) -> Result<Option<
     server(from).map(Some)
 }
 
-/// Reads how many times a fault strikes.
+/// Reads the number of times that a fault is injected.
 pub(crate) fn count<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {
     let value = Value::deserialize(from)?;
     match value.as_u64().map(u32::try_from) {
@@ -46,13 +46,13 @@ pub(crate) fn count<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D
     }
 }
 
-/// Reads a yes or no.
+/// Reads a boolean.
 pub(crate) fn flag<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
     let value = Value::deserialize(from)?;
     value.as_bool().ok_or_else(|| Error::custom(format!("{value} is neither true nor false")))
 }
 
-/// The value of a flag that is absent.
+/// The default of a flag.
 pub(crate) fn yes() -> bool {
     true
 }

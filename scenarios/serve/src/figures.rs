@@ -1,8 +1,8 @@
-//! What a server counts of its requests, as its four-letter words tell it (`ServerStats`, `ServerCnxn`).
+//! Statistics of the requests of a server, for its four-letter words (`ServerStats`, `ServerCnxn`).
 
 use sim_zk::observer::Kind;
 
-/// The times that requests took, in milliseconds.
+/// The latencies of requests, in milliseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Latencies {
     pub last: u64,
@@ -21,41 +21,41 @@ impl Latencies {
         self.count += 1;
     }
 
-    /// The shortest one; 0 without any.
+    /// The minimum; 0 without requests.
     pub fn min(&self) -> u64 {
         self.min.unwrap_or_default()
     }
 
-    /// The average, rounded down, as a connection tells it.
+    /// The average rounded down, as printed for a connection.
     pub fn whole_average(&self) -> u64 {
         self.total.checked_div(self.count).unwrap_or_default()
     }
 
-    /// The average with up to four digits and at least one, as a server tells it (`AvgMinMaxCounter`).
+    /// The average with one to four decimals, as printed for a server (`AvgMinMaxCounter`).
     pub fn average(&self) -> String {
         let average = if self.count == 0 { 0.0 } else { self.total as f64 / self.count as f64 };
         format!("{:?}", (average * 10_000.0).round() / 10_000.0)
     }
 }
 
-/// The figures of a connection, or of a server.
+/// The statistics of a connection or of a server.
 #[derive(Clone, Debug)]
 pub(crate) struct Figures {
     pub received: u64,
     pub sent: u64,
     pub latencies: Latencies,
-    /// The last request that was answered, as four letters.
+    /// The last answered request, as four letters.
     pub last_op: &'static str,
     pub last_xid: Option<i32>,
     pub last_zxid: i64,
-    /// When it was answered, in milliseconds.
+    /// The time of that answer, in milliseconds.
     pub last_at: u64,
     /// The lengths of the last, the shortest and the longest answer.
     pub sizes: Option<(usize, usize, usize)>,
 }
 
 impl Default for Figures {
-    /// Those of a server that has just begun, or was told `srst` or `crst`.
+    /// The initial statistics, also after `srst` or `crst`.
     fn default() -> Self {
         Figures {
             received: 0,
@@ -71,15 +71,15 @@ impl Default for Figures {
 }
 
 impl Figures {
-    /// A request was answered after so many microseconds.
+    /// Records that a request was answered after that many microseconds.
     pub fn answered(&mut self, op: &'static str, xid: i32, zxid: i64, took: u64, now: u64) {
         self.latencies.add(took / 1000);
-        // The numbers that libraries give to requests of their own say nothing about those of programs.
+        // The negative xids of a library's own requests do not count.
         self.last_xid = if xid >= 0 { Some(xid) } else { self.last_xid };
         (self.last_op, self.last_zxid, self.last_at) = (op, zxid, now / 1000);
     }
 
-    /// An answer of that length was made.
+    /// Records the length of an answer.
     pub fn made(&mut self, length: usize) {
         let (_, shortest, longest) = self.sizes.unwrap_or((length, length, length));
         self.sizes = Some((length, shortest.min(length), longest.max(length)));

@@ -1,8 +1,8 @@
 //! The thread that judges events as they happen.
 //!
-//! It has its own copy of what events refer to, and keeps no event: what it keeps grows with what is alive. A verdict in between is that of
-//! a copy of the judge, held beside the verdict of another copy for which a moment more has passed. Where the two differ nothing is decided
-//! yet.
+//! It has its own copy of the tables that events refer to, and keeps no event: its memory grows with live objects. An
+//! intermediate verdict compares a copy of the judge with a second copy for which a moment more has passed. Promises on
+//! which the two differ are undecided.
 
 use crate::verdict::Judged;
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use zk_checker::wire::{Wire, WireReport};
 use zk_checker::{Ongoing, RuleSet};
 use zk_harness::journal::Forgotten;
 
-/// How many blocks may wait for the judge. When there are more, the loop waits.
+/// The maximal number of blocks that wait for the judge. Beyond it the loop waits.
 const WAITING: usize = 64;
 
-/// How many operations of reported objects are kept for monitors, which judge all of them at once.
+/// The maximal number of operations of reported objects that are kept for monitors, which judge all of them at once.
 const MOST_SEEN: usize = 1 << 20;
 
-/// Events, with what is new in the tables that they refer to.
+/// A block of events, with the new entries of the tables that they refer to.
 #[derive(Default)]
 pub(crate) struct Block {
     pub names: Vec<Arc<str>>,
@@ -26,7 +26,7 @@ pub(crate) struct Block {
     /// The names of the clients, if they have changed.
     pub clients: Option<Vec<String>>,
     pub events: Vec<Event>,
-    /// Whether the names so far are kept for good.
+    /// Whether the names so far are kept for ever.
     pub keeps_names: bool,
     /// Names that no later block mentions.
     pub forgotten: Forgotten,
@@ -37,20 +37,20 @@ enum Order {
     Judge(Asked, Sender<Judged>),
 }
 
-/// What is known of a verdict before it is made.
+/// The known facts about a verdict before judging.
 pub(crate) struct Asked {
     /// Why events are missing, if they are.
     pub full: Option<String>,
-    /// What was given up.
+    /// Sentences about abandoned work.
     pub given_up: Vec<String>,
-    /// Whether nothing is left undecided, as at the end.
+    /// Whether the verdict is final, with nothing undecided.
     pub is_final: bool,
 }
 
-/// The thread. It ends when this is dropped.
+/// The judging thread. It ends when this is dropped.
 pub(crate) struct Judging(SyncSender<Order>);
 
-/// A verdict that is being made.
+/// A pending verdict.
 pub(crate) struct Answer(Receiver<Judged>);
 
 impl Answer {
@@ -60,20 +60,20 @@ impl Answer {
 }
 
 impl Judging {
-    /// Begins to judge. The report of the traffic ends after so many events: it keeps something of every path.
+    /// Starts the thread. The report of the traffic covers only that many events, since it keeps data for every path.
     pub fn begin(header: Header, most_of_traffic: usize) -> Judging {
         let (orders, inbox) = mpsc::sync_channel(WAITING);
         let judge = move || {
             let mut judge = Judge::new(header, most_of_traffic);
             inbox.iter().for_each(|order| judge.obey(order));
         };
-        // Without a thread nobody takes an order, and every verdict says so.
+        // If the thread cannot be started, every verdict says that the judge has stopped.
         let _ = std::thread::Builder::new().name("zk-serve-judge".to_owned()).spawn(judge);
         Judging(orders)
     }
 
     pub fn take(&self, block: Block) {
-        // A judge that has stopped says so when it is asked.
+        // If the judge has stopped, the next verdict says so.
         let _ = self.0.send(Order::Take(block));
     }
 
@@ -93,7 +93,7 @@ struct Judge {
     most_of_traffic: usize,
 }
 
-/// What the traffic shows: of a long run, its begin.
+/// The report of the traffic; for a long run, of its beginning.
 enum Traffic {
     Goes(Box<Wire>),
     Ended(Box<WireReport>),
@@ -112,7 +112,7 @@ impl Judge {
         match order {
             Order::Take(block) => self.take(block),
             Order::Judge(asked, answer) => {
-                // The one who asked may have gone.
+                // The caller may have gone.
                 let _ = answer.send(self.judged(asked));
             }
         }

@@ -2,23 +2,23 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `connection`, `outgoing` | a client's connection: bytes in, frames out; what its socket has not taken |
-//! | `memory` | what all connections hold, and what waits for room |
-//! | `clients` | who is at the other end: sessions |
-//! | `network` | the faults of the network between clients and servers: what strikes, and what waits |
-//! | `front` | what stands between clients and the world, without sockets and without a clock |
+//! | `connection`, `outgoing` | a client's connection: bytes in, frames out; bytes that its socket has not taken |
+//! | `memory` | the memory of all connections, and its limits |
+//! | `clients` | the clients of the connections: sessions |
+//! | `network` | the faults of the network between clients and servers: pending and drawn |
+//! | `front` | the layer between clients and the world, without sockets and without a clock |
 //! | `sockets` | the loop of one thread: sockets, the clock, commands |
-//! | `recorder`, `judging`, `verdict` | the history of everything, the thread that judges it as it happens, and what the rules say of it |
+//! | `recorder`, `judging`, `verdict` | the history of everything, the thread that judges it as it happens, and its verdict |
 //! | `command`, `fields`, `control` | the verbs of the control API, their fields, and the API over HTTP |
-//! | `reports` | reports of programs by a pipe |
+//! | `reports` | reports of programs through a pipe |
 //! | `stop` | its end, from another thread |
 //! | `listener` | the port of a member |
-//! | `words`, `figures` | four-letter words, and what they tell of requests |
+//! | `words`, `figures` | four-letter words, and the statistics of requests for them |
 //!
-//! One thread owns the world. It reads what all sockets have, lets the world catch up with the clock, and writes what the world has
-//! sent. A client that reads slowly or sends nonsense delays nobody else: nothing is asked for a connection that has not taken its
-//! answers, and its socket is not read meanwhile; connections have turns of bounded size; and a frame that the server cannot read
-//! closes its own connection.
+//! One thread owns the world. It reads all sockets, lets the world catch up with the clock, and writes the packets of
+//! the world. A client that reads slowly or sends invalid bytes delays no other client: requests of a connection that
+//! has not read its answers wait, and its socket is not read meanwhile; connections have turns of bounded size; and a
+//! frame that the server cannot read closes its own connection.
 
 pub mod command;
 
@@ -71,38 +71,38 @@ pub use verdict::{Judged, Undecided};
 pub struct Options {
     /// The number of members, from 1 to 9.
     pub servers: u8,
-    /// The port of the first member, whose successors have the next ports; 0 for any free ports.
+    /// The port of the first member; the others have the next ports. 0 for any free ports.
     pub port: u16,
     /// The length of a tick: session timeouts are 2 to 20 ticks.
     pub tick: Duration,
     /// Whether containers and znodes with a TTL are allowed (`zookeeper.extendedTypesEnabled`).
     pub extended_types: bool,
-    /// Whether members die of a session with too many ephemerals, as real ones do: see `Settings::dies_of_long_closes` of
-    /// `sim-zk`.
+    /// Whether a session with too many ephemerals crashes members, as it does real ones: see
+    /// `Settings::dies_of_long_closes` of `sim-zk`.
     pub dies_of_long_closes: bool,
-    /// The user who may do everything, as `user:digest` (`zookeeper.DigestAuthenticationProvider.superDigest`).
+    /// The superuser, as `user:digest` (`zookeeper.DigestAuthenticationProvider.superDigest`).
     pub super_digest: Option<String>,
     /// The period at which empty containers and expired TTL znodes are deleted (`znode.container.checkIntervalMs`).
     pub reap_every: Option<Duration>,
-    /// The address that everything listens on: the loopback address, unless another is asked for.
+    /// The address to listen on: the loopback address by default.
     pub address: IpAddr,
     /// The port of the control API; 0 for any free port.
     pub control_port: u16,
-    /// The seed of faults, and the rate of each kind; without one none is drawn.
+    /// The seed of faults, and the rate of each kind; without it no faults are drawn.
     pub drawn: Option<(u64, Rates)>,
-    /// Commands that are carried out at a time since the start, in order.
+    /// Commands, each carried out at a time since the start, in order.
     pub plan: Vec<(Duration, Command)>,
-    /// The most connections at a time: further ones are closed at once.
+    /// The maximal number of connections: further ones are closed at once.
     pub most_connections: usize,
-    /// The most events that are kept, of 32 bytes and their texts: the history that can be asked for ends there, and so does the report
-    /// of the traffic. Everything is judged nevertheless, as it happens.
+    /// The maximal number of events that are kept, of 32 bytes and their texts. The available history and the report of
+    /// the traffic end there. All events are judged nevertheless, as they happen.
     pub most_events: usize,
-    /// Where the ensemble comes from, as its history tells it.
+    /// The source of the ensemble, as its history names it.
     pub source: String,
 }
 
 impl Default for Options {
-    /// One member on a free port, with ticks of two seconds as ZooKeeper's own sample configuration.
+    /// One member on a free port, with ticks of two seconds as in ZooKeeper's sample configuration.
     fn default() -> Self {
         Options {
             servers: 1,
@@ -130,7 +130,7 @@ pub enum ServeError {
     /// The number of members is not possible.
     #[error("an ensemble has from 1 to 9 servers, not {0}")]
     Servers(u8),
-    /// A period has no length: the ensemble would do nothing else for ever.
+    /// A period has no length: the ensemble would loop for ever.
     #[error("{0} must be longer than 0")]
     NoLength(&'static str),
     /// The ports of the members go past the last one.
@@ -141,7 +141,7 @@ pub enum ServeError {
         /// The number of members.
         servers: u8,
     },
-    /// A port is in use, or may not be used.
+    /// A port is in use, or must not be used.
     #[error("cannot listen on {address}: {source}")]
     Listen {
         /// The address.
@@ -149,14 +149,14 @@ pub enum ServeError {
         /// The error of the system.
         source: io::Error,
     },
-    /// The system refuses what the loop needs.
+    /// The system refuses the resources of the loop.
     #[error("cannot watch sockets: {0}")]
     Io(#[from] io::Error),
 }
 
-/// An ensemble whose members listen, and that serves when it runs.
+/// An ensemble whose members listen; it serves once it runs.
 pub struct Ensemble {
-    // Dropped first: whoever waits for an answer then learns that there is none.
+    // Dropped first: callers that wait for an answer then learn that there is none.
     sockets: Sockets,
     http: Http,
     reports: Option<reports::Reader>,
@@ -165,11 +165,11 @@ pub struct Ensemble {
 }
 
 impl Ensemble {
-    /// Listens on one port for each member, and on one for the control API.
+    /// Listens on one port for each member, and on one port for the control API.
     ///
     /// # Errors
     ///
-    /// A number of members that is not possible, a period without length, or a port that is in use.
+    /// If the number of members is impossible, a period has no length, or a port is in use.
     pub fn listen(options: &Options) -> Result<Ensemble, ServeError> {
         let servers = options.servers;
         if !(1..=9).contains(&servers) {
@@ -199,24 +199,23 @@ impl Ensemble {
         Ok(Ensemble { addresses, control_address, http, sockets, reports: None })
     }
 
-    /// Gets the time and the refusal of each command of the plan that is refused when its time has come, such as one about a
-    /// client that is not there.
+    /// Sets a callback for each command of the plan that is refused at its time, such as one about an unknown client.
     pub fn on_refused_plan(&mut self, told: impl FnMut(Duration, &Refused) + Send + 'static) {
         self.sockets.on_refused_plan(Box::new(told));
     }
 
-    /// Gets a sentence about each thing that is given up, such as the rest of a history that is too long to be kept.
+    /// Sets a callback for each sentence about abandoned work, such as the rest of a history that is too long to keep.
     pub fn on_given_up(&self, told: impl FnMut(&str) + Send + 'static) {
         self.sockets.control().on_given_up(Box::new(told));
     }
 
-    /// Reads reports of programs from a pipe while the ensemble runs, one line a report. `bad` gets each line that is no
-    /// report, or that is refused, and why; the lines after it are read. What is in the pipe when the ensemble is stopped
-    /// is still written into the history.
+    /// Reads reports of programs from a pipe while the ensemble runs, one report per line. `bad` gets each line that is
+    /// invalid or refused, with the reason; later lines are still read. Lines that are in the pipe when the ensemble is
+    /// stopped are still recorded.
     ///
     /// # Errors
     ///
-    /// Those of the system: no thread can be started.
+    /// If the system cannot start a thread.
     pub fn read_reports(
         &mut self,
         source: ReportSource,
@@ -247,7 +246,7 @@ impl Ensemble {
         self.sockets.stop()
     }
 
-    /// The control of the ensemble, for other threads. It tells the history and the verdict also after the end.
+    /// The control of the ensemble, for other threads. It returns the history and the verdict also after the end.
     pub fn control(&self) -> Control {
         self.sockets.control()
     }
@@ -256,7 +255,7 @@ impl Ensemble {
     ///
     /// # Errors
     ///
-    /// Those of the system while it waits for sockets.
+    /// Errors of the system while waiting for sockets.
     pub fn run(mut self) -> io::Result<()> {
         let mut ended = self.sockets.run();
         if let Some(reports) = &mut self.reports {
@@ -264,17 +263,17 @@ impl Ensemble {
             ended = ended.and_then(|()| self.sockets.obey_until(|| reports.is_done()));
         }
         let Ensemble { sockets, http, .. } = self;
-        // Whoever still waits for an answer learns that there is none.
+        // Callers that still wait for an answer learn that there is none.
         drop(sockets);
         drop(http);
         ended
     }
 
-    /// Serves on a thread of its own, until the returned value is dropped.
+    /// Serves on its own thread, until the returned value is dropped.
     ///
     /// # Errors
     ///
-    /// No thread can be started.
+    /// If no thread can be started.
     pub fn spawn(self) -> io::Result<Server> {
         let (addresses, control_address) = (self.addresses.clone(), self.control_address);
         let (stop, control) = (self.stop(), self.control());
@@ -283,7 +282,7 @@ impl Ensemble {
     }
 }
 
-/// An ensemble that serves on a thread of its own, for tests in Rust. Dropping it ends it.
+/// An ensemble that serves on its own thread, for tests in Rust. Dropping it ends it.
 ///
 /// ```
 /// let server = zk_serve::Server::start(&zk_serve::Options { servers: 3, ..Default::default() })?;
@@ -301,17 +300,17 @@ pub struct Server {
     thread: Option<JoinHandle<io::Result<()>>>,
 }
 
-/// The rules found a broken promise, or could not judge.
+/// A promise was broken, or could not be judged.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Broken(String);
 
 impl Server {
-    /// Starts an ensemble: it listens when this returns.
+    /// Starts an ensemble, which listens when this returns.
     ///
     /// # Errors
     ///
-    /// Those of [`Ensemble::listen`], or no thread can be started.
+    /// Errors of [`Ensemble::listen`], or if no thread can be started.
     pub fn start(options: &Options) -> Result<Server, ServeError> {
         Ok(Ensemble::listen(options)?.spawn()?)
     }
@@ -340,7 +339,7 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// An unknown verb or field, or a command that makes no sense.
+    /// If the verb or a field is unknown, or the command is invalid.
     pub fn perform(&self, verb: &str, fields: Value) -> Result<Value, Refused> {
         self.control.perform(Command::read(verb, fields)?)
     }
@@ -350,17 +349,17 @@ impl Server {
         self.control.history()
     }
 
-    /// The verdict so far. What is [not decided yet](Judged::undecided) is neither excused nor condemned.
+    /// The verdict so far. [Undecided](Judged::undecided) promises count neither as kept nor as broken.
     pub fn verdict(&self) -> Judged {
         self.control.verdict()
     }
 
-    /// Judges what happened so far, when everything is decided that is broken by the mere passing of time, such as a session's expiry
-    /// that its client ignores: waits for that, mostly not at all, and some seconds at most.
+    /// Judges the events so far, after waiting for promises that the passing of time alone can break, such as a session
+    /// expiry that its client ignores. Usually there is no wait, and it never exceeds a few seconds.
     ///
     /// # Errors
     ///
-    /// The checker's words, if a promise was broken or could not be judged.
+    /// If a promise was broken or could not be judged, the checker's text.
     pub fn check(&self) -> Result<(), Broken> {
         let judged = self.control.decided();
         match judged.exit_status() {
@@ -374,13 +373,13 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.stop.stop();
         if let Some(thread) = self.thread.take() {
-            // A thread that panicked has said so.
+            // A panicking thread has printed its message.
             let _ = thread.join();
         }
     }
 }
 
-/// A fresh world, the front before it, and the history of both.
+/// A fresh world, its front, and the history of both.
 fn front_of(options: &Options, addresses: Vec<SocketAddr>, wall_clock_ms: i64) -> (Front, Recorder) {
     let config = Config {
         tick: micros(options.tick),
@@ -392,7 +391,7 @@ fn front_of(options: &Options, addresses: Vec<SocketAddr>, wall_clock_ms: i64) -
             members: members_of(&addresses),
             ..Settings::default()
         },
-        // The network is the real one.
+        // The real network has its own latency.
         latency: 0,
         link_latency: 0,
         reap_every: options.reap_every.map(micros),
@@ -404,7 +403,7 @@ fn front_of(options: &Options, addresses: Vec<SocketAddr>, wall_clock_ms: i64) -
     let recorder = Recorder::new(&config, options.most_events, options.source.clone());
     let network = Network::new(options.drawn, config.tick);
     let raw = match options.drawn {
-        // Another stream of choices than the network's.
+        // A random stream separate from the network's.
         Some((seed, rates)) => Raw::watched(config, Seeded::new(!seed, rates), recorder.clone()),
         None => Raw::watched(config, Calm, recorder.clone()),
     };
@@ -416,8 +415,9 @@ fn front_of(options: &Options, addresses: Vec<SocketAddr>, wall_clock_ms: i64) -
     (Front::new(parts), recorder)
 }
 
-/// The data of `/zookeeper/config`, as an ensemble has it whose members name the addresses for clients in their lines
-/// (`QuorumVerifier.toString`). Nothing listens at the first two ports, which members of a real ensemble use among themselves.
+/// The data of `/zookeeper/config` for an ensemble whose members list their client addresses
+/// (`QuorumVerifier.toString`). Nothing listens on the first two ports, which members of a real ensemble use among
+/// themselves.
 fn members_of(addresses: &[SocketAddr]) -> Option<Arc<str>> {
     if addresses.len() < 2 {
         return None;
@@ -430,7 +430,7 @@ fn members_of(addresses: &[SocketAddr]) -> Option<Arc<str>> {
     Some(format!("{lines}version=0").into())
 }
 
-/// The host of an address, in brackets if that is of IPv6.
+/// The host of an address, in brackets for IPv6.
 fn host_of(address: &SocketAddr) -> String {
     match address.ip() {
         IpAddr::V4(ip) => ip.to_string(),
@@ -438,7 +438,7 @@ fn host_of(address: &SocketAddr) -> String {
     }
 }
 
-/// The ports of the first member for the other ones, as ZooKeeper's documentation has them; its successors have the next ones.
+/// The first member's ports for the other members, as in ZooKeeper's documentation; the others have the next ones.
 const QUORUM_PORT: u16 = 2888;
 const ELECTION_PORT: u16 = 3888;
 

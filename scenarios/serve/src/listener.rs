@@ -1,4 +1,4 @@
-//! The port of a member: it refuses connections while the member is down, and stays its own.
+//! The port of a member: it refuses connections while the member is down, and stays reserved.
 
 use mio::net::TcpListener;
 use mio::{Interest, Registry, Token};
@@ -6,14 +6,14 @@ use socket2::{Domain, Socket, Type};
 use std::io;
 use std::net::SocketAddr;
 
-/// How many connections may wait to be accepted.
+/// The maximal number of connections that wait to be accepted.
 const BACKLOG: i32 = 4096;
 
 /// The port of a member.
 pub(crate) struct Listener {
     address: SocketAddr,
     token: Token,
-    /// Has the port, and never listens, so that nobody else gets it.
+    /// Keeps the port reserved without listening.
     _keeper: Socket,
     live: Option<TcpListener>,
 }
@@ -28,7 +28,7 @@ impl Listener {
         Ok(listener)
     }
 
-    /// Where it listens.
+    /// Its address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -54,9 +54,10 @@ impl Listener {
         self.live = None;
     }
 
-    /// Accepts a connection, if one waits.
+    /// Accepts a pending connection, if there is one.
     pub fn accept(&self) -> Option<mio::net::TcpStream> {
-        // Nobody waits, or the client has gone already, or there are too many files: the others go on.
+        // An error means: no connection is pending, the client has gone, or too many files are open. Other sockets are
+        // not affected.
         self.live.as_ref()?.accept().ok().map(|(stream, _)| stream)
     }
 }

@@ -1,5 +1,5 @@
-//! The faults of the network between clients and their servers: those that wait for a request that fits, and those that are drawn
-//! from a seed. It decides; the front carries out.
+//! The faults of the network between clients and their servers: faults that wait for a matching request, and faults
+//! drawn from a seed. This module decides; the front carries out.
 
 use crate::clients::{ClientId, Fate};
 use crate::command::Which;
@@ -9,21 +9,21 @@ use sim_zk::fault::{Fault, InjectionPoint};
 use sim_zk::message::{Ask, Code};
 use sim_zk::observer::Kind;
 
-/// A fault that waits for a request or a notification that fits.
+/// A fault that waits for a matching request or notification.
 struct Waiting {
     fault: Fault,
     client: Option<ClientId>,
     op: Option<Kind>,
     path: Option<String>,
-    /// How many of them it still strikes.
+    /// The number of matches that are left.
     left: u32,
     /// The delay of a reply, in microseconds.
     delay: u64,
-    /// As it was asked for.
+    /// The command, as it was given.
     asked: Value,
 }
 
-/// A request, as far as faults depend on it.
+/// The properties of a request on which faults depend.
 pub(crate) struct Request<'a> {
     pub client: ClientId,
     pub ask: &'a Ask,
@@ -33,7 +33,7 @@ pub(crate) struct Request<'a> {
     pub timeout: u64,
 }
 
-/// What strikes a request.
+/// The fault of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Strike {
     /// The connection breaks before it reaches the server.
@@ -42,18 +42,18 @@ pub(crate) enum Strike {
     Disconnect,
     /// The server refuses it.
     Refused(Fault, Code),
-    /// Its reply meets a fate.
+    /// Its reply is lost or late.
     Reply(Fate),
-    /// A one-way partition, or both: for so many microseconds.
+    /// A partition in one direction or both, for that many microseconds.
     Partition(Fault, u64),
 }
 
-/// What strikes a notification.
+/// The fault of a notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Missed {
     /// The connection breaks before it arrives.
     Lost,
-    /// The client is cut off for so many microseconds, until its session has expired.
+    /// The client is partitioned for that many microseconds, until its session has expired.
     Expiry(u64),
 }
 
@@ -66,13 +66,13 @@ pub(crate) struct Network {
 }
 
 impl Network {
-    /// A network whose faults are drawn at these rates, if there are any.
+    /// A network whose faults are drawn at these rates, if given.
     pub fn new(drawn: Option<(u64, Rates)>, tick: u64) -> Self {
         let drawn = drawn.map(|(seed, rates)| Seeded::new(seed, rates));
         Network { waiting: Vec::new(), next: 1, drawn, tick }
     }
 
-    /// Whether nothing waits and nothing is drawn.
+    /// Whether no fault waits and none is drawn.
     pub fn is_calm(&self) -> bool {
         self.waiting.is_empty() && self.drawn.is_none()
     }
@@ -83,7 +83,7 @@ impl Network {
         self.next - 1
     }
 
-    /// Lets a fault wait. Returns its number.
+    /// Adds a waiting fault, and returns its number.
     pub fn wait(&mut self, fault: Fault, client: Option<ClientId>, which: &Which, delay: u64) -> u64 {
         let number = self.number();
         let asked = json!({
@@ -106,18 +106,18 @@ impl Network {
         number
     }
 
-    /// The faults that wait, as they were asked for.
+    /// The waiting faults, as they were given.
     pub fn waiting(&self) -> Vec<Value> {
         self.waiting.iter().map(|waiting| waiting.asked.clone()).collect()
     }
 
-    /// Ends it: nothing waits, nothing is drawn.
+    /// Ends all faults of the network, and draws no more.
     pub fn calm(&mut self) {
         self.waiting.clear();
         self.drawn = None;
     }
 
-    /// What strikes a request as it leaves.
+    /// The fault of a request that is being sent.
     pub fn strikes(&mut self, request: &Request<'_>) -> Option<Strike> {
         let is_about_requests = |fault: Fault| fault != Fault::WatchLost;
         let fits = |waiting: &Waiting| {
@@ -133,7 +133,7 @@ impl Network {
         }
     }
 
-    /// What strikes a notification.
+    /// The fault of a notification.
     pub fn misses(&mut self, client: ClientId, path: &str, timeout: u64) -> Option<Missed> {
         let fits = |waiting: &Waiting| {
             waiting.fault == Fault::WatchLost
@@ -146,7 +146,7 @@ impl Network {
         match self.drawn_at(InjectionPoint::Notice)? {
             Fault::WatchLost => Some(Missed::Lost),
             Fault::SessionExpiry => Some(Missed::Expiry(timeout + 2 * self.tick)),
-            // What strikes a process cannot be done to a foreign one.
+            // Faults of a process cannot be injected into a foreign one.
             _ => None,
         }
     }
@@ -188,7 +188,7 @@ impl Network {
         }
     }
 
-    /// The operation of a transaction at which it is refused: the first that can be, if faults are not drawn.
+    /// The index of the refused operation of a transaction; the first possible one, if faults are not drawn.
     pub fn refused_at(&mut self, ask: &Ask, code: Code) -> u16 {
         let all = ask.refusable_with(code);
         let drawn = match &mut self.drawn {

@@ -1,11 +1,11 @@
-//! What waits for a client's socket to take it. Large data of znodes stays shared with the tree until then.
+//! The queue of bytes for a client's socket. Large data of znodes stays shared with the tree until it is sent.
 
 use crate::memory::Memory;
 use sim_zk::message::Bytes;
 use sim_zk::wire::{Frame, Piece};
 use std::collections::VecDeque;
 
-/// Small frames are put together up to this size, so that the system is called once for many, in bytes.
+/// Small frames are merged up to this size, to save system calls, in bytes.
 const TOGETHER: usize = 64 << 10;
 
 /// Bytes for a socket, in order.
@@ -16,7 +16,7 @@ pub(crate) struct Outgoing {
     written: usize,
     /// The number of bytes that it has not taken.
     left: usize,
-    /// The bytes of memory that nobody else has.
+    /// The bytes of memory that are not shared.
     own: usize,
 }
 
@@ -36,7 +36,7 @@ impl Part {
 }
 
 impl Outgoing {
-    /// Queues a frame with its length in front.
+    /// Queues a frame, preceded by its length.
     pub fn push_frame(&mut self, frame: &Frame, memory: &mut Memory) {
         let length = u32::try_from(frame.length()).expect("a longer answer is refused before it is made");
         if let Some(whole) = frame.whole() {
@@ -73,12 +73,12 @@ impl Outgoing {
         }
     }
 
-    /// The first bytes that the socket has not taken; none are left if there are none.
+    /// The first bytes that the socket has not taken; empty if there are none.
     pub fn first(&self) -> &[u8] {
         self.parts.front().map_or(&[], |part| &part.bytes()[self.written..])
     }
 
-    /// The socket has taken so many of the first bytes.
+    /// Removes that many bytes, which the socket has taken.
     pub fn wrote(&mut self, bytes: usize, memory: &mut Memory) {
         self.written += bytes;
         self.left -= bytes;
@@ -95,7 +95,7 @@ impl Outgoing {
         }
     }
 
-    /// Counts its data no more, since its connection has ended.
+    /// Stops counting its data, since its connection has ended.
     pub fn detach(&mut self, memory: &mut Memory) {
         for part in &self.parts {
             if let Part::Shared(data) = part {
@@ -104,7 +104,7 @@ impl Outgoing {
         }
     }
 
-    /// What the socket has not taken, in pieces.
+    /// All bytes that the socket has not taken, in pieces.
     pub fn rest(&self) -> impl Iterator<Item = &[u8]> {
         let first = std::iter::once(self.first());
         first.chain(self.parts.iter().skip(1).map(Part::bytes))
@@ -120,7 +120,7 @@ impl Outgoing {
         self.left == 0
     }
 
-    /// The bytes of memory that nobody else has.
+    /// The bytes of memory that are not shared.
     pub fn own(&self) -> usize {
         self.own
     }

@@ -1,11 +1,11 @@
-//! The record of everything that clients and servers do.
+//! The record of all events of clients and servers.
 //!
 //! 1. Every event goes into the journal, in the loop's order.
-//! 2. A block of events at a time goes to the [judging](crate::judging) thread, with the names and objects that are new since the block
-//!    before: everything is judged as it happens, however long that is.
-//! 3. The first events are kept as the history that can be asked for. When they are as many as may be kept, each block is dropped after it
-//!    was handed over, and so are names that nothing can mention any more.
-//! 4. What is given up is told at once, to whoever listens, and with every status and verdict.
+//! 2. Blocks of events go to the [judging](crate::judging) thread, with the names and objects that are new since the
+//!    previous block: all events are judged as they happen, without limit.
+//! 3. The first events are kept as the available history. Beyond the limit, each block is dropped after it was handed
+//!    over, with the names that no later event can mention.
+//! 4. Abandoned work is reported at once to the listener, and with every status and verdict.
 
 use crate::judging::{Asked, Block, Judging};
 use crate::verdict::Judged;
@@ -18,61 +18,62 @@ use zk_checker::history::{Header, History, Names, Sym};
 use zk_harness::journal::Journal;
 use zk_harness::run::header;
 
-/// The most sessions and the most connections of a history: events number them with 16 bits. So they do clients and objects.
+/// The maximal number of sessions and of connections of a history, and of clients and objects: events number them with
+/// 16 bits.
 const MOST_NUMBERED: u32 = 65_000;
 
-/// How many events are handed over at a time.
+/// The number of events per block.
 const BLOCK: usize = 8192;
 
-/// The most events between two times that names are forgotten: each time takes some milliseconds.
+/// The maximal number of events between two passes of forgetting names, each of which takes some milliseconds.
 const FORGETS_EVERY: u64 = 1 << 17;
 
-/// Gets each sentence about what is given up.
+/// A callback for each sentence about abandoned work.
 pub(crate) type Listener = Box<dyn FnMut(&str) + Send>;
 
-/// The record of a served ensemble. Clones write the same one.
+/// The record of a served ensemble. Clones write to the same one.
 #[derive(Clone)]
 pub(crate) struct Recorder(Arc<Mutex<Record>>);
 
 struct Record {
     journal: Journal,
-    /// How many events are kept.
+    /// The maximal number of kept events.
     most: usize,
-    /// How many of the journal's events were handed over.
+    /// The number of the journal's events that were handed over.
     handed: usize,
     names: usize,
     objects: usize,
     clients: Vec<String>,
-    /// How many events there were before those of the journal.
+    /// The number of dropped events.
     dropped: u64,
-    /// The time of the latest of these, in microseconds.
+    /// The time of the latest dropped event, in microseconds.
     dropped_at: u64,
-    /// At which event names are forgotten again.
+    /// The number of events at which names are forgotten next.
     forgets_at: u64,
     judging: Judging,
     sessions: u32,
     /// The time of the world, in microseconds.
     now: u64,
-    /// Why nothing is written any more.
+    /// Why recording has ended.
     full: Option<String>,
     given_up: Vec<String>,
     listener: Listener,
 }
 
-/// The events that were kept, and whether there are more.
+/// The kept events, and whether there were more.
 pub(crate) struct Kept {
     pub history: History,
     pub is_cut: bool,
 }
 
 impl Recorder {
-    /// An empty record of an ensemble, of which that many events are kept.
+    /// An empty record of an ensemble, which keeps that many events.
     pub fn new(config: &Config, most: usize, source: String) -> Self {
         let header = Header {
-            // Clients are processes in real time: they take their time.
+            // Clients are processes in real time, and slower.
             round_trip: 100_000,
             settle: 1_000_000,
-            // What pings a client sends, and when, only the client knows.
+            // Only the client knows its pings.
             pings_recorded: false,
             foreign_clients: true,
             source,
@@ -98,36 +99,36 @@ impl Recorder {
         })))
     }
 
-    /// Gets each sentence about what is given up.
+    /// Sets the callback for each sentence about abandoned work.
     pub fn on_given_up(&self, listener: Listener) {
         self.lock().listener = listener;
     }
 
-    /// Writes, unless the record has ended.
+    /// Writes, unless recording has ended.
     pub fn write<R>(&self, write: impl FnOnce(&mut Journal) -> R) -> Option<R> {
         self.lock().write(write)
     }
 
-    /// Notes the time of the world, in microseconds.
+    /// Sets the time of the world, in microseconds.
     pub fn pass_time(&self, now: u64) {
         self.lock().now = now;
     }
 
-    /// Notes that a client of that number has begun.
+    /// Counts a new client by its number.
     pub fn begins(&self, client: usize) {
         if client >= MOST_NUMBERED as usize {
             self.lock().end("clients");
         }
     }
 
-    /// Notes that a connection of that number was opened.
+    /// Counts a new connection by its number.
     pub fn opens(&self, conn: u32) {
         if conn >= MOST_NUMBERED {
             self.lock().end("connections");
         }
     }
 
-    /// Whether the record goes on.
+    /// Whether recording continues.
     pub fn goes_on(&self) -> bool {
         self.lock().full.is_none()
     }
@@ -145,12 +146,12 @@ impl Recorder {
         (events.len(), names.iter().count())
     }
 
-    /// What was given up so far, a sentence each.
+    /// The sentences about abandoned work so far.
     pub fn given_up(&self) -> Vec<String> {
         self.lock().given_up.clone()
     }
 
-    /// The events so far, as many as are kept.
+    /// The kept events so far.
     pub fn kept(&self) -> Kept {
         let mut record = self.lock();
         record.mark_time();
@@ -159,7 +160,7 @@ impl Recorder {
         Kept { history: record.journal.history().clone(), is_cut }
     }
 
-    /// The verdict on all events so far. A final one leaves nothing undecided.
+    /// The verdict on all events so far. A final verdict leaves nothing undecided.
     pub fn verdict(&self, is_final: bool) -> Judged {
         let answer = {
             let mut record = self.lock();
@@ -168,12 +169,12 @@ impl Recorder {
             let (full, given_up) = (record.full.clone(), record.given_up.clone());
             record.judging.ask(Asked { full, given_up, is_final })
         };
-        // The loop goes on meanwhile.
+        // The lock is released, so the loop continues meanwhile.
         answer.wait()
     }
 
     fn lock(&self) -> MutexGuard<'_, Record> {
-        // A journal is whole between any two events.
+        // The journal is consistent between events, so a poisoned lock is harmless.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -197,7 +198,7 @@ impl Record {
         Some(written)
     }
 
-    /// Writes down how long nothing has happened: some promises are broken by that alone.
+    /// Records that time has passed without an event, since some promises are broken by that alone.
     fn mark_time(&mut self) {
         let (now, last) = (self.now, self.journal.history().events.last());
         if last.is_some_and(|last| now > last.at.max(self.dropped_at)) {
@@ -205,7 +206,7 @@ impl Record {
         }
     }
 
-    /// Hands over what is new to the judge.
+    /// Hands the new events to the judge.
     fn hand_over(&mut self) {
         let History { header, objects, names, events } = self.journal.history();
         let new =
@@ -231,7 +232,7 @@ impl Record {
         self.judging.take(block);
     }
 
-    /// Drops the events that are more than may be kept.
+    /// Drops the events above the limit.
     fn drop_latest(&mut self) {
         if self.dropped == 0 {
             let most = self.most;

@@ -1,7 +1,7 @@
-//! Reports of programs by a pipe: one line a report, from standard input or from a named pipe.
+//! Reports of programs through a pipe, one report per line: from standard input or from a named pipe.
 //!
-//! A thread reads the lines and hands them to the loop in their order. At the end of the ensemble it reads what is in the
-//! pipe already, so that no report is lost that was written before.
+//! A thread reads the lines and passes them to the loop in order. When the ensemble ends, it still reads the contents
+//! of the pipe, so that no earlier report is lost.
 
 use crate::command::Refused;
 use crate::control::Control;
@@ -14,48 +14,48 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 
-/// How much is read after the end was asked for, in bytes: as much as the largest pipe holds. A program that never stops
-/// writing does not put the end off.
+/// The maximal number of bytes that are read after the end was requested: as much as the largest pipe holds. A program
+/// that never stops writing does not delay the end.
 const LEFT_OVER: usize = 1 << 20;
 
-/// The longest line, in bytes: a writer that never ends its line does not fill the memory.
+/// The maximal length of a line, in bytes: a line without an end does not fill the memory.
 const LONGEST_LINE: usize = 64 << 10;
 
-/// Where reports come from.
+/// The source of reports.
 #[derive(Debug)]
 pub struct ReportSource {
     from: File,
     made: Option<Made>,
 }
 
-/// A named pipe that this process made, and removes.
+/// A named pipe that this process created, and removes.
 #[derive(Debug)]
 struct Made(PathBuf);
 
 impl Drop for Made {
     fn drop(&mut self) {
-        // If it is gone already there is nothing to remove.
+        // It may already be gone.
         let _ = std::fs::remove_file(&self.0);
     }
 }
 
 impl ReportSource {
-    /// Standard input. Its end is not the end of the ensemble.
+    /// Standard input. Its end does not end the ensemble.
     ///
     /// # Errors
     ///
-    /// Those of the system.
+    /// Errors of the system.
     pub fn stdin() -> io::Result<ReportSource> {
         Ok(ReportSource { from: File::from(io::stdin().as_fd().try_clone_to_owned()?), made: None })
     }
 
-    /// A named pipe. One that does not exist is made, for this user alone, and removed when the value is dropped.
+    /// A named pipe. If it does not exist, it is created for this user alone, and removed when the value is dropped.
     ///
-    /// Writers come and go, several at a time. A line of at most 4096 bytes that is written at once is not torn.
+    /// Several writers may open and close it. A line of at most 4096 bytes in one write is not torn.
     ///
     /// # Errors
     ///
-    /// A file that is no named pipe, or those of the system.
+    /// If the file is not a named pipe; or an error of the system.
     pub fn named_pipe(path: &Path) -> io::Result<ReportSource> {
         let made = match std::fs::symlink_metadata(path) {
             Ok(_) => None,
@@ -69,7 +69,8 @@ impl ReportSource {
         if made.is_none() && !is_pipe(&std::fs::metadata(path)?) {
             return Err(not_a_pipe());
         }
-        // Open for writing, too: so the pipe does not end with its last writer, and none waits for a reader.
+        // Opened for writing, too, so that the pipe does not end with its last writer, and no writer waits for a
+        // reader.
         let from = OpenOptions::new().read(true).write(true).open(path)?;
         match is_pipe(&from.metadata()?) {
             true => Ok(ReportSource { from, made }),
@@ -85,7 +86,7 @@ fn is_pipe(of: &std::fs::Metadata) -> bool {
 
 /// The thread that reads reports.
 pub(crate) struct Reader {
-    /// Its end tells the thread to read what is left, and to end.
+    /// Closing it tells the thread to read the rest and to end.
     end: Option<PipeWriter>,
     done: Stop,
     thread: Option<JoinHandle<()>>,
@@ -94,7 +95,7 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// Starts to read. `done` is stopped, and wakes the loop, when everything is read.
+    /// Starts to read. When everything is read, `done` is stopped and wakes the loop.
     pub fn start(
         source: ReportSource,
         control: Control,
@@ -111,7 +112,7 @@ impl Reader {
                     bad(line, &refused);
                 }
             };
-            // What cannot be read any more has ended.
+            // A source that cannot be read has ended.
             let _ = read_all(&from, &ended, &mut lines, &mut report);
             lines.finish(&mut report);
             is_done.stop();
@@ -120,7 +121,7 @@ impl Reader {
         Ok(Reader { end: Some(end), done, thread: Some(thread), _made: made })
     }
 
-    /// Asks for the end: what is written by now is still read.
+    /// Requests the end: lines already written are still read.
     pub fn finish(&mut self) {
         self.end = None;
     }
@@ -135,7 +136,7 @@ impl Drop for Reader {
     fn drop(&mut self) {
         self.finish();
         if let Some(thread) = self.thread.take() {
-            // A thread that panicked has said so.
+            // A panicking thread has printed its message.
             let _ = thread.join();
         }
     }
@@ -174,7 +175,7 @@ fn read_all(
     }
 }
 
-/// Takes lines out of pieces.
+/// Splits pieces of text into lines.
 #[derive(Default)]
 struct Lines {
     begun: Vec<u8>,
@@ -190,7 +191,7 @@ impl Lines {
         }
     }
 
-    /// Reports what stands in the line so far.
+    /// Reports the unfinished line.
     fn finish(&mut self, report: &mut impl FnMut(&str)) {
         let line = std::mem::take(&mut self.begun);
         let line = String::from_utf8_lossy(&line);

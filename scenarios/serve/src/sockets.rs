@@ -1,4 +1,4 @@
-//! The loop of one thread: the sockets of clients, the clock, commands.
+//! The event loop of one thread: client sockets, the clock, commands.
 
 use crate::ServeError;
 use crate::control::{Control, Order};
@@ -13,22 +13,22 @@ use std::net::SocketAddr;
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
-/// The token of the waker; the listeners have those after it, and then the connections.
+/// The token of the waker; the listeners have the next ones, then the connections.
 const WAKER: usize = 0;
 
-/// The number of sockets that are looked at in one turn.
+/// The number of socket events handled in one turn.
 const EVENTS: usize = 1024;
 
-/// The most bytes that are read of one socket, or written to it, before others have their turn, if they are few.
+/// The maximal number of bytes that are read from one socket, or written to it, in one turn, if few sockets are busy.
 const AT_ONCE: usize = 1 << 20;
 
-/// The bytes that are read of all sockets, or written to them, in one turn, about.
+/// The approximate number of bytes that are read from all sockets, or written to them, in one turn.
 const ALL_AT_ONCE: usize = 4 << 20;
 
-/// How much later than asked for the loop may wake up, in microseconds, before it is a stall of the process.
+/// How late the loop may wake up, in microseconds, before the delay counts as a stall of the process.
 const STALL: u64 = 200_000;
 
-/// The ports of the members, open, before anything answers at them.
+/// The ports of the members, open before they are served.
 pub(crate) struct Ports {
     poll: Poll,
     waker: Arc<Waker>,
@@ -36,7 +36,7 @@ pub(crate) struct Ports {
 }
 
 impl Ports {
-    /// Listens at these addresses, one for each member.
+    /// Listens on these addresses, one for each member.
     pub fn listen(addresses: impl Iterator<Item = SocketAddr>) -> Result<Ports, ServeError> {
         let poll = Poll::new()?;
         let waker = Arc::new(Waker::new(poll.registry(), Token(WAKER))?);
@@ -48,7 +48,7 @@ impl Ports {
         Ok(Ports { poll, waker, listeners })
     }
 
-    /// Where each member listens.
+    /// The address of each member.
     pub fn addresses(&self) -> Vec<SocketAddr> {
         self.listeners.iter().map(Listener::address).collect()
     }
@@ -57,13 +57,13 @@ impl Ports {
 /// The socket of a connection.
 struct Stream {
     socket: TcpStream,
-    /// Whether it may have something to read, as far as the system has told: it tells once.
+    /// Whether it may be readable: the system notifies only once (edge-triggered).
     is_readable: bool,
-    /// Whether it is listed to be read in the next turn.
+    /// Whether it is in the list for the next turn.
     is_listed: bool,
 }
 
-/// Sockets, and the front that answers at them.
+/// The sockets, and the front that serves them.
 pub(crate) struct Sockets {
     front: Front,
     begun: Instant,
@@ -72,20 +72,20 @@ pub(crate) struct Sockets {
     orders: mpsc::Receiver<Order>,
     control: Control,
     listeners: Vec<Listener>,
-    /// By the number of the connection.
+    /// The stream of each connection, by number.
     streams: Vec<Option<Stream>>,
-    /// Connections whose sockets may have something to read, and for which there is room.
+    /// Connections whose sockets may be readable, and for which there is room.
     unread: Vec<usize>,
-    /// Connections whose sockets may take more than they did in the last turn.
+    /// Connections whose sockets may take more bytes than in the last turn.
     unwritten: Vec<usize>,
-    /// How many sockets have moved bytes in this turn, and how many bytes each may move.
+    /// The number of sockets that moved bytes in this turn, and the maximal number of bytes of each.
     busy: usize,
     at_once: usize,
     scratch: Vec<u8>,
 }
 
 impl Sockets {
-    /// Puts a front behind ports.
+    /// Connects a front to ports.
     pub fn new(ports: Ports, front: Front, recorder: Recorder) -> Sockets {
         let (sender, orders) = mpsc::channel();
         Sockets {
@@ -109,7 +109,7 @@ impl Sockets {
         self.stop.clone()
     }
 
-    /// One that does not stop this loop, and wakes it.
+    /// A stop that wakes this loop without ending it.
     pub fn another_stop(&self) -> Stop {
         self.stop.another()
     }
@@ -118,7 +118,7 @@ impl Sockets {
         self.control.clone()
     }
 
-    /// Gets what the plan asks for and cannot have.
+    /// Sets the callback for refused commands of the plan.
     pub fn on_refused_plan(&mut self, told: RefusedPlan) {
         self.front.refused_plan = told;
     }
@@ -128,7 +128,7 @@ impl Sockets {
         let mut events = Events::with_capacity(EVENTS);
         while !(self.stop.is_stopped() || self.front.is_shut_down) {
             self.catch_up();
-            // By a command of the plan: nothing else may ever be due.
+            // Set by a command of the plan. Check before polling, since no event may follow.
             if self.front.is_shut_down {
                 break;
             }
@@ -174,11 +174,11 @@ impl Sockets {
         Ok(())
     }
 
-    /// Carries out what is ordered after the end, until something is done that wakes the loop.
+    /// Carries out orders after the end, until `is_done`; the finished work wakes the loop.
     pub fn obey_until(&mut self, is_done: impl Fn() -> bool) -> io::Result<()> {
         let mut events = Events::with_capacity(EVENTS);
         loop {
-            // Read before the orders: the last of them came before it.
+            // Checked before the orders, so that the last orders are not missed.
             let is_last = is_done();
             self.obey_all();
             if is_last {
@@ -201,8 +201,8 @@ impl Sockets {
         u64::try_from(self.begun.elapsed().as_micros()).unwrap_or(u64::MAX)
     }
 
-    /// Takes out of the world's time that this process got no processor: what clients sent meanwhile still waits in their sockets, and
-    /// no session is to expire for that.
+    /// Removes the time without a processor from the world's clock: packets of clients still wait in their sockets, and
+    /// no session should expire because of the stall.
     fn skip_stall(&mut self, asleep: u64, until: Option<Duration>) {
         let Some(until) = until else { return };
         let awake = asleep.saturating_add(until.as_micros() as u64).saturating_add(STALL);
@@ -210,7 +210,7 @@ impl Sockets {
         self.begun += Duration::from_micros(stalled);
     }
 
-    /// Lets everything happen that is due by now.
+    /// Does everything that is due by now.
     fn catch_up(&mut self) {
         self.front.advance(self.elapsed());
         self.send();
@@ -218,26 +218,26 @@ impl Sockets {
         self.front.answer_awaited();
     }
 
-    /// The port of a server that is down refuses connections.
+    /// Closes the ports of crashed servers, which then refuse connections, and opens the others.
     fn open_and_close(&mut self) {
         for (server, listener) in (0..).zip(&mut self.listeners) {
             match (self.front.listens(server), listener.is_open()) {
                 (false, true) => listener.close(),
-                // If it cannot listen now, it tries again in the next turn.
+                // A failure is retried in the next turn.
                 (true, false) => drop(listener.open(self.poll.registry())),
                 _ => {}
             }
         }
     }
 
-    /// How long there is nothing to do unless a socket has something.
+    /// The time until the next due event, if no socket becomes ready.
     fn until_next(&mut self) -> Option<Duration> {
         self.read_again();
         if !self.unread.is_empty() || !self.unwritten.is_empty() {
             return Some(Duration::ZERO);
         }
         let wait = self.front.due()?.saturating_sub(self.elapsed());
-        // The system waits for whole milliseconds: for less, the loop looks again at once.
+        // The system waits in whole milliseconds: for less, the loop polls without waiting.
         Some(if wait < 1000 { Duration::ZERO } else { Duration::from_micros(wait) })
     }
 
@@ -245,9 +245,9 @@ impl Sockets {
     fn obey(&mut self, order: Order) {
         let done = self.front.perform(&order.command);
         self.send();
-        // Whoever reads the answer finds the ports as it says.
+        // When the caller reads the answer, the ports are already open or closed.
         self.open_and_close();
-        // It has its answer.
+        // A refusal was sent as the answer.
         let _ = self.front.conclude(done, order.answer);
     }
 
@@ -265,7 +265,7 @@ impl Sockets {
     }
 
     fn add(&mut self, number: usize, mut socket: TcpStream) -> io::Result<()> {
-        // Without it small answers wait for acknowledgements; a socket that refuses it is slower, and works.
+        // Without it small answers wait for acknowledgements. A socket that refuses the option is slower, but works.
         let _ = socket.set_nodelay(true);
         let token = Token(self.listeners.len() + 1 + number);
         self.poll.registry().register(&mut socket, token, Interest::READABLE | Interest::WRITABLE)?;
@@ -276,7 +276,7 @@ impl Sockets {
         Ok(())
     }
 
-    /// Lists the sockets that have something to read, and whose connections have room for it again.
+    /// Lists the readable sockets whose connections have room again.
     fn read_again(&mut self) {
         for number in self.front.take_thirsty() {
             self.list(number);
@@ -292,7 +292,7 @@ impl Sockets {
         }
     }
 
-    /// Reads what a socket has, and hands it to the front, as long as that wants it.
+    /// Reads a socket and passes the bytes to the front, as long as the front accepts them.
     fn read(&mut self, number: usize) {
         let mut total = 0;
         let is_open = loop {
@@ -326,7 +326,7 @@ impl Sockets {
         }
     }
 
-    /// Sends what the front has for its clients, and closes the sockets of connections that have ended.
+    /// Sends the front's packets to its clients, and closes the sockets of ended connections.
     fn send(&mut self) {
         loop {
             let (outgoing, over) = (self.front.take_outgoing(), self.front.take_over());
@@ -335,7 +335,7 @@ impl Sockets {
             }
             for (number, rest) in over {
                 if let Some(mut stream) = self.streams.get_mut(number).and_then(Option::take) {
-                    // What the socket does not take now is lost with it.
+                    // Bytes that the socket does not take now are lost.
                     for piece in rest.rest() {
                         if !stream.socket.write(piece).is_ok_and(|taken| taken == piece.len()) {
                             break;
@@ -355,7 +355,7 @@ impl Sockets {
         self.send();
     }
 
-    /// Writes what the socket takes, up to a turn's share.
+    /// Writes as much as the socket takes, up to the limit of a turn.
     fn write(&mut self, number: usize) {
         let mut total = 0;
         let is_open = loop {

@@ -16,14 +16,14 @@ impl Stop {
         Stop { stopped: Arc::default(), waker }
     }
 
-    /// Ends it: all connections are closed, and its ports are free.
+    /// Ends the loop: all connections are closed, and the ports are free.
     pub fn stop(&self) {
         self.stopped.store(true, SeqCst);
-        // If the loop cannot be woken it has ended.
+        // Waking fails only after the loop has ended.
         let _ = self.waker.wake();
     }
 
-    /// A stop of something else that wakes the same loop.
+    /// A separate stop that wakes the same loop.
     pub(crate) fn another(&self) -> Self {
         Stop::new(self.waker.clone())
     }

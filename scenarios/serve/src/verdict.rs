@@ -1,4 +1,4 @@
-//! What the rules and the wire say of a history of foreign clients.
+//! The verdict on a history of foreign clients, from the rules and from the traffic.
 
 use serde_json::{Value, json};
 use std::fmt;
@@ -16,7 +16,8 @@ pub struct Judged {
     given_up: Vec<String>,
 }
 
-/// A promise that is broken if a program does nothing within the next second, or within a second after it is told that its session is over.
+/// A promise that is broken if a program does nothing within the next second, or within a second after it learns that
+/// its session is over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Undecided {
     /// The promise.
@@ -30,8 +31,8 @@ impl Judged {
         Judged { report, wire, undecided: Vec::new(), given_up }
     }
 
-    /// The verdict on a history that goes on. `later` is the report if nothing happens for a moment: what it condemns and the present one
-    /// does not is not decided yet, and so not excused.
+    /// The verdict on an unfinished history. `later` is the report if nothing happens for a moment: promises that only
+    /// `later` finds broken are undecided, and so not excused.
     pub(crate) fn beside(mut self, later: &Report) -> Self {
         let is_open =
             |row: &&Row| row.verdict == Verdict::Fail && verdict_of(&self.report, row) != Verdict::Fail;
@@ -41,7 +42,7 @@ impl Judged {
         self.without(&open)
     }
 
-    /// Leaves out what the report says of promises that are not decided yet.
+    /// Removes undecided promises from the report.
     fn without(mut self, open: &[Row]) -> Self {
         if open.is_empty() {
             return self;
@@ -59,7 +60,7 @@ impl Judged {
         self
     }
 
-    /// No verdict, for a reason.
+    /// A judgement without a verdict, for a reason.
     pub(crate) fn none(why: &str) -> Self {
         let history = zk_checker::text::parse("run sim").expect("a history without events");
         let mut report = zk_checker::judge(&history, &RuleSet::all());
@@ -67,25 +68,25 @@ impl Judged {
         Judged::new(report, wire::report(&history), Vec::new())
     }
 
-    /// Judges the history of a served ensemble from a file, as the ensemble itself did.
+    /// Judges a stored history of a served ensemble, as the ensemble itself did.
     pub fn stored(stored: &Stored) -> Self {
         let report = zk_checker::judge_stored(stored, &RuleSet::all());
         let wire = match &stored.cut {
-            // Its events may be wrong.
+            // Events of a damaged file may be wrong.
             Some(Cut::Damaged(_)) => wire::report(&History { events: Vec::new(), ..stored.history.clone() }),
             _ => wire::report(&stored.history),
         };
         Judged::new(report, wire, Vec::new())
     }
 
-    /// The verdict on everything.
+    /// The overall verdict.
     pub fn verdict(&self) -> Verdict {
         let is_broken = self.wire.findings.iter().any(|finding| !finding.possible);
         self.report.verdict().join(if is_broken { Verdict::Fail } else { Verdict::Vacuous })
     }
 
-    /// The exit status of a program: 0, 1 for a broken promise, 2 if something could not be judged, 3 if the history contradicts
-    /// itself.
+    /// The exit status of a program: 0, 1 for a broken promise, 2 if something could not be judged, 3 for a
+    /// contradictory history.
     pub fn exit_status(&self) -> u8 {
         match self.verdict() {
             Verdict::Fail => 1,
@@ -93,22 +94,22 @@ impl Judged {
         }
     }
 
-    /// The promises of which nothing is decided yet.
+    /// The undecided promises.
     pub fn undecided(&self) -> &[Undecided] {
         &self.undecided
     }
 
-    /// What was given up while the ensemble ran, a sentence each.
+    /// The sentences about abandoned work while the ensemble ran.
     pub fn given_up(&self) -> &[String] {
         &self.given_up
     }
 
-    /// The report of the rules: ZooKeeper's guarantees, and what programs reported.
+    /// The report of the rules: ZooKeeper's guarantees, and the reports of programs.
     pub fn report(&self) -> &Report {
         &self.report
     }
 
-    /// What the traffic of the clients shows.
+    /// The report of the traffic of the clients.
     pub fn wire(&self) -> &WireReport {
         &self.wire
     }
@@ -149,7 +150,7 @@ impl Judged {
     }
 }
 
-/// What a report says of the promise and the object of a row of another one.
+/// A report's verdict on the promise and the object of a row of another report.
 fn verdict_of(report: &Report, row: &Row) -> Verdict {
     let same = |mine: &&Row| (mine.rule, mine.object) == (row.rule, row.object);
     report.rows.iter().find(same).map_or(Verdict::Vacuous, |mine| mine.verdict)

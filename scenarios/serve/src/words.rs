@@ -1,4 +1,4 @@
-//! Four-letter words: what a member answers to them, in the form of Apache ZooKeeper 3.8.
+//! Four-letter words: the answers of a member, in the form of Apache ZooKeeper 3.8.
 
 use crate::clients::text_of;
 use crate::connection::Connection;
@@ -10,17 +10,17 @@ use std::fmt::Write;
 use std::net::SocketAddr;
 use zk_recipes::zk::SessionId;
 
-/// The version whose behaviour the simulation has.
+/// The simulated version.
 const VERSION: &str = "3.8.0-simulated";
 
-/// The mask of what a server traces (`ZooTrace`), at first.
+/// The initial trace mask of a server (`ZooTrace`).
 const TRACED: u32 = 306;
 
-/// A member, as it tells of itself.
+/// The data of a member for its answers.
 pub(crate) struct Told<'a> {
     pub server: u8,
     pub raw: &'a Raw,
-    /// Its connections, and when each of them is closed unless something is heard of it, in microseconds.
+    /// Its connections, each with the time at which it is closed if it stays silent, in microseconds.
     pub connections: Vec<(&'a Connection, u64)>,
     pub figures: &'a Figures,
     pub address: Option<SocketAddr>,
@@ -34,10 +34,10 @@ impl Told<'_> {
         match &word {
             b"ruok" => return if world.is_running(self.server) { "imok".to_owned() } else { String::new() },
             b"envi" => return format!("Environment:\nzookeeper.version={VERSION}\n"),
-            // `IsroCommand` asks before it looks whether the server runs.
+            // `IsroCommand` does not check first whether the server is running.
             b"isro" => return if serves { "rw" } else { "null" }.to_owned(),
             b"gtmk" => return TRACED.to_string(),
-            // They want more bytes, or tell digests that nobody keeps.
+            // They need more bytes, or print digests that are not kept.
             b"stmk" | b"hash" => return String::new(),
             _ if !serves => return "This ZooKeeper instance is not currently serving requests\n".to_owned(),
             _ => {}
@@ -46,7 +46,7 @@ impl Told<'_> {
             b"conf" => self.conf(),
             b"cons" => format!("{}\n", self.clients(Connection::line)),
             b"crst" => "Connection stats reset.\n".to_owned(),
-            // Nothing is on a disk.
+            // There is no disk.
             b"dirs" => "datadir_size: 0\nlogdir_size: 0\n".to_owned(),
             b"dump" => self.dump(),
             b"mntr" => self.mntr(),
@@ -71,7 +71,7 @@ impl Told<'_> {
         let (world, figures) = (self.raw.world(), self.figures);
         let latencies = &figures.latencies;
         let mode = mode(self.server, world);
-        // No proposal is written into a buffer.
+        // Proposals are not serialised into a buffer.
         let proposals = if mode == "leader" { "Proposal sizes last/min/max: -1/-1/-1\n" } else { "" };
         format!(
             "Zookeeper version: {VERSION}\n{clients}Latency min/avg/max: {}/{}/{}\nReceived: {}\nSent: {}\n\
@@ -88,7 +88,7 @@ impl Told<'_> {
         )
     }
 
-    /// The root counts twice, for it has two names.
+    /// The number of znodes. The root counts twice, since it has two names.
     fn node_count(&self) -> usize {
         self.raw.world().znodes_of(self.server).count() + 1
     }
@@ -188,7 +188,7 @@ impl Told<'_> {
         told + &self.sets("Connections", lines)
     }
 
-    /// What expires, by its time.
+    /// Groups expiring entries by their time.
     fn sets(&self, what: &str, all: impl Iterator<Item = (u64, String)>) -> String {
         let mut sets: BTreeMap<u64, Vec<String>> = BTreeMap::new();
         for (due, line) in all {
@@ -206,7 +206,8 @@ impl Told<'_> {
 
     // ── watches ──
 
-    /// Connections whose watches have fired still count (`WatchManager`), and watches on children never do.
+    /// The totals of watches. As in `WatchManager`, connections whose watches have fired still count, and watches on
+    /// children never do.
     fn watches(&self) -> String {
         let all: Vec<Vec<&str>> =
             self.raw.world().watchers(self.server).map(|(_, paths)| paths.collect()).collect();

@@ -10,10 +10,10 @@ use serde_json::{Map, Value};
 use std::process::ExitCode;
 use zk_serve::command::{ACTIONS, QUESTIONS};
 
-/// How long an answer may take, in seconds: some wait for an election.
+/// The time limit of an answer, in seconds: some answers wait for an election.
 const LIMIT: u64 = 60;
 
-/// What stands below the help: the verbs, as in `CONTROL.md`.
+/// The text below the help: the verbs, as in `CONTROL.md`.
 const VERBS: &str = "\
 Questions:
   status                               servers, sessions, faults that wait
@@ -121,7 +121,7 @@ impl Control {
     }
 }
 
-/// A control API at an address, for others than people.
+/// A control API at an address, for other modules.
 pub(super) struct Http {
     base: String,
 }
@@ -145,7 +145,7 @@ fn verbs() -> impl Iterator<Item = &'static str> {
     ACTIONS.into_iter().chain(QUESTIONS)
 }
 
-/// The address without what people add to it: the word `control`, a slash.
+/// The base address, without a trailing slash or the word `control`.
 fn base(url: &str) -> anyhow::Result<String> {
     let said = url.trim();
     let address = said.strip_prefix("control ").unwrap_or(said).trim_end_matches('/');
@@ -175,7 +175,7 @@ fn ask(base: &str, verb: &str, fields: Map<String, Value>) -> anyhow::Result<Str
     let response = match request.with_timeout(LIMIT).send() {
         Ok(response) => response,
         Err(minreq::Error::IoError(why)) => bail!("no answer from {base}: {why}"),
-        // Something else listens there, such as a ZooKeeper server.
+        // Another program listens there, such as a ZooKeeper server.
         Err(_) => return Err(no_control(base)),
     };
     let body = response.as_str().map_err(|_| no_control(base))?;
@@ -191,12 +191,12 @@ fn no_control(base: &str) -> anyhow::Error {
     anyhow!("{base} is not a control API: its address is on the second line of `zksim serve`")
 }
 
-/// The sentence about a verb that there is not.
+/// The error about an unknown verb.
 fn unknown(verb: &str, fields: &[String]) -> anyhow::Error {
     if verb.contains("://") {
         return anyhow!("the address comes before the verb");
     }
-    // As people write names of two words.
+    // The verb may have been written as two words.
     let words =
         std::iter::once(verb).chain(fields.iter().map(String::as_str).take_while(|word| !word.contains('=')));
     let joined = words.collect::<Vec<_>>().join("-").to_lowercase().replace(['_', ' '], "-");
@@ -216,7 +216,7 @@ fn fields(pairs: &[String]) -> anyhow::Result<Map<String, Value>> {
         }
         let (key, value) =
             pair.split_once('=').with_context(|| format!("{pair:?} is not a field such as path=/locks"))?;
-        // Only these are no texts; the name of a client may look like a number.
+        // All other fields are texts; the name of a client may look like a number.
         let read = match key {
             "server" | "from" | "to" | "count" => value.parse::<i64>().ok().map(Value::from),
             "wait" => value.parse::<bool>().ok().map(Value::from),
@@ -229,7 +229,7 @@ fn fields(pairs: &[String]) -> anyhow::Result<Map<String, Value>> {
     Ok(fields)
 }
 
-/// A text as a part of the query of a URL.
+/// Escapes a text for the query of a URL.
 fn escaped(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~:".contains(&byte);
     text.bytes()

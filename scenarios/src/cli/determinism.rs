@@ -1,4 +1,4 @@
-//! The determinism check: a run within a sweep against the run of the same number in a process of its own.
+//! The determinism check: compares a run within a sweep with the same run in its own process.
 
 use super::progress;
 use anyhow::{Context, anyhow, bail};
@@ -16,13 +16,13 @@ pub(super) type Mark = (u128, u64);
 
 /// Selects `count` of `of` indices, spread evenly.
 pub(super) fn sampled(count: u64, of: u64) -> impl Fn(u64) -> bool {
-    // An index is taken where the number that is due by then grows.
+    // An index is selected where the number of selected indices grows.
     let taken =
         move |index: u64| (u128::from(index) * u128::from(count.min(of)) / u128::from(of.max(1))) as u64;
     move |index| taken(index + 1) > taken(index)
 }
 
-/// Repeats each run in a fresh process and compares. Returns how many were repeated: all, unless it is time to end.
+/// Repeats each run in a fresh process and compares. Returns the number of repeated runs: all, unless `stop` is set.
 ///
 /// # Errors
 ///
@@ -71,7 +71,7 @@ pub(super) fn compare(
     }
 }
 
-/// The run of that number in a process of its own.
+/// Makes the run of that number in its own process.
 fn alone(program: &Path, search: &Search, plan: Option<&Path>, seed: u64) -> anyhow::Result<Mark> {
     let arguments = super::sweeping::numbered(search, seed);
     let plan = plan.map(|path| ["--plan".as_ref(), path.as_os_str()]);
@@ -81,7 +81,8 @@ fn alone(program: &Path, search: &Search, plan: Option<&Path>, seed: u64) -> any
         .args(plan.iter().flatten())
         .args(["--format", "json"])
         .stdin(Stdio::null())
-        // Out of reach of a Ctrl-C in our terminal: a run that it ended would be one that differs.
+        // In its own process group, Ctrl-C in the terminal does not reach it: an interrupted run would count as a
+        // difference.
         .process_group(0)
         .output()
         .context("the process could not be started")?;

@@ -1,12 +1,12 @@
-//! What differed, as a table.
+//! The table of differences.
 
 use crate::text_table::text_table;
 use zk_fidelity::conformance::compare::Difference;
 
-/// How wide a column may be; what is cut off stands in the line about the case.
+/// The maximal width of a column. The line about the case has the full text.
 const WIDEST: usize = 36;
 
-/// One row for each case that differs, by its id; nothing if none does.
+/// One row for each differing case, with its id; empty if none differs.
 pub(super) fn table(differing: &[(String, Difference)]) -> String {
     if differing.is_empty() {
         return String::new();
@@ -31,7 +31,7 @@ fn cut(text: String) -> String {
     text.chars().take(WIDEST - 1).chain(['…']).collect()
 }
 
-/// A text without what would do something to a terminal: cases have all kinds of characters in their paths.
+/// Escapes control characters: paths of cases may contain any characters.
 pub(super) fn visible(text: &str) -> String {
     text.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
 }

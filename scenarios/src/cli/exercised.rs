@@ -1,4 +1,4 @@
-//! What sweeps exercise: operations and how they end, values of options, methods.
+//! The coverage of sweeps: operations and how they end, values of options, methods.
 
 use super::Output;
 use serde_json::json;
@@ -16,7 +16,7 @@ pub(super) fn endings(endings: &BTreeMap<String, u64>) -> String {
     texts.join(", ")
 }
 
-/// What a sweep of all workloads has not exercised, and what it has exercised beside the list.
+/// Listed endings that a sweep of all workloads did not exercise, and exercised endings that are not listed.
 pub(super) struct Gaps {
     pub missing: Vec<String>,
     pub unlisted: Vec<String>,

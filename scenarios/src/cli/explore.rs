@@ -72,7 +72,7 @@ const CERTIFICATES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/certificates.js
 /// The time between two checkpoints.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(60);
 
-/// A search, and how long it took.
+/// A search, with its duration.
 struct Explored {
     search: Search,
     seconds: f64,

@@ -103,12 +103,12 @@ pub(super) fn tell(
     text
 }
 
-/// Describes a run of which nothing is left but its panic.
+/// Describes a run that left only its panic.
 pub(super) fn panicked(what: &str, panic: &Panic) -> String {
     format!("✗ {what}: the code under test panicked: {panic}\n{}", trace_of(panic))
 }
 
-/// How the code got to its panic, if `RUST_BACKTRACE` asks for it.
+/// The backtrace of a panic, if `RUST_BACKTRACE` asks for it.
 fn trace_of(panic: &Panic) -> String {
     panic.trace().map_or(String::new(), |trace| format!("{}\n", trace.to_string().trim_end()))
 }

@@ -1,4 +1,4 @@
-//! `hunt`: programs of other people under the faults of a served ensemble.
+//! `hunt`: third-party programs under the faults of a served ensemble.
 
 mod hunting;
 mod kept;
@@ -19,7 +19,7 @@ use zk_report::whole_file;
 /// The page of findings.
 const PAGE: &str = "FINDINGS.md";
 
-/// What drawn plans brought, a line for each scenario.
+/// The results of drawn plans, a line for each scenario.
 const TRIED: &str = "tried.jsonl";
 
 #[derive(Args)]
@@ -84,7 +84,7 @@ impl Hunt {
             true => self.try_kept(&programs, &chosen, &interrupt)?,
             false => self.try_drawn(&chosen, &interrupt)?,
         };
-        // Half of a hunt says nothing about the other half.
+        // An incomplete hunt does not replace the page.
         if self.write_page && !interrupt.has_come() {
             let text = page::page(&programs, &Finding::all(&self.findings)?, &read_tried(&self.findings)?);
             whole_file::write(Path::new(PAGE), text)?;
@@ -92,7 +92,7 @@ impl Hunt {
         Ok(interrupt.status(u8::from(has_failed)))
     }
 
-    /// The programs that were asked for, all of them installed.
+    /// The requested programs, all of them installed.
     fn chosen<'a>(&self, programs: &'a [Program]) -> anyhow::Result<Vec<&'a Program>> {
         let Some(name) = &self.program else {
             let (installed, missing): (Vec<_>, Vec<_>) =
@@ -113,7 +113,7 @@ impl Hunt {
         Ok(vec![program])
     }
 
-    /// The scenarios of a program that were asked for.
+    /// The requested scenarios of a program.
     fn scenarios<'a>(&self, program: &'a Program) -> anyhow::Result<Vec<&'a Scenario>> {
         let Some(name) = &self.scenario else { return Ok(program.scenarios.iter().collect()) };
         let names = || program.scenarios.iter().map(|scenario| scenario.name.as_str());

@@ -1,13 +1,13 @@
 //! SIGINT, SIGTERM and SIGHUP: how a verb that works for longer than a second ends early.
 //!
-//! 1. The first signal asks the verb to end. It tells what it has found so far, and keeps its files.
-//! 2. Work that comes to nothing before it is done, such as the judgement of a history, ends right there, and says so.
-//! 3. The exit status is 1 if something is broken; otherwise it is that of a shell: 128 and the number of the signal.
-//! 4. A second signal ends the program at once, as if nobody listened.
+//! 1. The first signal asks the verb to end. The verb prints its results so far, and keeps its files.
+//! 2. Work without partial results, such as the judgement of a history, ends at once with a message.
+//! 3. The exit status is 1 if a promise is broken; otherwise it is that of a shell: 128 and the number of the signal.
+//! 4. A second signal ends the program at once by the signal's default action.
 //!
-//! Whoever starts a program by `nohup` wants it to outlive the terminal, so a SIGHUP that was ignored stays ignored. Not so SIGINT: a
-//! shell script ignores it for every program that it starts with `&`, and would take away the only way to ask that program for
-//! its results.
+//! A program started by `nohup` must outlive the terminal, so an ignored SIGHUP stays ignored. An ignored SIGINT does
+//! not: a shell script ignores it for every program that it starts with `&`, and the program could not be asked for its
+//! results.
 
 use super::Output;
 use anyhow::Context;
@@ -22,30 +22,31 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What a shell adds to the number of the signal that has ended a program.
+/// A shell adds this to the number of the signal that ended a program.
 const OF_A_SIGNAL: c_int = 128;
 
-/// What ends the program right there, if the signal comes now.
+/// The handler that ends the program at once when a signal comes.
 type Farewell = Box<dyn FnOnce(c_int) + Send>;
 
-/// Hears of the first signal.
+/// Receives the first signal.
 #[derive(Clone)]
 pub(super) struct Interrupt {
     stop: Arc<AtomicBool>,
-    /// Its number, or 0. The handler itself writes it: no signal is lost before somebody waits for one.
+    /// The number of the signal, or 0. The signal handler writes it, so no signal is lost before a thread waits for
+    /// one.
     came: Arc<AtomicUsize>,
     farewell: Arc<Mutex<Option<Farewell>>>,
 }
 
 impl Interrupt {
-    /// Begins to listen, once in a process.
+    /// Installs the handlers, once per process.
     pub(super) fn listen() -> anyhow::Result<Interrupt> {
         let heard: Vec<c_int> =
             [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !stays_ignored(*signal)).collect();
         let of = Interrupt { stop: Arc::default(), came: Arc::default(), farewell: Arc::default() };
         let is_second = Arc::<AtomicBool>::default();
         for signal in &heard {
-            // In this order: a signal is the second one if another has set the flag before.
+            // The order matters: a signal is the second one if an earlier one has set the flag.
             flag::register_usize(*signal, of.came.clone(), usize::try_from(*signal)?)
                 .and_then(|_| flag::register_conditional_default(*signal, is_second.clone()))
                 .and_then(|_| flag::register(*signal, is_second.clone()))
@@ -72,7 +73,7 @@ impl Interrupt {
         let farewell = self.farewell().take();
         match farewell {
             Some(farewell) => farewell(signal),
-            // The terminal may be gone.
+            // A write error is ignored: the terminal may be gone.
             None => {
                 let _ = writeln!(
                     stderr(),
@@ -91,7 +92,7 @@ impl Interrupt {
         c_int::try_from(self.came.load(Ordering::SeqCst)).unwrap_or_default()
     }
 
-    /// Whether to end. Who takes the flag back in order to clean up still ends.
+    /// Whether a signal has come. Resetting `stop` for a clean-up does not change this.
     pub(super) fn has_come(&self) -> bool {
         self.signal() != 0
     }
@@ -106,13 +107,13 @@ impl Interrupt {
         self.has_come().then(|| name(self.signal()))
     }
 
-    /// The exit status of a verb that has come to this one: if it was interrupted, only a breach is known.
+    /// The exit status of a verb with this result: after an interruption only a breach is certain.
     pub(super) fn status(&self, status: u8) -> ExitCode {
         let is_cut = self.has_come() && !matches!(status, 1 | 3);
         ExitCode::from(if is_cut { of_a_signal(self.signal()) } else { status })
     }
 
-    /// Marks the summary of a verb that was interrupted.
+    /// Marks the summary of an interrupted verb.
     pub(super) fn mark(&self, mut summary: Value) -> Value {
         if self.has_come() {
             summary["interrupted"] = json!(true);
@@ -120,15 +121,14 @@ impl Interrupt {
         summary
     }
 
-    /// The last line of a verb that was interrupted, for people.
+    /// Prints the last line of an interrupted verb.
     pub(super) fn say(&self, made: &str) {
         if let Some(by) = self.by() {
             println!("interrupted by {by}: {made}");
         }
     }
 
-    /// Does something of which nothing is known before it is done. If the signal comes meanwhile, says that there is no
-    /// verdict on it, and ends the program.
+    /// Does work without partial results. A signal meanwhile ends the program, with a message that there is no verdict.
     pub(super) fn or_nothing<R>(&self, what: &str, output: Output, work: impl FnOnce() -> R) -> R {
         let what = what.to_owned();
         let farewell = move |signal| {
@@ -146,13 +146,13 @@ impl Interrupt {
         result
     }
 
-    /// Does that when the signal comes.
+    /// Calls `work` when a signal comes.
     pub(super) fn then(&self, work: impl FnOnce() + Send + 'static) {
         *self.farewell() = Some(Box::new(|_| work()));
         self.catch_up();
     }
 
-    /// Does what is to be done at the signal, if it came before that was known.
+    /// Calls the handler if the signal came before the handler was set.
     fn catch_up(&self) {
         let late = if self.has_come() { self.farewell().take() } else { None };
         if let Some(farewell) = late {
@@ -169,12 +169,12 @@ fn name(signal: c_int) -> &'static str {
     signal_name(signal).unwrap_or("a signal")
 }
 
-/// Whether a signal was ignored when the program began, and is to stay so. Where the system does not tell, it is not.
+/// Whether a signal was ignored when the program began, and stays ignored. False if the system does not say.
 fn stays_ignored(signal: c_int) -> bool {
     signal == SIGHUP && std::fs::read_to_string("/proc/self/status").is_ok_and(|text| ignores(&text, signal))
 }
 
-/// Whether the status of a process, as Linux prints it, has that signal among the ignored ones.
+/// Whether that signal is ignored, according to the status of a process as Linux prints it.
 fn ignores(status: &str, signal: c_int) -> bool {
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());

@@ -23,13 +23,13 @@ pub(super) struct Judge {
     output: Output,
 }
 
-/// A stored history, the judgement of one of foreign clients, and what the rules say.
+/// A stored history, its judgement if it is of foreign clients, and the report.
 type Outcome = (Stored, Option<Judged>, Report);
 
 impl Judge {
     fn judged(&self) -> anyhow::Result<Outcome> {
         let stored = packed::read(&self.file)?;
-        // Of foreign clients the wire is evidence, too.
+        // For foreign clients the traffic is evidence, too.
         let served = stored.history.header.foreign_clients.then(|| Judged::stored(&stored));
         let report = match &served {
             Some(judged) => judged.report().clone(),

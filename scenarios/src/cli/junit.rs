@@ -1,4 +1,4 @@
-//! Results as a JUnit report, the form in which build servers show tests: one case for each promise.
+//! Results as a JUnit report, for build servers: one case for each promise.
 
 use super::lines;
 use super::sweeping::WorkloadSweep;
@@ -15,7 +15,7 @@ pub(super) fn write(report: &Report, file: WholeFile) -> anyhow::Result<()> {
     file.fill(|out| out.write_all(text.as_bytes())).map_err(lines::not_written)
 }
 
-/// A sweep: a suite for each workload, with a case for each rule, for each other kind of failure, and one for the
+/// A sweep: a suite for each workload, with a case for each rule and for each other kind of failure, and one for the
 /// evidence.
 pub(super) fn of_sweep(parts: &[WorkloadSweep]) -> Report {
     report("zksim sweep", parts.iter().map(suite))

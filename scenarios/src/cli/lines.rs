@@ -21,23 +21,23 @@ pub(super) struct Files {
     pub(super) junit: Option<PathBuf>,
 }
 
-/// Where the lines go.
+/// The destinations of the lines.
 pub(super) struct Lines {
     to_stdout: bool,
     file: Option<WholeFile>,
 }
 
-/// Begins a new file, before the work, so that an error comes early. It has its name when it is finished.
+/// Creates a new file before the work, so that an error comes early. It gets its name when it is finished.
 pub(super) fn new_file(path: &Path) -> anyhow::Result<WholeFile> {
     WholeFile::new(path).map_err(not_written)
 }
 
-/// Says what to do about a file that exists.
+/// Explains what to do about an existing file.
 pub(super) fn not_written(error: NotWritten) -> anyhow::Error {
     if error.is_there_already() { there_already(&error.path) } else { error.into() }
 }
 
-/// Refuses a file that exists, before the work.
+/// Refuses an existing file before the work.
 pub(super) fn not_yet(path: &Path) -> anyhow::Result<()> {
     if path.exists() { Err(there_already(path)) } else { Ok(()) }
 }
@@ -60,12 +60,12 @@ impl Lines {
         Ok(Lines { to_stdout: output.is_json(), file })
     }
 
-    /// Whether lines are written anywhere.
+    /// Whether lines have a destination.
     pub(super) fn are_wanted(&self) -> bool {
         self.to_stdout || self.file.is_some()
     }
 
-    /// Writes one.
+    /// Writes a line.
     pub(super) fn write(&mut self, line: impl std::fmt::Display) -> anyhow::Result<()> {
         if self.to_stdout {
             println!("{line}");

@@ -1,4 +1,4 @@
-//! `merge`: the shards of a sweep, added up.
+//! `merge`: adds up the shards of a sweep.
 
 use super::Output;
 use super::interrupt::Interrupt;

@@ -1,8 +1,8 @@
 //! The command line.
 //!
 //! Results go to stdout, progress to stderr. Exit status: 0 all rules held, 1 a rule failed, 2 no evidence, 3 the
-//! arguments are wrong or the program failed; 130, 143 or 129 if a signal came first, and nothing had failed until then; 141 if
-//! nobody reads the results any more.
+//! arguments are wrong or the program failed; 130, 143 or 129 after a signal if nothing had failed by then; 141 if the
+//! reader of the results has closed the pipe.
 
 mod conformance;
 mod control;
@@ -46,7 +46,7 @@ struct Cli {
     verb: Verb,
 }
 
-/// What the program ends with.
+/// The text about exit statuses below the help.
 const STATUSES: &str = "\
 Exit status:
   0    all rules held
@@ -133,7 +133,7 @@ pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version are no errors; everything else is the caller's.
+            // Help and version are not errors; other errors are in the caller's arguments.
             let _ = error.print();
             return ExitCode::from(if error.use_stderr() { 3 } else { 0 });
         }
@@ -160,7 +160,7 @@ pub fn main() -> ExitCode {
     })
 }
 
-/// An error with its causes. Some errors tell their cause themselves, and it is not told again.
+/// An error with its causes. A cause that the text already contains is not repeated.
 fn in_one_sentence(error: &anyhow::Error) -> String {
     error.chain().map(ToString::to_string).fold(String::new(), |said, cause| match said.is_empty() {
         true => cause,
@@ -169,8 +169,8 @@ fn in_one_sentence(error: &anyhow::Error) -> String {
     })
 }
 
-/// Ends the program when its results cannot be written: silently if the reader has closed the pipe (`| head`), and otherwise, as
-/// with a full disk, in a sentence. `println!` panics then.
+/// Ends the program when its results cannot be written, which makes `println!` panic: silently if the reader has closed
+/// the pipe (`| head`), otherwise, as with a full disk, with one sentence.
 fn end_when_output_fails() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -189,7 +189,7 @@ fn end_when_output_fails() {
     }));
 }
 
-/// Why a name means nothing: with the nearest one, or all that there are.
+/// The error about an unknown name: suggests the nearest name, or lists all.
 fn no_such<'a>(what: &str, wrong: &str, names: impl Iterator<Item = &'a str> + Clone) -> String {
     match nearest(wrong, names.clone()) {
         Some(near) => format!("there is no {what} {wrong:?}; did you mean {near:?}?"),

@@ -24,7 +24,7 @@ use zk_report::whole_file;
 /// The default number of seeds per mutant.
 const SEEDS: u64 = 1000;
 
-/// The file that has the table.
+/// The file with the table.
 const README: &str = "scenarios/README.md";
 
 #[derive(Args)]
@@ -96,12 +96,12 @@ impl Mutants {
         if !self.output.is_json() {
             interrupt.say(&format!("{} of {} mutants were measured", measured.len(), entries.len()));
         }
-        // Half a table stands for none.
+        // An incomplete table does not replace a complete one.
         if let (Some(path), Some(text), false) = (&self.write_readme, readme, interrupt.has_come()) {
             let listed: Vec<_> = measured.iter().filter(|one| !lies::lies(one.workload)).cloned().collect();
             let page = table::PLACE.filled(&text, &table::markdown(&listed, self.seeds));
             let page = page.context("the place of the table has disappeared")?;
-            // A file of somebody else's may have no place for the lies.
+            // Another file may have no place for the table of lies.
             let both = lies::PLACE.filled(&page, &lies::markdown());
             whole_file::write(path, both.unwrap_or(page))?;
         }
@@ -151,7 +151,7 @@ impl Mutants {
         Ok(interrupt.status(u8::from(caught < all.len())))
     }
 
-    /// The named mutants, in the order of the catalogue. A beginning of a name selects all mutants that begin with it.
+    /// The named mutants, in the order of the catalogue. A prefix selects all mutants whose names begin with it.
     fn entries(&self) -> anyhow::Result<Vec<&'static Workload>> {
         let means = |name: &str, workload: &Workload| {
             workload.name.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
@@ -179,7 +179,7 @@ impl Mutants {
         Ok(zk_catalogue::mutants().filter(wanted).collect())
     }
 
-    /// The text of the README. A missing place for the table is an error before the work, not after it.
+    /// The text of the README. Fails before the work if it has no place for the table.
     fn readme(&self, path: &Path) -> anyhow::Result<String> {
         if !self.names.is_empty() {
             bail!("--write-readme needs all mutants: leave out the names");
@@ -194,14 +194,14 @@ impl Mutants {
         Ok(text)
     }
 
-    /// The first failure, shrunk.
+    /// Shrinks the first failure.
     fn shrunk(&self, workload: &'static Workload, interrupt: &Interrupt) -> Option<Small> {
         let begun = now();
         let clock = || begun.elapsed().as_secs_f64() * 1000.0;
         Small::of(workload, 0..self.seeds, zk_harness::shrink::RUNS, interrupt.stop(), clock)?.ok()
     }
 
-    /// The measure of a mutant, unless it is time to end before.
+    /// Measures a mutant; `None` after an interruption.
     fn entry(&self, workload: &'static Workload, jobs: usize, interrupt: &Interrupt) -> Option<Measured> {
         let bar = progress::bar(self.seeds, workload.name);
         let failed = AtomicU64::new(0);
@@ -235,7 +235,7 @@ impl Mutants {
     }
 }
 
-/// The verdict on a table: of one that was cut off only a survivor is known.
+/// The verdict on a table. An interrupted table can only show a survivor.
 fn verdict(is_missed: bool, interrupt: &Interrupt) -> &'static str {
     match (is_missed, interrupt.has_come()) {
         (true, _) => "fail",

@@ -14,7 +14,7 @@ pub(super) fn bar(total: u64, what: &str) -> ProgressBar {
     bar_of(total, what, "seeds")
 }
 
-/// A bar over `total` things of that kind, on stderr if that is a terminal.
+/// A bar over `total` items of a kind, on stderr if that is a terminal.
 pub(super) fn bar_of(total: u64, what: &str, things: &str) -> ProgressBar {
     let workload = ProgressDrawTarget::stderr_with_hz(10);
     let bar = ProgressBar::with_draw_target(Some(total), workload);

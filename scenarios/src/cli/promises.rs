@@ -1,4 +1,4 @@
-//! `list --promises`: what the recipes promise, and what judges it.
+//! `list --promises`: the promises of the recipes, and the rules and tests that judge them.
 
 use super::Output;
 use serde_json::{Value, json};

@@ -35,14 +35,14 @@ const TICK: Duration = Duration::from_millis(500);
 /// The tick of other servers: ZooKeeper's default.
 const TICK_OF_OTHERS: Duration = Duration::from_secs(2);
 
-/// The session timeout that clients ask for: every server with one of these ticks grants it.
+/// The session timeout that clients request: every server with one of these ticks grants it.
 const SESSION: Duration = Duration::from_secs(6);
 
-/// The session timeout under faults, so that sessions expire, and for long holds. A server that is cut off from its leader
-/// serves its clients for up to `syncLimit` ticks more, and stops before the leader may expire their sessions.
+/// The session timeout under faults, so that sessions expire, and for long holds. A server that is partitioned from its
+/// leader serves its clients for up to `syncLimit` more ticks, and stops before the leader may expire their sessions.
 const SHORT_SESSION: Duration = Duration::from_secs(4);
 
-/// The time that a lagging server gets to catch up.
+/// The time limit for a lagging server to catch up.
 const CAUGHT_UP_WITHIN: Duration = Duration::from_secs(10);
 
 /// The smallest ensemble that keeps a quorum without one server.
@@ -337,7 +337,7 @@ fn worst(statuses: &[u8]) -> u8 {
     [1, 3, 2].into_iter().find(|status| statuses.contains(status)).unwrap_or(0)
 }
 
-/// The real workload of a name, or an error that says why there is none.
+/// The real workload of a name, or an error with the reason why it has none.
 fn on_real_servers(name: &str) -> anyhow::Result<&'static RealWorkload> {
     let workload = workload(name, &[])?;
     zk_catalogue::on_real_servers(workload).ok_or_else(|| match workload.is_mutant() {

@@ -156,7 +156,7 @@ fn other(file_or_code: &str) -> anyhow::Result<Other> {
 /// Whether a file begins like a stored history.
 fn is_history(path: &Path) -> anyhow::Result<bool> {
     let mut begin = Vec::new();
-    // A recorded run may stand on one line, and be long.
+    // A recorded run may be one long line.
     let file = File::open(path).and_then(|file| file.take(4096).read_to_end(&mut begin));
     file.map_err(|e| anyhow!("cannot read {}: {e}", path.display()))?;
     Ok(packed::is_packed(&begin) || begin.trim_ascii_start().starts_with(b"{\"header\":"))

@@ -1,4 +1,4 @@
-//! `conformance` of scenarios: each under many seeds on simulated ensembles, or over sockets on one that is served.
+//! `conformance` of scenarios: each under many seeds on simulated ensembles, or over sockets on a served ensemble.
 
 use super::control::Http;
 use super::interrupt::Interrupt;
@@ -20,20 +20,20 @@ use zk_fidelity::ensemble::served::{Served, Trouble};
 use zk_fidelity::ensemble::sim::Simulated;
 use zk_serve::{Options, Server};
 
-/// The number of seeds of each scenario in a simulation, unless another one is asked for.
+/// The default number of seeds of each scenario in a simulation.
 const SEEDS: u64 = 1000;
 
 /// The ensemble that plays scenarios.
 pub(super) enum Target<'a> {
-    /// A simulated one for each seed.
+    /// A simulated ensemble for each seed.
     Simulated,
-    /// A served one for each scenario.
+    /// A served ensemble for each scenario.
     Served,
-    /// A served one that runs.
+    /// A running served ensemble.
     Running(Running<'a>),
 }
 
-/// A served ensemble that runs.
+/// A running served ensemble.
 pub(super) struct Running<'a> {
     /// Its connect string.
     pub addresses: &'a str,
@@ -48,7 +48,7 @@ pub(super) struct Tally {
     pub fail: u32,
 }
 
-/// Plays the scenarios of a file that `wanted` names, each under so many seeds from 0 on.
+/// Plays the scenarios of a file that `wanted` selects, each under that many seeds from 0 on.
 pub(super) fn play(
     file: &Path,
     target: &Target<'_>,
@@ -82,7 +82,7 @@ pub(super) fn play(
     played.map(|()| told.tally)
 }
 
-/// Plays scenarios one after the other. What was cut off is not told.
+/// Plays scenarios one after the other. An interrupted scenario is not reported.
 fn in_turn(
     chosen: &[&Scenario],
     told: &mut Told,
@@ -99,12 +99,12 @@ fn in_turn(
     Ok(())
 }
 
-/// So many seeds from 0 on, or as many as there is time for.
+/// Seeds from 0 on, up to an interruption.
 fn until_interrupted(seeds: u64, interrupt: &Interrupt) -> impl Iterator<Item = u64> {
     (0..seeds).take_while(|_| !interrupt.has_come())
 }
 
-/// Plays a scenario on an ensemble that is served for it.
+/// Plays a scenario on its own served ensemble.
 fn of_its_own(scenario: &Scenario, meta: &Meta, seeds: u64, interrupt: &Interrupt) -> anyhow::Result<Report> {
     let servers = u8::try_from(meta.members).unwrap_or(u8::MAX);
     let tick = Duration::from_millis(meta.tick_ms);
@@ -114,7 +114,7 @@ fn of_its_own(scenario: &Scenario, meta: &Meta, seeds: u64, interrupt: &Interrup
     play_on(&served, scenario, meta, seeds, interrupt)
 }
 
-/// Plays scenarios on an ensemble that runs, with its ticks.
+/// Plays scenarios on a running ensemble, with its ticks.
 fn running(
     chosen: &[&Scenario],
     meta: &Meta,
@@ -142,7 +142,7 @@ fn running(
     })
 }
 
-/// Plays a scenario on an ensemble, which is tidied up between the seeds.
+/// Plays a scenario on an ensemble, and cleans up between the seeds.
 fn play_on<A: Ask>(
     served: &Served<Verbs<A>>,
     scenario: &Scenario,
@@ -153,22 +153,22 @@ fn play_on<A: Ask>(
     let is_first = Cell::new(true);
     let mut report = run::run(scenario, meta, until_interrupted(seeds, interrupt), |_, _| {
         if !is_first.replace(false) {
-            // Its trouble is looked at in the end, and nothing takes time until then.
+            // An error is reported at the end; until then no step takes time.
             let _ = served.tidy(meta);
         }
         served
     });
     if let Some(trouble) = served.trouble() {
-        // Ends its faults.
+        // Ends the faults.
         let _ = served.tidy(meta);
         return Err(trouble).with_context(|| format!("{} was not played to its end", scenario.id));
     }
-    // A few runs in real time show a few of the outcomes.
+    // A few runs in real time cannot reach all outcomes.
     report.unreached.clear();
     Ok(report)
 }
 
-/// The way to restart one server of a served ensemble.
+/// A restart of one server of a served ensemble.
 pub(super) fn restart(address: &str, control: &str) -> anyhow::Result<Restart> {
     let verbs = Verbs(Http::at(control)?);
     let [wanted] = resolved(address)?[..] else {
@@ -188,14 +188,14 @@ fn resolved(connect: &str) -> anyhow::Result<Vec<SocketAddr>> {
     connect.split(',').map(|address| one(address.trim())).collect()
 }
 
-/// The addresses in the order of the servers' numbers, if that can be told: behind a proxy they are other ones.
+/// The addresses in the order of the servers' numbers, if known: addresses behind a proxy differ.
 fn in_order(addresses: Vec<SocketAddr>, shape: &Shape) -> Vec<SocketAddr> {
     let is_same = addresses.len() == shape.addresses.len()
         && shape.addresses.iter().all(|address| addresses.contains(address));
     if is_same { shape.addresses.clone() } else { addresses }
 }
 
-/// What is told of scenarios, and their numbers.
+/// The output about scenarios, and their numbers.
 struct Told {
     tally: Tally,
     bar: ProgressBar,

@@ -13,7 +13,7 @@ use zk_report::whole_file::WholeFile;
 use zk_serve::command::Command;
 use zk_serve::{Control, Ensemble, Options, ReportSource, parse_duration};
 
-// A fixture has its options, and a test replaces them by its own behind them.
+// Fixtures pass options, and a test overrides them by later ones.
 #[derive(Args)]
 #[command(args_override_self = true)]
 pub(super) struct Serve {
@@ -80,7 +80,7 @@ impl Serve {
         }
         let plan = self.plan.as_deref().map(|path| read_plan(path, self.servers)).transpose()?;
         let reports = self.reports.as_deref().map(open_reports).transpose()?;
-        // A file that cannot be written is told before the run, not after it; what it holds stays until the new one is whole.
+        // An unwritable file is reported before the run. An existing file stays until the new one is complete.
         self.history.as_deref().map(WholeFile::over).transpose()?;
         let mut ensemble = Ensemble::listen(&Options {
             servers: self.servers,
@@ -109,13 +109,13 @@ impl Serve {
         let (stop, control) = (ensemble.stop(), ensemble.control());
         let (check, before) = (self.check, control.clone());
         Interrupt::listen()?.then(move || {
-            // What time alone decides is decided while the ensemble goes on.
+            // Promises that only time decides are decided while the ensemble still runs.
             if check {
                 before.decided();
             }
             stop.stop();
         });
-        // Scripts read the lines while the program runs: each is flushed.
+        // Scripts read these lines while the program runs, so each is flushed.
         println!("{}\ncontrol http://{}", ensemble.connect_string(), ensemble.control_address());
         ensemble.run()?;
         let written = write_history(self.history.as_deref(), &control);
@@ -123,7 +123,7 @@ impl Serve {
         judged.iter().for_each(|judged| eprint!("{judged}"));
         match judged.map_or(0, |judged| judged.exit_status()) {
             0 => written.map(|()| ExitCode::SUCCESS),
-            // The verdict has told more than a file that is missing.
+            // The verdict matters more than a missing file.
             status => {
                 written.unwrap_or_else(|error| eprintln!("error: {error:#}"));
                 Ok(ExitCode::from(status))
@@ -162,7 +162,7 @@ fn open_reports(path: &Path) -> anyhow::Result<ReportSource> {
     opened.with_context(|| format!("no reports can be read from {}", path.display()))
 }
 
-/// Reads a plan for so many servers: one JSON object per line.
+/// Reads a plan for that many servers: one JSON object per line.
 fn read_plan(path: &Path, servers: u8) -> anyhow::Result<Vec<(Duration, Command)>> {
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("the plan {} cannot be read", path.display()))?;

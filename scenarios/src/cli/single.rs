@@ -53,7 +53,7 @@ pub(super) fn read_plan(path: &std::path::Path) -> anyhow::Result<Plan> {
     Ok(plan)
 }
 
-/// The workload of a name, or an error with the nearest name. `others` are the names of what the verb takes beside workloads.
+/// The workload of a name, or an error with the nearest name. `others` are further names that the verb accepts.
 pub(super) fn workload(name: &str, others: &[&str]) -> anyhow::Result<&'static Workload> {
     zk_catalogue::find(name).ok_or_else(|| {
         if zk_catalogue::story(name).is_some() {
@@ -105,7 +105,7 @@ impl RunOne {
 }
 
 impl RunOne {
-    /// Tells of a run of which nothing is left but its panic.
+    /// Reports a run that left only its panic.
     fn panicked(&self, plan: &Plan, panic: &Panic) -> ExitCode {
         let (name, seed) = (&self.name, self.seed);
         if self.output.is_json() {
@@ -119,7 +119,7 @@ impl RunOne {
     }
 }
 
-/// A run of which nothing is left but its panic, as one JSON object.
+/// A run that left only its panic, as one JSON object.
 pub(super) fn panic_line(workload: &str, seed: u64, panic: &Panic) -> serde_json::Value {
     json!({"kind": "run", "workload": workload, "seed": seed, "verdict": "fail", "rule": run::PANIC,
         "said": panic.to_string()})

@@ -30,7 +30,7 @@ const IN_FULL: usize = 2;
 /// The default number of seeds per workload.
 const SEEDS: u64 = 20_000;
 
-/// The number of runs between two looks at the coverage.
+/// The number of runs between two checks of the coverage.
 const BATCH: u64 = 500;
 
 #[derive(Args)]
@@ -262,7 +262,7 @@ impl Sweep {
         Ok(WorkloadSweep { request, tally, seconds, notes })
     }
 
-    /// The JSON line of a run, if one is wanted.
+    /// The JSON line of a run, if requested.
     fn line(
         &self,
         request: &SweepRequest,
@@ -281,8 +281,8 @@ impl Sweep {
         })
     }
 
-    /// Sweeps until everything required was reached and no new transition came for a number of runs. It looks at whole batches,
-    /// so the last run does not depend on the number of threads.
+    /// Sweeps until everything required was reached and no new transition came for a number of runs. It checks after
+    /// whole batches, so the last run does not depend on the number of threads.
     fn until_covered(
         &self,
         request: &SweepRequest,
@@ -328,8 +328,8 @@ impl Telling {
         Ok(Telling { output, lines, junit, shrink, interrupt })
     }
 
-    /// Writes failures, tables, JSON lines and the report, and returns the exit status. `count` is how many workloads there were to
-    /// sweep.
+    /// Writes failures, tables, JSON lines and the report, and returns the exit status. `count` is the number of
+    /// workloads to sweep.
     pub(super) fn conclude(
         mut self,
         parts: &[WorkloadSweep],
@@ -344,7 +344,7 @@ impl Telling {
         let vacuous = parts.iter().any(|part| part.tally.verdict(&part.request) == Verdict::Vacuous);
         let gaps = gaps(parts);
         self.summary(parts, gaps.as_ref(), verdict, seconds)?;
-        // The files first: nobody may read the tables to their end.
+        // Files come first: the reader of the tables may close the pipe early.
         self.lines.finish()?;
         if let Some(file) = self.junit {
             junit::write(&junit::of_sweep(parts), file)?;
@@ -414,7 +414,7 @@ impl Telling {
         Ok(())
     }
 
-    /// Writes the lines that sum the sweep up. The summary is the last of them.
+    /// Writes the summary lines; the last one is the summary itself.
     fn summary(
         &mut self,
         parts: &[WorkloadSweep],
@@ -471,7 +471,7 @@ impl Telling {
     }
 }
 
-/// What all workloads together have not exercised, if all were swept.
+/// The gaps of all workloads together, if all were swept.
 fn gaps(parts: &[WorkloadSweep]) -> Option<exercised::Gaps> {
     let swept = |name| parts.iter().any(|part| part.request.search.workload.name == name);
     let mut exercised = Exercised::default();

@@ -1,4 +1,4 @@
-//! The kill table: how many runs each search strategy needs until it kills each mutant.
+//! The kill table: the number of runs that each search strategy needs to kill each mutant.
 
 use super::measure;
 use std::collections::BTreeSet;
@@ -11,16 +11,16 @@ use zk_harness::threads::on_threads;
 use zk_harness::workload::Workload;
 use zk_report::place::Place;
 
-/// Where a README has the table.
+/// The place of the table in a README.
 pub const PLACE: Place = Place {
     begin: "<!-- the kill table: written by `cargo sim mutants --strategies --write-readme` -->",
     end: "<!-- end of the kill table -->",
 };
 
-/// The number of runs between two looks at the count of kills.
+/// The number of runs between two counts of kills.
 const BATCH: u64 = 50;
 
-/// The number of kills after which the median is known well enough.
+/// The number of kills at which the median is accurate enough.
 const ENOUGH: usize = 25;
 
 /// The kills of one mutant.
@@ -34,13 +34,13 @@ pub struct Kills {
 }
 
 impl Kills {
-    /// Searches a mutant by every strategy, each within a budget of runs, until `stop` is set: then nothing is known.
+    /// Searches a mutant by every strategy, each within a budget of runs. `None` if `stop` is set meanwhile.
     pub fn of(workload: &'static Workload, budget: u64, jobs: usize, stop: &AtomicBool) -> Option<Kills> {
         let medians = Strategy::ALL.map(|strategy| median(workload, strategy, budget, jobs, stop));
         (!stop.load(Ordering::Relaxed)).then_some(Kills { workload, medians })
     }
 
-    /// Whether some strategy kills it.
+    /// Whether some strategy kills the mutant.
     pub fn is_caught(&self) -> bool {
         self.medians.iter().any(Option::is_some)
     }
@@ -121,7 +121,7 @@ pub fn text(all: &[Kills], budget: u64) -> String {
     text
 }
 
-/// The table of a README.
+/// The table as Markdown.
 pub fn markdown(all: &[Kills], budget: u64) -> String {
     let names = Strategy::ALL.map(Strategy::name);
     let mut text = format!(

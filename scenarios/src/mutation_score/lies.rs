@@ -1,19 +1,19 @@
-//! The table of the mutants that lie: by which rule each of them must be killed, for every operation of every recipe.
+//! The table of the lying mutants: the rule that must kill each of them, for every operation of every recipe.
 //!
-//! Each is killed in the first runs: one row for each operation says more than one for each mutant.
+//! All are killed within the first runs, so the table has a row for each operation instead of each mutant.
 
 use std::fmt::Write as _;
 use zk_catalogue::lies::How;
 use zk_harness::workload::Workload;
 use zk_report::place::Place;
 
-/// Where a README has the table.
+/// The place of the table in a README.
 pub const PLACE: Place = Place {
     begin: "<!-- lies: written by `cargo sim mutants --write-readme` -->",
     end: "<!-- end of the lies -->",
 };
 
-/// Whether it is such a mutant.
+/// Whether it is a lying mutant.
 pub fn lies(workload: &Workload) -> bool {
     zk_catalogue::lying().any(|lying| lying == workload)
 }

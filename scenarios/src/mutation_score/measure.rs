@@ -20,7 +20,7 @@ struct Shown {
     broken: Option<Failure>,
     /// The failure of the correct recipe, if its run failed.
     twin: Option<String>,
-    /// How often the rule was tested in the run of the correct recipe.
+    /// The number of times that the rule was tested in the run of the correct recipe.
     premises: u64,
 }
 
@@ -42,9 +42,9 @@ pub struct Measured {
     pub seeds: u64,
     /// The number of failed runs.
     pub failed: u64,
-    /// How often each rule was the first finding.
+    /// The number of runs in which each rule was the first finding.
     pub first: BTreeMap<String, u64>,
-    /// In how many runs each rule failed.
+    /// The number of runs in which each rule failed.
     pub broken: BTreeMap<RuleId, u64>,
     /// The same for a black-box judge.
     pub outside: BTreeMap<RuleId, u64>,
@@ -52,7 +52,7 @@ pub struct Measured {
     pub search: Option<Search>,
     /// The failures of the correct recipe on the same seeds: their number, the first seed and the rule.
     pub twin: Option<(u64, u64, String)>,
-    /// How often the rule was tested in runs of the correct recipe.
+    /// The number of times that the rule was tested in runs of the correct recipe.
     pub premises: u64,
 }
 
@@ -117,7 +117,7 @@ pub fn measure(
     measure_by(&runs, seeds, jobs, &AtomicBool::new(false), each).expect("nobody stops it")
 }
 
-/// The same for the runs of a search, until `stop` is set: then there is no measure, which takes all of them.
+/// The same for the runs of a search. `None` if `stop` is set meanwhile, since a measure needs all runs.
 ///
 /// # Panics
 ///
@@ -224,13 +224,13 @@ impl Measured {
         self.first.iter().filter(|(name, _)| is_right(name)).map(|(_, count)| count).sum()
     }
 
-    /// The rules of its promise that a black-box judge found broken.
+    /// The rules of the broken promise that a black-box judge found broken.
     pub fn seen_from_outside(&self) -> impl Iterator<Item = (RuleId, u64)> {
         let rules = self.caught.breaks.map_or(&[][..], |promise| promise.rules());
         rules.iter().filter_map(|rule| self.outside.get(rule).map(|count| (*rule, *count)))
     }
 
-    /// How the entry stands.
+    /// The outcome for the mutant.
     pub fn outcome(&self) -> Outcome {
         let Caught { harm, breaks, within, .. } = self.caught;
         let Some(search) = self.search else {
@@ -255,8 +255,8 @@ impl Measured {
 }
 
 impl Search {
-    /// From the seeds that killed it, counted from 0 and in order, out of `seeds`. A search may begin anywhere, so what counts are
-    /// the gaps. The one that is still open at the end counts if it is longer than most.
+    /// Measures the gaps between the seeds that killed the mutant, counted from 0 and in order, out of `seeds`. A
+    /// search may begin at any seed, so the gaps count. The open gap at the end counts if it is longer than most.
     pub(super) fn over(found: impl Iterator<Item = u64>, seeds: u64) -> Option<Search> {
         let mut last = None;
         let mut gaps: Vec<u64> = found
@@ -291,7 +291,7 @@ mod tests {
         assert_eq!(over(&[], 100), None);
         assert_eq!(over(&[0, 1, 2, 3], 4), Some(Search { median: 1, p95: 1 }));
         assert_eq!(over(&[9, 19, 29, 69], 70), Some(Search { median: 10, p95: 40 }));
-        // One lucky seed at the beginning does not make a quick search.
+        // A lucky first seed does not make a quick search.
         assert_eq!(over(&[1], 1000), Some(Search { median: 2, p95: 998 }));
     }
 }

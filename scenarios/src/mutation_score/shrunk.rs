@@ -48,7 +48,7 @@ impl Small {
     }
 }
 
-/// One row each, and two rows for the medians and the maxima.
+/// One row for each, and two rows for the medians and the maxima.
 pub fn text(all: &[Small]) -> String {
     let head = [
         "shrunk", "rule", "seed", "clients", "rounds", "servers", "faults", "choices", "before", "runs", "ms",

@@ -7,7 +7,7 @@ use zk_checker::RuleId;
 use zk_harness::caught::Promise;
 use zk_report::place::Place;
 
-/// Where a README has the table.
+/// The place of the table in a README.
 pub const PLACE: Place = Place {
     begin: "<!-- mutation score: written by `cargo sim mutants --write-readme` -->",
     end: "<!-- end of the mutation score -->",
@@ -43,7 +43,7 @@ fn cells(one: &Measured) -> [String; 10] {
     ]
 }
 
-/// The outcome; if another rule was first, with the counts of those rules.
+/// The outcome, with the counts of the other rules if another rule was first.
 fn verdict(one: &Measured) -> String {
     let outcome = one.outcome();
     if outcome != Outcome::ByAnother && outcome != Outcome::Missed {
@@ -72,7 +72,7 @@ fn percent(part: u64, whole: u64) -> String {
         return String::new();
     }
     let share = part as f64 * 100.0 / whole as f64;
-    // A share near 0 or 100 gets a digit, so that it does not read as none or all.
+    // A share near 0 or 100 gets a decimal, so that it does not look like none or all.
     let digits = usize::from(part > 0 && part < whole && !(0.5..99.5).contains(&share));
     format!("{share:.digits$} %")
 }
@@ -82,7 +82,7 @@ fn harm(one: &Measured) -> String {
     seen.map(|rule| rule.name()).collect::<Vec<_>>().join(" ")
 }
 
-/// The mutants of each of the four promises, as a black-box judge sees them: a line each.
+/// The mutants of each of the four promises as a black-box judge sees them, one per line.
 pub fn promises(measured: &[Measured]) -> String {
     let mut text = String::new();
     for promise in Promise::ALL {
@@ -101,7 +101,7 @@ pub fn promises(measured: &[Measured]) -> String {
     text
 }
 
-/// The table of a README.
+/// The table as Markdown.
 pub fn markdown(measured: &[Measured], seeds: u64) -> String {
     let mut text = format!(
         "{} mutants, {seeds} seeds each. *First in*: the share of failing runs in which its rule, or an accepted \

@@ -1,40 +1,40 @@
-//! Certificates: the result of a complete search as a line. A repetition must produce the same line.
+//! Certificates: the result of a complete search as one line. Repeating the search must produce the same line.
 
 use super::search::Search;
 use serde::{Deserialize, Serialize};
 
-/// What is known of a scope that was explored to its end, and held.
+/// The result of a scope that was explored completely and holds.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Certificate {
     /// The workload.
     pub workload: String,
-    /// Clients.
+    /// The number of clients.
     pub clients: u8,
-    /// Rounds of each.
+    /// The number of rounds of each client.
     pub rounds: u32,
-    /// Faults at the most.
+    /// The maximal number of faults.
     pub faults: u32,
-    /// Their kinds.
+    /// The kinds of fault.
     pub kinds: Vec<String>,
     /// Whether answers could be late.
     pub late_answers: bool,
-    /// Whether a timer could overtake.
+    /// Whether a timer could overtake a packet in flight.
     pub overtaking: bool,
     /// States visited.
     pub states: u64,
-    /// How many choices lie before the deepest.
+    /// The maximal number of choices before a state.
     pub depth: u32,
     /// The wrapping sum of the digests of all states.
     pub hash: String,
-    /// Runs.
+    /// The number of runs.
     pub runs: u64,
-    /// Choices made in them.
+    /// The number of choices made in these runs.
     pub choices: u64,
 }
 
 impl Certificate {
-    /// Of a search that is complete and has found nothing.
+    /// The certificate of a search that is complete and found no breach.
     pub fn of(search: &Search) -> Option<Certificate> {
         let (scope, found) = (search.scope(), search.found());
         (search.is_complete() && found.first.is_none()).then(|| Certificate {
@@ -53,7 +53,7 @@ impl Certificate {
         })
     }
 
-    /// Whether it is of the same scope.
+    /// Whether both certificates have the same scope.
     pub fn is_of_scope(&self, other: &Certificate) -> bool {
         let scope = |c: &Certificate| {
             let of = (c.workload.clone(), c.clients, c.rounds, c.faults, c.kinds.clone());
@@ -62,23 +62,23 @@ impl Certificate {
         scope(self) == scope(other)
     }
 
-    /// The certificates of the repository, one in a line.
+    /// Reads the certificates of the repository, one per line.
     ///
     /// # Errors
     ///
-    /// If a line is none.
+    /// If a line is not a certificate.
     pub fn read_all(text: &str) -> Result<Vec<Certificate>, serde_json::Error> {
         text.lines().filter(|line| !line.is_empty()).map(serde_json::from_str).collect()
     }
 
-    /// Adds it to others, in the place of the one of the same scope.
+    /// Adds it to a list, in place of the certificate with the same scope.
     pub fn put_among(self, all: &mut Vec<Certificate>) {
         all.retain(|other| !other.is_of_scope(&self));
         all.push(self);
         all.sort();
     }
 
-    /// All of them as a text.
+    /// Writes certificates as text, one per line.
     ///
     /// # Errors
     ///

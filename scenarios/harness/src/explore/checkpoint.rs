@@ -1,7 +1,7 @@
-//! A search as a file, to go on with later: what was visited, what waits, what was found.
+//! A search as a file, from which it can be resumed: visited states, queued branches, and findings.
 //!
-//! The digests of states mean something only to the program that made them. So the file holds the digest of the calm run,
-//! and is refused where that has become another one.
+//! Digests of states are valid only for the program that made them. So the file holds the digest of the run of default
+//! choices, and loading fails if that digest has changed.
 
 use super::chooser::Exhaustive;
 use super::scope::Scope;
@@ -15,13 +15,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use zk_report::whole_file;
 
-/// What is wrong with a checkpoint.
+/// Why a checkpoint cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckpointError {
-    /// It cannot be read or written.
+    /// The file cannot be read or written.
     #[error("cannot {0} the checkpoint {1}: {2}")]
     Io(&'static str, PathBuf, std::io::Error),
-    /// It is something else.
+    /// The file is not a checkpoint.
     #[error("{0} is not a checkpoint of this program")]
     NotOne(PathBuf),
     /// The program has changed.
@@ -41,7 +41,8 @@ struct Stored {
     queue: Vec<Planned>,
 }
 
-/// What a run had planned, and its branches: at which of its choices each leaves it, and for which alternatives, a bit each.
+/// The planned choices of a run, and its branches: the index of a choice, and the untried alternatives there, one bit
+/// each.
 type Planned = (Vec<u16>, Vec<(u32, u64)>);
 
 #[derive(Serialize, Deserialize)]
@@ -67,22 +68,22 @@ fn calm(scope: &Scope) -> u128 {
 }
 
 impl Search {
-    /// Writes it down. What was there under that name is replaced at once, or not at all.
+    /// Writes the search to a file. An existing file is replaced atomically.
     ///
     /// # Errors
     ///
-    /// One sentence.
+    /// If the file cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), CheckpointError> {
         let bytes = postcard::to_allocvec(&self.stored()).expect("a checkpoint is plain data");
         whole_file::write(path, bytes)
             .map_err(|error| CheckpointError::Io("write", path.to_owned(), error.why))
     }
 
-    /// Reads a search that was written down.
+    /// Reads a search from a file.
     ///
     /// # Errors
     ///
-    /// One sentence.
+    /// If the file cannot be read, is not a checkpoint, or was written by another version of the program.
     pub fn load(path: &Path, lookup: Lookup) -> Result<Search, CheckpointError> {
         let bytes = std::fs::read(path).map_err(|e| CheckpointError::Io("read", path.to_owned(), e))?;
         let not_one = || CheckpointError::NotOne(path.to_owned());

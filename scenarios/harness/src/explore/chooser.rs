@@ -7,7 +7,7 @@ use sim_zk::choose::{Chooser, Point};
 use sim_zk::fault::Fault;
 use std::sync::Arc;
 
-/// More states than any run of a small scope has; a run that exceeds it loops.
+/// More states than any run of a small scope has; a longer run is reported as a loop.
 const RUNAWAY: usize = 100_000;
 
 /// A set of kinds of fault.
@@ -15,7 +15,7 @@ const RUNAWAY: usize = 100_000;
 pub struct Kinds(u32);
 
 impl Kinds {
-    /// These.
+    /// The set of these kinds.
     pub fn of(kinds: &[Fault]) -> Kinds {
         Kinds(kinds.iter().fold(0, |bits, kind| bits | 1 << *kind as u32))
     }
@@ -25,40 +25,41 @@ impl Kinds {
     }
 }
 
-/// Decides in one run.
+/// Makes the choices of one run.
 pub(super) struct Exhaustive {
     /// The first choices; later ones are 0.
     planned: Vec<u16>,
     kinds: Kinds,
     visited: Arc<Visited>,
-    /// Whether it is cut short in a state that was visited.
+    /// Whether the run is cut short in a visited state.
     cutting: bool,
-    /// How many choices there were so far.
+    /// The number of choices so far.
     pub made: usize,
-    /// Behind the planned ones: which choice, and which alternatives were left, a bit each.
+    /// After the planned choices: the index of each choice, and its untried alternatives, one bit each.
     pub left: Vec<(u32, u64)>,
-    /// Behind the planned ones: the states that no earlier run has been in, and how many choices lie before each.
+    /// After the planned choices: the states that no earlier run has visited, each with the number of choices before
+    /// it.
     pub states: Vec<(u128, u32)>,
-    /// It went round in circles.
+    /// Whether the run has exceeded [`RUNAWAY`] states.
     pub ran_away: bool,
 }
 
 impl Exhaustive {
-    /// Begins with what is planned.
+    /// Creates a chooser that begins with the planned choices.
     pub(super) fn new(planned: Vec<u16>, scope: &Scope, visited: Arc<Visited>) -> Self {
         let (kinds, cutting) = (Kinds::of(&scope.kinds), scope.cutting);
         let (left, states) = (Vec::new(), Vec::new());
         Exhaustive { planned, kinds, visited, cutting, made: 0, left, states, ran_away: false }
     }
 
-    /// The alternatives at a point, a bit each; the calm one is always among them.
+    /// The alternatives at a point, one bit each; the default is always among them.
     ///
-    /// * What happens next: all.
-    /// * Faults: all kinds that may strike and fit.
-    /// * How long, or how far: the least and the most.
-    /// * Which of two comes first: both. Of more than two orders: the first and the last.
-    /// * Which operation of a transaction is refused: the first and the last that can be.
-    /// * Latencies, lags, the order of servers, how users go on: the calm one.
+    /// * The next event: all.
+    /// * Faults: all kinds of the scope that fit there.
+    /// * Durations and distances: the smallest and the largest.
+    /// * The order of two events: both. Of more than two orders: the first and the last.
+    /// * The refused operation of a transaction: the first and the last candidate.
+    /// * Latencies, lags, the order of servers, users' next steps: the default.
     fn alternatives(&self, point: Point, n: u32) -> u64 {
         match point {
             Point::Next => u64::MAX >> (64 - n.min(64)),

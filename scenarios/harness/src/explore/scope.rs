@@ -1,4 +1,4 @@
-//! What is explored: a workload, how many clients and rounds, and which faults.
+//! The scope of a search: a workload, the numbers of clients and rounds, and the faults.
 
 use crate::plan::{Plan, Scheduling};
 use crate::workload::Workload;
@@ -6,24 +6,24 @@ use sim_zk::fault::Fault;
 use std::fmt;
 use zk_report::count;
 
-/// A scope: everything that can happen within it is visited.
+/// A scope: the search visits everything that can happen within it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scope {
-    /// What runs.
+    /// The workload.
     pub workload: &'static Workload,
-    /// How many client processes.
+    /// The number of client processes.
     pub clients: u8,
-    /// How often each of them goes through the recipe.
+    /// The number of times that each client runs the recipe.
     pub rounds: u32,
     /// The maximal number of faults.
     pub faults: u32,
-    /// Which kinds of fault.
+    /// The kinds of fault.
     pub kinds: Vec<Fault>,
     /// Whether answers and notifications can be late.
     pub late_answers: bool,
-    /// Whether a timer may run out although something is under way, as one of the faults.
+    /// Whether a timer may run out before packets in flight arrive, which counts as a fault.
     pub overtaking: bool,
-    /// Whether runs are cut short where another one has been. Without it a scope is only complete if it is tiny.
+    /// Whether runs are cut short in visited states. Without this only a tiny scope can be explored completely.
     pub cutting: bool,
 }
 
@@ -43,13 +43,13 @@ impl Scope {
         }
     }
 
-    /// The plan of every run of the scope.
+    /// The plan of all runs of the scope.
     pub fn plan(&self) -> Plan {
         Plan {
             clients: self.clients,
             rounds: self.rounds,
             faults: self.faults,
-            // How likely a kind is does not matter where all of them are tried.
+            // The rates do not matter, since all kinds are tried.
             rates: self.kinds.iter().map(|kind| (kind.name().to_owned(), 0.0)).collect(),
             order: Scheduling::Any { late_answers: self.late_answers, overtaking: self.overtaking },
             ..Plan::calm()

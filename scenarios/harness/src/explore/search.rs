@@ -1,14 +1,14 @@
 //! The search, batch by batch.
 //!
-//! 1. Take a batch of branches off the front of the queue: a branch is a list of choices that leads to an alternative that
-//!    was not tried.
-//! 2. Run them, on as many threads as there are. Each follows its list, takes the calm alternative from there on, notes the
-//!    states it comes to and the alternatives it leaves, and is cut short in a state that an earlier batch has visited.
-//! 3. Take the results in, in the order of the batch: a run's states count up to the first that is known by now, and what
-//!    it left before that goes to the end of the queue.
+//! 1. Take a batch of branches off the front of the queue. A branch is a list of choices that leads to an untried
+//!    alternative.
+//! 2. Run them on several threads. Each run follows its list, then takes the default choices, records the states that
+//!    it reaches and the alternatives that it leaves, and is cut short in a state that an earlier batch has visited.
+//! 3. Merge the results in the order of the batch: a run's states count up to the first that is already visited, and
+//!    the alternatives that it left before that state go to the end of the queue.
 //!
-//! The set of visited states does not change while a batch runs. So everything that comes of the search is the same on any
-//! number of threads, and what is found first has the fewest choices that are not the calm ones.
+//! The set of visited states does not change while a batch runs. So the results do not depend on the number of threads,
+//! and the first breach has the fewest choices that are not the default.
 
 use super::chooser::Exhaustive;
 use super::scope::Scope;
@@ -21,49 +21,49 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use zk_checker::{Judge, RuleSet, Verdict};
 
-/// How many branches are run between two looks at the results: enough that threads rarely wait for each other, and few
-/// enough that runs of one batch rarely visit the same states.
+/// The number of branches per batch: enough that threads rarely wait for each other, and few enough that runs of one
+/// batch rarely visit the same states.
 const BATCH: usize = 256;
 
-/// Alternatives that were not tried yet.
+/// Untried alternatives of one choice.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Branch {
-    /// What the run that left them had planned; it was calm from there on.
+    /// The planned choices of the run that left them; later choices were the default.
     pub planned: Arc<[u16]>,
-    /// At which of its choices.
+    /// The index of the choice.
     pub at: u32,
-    /// Which, a bit each.
+    /// The alternatives, one bit each.
     pub left: u64,
 }
 
 /// A broken promise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Breach {
-    /// The rule, or in what other way the run failed.
+    /// The broken rule, or the other kind of failure.
     pub what: String,
-    /// The choices that lead there; all that follow are calm.
+    /// The choices that lead to it; all later ones are the default.
     pub choices: Vec<u16>,
 }
 
 impl Breach {
-    /// How many of the choices are not the calm ones.
+    /// The number of choices that are not the default.
     pub fn length(&self) -> usize {
         self.choices.iter().filter(|choice| **choice != 0).count()
     }
 }
 
-/// What was found so far.
+/// The results so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// How many runs there were.
+    /// The number of runs.
     pub runs: u64,
-    /// How many of them were cut short.
+    /// The number of runs that were cut short.
     pub cut: u64,
-    /// How many choices were made in all.
+    /// The number of choices in all runs.
     pub choices: u64,
     /// Depth of the deepest state, in choices.
     pub depth: u32,
-    /// The first breach of each rule, and how many there were.
+    /// The first breach of each rule, and the number of breaches.
     pub breaches: BTreeMap<String, (Breach, u64)>,
     /// The first breach of all.
     pub first: Option<Breach>,
@@ -77,7 +77,7 @@ pub struct Search {
     pub(super) found: Found,
 }
 
-/// What a run came to.
+/// The result of one run.
 struct Ran {
     planned: Vec<u16>,
     made: usize,
@@ -88,29 +88,29 @@ struct Ran {
 }
 
 impl Search {
-    /// A search that has seen nothing.
+    /// A search at its beginning.
     pub fn new(scope: Scope) -> Search {
-        // The alternatives of no choice at all: one run, calm from the beginning.
+        // The root has no choices: its run takes the default everywhere.
         let root = Branch { planned: Arc::from([]), at: 0, left: 0 };
         Search { scope, visited: Arc::default(), queue: VecDeque::from([root]), found: Found::default() }
     }
 
-    /// What is explored.
+    /// The scope of the search.
     pub fn scope(&self) -> &Scope {
         &self.scope
     }
 
-    /// What was found so far.
+    /// The results so far.
     pub fn found(&self) -> &Found {
         &self.found
     }
 
-    /// How many states were visited.
+    /// The number of visited states.
     pub fn states(&self) -> usize {
         self.visited.len()
     }
 
-    /// A hash of the set of states that were visited.
+    /// A hash of the set of visited states.
     pub fn hash(&self) -> u128 {
         self.visited.hash()
     }
@@ -125,7 +125,7 @@ impl Search {
         self.queue.is_empty()
     }
 
-    /// Goes on by one batch.
+    /// Runs one batch.
     pub fn advance(&mut self, jobs: usize) {
         let batch = self.take_batch();
         for ran in self.run_all(&batch, jobs) {
@@ -133,7 +133,7 @@ impl Search {
         }
     }
 
-    /// Goes on to the end.
+    /// Runs batches until the search is complete.
     #[must_use]
     pub fn finish(mut self, jobs: usize) -> Search {
         while !self.is_complete() {
@@ -142,7 +142,7 @@ impl Search {
         self
     }
 
-    /// Step 1.
+    /// Step 1: takes a batch.
     fn take_batch(&mut self) -> Vec<Vec<u16>> {
         let mut batch = Vec::with_capacity(BATCH);
         while batch.len() < BATCH
@@ -168,7 +168,7 @@ impl Search {
         batch
     }
 
-    /// Step 2.
+    /// Step 2: runs it.
     fn run_all(&self, batch: &[Vec<u16>], jobs: usize) -> Vec<Ran> {
         let next = AtomicUsize::new(0);
         let all = Mutex::new(Vec::with_capacity(batch.len()));
@@ -190,7 +190,7 @@ impl Search {
         all.into_iter().map(|(_, ran)| ran).collect()
     }
 
-    /// One run, judged.
+    /// Makes one run and judges it.
     fn run(&self, planned: Vec<u16>) -> Ran {
         let chooser = Exhaustive::new(planned.clone(), &self.scope, self.visited.clone());
         let (workload, plan) = (self.scope.workload, self.scope.plan());
@@ -211,7 +211,7 @@ impl Search {
         Ran { planned, made, left, states, was_cut: played.end == End::Cut, failed }
     }
 
-    /// Step 3.
+    /// Step 3: merges a result.
     fn take_in(&mut self, ran: Ran) {
         let Ran { planned, made, left, states, was_cut, failed } = ran;
         let visited = Arc::get_mut(&mut self.visited).expect("no run goes on");
@@ -238,7 +238,7 @@ impl Search {
     }
 }
 
-/// The rule that a run broke, or in what other way it failed. One that was cut short is not judged by its end.
+/// The rule that a run broke, or the other kind of failure. Rules about the end do not judge a run that was cut short.
 fn what_failed<C>(rules: &RuleSet, played: &Played<C>) -> Option<String> {
     let history = &played.history;
     if played.panic.is_some() {

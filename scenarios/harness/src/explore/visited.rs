@@ -1,4 +1,4 @@
-//! The states that were visited: 16 bytes each.
+//! The set of visited states, 16 bytes each.
 
 #[expect(clippy::disallowed_types, reason = "it is asked, and listed in the order of the digests")]
 use std::collections::HashSet;
@@ -24,12 +24,12 @@ impl Hasher for Own {
     }
 }
 
-/// A set of digests.
+/// A set of digests of states.
 #[derive(Default)]
 pub(super) struct Visited {
     #[expect(clippy::disallowed_types, reason = "it is asked, and listed in the order of the digests")]
     set: HashSet<u128, BuildHasherDefault<Own>>,
-    /// The wrapping sum of all.
+    /// The wrapping sum of all digests.
     sum: u128,
 }
 
@@ -38,7 +38,7 @@ impl Visited {
         self.set.contains(&state)
     }
 
-    /// Adds a state; whether it was new.
+    /// Adds a state. Returns whether it was new.
     pub(super) fn insert(&mut self, state: u128) -> bool {
         let new = self.set.insert(state);
         if new {
@@ -51,12 +51,12 @@ impl Visited {
         self.set.len()
     }
 
-    /// A hash of the whole set, in whatever order it was filled.
+    /// A hash of the whole set, which does not depend on the order of insertion.
     pub(super) fn hash(&self) -> u128 {
         self.sum
     }
 
-    /// All of them, in their order.
+    /// All digests, sorted.
     pub(super) fn sorted(&self) -> Vec<u128> {
         let mut all: Vec<u128> = self.set.iter().copied().collect();
         all.sort_unstable();

@@ -1,4 +1,4 @@
-//! The guards of the library's recipes as something held, by their methods of the same names.
+//! Implements [`Held`] for the guards of the library's recipes by their methods of the same names.
 
 use super::Held;
 use std::future::Future;

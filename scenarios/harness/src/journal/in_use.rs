@@ -1,7 +1,7 @@
 //! Which names may still be mentioned, so that a long history can forget the others.
 //!
-//! A name is in use if it is a text of an operation, or the path of a live znode, of an armed watch or of a request in flight;
-//! or if it was mentioned since the last but one time that names were forgotten.
+//! A name is in use if it is a text of an operation, or the path of a live znode, of an armed watch or of a request in
+//! flight; or if it was mentioned since the last call but one of `InUse::forget`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use zk_checker::history::{Event, Names, ReqId, Session, Sym, WatchMode, What};
@@ -9,31 +9,31 @@ use zk_checker::history::{Event, Names, ReqId, Session, Sym, WatchMode, What};
 /// The names that may still be mentioned.
 #[derive(Debug, Default)]
 pub(super) struct InUse {
-    /// Texts of operations and paths of objects: items are told apart by them.
+    /// Texts of operations and paths of objects: they identify items.
     pub(super) texts: BTreeSet<Sym>,
     live: BTreeSet<Sym>,
-    /// Each with whether it stays armed when it fires.
+    /// Armed watches, each with whether it is persistent.
     armed: BTreeMap<(Session, Sym), bool>,
     in_flight: BTreeMap<ReqId, Sym>,
-    /// The names that were mentioned lately, and since names were last forgotten.
+    /// The names mentioned between the last two calls of `forget`, and (`now`) since the last one.
     lately: BTreeSet<Sym>,
     now: BTreeSet<Sym>,
-    /// The one that was mentioned last.
+    /// The name that was mentioned last.
     latest: Option<Sym>,
-    /// The number of names when names were last forgotten.
+    /// The number of names at the last call of `forget`.
     known: usize,
 }
 
-/// Names that were forgotten: those before `end` of which `gone` tells.
+/// Names that were forgotten: those in `gone`, all below `end`.
 #[derive(Clone, Debug, Default)]
 pub struct Forgotten {
     end: usize,
-    /// In order.
+    /// Sorted.
     gone: Vec<Sym>,
 }
 
 impl Forgotten {
-    /// Forgets the same in another table of the same history.
+    /// Forgets the same names in another table of the same history.
     pub fn forget(&self, names: &mut Names) {
         names.forget(self.end, |sym| self.gone.binary_search(&sym).is_err());
     }
@@ -42,14 +42,14 @@ impl Forgotten {
 impl InUse {
     /// Notes a mention of a path.
     pub(super) fn mention(&mut self, sym: Sym) {
-        // Mostly several events in a row are about one path.
+        // Consecutive events are often about the same path.
         if self.latest != Some(sym) {
             self.latest = Some(sym);
             self.now.insert(sym);
         }
     }
 
-    /// Notes what becomes of znodes, watches and requests.
+    /// Tracks znodes, watches and requests.
     pub(super) fn note(&mut self, event: &Event) {
         match event.what {
             What::Created { path, .. } => _ = self.live.insert(path),

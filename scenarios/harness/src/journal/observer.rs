@@ -13,7 +13,7 @@ fn conn(number: u32) -> Conn {
     Conn(u16::try_from(number + 1).expect("a run has fewer than 65,535 connections"))
 }
 
-/// What servers tell.
+/// Events of servers.
 impl Journal {
     fn data(&mut self, at: u64, who: Who, op: OpId, data: &Content) {
         let length = data.as_ref().map_or(0, |bytes| bytes.len() as u32);
@@ -21,7 +21,7 @@ impl Journal {
         self.write(at, who, op, What::Data { length, digest });
     }
 
-    /// What a read found: one event for each part.
+    /// Records the result of a read: one event for each part.
     fn found(
         &mut self,
         (at, who, op): (u64, Who, OpId),
@@ -76,7 +76,7 @@ impl Journal {
         self.write(at, who, op, What::Found { read, code, path, digest });
     }
 
-    /// A transaction, or an effect of one.
+    /// Records a transaction, or an effect of one.
     fn committed(&mut self, at: u64, happening: &SimEvent<'_>, paths: &Paths) {
         let server = Who::Server;
         match *happening {
@@ -111,7 +111,7 @@ impl Journal {
         }
     }
 
-    /// A read, or a watch.
+    /// Records a read, or a watch.
     fn answered(&mut self, at: u64, happening: &SimEvent<'_>, paths: &Paths) {
         let server = Who::Server;
         match *happening {
@@ -146,7 +146,7 @@ impl Journal {
         }
     }
 
-    /// Sessions, as servers know them, and the ensemble.
+    /// Records events of sessions at the servers, and of the ensemble.
     fn presides(&mut self, at: u64, happening: &SimEvent<'_>) {
         let (number, what) = match *happening {
             SimEvent::Opened { server, session, timeout, zxid } => {
@@ -176,7 +176,7 @@ impl Journal {
         self.write(at, Who::Server(number), OpId(0), what);
     }
 
-    /// What a client's library does and learns.
+    /// Records events of a client's library.
     fn of_client(&mut self, at: u64, happening: &SimEvent<'_>, paths: &Paths) {
         let (client, none) = (|process: u8| Who::Client(process.into()), OpId(0));
         match *happening {
@@ -209,7 +209,7 @@ impl Journal {
                 let what = What::Notice { session, kind: notify(kind), path, conn: conn(on) };
                 self.write(at, client(process), none, what);
             }
-            // Recorded by a client, without a connection: its library will not register such a watch again.
+            // Recorded by a client without a connection: its library will not register such a watch again.
             SimEvent::Forgot { process, session, table: of, path } => {
                 let (session, path) = (self.session(session), self.path(path, paths));
                 let what = What::Disarm { session, table: table(of), path, conn: Conn(0) };
@@ -229,7 +229,7 @@ impl Journal {
         }
     }
 
-    /// Faults and processes.
+    /// Records faults, and events of processes.
     fn of_world(&mut self, at: u64, happening: &SimEvent<'_>) {
         let what = match *happening {
             SimEvent::Injected { fault, victim: whom, lasts } => {

@@ -1,4 +1,4 @@
-//! The part of the past that rules may depend on, and that is not in the state of the world.
+//! The part of the past that rules may depend on and that the state of the world does not contain.
 //!
 //! The actions of a client follow from its observations, which the world keeps. Some facts do not follow from them:
 //!
@@ -6,12 +6,12 @@
 //!   or belief records the number of ended ones of each client.
 //! * The answers of the resource behind a lock, which depend on the tokens of other clients.
 //! * The faults of each client, which excuse findings. They are recorded among its operations.
-//! * The start of open operations and beliefs, and the time of the last fault: time limits count from there.
+//! * The start of open operations and beliefs, and the time of the last fault, from which time limits are measured.
 
 use sim_zk::digest::Digest;
 use zk_checker::history::{OpId, Victim, What, Who};
 
-/// What is kept of each client.
+/// The record of each client.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Remembered {
     clients: Vec<Client>,
@@ -20,14 +20,14 @@ pub(super) struct Remembered {
 #[derive(Clone, Debug, Default)]
 struct Client {
     rolling: Digest,
-    /// How many of its operations and beliefs have ended.
+    /// The number of its operations and beliefs that have ended.
     ended: u64,
-    /// What goes on: of which operation, whether as a belief, and since when.
+    /// Its open operations and beliefs: the operation, whether it is a belief, and its start.
     open: Vec<(OpId, bool, u64)>,
     struck: u64,
 }
 
-/// Stands before what had ended when something began: more than any client's number.
+/// Marker before the numbers of ended operations at a start: larger than any client's number.
 const BEGINS: u64 = 1 << 32;
 
 /// Markers of the start and the end of a fault of a client.
@@ -93,7 +93,7 @@ impl Remembered {
         client.struck = at;
     }
 
-    /// The digest of all; times by how long ago they are.
+    /// The digest of everything; times count as ages.
     pub(super) fn digest(&self, now: u64) -> u128 {
         let mut all = Digest::default();
         for client in &self.clients {

@@ -1,4 +1,4 @@
-//! The world's words in those of the checker.
+//! Translates the simulator's types into the checker's.
 
 use sim_zk::fault::{self, Fault};
 use sim_zk::message;
@@ -30,7 +30,7 @@ pub fn request(kind: observer::Kind) -> Request {
     }
 }
 
-/// The checker's word for the reason that an error gives. A transaction fails for the reason of the operation that was refused.
+/// The checker's word for the reason of an error. For a transaction this is the reason of the refused operation.
 pub fn failure(error: &Error) -> Failure {
     match error.kind() {
         ErrorKind::NoNode => Failure::NoNode,

@@ -13,18 +13,18 @@ use std::collections::BTreeMap;
 /// A kind of question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Question {
-    /// What is decided.
+    /// The kind of decision.
     pub point: Point,
     /// The client, server or link.
     pub whom: Victim,
-    /// How many alternatives there are.
+    /// The number of alternatives.
     pub of: u32,
 }
 
 /// One question of a run, numbered among those of its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Asked {
-    /// Which kind.
+    /// The kind of question.
     pub question: Question,
     /// The number of earlier questions of the kind.
     pub nth: u32,
@@ -33,13 +33,13 @@ pub struct Asked {
 /// A choice that is not the default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deviation {
-    /// Where.
+    /// The question.
     pub asked: Asked,
-    /// What was chosen.
+    /// The chosen alternative.
     pub choice: u16,
 }
 
-/// Decides, and knows which question it is.
+/// A chooser that also sees the number of each question.
 pub trait Decide: Send {
     /// Picks one of the alternatives.
     fn decide(&mut self, asked: &Asked) -> u32;
@@ -64,27 +64,27 @@ impl Sparse {
 
 impl Decide for Sparse {
     fn decide(&mut self, asked: &Asked) -> u32 {
-        // The number of alternatives is a part of the question, so what was chosen is one of them.
+        // The number of alternatives is part of the question, so the stored choice is within range.
         self.0.get(asked).map_or(0, |choice| u32::from(*choice))
     }
 }
 
-/// Draws from a seed, with mostly default choices where no fault is drawn: a failure found so needs little shrinking.
+/// Draws faults from a seed, and mostly default choices elsewhere: its failures need little shrinking.
 #[derive(Clone, Debug)]
 pub struct Quiet {
     faults: Seeded,
     rng: Xoshiro256PlusPlus,
     /// One in this number of choices deviates.
     one_in: u32,
-    /// Whether it then goes as far as it can: what takes longest, and is least likely.
+    /// Whether a deviation takes the last alternative: the longest and least likely.
     is_extreme: bool,
 }
 
 impl Quiet {
-    /// A drawer whose faults come from `faults`, and of whose other choices one in `one_in` deviates, as far as it can if
-    /// it `is_extreme`.
+    /// A chooser with the faults of `faults`. One in `one_in` of the other choices deviates, to the last alternative if
+    /// `is_extreme`.
     pub fn new(seed: u64, faults: Seeded, one_in: u32, is_extreme: bool) -> Quiet {
-        // A stream of its own, independent of the faults.
+        // A separate random stream, independent of the faults.
         let rng = Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x71_7569_6574);
         Quiet { faults, rng, one_in, is_extreme }
     }
@@ -105,7 +105,7 @@ impl Decide for Quiet {
     }
 }
 
-/// Lets another decide, and notes where that was not the calm alternative.
+/// Delegates decisions, and records those that are not the default.
 #[derive(Clone, Debug)]
 pub struct Noting<D> {
     decides: D,
@@ -115,12 +115,12 @@ pub struct Noting<D> {
 }
 
 impl<D: Decide> Noting<D> {
-    /// Notes what `decides` decides.
+    /// Records the decisions of `decides`.
     pub fn new(decides: D) -> Noting<D> {
         Noting { decides, whom: Victim::Server(0), asked: BTreeMap::new(), noted: Vec::new() }
     }
 
-    /// Where it was not calm, in the order of the run.
+    /// The recorded deviations, in the order of the run.
     pub fn into_deviations(self) -> Vec<Deviation> {
         self.noted
     }
@@ -146,12 +146,12 @@ impl<D: Decide> Chooser for Noting<D> {
 }
 
 impl Deviation {
-    /// Whether it is a fault.
+    /// Whether the deviation is a fault.
     pub fn is_fault(&self) -> bool {
         matches!(self.asked.question.point, Point::Fault(_))
     }
 
-    /// The fault, if it is one.
+    /// The fault, if the deviation is one.
     pub fn fault(&self) -> Option<Fault> {
         match self.asked.question.point {
             Point::Fault(place) => place.faults().get(usize::from(self.choice).checked_sub(1)?).copied(),
@@ -159,7 +159,8 @@ impl Deviation {
         }
     }
 
-    /// The same when the client of that number is not there: those behind it have moved up. Nothing if it was its own.
+    /// The same in a run without the client of that number: later clients move up by one. `None` if the deviation was
+    /// that client's.
     pub fn without_client(mut self, gone: u8) -> Option<Deviation> {
         if let Victim::Process(number) = &mut self.asked.question.whom {
             if *number == gone {
@@ -170,7 +171,7 @@ impl Deviation {
         Some(self)
     }
 
-    /// For eyes, with the clients' names: `a: reply-lost at reply number 3`.
+    /// A readable form with the clients' names: `a: reply-lost at reply number 3`.
     pub fn describe(&self, clients: &[String]) -> String {
         let Deviation { asked: Asked { question: Question { point, whom, of }, nth }, choice } = self;
         let (number, servers) = (nth + 1, |server: u8| format!("server {server}"));
@@ -198,7 +199,7 @@ mod tests {
     use sim_zk::choose::Rates;
     use sim_zk::fault::InjectionPoint;
 
-    /// Questions as a run asks them: about two processes in turn.
+    /// Asks questions as a run does: about two processes in turn.
     fn ask(chooser: &mut impl Chooser, times: usize) -> Vec<u32> {
         let points = [(Point::Latency, 256), (Point::Fault(InjectionPoint::Reply), 3), (Point::User, 8)];
         let ask = |index: usize| {

@@ -6,9 +6,9 @@
 //! 4. Deviations: take the default where that keeps the failure, for many questions at a time and then for each.
 //! 5. Choices: smaller numbers in place of large ones, and the same answers to earlier questions.
 //!
-//! Steps 3 to 5 repeat until the run no longer shrinks; if it is still not [small](Size::is_small), more runs are drawn and shrunk
-//! in the same way. A candidate counts if the same rule is its first finding and it is not larger. The result depends on the run
-//! alone: the bound is a number of runs, not a clock.
+//! Steps 3 to 5 repeat until the run no longer shrinks. If it is still not [small](Size::is_small), further runs are
+//! drawn and shrunk in the same way. A candidate counts if the same rule is its first finding and it is not larger. The
+//! result depends on the run alone, since the bound is a number of runs, not a time.
 
 pub mod deviation;
 mod nearest;
@@ -29,8 +29,8 @@ use sim_zk::choose::Replay;
 use std::sync::atomic::AtomicBool;
 use zk_checker::Verdict;
 
-/// The default budget, in runs. Most failures take a hundred; one that needs several sessions to end, each at its time, may take
-/// thousands.
+/// The default budget, in runs. Most failures take a hundred; a failure that needs several sessions to expire at
+/// different times may take thousands.
 pub const RUNS: u32 = 10_000;
 
 /// A run that fails, and its deviations from the default choices.
@@ -49,17 +49,17 @@ pub struct Failure {
 pub struct Shrunk {
     /// The workload or mutant.
     pub workload: &'static Workload,
-    /// What failed: the rule, as [`Run::what_failed`](crate::run::Run::what_failed) has it.
+    /// The failed rule, as [`Run::what_failed`](crate::run::Run::what_failed) names it.
     pub what: String,
     /// The size of the run before.
     pub before: Size,
     /// The smallest run with the same failure.
     pub failure: Failure,
-    /// The run nearest to it that does not fail, if one was found.
+    /// The nearest run that does not fail, if one was found.
     pub nearest: Option<Nearest>,
     /// The number of runs made.
     pub runs: u32,
-    /// Whether more runs could have made it smaller still.
+    /// Whether the budget or a stop ended the search early.
     pub is_cut_short: bool,
 }
 
@@ -69,7 +69,7 @@ pub enum ShrinkError {
     /// The run does not fail.
     #[error("the run does not fail, so there is nothing to shrink: its verdict is {0}")]
     DoesNotFail(Verdict),
-    /// The code under test panics in it.
+    /// The code under test panics in the run.
     #[error("the code under test panics in this run, so nothing is recorded: {0}")]
     Panics(String),
 }
@@ -88,7 +88,7 @@ pub fn shrink(
     shrink_until(workload, plan, choices, runs, &AtomicBool::new(false))
 }
 
-/// The same; once `stop` is set, the result is the smallest run so far.
+/// The same; once `stop` is set, it returns the smallest run so far.
 ///
 /// # Errors
 ///
@@ -116,12 +116,12 @@ pub fn shrink_until(
 }
 
 impl Shrunk {
-    /// The smallest run, to keep.
+    /// The recording of the smallest run.
     pub fn recorded(&self) -> Recording {
         Recording::of(self.workload, &self.failure.plan, &self.failure.run)
     }
 
-    /// How large it is.
+    /// The size of the smallest run.
     pub fn after(&self) -> Size {
         self.failure.size()
     }

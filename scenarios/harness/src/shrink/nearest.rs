@@ -1,4 +1,4 @@
-//! The run nearest to the smallest failure that does not fail, and where the two part.
+//! The run nearest to the smallest failure that does not fail, and where their traces differ.
 
 use super::Failure;
 use super::deviation::{Deviation, Sparse};
@@ -12,15 +12,15 @@ use zk_report::trace;
 /// A run that does not fail, next to one that does.
 #[derive(Debug)]
 pub struct Nearest {
-    /// What was drawn, decided, and came.
+    /// The passing run.
     pub passing: Failure,
-    /// What it lacks: one choice of the failing run, which is calm here; or nothing, if its plan is smaller.
+    /// The deviation of the failing run that the passing run lacks; `None` if its plan is smaller.
     pub without: Option<Deviation>,
 }
 
 impl Search<'_> {
-    /// Looks for it: one choice less, a fault before anything else; or else a plan a step smaller. It costs a run for each
-    /// choice, whatever is left of those that the search was given.
+    /// Searches for it: first without one deviation, faults first, then with a plan one step smaller. Costs one run per
+    /// deviation, in addition to the budget of the search.
     pub(super) fn nearest(&self) -> Option<Nearest> {
         let best = &self.best;
         let (faults, others): (Vec<&Deviation>, Vec<&Deviation>) =
@@ -47,23 +47,23 @@ impl Search<'_> {
     }
 }
 
-/// Where two runs part, as lines of their traces.
+/// The point where two runs diverge, as lines of their traces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parting {
-    /// What both have, just before.
+    /// The last common lines.
     pub before: Vec<String>,
-    /// How the failing one goes on.
+    /// The next lines of the failing run.
     pub failing: Vec<String>,
-    /// How the passing one goes on.
+    /// The next lines of the passing run.
     pub passing: Vec<String>,
 }
 
-/// How many lines are shown before the parting, and after it of each side.
+/// The number of lines shown before the divergence, and after it for each run.
 const BEFORE: usize = 3;
 const AFTER: usize = 6;
 
 impl Parting {
-    /// Of two histories.
+    /// Compares two histories.
     pub fn of(failing: &History, passing: &History) -> Parting {
         let (failing, passing) = (trace::print(failing, &[]), trace::print(passing, &[]));
         let alike = failing.lines().zip(passing.lines()).take_while(|(one, other)| one == other).count();

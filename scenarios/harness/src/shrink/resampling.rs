@@ -9,14 +9,15 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The number of runs of each plan.
 const SEEDS: u64 = 24;
 
-/// Larger plans than these are not worth drawing from.
+/// The largest plans from which resampling draws.
 const CLIENTS: u8 = 3;
 const ROUNDS: [u32; 4] = [1, 2, 4, 8];
 
-/// The rates of faults. With a high rate a plan with few faults spends all of them early.
+/// The rates of faults. At a high rate a plan with few faults spends all of them early.
 const RATES: [f64; 3] = [0.2, 0.05, 0.0125];
 
-/// One in this number of choices deviates, the rarest first, since such a failure needs the least shrinking.
+/// One in this number of choices deviates; the rarest deviations come first, since their failures need the least
+/// shrinking.
 const ONE_IN: [u32; 3] = [16, 4, 1];
 
 /// The probability of an act of a foreign client at each look.
@@ -44,8 +45,8 @@ impl Search<'_> {
         }
     }
 
-    /// Draws further runs until what has come is small, or there have been enough. One that fails in the same way is cut down by itself, and taken if
-    /// that makes it the smaller one.
+    /// Draws further runs until the best is small or the budget is spent. A run with the same failure is shrunk by
+    /// itself, and replaces the best if it becomes smaller.
     pub(super) fn draw_more(&mut self) {
         for seed in SEEDS.. {
             for plan in self.smaller_plans() {
@@ -89,7 +90,7 @@ impl Search<'_> {
     }
 }
 
-/// How a seed goes about a plan.
+/// The plan and the chooser of a seed: rate, deviation rate and extremes vary with it.
 fn drawn(plan: &Plan, seed: u64) -> (Plan, Quiet) {
     let rate = RATES[(seed % RATES.len() as u64) as usize];
     let third = seed / (SEEDS / ONE_IN.len() as u64);

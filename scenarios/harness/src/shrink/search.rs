@@ -1,4 +1,4 @@
-//! The search for a smaller run: one candidate after the other, the best so far kept.
+//! The search for a smaller run: tries candidates and keeps the best.
 
 use super::Failure;
 use super::deviation::{Asked, Decide, Deviation, Noting, Sparse};
@@ -29,17 +29,17 @@ impl Failure {
 /// A search.
 pub(super) struct Search<'a> {
     pub(super) workload: &'static Workload,
-    /// What must fail.
+    /// The required failure.
     what: String,
     verdict: Verdict,
     pub(super) best: Failure,
     limit: u32,
-    /// Whether somebody wants the result as it is.
+    /// Set to end the search with the result so far.
     stop: &'a AtomicBool,
     runs: u32,
     /// The size of the first failure.
     pub(super) begun: Size,
-    /// How many candidates were taken.
+    /// The number of candidates taken.
     taken: u32,
 }
 
@@ -68,14 +68,14 @@ impl<'a> Search<'a> {
         self.best
     }
 
-    /// Makes it as small as it gets.
+    /// Makes the run as small as possible.
     pub(super) fn shrink(&mut self) {
         self.resample();
         self.cut_down();
         self.draw_more();
     }
 
-    /// Cuts away whatever is not needed, until nothing more goes.
+    /// Removes everything that the failure does not need, until no step succeeds.
     pub(super) fn cut_down(&mut self) {
         self.calm_kinds();
         loop {
@@ -92,7 +92,7 @@ impl<'a> Search<'a> {
 
     // ── candidates ──
 
-    /// Makes a run. Nothing if there have been enough, or if the code under test panics.
+    /// Makes a run. `None` if the budget is spent or the code under test panics outside of its clients' tasks.
     pub(super) fn run(&mut self, plan: &Plan, decides: impl Decide + 'static) -> Option<Failure> {
         if self.is_out_of_runs() {
             return None;
@@ -101,7 +101,7 @@ impl<'a> Search<'a> {
         Failure::of(self.workload, plan, decides).ok()
     }
 
-    /// Takes a candidate if it fails in the same way and is nowhere larger. Whether it was taken.
+    /// Takes a candidate if it has the same failure and is not larger in any respect. Returns whether it was taken.
     pub(super) fn take(&mut self, plan: &Plan, decides: impl Decide + 'static) -> bool {
         let Some(candidate) = self.run(plan, decides) else { return false };
         let taken = self.is_the_same(&candidate.run) && candidate.size().is_within(&self.best.size());
@@ -195,7 +195,7 @@ impl<'a> Search<'a> {
         let rates: BTreeMap<_, _> =
             plan.rates.iter().filter(|(name, _)| struck.iter().any(|fault| fault.name() == *name)).collect();
         let rates = rates.into_iter().map(|(name, rate)| (name.clone(), *rate)).collect();
-        // Foreign clients act only while faults may strike.
+        // Foreign clients act only while faults can be injected, which needs at least one fault in the plan.
         let least = u32::from(!plan.interference.is_none());
         let faults = (struck.len() as u32).max(least).min(plan.faults);
         self.with_plan(&Plan { faults, rates, ..plan.clone() });
@@ -216,7 +216,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The last ones first: what comes after the failure has nothing to do with it.
+    /// Starts with the last ones: deviations after the failure have no effect on it.
     fn calm_chunks(&mut self, chunk: usize) -> bool {
         let (mut end, mut fewer) = (self.best.deviations.len(), false);
         while end > 0 {
@@ -224,7 +224,7 @@ impl<'a> Search<'a> {
             let mut left = self.best.deviations.clone();
             left.drain(start..end);
             fewer |= self.with_deviations(&left);
-            // Others may have gone with them.
+            // Taking a candidate may have removed other deviations, too.
             end = start.min(self.best.deviations.len());
         }
         fewer
@@ -232,11 +232,11 @@ impl<'a> Search<'a> {
 
     // ── choices ──
 
-    /// The smallest number that will do in place of each, as far as halving finds it.
+    /// Replaces each choice by the smallest number that keeps the failure, found by bisection.
     fn lower_choices(&mut self) {
         let all = self.best.deviations.clone();
         for one in all.iter().filter(|one| one.choice > 1 && !one.is_fault()) {
-            // Nothing is known to fail with `low`; with `high` it does.
+            // `low` is not known to fail; `high` fails.
             let (mut low, mut high) = (0, one.choice);
             while high - low > 1 {
                 let middle = if low == 0 { 1 } else { low.midpoint(high) };
@@ -248,8 +248,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The same answer to an earlier question of the kind, as far as halving finds one: a run that fails sooner needs
-    /// fewer rounds.
+    /// Moves each answer to the earliest question of the kind that keeps the failure, found by bisection: a run that
+    /// fails sooner needs fewer rounds.
     fn ask_sooner(&mut self) {
         let all = self.best.deviations.clone();
         for one in all {

@@ -6,21 +6,21 @@ use crate::interference::is_foreign;
 /// The size of a run. Earlier fields weigh more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 pub struct Size {
-    /// Client processes.
+    /// The number of client processes.
     pub clients: u8,
-    /// Rounds of each.
+    /// The number of rounds of each.
     pub rounds: u32,
-    /// Servers.
+    /// The number of servers.
     pub servers: u8,
-    /// The acts of foreign clients.
+    /// The number of acts of foreign clients.
     pub acts: u32,
-    /// Injected faults.
+    /// The number of injected faults.
     pub faults: u32,
-    /// Choices that are not the default.
+    /// The number of choices that are not the default.
     pub choices: usize,
     /// The sum of all choices.
     pub sum: u64,
-    /// Events.
+    /// The number of events.
     pub events: usize,
 }
 
@@ -42,7 +42,7 @@ impl Size {
 }
 
 impl Failure {
-    /// Its size.
+    /// The size of the failure.
     pub fn size(&self) -> Size {
         let acts = self.run.faults().filter(|kind| is_foreign(*kind)).count();
         Size {

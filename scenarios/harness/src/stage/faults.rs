@@ -1,4 +1,4 @@
-//! What goes wrong in a story, by the word.
+//! Faults in a story, one method each.
 
 use super::{Actor, Stage, TIMEOUT};
 use sim_zk::fault::{Fault, Victim};
@@ -28,28 +28,28 @@ impl Actor {
         self.process.process.order(Fault::Disconnect);
     }
 
-    /// The client and the servers do not hear each other for that many session timeouts.
+    /// The client is partitioned from all servers for that many session timeouts.
     pub fn is_cut_off(&self, timeouts: f64) {
         self.process.process.inflict(Fault::ClientPartition, TIMEOUT.mul_f64(timeouts));
     }
 
-    /// The client is cut off until its session has ended, which it learns when it comes back.
+    /// The client is partitioned until its session has expired; it learns of the expiry when it reconnects.
     pub fn session_expires(&self) {
-        // A server looks for sessions that are over once a tick.
+        // Servers check for expired sessions once a tick.
         self.process.process.inflict(Fault::SessionExpiry, TIMEOUT * 2);
     }
 
-    /// The client's process stands still for that many times its session timeout.
+    /// The client's process is paused for that many session timeouts.
     pub fn stands_still(&self, timeouts: u32) {
         self.process.process.inflict(Fault::ClientPause, TIMEOUT * timeouts);
     }
 
-    /// The client's process stands still for that long.
+    /// The client's process is paused for that long.
     pub fn stands_still_for(&self, time: Duration) {
         self.process.process.inflict(Fault::ClientPause, time);
     }
 
-    /// The client's process dies.
+    /// The client's process crashes.
     pub fn dies(&self) {
         self.process.process.inflict(Fault::ClientCrash, Duration::ZERO);
     }
@@ -62,22 +62,22 @@ impl Actor {
 
 /// Faults of servers and znodes.
 impl Stage {
-    /// The server that leads, if one does.
+    /// The leader, if there is one with a quorum.
     pub fn leader(&self) -> Option<u8> {
         self.sim.look(|world| world.leader_of_quorum())
     }
 
-    /// A server gets neither to apply what is committed nor to answer reads, for that many session timeouts.
+    /// A server neither applies committed transactions nor answers reads for that many session timeouts.
     pub fn lags(&self, server: u8, timeouts: f64) {
         self.strike(Fault::ApplyStall, server, timeouts);
     }
 
-    /// A server stands still for that many session timeouts.
+    /// A server is paused for that many session timeouts.
     pub fn server_stands_still(&self, server: u8, timeouts: f64) {
         self.strike(Fault::ServerPause, server, timeouts);
     }
 
-    /// A server dies, and comes back after that many session timeouts.
+    /// A server crashes, and restarts after that many session timeouts.
     pub fn server_dies(&self, server: u8, timeouts: f64) {
         self.strike(Fault::ServerCrash, server, timeouts);
     }
@@ -90,7 +90,7 @@ impl Stage {
     ///
     /// # Panics
     ///
-    /// If it is not there.
+    /// If the znode does not exist.
     pub async fn deletes(&self, path: &str) {
         let foreign = self.client("foreign").await;
         let client = foreign.number();

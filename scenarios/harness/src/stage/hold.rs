@@ -1,4 +1,4 @@
-//! What a client of a story holds: the words of every recipe that grants something.
+//! Guards that a client of a story holds: the vocabulary of every recipe that grants something.
 
 use super::Actor;
 use crate::holding::{Held, use_resource, why};
@@ -15,23 +15,24 @@ use zk_recipes::{Released, Stop};
 
 /// Something held by a client of a story.
 pub struct Holding<H> {
-    /// What the recipe gave.
+    /// The guard from the recipe.
     pub guard: H,
     object: ObjectId,
-    /// The operation that was granted.
+    /// The operation that was granted the hold.
     pub op: OpId,
     believes: bool,
 }
 
 impl Actor {
-    /// From here on it acts as holder of what operation `op` was granted.
+    /// Records that the client acts as holder of the object that operation `op` was granted.
     pub fn believes<H: Held>(&self, object: ObjectId, op: OpId, guard: H) -> Holding<H> {
         let (session, token) = (self.zk.session(), guard.token());
         self.journal(|j, at| j.believe(at, self.number(), op, object, session, token));
         Holding { guard, object, op, believes: true }
     }
 
-    /// Begins to ask for an object, in the client's own process. Once that is granted it acts as holder; `None` if it is not.
+    /// Begins to acquire an object in the client's own process. Once granted, the client acts as holder; `None` if it
+    /// is not granted.
     pub fn begins_to_acquire<H: Held, F, A>(
         &self,
         object: ObjectId,
@@ -67,7 +68,7 @@ impl Actor {
         async move { acting.await.expect("its process lives") }
     }
 
-    /// Acts as holder for that long. Ends early if the guard says that it must stop: then it no longer does.
+    /// Acts as holder for that long, or until the guard says that it must stop.
     pub async fn acts_for<H: Held>(&self, holding: &mut Holding<H>, time: Duration) {
         let told = match select(pin!(holding.guard.lost()), pin!(self.waits(time))).await {
             Either::Left((stop, _)) => Some(stop),
@@ -78,17 +79,17 @@ impl Actor {
         }
     }
 
-    /// Writes to the resource behind what it holds, and says whether it took the token.
+    /// Writes to the resource behind the object. Returns whether the resource accepted the token.
     pub fn writes<H: Held>(&self, holding: &Holding<H>) -> bool {
         use_resource(&self.process, holding.object, holding.op, holding.guard.token())
     }
 
-    /// Gives it back, however that ends.
+    /// Releases the hold, and ignores the result.
     pub async fn releases<H: Held>(&self, holding: Holding<H>) {
         let _ = self.begins_to_release(holding).await;
     }
 
-    /// Begins to give it back: from now on it does not act as holder.
+    /// Begins to release the hold: the client stops acting as holder at once.
     pub fn begins_to_release<H: Held>(
         &self,
         mut holding: Holding<H>,
@@ -98,8 +99,8 @@ impl Actor {
         self.does(call, move |_| holding.guard.release())
     }
 
-    /// Begins to turn what it holds into something else, by an operation of its own. From then on it does not act as the
-    /// one, and not as the other before the answer has come.
+    /// Begins to convert a hold into another by an operation of its own. The client stops acting as holder of the first
+    /// at once, and acts as holder of the second once the operation is done.
     pub fn begins_to_turn<H: Held, R: Held, F, T>(
         &self,
         holding: Holding<H>,

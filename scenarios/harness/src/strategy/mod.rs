@@ -1,4 +1,4 @@
-//! Search strategies: the plan and the chooser of the run of each number.
+//! Search strategies: the plan and the chooser for each run number.
 //!
 //! A strategy is a function of the number alone. So a sweep can be split into shards and threads, and any of its runs can be
 //! reproduced by its number.
@@ -35,13 +35,13 @@ sim_zk::named! {
     }
 }
 
-/// What a portfolio takes turns in.
+/// The strategies of a portfolio, in turn.
 const SHARES: [Strategy; 3] = [Strategy::Swarm, Strategy::Uniform, Strategy::Systematic];
 
 /// The uniform rate of client faults: the middle of the rates that a swarm draws.
 const UNIFORM_RATE: f64 = 0.0143;
 
-/// The same of a server's: there are many more places for it.
+/// The uniform rate of server faults, which have many more injection points.
 const UNIFORM_RATE_OF_SERVERS: f64 = 0.0032;
 
 /// The maximal number of faults of a uniform run: the maximum of a swarm.
@@ -50,13 +50,13 @@ const UNIFORM_FAULTS: u32 = 6;
 /// A search through the runs of a workload.
 #[derive(Clone, Debug)]
 pub struct Search {
-    /// Of what.
+    /// The workload.
     pub workload: &'static Workload,
-    /// In which way.
+    /// The strategy.
     pub strategy: Strategy,
-    /// A plan for all runs, or none: each draws its own.
+    /// The plan of all runs; without one each run draws its own.
     pub plan: Option<Plan>,
-    /// What each run draws in addition.
+    /// The variations that each run draws.
     pub variations: Variations,
     /// The enumeration of a systematic search, computed on first use.
     places: Arc<OnceLock<Enumeration>>,
@@ -64,9 +64,9 @@ pub struct Search {
 
 /// One run of a search, before it is made.
 pub struct Attempt {
-    /// What was drawn.
+    /// The plan.
     pub plan: Plan,
-    /// Where faults are placed, if they are.
+    /// The places of injected faults, in a systematic search.
     pub placed: Option<Vec<Spot>>,
     decider: Decider,
 }
@@ -97,7 +97,7 @@ impl Attempt {
         run::with(workload, &self.plan, self.decider)
     }
 
-    /// The same; a run that panics gives its panic.
+    /// The same, and returns a panic as an error.
     ///
     /// # Errors
     ///
@@ -108,7 +108,7 @@ impl Attempt {
 }
 
 impl Search {
-    /// Of a workload by a strategy, with a plan for all runs, or none.
+    /// Searches a workload by a strategy, with a plan for all runs or none.
     pub fn new(workload: &'static Workload, strategy: Strategy, plan: Option<Plan>) -> Search {
         Search { workload, strategy, plan, variations: Variations::default(), places: Arc::default() }
     }
@@ -119,20 +119,20 @@ impl Search {
         Search { variations, places: Arc::default(), ..self }
     }
 
-    /// Whether its runs are those that every seed means if nothing else is said.
+    /// Whether a run is determined by its seed alone, with default settings.
     pub fn is_plain(&self) -> bool {
         self.strategy == Strategy::Swarm && self.plan.is_none() && self.variations == Variations::default()
     }
 
-    /// What the run of that number is, or nothing if a systematic search has come to its end.
+    /// The run of that number, or `None` after the end of a systematic search.
     pub fn attempt(&self, number: u64) -> Option<Attempt> {
         match self.strategy {
             Strategy::Portfolio => {
                 let share = SHARES[(number % 3) as usize];
-                // An enumeration is gone through without gaps. What is drawn is drawn from the number itself: where there is
-                // no fault to draw, two strategies would make the same run of one number.
+                // An enumeration uses consecutive indices. Drawn runs use the number itself: otherwise, without faults
+                // to draw, two strategies would make the same run.
                 let index = if share == Strategy::Systematic { number / 3 } else { number };
-                // One that has come to its end leaves its share to the first.
+                // After the end of an enumeration, the first strategy takes over its share.
                 self.by(share, index).or_else(|| self.by(SHARES[0], number))
             }
             strategy => self.by(strategy, number),
@@ -147,13 +147,13 @@ impl Search {
         }
     }
 
-    /// The plan of a number, as it is drawn.
+    /// Draws the plan of a number.
     fn drawn(&self, number: u64) -> Plan {
         let plan = self.plan.clone().unwrap_or_else(|| self.workload.plan(number));
         self.variations.drawn(plan, number)
     }
 
-    /// The kinds of fault that a run of this search may show.
+    /// The kinds of fault that runs of this search may have.
     pub fn kinds(&self) -> Vec<Fault> {
         match &self.plan {
             Some(plan) if plan.faults == 0 => Vec::new(),
@@ -164,8 +164,8 @@ impl Search {
         }
     }
 
-    /// What there is to enumerate, for a search that enumerates: `runs` is how many are to be made, since pairs are only
-    /// counted if one comes to them.
+    /// The size of the enumeration, for a search that enumerates. `runs` is the number of runs to make: pairs are
+    /// counted only if the search reaches them.
     pub fn counted(&self, runs: u64, jobs: usize) -> Option<Counted> {
         let runs = match self.strategy {
             Strategy::Systematic => runs,
@@ -193,7 +193,7 @@ fn uniform(workload: &Workload, plan: Plan) -> Plan {
     Plan { rates, faults: UNIFORM_FAULTS, ..plan }
 }
 
-/// A chooser of a run in which nothing goes wrong, but which is not the calm one: latencies and users are drawn.
+/// A chooser without faults, which still draws latencies and users' choices.
 fn faultless() -> Seeded {
     Seeded::new(0, Rates::NONE)
 }

@@ -1,4 +1,4 @@
-//! One fault at every place along the path of a run that passes, then two.
+//! One fault at every injection point along the path of a passing run, then two.
 //!
 //! A run without faults records every injection point with the kinds that fit there. Number 0 is that run; then comes one run for
 //! each kind at each point; then one for each pair, the second along the path that the run takes after the first. The order of
@@ -18,17 +18,17 @@ use std::sync::{Arc, Mutex, OnceLock};
 /// The faults to try.
 #[derive(Debug)]
 pub(super) struct Enumeration {
-    /// The run that faults are placed in.
+    /// The plan of the run into which faults are placed.
     base: Plan,
-    /// Which kinds are placed.
+    /// The kinds of fault.
     kinds: Kinds,
-    /// How many ways there are to place one.
+    /// The number of ways to place one fault.
     singles: u64,
-    /// After how many ways to place two the pairs of each single end. Counting them takes a run for each single.
+    /// For each single, the cumulative number of pairs up to and including it. Counting takes one run per single.
     pairs: OnceLock<Vec<u64>>,
 }
 
-/// How much there is to enumerate.
+/// The size of the enumeration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counted {
     /// The ways to place one fault.
@@ -38,7 +38,7 @@ pub struct Counted {
 }
 
 impl Counted {
-    /// How many runs that makes, if all is counted: the one without a fault, too.
+    /// The total number of runs, including the one without faults, if pairs were counted.
     pub fn total(&self) -> Option<u64> {
         self.pairs.map(|pairs| 1 + self.singles + pairs)
     }
@@ -52,12 +52,12 @@ impl Counted {
     }
 }
 
-/// Where a fault was placed.
+/// The place of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spot {
-    /// Among all ways to place one along the path: which, from 0. For a second fault they are counted behind the first.
+    /// The index, from 0, among all ways to place one fault along the path. A second fault counts from the first one.
     pub way: u64,
-    /// Of how many.
+    /// The number of ways.
     pub of: u64,
 }
 
@@ -76,17 +76,17 @@ impl Kinds {
         Kinds(faults.iter().fold(0, |set, fault| set | 1 << *fault as u32))
     }
 
-    /// Those that fit at a place: their numbers there.
+    /// The numbers of the kinds that fit at an injection point.
     fn at(self, place: InjectionPoint) -> impl Iterator<Item = u32> {
         (1..).zip(place.faults()).filter(move |(_, fault)| self.0 >> **fault as u32 & 1 == 1).map(|(n, _)| n)
     }
 }
 
-/// A chooser that injects faults where they are placed, and nowhere else.
+/// A chooser that injects faults at the given places only.
 pub(super) struct Placed {
     rest: Seeded,
     kinds: Kinds,
-    /// The number of ways before the next fault, and then before the second one.
+    /// The number of ways to skip before the next fault, and then before the second one.
     next: [Option<u64>; 2],
     /// The number of ways since the last fault.
     offered: Arc<AtomicU64>,
@@ -100,7 +100,7 @@ impl Placed {
 
 impl Chooser for Placed {
     fn choose(&mut self, point: Point, n: u32) -> u32 {
-        // It draws also where nothing is to be drawn: so everything else goes on as it would.
+        // It draws at injection points, too, so that all later draws stay the same.
         let calm = self.rest.choose(point, n);
         let Point::Fault(place) = point else { return calm };
         let ways = self.kinds.at(place).count() as u64;
@@ -133,11 +133,11 @@ impl Enumeration {
         Enumeration { singles, ..none }
     }
 
-    /// How many ways there are to place one more fault, after the first one or from the beginning.
+    /// The number of ways to place one more fault after the first one, or from the beginning.
     fn ways_after(&self, search: &Search, first: Option<u64>) -> u64 {
         let offered = Arc::new(AtomicU64::new(0));
         let placed = Placed::new(self.kinds, [first, None], offered.clone());
-        // A panic is reported when the run has its turn.
+        // A panic is reported when its own run is made.
         let _ = caught(|| run::with(search.workload, &self.base, placed));
         offered.load(Ordering::Relaxed)
     }
@@ -192,8 +192,8 @@ impl Enumeration {
     }
 }
 
-/// The `index`-th of `0..n` in an order that goes through all of them and whose beginnings are spread evenly: steps of the
-/// golden section, made coprime to `n`.
+/// The `index`-th number of `0..n` in a permutation whose prefixes are spread evenly: steps of the golden section, made
+/// coprime to `n`.
 pub(super) fn spread(index: u64, n: u64) -> u64 {
     let golden = (n as f64 * 0.618_033_988_749_895) as u64;
     let step = (golden.max(1)..).find(|step| gcd(*step, n) == 1).unwrap_or(1);

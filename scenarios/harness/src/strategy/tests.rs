@@ -74,7 +74,7 @@ fn strangers_are_drawn_on_request_in_one_of_two_runs_and_the_rest_stays_what_it_
 
 #[test]
 fn a_systematic_search_places_no_fault_then_one_then_two_and_ends() {
-    // One server, one client and one kind: few enough ways to go through all of them.
+    // One server, one client and one kind of fault: few enough ways to try all of them.
     let plan = Plan { clients: 1, rounds: 4, ..Plan::calm().with(&[Fault::ReplyLost], 0.1) };
     let search = Search::new(&SAMPLE, Strategy::Systematic, Some(plan));
     let counted = search.counted(u64::MAX, 2).expect("it enumerates");

@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 /// The maximal number of acts of foreign clients.
 const ACTS: u32 = 7;
 
-/// What each run draws in addition to its strategy.
+/// The variations that each run draws in addition to its strategy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Variations {
-    /// Sizes: servers, clients, rounds, and the sessions' timeout.
+    /// Sizes: the numbers of servers, clients and rounds, and the session timeout.
     pub sizes: bool,
     /// Whether foreign clients interfere, and how.
     #[serde(alias = "strangers")]
@@ -23,13 +23,13 @@ pub struct Variations {
 impl Variations {
     /// The plan with the variations that the run of a number draws.
     pub(super) fn drawn(self, plan: Plan, number: u64) -> Plan {
-        // Each from a stream of its own: what the plan drew, and what the run will draw, stay what they are.
+        // Each variation has its own random stream, so that it changes neither the plan's draws nor the run's.
         let plan = if self.sizes { vary(plan, number) } else { plan };
         if self.interference { with_foreign_clients(plan, number) } else { plan }
     }
 }
 
-/// The plan, in every second run with foreign clients: a subset of their acts, each at a rate of its own.
+/// Adds foreign clients to the plan in every second run: a subset of their acts, each at its own rate.
 fn with_foreign_clients(plan: Plan, number: u64) -> Plan {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(number ^ 0x666f_7265_6967_6e00);
     let acts = rng.random_range(1..=ACTS);
@@ -46,8 +46,7 @@ fn with_foreign_clients(plan: Plan, number: u64) -> Plan {
     plan.interfered(interference)
 }
 
-/// The plan with sizes that are drawn around its own: no fewer than two clients where there were several, and no more than
-/// twice as many rounds.
+/// Draws sizes around those of the plan: at least two clients if there were several, and at most twice as many rounds.
 fn vary(plan: Plan, number: u64) -> Plan {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(number ^ 0x7369_7a65);
     let clients = if plan.clients > 1 { rng.random_range(2..=plan.clients + 2) } else { 1 };

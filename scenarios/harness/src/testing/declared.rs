@@ -1,14 +1,14 @@
-//! What own code declares, checked before its first run: each rule that it names has something to judge.
+//! Checks the declarations of user code before the first run: each rule that it names must have an object to judge.
 
 use crate::workload::{Setting, Workload};
 use zk_checker::history::{Kind, Names, Object};
 use zk_checker::{Layer, RuleId};
 
-/// Why a workload cannot be judged as it is declared, in a sentence.
+/// Checks that a workload can be judged as it is declared.
 ///
 /// # Errors
 ///
-/// That sentence.
+/// The reason, in a sentence.
 pub(super) fn check(workload: &Workload, seed: u64) -> Result<(), String> {
     let mut names = Names::default();
     let objects = (workload.objects)(&mut names, &Setting::simulated(&workload.plan(seed)));
@@ -28,12 +28,12 @@ pub(super) fn check(workload: &Workload, seed: u64) -> Result<(), String> {
     rules.iter().try_for_each(|rule| judges(*rule, &objects))
 }
 
-/// Whether objects of that kind are known from reports alone.
+/// Whether objects of that kind are judged by reports alone.
 fn is_foreign(kind: Kind) -> bool {
     matches!(kind, Kind::Counter | Kind::Partition | Kind::Cache)
 }
 
-/// All rules together are those of the protocols of recipes.
+/// All rules together are judged only for the protocols of recipes.
 fn has_a_recipe(objects: &[Object]) -> Result<(), String> {
     match objects.iter().find(|object| object.kind == Kind::Semaphore) {
         Some(_) => {
@@ -43,7 +43,7 @@ fn has_a_recipe(objects: &[Object]) -> Result<(), String> {
     }
 }
 
-/// Whether a rule has something to judge. ZooKeeper's own promises are about every run.
+/// Whether a rule has an object to judge. ZooKeeper's own promises apply to every run.
 fn judges(rule: RuleId, objects: &[Object]) -> Result<(), String> {
     if rule.layer() <= Layer::ZooKeeper || objects.iter().any(|object| rule.judges(object)) {
         return Ok(());

@@ -5,7 +5,7 @@ const ROW = { least: 18, usual: 26, most: 44 };
 const WIDTH = { client: 58, server: 62, session: 30, znode: 26, least: 26, sentence: 480 };
 const MOST_ZNODES = 12, MOST_SESSIONS = 8;
 
-/** Spans in blocks of rows, so that those at a place are found without a look at all. */
+/** An index of spans by blocks of rows, to find the spans near a row without a scan. */
 class Blocks {
   constructor(spans, size = 128) {
     this.size = size;
@@ -48,7 +48,7 @@ class Chart {
     });
   }
 
-  /** Shows these events; between them stands how much was left out, where that is worth a line. */
+  /** Shows these events, with the number of omitted events between them where that is worth a line. */
   show(shown, { cited = [], hiddenMatters = true, overlap = null } = {}) {
     this.overlap = overlap;
     this.shown = shown;
@@ -71,7 +71,7 @@ class Chart {
     this.draw(true);
   }
 
-  /** Where an event stands among the rows; between two rows if it is not shown. */
+  /** The row of an event; between two rows if the event is not shown. */
   place(e) {
     const exact = this.places.get(e);
     if (exact !== undefined) return exact;
@@ -111,7 +111,7 @@ class Chart {
       add({ kind: 'session', session, width: LANE.session, label: `session s${session.number}`, hue: session.client === null ? 'hue-none' : hues[session.client] });
     }
     for (const party of of('server')) add({ kind: 'server', party, width: LANE.server, label: run.parties[party].name, hue: 'hue-server' });
-    // Paths, each a lane, whichever of its lives is shown.
+    // A lane for each path, shared by successive znodes at that path.
     const alive = run.znodes.filter((z) => touched.has(z.path) && z.created <= last && (z.deleted === null || z.deleted >= first));
     const paths = new Set(alive.map((znode) => znode.path));
     const kept = most([...touched].filter(([path]) => paths.has(path)), LANE.znodes).sort((a, b) => (run.texts[a] < run.texts[b] ? -1 : 1));
@@ -126,7 +126,7 @@ class Chart {
     this.narrowAt = this.list.findIndex((lane) => lane.kind === 'znode');
   }
 
-  /** How wide lanes are, and how many sessions and znodes have one: sentences keep their place. */
+  /** The widths of lanes, and the numbers of sessions and znodes with a lane; sentences keep enough room. */
   widths(clients, servers) {
     if (this.narrow) return { client: 34, server: 46, sessions: 0, znodes: 0 };
     const room = Math.max(this.box.clientWidth - WIDTH.sentence, 200);
@@ -139,7 +139,7 @@ class Chart {
     return { client: wide(WIDTH.client), server: wide(WIDTH.server), session: WIDTH.session, znode: WIDTH.znode, sessions, znodes };
   }
 
-  /** Everything that is drawn, with the rows between which it lies. */
+  /** All drawn spans, each with its first and last row. */
   spans() {
     const spans = [];
     const end = this.items.length - 0.5;
@@ -326,7 +326,7 @@ class Chart {
       return s('g', { class: classes }, s('path', { d: `M${x1} ${y1}C${x1 + 22} ${y1} ${x1 + 22} ${y2} ${x1 + 6} ${y2}`, 'marker-end': 'url(#head)' }), s('title', {}, 'request and answer; what happened in between is not known'));
     }
     if (lost) {
-      // It goes as far as half the way.
+      // The arrow of a lost message ends halfway.
       const reach = 0.55;
       x2 = x1 + (x2 - x1) * reach;
       y2 = y1 + Math.min(Math.max(y2 - y1, this.rowHeight), this.rowHeight * 1.5) * 0.8;

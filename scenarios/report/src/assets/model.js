@@ -19,14 +19,14 @@ const causesOf = (e) => events.causes[e].map((back) => e - back);
 const seconds = (us) => (us / 1e6).toFixed(us % 1000 === 0 ? 3 : 6);
 const count = (n, one, many) => `${n.toLocaleString('en')} ${n === 1 ? one : many ?? one + 's'}`;
 
-/** A time that passes, in the largest unit that suits it. */
+/** A duration in the largest suitable unit. */
 function lasting(us) {
   if (us >= 1e6) return `${+(us / 1e6).toFixed(us >= 1e7 ? 1 : 2)} s`;
   if (us >= 1e3) return `${+(us / 1e3).toFixed(us >= 1e5 ? 0 : 1)} ms`;
   return `${us} µs`;
 }
 
-/** The first place in a sorted list whose number is not smaller. */
+/** The index of the first element of a sorted list that is not smaller. */
 function lowerBound(list, number) {
   let from = 0, to = list.length;
   while (from < to) {
@@ -36,7 +36,7 @@ function lowerBound(list, number) {
   return from;
 }
 
-/** What follows from an event: the causes, turned round when first asked for. */
+/** The effects of an event: the inverse of the causes, computed on first use. */
 const effectsOf = (() => {
   let starts = null, all = null;
   return (e) => {
@@ -52,7 +52,7 @@ const effectsOf = (() => {
   };
 })();
 
-/** Everything that led to an event, as far as `most` events back. */
+/** The causal history of an event, up to `most` events. */
 function chainOf(e, most = 400) {
   const seen = new Set([e]);
   const ahead = [e];
@@ -64,7 +64,7 @@ function chainOf(e, most = 400) {
   return seen;
 }
 
-/** The living znodes after an event, in the order of their paths. */
+/** The living znodes after an event, sorted by path. */
 function treeAt(e) {
   const nodes = new Map();
   for (let z = 0; z < run.znodes.length && run.znodes[z].created <= e; z++) {
@@ -79,10 +79,10 @@ function treeAt(e) {
   return [...nodes.values()].sort((a, b) => (run.texts[a.znode.path] < run.texts[b.znode.path] ? -1 : 1));
 }
 
-/** The rules that forbid two to believe at once. */
+/** The rules about mutual exclusion. */
 const exclusive = new Set(['MX-1', 'MX-2', 'MX-3', 'RW-1', 'LE-1']);
 
-/** Where two believed at once that must not: who, and between which events. */
+/** The overlap of two holders that exclude each other: the clients, and the first and last event. */
 function overlapOf(finding) {
   if (!finding || !exclusive.has(finding.rule)) return null;
   const then = run.beliefs.filter((belief) => run.objects[belief.object]?.path === finding.path
@@ -109,7 +109,7 @@ const verdictWords = {
   vacuous: 'never tested',
 };
 
-/** An element with attributes and contents. Texts become text nodes, whatever stands in them. */
+/** An element with attributes and contents. Texts become text nodes, so markup in them has no effect. */
 function h(name, attributes = {}, ...inside) {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
@@ -121,7 +121,7 @@ function h(name, attributes = {}, ...inside) {
   return element;
 }
 
-/** Puts these in place of what an element holds. */
+/** Replaces the contents of an element. */
 const fill = (element, ...inside) => element.replaceChildren(...inside.flat(Infinity).filter((part) => part !== null && part !== undefined && part !== false));
 
 function s(name, attributes = {}, ...inside) {

@@ -2,7 +2,7 @@
 
 const say = (...parts) => parts.filter(Boolean).join(' · ');
 
-/** Turns e12 within a text into something to click on. */
+/** Turns event numbers such as e12 in a text into links. */
 function linked(text, onEvent) {
   const parts = [];
   let from = 0;
@@ -45,7 +45,7 @@ function drawBreach(which, onFinding, onEvent) {
   }
   const lines = finding.lines.map((line) => h('p', { class: `line ${line.head.replace(' ', '-') || 'what'}` },
     line.head ? h('span', { class: 'head' }, line.head) : null, h('span', {}, linked(line.text, onEvent))));
-  // Of findings that differ only by names and times the first, with their number, and the one that is shown.
+  // One chip for each group of findings that differ only by names and times, with their number, and one for the shown finding.
   const alike = (i) => run.findings.filter((other) => other.like === i).length;
   const chip = (other, i) => h('button', {
     type: 'button', class: `chip ${other.verdict}`, 'aria-pressed': String(i === which), title: `${other.title}: ${other.lines[0]?.text ?? ''}`, onclick: () => onFinding(i),
@@ -85,7 +85,7 @@ class Overview {
         rows.get(key)[kind].push(one);
       }
     }
-    // How far the spans up to each reach: those before the time that is shown are skipped at once.
+    // The latest end of all spans up to each: a binary search then skips spans before the shown time.
     for (const row of rows.values()) {
       for (const list of [row.operations, row.beliefs]) {
         let reach = 0;
@@ -135,7 +135,7 @@ class Overview {
   }
   zoom(by, about = (this.from + this.to) / 2) { this.range(about - (about - this.from) * by, about + (this.to - about) * by); }
   pan(by) { const span = this.to - this.from; this.range(this.from + by * span, this.to + by * span); }
-  /** Marks a moment, and moves to where it can be seen. */
+  /** Marks an event, and scrolls to it if it is out of view. */
   mark(e) {
     this.cursor = e;
     const at = events.at[e], span = this.to - this.from;
@@ -147,7 +147,7 @@ class Overview {
     this.range(a - air, b + air);
   }
 
-  /** The spans of a list that lie in the time that is shown. */
+  /** The spans of a list within the shown time. */
   *within(list) {
     for (let i = lowerBound(list.reach, this.from); i < list.length && events.at[list[i].from] <= this.to; i++) yield list[i];
   }
@@ -157,7 +157,7 @@ class Overview {
     if (!width || !events.count) return;
     const MOST = 10;
     const told = run.findings[this.finding ?? 0]?.path;
-    // Those of the object whose promise was broken, and of the clients that broke it, come first.
+    // Rows of the object whose promise was broken come first, then rows of the clients that the finding cites.
     const concerned = new Set((run.findings[this.finding ?? 0]?.cited ?? []).flatMap((e) => [events.who[e], sessionOf.get(events.session[e])?.client]));
     const weight = (row) => (run.objects[row.object]?.path === told ? 2 : 0) + (this.rows.length > MOST && concerned.has(row.client) ? 1 : 0);
     const ordered = this.rows.toSorted((a, b) => weight(b) - weight(a));
@@ -184,7 +184,7 @@ class Overview {
       const label = run.parties[row.client].name + (several && object ? ` ${short(object.path)}` : '');
       ground.append(s('text', { x: this.left - 10, y: y + 14, class: `row-label ${hues[row.client]}` }, label.length > 20 ? label.slice(0, 19) + '…' : label, s('title', {}, `${run.parties[row.client].name}: ${object?.kind} ${object?.path}`)),
         s('line', { x1: this.left, x2: this.left + this.wide, y1: y + rowHeight - 2, y2: y + rowHeight - 2, class: 'grid' }));
-      // Of what lies within one pixel the first is drawn; a long run has more operations than a screen has pixels.
+      // One operation per pixel is drawn: a long run has more operations than a screen has pixels.
       let last = -10;
       for (const operation of this.within(row.operations)) {
         const [from, to] = [events.at[operation.from], end(operation.to)];
@@ -223,7 +223,7 @@ class Overview {
         inside.append(rect(from, to, y + 4, 12, 'strike-bar', strike.text), s('path', { d: `M${this.x(from) + 3} ${y + 1}l-8 10h5l-3 8l8 -10h-5z`, class: 'bolt' }));
       }
     }
-    // How much happens when, a bar for every few pixels.
+    // A histogram of events, with a bar for every few pixels.
     const bars = new Map();
     const firstAt = lowerBound(events.at, this.from), lastAt = lowerBound(events.at, this.to);
     for (let e = firstAt; e < lastAt; e++) { const at = Math.floor(this.x(events.at[e]) / 3); bars.set(at, (bars.get(at) ?? 0) + 1); }

@@ -12,7 +12,7 @@ const matches = (e, words) => {
   return words.every((word) => text.includes(word));
 };
 
-/** The events that are to be shown, in their order. */
+/** The events to show, in order. */
 function shown() {
   const finding = run.findings[state.finding];
   let all = state.show === 'slice' && finding ? finding.slice : Array.from({ length: events.count }, (_, e) => e);
@@ -47,7 +47,7 @@ function select(e, scroll = true, remember = true) {
   if (!(e >= 0 && e < events.count)) return;
   state.event = e;
   if (!chart.isShown(e) && scroll !== 'scrub') {
-    // What was asked for is shown, whatever was to be seen before.
+    // A selected event is always shown: reset the filters if they hide it.
     state.find = byId('find').value = '';
     if (!shown().includes(e)) state.show = 'all';
     refresh();
@@ -91,7 +91,7 @@ function openFinding(which) {
   }
 }
 
-/** One event on or back, among those that are shown. */
+/** Selects the next or the previous shown event. */
 function step(by) {
   const all = chart.shown;
   if (!all.length) return;

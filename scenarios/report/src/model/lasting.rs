@@ -1,4 +1,4 @@
-//! What lasts, as plain data.
+//! Lifetimes as plain data.
 
 use super::{Belief, Office, Operation, Parties, SessionModel, Strike, Watch, Znode};
 use crate::columns::Texts;
@@ -6,7 +6,7 @@ use crate::lives::{Lives, WatchEnd};
 use crate::words::{Sentences, verb_name};
 use zk_checker::history::{Outcome, Session, SessionState, Table, WatchMode, Who};
 
-/// Spans of time, for the model.
+/// Converts lifetimes for the model.
 pub(super) struct Lasting<'a> {
     pub lives: &'a Lives,
     pub sentences: &'a Sentences<'a>,

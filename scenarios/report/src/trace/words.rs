@@ -1,10 +1,10 @@
-//! The words of a trace: parties, requests, faults and what is handed out, as they are called in print.
+//! The words of a trace: printed names of actors, requests, faults and results.
 
 use crate::asked::LostWrite;
 use zk_checker::history::{Code, Failure, FaultKind, History, Notify, Request, Seen, Sym, Verb, Victim};
 use zk_checker::text::abbreviated;
 
-/// Calls the things of a history by their names.
+/// Names the things of a history.
 #[derive(Clone, Copy)]
 pub(crate) struct Words<'a> {
     pub(crate) history: &'a History,
@@ -117,7 +117,7 @@ impl Words<'_> {
     }
 }
 
-/// How a request went.
+/// The result of a request.
 pub(crate) fn answered(code: Code) -> &'static str {
     match code {
         Code::Ok => "✓",
@@ -135,7 +135,7 @@ pub(crate) fn answered(code: Code) -> &'static str {
     }
 }
 
-/// What became of a write whose reply was lost, as an addition to that sentence.
+/// The effect of a write whose reply was lost, as a suffix of that sentence.
 pub(crate) fn nonetheless(fate: LostWrite) -> String {
     match fate {
         LostWrite::Applied { zxid } => format!(", but applied as {zxid:#x}"),
@@ -241,7 +241,7 @@ pub(crate) fn observed(seen: Seen, text: &str, number: u64) -> String {
     }
 }
 
-/// How an operation ended, with the reason that it gave.
+/// How an operation ended, with its reason.
 pub(crate) fn because(ended: &str, failure: Failure) -> String {
     match failure {
         Failure::None => ended.to_owned(),

@@ -1,15 +1,16 @@
-//! What makes a command senseless, whatever the state of the ensemble.
+//! Checks of commands that do not depend on the state of the ensemble.
 
 use super::{Between, Command, OfServer, OneServer, OneWay, Op, RefusalCode, Refused, Released};
 use sim_zk::fault::{Fault, Victim};
 
 impl Command {
-    /// Checks what does not depend on the state of an ensemble of so many servers: the numbers of servers, paths, counts, and
-    /// whether a request can be refused so. [`Control::perform`](crate::Control::perform) does it, too.
+    /// Checks the command for an ensemble of that many servers, apart from its state: server numbers, paths, counts,
+    /// and whether such a request can be refused with that code. [`Control::perform`](crate::Control::perform) checks
+    /// this, too.
     ///
     /// # Errors
     ///
-    /// A command that makes no sense (400).
+    /// If the command is invalid (400).
     pub fn check(&self, servers: u8) -> Result<(), Refused> {
         match self {
             Command::LoseReply(which) | Command::LoseRequest(which) => {
@@ -43,7 +44,7 @@ impl Command {
 }
 
 impl Released {
-    /// The server, or the link, whose fault ends.
+    /// The server or link whose fault ends.
     pub(crate) fn victim(self, servers: u8) -> Result<Victim, Refused> {
         let between = Between { server: self.server, from: self.from, to: self.to, lasts: None };
         match (between.victim("release", servers)?, self.what) {
@@ -52,7 +53,7 @@ impl Released {
         }
     }
 
-    /// Whether the release of that place ends a fault of another one.
+    /// Whether releasing `place` ends this fault of `of`.
     pub(crate) fn ends(self, place: Victim, fault: Fault, of: Victim) -> bool {
         match (fault, place) {
             (Fault::DiskStall | Fault::ApplyStall | Fault::CommitStall, _) => {
@@ -60,7 +61,7 @@ impl Released {
             }
             _ if self.what.is_some() => false,
             (Fault::LinkHeld | Fault::PacketsLost | Fault::ServerPartition, _) => of == place,
-            // A cut goes both ways: its two servers have no order.
+            // A cut is symmetric: the order of its two servers does not matter.
             (Fault::LinkCut, Victim::Link(from, to)) => of == place || of == Victim::Link(to, from),
             _ => false,
         }
@@ -68,7 +69,7 @@ impl Released {
 }
 
 impl Between {
-    /// The server, or the link, in an ensemble of so many servers.
+    /// The server or link, in an ensemble of that many servers.
     pub(crate) fn victim(&self, verb: &str, servers: u8) -> Result<Victim, Refused> {
         match (self.server, self.from, self.to) {
             (Some(server), None, None) => one_of(servers, server).map(|()| Victim::Server(server)),
@@ -86,7 +87,7 @@ impl Between {
 }
 
 impl OneWay {
-    /// The link, in an ensemble of so many servers.
+    /// The link, in an ensemble of that many servers.
     pub(crate) fn link(&self, verb: &str, servers: u8) -> Result<Victim, Refused> {
         if self.from == self.to {
             let why = format!("{verb} needs two different servers as `from` and `to`");
@@ -99,7 +100,7 @@ impl OneWay {
 }
 
 impl RefusalCode {
-    /// Refuses a refusal that would wait for ever.
+    /// Refuses a code that a server never gives for this request: the fault would wait for ever.
     fn may_refuse(self, op: Op) -> Result<(), Refused> {
         if self.fault().refusal().is_none_or(|code| op.kind().may_be_refused_with(code)) {
             return Ok(());
@@ -126,7 +127,7 @@ fn several(verb: &str, servers: u8) -> Result<(), Refused> {
     }
 }
 
-/// Refuses what no request fits: it would wait for ever.
+/// Refuses conditions that no request can meet: the fault would wait for ever.
 fn waits(path: Option<&str>, count: Option<u32>) -> Result<(), Refused> {
     if count == Some(0) {
         return Err(Refused::new(400, "a count is at least 1"));

@@ -1,4 +1,4 @@
-//! What programs report of themselves: that they hold a lock, lead, pass a barrier, took an item.
+//! Reports of programs about themselves: that they hold a lock, lead, pass a barrier, took an item.
 
 use super::Front;
 use crate::clients::ClientId;
@@ -13,20 +13,20 @@ use zk_checker::history::{
 use zk_checker::process_of;
 use zk_harness::journal::Journal;
 
-/// What was reported so far.
+/// The reports so far.
 #[derive(Default)]
 pub(super) struct Beliefs {
     objects: BTreeMap<String, (ObjectId, ObjectKind)>,
-    /// By process, object and kind of operation: calls that have not returned, and holds.
+    /// Calls that have not returned, and holds: by process, object and verb.
     open: BTreeMap<(String, ObjectId, Verb), Open>,
 }
 
-/// An operation that is open.
+/// An open operation.
 #[derive(Clone, Copy)]
 struct Open {
     op: OpId,
     client: u16,
-    /// Whether it was granted, and is believed in.
+    /// Whether it was granted, and the program acts as holder.
     is_held: bool,
 }
 
@@ -47,7 +47,7 @@ impl ObjectKind {
         }
     }
 
-    /// The events that are about it.
+    /// The events of this kind of object.
     fn events(self) -> &'static [Belief] {
         use Belief::*;
         match self {
@@ -64,36 +64,36 @@ impl ObjectKind {
         }
     }
 
-    /// The only kind of object that an event is about, if it is about one kind only.
+    /// The default kind of object of an event: the first kind that has it.
     fn of(event: Belief) -> Result<ObjectKind, Refused> {
         let mut about = ObjectKind::ALL.iter().copied().filter(|kind| kind.events().contains(&event));
-        // Locks came first: who names no kind means an exclusive one.
+        // Locks come first: a report without a kind means an exclusive lock.
         about.next().ok_or_else(|| Refused::new(400, format!("{} is about nothing", event.name())))
     }
 }
 
-/// What an event does.
+/// The effect of an event.
 enum Does {
     /// A call begins.
     Begins(Verb),
-    /// A call returns; one that was not reported begins here, too.
+    /// A call returns. If its begin was not reported, it begins here, too.
     Returns(Verb, Outcome),
-    /// A call returns, and its caller holds from now on.
+    /// A call returns, and its caller acts as holder from now on.
     Holds(Verb),
     /// A hold ends.
     Ends(Verb),
     /// A call begins and returns.
     Happens(Verb),
-    /// A call hands something out and returns.
+    /// A call returns a value.
     Tells(Verb, Seen),
-    /// A call hands something out, and goes on.
+    /// A call yields a value, and continues.
     Shows(Verb, Seen),
-    /// It only declares the object.
+    /// The object is declared, and nothing else.
     Declares,
 }
 
 impl Belief {
-    /// What it does to an object of a kind.
+    /// The effect of this event on an object of a kind.
     fn does(self, kind: ObjectKind, item: Option<&str>) -> Result<Does, Refused> {
         let acquire = match kind {
             ObjectKind::Election => Verb::Stand,
@@ -148,7 +148,7 @@ impl Belief {
                     ObjectKind::Queue => Verb::Put,
                     ObjectKind::Counter => Verb::Add,
                     ObjectKind::Group => Verb::Join,
-                    // Whichever of the two is open.
+                    // Enter or leave, depending on which is open.
                     ObjectKind::DoubleBarrier => Verb::Enter,
                     _ => acquire,
                 },
@@ -157,7 +157,7 @@ impl Belief {
         })
     }
 
-    /// Whether it is about an item, which must be named.
+    /// Whether the event is about an item, which must be named.
     fn needs_item(self, kind: ObjectKind) -> bool {
         use Belief::*;
         match self {
@@ -171,7 +171,7 @@ impl Belief {
 }
 
 impl Front {
-    /// Writes a report down.
+    /// Records a report.
     pub(super) fn report(&mut self, report: &Report) -> Result<Value, Refused> {
         let client = self.client(&report.client)?;
         let kind = self.kind(report)?;
@@ -207,7 +207,7 @@ impl Front {
                     return Err(already(report));
                 }
                 let op = self.recorder.write(|journal| {
-                    // A call that another session of the process began goes on in this one.
+                    // A call that another session of the process began continues in this one.
                     let (op, by) = match before {
                         Some(open) => (open.op, open.client),
                         None => (call(journal, verb), number),
@@ -235,7 +235,7 @@ impl Front {
                     Verb::Enter if !self.beliefs.open.contains_key(&key(Verb::Enter)) => Verb::Leave,
                     verb => verb,
                 };
-                // What waits for others is worth nothing without its begin.
+                // A wait without its begin is no evidence.
                 let needs_begin = matches!(verb, Verb::Wait | Verb::Enter | Verb::Leave)
                     || outcome == Outcome::Refused
                         && matches!(verb, Verb::Acquire | Verb::Stand | Verb::Lease);
@@ -288,7 +288,7 @@ impl Front {
         Ok(json!({}))
     }
 
-    /// Writes down what has become of the process of a client.
+    /// Records the state of a client's process.
     pub(super) fn process(&mut self, client: &str, state: ProcessState) -> Result<Value, Refused> {
         let of = self.client(client)?;
         let process = process_of(&self.clients.get(of).name).to_owned();
@@ -319,7 +319,7 @@ impl Front {
         }
     }
 
-    /// Takes out the open operation that a report ends.
+    /// Removes the open operation that a report ends.
     fn closes(
         &mut self,
         key: &(String, ObjectId, Verb),
@@ -360,7 +360,7 @@ impl Front {
         Err(Refused::new(400, why))
     }
 
-    /// The object of a report, declared by its first one.
+    /// The object of a report; its first report declares it.
     fn object(&mut self, report: &Report, kind: ObjectKind) -> Result<ObjectId, Refused> {
         let size = match report.event {
             Belief::Limit | Belief::Size => {

@@ -1,4 +1,4 @@
-//! The verbs of the control API that do something.
+//! The verbs of the control API that change something.
 
 use super::{Front, reply};
 use crate::clients::ClientId;
@@ -13,13 +13,13 @@ use std::sync::mpsc::Sender;
 use std::time::Duration;
 use zk_recipes::zk::SessionId;
 
-/// How long an answer waits for its effect, in microseconds.
+/// The maximal time that an answer waits for its effect, in microseconds.
 const PATIENCE: u64 = 20_000_000;
 
-/// The length of a fault that lasts until it is ended, in microseconds: a century.
+/// The duration of a fault that lasts until it is ended, in microseconds: a century.
 const UNTIL_ENDED: u64 = 3_155_760_000_000_000;
 
-/// A command that was carried out, and whose effect is awaited.
+/// A command that was carried out and whose effect is pending.
 pub(super) struct Awaited {
     effect: Effect,
     answer: Value,
@@ -27,22 +27,22 @@ pub(super) struct Awaited {
     pub(super) deadline: u64,
 }
 
-/// An effect that takes its time.
+/// An effect that takes time.
 enum Effect {
     /// The session has ended.
     Ended(SessionId),
     /// The server serves.
     Serves(u8),
-    /// Another server leads than this one, which then starts again.
+    /// Another server leads, after which this one restarts.
     Elected(u8),
     /// Every server serves.
     Settled,
 }
 
-/// What a command did: its answer, and the effect to wait for.
+/// The result of a command: its answer, and the effect to wait for.
 pub(crate) struct Done(Value, Option<Effect>);
 
-/// What the answer to the return of a server waits for.
+/// The effect to wait for when a server returns.
 fn serves(what: OneServer) -> Option<Effect> {
     what.wait.then_some(Effect::Serves(what.server))
 }
@@ -54,7 +54,7 @@ impl From<Value> for Done {
 }
 
 impl Front {
-    /// Answers a command that was carried out, at once or when its effect has come. Returns a refusal, too.
+    /// Answers a command that was carried out, at once or after its effect. Returns its refusal, if any.
     pub fn conclude(
         &mut self,
         done: Result<Done, Refused>,
@@ -74,7 +74,7 @@ impl Front {
         Ok(())
     }
 
-    /// Answers the commands whose effect has come, or comes too late.
+    /// Answers the commands whose effect has occurred or whose deadline has passed.
     pub fn answer_awaited(&mut self) {
         let now = self.raw.now();
         for mut awaited in std::mem::take(&mut self.awaited) {
@@ -181,7 +181,7 @@ impl Front {
                     let answer = self.strike(Fault::LeaderCrash, Victim::Server(leader), None);
                     Done(answer, Some(Effect::Elected(leader)))
                 } else {
-                    // The others cannot elect without it.
+                    // The other servers cannot elect a leader without it.
                     self.restart(Fault::LeaderCrash, leader, Some(Effect::Settled))
                 }
             }
@@ -218,12 +218,12 @@ impl Front {
 
     // ── clients ──
 
-    /// The client of a name or session id.
+    /// Finds a client by its name or session id.
     pub(super) fn client(&self, text: &str) -> Result<ClientId, Refused> {
         self.clients.find(text).ok_or_else(|| Refused::new(404, format!("there is no client {text:?}")))
     }
 
-    /// One client, or all.
+    /// One client, or all clients.
     fn named(&self, text: Option<&str>) -> Result<Vec<ClientId>, Refused> {
         match text {
             Some(text) => Ok(vec![self.client(text)?]),
@@ -244,13 +244,13 @@ impl Front {
         Ok(self.numbers(clients.len()))
     }
 
-    /// The numbers of faults that strike several at once.
+    /// Numbers for faults that are injected together.
     fn numbers(&mut self, count: usize) -> Value {
         let numbers: Vec<u64> = (0..count).map(|_| self.network.number()).collect();
         json!({ "faults": numbers })
     }
 
-    /// Ends a session as somebody who knows its password can: by another connection, which closes it.
+    /// Ends a session through another connection that closes it, as any program with its password can.
     fn expire(&mut self, client: Option<&str>) -> Result<Done, Refused> {
         let mut last = None;
         let clients = self.named(client)?;
@@ -312,7 +312,7 @@ impl Front {
         for connection in self.connections.iter_mut().flatten() {
             connection.late_until = connection.late_until.min(now);
         }
-        // What they kept back goes on, and their ends are written down.
+        // Packets that were held back are released, and the ends of these faults are recorded.
         let timers = std::mem::take(&mut self.timers);
         self.timers = timers.into_iter().map(|(due, timer)| (due.min(now), timer)).collect();
     }

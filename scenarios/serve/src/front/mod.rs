@@ -1,12 +1,12 @@
-//! What stands between clients and the world, without sockets and without a clock: bytes and times go in, bytes come out.
+//! The layer between clients and the world, without sockets and without a clock: bytes and times go in, bytes come out.
 //!
 //! | module | content |
 //! |---|---|
-//! | `turns` | whose turn it is to be answered, and for whom there is room |
-//! | `packets` | what clients send and are sent, and what faults of the network do to it |
-//! | `commands` | the verbs of the control API that do something |
-//! | `questions` | those that ask |
-//! | `beliefs` | what programs report of themselves |
+//! | `turns` | the order in which connections are served, and their limits |
+//! | `packets` | packets from and to clients, and the network faults that affect them |
+//! | `commands` | the verbs of the control API that change something |
+//! | `questions` | the verbs that only query |
+//! | `beliefs` | reports of programs about themselves |
 
 mod beliefs;
 mod commands;
@@ -35,71 +35,72 @@ use std::sync::mpsc;
 use std::time::Duration;
 use turns::Turns;
 
-/// Something that is due at a time.
+/// Something due at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Timer {
-    /// What a fault of the network keeps back on a connection may go on.
+    /// Packets that a network fault holds back on a connection may be released.
     Release(usize),
     /// A fault of a client's network ends.
     Mended(usize, Fault),
-    /// A connection may have said nothing for too long.
+    /// A connection may have been silent for too long.
     Silent(usize),
 }
 
-/// What a front is made of.
+/// The parts of a front.
 pub(crate) struct Parts {
     pub raw: Raw,
     pub network: Network,
     pub recorder: Recorder,
     /// Commands and their times, in microseconds, in order.
     pub plan: VecDeque<(u64, Command)>,
-    /// The most connections at a time.
+    /// The maximal number of connections.
     pub most_connections: usize,
-    /// Where each member listens.
+    /// The address of each member.
     pub addresses: Vec<SocketAddr>,
 }
 
-/// What is done with a refused command of the plan, and its time.
+/// A callback for a refused command of the plan, with its time.
 pub(crate) type RefusedPlan = Box<dyn FnMut(Duration, &Refused) + Send>;
 
 /// The front of a world: connections by number, and the commands of the control API.
 ///
-/// Whoever has the sockets calls [`receive`](Self::receive) and [`advance`](Self::advance), and after each of them sends what
-/// [`take_outgoing`](Self::take_outgoing) and [`take_over`](Self::take_over) name.
+/// The owner of the sockets calls [`receive`](Self::receive) and [`advance`](Self::advance). After each of them it
+/// sends the bytes of the connections that [`take_outgoing`](Self::take_outgoing) and [`take_over`](Self::take_over)
+/// return.
 pub(crate) struct Front {
     raw: Raw,
     addresses: Vec<SocketAddr>,
     connections: Vec<Option<Connection>>,
     free: Vec<usize>,
     most_connections: usize,
-    /// By the number in the world: the index into the connections, of those that are open.
+    /// The index of each open connection, by its number in the world.
     by_conn: BTreeMap<ConnId, usize>,
     /// Connections that may have something to send.
     outgoing: Vec<usize>,
-    /// Connections that have ended, with what is still to be sent on them.
+    /// Ended connections, with the bytes that are still to be sent.
     over: Vec<(usize, Outgoing)>,
     turns: Turns,
     memory: Memory,
-    /// What each member counts of its requests.
+    /// The statistics of each member.
     figures: Vec<Figures>,
-    /// When clients were last looked at that rest while others wait for memory, in microseconds.
+    /// The last check for idle clients while others wait for memory, in microseconds.
     relieved: u64,
     clients: Clients,
     network: Network,
     recorder: Recorder,
     beliefs: Beliefs,
     timers: BTreeSet<(u64, Timer)>,
-    /// Commands that are carried out, and whose effect is awaited.
+    /// Commands that are carried out and whose effect is pending.
     awaited: Vec<Awaited>,
     plan: VecDeque<(u64, Command)>,
-    /// Whether a command has asked for the end.
+    /// Whether a command has asked for shutdown.
     pub is_shut_down: bool,
-    /// Gets what the plan asks for and cannot have, and its time.
+    /// Called with each refused command of the plan, and its time.
     pub refused_plan: RefusedPlan,
 }
 
 impl Front {
-    /// The front of a world without connections.
+    /// A front of a world without connections.
     pub fn new(parts: Parts) -> Front {
         let servers = parts.raw.world().config().servers;
         Front {
@@ -127,12 +128,12 @@ impl Front {
         }
     }
 
-    /// Whether a member accepts connections: the port of a server that is down refuses them.
+    /// Whether a member accepts connections: the port of a crashed server refuses them.
     pub fn listens(&self, server: u8) -> bool {
         self.raw.world().is_running(server)
     }
 
-    /// Accepts a connection to a member, and returns its number. `None`: there are too many.
+    /// Accepts a connection to a member, and returns its number; `None` if there are too many.
     pub fn accept(&mut self, server: u8, peer: Option<SocketAddr>) -> Option<usize> {
         if self.connections.len() - self.free.len() >= self.most_connections {
             return None;
@@ -160,21 +161,21 @@ impl Front {
         std::mem::take(&mut self.outgoing)
     }
 
-    /// Takes the connections that have ended, with what is still to be sent on them. Their numbers are given to others afterwards.
+    /// Takes the ended connections, with the bytes that are still to be sent. Their numbers are reused afterwards.
     pub fn take_over(&mut self) -> Vec<(usize, Outgoing)> {
         let over = std::mem::take(&mut self.over);
         self.free.extend(over.iter().map(|(number, _)| *number));
         over
     }
 
-    /// Lets the world do what is due by now, in microseconds since the start.
+    /// Advances the world to that time, in microseconds since the start.
     pub fn pass_time(&mut self, now: u64) {
         let now = now.max(self.raw.now());
         while self.raw.advance(now) {}
         self.recorder.pass_time(now);
     }
 
-    /// Lets everything happen that is due by now, in microseconds since the start.
+    /// Does everything that is due by that time, in microseconds since the start.
     pub fn advance(&mut self, until: u64) {
         self.pass_time(until);
         self.deliver();
@@ -201,7 +202,7 @@ impl Front {
         self.forget_paths();
     }
 
-    /// Forgets the names of znodes that are gone, now and then.
+    /// Forgets the names of deleted znodes from time to time.
     fn forget_paths(&mut self) {
         if !self.raw.may_forget_paths() {
             return;
@@ -212,7 +213,7 @@ impl Front {
         }
     }
 
-    /// When something is due next, in microseconds since the start.
+    /// The time of the next due event, in microseconds since the start.
     pub fn due(&mut self) -> Option<u64> {
         let dues = [
             self.turn_due(),
@@ -225,10 +226,10 @@ impl Front {
     }
 }
 
-/// Sends the answer of a command, if anybody waits for it.
+/// Sends the answer of a command, if a caller waits for it.
 fn reply(to: Option<mpsc::Sender<Answer>>, answer: Answer) {
     if let Some(to) = to {
-        // The one who asked may have gone.
+        // The caller may have gone.
         let _ = to.send(answer);
     }
 }

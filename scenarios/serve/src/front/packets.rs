@@ -1,4 +1,4 @@
-//! What clients send and are sent, and what faults of the network do to it.
+//! Packets from and to clients, and the network faults that affect them.
 
 use super::{Front, Timer};
 use crate::clients::{ClientId, Fate, InFlight};
@@ -16,30 +16,30 @@ use zk_harness::journal::{self, fault_kind, notify};
 use zk_recipes::wire::number;
 use zk_recipes::zk::SessionId;
 
-/// What becomes of a request.
+/// The fate of a request.
 enum Next {
-    /// It goes on its way.
+    /// It is sent.
     Goes,
-    /// The connection breaks behind it.
+    /// It is sent, and then the connection breaks.
     Last,
-    /// The connection breaks before it.
+    /// The connection breaks, and the request is lost.
     Lost,
 }
 
 impl Front {
     // ── from clients ──
 
-    /// Takes the first packet of a connection.
+    /// Handles the first packet of a connection.
     pub(super) fn greet(&mut self, number: usize, hello: Up) {
         let Some(server) = self.connections[number].as_ref().map(|connection| connection.server) else {
             return;
         };
         let Up::Connect { session, password: shown, .. } = hello else {
-            // The server hangs up on it.
+            // The server closes the connection.
             let conn = self.raw.connect(server, hello);
             return self.opened(number, conn);
         };
-        // Who does not know the password is somebody else.
+        // A connect request with a wrong password comes from a new client.
         let known = self.clients.of(session).filter(|_| shown == password(session));
         let client = known.unwrap_or_else(|| self.begin());
         let Some(connection) = &mut self.connections[number] else { return };
@@ -55,7 +55,7 @@ impl Front {
         }
     }
 
-    /// A client of which nothing is known yet.
+    /// Adds a new client.
     fn begin(&mut self) -> ClientId {
         if self.clients.are_many() {
             let connected = self.connections.iter().flatten().filter_map(|connection| connection.client);
@@ -81,7 +81,8 @@ impl Front {
         }
     }
 
-    /// Lets a packet leave that takes so many bytes with its answer. Says whether others may follow: otherwise the connection breaks.
+    /// Sends a packet that needs that many bytes together with its answer. Returns whether others may follow; otherwise
+    /// the connection breaks.
     pub(super) fn sets_out(
         &mut self,
         number: usize,
@@ -105,7 +106,7 @@ impl Front {
         matches!(next, Next::Goes)
     }
 
-    /// Writes a request down, and says what becomes of it.
+    /// Records a request, and decides its fate.
     fn ask(&mut self, number: usize, xid: i32, ask: &mut Ask, tag: &mut Tag, bytes: usize) -> Next {
         let Some(connection) = &mut self.connections[number] else { return Next::Lost };
         let Some(client) = connection.client else { return Next::Goes };
@@ -130,7 +131,7 @@ impl Front {
         });
         let req = req.unwrap_or(ReqId(0));
         *tag = Tag { req: req.0, op: 0, cleanup: is_of_library };
-        // What is not answered if it succeeds is not awaited.
+        // A request without an answer on success is not awaited.
         if !ask.is_mute() {
             connection.awaited += bytes;
             connection.in_flight.push_back(InFlight { xid, req, kind, bytes, at, fate: None });
@@ -173,7 +174,7 @@ impl Front {
         }
     }
 
-    /// Hands packets to the server, or keeps them back while the client is cut off.
+    /// Sends packets to the server, or holds them back while the client is partitioned.
     pub(super) fn leave(&mut self, number: usize, packets: Vec<Up>) {
         if packets.is_empty() {
             return;
@@ -190,7 +191,7 @@ impl Front {
         self.timers.insert((until, Timer::Release(number)));
     }
 
-    /// Hands the server what was kept back.
+    /// Sends the held packets to the server.
     fn let_up(&mut self, number: usize) {
         let Some(connection) = &mut self.connections[number] else { return };
         if connection.conn.is_none()
@@ -210,7 +211,7 @@ impl Front {
         }
     }
 
-    /// Lets what was kept back on a connection go on, as far as nothing holds it any more.
+    /// Releases the held packets of a connection that no fault holds any more.
     pub(super) fn release(&mut self, number: usize) {
         let Some(connection) = self.connections.get(number).and_then(Option::as_ref) else { return };
         let Some(client) = connection.client else { return };
@@ -240,7 +241,7 @@ impl Front {
 
     // ── to clients ──
 
-    /// Hands what the world has sent to the sockets.
+    /// Passes packets from the world to the connections.
     pub(super) fn deliver(&mut self) {
         while let Some(conn) = self.raw.first_arrival() {
             let number = self.by_conn.get(&conn).copied();
@@ -267,7 +268,7 @@ impl Front {
                 match asked.and_then(|asked| asked.fate.take()) {
                     Some(Fate::Lost) => {
                         self.struck(client, Fault::ReplyLost, 0);
-                        // What came before it is received: it is sent before the socket is closed.
+                        // Earlier packets still reach the client: they are sent before the socket is closed.
                         return self.break_off(number);
                     }
                     Some(Fate::Late(delay)) => {
@@ -301,7 +302,7 @@ impl Front {
         }
     }
 
-    /// Writes down what a client is told, and tells it. It is looked at again afterwards.
+    /// Records a packet to a client, and queues it. The caller then calls [`look_again`](Front::look_again).
     fn tell(&mut self, number: usize, down: Down) {
         if let Some(client) = self.connections[number].as_ref().and_then(|connection| connection.client) {
             self.write_down(number, client, &down);
@@ -333,7 +334,7 @@ impl Front {
         }
     }
 
-    /// Counts an answer, for its connection and its server.
+    /// Counts an answer for its connection and its server.
     fn answered(&mut self, number: usize, op: &'static str, xid: i32, zxid: i64, took: u64) {
         let now = self.raw.now();
         let Some(connection) = &mut self.connections[number] else { return };
@@ -356,7 +357,7 @@ impl Front {
                 }
                 let session = self.clients.get(client).session;
                 if session == SessionId(0) {
-                    // It was refused another one's session, or one that nobody knows.
+                    // The server refused another client's session, or an unknown one.
                     return;
                 }
                 self.recorder.write(|journal| {
@@ -427,7 +428,7 @@ impl Front {
 
     // ── ends of connections ──
 
-    /// The client has hung up. While it is cut off, the server does not learn it.
+    /// The client has closed the connection. During a partition the server does not notice.
     pub fn hang_up(&mut self, number: usize) {
         self.lose(number);
         let Some(connection) = &mut self.connections[number] else { return };
@@ -439,13 +440,13 @@ impl Front {
         self.timers.insert((until, Timer::Release(number)));
     }
 
-    /// The network breaks a connection. What the client has sent still arrives.
+    /// The network breaks a connection. Packets already sent by the client still arrive.
     pub(super) fn break_off(&mut self, number: usize) {
         self.lose(number);
         self.forget(number);
     }
 
-    /// Writes down that a client has lost a connection, with all requests in flight.
+    /// Records that a client has lost a connection, with all requests in flight.
     fn lose(&mut self, number: usize) {
         let Some(connection) = &mut self.connections[number] else { return };
         let Some(client) = connection.client else { return };
@@ -472,7 +473,7 @@ impl Front {
         });
     }
 
-    /// Ends a connection. The world hears of it as of the end of the stream.
+    /// Ends a connection. The world sees an end of the stream.
     fn forget(&mut self, number: usize) {
         let Some(mut connection) = self.connections[number].take() else { return };
         let mut rest = connection.take_outgoing();
@@ -487,21 +488,21 @@ impl Front {
 
     // ── faults ──
 
-    /// Writes down that a fault strikes a client.
+    /// Records a fault of a client.
     pub(super) fn struck(&self, client: ClientId, fault: Fault, lasts: u64) {
         let (at, victim) = (self.raw.now(), Victim::Process { client: client.0 as u16 });
         let what = What::Fault { kind: fault_kind(fault), victim, lasts };
         self.recorder.write(|journal| journal.note(at, Who::World, OpId(0), what));
     }
 
-    /// Writes down that a fault of a client's network is over.
+    /// Records the end of a fault of a client's network.
     pub(super) fn mended(&self, client: ClientId, fault: Fault) {
         let (at, victim) = (self.raw.now(), Victim::Process { client: client.0 as u16 });
         let what = What::Mended { kind: fault_kind(fault), victim };
         self.recorder.write(|journal| journal.note(at, Who::World, OpId(0), what));
     }
 
-    /// Cuts a client off from its server, one way or both ways.
+    /// Partitions a client from its server, in one direction or both.
     pub(super) fn partition(&mut self, client: ClientId, fault: Fault, lasts: u64) {
         let until = self.raw.now().saturating_add(lasts);
         let of = self.clients.get_mut(client);
@@ -529,7 +530,7 @@ fn arms_a_watch(ask: &Ask) -> bool {
     }
 }
 
-/// The state of a server, in one word.
+/// The state of a server as one word.
 pub(super) fn state_of(server: u8, world: &World) -> &'static str {
     if !world.is_running(server) {
         return "down";

@@ -1,4 +1,4 @@
-//! The verbs of the control API that ask.
+//! The verbs of the control API that only query.
 
 use super::Front;
 use super::packets::state_of;
@@ -24,7 +24,7 @@ impl Front {
             .collect();
         json!({
             "servers": servers,
-            // Also while a pause keeps it from telling so itself.
+            // Also while it is paused and cannot answer for itself.
             "leader": world.leader_of_quorum(),
             "tick": format!("{}ms", world.config().tick / 1000),
             "sessions": self.clients.alive().filter(|(_, client)| world.lives(client.session)).count(),

@@ -1,9 +1,9 @@
-//! Whose turn it is to be answered.
+//! Fair scheduling of connections.
 //!
-//! 1. Hear: take what a client has said, frame by frame, as far as there is room for the answers and its turn goes.
-//! 2. Wait: a client whose turn is over waits for the next one, behind those that wait already; a client that has not taken its answers
-//!    waits until it does, and its socket is not read meanwhile.
-//! 3. Relieve: while clients wait for memory, close those that rest with it.
+//! 1. Process: handle a client's messages frame by frame, while there is room for the answers and its share lasts.
+//! 2. Wait: a client without a share left waits for the next turn, behind those already waiting. A client that has not
+//!    read its answers waits until it does, and its socket is not read meanwhile.
+//! 3. Relieve: while clients wait for memory, close idle connections that hold some.
 
 use super::{Front, Timer};
 use crate::connection::{Asked, Connection, Said};
@@ -15,34 +15,34 @@ use sim_zk::message::Up;
 use sim_zk::wire::MAX_FRAME_BYTES;
 use std::collections::{BTreeSet, VecDeque};
 
-/// How many requests of all clients are handed on in one turn, about.
+/// The approximate number of requests of all clients in one turn.
 const AT_ONCE: usize = 4096;
 
-/// How many of them are one client's, at least and at most.
+/// The minimal and maximal share of one client.
 const SHARE: (usize, usize) = (8, 1000);
 
-/// The bytes of large requests and answers in one turn, about: a small request waits for no more.
+/// The approximate size of large requests and answers in one turn, in bytes. It bounds the wait of a small request.
 const LARGE_AT_ONCE: usize = 1 << 20;
 
-/// The longest frame that a length of four bytes announces.
+/// The longest frame that a four-byte length can announce.
 const LONGEST: usize = i32::MAX as usize;
 
-/// How often it is looked at whether somebody waits too long for memory, in microseconds.
+/// The period of checks for clients that wait too long for memory, in microseconds.
 const RELIEF: u64 = 100_000;
 
-/// How long a connection without a session may say nothing (`zookeeper.nio.sessionlessCnxnTimeout`), in microseconds: it is closed at
-/// the next multiple of that time.
+/// How long a connection without a session may be silent (`zookeeper.nio.sessionlessCnxnTimeout`), in microseconds. It
+/// is closed at the next multiple of that time.
 const SILENCE: u64 = 10_000_000;
 
 /// The turns of the connections.
 #[derive(Default)]
 pub(super) struct Turns {
     number: u64,
-    /// How many requests a client may hand on in this turn.
+    /// The number of requests that a client may send in this turn.
     share: usize,
-    /// The clients that have handed on any in this turn.
+    /// The number of clients that have sent any in this turn.
     active: usize,
-    /// The bytes of large ones that are left in this turn.
+    /// The bytes that are left for large ones in this turn.
     large: usize,
     /// Connections whose next request waits for a turn, or for memory.
     waiting: VecDeque<usize>,
@@ -56,20 +56,20 @@ pub(super) struct Turns {
     thirsty: Vec<usize>,
 }
 
-/// Why nothing more of a client is handed on.
+/// Why processing of a client stops.
 enum Pause {
-    /// It has said nothing more.
+    /// It has sent nothing more.
     Silent,
-    /// It has not taken its answers.
+    /// It has not read its answers.
     Room,
-    /// Its turn is over.
+    /// Its share is used up.
     Turn,
-    /// All clients together hold too much.
+    /// All clients together hold too much memory.
     Memory,
 }
 
 impl Front {
-    /// Takes bytes of a client, and hands what it said to the world.
+    /// Takes bytes from a client, and processes its messages.
     pub fn receive(&mut self, number: usize, bytes: &[u8]) {
         let now = self.raw.now();
         let Some(connection) = self.connection(number) else { return };
@@ -79,7 +79,7 @@ impl Front {
         self.hear(number);
     }
 
-    /// Begins a turn: everybody may hand on a share.
+    /// Begins a turn, in which every client has a share.
     pub(super) fn begin_turn(&mut self) {
         let turns = &mut self.turns;
         let claimants = turns.active.max(turns.waiting.len()).max(1);
@@ -88,7 +88,7 @@ impl Front {
         (turns.large, turns.active, turns.is_due, turns.is_starved) = (LARGE_AT_ONCE, 0, false, false);
     }
 
-    /// Lets those who wait have their turn.
+    /// Processes the waiting connections.
     pub(super) fn take_turns(&mut self) {
         for number in std::mem::take(&mut self.turns.waiting) {
             if let Some(connection) = &mut self.connections[number] {
@@ -102,7 +102,7 @@ impl Front {
         }
     }
 
-    /// When somebody's turn comes.
+    /// The time of the next turn, if a connection waits for one.
     pub(super) fn turn_due(&self) -> Option<u64> {
         let turns = &self.turns;
         if turns.is_due || turns.is_starved && self.memory.has_room() {
@@ -111,7 +111,7 @@ impl Front {
         (turns.is_starved || !turns.parched.is_empty()).then(|| self.raw.now() + RELIEF)
     }
 
-    /// Hands on what a client has said.
+    /// Processes a client's messages.
     fn hear(&mut self, number: usize) {
         let mut leaving = Vec::with_capacity(16);
         let pause = loop {
@@ -181,7 +181,8 @@ impl Front {
         }
     }
 
-    /// Takes a request if it is its turn and there is room for its answer: the bytes that it and its answer take.
+    /// Admits a request if the client has a share left and there is room for the answer. Returns the size of both, in
+    /// bytes.
     fn admit(&mut self, number: usize, asked: &mut Asked) -> Result<usize, Pause> {
         let connection = self.connections[number].as_mut().expect("it has just been heard");
         let size = match (&asked.packet, connection.conn) {
@@ -192,7 +193,7 @@ impl Front {
         let pause = if connection.share == 0 {
             Some(Pause::Turn)
         } else if size.made > MOST_MADE || size.total() > LONGEST {
-            // Nobody makes it, and the server hangs up.
+            // The server does not build such an answer, and closes the connection.
             asked.packet = Up::Unreadable;
             return Ok(SMALL);
         } else if bytes <= SMALL {
@@ -244,7 +245,7 @@ impl Front {
 
     // ── sockets ──
 
-    /// Whether the socket of a connection is to be read.
+    /// Whether to read the socket of a connection.
     pub fn wants(&mut self, number: usize) -> bool {
         let Some(connection) = self.connections.get_mut(number).and_then(Option::as_mut) else {
             return false;
@@ -265,7 +266,7 @@ impl Front {
         std::mem::take(&mut self.turns.thirsty)
     }
 
-    /// The socket of a connection has taken so many bytes of what waited for it.
+    /// The socket of a connection has taken that many queued bytes.
     pub fn wrote(&mut self, number: usize, bytes: usize) {
         let now = self.raw.now();
         let Some(connection) = &mut self.connections[number] else { return };
@@ -274,7 +275,7 @@ impl Front {
         self.look_again(number);
     }
 
-    /// Looks whether a client that has waited for room may go on.
+    /// Resumes a client that has waited for room, if there is room.
     pub(super) fn look_again(&mut self, number: usize) {
         self.settle(number);
         let Some(connection) = &mut self.connections[number] else { return };
@@ -299,7 +300,7 @@ impl Front {
 
     // ── ends ──
 
-    /// Closes connections that rest while others wait for the memory that they hold, and those that hold far too much.
+    /// Closes idle connections while others wait for the memory that they hold, and connections that hold far too much.
     fn relieve(&mut self) {
         let now = self.raw.now();
         while self.memory.held() > MOST {
@@ -322,14 +323,14 @@ impl Front {
         }
     }
 
-    /// Closes a connection that has said nothing for too long, before it has a session.
+    /// Closes a connection that has been silent for too long before it has a session.
     pub(super) fn silence(&mut self, number: usize) {
         let Some(connection) = self.connections.get(number).and_then(Option::as_ref) else { return };
         if connection.is_greeted() {
             return;
         }
         let is_stopped = self.raw.world().is_stopped(connection.server);
-        // The process of a paused server closes nothing.
+        // A paused server closes nothing.
         let until = if is_stopped { silence_from(self.raw.now()) } else { connection.silent_until };
         if until <= self.raw.now() {
             return self.hang_up(number);
@@ -338,13 +339,13 @@ impl Front {
     }
 }
 
-/// When a server closes a connection of which it hears nothing any more.
+/// The time at which a server closes a silent connection.
 fn expiry(connection: &Connection) -> u64 {
     let timeout = connection.session.map(|(_, timeout)| timeout);
     timeout.map_or(connection.silent_until, |timeout| round_up(connection.moved + timeout))
 }
 
-/// When a connection is closed that says nothing from now on (`ExpiryQueue.roundToNextInterval`).
+/// The time at which a connection is closed that is silent from now on (`ExpiryQueue.roundToNextInterval`).
 pub(super) fn silence_from(now: u64) -> u64 {
     round_up(now + SILENCE)
 }

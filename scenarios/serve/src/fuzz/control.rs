@@ -1,12 +1,12 @@
-//! Bodies, plan lines and lines of reports of the control API.
+//! Fuzzes bodies, plan lines and report lines of the control API.
 
 use super::sane::{Bench, Sane, TICK};
 use crate::command::{Command, Refused};
 use crate::control::{fields_of, from_query, reports_of};
 use serde_json::{Value, json};
 
-/// The first line is a verb, the rest the body of its request, the query of its URL, and a line of a plan. What is understood is
-/// carried out, on an ensemble of three with a client; after `heal`, the client is answered.
+/// The first line is a verb. The rest is used as the body of its request, the query of its URL, and a line of a plan.
+/// Valid commands are carried out on an ensemble of three with a client; after `heal`, the client must be answered.
 pub fn control(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let (verb, body) = text.split_once('\n').unwrap_or((&text, ""));

@@ -1,4 +1,4 @@
-//! Several clients, some of which do what no client library does.
+//! Fuzzes several clients, some of which behave as no client library does.
 
 use super::input::Input;
 use super::sane::{Bench, Sane, TICK};
@@ -7,7 +7,7 @@ use serde_json::json;
 use zk_recipes::wire::jute::Out;
 use zk_recipes::wire::{frame, number};
 
-/// The operations, in the order in which a byte names them.
+/// The operations, indexed by a byte of the input.
 const OPS: [i32; 26] = [
     number::CREATE,
     number::DELETE,
@@ -37,7 +37,7 @@ const OPS: [i32; 26] = [
     number::CLOSE_SESSION,
 ];
 
-/// Faults of the network that strike one of the clients that misbehave.
+/// Network faults that affect a misbehaving client.
 const FAULTS: [&str; 8] = [
     "lose-reply",
     "lose-request",
@@ -49,10 +49,10 @@ const FAULTS: [&str; 8] = [
     "expire",
 ];
 
-/// How many steps are read of one input: a run is to take milliseconds.
+/// The maximal number of steps of one input, so that a run takes milliseconds.
 const MOST_STEPS: usize = 200;
 
-/// The first byte says whether there are one or three servers; the rest is what clients do, step by step. A well-behaved client is
+/// The first byte selects one or three servers; the rest encodes the steps of clients. A well-behaved client is
 /// answered before, in the middle and at the end, and keeps its session.
 pub fn front(bytes: &[u8]) {
     let mut input = Input::new(bytes);
@@ -66,7 +66,7 @@ pub fn front(bytes: &[u8]) {
         }
         step(&mut input, &mut bench, &mut open);
         bench.pass(1);
-        // The well-behaved client may get the number of a connection that is closed by now.
+        // The well-behaved client may get the number of a closed connection.
         open.retain(|number| bench.front.connection(*number).is_some());
         sane.pings(&mut bench);
     }
@@ -87,9 +87,9 @@ fn step(input: &mut Input<'_>, bench: &mut Bench, open: &mut Vec<usize>) {
     let at = input.below(open.len());
     let number = open[at];
     match what {
-        // Bytes as they are.
+        // Raw bytes.
         1 => bench.send(number, input.sized()),
-        // A frame around any bytes.
+        // A frame around arbitrary bytes.
         2 => bench.send(number, &frame::of(input.sized())),
         // A request, in one piece or in two.
         3 | 4 => {
@@ -111,8 +111,8 @@ fn step(input: &mut Input<'_>, bench: &mut Bench, open: &mut Vec<usize>) {
     }
 }
 
-/// A connect request, for a new session or for one whose number is guessed; never with the password of the well-behaved client, which
-/// could end its session with it.
+/// A connect request, for a new session or for a guessed session id; never with the password of the well-behaved
+/// client, whose session it could end.
 fn hello(input: &mut Input<'_>) -> Vec<u8> {
     let (zxid, session) = (i64::from(input.byte() as i8), input.byte());
     let session = if session < 200 { 0 } else { 1 << 56 | i64::from(session - 200) };
@@ -124,7 +124,7 @@ fn hello(input: &mut Input<'_>) -> Vec<u8> {
     out.done()
 }
 
-/// The body of a request: pieces that make sense, and bytes that need not.
+/// The body of a request: valid pieces and arbitrary bytes.
 fn body(input: &mut Input<'_>) -> Vec<u8> {
     const TEXTS: [&str; 12] = [
         "/",
@@ -154,7 +154,7 @@ fn body(input: &mut Input<'_>) -> Vec<u8> {
     out.done()
 }
 
-/// A fault that strikes a client other than the well-behaved one, which is the first.
+/// A fault of a client other than the first, which is the well-behaved one.
 fn fault(input: &mut Input<'_>, bench: &mut Bench) {
     let verb = FAULTS[input.below(FAULTS.len())];
     let client = format!("client-{}", 2 + input.below(4));

@@ -1,6 +1,6 @@
 //! Decisions, read from the bytes of a fuzzer.
 
-/// The rest of the bytes. After the end every decision is zero.
+/// The remaining bytes. After their end every decision is zero.
 pub(super) struct Input<'a>(&'a [u8]);
 
 impl<'a> Input<'a> {
@@ -31,7 +31,7 @@ impl<'a> Input<'a> {
         taken
     }
 
-    /// A slice with its length in front.
+    /// A slice whose length comes first.
     pub(super) fn sized(&mut self) -> &'a [u8] {
         let length = usize::from(self.byte());
         self.slice(length)

@@ -1,7 +1,7 @@
-//! A client that keeps an ensemble busy: what is kept of its past stays small, and all of it is judged.
+//! A client that keeps an ensemble busy: the memory of its past stays bounded, and everything is judged.
 //!
-//! Each round is that of a lock with fresh names: create an ephemeral sequential znode, list, delete it. Every tenth one is reported. A watch on
-//! a znode that is not there waits for the end.
+//! Each round is that of a lock with fresh names: create an ephemeral sequential znode, list, delete it. Every tenth
+//! round is reported. A watch on a missing znode stays armed until the end.
 
 use super::sane::Bench;
 use crate::command::{Command, Report};
@@ -9,7 +9,7 @@ use crate::verdict::Judged;
 use zk_recipes::wire::jute::{In, Out};
 use zk_recipes::wire::{frame, number};
 
-/// How many microseconds a request takes: as long as one on a loopback socket.
+/// The duration of a request in microseconds, as on a loopback socket.
 const PACE: u64 = 30;
 
 /// A busy ensemble.
@@ -20,7 +20,7 @@ pub struct Load {
     rounds: u64,
 }
 
-/// What a load has come to.
+/// The results of a load.
 #[derive(Debug)]
 pub struct Loaded {
     /// The number of events so far.
@@ -34,7 +34,7 @@ pub struct Loaded {
 }
 
 impl Load {
-    /// An ensemble of one server that keeps so many events, and a client with a session.
+    /// An ensemble of one server that keeps that many events, and a client with a session.
     pub fn new(most_events: usize) -> Load {
         let mut bench = Bench::that_keeps(1, most_events);
         let number = bench.connect(0).expect("a server listens");
@@ -49,7 +49,7 @@ impl Load {
         load
     }
 
-    /// Goes so many rounds.
+    /// Runs that many rounds.
     pub fn go_rounds(&mut self, count: u64) {
         for _ in 0..count {
             self.rounds += 1;
@@ -63,12 +63,12 @@ impl Load {
         }
     }
 
-    /// Creates what the watch has waited for.
+    /// Creates the znode that the watch waits for.
     pub fn fire(&mut self) {
         self.create("/later", 0);
     }
 
-    /// What it has come to.
+    /// The results so far.
     pub fn loaded(&mut self) -> Loaded {
         let recorder = &self.bench.recorder;
         let judged = recorder.verdict(true);
@@ -86,7 +86,7 @@ impl Load {
     fn create(&mut self, path: &str, flags: i32) -> String {
         let reply = self.ask(|out| {
             out.int(number::CREATE).text(path).buffer(None);
-            // Everybody may do everything.
+            // The ACL allows everything to every client.
             out.int(1).int(31).text("world").text("anyone").int(flags);
         });
         let mut from = In::new(&reply);

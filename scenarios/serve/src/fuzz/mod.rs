@@ -1,13 +1,13 @@
-//! What the fuzz targets of `fuzz/` do with their bytes. A panic is a finding; so is a well-behaved client that gets no answer.
+//! The fuzz targets of `fuzz/`. A panic is a finding; so is a well-behaved client without an answer.
 //!
 //! | target | bytes |
 //! |---|---|
 //! | [`wire`] | one frame, as the first and as a later one of a connection |
-//! | [`front`] | what several clients do, in order: connect, send slices of frames, hang up, wait, meet faults |
+//! | [`front`] | the steps of several clients: connect, send slices of frames, hang up, wait, meet faults |
 //! | [`control`] | a verb, a newline, and the body of a request |
 //!
-//! The corpus in `fuzz/corpus` is replayed by the tests of this module. [`Load`] is no target: it keeps an ensemble busy for as long as it
-//! is asked to, for a look at what grows.
+//! The tests of this module replay the corpus in `fuzz/corpus`. [`Load`] is not a target: it keeps an ensemble busy for
+//! as long as needed, to measure growth.
 
 mod control;
 mod front;

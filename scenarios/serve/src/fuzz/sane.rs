@@ -1,5 +1,5 @@
-//! A world for a fuzzer: a front without sockets, time that passes as the fuzzer says, and a well-behaved client, which must be
-//! answered whatever the others do.
+//! A world for a fuzzer: a front without sockets, a clock that the fuzzer advances, and a well-behaved client, which
+//! must be answered whatever the other clients do.
 
 use crate::front::Front;
 use crate::recorder::Recorder;
@@ -15,10 +15,10 @@ use zk_recipes::zk::SessionId;
 /// The length of a tick, in microseconds.
 pub(super) const TICK: u64 = 500_000;
 
-/// How long the well-behaved client waits for an answer, in microseconds: longer than an election.
+/// The maximal time that the well-behaved client waits for an answer, in microseconds: longer than an election.
 const PATIENCE: u64 = 60 * TICK;
 
-/// A front, its clock, and the bytes that its connections were sent.
+/// A front, its clock, and the bytes sent to its connections.
 pub(super) struct Bench {
     pub front: Front,
     pub recorder: Recorder,
@@ -35,7 +35,7 @@ impl Bench {
         Bench::that_keeps(servers, 50_000)
     }
 
-    /// A fresh ensemble that keeps so many events.
+    /// A fresh ensemble that keeps that many events.
     pub(super) fn that_keeps(servers: u8, most_events: usize) -> Bench {
         let options = Options {
             servers,
@@ -52,17 +52,17 @@ impl Bench {
         bench
     }
 
-    /// Lets time pass, and does what is due in it.
+    /// Advances the clock, and does what is due.
     pub(super) fn pass(&mut self, micros: u64) {
         self.now += micros;
         self.front.advance(self.now);
         self.front.answer_awaited();
-        // Whoever may be read again is read whenever it sends.
+        // Connections that may be read again are read whenever they send.
         self.front.take_thirsty();
         self.take();
     }
 
-    /// Hands bytes to the front.
+    /// Passes bytes to the front.
     pub(super) fn send(&mut self, number: usize, bytes: &[u8]) {
         self.front.receive(number, bytes);
         self.take();
@@ -86,7 +86,7 @@ impl Bench {
         Some(number)
     }
 
-    /// Reads everything at once, as a client with an endless buffer.
+    /// Reads all outgoing bytes at once, as a client with an unlimited buffer.
     fn take(&mut self) {
         loop {
             let (outgoing, over) = (self.front.take_outgoing(), self.front.take_over());
@@ -114,25 +114,25 @@ impl Bench {
         }
     }
 
-    /// Takes the next whole frame that a connection was sent.
+    /// Takes the next complete frame sent to a connection.
     pub(super) fn frame(&mut self, number: usize) -> Option<Vec<u8>> {
         frame::take(self.told.get_mut(&number)?).expect("a server knows its lengths")
     }
 }
 
-/// A client that does nothing wrong.
+/// A well-behaved client.
 #[derive(Default)]
 pub(super) struct Sane {
     session: SessionId,
     password: Password,
     number: Option<usize>,
     xid: i32,
-    /// Whether its session may end, by a command: then it begins another one.
+    /// Whether a command may end its session, after which it begins another one.
     may_end: bool,
 }
 
 impl Sane {
-    /// Reads the root, and waits for the answer; connects as often as the connection breaks.
+    /// Reads the root, and waits for the answer; reconnects whenever the connection breaks.
     pub(super) fn is_answered(&mut self, bench: &mut Bench) {
         let until = bench.now + PATIENCE;
         self.xid += 1;
@@ -156,9 +156,9 @@ impl Sane {
         self.ask(bench);
     }
 
-    /// Pings, so that its session lives.
+    /// Pings, to keep its session alive.
     pub(super) fn pings(&mut self, bench: &mut Bench) {
-        // Whoever names the session closes its connection, even with a wrong password.
+        // A connect request that names the session closes its connection, even with a wrong password.
         if let Some(number) = self.connected(bench) {
             send(
                 bench,

@@ -1,16 +1,16 @@
-//! Replays the corpus, so that whatever a fuzzer has found stays mended.
+//! Replays the corpus, so that bugs found by a fuzzer stay fixed.
 
 use super::sane::{Bench, Sane};
 use std::path::Path;
 
-/// Hands every file of a target's corpus to it.
+/// Passes every file of a target's corpus to it.
 fn replay(target: &str, act: fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(target);
     let mut files: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path()).collect();
     files.sort();
     assert!(!files.is_empty(), "{} has no files", folder.display());
     for file in files {
-        // The name of the file is told if it panics.
+        // Printed if the target panics.
         println!("{}", file.display());
         act(&std::fs::read(&file).unwrap());
     }
@@ -48,7 +48,7 @@ fn a_connection_without_a_session_is_closed_10_to_20_seconds_after_its_last_byte
     };
     assert_eq!(stands(&mut bench, 10), [true, true]);
     bench.send(half, &[0, 0]);
-    // As a real server does, it looks every ten seconds.
+    // Like a real server, it checks every ten seconds.
     assert_eq!(stands(&mut bench, 8), [true, true]);
     assert_eq!(stands(&mut bench, 2), [false, true]);
     assert_eq!(stands(&mut bench, 8), [false, true]);

@@ -1,4 +1,4 @@
-//! One frame.
+//! Fuzzes one frame.
 
 use sim_zk::acl::{Acl, AclEntry, perms};
 use sim_zk::message::{Ask, AskOp, CreateForm, Creation, ReadOp, Up};
@@ -7,8 +7,8 @@ use sim_zk::wire::Codec;
 use zk_recipes::wire::jute::Out;
 use zk_recipes::wire::number;
 
-/// Decodes a frame as the first and as a later one of a connection. A request that is understood is written again and read again:
-/// both readings are the same, and both writings.
+/// Decodes a frame as the first and as a later one of a connection. A valid request is encoded and decoded again: both
+/// decoded forms are equal, and both encodings.
 pub fn wire(frame: &[u8]) {
     let mut paths = Paths::default();
     let mut codec = Codec::default();
@@ -28,7 +28,7 @@ pub fn wire(frame: &[u8]) {
     assert_eq!(request(*xid, ask, &paths).as_ref(), Some(&written), "it is written as it was read");
 }
 
-/// Texts as a client writes them that does not write characters above U+FFFF as Java does, which no server reads again.
+/// Texts as written by a client that does not encode characters above U+FFFF as Java does; no server can read them.
 trait Utf8 {
     fn utf8(&mut self, text: &str) -> &mut Self;
 }
@@ -39,7 +39,7 @@ impl Utf8 for Out {
     }
 }
 
-/// Writes a request as a client does. `None` for one that no client can write.
+/// Encodes a request as a client does; `None` for a request that no client can write.
 fn request(xid: i32, ask: &Ask, paths: &Paths) -> Option<Vec<u8>> {
     let mut out = Out::default();
     let text = |path: &PathId| paths.text(*path);

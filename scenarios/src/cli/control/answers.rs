@@ -1,4 +1,4 @@
-//! The answers of the control API, for people.
+//! The answers of the control API as text.
 
 use crate::text_table::text_table;
 use serde_json::Value;
@@ -39,7 +39,7 @@ fn status(said: &Value) -> String {
     text
 }
 
-/// What a fault did, or anything else that has an effect.
+/// The answer to a fault, or to another verb that changes something.
 fn done(said: &Value) -> String {
     let mut text = match (&said["fault"], said["faults"].as_array().map(Vec::as_slice)) {
         (Value::Number(fault), _) => format!("fault {fault}"),

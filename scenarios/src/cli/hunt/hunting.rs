@@ -21,10 +21,10 @@ use zk_hunt::shrink::{Effort, shrink};
 use zk_report::whole_file::{self, WholeFile};
 use zk_report::{Shown, Source};
 
-/// How many refused lines of a try are shown.
+/// The maximal number of refused lines shown per try.
 const MOST_REFUSED: usize = 3;
 
-/// What is tried.
+/// The program and the scenario to try.
 #[derive(Clone, Copy)]
 pub(super) struct Target<'a> {
     pub prepared: &'a Prepared<'a>,
@@ -46,7 +46,7 @@ impl Trial {
 }
 
 impl Hunt {
-    /// Tries drawn plans, or the plan that was given. Returns whether a rule was broken.
+    /// Tries drawn plans, or the given plan. Returns whether a rule was broken.
     pub(super) fn try_drawn(&self, programs: &[&Program], interrupt: &Interrupt) -> anyhow::Result<bool> {
         let plan = self.plan.as_deref().map(|path| {
             let text = std::fs::read_to_string(path)
@@ -111,7 +111,7 @@ impl Hunt {
         Ok(tried)
     }
 
-    /// Tries plans beside each other; the trials come in the order of their seeds, those before an interruption.
+    /// Runs tries in parallel. Returns the trials in the order of their seeds, up to an interruption.
     pub(super) fn trials(
         &self,
         target: Target<'_>,
@@ -133,10 +133,10 @@ impl Hunt {
                         let seed = self.from + index;
                         let plan = plan(seed);
                         let tried = self.try_once(target, &plan, seed, interrupt.stop());
-                        // What was cut off is no evidence.
+                        // An interrupted try is no evidence.
                         let Some(tried) = unless_interrupted(interrupt, tried).transpose() else { return };
                         let tried = tried.map(|attempt| Trial { seed, plan, attempt });
-                        // One that fails ends all, and one that finds something if that is all that is wanted.
+                        // An error ends all tries; with `--until-found`, so does a broken rule.
                         let is_found = |trial: &Trial| self.until_found && !trial.attempt.broken().is_empty();
                         if tried.as_ref().map_or(true, is_found) {
                             next.store(seeds, Ordering::Relaxed);
@@ -236,7 +236,7 @@ impl Hunt {
         Ok(())
     }
 
-    /// Makes the plan of a rule smaller, prints it, and keeps it if that was asked for.
+    /// Shrinks the plan of a broken rule, prints it, and keeps it if requested.
     fn make_smaller(
         &self,
         target: Target<'_>,
@@ -298,7 +298,7 @@ impl Hunt {
     }
 }
 
-/// Of the findings of a rule that differ only by names the first, and how many more there are.
+/// The first finding of each group that differs only by names, with the number of further ones.
 fn first_of_each<'a>(broken: &'a [Broken], tables: Tables<'_>) -> Vec<(&'a Broken, usize)> {
     let key = |one: &Broken| (one.rule.clone(), zk_checker::shape::shape(tables, &one.text));
     zk_checker::shape::first_of_each(broken, key)
@@ -327,7 +327,7 @@ fn sum(tried: &[Tried]) -> u32 {
     tried.iter().map(|one| one.tries).sum()
 }
 
-/// What came of something, or nothing if it was cut off.
+/// The result, or `None` if it was interrupted.
 pub(super) fn unless_interrupted<T>(
     interrupt: &Interrupt,
     result: anyhow::Result<T>,
@@ -338,7 +338,7 @@ pub(super) fn unless_interrupted<T>(
     }
 }
 
-/// Lines, each with two spaces before it.
+/// Indents each line by two spaces.
 fn indented(text: &str) -> String {
     text.lines().map(|line| format!("  {line}\n")).collect()
 }

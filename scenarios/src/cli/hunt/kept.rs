@@ -1,4 +1,4 @@
-//! The findings that are kept, tried again, with our recipes under the same plans.
+//! Tries the kept findings again, and our recipes under the same plans.
 
 use super::Hunt;
 use super::hunting::{Target, Trial, unless_interrupted};
@@ -11,11 +11,11 @@ use zk_hunt::findings::Finding;
 use zk_hunt::program::{Program, Scenario};
 use zk_hunt::rate::Rate;
 
-/// The program that has our recipes.
+/// The program with our recipes.
 const OURS: &str = "ours";
 
 impl Hunt {
-    /// Tries the findings. Returns whether one of them did not fail, or ours did.
+    /// Tries the findings. Returns whether a finding no longer fails, or our recipe fails.
     pub(super) fn try_kept(
         &self,
         programs: &[Program],
@@ -41,7 +41,7 @@ impl Hunt {
                 let tried = self.try_ours(&mut finding, ours, chosen, interrupt);
                 unless_interrupted(interrupt, tried)?;
             }
-            // A rate of fewer tries is none.
+            // An interrupted series gives no rate.
             if interrupt.has_come() {
                 break;
             }
@@ -95,7 +95,7 @@ impl Hunt {
         let trials =
             self.tried(finding, program, scenario_of(program, &finding.about.scenario)?, interrupt)?;
         let about = &mut finding.about;
-        // The first finding names its rule by the runs.
+        // A finding without a rule gets the rule that its tries break most often.
         let rule = about.rule.clone().or_else(|| most_frequent(&trials));
         let mut rate = Rate::default();
         for trial in &trials {
@@ -114,7 +114,7 @@ impl Hunt {
         Ok(history)
     }
 
-    /// Our recipe for the same kind of object, under the same plan.
+    /// Tries our recipe for the same kind of object, under the same plan.
     fn try_ours(
         &self,
         finding: &mut Finding,
@@ -130,7 +130,7 @@ impl Hunt {
             None => scenario.kind == theirs.kind && !scenario.name.ends_with("-broken"),
         };
         let Some(scenario) = ours.scenarios.iter().find(same) else { return Ok(()) };
-        // The paths of the plan are those of their object.
+        // The plan names the paths of their object.
         let scenario =
             Scenario { object: theirs.object.clone(), clients: theirs.clients, ..scenario.clone() };
         let trials = self.tried(finding, ours, &scenario, interrupt)?;

@@ -76,7 +76,7 @@ pub(super) fn one(output: Output, ended: &Ended<'_>) {
         &mib(resident_kib()),
     ]);
     print_trouble(ended);
-    // Excused findings are left out among many rows.
+    // With many rows, excused findings are left out.
     if ended.verdict > Verdict::Unavoidable {
         print!("{}", ended.outcome.report);
     }
@@ -122,7 +122,7 @@ fn print_run(ended: &Ended<'_>) {
     );
     println!("  rule   verdict     premises  promise");
     let required = |rule| order.workload.required.contains(&rule);
-    // Most of the others are about other recipes, or need a simulation.
+    // Most vacuous rules are about other recipes, or need a simulation.
     let is_shown = |rule, verdict| verdict != Verdict::Vacuous || required(rule);
     let rules = of_all_objects(&outcome.report);
     for (rule, verdict, premises) in rules.iter().filter(|(rule, verdict, _)| is_shown(*rule, *verdict)) {
