@@ -1,10 +1,9 @@
 //! `zksim control`, as it is typed: every verb, what people get wrong, and what scripts read.
 
 use crate::command::{refused, said, wait_until};
-use crate::served::{Served, zksim};
+use crate::served::{Served, answered, zksim};
 use crate::waits::run;
 use serde_json::{Value, json};
-use std::io::{Read, Write};
 use std::net::TcpStream;
 use zk_recipes::zk::{CreateMode, ZooKeeper};
 use zk_serve::command::{ACTIONS, QUESTIONS};
@@ -99,34 +98,12 @@ fn every_verb_about_servers_works_as_it_is_typed() {
     }
 }
 
-/// Sends a request to the control API, whose answer is read later.
-fn asked(served: &Served, verb: &str, fields: &Value) -> TcpStream {
-    let address = served.control.strip_prefix("http://").unwrap();
-    let mut stream = TcpStream::connect(address).unwrap();
-    let body = fields.to_string();
-    let length = body.len();
-    write!(
-        stream,
-        "POST /{verb} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}"
-    )
-    .unwrap();
-    stream
-}
-
-/// The status and the body of the answer.
-fn answered(mut stream: TcpStream) -> (u16, Value) {
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{answer:?}"));
-    (head[9..12].parse().unwrap(), serde_json::from_str(body).unwrap())
-}
-
 /// Requests whose answers wait for a server that cannot serve: it is the only one of three that runs.
 fn waiting(served: &Served) -> Vec<TcpStream> {
     for server in ["server=0", "server=1", "server=2"] {
         served.told(&["crash", server]);
     }
-    let waiting = (0..20).map(|_| asked(served, "start", &json!({"server": 0}))).collect();
+    let waiting = (0..20).map(|_| served.ask("start", &json!({"server": 0}))).collect();
     wait_until(|| served.told(&["status"]).contains(" looking "));
     waiting
 }
@@ -143,7 +120,7 @@ fn requests_that_wait_keep_no_other_from_its_answer() {
     // Nobody can be elected while a second server is away, and every server is to serve in the end.
     served.told(&["crash", "server=0"]);
     wait_until(|| served.told(&["status"]).contains(" leader "));
-    let elects = asked(&served, "elect", &json!({}));
+    let elects = served.ask("elect", &json!({}));
     wait_until(|| served.told(&["history"]).contains("leader_crash"));
     assert!(served.told(&["status"]).contains(" down "));
     assert_eq!(served.told(&["heal"]), "done, settled\n");

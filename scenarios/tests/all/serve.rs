@@ -3,8 +3,9 @@
 use crate::cases::{PIPELINE, WATCH, conformance, file};
 use crate::command::{refused, said, wait_until};
 use crate::refusals;
-use crate::served::{Served, zksim};
+use crate::served::{Served, answered, zksim};
 use crate::waits::{connected, run};
+use serde_json::json;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::path::Path;
@@ -225,12 +226,13 @@ fn a_client_that_gives_up_within_a_second_after_an_expiry_is_right() {
     let served = Served::start(&["--check"]);
     run(async {
         let clients = [served.client().await, served.client().await];
+        let client = |who: usize| format!("{:#x}", clients[who].session().0);
         let report = |who: usize, event: &str| {
-            let client = format!("client={:#x}", clients[who].session().0);
-            served.told(&["report", &client, &format!("event={event}"), "kind=lock", "object=/lock"]);
+            let fields = json!({"client": client(who), "event": event, "kind": "lock", "object": "/lock"});
+            assert_eq!(answered(served.ask("report", &fields)).0, 200);
         };
         report(0, "acquired");
-        served.told(&["expire", &format!("client={:#x}", clients[0].session().0)]);
+        assert_eq!(answered(served.ask("expire", &json!({"client": client(0)}))).0, 200);
         report(0, "released");
         report(1, "acquired");
     });

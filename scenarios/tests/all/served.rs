@@ -1,6 +1,7 @@
 //! A running `zksim serve`, for the tests of the command line.
 
 use crate::command::{Running, said, signal};
+use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::process::{Command, Output, Stdio};
@@ -10,6 +11,14 @@ use zk_recipes::client::{Client, Options};
 /// The program under test.
 pub fn zksim() -> Command {
     Command::new(env!("CARGO_BIN_EXE_zksim"))
+}
+
+/// The status and the body of the control API's answer.
+pub fn answered(mut stream: TcpStream) -> (u16, Value) {
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{answer:?}"));
+    (head[9..12].parse().unwrap(), serde_json::from_str(body).unwrap())
 }
 
 /// A running `zksim serve`, which ends with this value.
@@ -51,6 +60,20 @@ impl Served {
         let output = self.control(arguments);
         assert!(output.status.success(), "{arguments:?}: {}", said(&output));
         String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Sends a verb to the control API, whose answer is read later: in one packet, and without another process.
+    pub fn ask(&self, verb: &str, fields: &Value) -> TcpStream {
+        let address = self.control.strip_prefix("http://").unwrap();
+        let mut stream = TcpStream::connect(address).unwrap();
+        let body = fields.to_string();
+        let length = body.len();
+        write!(
+            stream,
+            "POST /{verb} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}"
+        )
+        .unwrap();
+        stream
     }
 
     /// A client with a session.
