@@ -33,12 +33,8 @@ macro_rules! lock_methods {
             pub fn read(&self) -> Call<Z, impl Work<Output = Result<Guard<Z, $reader>, Error>>> {
                 Call::new(&self.zk, |until| {
                     $crate::observe::operation!(&self.zk, RECIPE, "read", &self.contenders.directory)
-                        .of($crate::parts::select::within(&self.zk, until, self.reading()))
+                        .of($crate::parts::select::within(&self.zk, until, self.hold_as(READ)))
                 })
-            }
-
-            async fn reading(&self) -> Result<Guard<Z, $reader>, Error> {
-                Ok(self.guard(self.acquire_as(READ).await?))
             }
 
             /// Waits until no contender is ahead.
@@ -49,12 +45,12 @@ macro_rules! lock_methods {
             pub fn write(&self) -> Call<Z, impl Work<Output = Result<Guard<Z, $writer>, Error>>> {
                 Call::new(&self.zk, |until| {
                     $crate::observe::operation!(&self.zk, RECIPE, "write", &self.contenders.directory)
-                        .of($crate::parts::select::within(&self.zk, until, self.writing()))
+                        .of($crate::parts::select::within(&self.zk, until, self.hold_as(WRITE)))
                 })
             }
 
-            async fn writing(&self) -> Result<Guard<Z, $writer>, Error> {
-                Ok(self.guard(self.acquire_as(WRITE).await?))
+            async fn hold_as<M: Mode>(&self, role: Role) -> Result<Guard<Z, M>, Error> {
+                Ok(self.guard(self.acquire_as(role).await?))
             }
 
             /// Takes the lock as a reader if no writer is ahead at the first look; `None` otherwise, and after a connection

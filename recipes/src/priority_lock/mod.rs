@@ -18,10 +18,10 @@ mod attempt;
 mod node_names;
 
 use crate::call::{Call, Work};
-use crate::guard::{Exclusive, Guard, Read, Revocable};
+use crate::guard::{Exclusive, Guard, Mode, Read, Revocable};
 use crate::observe::operation;
 use crate::parts::contenders::{Contenders, czxids, is_good};
-use crate::parts::naming::{Marks, Priority, READ, WRITE};
+use crate::parts::naming::{Marks, Priority, READ, Role, WRITE};
 use crate::parts::parents::Parents;
 use crate::parts::revoke::{self, Fate};
 use crate::parts::select::within;
@@ -198,14 +198,9 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
             operation!(&self.zk, RECIPE, "read", &self.directory).of(within(
                 &self.zk,
                 until,
-                self.reading(priority),
+                self.hold_as(READ, priority),
             ))
         })
-    }
-
-    async fn reading(&self, priority: Priority) -> Result<Guard<Z, Revocable<Read>>, Error> {
-        let tenure = Attempt::run(self, READ, priority).await?;
-        Ok(Guard::new(tenure, self.contenders.marks, self.options.run_until))
     }
 
     /// Waits until no client holds the lock, and none that is more urgent, or as urgent and earlier, waits for it.
@@ -221,13 +216,13 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
             operation!(&self.zk, RECIPE, "write", &self.directory).of(within(
                 &self.zk,
                 until,
-                self.writing(priority),
+                self.hold_as(WRITE, priority),
             ))
         })
     }
 
-    async fn writing(&self, priority: Priority) -> Result<Guard<Z, Revocable<Exclusive>>, Error> {
-        let tenure = Attempt::run(self, WRITE, priority).await?;
+    async fn hold_as<M: Mode>(&self, role: Role, priority: Priority) -> Result<Guard<Z, M>, Error> {
+        let tenure = Attempt::run(self, role, priority).await?;
         Ok(Guard::new(tenure, self.contenders.marks, self.options.run_until))
     }
 

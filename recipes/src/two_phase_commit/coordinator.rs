@@ -117,8 +117,9 @@ impl<Z: ZooKeeper> Coordinator<Z> {
     ///
     /// # With a limit
     ///
-    /// When it is over, the call proposes abort if a vote is missing. That takes two round trips, or as long as ZooKeeper cannot be reached: only the record
-    /// decides. Such a proposal may have been made when a call is dropped.
+    /// When it is over, the call proposes abort if a vote is missing. That takes two round trips, or as long as
+    /// ZooKeeper cannot be reached: only the record decides. Such a proposal may have been made when a call is
+    /// dropped.
     ///
     /// # Errors
     ///

@@ -360,8 +360,9 @@ impl<Z: ZooKeeper> Voted<Z> {
     ///
     /// # With a limit
     ///
-    /// When it is over, the call makes a decision: abort if a vote is missing, otherwise commit. That takes two round trips, or as long as ZooKeeper cannot be reached: only the record
-    /// decides. Such a proposal may have been made when a call is dropped.
+    /// When it is over, the call makes a decision: abort if a vote is missing, otherwise commit. That takes two round
+    /// trips, or as long as ZooKeeper cannot be reached: only the record decides. Such a proposal may have been made
+    /// when a call is dropped.
     ///
     /// # Errors
     ///
