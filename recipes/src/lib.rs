@@ -26,8 +26,9 @@
 //! # Cancellation, and unpolled futures
 //!
 //! Every future may be dropped at any time; each recipe documents the effect under "Cancellation". An unpolled future, such
-//! as an arm of a `select!` or a task that waits for its turn, blocks no other call: no mutex is held across an await. But
-//! its znodes (a place in the queue, a name, a registration) stay until it is dropped, and contenders behind them wait.
+//! as an arm of a `select!` or a task that waits for its turn, blocks no other call, with one exception: exactly-once
+//! transactions of one guard go one after the other. But its znodes (a place in the queue, a name, a registration) stay until
+//! it is dropped, and contenders behind them wait.
 //!
 //! # Spans and events
 //!
