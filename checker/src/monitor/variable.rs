@@ -100,7 +100,7 @@ impl Zones {
                 Register::Read(_) => {}
             }
         }
-        // Reads that returned before their write was called are known only once all writes are.
+        // Reads that returned before the call of their write are found once all writes are known.
         if zones[1..].iter().any(|zone| zone.first.0 < zone.write_called.saturating_add(1)) {
             for (number, operation) in history.iter().filter(|(_, operation)| operation.is_done()) {
                 if let Register::Read(Some(value)) = operation.action

@@ -48,7 +48,7 @@ impl Watches {
         self.remove(session, table, path, conn);
     }
 
-    /// Uses up the one-shot watches that a notification is for.
+    /// Uses up the one-shot watches of a notification.
     pub(super) fn fire(&mut self, session: Session, kind: Notify, path: TextId, conn: Conn) {
         let tables = match kind {
             Notify::Deleted => &[Table::Data, Table::Child][..],
