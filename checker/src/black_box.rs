@@ -84,7 +84,7 @@ impl BlackBox {
     ///
     /// # Errors
     ///
-    /// What is wrong with the certificate.
+    /// If the certificate proves nothing; the text says why.
     pub fn verify(&self, certificate: &Certificate) -> Result<(), String> {
         match &self.seen {
             ClientView::Holds(seen) => verify::certificate(&Holds::LOCK, seen, certificate),

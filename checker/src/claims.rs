@@ -37,7 +37,7 @@ type Process = String;
 pub(crate) struct Claims {
     world: World,
     objects: BTreeMap<ObjectId, Object>,
-    /// The objects of open operations, with what they do.
+    /// The open operations, with their objects and arguments.
     open: BTreeMap<OpId, Call>,
 }
 
@@ -78,7 +78,7 @@ struct Call {
     argument: Option<Sym>,
 }
 
-/// What was claimed about an object.
+/// The claims about an object.
 #[derive(Clone)]
 enum Object {
     Holds(holds::Holds),

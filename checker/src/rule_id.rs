@@ -3,7 +3,7 @@
 use crate::history::Kind;
 use std::fmt;
 
-/// The layer of a promise. A broken promise of a deeper layer explains what breaks after it.
+/// The layer of a promise. A broken promise of a deeper layer explains later breaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Layer {
     /// W: the history is well-formed.

@@ -41,7 +41,7 @@ impl RuleId {
         if object.manner.reported { self.is_black_box() } else { !self.is_about_claims() }
     }
 
-    /// Whether it needs only calls, returns, beliefs and deliveries, and no look at what a client's code does.
+    /// Whether it needs only calls, returns, beliefs and deliveries, and nothing of a client's internals.
     pub fn is_black_box(self) -> bool {
         BLACK_BOX.contains(&self)
     }

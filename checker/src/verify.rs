@@ -29,7 +29,7 @@ pub trait Naive: Monitor {
 ///
 /// # Errors
 ///
-/// What is wrong with the certificate.
+/// If the certificate proves nothing; the text says why.
 pub fn certificate<N: Naive>(
     object: &N,
     history: &Operations<N::Action>,

@@ -74,7 +74,7 @@
 //!
 //! # Evidence
 //!
-//! Watches, sessions and what servers apply are only in the history of a simulated ensemble. A capture has none of
+//! Watches, sessions and the servers' transactions are only in the history of a simulated ensemble. A capture has none of
 //! them, and its report has requests alone.
 
 mod attempts;

@@ -69,7 +69,7 @@ named! {
 /// A declared object. Objects are never guessed from paths.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Object {
-    /// What it is.
+    /// The kind of the object.
     pub kind: Kind,
     /// Its directory.
     pub path: Sym,

@@ -19,7 +19,7 @@ pub struct Event {
     pub op: OpId,
     /// The client or server that acted, or the world.
     pub who: Who,
-    /// What happened.
+    /// The kind of event, with its fields.
     pub what: What,
 }
 

@@ -29,7 +29,7 @@ pub enum Queue {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fifo;
 
-/// What is known of one item.
+/// The put and the take of one item.
 #[derive(Clone, Copy)]
 struct Item {
     put: Number,

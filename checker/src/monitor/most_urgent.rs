@@ -32,7 +32,7 @@ pub enum Urgent {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MostUrgent;
 
-/// What is known of one item.
+/// The put and the take of one item.
 #[derive(Clone, Copy)]
 struct Item {
     put: Number,

@@ -56,7 +56,7 @@ pub enum Step {
     Nothing,
 }
 
-/// The operations of one object, in the order of what happened.
+/// The operations of one object, in the order of their calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operations<A> {
     list: Vec<Operation<A>>,
@@ -156,7 +156,7 @@ impl<A: Copy> Operations<A> {
         parts
     }
 
-    /// How many operations there are, refused ones included.
+    /// The number of operations, including refused ones.
     pub fn len(&self) -> usize {
         self.list.len()
     }
@@ -166,7 +166,7 @@ impl<A: Copy> Operations<A> {
         self.list.is_empty()
     }
 
-    /// How many positions there are.
+    /// The number of positions.
     pub fn positions(&self) -> u32 {
         self.steps.len() as u32
     }

@@ -1,7 +1,7 @@
 //! The state that a hold, a registration, a membership or a place reports about itself.
 //!
-//! It may report to be held only while its client is connected and has not learned of a loss: MX-14, LE-9 of an
-//! election, AN-1 outside of contests. It may report to be suspect or lost only for a reason: MX-16, LE-10 of an
+//! It may report `held` only while its client is connected and has not learned of a loss: MX-14, LE-9 of an
+//! election, AN-1 outside of contests. It may report `suspect` or `lost` only for a reason: MX-16, LE-10 of an
 //! election, GM-8 of a group, AN-2 of names and double barriers. The results of its `run` and its `resumed` agree with
 //! its state. A caller that waits for a loss is notified as soon as its client has learned of the reason (AN-1).
 
@@ -17,7 +17,7 @@ pub(crate) struct ToldState {
     owned: Vec<Owned>,
     /// The operations whose results were reported lost.
     lost: Vec<OpId>,
-    /// Those whose callers wait for a report that they are suspect or lost.
+    /// Those whose callers wait for a report of `suspect` or `lost`.
     watched: Vec<Told>,
 }
 

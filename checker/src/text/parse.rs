@@ -46,7 +46,7 @@ fn empty() -> History {
     }
 }
 
-/// What was read so far.
+/// The history read so far.
 pub(super) struct Reader {
     history: History,
     pub(super) actors: Actors,

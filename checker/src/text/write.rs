@@ -14,11 +14,11 @@ pub fn write(history: &History) -> String {
     writer.out
 }
 
-/// What was written so far.
+/// The text written so far.
 pub(super) struct Writer<'a> {
     pub(super) history: &'a History,
     pub(super) actors: Actors,
-    /// The verbs of the calls so far, which stand before the numbers of their operations.
+    /// The verbs of the calls so far, which are written before the numbers of their operations.
     verbs: BTreeMap<OpId, Verb>,
     pub(super) out: String,
 }

@@ -78,7 +78,7 @@ impl Aged for Node {
     }
 }
 
-/// What a transaction did to one znode.
+/// The effect of a transaction on one znode.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effect {
     pub(crate) path: Sym,

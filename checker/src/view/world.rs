@@ -1,4 +1,4 @@
-//! What happens to clients: notifications, session states, faults.
+//! The events of clients: notifications, session states, faults.
 
 use super::{Moment, Phase, View};
 use crate::history::{

@@ -174,7 +174,7 @@ enum Style {
     Hex,
 }
 
-/// The guid at the front of a name, and what is behind it.
+/// The guid at the front of a name, and the rest of the name.
 fn guid(name: &str) -> Option<(Style, &str)> {
     let hex = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
     if let Some(rest) = name.strip_prefix("_c_") {

@@ -98,7 +98,7 @@ impl Watches {
         all.map(|((_, path, table), armed)| (*path, *table, *armed))
     }
 
-    /// All of them.
+    /// The watches of all sessions.
     pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = (Session, TextId, Table, Armed)> {
         self.armed.iter().map(|((session, path, table), armed)| (*session, *path, *table, *armed))
     }

@@ -53,7 +53,7 @@ impl Znode {
     }
 }
 
-/// What happened in a directory.
+/// The counts and live znodes of a directory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Directory {
     pub(super) namings: BTreeSet<Naming>,
@@ -75,7 +75,7 @@ pub(super) struct Directory {
     pub(super) claimed_twice: u64,
 }
 
-/// All of them.
+/// All ephemeral and sequential znodes.
 #[derive(Debug, Default)]
 pub(super) struct Znodes {
     pub(super) live: BTreeMap<Sym, Znode>,
