@@ -132,7 +132,7 @@ fn gives_up() -> String {
     [begins, goes, "0.040 world heal\n20.000 world quiesce\n"].concat()
 }
 
-/// Two wait at a barrier without an opening znode, and a third one registers.
+/// Two wait at a barrier that opens by each participant's own count, and a third one registers.
 fn two_wait() -> String {
     let waits = "0.005 c enter#9 call /b
 0.005 c #9 send r30 children /b/0 watch
