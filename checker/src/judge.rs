@@ -1,4 +1,4 @@
-//! The judge: events of a history go in, and a report comes out.
+//! The judge: takes the events of a history, and returns a report.
 
 use crate::black_box::{self, Collect};
 use crate::explanation::explain;

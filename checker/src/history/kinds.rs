@@ -101,7 +101,7 @@ named! {
         Contenders = "contenders",
         /// Locks, elections: deletes the znode of a contender, whose path is [given](super::What::Given).
         Evict = "evict",
-        /// Names and groups: replaces the data of a registration or a membership. Its arguments are the data, as they stand in
+        /// Names and groups: replaces the data of a registration or a membership. Its arguments are the data, as stored in
         /// the znode, and the path of the znode.
         Replace = "replace",
         /// Names: finds a permanent registration again by its guid.

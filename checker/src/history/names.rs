@@ -80,7 +80,7 @@ impl Names {
         }
     }
 
-    /// Forgets texts of symbols before `end` that no later event will name. If such a text comes again, it gets another
+    /// Forgets texts of symbols before `end` that no later event will name. If such a text is added again, it gets another
     /// symbol.
     pub fn forget(&mut self, end: usize, mut is_kept: impl FnMut(Sym) -> bool) {
         let mut stays = |at: usize| is_kept(Sym(at as u32));

@@ -13,7 +13,7 @@ pub(super) const HEARS: Kinds = hears![
     Return, Send, Reply, Lost, Notice, State, Arm, Fire, Disarm, Marked, Ended, Fault, Mended, Crash, Ceased
 ];
 
-/// No lost wake-up for followers, judged at the instant at which the last wake source goes.
+/// No lost wake-up for followers, judged when the last wake source disappears.
 ///
 /// A follower is *idle* when it has no request and no notification in flight and its process runs. An idle follower
 /// needs a watch on the followed znodes. Watches that the server lost with a connection count until the client has had

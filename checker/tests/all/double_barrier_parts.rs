@@ -13,7 +13,7 @@ fn b_has_opened() -> String {
     [HEAD, A_JOINS, &edit(B_OPENS, returns, "")].concat()
 }
 
-// ── who was counted ──
+// ── participants that were counted ──
 
 /// The znode of a is deleted before the opening for b and c.
 fn opens_without_a() -> String {
@@ -113,7 +113,7 @@ double_barrier /b size 3
     says(&much_later, "DB-1 fail, first DB-1");
 }
 
-// ── who is still there ──
+// ── participants that remain ──
 
 #[test]
 fn db_2_whose_session_is_over_is_out() {
@@ -166,7 +166,7 @@ fn db_6_who_is_in_a_roster_enters_with_those_who_have_it() {
         [&*edit(inside, "0.003 a #1 observed", &format!("{c_calls}0.003 a #1 observed")), later].concat();
     says(&before, "DB-6 pass");
     says(&before.replace("a,b 0", "a,b,c 0"), "DB-6 fail, first DB-6");
-    // A call after their entry is not counted, whatever the roster says.
+    // A call after their entry is not counted, even if the roster names the client.
     let after = [inside, &c_calls.replace("0.002", "0.006"), later].concat();
     says(&after.replace("a,b 0", "a,b,c 0"), "DB-6 pass");
 }

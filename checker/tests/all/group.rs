@@ -285,7 +285,7 @@ fn gm_3_who_has_died_is_no_member() {
     says(&edit(&another, "clients a b", "clients a b c"), "GM-3 fail");
 }
 
-// ── who is out ──
+// ── members that are out ──
 
 #[test]
 fn gm_4_a_read_that_finds_its_znode_gone_tells_a_member() {

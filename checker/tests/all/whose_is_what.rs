@@ -246,7 +246,7 @@ fn mx_12_a_downgrade_without_an_answer_has_given_nothing_back() {
     assert_ne!(report(&run("unknown")).of(RuleId::Mx12), Verdict::Fail);
 }
 
-// ── what is told ──
+// ── other events ──
 
 #[test]
 fn zk_9_an_access_list_counts_in_the_stat() {
