@@ -16,7 +16,7 @@ use zk_checker::monitor::{
 
 const OPERATIONS: usize = 1_000_000;
 
-/// A stream of draws: splitmix64, begun alike each time.
+/// A stream of draws: splitmix64, with the same start each time.
 struct Draws(u64);
 
 impl Draws {
@@ -29,22 +29,22 @@ impl Draws {
     }
 }
 
-/// An object at work.
+/// A working object.
 trait Object {
     type Action: Copy;
 
-    /// What is asked next.
+    /// The next call.
     fn ask(&mut self, draws: &mut Draws) -> Self::Action;
 
-    /// It takes effect.
+    /// The call takes effect.
     fn answer(&mut self, asked: Self::Action) -> Self::Action;
 
-    /// It takes effect wrongly; none if it is of a kind that cannot.
+    /// The call takes effect wrongly; none if its kind cannot.
     fn wrong_answer(&mut self, asked: Self::Action) -> Option<Self::Action>;
 }
 
-/// Clients take turns by chance; what each asks takes effect at one of its turns, and returns at a later one. The breach
-/// comes after so many operations.
+/// Clients take turns at random. The call of each takes effect at one of its turns, and returns at a later one. The
+/// breach comes after so many operations.
 fn history<O: Object>(mut object: O, clients: usize, breach: Option<usize>) -> Operations<O::Action> {
     #[derive(Clone, Copy)]
     enum At<A> {
@@ -74,7 +74,7 @@ fn history<O: Object>(mut object: O, clients: usize, breach: Option<usize>) -> O
         };
     }
     assert!(due.is_none(), "the breach has happened");
-    // What open takes of a priority queue may have taken would leave the answer open.
+    // Open takes of a priority queue would leave the verdict open.
     for client in clients {
         match client {
             At::Rest => {}
@@ -85,10 +85,10 @@ fn history<O: Object>(mut object: O, clients: usize, breach: Option<usize>) -> O
     history
 }
 
-/// How many items are put before any is taken.
+/// The number of items that are put before the first take.
 const STOCK: u32 = 10_000;
 
-/// Puts and takes, in turn by chance.
+/// Puts and takes, mixed at random.
 #[derive(Default)]
 struct Line {
     items: VecDeque<u32>,
@@ -116,13 +116,13 @@ impl Object for Line {
         }
     }
 
-    /// The last comes first.
+    /// The last item comes first.
     fn wrong_answer(&mut self, asked: Queue) -> Option<Queue> {
         matches!(asked, Queue::Take(_)).then(|| Queue::Take(self.items.pop_back()))
     }
 }
 
-/// The same by urgency, which is drawn.
+/// The same by urgency, which is random.
 #[derive(Default)]
 struct Heap {
     items: BTreeSet<(u32, u32)>,
@@ -150,14 +150,14 @@ impl Object for Heap {
         }
     }
 
-    /// The least urgent comes first.
+    /// The least urgent item comes first.
     fn wrong_answer(&mut self, asked: Urgent) -> Option<Urgent> {
         let is_take = matches!(asked, Urgent::Take(_));
         is_take.then(|| Urgent::Take(self.items.pop_last().map(|(_, item)| item)))
     }
 }
 
-/// Reads, and now and then a write.
+/// Reads, and occasional writes.
 #[derive(Default)]
 struct Cell {
     value: Option<u32>,
@@ -185,19 +185,19 @@ impl Object for Cell {
         }
     }
 
-    /// What stood at the very beginning.
+    /// The initial value.
     fn wrong_answer(&mut self, asked: Register) -> Option<Register> {
         matches!(asked, Register::Read(_)).then_some(Register::Read(None))
     }
 }
 
-/// Clients that acquire and release a lock; who waits is granted it in turn. The breach is a grant while it is held.
+/// Clients that acquire and release a lock; waiters are granted it in turn. The breach is a grant while it is held.
 fn lock(clients: usize, breach: Option<usize>) -> Operations<Locking> {
     let (mut draws, mut history, mut due) = (Draws(clients as u64), Operations::new(), breach);
     let mut rest: Vec<u32> = (0..clients as u32).collect();
     let mut waiting: VecDeque<(u32, Number)> = VecDeque::new();
     while history.len() < OPERATIONS {
-        // All but a few stand in line.
+        // All but a few clients wait.
         while waiting.len() < clients.div_ceil(2) || rest.len() > 4 && draws.below(2) == 0 {
             let client = rest.swap_remove(draws.below(rest.len()));
             waiting.push_back((client, history.call(client, Locking::EXCLUSIVE)));

@@ -1,7 +1,7 @@
-//! What a judge keeps while a run goes on: `cargo bench -p zk-checker --bench memory`. Counted by the allocator, so no clock
-//! and no noise is in it.
+//! The memory of a judge during a run: `cargo bench -p zk-checker --bench memory`. The allocator counts it, so there is
+//! no noise.
 //!
-//! The same crowd is judged for longer and longer: what is kept must grow with what is alive, not with what has been.
+//! The same crowd is judged for longer and longer: memory must grow with live entries, not with past ones.
 
 mod common;
 
@@ -12,7 +12,7 @@ use zk_checker::{Judge, RuleSet};
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
 
-/// What a judge holds in the end, and held at most, in bytes.
+/// The memory of a judge at the end, and its peak, in bytes.
 fn kept(crowd: Crowd) -> (usize, usize, usize) {
     let history = lock_trace(crowd, None);
     let tables = history.tables();

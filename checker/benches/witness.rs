@@ -1,6 +1,6 @@
-//! How fast a history is judged with all rules on, event by event: `cargo bench -p zk-checker --bench witness`.
+//! The speed of judging a history event by event with all rules on: `cargo bench -p zk-checker --bench witness`.
 //!
-//! The traces are made before anything is measured. What breaks a promise is measured beside what does not, in the same run.
+//! The traces are created before the measurement. Failing and passing traces are measured in the same run.
 
 #![allow(missing_docs, reason = "criterion's macros make public functions")]
 
@@ -24,7 +24,7 @@ fn locks(c: &mut Criterion) {
     for crowd in CROWDS {
         let name = format!("{} x {} clients", crowd.locks, crowd.clients);
         for breach_at in [None, Some(0.1), Some(0.5), Some(0.9)] {
-            // Only what is measured is made.
+            // Creates only the measured traces.
             let history = LazyCell::new(|| trace(crowd, breach_at));
             let name = match breach_at {
                 None => format!("{name}, passing"),
@@ -39,7 +39,7 @@ fn locks(c: &mut Criterion) {
     }
 }
 
-/// A trace, and what is judged of it is looked at once.
+/// A trace, whose verdict is checked once.
 fn trace(crowd: Crowd, breach_at: Option<f64>) -> History {
     let history = lock_trace(crowd, breach_at);
     let report = judge(&history, &RuleSet::all());

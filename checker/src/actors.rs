@@ -3,7 +3,7 @@
 use crate::history::{Header, Victim, Who};
 use std::collections::BTreeMap;
 
-/// The clients by number and by name, so that no line needs a search through thousands of them.
+/// The clients by number and by name: an index, because a history may have thousands of clients.
 #[derive(Default)]
 pub(crate) struct Actors {
     clients: Vec<String>,
@@ -19,13 +19,13 @@ impl Actors {
         actors
     }
 
-    /// Adds a client. A name that two clients have means the first.
+    /// Adds a client. A name that two clients share resolves to the first.
     pub(crate) fn add(&mut self, name: &str) {
         self.by_name.entry(name.to_owned()).or_insert((self.clients.len(), 0)).1 += 1;
         self.clients.push(name.to_owned());
     }
 
-    /// The name of a client, or `client:3` where the name would mean something else.
+    /// The name of a client, or `client:3` if the name is ambiguous.
     pub(crate) fn client(&self, number: u16) -> String {
         let is_alone = |name: &str| self.by_name.get(name).is_some_and(|(_, bearers)| *bearers == 1);
         spoken(&self.clients, number, is_alone)
@@ -54,7 +54,7 @@ impl Actors {
         self.by_name.contains_key(name)
     }
 
-    /// Reads what [`client`](Actors::client) writes.
+    /// Parses the output of [`client`](Actors::client).
     pub(crate) fn client_of(&self, word: &str) -> Option<u16> {
         match word.strip_prefix("client:") {
             Some(number) => number.parse().ok(),
@@ -62,7 +62,7 @@ impl Actors {
         }
     }
 
-    /// Reads what [`who`](Actors::who) writes.
+    /// Parses the output of [`who`](Actors::who).
     pub(crate) fn who_of(&self, word: &str) -> Option<Who> {
         if word == "world" {
             return Some(Who::World);
@@ -73,7 +73,7 @@ impl Actors {
         }
     }
 
-    /// Reads what [`victim`](Actors::victim) writes.
+    /// Parses the output of [`victim`](Actors::victim).
     pub(crate) fn victim_of(&self, word: &str) -> Option<Victim> {
         if let Some(number) = word.strip_prefix("server:") {
             return number.parse().ok().map(|server| Victim::Server { server });
@@ -99,7 +99,7 @@ fn spoken(clients: &[String], number: u16, is_alone: impl Fn(&str) -> bool) -> S
     }
 }
 
-/// Whether a client's name means nothing else.
+/// Whether a client's name cannot be taken for another word of the text form.
 pub(crate) fn is_plain(name: &str) -> bool {
     name != "world"
         && name.starts_with(|c: char| c.is_ascii_alphabetic())

@@ -1,13 +1,13 @@
-//! What clients saw of each object, judged by calls, returns, beliefs and items alone.
+//! The clients' view of each object, judged by calls, returns, beliefs and items alone.
 //!
-//! In a simulation the servers' events decide and this is the second opinion: a breach that clients saw and no rule
+//! In a simulation the servers' events decide, and this is a second opinion: a breach in the clients' view that no rule
 //! has found is a defect of the checker, and makes the report Unknown. In a capture it is the only evidence about the
 //! order of items: QU-4, and QU-5 of strict priority queues.
 //!
-//! The view is cautious. A consumer may take several items at a time and hand them out one by one: an item that it
+//! The view is cautious. A consumer may take several items at a time and hand them out one by one. So an item that it
 //! hands out without a request counts as taken since its last request, and so does an item after an operation that
-//! failed. (A history without any request is believed as it is.) Items that never came out count for nothing, since
-//! they may still be in the queue.
+//! failed. (In a history without any request, the times of the calls count.) Items that never came out prove nothing,
+//! since they may still be in the queue.
 
 mod collect;
 
@@ -24,7 +24,7 @@ use crate::scene::Scene;
 use crate::verdict::Verdict;
 use crate::verify;
 
-/// What clients saw of one object, and what its monitor says.
+/// The clients' view of one object, with its monitor's verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlackBox {
     /// The object.
@@ -84,7 +84,7 @@ impl BlackBox {
     ///
     /// # Errors
     ///
-    /// What is wrong with the certificate.
+    /// If the certificate proves nothing; the text says why.
     pub fn verify(&self, certificate: &Certificate) -> Result<(), String> {
         match &self.seen {
             ClientView::Holds(seen) => verify::certificate(&Holds::LOCK, seen, certificate),
@@ -103,7 +103,7 @@ impl BlackBox {
         [called, returned].map(|position| self.event(position).unwrap_or(u32::MAX))
     }
 
-    /// Compares this view with the findings of rules, and reports what rules cannot have seen.
+    /// Compares this view with the findings of rules, or reports breaches that no rule can find.
     fn tell(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         if scene.view.is_sim() || matches!(self.seen, ClientView::Holds(_)) {
             self.compare(scene, out);
@@ -130,7 +130,7 @@ impl BlackBox {
         match of_this.map(|finding| finding.verdict).max() {
             Some(Verdict::Fail) => {}
             Some(_) => self.verdict = Verdict::Unavoidable,
-            // The history as a whole is wrong, or there were more findings than are kept.
+            // The history as a whole is wrong, or findings were counted and not kept.
             None if told.clone().any(|finding| finding.object.is_none()) || out.has_more(self.object) => {}
             None if !scene.view.is_sim() => self.verdict = Verdict::Unknown,
             None => {
@@ -192,7 +192,7 @@ fn rule_of(kind: Kind, is_sim: bool) -> Option<RuleId> {
     }
 }
 
-/// Judges what clients saw.
+/// Judges the clients' view of each object.
 pub(crate) fn judge(collected: Collect, scene: &Scene<'_>, out: &mut Findings) -> Vec<BlackBox> {
     for (rule, object) in collected.given_up(scene.view) {
         out.unknown(rule, object);

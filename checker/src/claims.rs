@@ -1,11 +1,11 @@
-//! What programs of other people claim, held against each other, and against the tree.
+//! The claims of foreign programs, checked against each other and against the tree.
 //!
-//! The other rules judge recipes whose every request is known. Of a foreign program only its reports are, and the state of
-//! the ensemble: who asked, who got, what it was told, and what is there. So these rules look at nothing else, and
-//! judge what is owed at one instant: the end of the run ([`What::Stopped`]), by when all faults are over, and everybody
-//! was asked to come to rest. What changed within the last seconds is not judged.
+//! The other rules judge recipes whose every request is known. Of a foreign program, only its reports and the state of
+//! the ensemble are known: calls, grants, answers and znodes. So these rules use nothing else, and judge liveness at
+//! one instant: the end of the run ([`What::Stopped`]), when all faults are over and every program was asked to come to
+//! rest. Changes within the last seconds are not judged.
 //!
-//! Sessions of one process are called `a`, `a~2`, `a~3`: what it believes, it believes over all of them.
+//! Sessions of one process are called `a`, `a~2`, `a~3`; a belief belongs to the process, not to one session.
 
 mod barrier;
 mod counter;
@@ -25,23 +25,23 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use tree::Tree;
 
-/// How long something must have stood still until it counts as standing still, in microseconds: two session timeouts of
-/// two seconds, within which servers end a session, and a second for the reports.
+/// The time without a change after which a state counts as stable, in microseconds: two session timeouts of two
+/// seconds, within which servers end a session, and a second for the reports.
 pub const STILL: u64 = 5_000_000;
 
 /// The name of a process.
 type Process = String;
 
-/// All that was claimed.
+/// The claims about all objects.
 #[derive(Clone, Default)]
 pub(crate) struct Claims {
     world: World,
     objects: BTreeMap<ObjectId, Object>,
-    /// The objects of open operations, with what they do.
+    /// The open operations, with their objects and arguments.
     open: BTreeMap<OpId, Call>,
 }
 
-/// What claims are held against.
+/// The evidence that claims are checked against.
 #[derive(Clone, Default)]
 struct World {
     tree: Tree,
@@ -50,12 +50,12 @@ struct World {
     ended: BTreeSet<Session>,
     /// The processes that died, by number of each of their sessions.
     dead: BTreeSet<u16>,
-    /// When the last fault, or what came of one, was over, in microseconds.
+    /// The end of the last fault or of its consequences, in microseconds.
     stirred: u64,
 }
 
 impl World {
-    /// Whether the session of a client still stands, as far as is known.
+    /// Whether the session of a client is alive, as far as is known.
     fn stands(&self, client: u16) -> bool {
         !self.dead.contains(&client)
             && self.sessions.get(&client).is_none_or(|session| !self.ended.contains(session))
@@ -78,7 +78,7 @@ struct Call {
     argument: Option<Sym>,
 }
 
-/// What was claimed about an object.
+/// The claims about an object.
 #[derive(Clone)]
 enum Object {
     Holds(holds::Holds),
@@ -109,7 +109,7 @@ impl Object {
     }
 }
 
-/// Where a claim is looked at.
+/// The context in which a claim is judged.
 #[derive(Clone)]
 struct At<'a, 'b> {
     scene: &'a Scene<'b>,
@@ -126,17 +126,17 @@ impl At<'_, '_> {
         self.scene.kind(self.object)
     }
 
-    /// Whether something has stood still since that time.
+    /// Whether nothing has changed since that time for long enough.
     fn is_still(&self, since: u64) -> bool {
         self.scene.at >= since.max(self.world.stirred).saturating_add(STILL)
     }
 
-    /// How long ago that was, in words.
+    /// The time since then, as text.
     fn for_long(&self, since: u64) -> String {
         format!("{} s", (self.scene.at.saturating_sub(since)) / 1_000_000)
     }
 
-    /// That a call has not returned, whose begin is told. What it waits for is empty, or begins with a space.
+    /// Explains that a call has not returned, with its begin. `what` is empty, or begins with a space.
     fn still_waits(&self, process: &str, what: &str, begin: Moment) -> Explanation {
         explain(format!(
             "{process} still waits{what} at {}: its call began at {}",
@@ -155,19 +155,19 @@ impl At<'_, '_> {
     }
 }
 
-/// What happens to a call.
+/// A step of a call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Step {
     /// It begins, and its argument is known.
     Begins,
     Returns(Outcome),
-    /// The belief that it brought ends.
+    /// The belief that the call began ends.
     Unbelieved,
     /// Its process has died.
     Dies,
 }
 
-/// The name of the process that has a session of that name: its sessions are called `a`, `a~2`, `a~3`.
+/// The name of the process of a session: sessions of one process are called `a`, `a~2`, `a~3`.
 pub fn process_of(name: &str) -> &str {
     match name.rsplit_once('~') {
         Some((process, number)) if number.parse::<u32>().is_ok() => process,
@@ -176,7 +176,7 @@ pub fn process_of(name: &str) -> &str {
 }
 
 impl Claims {
-    /// Takes in an event; the view shows what is reported after it.
+    /// Takes in an event; the view shows the state after it.
     pub(crate) fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         self.world.tree.event(scene, event);
         match event.what {
@@ -255,7 +255,7 @@ impl Claims {
         let at = Moment { at: event.at, index: scene.index };
         let call = Call { object, verb, client, process, at, argument: None };
         self.open.insert(event.op, call.clone());
-        // What has an argument begins with it.
+        // A call with an argument begins when its argument is known.
         let is_held = matches!(self.objects.get(&object), Some(Object::Holds(_)));
         if is_held || !verb.is_reported_with_argument() {
             self.step(scene, &call, Step::Begins, out);
@@ -277,7 +277,7 @@ impl Claims {
         }
     }
 
-    /// Judges what is owed in the end.
+    /// Judges liveness at the end of the run.
     fn stopped(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         for (object, of) in &mut self.objects {
             let at = At { scene, world: &self.world, object: *object };

@@ -1,12 +1,12 @@
 //! The result of a read as two short hashes: one of the data or the names, one of the stat.
 //!
-//! The recorder digests what a server answered; the checker computes the same from the transactions. Times are left
-//! out of the stat, since they are wall clocks.
+//! The recorder digests the server's answer; the checker computes the same from the transactions. Times are left out of
+//! the stat, since they come from wall clocks.
 
 use crate::ids::Session;
 use serde::{Deserialize, Serialize};
 
-/// The digest of a read's result. A part that was not answered is zero, and no other part is.
+/// The digest of a read's result. A part is zero if and only if the server did not return it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Digest {
     /// Of the data, or of the names of the children.
@@ -42,7 +42,7 @@ pub struct Stat {
     pub version: i32,
     pub cversion: i32,
     pub aversion: i32,
-    /// By its number in the history; zero for containers too.
+    /// The session's number in the history; zero for containers too.
     pub owner: Session,
     pub data_length: i32,
     pub num_children: i32,
@@ -63,13 +63,12 @@ impl Stat {
     }
 }
 
-/// The digest of data. No data at all is zero, and not the same as empty data.
+/// The digest of data. The digest of absent data is zero, and differs from that of empty data.
 pub fn data(content: Option<&[u8]>) -> u64 {
     content.map_or(0, |bytes| of_bytes(DATA, bytes) | 1)
 }
 
-/// The digest of one name in a list. The order of a list does not count: the digests of its names are added up,
-/// wrapping.
+/// The digest of one name in a list. The order of a list does not matter: the digests of its names are added, wrapping.
 pub fn name(name: &str) -> u64 {
     of_bytes(NAMES, name.as_bytes())
 }

@@ -1,12 +1,12 @@
 //! The text of a finding.
 
-/// The explanation of a finding: what happened, because of what, and why it is or is not excused.
+/// The explanation of a finding: the breach, its causes, and why it is or is not excused.
 #[derive(Clone, Default)]
 pub(crate) struct Explanation {
     lines: Vec<(&'static str, String)>,
 }
 
-/// Begins the explanation of a finding with what happened.
+/// Begins the explanation of a finding with the breach.
 pub(crate) fn explain(what: impl Into<String>) -> Explanation {
     Explanation { lines: vec![("", what.into())] }
 }

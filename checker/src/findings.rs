@@ -20,7 +20,7 @@ pub struct Finding {
     pub verdict: Verdict,
     /// The layer.
     pub layer: Layer,
-    /// The event at which it became false: an index into the events.
+    /// The event at which the promise became false: an index into the events.
     pub position: usize,
     /// The events that prove it.
     pub witnesses: Vec<usize>,
@@ -28,7 +28,7 @@ pub struct Finding {
     pub secondary: bool,
     /// The path of the object.
     pub path: String,
-    /// The explanation: what happened, because of what, and why it is (not) excused; lines of less than 100 columns.
+    /// The explanation: the breach, its causes, and why it is (not) excused; lines of less than 100 columns.
     pub text: String,
     /// The [shape](crate::shape) of that text, in a report: findings of a rule with the same shape differ only by names, numbers
     /// and times.
@@ -51,13 +51,13 @@ pub struct Row {
     pub object: Option<ObjectId>,
     /// The verdict.
     pub verdict: Verdict,
-    /// The number of times that the promise was put to the test.
+    /// The number of tests of the promise.
     pub premises: u32,
-    /// The number of findings, those included that were not kept.
+    /// The number of findings, including those that were not kept.
     pub findings: u32,
 }
 
-/// The number of findings that are kept for each rule; the others are counted.
+/// The number of findings that are kept for each rule; further ones are only counted.
 const KEPT: u32 = 16;
 
 #[derive(Clone, Copy, Default)]
@@ -130,7 +130,7 @@ impl Findings {
         self.find(Found::fail(rule, scene.index), scene, Some(object), seen, text);
     }
 
-    /// The same of something that is left, and counted among the leaks.
+    /// Like [`fail`](Findings::fail), and counts a leak.
     pub(crate) fn leak(
         &mut self,
         rule: RuleId,
@@ -143,7 +143,7 @@ impl Findings {
         self.fail(rule, scene, object, seen, text);
     }
 
-    /// The same in another layer than the rule's.
+    /// Like [`fail`](Findings::fail), in another layer than the rule's.
     pub(crate) fn fail_in(
         &mut self,
         layer: Layer,
@@ -167,7 +167,7 @@ impl Findings {
         self.metrics.reached[probe as usize] += 1;
     }
 
-    /// Whether enough findings of a rule were kept. If so, this one is counted here, and needs no explanation.
+    /// Whether enough findings of a rule were kept. If so, counts this one, which then needs no explanation.
     pub(crate) fn is_enough(&mut self, rule: RuleId, object: ObjectId) -> bool {
         let enough = self.kept[rule as usize] >= KEPT;
         if enough && self.on.has(rule) {
@@ -217,7 +217,7 @@ impl Findings {
             witnesses,
             secondary: false,
             path: path.to_owned(),
-            // Not all names may be known yet.
+            // Names may still be declared after this event, so the shape is computed at the end.
             shape: String::new(),
             text,
         });
@@ -316,7 +316,7 @@ impl Found {
         Found::new(rule, Verdict::Unavoidable, at)
     }
 
-    /// The same in another layer than the rule's.
+    /// The same finding in another layer than the rule's.
     pub(crate) fn in_layer(self, layer: Layer) -> Found {
         Found { layer, ..self }
     }

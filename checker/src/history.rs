@@ -45,7 +45,7 @@ pub struct History {
     pub events: Vec<Event>,
 }
 
-/// The tables that events refer to: everything of a history but the events. They may grow while a run goes on.
+/// The tables that events refer to: all of a history except the events. They may grow while a run goes on.
 #[derive(Clone, Copy, Debug)]
 pub struct Tables<'a> {
     /// The run as a whole.
@@ -57,7 +57,7 @@ pub struct Tables<'a> {
 }
 
 impl History {
-    /// What the events refer to.
+    /// The tables that the events refer to.
     pub fn tables(&self) -> Tables<'_> {
         Tables { header: &self.header, objects: &self.objects, names: &self.names }
     }

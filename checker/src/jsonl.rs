@@ -1,8 +1,8 @@
-//! A history as JSON lines: the header, the names, the objects, the events, and a last line that proves that nothing is
-//! missing.
+//! A history as JSON lines: the header, the names, the objects, the events, and a last line that proves completeness.
 //!
-//! Paths and actors stand there as texts. The last line holds the number of events and a hash of all bytes before it;
-//! a file without it was cut off, one that it does not fit was damaged, and neither is ever judged Pass.
+//! Paths and actors are written as texts. The last line holds the number of events and a hash of all bytes before it. A
+//! file without a last line was cut off; a file that does not match its last line was damaged. Neither is ever judged
+//! Pass.
 
 use crate::actors::Actors;
 use crate::history::{Event, Header, History, Names, OpId, Sym, What};
@@ -11,19 +11,19 @@ use serde_json::{Map, Value};
 use std::fmt;
 use std::io::{self, BufRead, Write};
 
-/// A history that was read.
+/// A history read from JSON lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stored {
-    /// The history, as far as it goes.
+    /// The history, as far as it was read.
     pub history: History,
-    /// The reason why it is not complete, if it is not: no last line, or one that does not match.
+    /// The reason why the history is not complete, if it is not: the last line is missing or does not match.
     pub cut: Option<Cut>,
 }
 
 /// The reason why a stored history is not complete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// The last line is missing: the events did happen, and later ones are missing.
+    /// The last line is missing: the events are valid, and later ones are missing.
     Short,
     /// The last line does not match: the events may be wrong.
     Damaged(String),
@@ -107,8 +107,7 @@ fn write_events<W: Write>(history: &History, out: &mut Hashing<'_, W>) -> io::Re
 ///
 /// # Errors
 ///
-/// If a line cannot be understood, or does not stand where it may. A missing or wrong last line is no error: see
-/// [`Stored::cut`].
+/// If a line cannot be understood, or is out of place. A missing or wrong last line is no error: see [`Stored::cut`].
 pub fn read(mut input: impl BufRead) -> Result<Stored, ReadError> {
     let mut text = String::new();
     let mut reader = Reader::default();
@@ -129,12 +128,12 @@ struct Reader {
     history: Option<History>,
     actors: Actors,
     hash: Hash,
-    /// Whether the last line was read; inside, what is wrong with the history if it does not match.
+    /// Whether the last line was read; inside, the mismatch if it does not match the history.
     end: Option<Option<Cut>>,
 }
 
 impl Reader {
-    /// Reads a line. Returns whether it is half a line at the very end, where the writer was stopped.
+    /// Reads a line. Returns whether it is an incomplete line at the end, where the writer was stopped.
     fn line(&mut self, text: &str) -> Result<bool, String> {
         if self.end.is_some() {
             return Err("nothing may follow the last line".to_owned());
@@ -233,7 +232,7 @@ fn event_from_json(
     Ok(Event { at, op: OpId(op), who, what })
 }
 
-/// The fields that stand as texts in JSON.
+/// The fields that JSON holds as texts.
 const TEXTS: [&str; 2] = ["path", "text"];
 
 fn name_path(fields: &mut Map<String, Value>, names: &Names) {
@@ -270,7 +269,7 @@ impl<W: Write> Hashing<'_, W> {
     }
 }
 
-/// A hash that shows accidental cuts and edits: FNV-1a with 128 bits.
+/// A hash that detects accidental cuts and edits: FNV-1a with 128 bits.
 struct Hash(u128);
 
 impl Default for Hash {

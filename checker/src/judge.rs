@@ -1,4 +1,4 @@
-//! The judge: events of a history go in, and a report comes out.
+//! The judge: takes the events of a history, and returns a report.
 
 use crate::black_box::{self, Collect};
 use crate::explanation::explain;
@@ -16,7 +16,7 @@ use crate::view::View;
 
 /// A judge of a run that is still going on.
 ///
-/// The tables may grow between events; what they held before must stay, but for texts that nothing can name any more
+/// The tables may grow between events; entries must stay, except for texts that no later event can name
 /// ([`Names::forget`](crate::history::Names::forget)).
 #[derive(Clone)]
 pub struct Judge {
@@ -25,7 +25,7 @@ pub struct Judge {
     rules: Rules,
     findings: Findings,
     events: u32,
-    /// Whether the history contradicted itself: nothing is judged from there on.
+    /// Whether the history has contradicted itself: later events are not judged.
     broken: bool,
     cut: Option<String>,
 }
@@ -72,7 +72,7 @@ impl Judge {
         self.findings.all().len() > before
     }
 
-    /// Judges what is due by a time before which nothing else happens.
+    /// Judges deadlines up to a time before which no other event occurs.
     pub(crate) fn wait(&mut self, tables: Tables<'_>, until: u64) {
         if !self.broken && self.events > 0 && until > self.view.now.at {
             self.pass_time(tables, self.events - 1, until);
@@ -88,12 +88,12 @@ impl Judge {
         }
     }
 
-    /// Leaves out the next event, which is no evidence for this judge.
+    /// Skips the next event, which is no evidence for this judge.
     pub(crate) fn skip(&mut self) {
         self.events += 1;
     }
 
-    /// Whether a call of that number is known, and open or among the latest.
+    /// Whether the call of that number is known, and open or recent.
     pub(crate) fn knows(&self, op: OpId) -> bool {
         self.view.op(op).called.came()
     }
@@ -103,7 +103,8 @@ impl Judge {
         self.view.now.at
     }
 
-    /// What believers would be told whose sessions are over, and who do not know it yet.
+    /// The pending notices of session expiry: one for each client that can act, holds a belief, and has not learned of
+    /// it.
     pub(crate) fn untold(&self) -> Vec<Event> {
         let believers = self.view.contests.iter().flat_map(|contest| &contest.believers);
         let news = believers.filter_map(|id| {
@@ -126,7 +127,7 @@ impl Judge {
         self.events
     }
 
-    /// What rules look at, at the last event; `None` if the history has contradicted itself.
+    /// The scene at the last event; `None` if the history has contradicted itself.
     pub(crate) fn at_last<'a>(&'a mut self, tables: Tables<'a>) -> Option<(Scene<'a>, &'a mut Findings)> {
         let index = self.events.checked_sub(1)?;
         let scene = Scene { view: &self.view, tables, index, at: self.view.now.at };
@@ -153,7 +154,7 @@ impl Judge {
         self.finish_with(tables, None)
     }
 
-    /// Ends the history, and judges what clients saw.
+    /// Ends the history, and judges the clients' view.
     pub(crate) fn finish_with(mut self, tables: Tables<'_>, seen: Option<Collect>) -> Report {
         let mut black_boxes = Vec::new();
         if !self.broken && self.events > 0 {

@@ -1,7 +1,7 @@
-//! Black-box monitors: whether what clients saw of one object can be explained by the object working one operation at a
-//! time. Each is near-linear and none of them searches.
+//! Black-box monitors: whether the clients' view of one object can be explained by the object working one operation at
+//! a time. Each is near-linear and none of them searches.
 //!
-//! Feed in what your clients did, in the order in which it happened, and ask the monitor of the object:
+//! Record your clients' calls and returns in the order in which they happened, and ask the monitor of the object:
 //!
 //! ```
 //! use zk_checker::Verdict;
@@ -35,9 +35,9 @@
 //! # Positions and gaps
 //!
 //! A call and a return take the next position each: 0, 1, 2 and so on. *Gap* g lies just after position g. An operation
-//! called at c that returned at r takes effect at one instant, in one of the gaps c to r−1. One that has not returned took
-//! effect in any gap from c on, or not at all: that is how operations stand whose answer was lost, whose caller died or
-//! has dropped them. One that was certainly refused is taken out ([`Operations::refused`]).
+//! called at c that returned at r takes effect at one instant, in one of the gaps c to r−1. An operation that has not
+//! returned took effect in any gap from c on, or not at all: its answer was lost, or its caller died or dropped it. An
+//! operation that was certainly refused is taken out ([`Operations::refused`]).
 
 mod breach;
 mod fifo;
@@ -59,14 +59,14 @@ pub use variable::{Register, Variable};
 
 /// Judges histories of one kind of object.
 pub trait Monitor {
-    /// What clients ask of the object, and after the return also what it answered.
+    /// The client's request, and after the return also the answer.
     type Action: Copy;
 
     /// The verdict, with all breaches in the order of the positions at which they show. Near-linear, whatever the
     /// verdict and however many operations are open at once.
     fn judge(&self, history: &Operations<Self::Action>) -> Judged;
 
-    /// What proves the verdict: an order of effects for a Pass, witnesses of the first breach for a Fail. Made on demand,
-    /// so that the verdict stays fast.
+    /// The proof of the verdict: an order of effects for a Pass, witnesses of the first breach for a Fail. Made on
+    /// demand, so that the verdict stays fast.
     fn certify(&self, history: &Operations<Self::Action>, judged: &Judged) -> Certificate;
 }

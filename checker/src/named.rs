@@ -1,8 +1,8 @@
-//! Enums whose variants have names: said once, for JSON, the text form, the command line and whoever prints them.
+//! Enums whose variants have names: one definition for JSON, the text form, the command line and reports.
 
 /// An enum with a name for each variant.
 pub(crate) trait Named: Copy + 'static {
-    /// What a reader is told that a word is not, as in `"x" is not an outcome`.
+    /// The end of the parse error, as in `"x" is not an outcome`.
     const WANTED: &'static str;
 
     /// See the inherent method of that name.
@@ -12,7 +12,7 @@ pub(crate) trait Named: Copy + 'static {
     fn from_name(name: &str) -> Option<Self>;
 }
 
-/// Defines enums whose variants have names. The text behind an enum's name says what it names.
+/// Defines enums whose variants have names. The text behind an enum's name ends its parse error.
 macro_rules! named {
     ($(
         $(#[$meta:meta])*

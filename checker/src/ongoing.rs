@@ -11,16 +11,16 @@ use crate::rule_id::Layer;
 use crate::rule_set::RuleSet;
 use crate::scene::Scene;
 
-/// Judges a stored history: with a [`Judge`], and with the monitors of what clients saw, which need to know how a
-/// call ended before it ended.
+/// Judges a stored history: with a [`Judge`], and with the monitors of the clients' view, which need to know the
+/// outcome of a call before it returns.
 ///
-/// Objects of foreign programs ([`Manner::reported`](crate::history::Manner::reported)) are judged as in a capture, by what the
-/// programs report and by what became of their sessions, and everything else by all evidence.
+/// Objects of foreign programs ([`Manner::reported`](crate::history::Manner::reported)) are judged as in a capture, by
+/// the programs' reports and by the fate of their sessions. Everything else is judged by all evidence.
 pub fn judge(history: &History, rules: &RuleSet) -> Report {
     judge_events(history, &history.events, rules, None)
 }
 
-/// Judges a history from a file. One that was cut off is never judged Pass; one that was damaged is not judged.
+/// Judges a history from a file. A history that was cut off is never judged Pass; a damaged one is not judged.
 pub fn judge_stored(stored: &Stored, rules: &RuleSet) -> Report {
     let damaged = matches!(stored.cut, Some(Cut::Damaged(_)));
     let events = if damaged { &[] } else { stored.history.events.as_slice() };
@@ -35,11 +35,11 @@ fn judge_events(history: &History, events: &[Event], rules: &RuleSet, cut: Optio
     ongoing.finish(tables)
 }
 
-/// Judges a history while it grows. A clone that is [finished](Self::finish) tells what [`judge`](crate::judge) would say of
+/// Judges a history while it grows. A [finished](Self::finish) clone returns the result of [`judge`](crate::judge) for
 /// the events so far; the original goes on.
 ///
-/// What it keeps depends on what is alive, not on the number of events, but for what clients saw of objects with a
-/// [monitor](crate::monitor): see [`with_most_seen`](Self::with_most_seen).
+/// Memory depends on live operations, sessions and znodes, not on the number of events. The exception is the clients'
+/// view of objects with a [monitor](crate::monitor): see [`with_most_seen`](Self::with_most_seen).
 ///
 /// ```
 /// # use zk_checker::{Ongoing, RuleSet, Verdict, judge, text};
@@ -54,12 +54,12 @@ fn judge_events(history: &History, events: &[Event], rules: &RuleSet, cut: Optio
 #[derive(Clone)]
 pub struct Ongoing {
     all: Fed,
-    /// What foreign programs report, judged as in a capture.
+    /// The reports of foreign programs, judged as in a capture.
     reported: Option<Fed>,
 }
 
 impl Ongoing {
-    /// No event so far.
+    /// Creates a judge that has seen no event.
     pub fn new(tables: Tables<'_>, rules: &RuleSet) -> Ongoing {
         let may_report = tables.header.foreign_clients || reports::are_in(tables);
         let reported = (may_report && tables.header.mode == Mode::Sim).then(|| {
@@ -71,9 +71,9 @@ impl Ongoing {
         Ongoing { all: Fed::new(tables, rules), reported }
     }
 
-    /// The same, but of what clients saw of all objects at most so many calls and answers are kept: the order of a queue's items is not
-    /// judged any more from there on, and its verdict is Unknown. Everything else is judged as before. Of locks only holds are kept
-    /// that are not over, and what is wrong.
+    /// Limits the calls and answers that are kept of the clients' view, over all objects. From the limit on, the order
+    /// of a queue's items is not judged any more, and its verdict is Unknown. Everything else is judged as before. For
+    /// locks, only current holds and breaches are kept.
     #[must_use]
     pub fn with_most_seen(mut self, most: usize) -> Ongoing {
         self.all.seen.most = most;
@@ -89,8 +89,9 @@ impl Ongoing {
         reported.take(tables, event, is_report || reports::is_of_both(event));
     }
 
-    /// Judges what programs owe if they are told that their sessions are over, as far as they have not been, and then do nothing for
-    /// so many microseconds. What that condemns is not decided yet. Nothing is judged of the ensemble: it would not rest meanwhile.
+    /// Judges the programs' reports as if each program learned now that its session is over, and then did nothing for
+    /// `time` microseconds. Findings from that are not final. The ensemble is not judged, since it would not rest
+    /// meanwhile.
     pub fn wait_for_programs(&mut self, tables: Tables<'_>, time: u64) {
         if let Some(Fed { judge, .. }) = &mut self.reported {
             let until = judge.now().saturating_add(time);
@@ -120,12 +121,12 @@ impl Ongoing {
     }
 }
 
-/// A judge with the monitors of what clients saw.
+/// A judge with the monitors of the clients' view.
 #[derive(Clone)]
 struct Fed {
     judge: Judge,
     seen: Collect,
-    /// Of reports: what they come to beside all that happened.
+    /// For reports: the programs' claims, checked against the whole history.
     claims: Option<Claims>,
 }
 

@@ -1,10 +1,10 @@
-//! A table of recent entries: by dense numbers that are given out in order and are done with in about that order.
-//! Live entries are kept, and the last few thousand of the others, which findings may name.
+//! A table of recent entries, by dense numbers that are assigned in order and end in about that order. It keeps live
+//! entries, and the last few thousand of the others, which findings may name.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::{Index, IndexMut};
 
-/// The entry of a dense index in a table that keeps everything, created if need be.
+/// The entry of a dense index in a table that keeps everything, created if missing.
 pub(crate) fn slot<T: Clone + Default>(table: &mut Vec<T>, at: usize) -> &mut T {
     if table.len() <= at {
         table.resize(at + 1, T::default());
@@ -17,20 +17,20 @@ const KEPT: usize = 4096;
 
 /// An entry of a [`Recent`] table.
 pub(crate) trait Aged: Clone + 'static {
-    /// The value in place of a missing entry.
+    /// The value that stands for a missing entry.
     const BLANK: &'static Self;
 
     /// Whether it can be forgotten.
     fn is_done(&self) -> bool;
 }
 
-/// A table that forgets.
+/// A table that forgets old entries that are done.
 #[derive(Clone, Debug)]
 pub(crate) struct Recent<T> {
     /// The number of the first of `recent`.
     base: usize,
     recent: VecDeque<T>,
-    /// Live entries from before that.
+    /// Live entries with smaller numbers.
     old: BTreeMap<usize, T>,
     /// The number of entries that have left `recent` since `old` was cleaned.
     aged: usize,
@@ -91,7 +91,7 @@ impl<T: Aged> Recent<T> {
         }
     }
 
-    /// The entry of a number, created if need be, together with all before it.
+    /// The entry of a number, created if missing, together with all before it.
     #[inline]
     pub(crate) fn slot(&mut self, at: usize) -> &mut T {
         while self.end() <= at {
@@ -130,7 +130,7 @@ impl<T: Aged> Recent<T> {
     }
 }
 
-/// Implements [`Aged`] for values of which only the latest are of use.
+/// Implements [`Aged`] for values of which only recent ones are used.
 macro_rules! passing {
     ($($of:ty = $blank:expr),+) => {$(
         impl Aged for $of {

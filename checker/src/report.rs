@@ -15,21 +15,21 @@ use std::fmt;
 pub struct Report {
     /// One row for each rule that was on and each object.
     pub rows: Vec<Row>,
-    /// The findings; the first one is *the* finding, the rest are its companions. At most sixteen for each rule.
+    /// The findings; the first one is *the* finding, the others accompany it. At most sixteen for each rule.
     pub findings: Vec<Finding>,
-    /// What was counted.
+    /// The counts of the run.
     pub metrics: Metrics,
     /// Required rules that were never put to the test.
     pub unproved: Vec<RuleId>,
     /// The reason why evidence is missing, if it is: the history was cut off, or ended too early.
     pub unknown: Option<String>,
-    /// What clients saw of each object that has a [monitor](crate::monitor), with its verdict. Only of whole
+    /// The clients' view of each object that has a [monitor](crate::monitor), with its verdict. Only of complete
     /// histories.
     pub black_boxes: Vec<BlackBox>,
 }
 
 impl Report {
-    /// The report with that of another judge, of other events of the same history.
+    /// Merges the report of another judge of other events of the same history.
     pub(crate) fn with(mut self, other: Report, rules: &RuleSet) -> Report {
         for row in other.rows {
             match self.rows.iter_mut().find(|mine| (mine.rule, mine.object) == (row.rule, row.object)) {
@@ -70,13 +70,13 @@ impl Report {
         self.findings.first().filter(|finding| finding.verdict == Verdict::Fail)
     }
 
-    /// The findings that differ by more than names, numbers and times, each with the number of further kept ones that differ from it only
-    /// by those.
+    /// The first kept finding of each kind, with the number of further kept ones that differ from it only by names,
+    /// numbers and times.
     pub fn first_of_each(&self) -> Vec<(&Finding, usize)> {
         first_of_each(&self.findings, |one| (one.rule, one.verdict, one.shape.clone()))
     }
 
-    /// The rules with findings that were counted and not kept, and how many.
+    /// The rules with findings that were counted and not kept, with the number of these.
     fn not_kept(&self) -> Vec<(RuleId, u32)> {
         let all =
             |rule: &RuleId| self.rows.iter().filter(|row| row.rule == *rule).map(|row| row.findings).sum();

@@ -1,11 +1,12 @@
-//! What foreign programs report, told from the rest of a simulation's history.
+//! The reports of foreign programs, separated from the rest of a simulation's history.
 //!
-//! Their traffic is all there, but nobody knows which request belongs to which operation of theirs. So two judges share a history: one
-//! judges the ensemble and our own recipes by everything but the reports; one judges what was reported as in a capture.
+//! Their traffic is in the history, but the operation behind each request is unknown. So two judges share a history:
+//! one judges the ensemble and our own recipes by everything but the reports; the other judges the reports as in a
+//! capture.
 
 use crate::history::{Event, ObjectId, Tables, What};
 
-/// Whether an object is declared of which programs report.
+/// Whether an object is declared whose operations foreign programs report.
 pub(crate) fn are_in(tables: Tables<'_>) -> bool {
     tables.objects.iter().any(|object| object.manner.reported)
 }
@@ -17,7 +18,7 @@ pub(crate) fn is_call(tables: Tables<'_>, event: &Event) -> bool {
     matches!(event.what, What::Call { object, .. } if is_reported(object))
 }
 
-/// Whether an event is evidence for the judge of everything else, and for that of the reports.
+/// Whether an event is evidence for both judges.
 pub(crate) fn is_of_both(event: &Event) -> bool {
     matches!(
         event.what,

@@ -3,7 +3,7 @@
 use crate::history::Kind;
 use std::fmt;
 
-/// The layer of a promise. A broken promise of a deeper layer explains what breaks after it.
+/// The layer of a promise. A broken promise of a deeper layer explains later breaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Layer {
     /// W: the history is well-formed.
@@ -303,7 +303,7 @@ impl RuleId {
     /// The number of rules.
     pub const COUNT: usize = RuleId::ALL.len();
 
-    /// Whether it is a promise about objects of that kind. Promises about whole histories are about none.
+    /// Whether it is a promise about objects of that kind. Promises about whole histories are about no kind.
     pub fn is_about(self, kind: Kind) -> bool {
         let (family, _) = self.name().split_once('-').unwrap_or((self.name(), ""));
         let locks = [Kind::Lock, Kind::SharedLock, Kind::RevocableLock, Kind::PriorityLock];
@@ -325,7 +325,7 @@ impl RuleId {
             "PA" => kind == Kind::Partition,
             "CA" => kind == Kind::Cache,
             "PR" => !matches!(kind, Kind::Counter | Kind::Partition | Kind::Cache | Kind::Group),
-            // What an answer means is known of recipes.
+            // The meaning of an answer is known only for recipes.
             "AN" => !matches!(kind, Kind::Semaphore | Kind::Counter | Kind::Partition | Kind::Cache),
             _ => false,
         }
@@ -344,7 +344,7 @@ impl RuleId {
             (RuleId::Mx12, Kind::Election) => RuleId::Le8,
             (RuleId::Mx14, Kind::Election) => RuleId::Le9,
             (RuleId::Mx16, Kind::Election) => RuleId::Le10,
-            // What a registration, a membership or a place tells of itself is an answer.
+            // The state that a registration, a membership or a place reports about itself is an answer.
             (RuleId::Mx14, Kind::Names | Kind::Group | Kind::DoubleBarrier) => RuleId::An1,
             (RuleId::Mx16, Kind::Group) => RuleId::Gm8,
             (RuleId::Mx16, Kind::Names | Kind::DoubleBarrier) => RuleId::An2,

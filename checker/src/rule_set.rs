@@ -19,29 +19,29 @@ const BLACK_BOX: &[RuleId] = {
     ]
 };
 
-/// The rules about what foreign programs claim.
+/// The rules about the claims of foreign programs.
 const CLAIMS: &[RuleId] = {
     use RuleId::*;
     &[Co1, Pa1, Pa2, Ca1, Pr1, Gm9]
 };
 
 impl RuleId {
-    /// Whether it judges what foreign programs claim, and nothing else.
+    /// Whether it judges only the claims of foreign programs.
     pub fn is_about_claims(self) -> bool {
         CLAIMS.contains(&self)
     }
 
-    /// Whether it can judge an object like this one: it is about its kind, and knows what there is to know of its clients.
+    /// Whether it can judge this object: it is about its kind, and the evidence that it needs is recorded.
     pub fn judges(self, object: &Object) -> bool {
         self.is_about(object.kind) && self.is_judged_of(object)
     }
 
-    /// Of foreign programs, only what needs no look inside, and only of them what they claim.
+    /// Foreign programs are judged by black-box rules only, and rules about claims judge only foreign programs.
     pub(crate) fn is_judged_of(self, object: &Object) -> bool {
         if object.manner.reported { self.is_black_box() } else { !self.is_about_claims() }
     }
 
-    /// Whether it needs only calls, returns, beliefs and deliveries, and no look at what a client's code does.
+    /// Whether it needs only calls, returns, beliefs and deliveries, and nothing of a client's internals.
     pub fn is_black_box(self) -> bool {
         BLACK_BOX.contains(&self)
     }
@@ -74,7 +74,7 @@ impl RuleSet {
         self
     }
 
-    /// The set with a rule that is required: a run that never puts it to the test proves nothing.
+    /// The set with a required rule: a run that never tests it is no evidence.
     #[must_use]
     pub fn requiring(mut self, rule: RuleId) -> RuleSet {
         self.on[rule as usize] = true;
@@ -82,7 +82,7 @@ impl RuleSet {
         self
     }
 
-    /// The set without a layer: without [`Layer::ZooKeeper`] a simulation is judged faster.
+    /// The set without a layer. A simulation is judged faster without [`Layer::ZooKeeper`].
     #[must_use]
     pub fn without_layer(self, layer: Layer) -> RuleSet {
         RuleId::ALL.iter().filter(|rule| rule.layer() == layer).fold(self, |set, rule| set.without(*rule))

@@ -37,7 +37,7 @@ use crate::rule_id::{Layer, RuleId};
 use crate::rule_set::RuleSet;
 use crate::scene::Scene;
 
-/// What all rules are written with.
+/// The common imports of all rules.
 mod prelude {
     pub(super) use super::{Kinds, Rule, hears};
     pub(super) use crate::explanation::{Explanation, explain};
@@ -49,7 +49,7 @@ mod prelude {
     pub(super) use crate::verdict::Verdict;
 }
 
-/// The kinds of event that a rule hears, as bits.
+/// The kinds of event that a rule receives, as bits.
 pub(crate) type Kinds = u64;
 
 macro_rules! define {
@@ -79,9 +79,9 @@ use hears;
 pub(crate) trait Rule {
     /// The rule under which it is reported.
     const ID: RuleId;
-    /// The kinds of event that it hears.
+    /// The kinds of event that it receives.
     const HEARS: Kinds;
-    /// Other rules that it judges on the way.
+    /// Further rules that it judges along the way.
     const ALSO: &'static [RuleId] = &[];
     /// The kinds of object that it is about; empty means every kind.
     const ABOUT: &'static [Kind] = &[];
@@ -94,7 +94,7 @@ pub(crate) trait Rule {
     /// Called before time passes: `scene.at` is the new time, and the view still shows the state before.
     fn pass_time(&mut self, _scene: &Scene<'_>, _sink: &mut Findings) {}
 
-    /// Called for each event that it hears; the view shows the state after the event.
+    /// Called for each event of those kinds; the view shows the state after the event.
     fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings);
 
     /// Called once, after the last event.
@@ -111,10 +111,10 @@ macro_rules! all_rules {
             $($field: $rule),+
         }
 
-        /// What each rule hears: nothing if it is off, or no object is of its kind.
+        /// The events that each rule receives: none if it is off, or if no object is of its kind.
         #[derive(Clone, Default)]
         struct Heard {
-            /// The number of objects that this was computed for.
+            /// The number of objects for which this was computed.
             objects: usize,
             is_known: bool,
             $($field: Kinds),+
@@ -134,7 +134,7 @@ macro_rules! all_rules {
         }
 
         impl Rules {
-            /// Computes anew what each rule hears if objects were declared since.
+            /// Computes the events of each rule again if objects were declared since.
             fn listen(&mut self, on: &RuleSet, scene: &Scene<'_>) {
                 if !self.heard.is_known || self.heard.objects != scene.tables.objects.len() {
                     self.heard = Heard::new(on, scene.tables.objects);

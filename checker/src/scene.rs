@@ -1,4 +1,4 @@
-//! What a rule looks at, and the names of things in the texts of findings.
+//! The input of a rule, and the names of things in the texts of findings.
 
 use crate::digest;
 use crate::history::{Kind, Notify, Object, ObjectId, OpId, Session, Sym, Tables};
@@ -6,7 +6,7 @@ use crate::rule_id::RuleId;
 use crate::text::abbreviated;
 use crate::view::{Moment, Unjust, View, is_child};
 
-/// What a rule looks at.
+/// The input of a rule at the current event.
 #[derive(Clone, Copy)]
 pub(crate) struct Scene<'a> {
     pub(crate) view: &'a View,
@@ -43,7 +43,7 @@ impl<'a> Scene<'a> {
         self.all_of(kind).find(|object| self.object(*object).path == path)
     }
 
-    /// The object of a kind directly below which this path lies.
+    /// The object of a kind whose direct child this path is.
     pub(crate) fn object_around(&self, kind: Kind, path: Sym) -> Option<ObjectId> {
         self.all_of(kind).find(|object| is_child(self.tables, *object, path))
     }
@@ -53,7 +53,7 @@ impl<'a> Scene<'a> {
         self.tables.names.get(sym).unwrap_or_default()
     }
 
-    /// The digest that a znode has whose data are this text.
+    /// The digest of a znode whose data are this text.
     pub(crate) fn digest(&self, text: Sym) -> u64 {
         digest::data(Some(self.text(text).as_bytes()))
     }
@@ -63,7 +63,8 @@ impl<'a> Scene<'a> {
         self.text(path).rsplit('/').next().unwrap_or_default()
     }
 
-    /// Whether the number at the end of a path does not tell the order of creation, since the counter of its directory had run out.
+    /// Whether the number at the end of a path says nothing about the order of creation: the directory's counter had
+    /// run out.
     pub(crate) fn is_worn(&self, path: Sym) -> bool {
         let text = self.text(path);
         let digits = text.len() - text.bytes().rev().take_while(u8::is_ascii_digit).count();
@@ -71,8 +72,8 @@ impl<'a> Scene<'a> {
         number == "2147483647" || number.len() == 10 && (name.ends_with("--") || name.ends_with("_-"))
     }
 
-    /// Whether a grant is right. Where numbers do not tell the order, each contender of the list is looked at, and one that is gone
-    /// by then is not ahead.
+    /// Whether a grant is right. If numbers do not show the order, each contender of the list is compared, and a
+    /// contender that is gone by then is not ahead.
     pub(crate) fn justify(&self, op: OpId) -> Result<(), Unjust> {
         let justified = self.view.justify(op);
         let own = self.view.contender(self.view.op(op).own);
@@ -113,7 +114,7 @@ impl Scene<'_> {
         self.client(self.view.op(op).client)
     }
 
-    /// The words for what clients contend for, by the kind of the object.
+    /// The words for the roles in a contest, by the kind of the object.
     pub(crate) fn roles(&self, object: ObjectId) -> Roles {
         match self.kind(object) {
             Kind::Election => Roles { holder: "leader", contender: "candidate", holds: "lead" },
@@ -157,11 +158,11 @@ impl Scene<'_> {
     }
 }
 
-/// The words for what clients contend for.
+/// The words for the roles in a contest.
 pub(crate) struct Roles {
     pub(crate) holder: &'static str,
     pub(crate) contender: &'static str,
-    /// What a client does when it is its turn.
+    /// The verb for a client with the hold.
     pub(crate) holds: &'static str,
 }
 

@@ -1,13 +1,13 @@
 //! A bounded search for objects that no [monitor](crate::monitor) knows: whether some order of effects explains a history.
 //!
-//! Depth-first with a memory of visited states (Wing, Gong: Testing and verifying concurrent objects, 1993; Lowe:
-//! Testing for linearizability, 2017). The search walks along the calls and returns; only when an operation without
-//! an effect is about to return does it choose which open operation takes effect. It remembers the position, the open
-//! operations that have taken effect, and the state: where nothing is open that is the state alone, so quiet points
-//! cut the search.
+//! A depth-first search with a memory of visited states (Wing, Gong: Testing and verifying concurrent objects, 1993;
+//! Lowe: Testing for linearizability, 2017). The search follows the calls and returns. It chooses the open operation
+//! that takes effect next only when an operation without an effect is about to return. It remembers the position, the
+//! open operations that have taken effect, and the state. Where no operation is open, this is the state alone, so quiet
+//! points prune the search.
 //!
 //! In the worst case the effort is exponential in the number of operations that are open at once. The caller gives a
-//! budget; when it is spent the answer is Unknown, and never Pass.
+//! budget; a search that exceeds it returns Unknown, and never Pass.
 
 use crate::monitor::{Certificate, Effect, Number, Operation, Operations, Step};
 use crate::verdict::Verdict;
@@ -75,7 +75,7 @@ pub struct Searched {
     pub verdict: Verdict,
     /// For a Pass: an order of effects.
     pub certificate: Certificate,
-    /// For a Fail: the operation whose return no order of effects gets past. For an Unknown: the furthest operation
+    /// For a Fail: the operation whose return no order of effects explains. For an Unknown: the furthest operation
     /// reached.
     pub stuck: Option<Number>,
     /// The number of visited states.
@@ -92,7 +92,7 @@ struct Frontier {
     state: u32,
 }
 
-/// A frontier that was reached: from which, and by which effect.
+/// A frontier that was reached: its predecessor, and the effect in between.
 struct Reached {
     from: usize,
     effect: Option<Effect>,
@@ -152,7 +152,7 @@ pub fn search<M: Model>(model: &M, history: &Operations<M::Action>, budget: u64)
             place.position += 1;
         };
         furthest = furthest.max(place.position);
-        // A stack: the operation that is due is tried first.
+        // Pushed last onto the stack, the due operation is tried first.
         let others = open.at(place.position).filter(|number| *number != due);
         for number in others.chain([due]) {
             let Err(index) = place.happened.binary_search(&number) else { continue };

@@ -1,11 +1,11 @@
-//! Findings that say the same of many things: twenty items that were lost are twenty findings, and one sentence.
+//! Findings with the same text apart from names: twenty lost items are twenty findings of one shape.
 //!
-//! The shape of a text is what is left without names, numbers and times. Findings of one rule that have one shape differ only by those;
-//! print shows the first, and counts the others.
+//! The shape of a text is the text without names, numbers and times. Of the findings of one rule with the same shape,
+//! reports print the first and count the others.
 
 use crate::history::Tables;
 
-/// What stands for a name or a number.
+/// The placeholder of a name or a number.
 const NAME: &str = "#";
 
 /// A text without the names, numbers and times in it.
@@ -13,7 +13,7 @@ pub fn shape(tables: Tables<'_>, text: &str) -> String {
     let mut shape = String::with_capacity(text.len());
     for (at, part) in text.split('"').enumerate() {
         match at % 2 {
-            // What stands in quotes is a name, whatever it is made of.
+            // A text in quotes is a name, whatever its characters.
             1 => shape.extend([NAME, " "]),
             _ => shape.extend(part.split_whitespace().flat_map(|word| [without_name(tables, word), " "])),
         }
@@ -31,7 +31,7 @@ fn without_name<'a>(tables: Tables<'_>, word: &'a str) -> &'a str {
     if is_named && !of_person.is_empty() { NAME } else { word }
 }
 
-/// The first of all that have the same key, in their order, and how many more there are of each.
+/// The first of all that have the same key, in their order, each with the number of further ones.
 pub fn first_of_each<T, K: Ord>(all: &[T], key: impl Fn(&T) -> K) -> Vec<(&T, usize)> {
     let mut first: Vec<(&T, usize)> = Vec::new();
     let mut places = std::collections::BTreeMap::new();
@@ -45,7 +45,7 @@ pub fn first_of_each<T, K: Ord>(all: &[T], key: impl Fn(&T) -> K) -> Vec<(&T, us
     first.into_iter().map(|(one, count)| (one, count - 1)).collect()
 }
 
-/// Says that there are more findings of a rule that differ only by names.
+/// The line for further findings of a rule that differ only by names.
 pub fn and_alike(rule: &str, more: usize) -> String {
     format!("and {more} more of {rule} that differ from this only by names and times")
 }

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! An event is: seconds since the start, the actor, the operation if there is one, the kind of event, and its fields.
-//! The word before a `#` is a comment, except in `call`. A word with blanks stands in quotes, as in JSON. In the
-//! first lines everything has a default, and clients may be left out: then they are numbered as they appear.
+//! The word before a `#` is a comment, except in `call`. A word with blanks is quoted, as in JSON. In the first lines
+//! every field has a default. If the clients are left out, they are numbered in order of appearance.
 
 mod abbreviated;
 mod event;
@@ -38,7 +38,7 @@ fn manner_flags(manner: &mut Manner) -> [(&'static str, &mut bool); 8] {
     ]
 }
 
-/// The word that declares a kind of object. `names` is taken by the line with the texts of a history.
+/// The word that declares a kind of object. The word `names` already begins the line with the texts of a history.
 fn kind_word(kind: Kind) -> &'static str {
     if kind == Kind::Names { "name_service" } else { kind.name() }
 }

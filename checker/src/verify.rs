@@ -1,9 +1,8 @@
 //! Checks the certificates of [monitors](crate::monitor) independently.
 //!
-//! An order of effects is checked against its history: each operation that returned takes effect once, each effect
-//! lies within its operation, gaps do not go back, and a naive object accepts the order. A breach is checked against
-//! the inequalities that prove it. The only code shared with the monitors is the types of operations and
-//! certificates.
+//! An order of effects is checked against its history: each operation that returned takes effect once, each effect lies
+//! within its operation, gaps do not go back, and a naive object accepts the order. A breach is checked against the
+//! inequalities that prove it. The monitors and this module share only the types of operations and certificates.
 
 mod wrong;
 
@@ -16,7 +15,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// A naive object, one operation at a time, and the proofs of its breaches.
 pub trait Naive: Monitor {
-    /// What the object remembers.
+    /// The state of the object.
     type State: Default;
 
     /// Whether the object may give this answer. An open operation may have any answer.
@@ -30,7 +29,7 @@ pub trait Naive: Monitor {
 ///
 /// # Errors
 ///
-/// What is wrong with the certificate.
+/// If the certificate proves nothing; the text says why.
 pub fn certificate<N: Naive>(
     object: &N,
     history: &Operations<N::Action>,
@@ -90,7 +89,7 @@ fn numbers(certificate: &Certificate) -> Vec<Number> {
     named
 }
 
-/// The holders: how often, how, and with which token; and the largest tokens so far, of all and of exclusive holds.
+/// The holders: the depth, kind and token of each hold; and the largest tokens so far, of all and of exclusive holds.
 #[derive(Default)]
 pub struct Holders {
     held: BTreeMap<u32, (u32, Share)>,

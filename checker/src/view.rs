@@ -1,4 +1,4 @@
-//! The state of clients, sessions, contests, watches and servers after the events so far: what all rules look at.
+//! The state of clients, sessions, contests, watches and servers after the events so far: the input of all rules.
 
 mod ahead;
 mod causes;
@@ -52,7 +52,7 @@ pub(crate) struct View {
     contender_at: Recent<At>,
     /// No believed hold has to stop before this time.
     pub(crate) first_stop: u64,
-    /// Nobody's silence ends a believed hold before this time.
+    /// No believed hold ends before this time for lack of answers.
     first_silence: u64,
     pub(crate) watches: Watches,
     pub(crate) servers: Vec<ServerView>,
@@ -74,11 +74,11 @@ pub(crate) struct View {
     /// Faults of servers and of links between servers, which may affect any client.
     struck: Struck,
     pub(crate) quiet: bool,
-    /// Contenders that a client outside the recipe is about to delete, and the number of that client.
+    /// Contenders that a foreign client is about to delete, with the number of that client.
     foreign_deletes: Vec<(u32, u16)>,
     /// Foreign deletes that were announced and have not been seen yet.
     pub(crate) foreign_due: u32,
-    /// In a capture: requests that may force out a contender whose own client has not been told of it yet.
+    /// In a capture: requests that may force out a contender before its own client gets the reply to the create.
     early_forces: Vec<Req>,
     /// Paths that foreign clients have created, written or deleted.
     foreign: Vec<Sym>,
@@ -88,13 +88,13 @@ pub(crate) struct View {
     pub(crate) touched: u32,
     /// The number of waiting operations that the current deletion enables.
     pub(crate) enabled: u32,
-    /// The number of waiting operations that it may wake: those it enables, and those whose nearest contender it was.
+    /// The number of waiting operations that it may wake: the enabled ones, and those whose nearest contender it was.
     pub(crate) concerned: u32,
-    /// The contender that the current event asks to go.
+    /// The contender that the current event asks to release.
     pub(crate) asked: u32,
     /// The contender whose data another client has just written.
     writing: u32,
-    /// Digests of the words that ask a contender to go.
+    /// Digests of the words that ask a contender to release.
     words: [u64; 2],
     /// Priority locks: lists of holds that were served, and the lists that grants were made from.
     held_lists: Vec<(OpId, List)>,
@@ -103,7 +103,7 @@ pub(crate) struct View {
     pub(crate) woken: OpId,
 }
 
-/// The words that ask a contender to go, written into its znode: this project's, and Curator's.
+/// The words that ask a contender to release, written into its znode: this project's, and Curator's.
 pub(crate) const WORDS: [&str; 2] = ["unlock", "__REVOKE__"];
 
 /// The longest time in a header for which sums still do not overflow.
@@ -171,7 +171,7 @@ impl View {
         }
     }
 
-    /// The operation of a number; one that was never called is unborn.
+    /// The operation of a number; `UNBORN` if it was never called.
     pub(crate) fn op(&self, id: OpId) -> &Op {
         self.ops.at(id.0 as usize)
     }
@@ -208,8 +208,8 @@ impl View {
         self.is_foreign(self.txn.session)
     }
 
-    /// Whether a foreign act that somebody announces is told by its announcement alone, because the session that
-    /// makes it is no foreign client's, or is not known.
+    /// Whether the announcement of a foreign act is its only record, because the session that performs the act does not
+    /// belong to a known foreign client.
     pub(crate) fn is_due(&self, announced_by: Who) -> bool {
         let is_known = |client| self.is_foreign(self.client(client).session);
         !self.is_sim() || !matches!(announced_by, Who::Client(client) if is_known(client))
@@ -249,8 +249,8 @@ impl View {
         self.timeout + self.tick + self.election + (open + 1) * 4 * self.round_trip + self.settle
     }
 
-    /// Whether an operation may wait for longer than the bound after the last fault. Otherwise its caller's time limit ends it
-    /// before, and a rule about the bound cannot fail by it: it is no evidence.
+    /// Whether an operation may wait for longer than the bound after the last fault. If not, the caller's time limit
+    /// ends it earlier, and it is no evidence for a rule about the bound.
     pub(crate) fn can_be_overdue(&self, id: OpId) -> bool {
         let op = self.op(id);
         let ends = op.called.at.saturating_add(op.limit.into());

@@ -1,15 +1,16 @@
-//! What the traffic of foreign clients shows: programs whose operations, objects and beliefs are not in the history.
+//! The evidence in the traffic of foreign clients: programs whose operations, objects and beliefs are not in the
+//! history.
 //!
-//! The rules of [`judge`](crate::judge) need operations and beliefs, which only a workload of this project records.
-//! The wire of any other program still shows which znodes its clients create and delete, what they read, which watches
+//! The rules of [`judge`](crate::judge) need operations and beliefs, which only a workload of this project records. The
+//! wire of any other program still shows which znodes its clients create and delete, what they read, which watches
 //! wait, and which sessions a deletion notifies. [`report`] collects that in one pass over the events; [`Wire`] does
-//! the same while a run goes on.
+//! the same during a run.
 //!
 //! | module | content |
 //! |---|---|
 //! | `naming` | the library and the recipe that gave a znode its name |
 //! | `paths` | paths by number |
-//! | `requests` | clients, their requests and what becomes of them |
+//! | `requests` | clients, their requests and their replies |
 //! | `znodes` | ephemeral and sequential znodes, by directory |
 //! | `watches` | watches that are armed |
 //! | `herd` | deletions, and the sessions that each notifies |
@@ -19,9 +20,10 @@
 //!
 //! # Findings
 //!
-//! Requests carry no operation, so each finding is an inference from names, sessions and order. A correct client may
-//! be about to repair what it has just learned of; therefore a finding says that it has *gone on* instead. Where only time
-//! shows that, it is two session timeouts: the session of a client that dies, or is cut off, ends after one.
+//! Requests carry no operation, so each finding is an inference from names, sessions and order. A correct client may be
+//! about to repair its state after a reply; therefore a finding requires that the client has *gone on* instead. If only
+//! time shows that, the limit is two session timeouts: the session of a client that dies, or is cut off, ends after
+//! one.
 //!
 //! ## `WIRE-1`: second znode of one attempt
 //!
@@ -37,15 +39,15 @@
 //!
 //! - The session *knows both*: it got the reply to a list of that directory, served in a state that has both (by the
 //!   record of the server, or else by the zxid of the reply).
-//! - It *has gone on*, with both alive and no delete of either in flight or lost. Either it waits: after that reply,
-//!   it sent a read with a watch on the directory or on another znode of it than the newer one, and got the answer; it
-//!   has no third znode there, for which another task of the client could wait. Or two session timeouts have passed since
+//! - It *has gone on*, with both alive and no delete of either in flight or lost. Either it waits: after that reply, it
+//!   sent a read with a watch on the directory or on another znode of it than the newer one, and got the answer; it has
+//!   no third znode there, for which another task of the client could wait. Or two session timeouts have passed since
 //!   that reply, or the history says that nothing was in flight (`quiesce`).
 //!
-//! A session that waits for a znode older than both uses the older one, and the newer is surplus; otherwise the older
-//! is. Once the session has deleted the surplus znode itself, however late, there is no finding: Curator's protected
-//! names, Kazoo's and ours are cleaned up this way. The end of a session, and a delete by another one, clean nothing
-//! up.
+//! If a session waits for a znode older than both, it uses the older one, and the newer is surplus; otherwise the older
+//! is surplus. A surplus znode that the session itself deletes, however late, is no finding: the protected names of
+//! Curator, of Kazoo and of this project are cleaned up this way. The end of a session, and a delete by another
+//! session, do not count as clean-up.
 //!
 //! ## `WIRE-2`: herd
 //!
@@ -66,13 +68,13 @@
 //! ## `WIRE-4`: possible loss of an item
 //!
 //! A single delete of a queue's item was applied, and its reply was lost. There is no finding if the session had the
-//! data before, and then repeated the delete and was answered that there is no such znode: that client knows that the
-//! item is taken, and has it. What any other client makes of the loss is not on the wire, so the finding is
-//! *possible*, and not a breach. A delete within a transaction is not judged: it may leave a receipt.
+//! data before, repeated the delete, and got the answer that there is no such znode: that client knows that it took the
+//! item. The wire does not show how any other client handles the loss, so the finding is *possible*, and not a breach.
+//! A delete within a transaction is not judged: it may leave a receipt.
 //!
 //! # Evidence
 //!
-//! Watches, sessions and what servers apply are only in the history of a simulated ensemble. A capture has none of
+//! Watches, sessions and the servers' transactions are only in the history of a simulated ensemble. A capture has none of
 //! them, and its report has requests alone.
 
 mod attempts;
@@ -98,17 +100,17 @@ pub use report::{
 use crate::history::{Event, History, ReqId, Request, Session, SessionState, Tables, What, Who};
 use std::collections::BTreeMap;
 
-/// Reports what the traffic in a history shows.
+/// Reports the findings in the traffic of a history.
 pub fn report(history: &History) -> WireReport {
     let mut wire = Wire::default();
     history.events.iter().for_each(|event| wire.push(history.tables(), event));
     wire.report(history.tables())
 }
 
-/// What the traffic of a run that is still going on has shown.
+/// The traffic of a run in progress.
 ///
-/// The cost of an event does not depend on the length of the history. What is kept grows with the number of paths, of
-/// deletions and of sessions.
+/// The cost of an event does not depend on the length of the history. Memory grows with the number of paths, deletions
+/// and sessions.
 #[derive(Debug, Default)]
 pub struct Wire {
     now: Moment,
@@ -124,11 +126,11 @@ pub struct Wire {
     conns: Vec<Session>,
     clients: Vec<requests::Client>,
     in_flight: BTreeMap<ReqId, requests::Sent>,
-    /// The read whose results follow.
+    /// The read whose results are the next events.
     served: Option<ReqId>,
     /// The number of requests that a session has sent about a directory.
     costs: BTreeMap<(Session, paths::TextId), u32>,
-    /// The transaction whose effects follow.
+    /// The transaction whose effects are the next events.
     txn: Option<Txn>,
     znodes: znodes::Znodes,
     watches: watches::Watches,
@@ -225,8 +227,8 @@ impl Wire {
         }
     }
 
-    /// Whether a client has had its time since a moment: until nothing was in flight, or two timeouts of its session, so
-    /// that it was alive for one of them.
+    /// Whether a client has had enough time since a moment: nothing was in flight since, or two timeouts of its session
+    /// have passed, so that it was alive for one of them.
     fn is_settled(&self, session: Session, since: Moment) -> bool {
         let timeout = self.session(session).timeout;
         let timeout = if timeout == 0 { self.timeout } else { timeout };

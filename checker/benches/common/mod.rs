@@ -1,4 +1,4 @@
-//! Traces made by a fixed rule: locks under contention, told by an ensemble of three servers with everything that it knows.
+//! Generated traces: locks under contention, with all events of an ensemble of three servers.
 
 use std::collections::VecDeque;
 use std::fmt::Write;
@@ -6,20 +6,20 @@ use zk_checker::digest::{self, Digest, Stat};
 use zk_checker::history::{History, Session};
 use zk_checker::text;
 
-/// Locks, and clients that all want each of them in turn, again and again.
+/// Locks, and clients that repeatedly acquire each of them.
 #[derive(Clone, Copy)]
 pub struct Crowd {
     pub locks: usize,
-    /// How many clients each lock has.
+    /// The number of clients of each lock.
     pub clients: usize,
-    /// How many events there are to be, at least.
+    /// The minimal number of events.
     pub events: usize,
-    /// How many of the locks, the first ones, have one holder all the time, and nobody in line leaves.
+    /// The number of locks, the first ones, that have one holder throughout, and whose waiters do not leave.
     pub held: usize,
 }
 
-/// The trace of a crowd in which nothing goes wrong; or in which nobody waits for the release, from some share of the trace
-/// on. What was held all the time is released in the end.
+/// The trace of a crowd without a breach; or with grants before the release, from some share of the trace on. Locks
+/// that are held throughout are released at the end.
 pub fn lock_trace(crowd: Crowd, breach_at: Option<f64>) -> History {
     let mut tape = Tape::begin(crowd);
     let from = breach_at.map_or(usize::MAX, |share| (crowd.events as f64 * share) as usize);
@@ -43,7 +43,7 @@ pub fn lock_trace(crowd: Crowd, breach_at: Option<f64>) -> History {
     text::parse(&tape.text).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A place in line.
+/// A contender.
 struct Place {
     client: usize,
     op: usize,
@@ -51,7 +51,7 @@ struct Place {
     czxid: u64,
 }
 
-/// What a lock's directory is like.
+/// The state of a lock's directory.
 #[derive(Clone, Default)]
 struct Directory {
     stat: Stat,
@@ -146,7 +146,7 @@ impl Tape {
         self.replies(client, op, req);
     }
 
-    /// A client queues, and holds if nobody is ahead.
+    /// A client queues, and holds if no contender is ahead.
     fn queue(&mut self, lock: usize, client: usize, line: &mut VecDeque<Place>) {
         self.ms += 1;
         self.op += 1;
@@ -195,7 +195,7 @@ impl Tape {
         self.say(&format!("c{client} #{op} return done"));
     }
 
-    /// The holder releases, and the next one holds. Says which client has left.
+    /// The holder releases, and the next one holds. Returns the client that has left.
     fn release(&mut self, lock: usize, line: &mut VecDeque<Place>, is_early: bool) -> usize {
         self.ms += 1;
         self.op += 1;

@@ -1,4 +1,4 @@
-//! Collects what clients saw of each object while a history is judged.
+//! Collects the clients' view of each object while a history is judged.
 
 use super::{BlackBox, ClientView, rule_of};
 use crate::history::{Event, Kind, ObjectId, OpId, Outcome, Share, Tables, Verb, What, Who};
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// Operations: the process, the action, the events of call and return.
 type Entries<A> = Vec<(u32, A, u32, Option<u32>)>;
 
-/// The number of begins and ends of an object's holds at which they are judged, and forgotten if they are right.
+/// The number of begins and ends of an object's holds at which these are judged, and dropped if they are right.
 const HOLDS: usize = 1 << 12;
 
 /// The operations that were collected so far.
@@ -24,7 +24,7 @@ pub(crate) struct Collect {
     /// Acquires that have just returned: a belief may follow.
     returned: Option<(OpId, u32)>,
     requests: bool,
-    /// How many operations are kept at the most.
+    /// The maximal number of operations that are kept.
     pub(crate) most: usize,
     kept: usize,
 }
@@ -84,7 +84,7 @@ struct Hand {
     since: u32,
     /// Its open calls.
     open: u32,
-    /// Whether two of its requests overlapped, so that nothing is known of its hand.
+    /// Whether two of its requests overlapped, so that its items in hand are unknown.
     is_two: bool,
     /// Whether the effect of its last call is in doubt.
     in_doubt: bool,
@@ -153,7 +153,7 @@ impl Collect {
             What::Crash { client } => {
                 for object in (0..self.objects.len()).map(|at| ObjectId(at as u16)) {
                     self.end_holds(view, object, index, None);
-                    // The next process of that client has nothing in hand.
+                    // The next process of that client starts with nothing in hand.
                     if let Some(gathered) = self.gathered(object) {
                         gathered.hands.remove(&client);
                     }
@@ -166,10 +166,10 @@ impl Collect {
     fn declare(&mut self, object: ObjectId, view: &View, tables: Tables<'_>) {
         let declared = &tables.objects[usize::from(object.0)];
         let queues = [Kind::Queue, Kind::PriorityQueue].contains(&declared.kind);
-        // A claimed item may come again, in no order, and a relaxed consumer departs from it.
+        // A claimed item may be delivered again in any order, and a relaxed consumer need not keep to the order.
         let is_judged = !queues || !declared.manner.at_least_once && declared.manner.window == 0;
         let is_judged = is_judged && (declared.kind != Kind::PriorityQueue || declared.manner.strict);
-        // A second opinion needs the complete first one.
+        // A second opinion is possible only if all rules of the first one are on.
         let others: &[RuleId] = match view.is_sim() && queues {
             true => &[RuleId::Qu1, RuleId::Qu2, RuleId::Qu3],
             false => &[],
@@ -189,12 +189,12 @@ impl Collect {
         }));
     }
 
-    /// Whether nothing more is kept: what is kept is judged as if the history ended there.
+    /// Whether the limit is reached: later events are dropped, and the kept ones are judged as a complete history.
     fn is_full(&self) -> bool {
         self.kept >= self.most
     }
 
-    /// The promises that are judged by nothing else, and whose evidence is not complete.
+    /// The promises that no other rule judges, and whose evidence is incomplete.
     pub(super) fn given_up(&self, view: &View) -> Vec<(RuleId, ObjectId)> {
         let is_alone = |of: &&Gathered| !view.is_sim() && [RuleId::Qu4, RuleId::Qu5].contains(&of.rule);
         let alone = self.objects.iter().flatten().filter(is_alone).map(|of| (of.rule, of.object));
@@ -209,14 +209,15 @@ impl Collect {
     fn begin(&mut self, view: &View, op: OpId, at: u32, believed: bool) {
         let (object, share) = (view.op(op).object, view.op(op).share);
         let Some(gathered) = self.gathered(object) else { return };
-        // Each hold is a process of its own: a client that acquires twice waits for itself.
+        // Each hold is a process of its own, because a client that acquires twice waits for itself.
         let process = gathered.holds.len() as u32;
         gathered.holds.push((process, Locking::Acquire { share, token: 0 }, at, Some(at)));
         gathered.held.push(Held { op, share, process, believed });
         self.kept += 1;
     }
 
-    /// Ends holds of an object. When nobody holds it any more, what was right is over: no later operation can prove it wrong.
+    /// Ends holds of an object. Once the object is free, correct holds are final: no later operation can prove them
+    /// wrong.
     fn end(&mut self, object: ObjectId, at: u32, ends: impl Fn(&Held) -> bool) {
         let Some(gathered) = self.gathered(object) else { return };
         let before = gathered.holds.len();
@@ -226,9 +227,9 @@ impl Collect {
         self.kept = self.kept + ended - forgotten;
     }
 
-    /// Ends the holds that are not believed any more: beliefs end when that is recorded, with a call on the same
-    /// object, or with the client. Where no belief was recorded, the call of a release and the death of the client
-    /// end a hold.
+    /// Ends the holds that are not believed any more. A recorded belief ends with the event of its end, with a call on
+    /// the same object, or with the client. A hold without a recorded belief ends with the call of its release or with
+    /// the death of the client.
     fn end_holds(&mut self, view: &View, object: ObjectId, at: u32, releases: Option<Who>) {
         self.end(object, at, |held| {
             let op = view.op(held.op);
@@ -295,7 +296,7 @@ impl Collect {
         self.kept += 1;
     }
 
-    /// The objects of which clients saw something.
+    /// The clients' view of each object with operations.
     pub(super) fn finish(mut self, view: &View) -> Vec<BlackBox> {
         if let Some((op, at)) = self.returned.take() {
             self.begin(view, op, at, false);
@@ -319,7 +320,7 @@ impl Gathered {
         });
     }
 
-    /// Forgets holds that are over and right, if there are many. Returns how many entries these were.
+    /// Drops holds that are over and right, if there are many. Returns the number of dropped entries.
     fn forget_what_was_right(&mut self) -> usize {
         if !self.held.is_empty() || self.holds.len() < self.look_at {
             return 0;

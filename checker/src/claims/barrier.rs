@@ -1,4 +1,4 @@
-//! Barriers: PR-1 of who waits for one that is down. Who passes too early, BA-1 judges.
+//! Barriers: PR-1 for clients that wait although the barrier is down. BA-1 judges clients that pass too early.
 
 use super::{At, Call, Step};
 use crate::findings::Findings;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Default)]
 pub(super) struct Barrier {
     waiting: BTreeMap<String, Call>,
-    /// When it was lowered, unless it was raised since, or may have been.
+    /// The time of the last lower, unless the barrier was or may have been raised since.
     lowered: Option<Moment>,
 }
 

@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 
 #[derive(Clone, Default)]
 pub(super) struct Counter {
-    /// The sums of what was added, by how that ended.
+    /// The sums of the added amounts, by outcome of the add.
     done: i64,
     unknown: i64,
     refused: i64,
-    /// What is being added, by process.
+    /// The open adds, by process.
     open: BTreeMap<String, Sym>,
     counts: u32,
 }
@@ -46,7 +46,7 @@ impl Counter {
         }
     }
 
-    /// A client has read the counter, and nobody adds any more.
+    /// A client has read the counter after all adds are over.
     pub(super) fn counted(&mut self, at: &At<'_, '_>, call: &Call, value: Sym, out: &mut Findings) {
         let Ok(value) = at.scene.text(value).parse::<i64>() else { return };
         if call.verb != Verb::Audit || self.counts == 0 {
@@ -75,7 +75,7 @@ impl Counter {
     }
 }
 
-/// How much is added.
+/// The amount of an add.
 fn amount(at: &At<'_, '_>, argument: Sym) -> i64 {
     at.scene.text(argument).parse().unwrap_or(0)
 }

@@ -1,4 +1,4 @@
-//! Double barriers: DB-1, DB-2, and PR-1 of who waits although all are there, or all have left.
+//! Double barriers: DB-1, DB-2, and PR-1 for participants that wait although all have arrived, or all have left.
 
 use super::{At, Call, Step};
 use crate::explanation::explain;
@@ -23,7 +23,7 @@ struct Participant {
     asked: Moment,
     entered: Moment,
     leaves: Moment,
-    /// When it was out last.
+    /// The last time at which it was outside.
     left: Moment,
 }
 
@@ -73,7 +73,7 @@ impl DoubleBarrier {
         }
     }
 
-    /// DB-1: whoever has asked since this participant was out last may be counted.
+    /// DB-1: counts every participant that called enter since this participant was last outside.
     fn entered(&self, at: &At<'_, '_>, call: &Call, out: &mut Findings) {
         out.premise(RuleId::Db1, at.object);
         let Some(own) = self.all.get(&call.process) else { return };
@@ -94,7 +94,7 @@ impl DoubleBarrier {
         out.fail(RuleId::Db1, at.scene, at.object, &[call.at.index], text);
     }
 
-    /// DB-2: nobody is inside who was inside before this participant began to leave.
+    /// DB-2: no participant is inside that was inside before this participant began to leave.
     fn left(&self, at: &At<'_, '_>, call: &Call, out: &mut Findings) {
         out.premise(RuleId::Db2, at.object);
         let Some(own) = self.all.get(&call.process) else { return };

@@ -19,7 +19,7 @@ pub(super) struct Group {
 struct Member {
     client: u16,
     name: Sym,
-    /// Absent while it is not known whether it is one.
+    /// Absent while its membership is unknown.
     joined: Option<Moment>,
 }
 
@@ -44,7 +44,7 @@ impl Group {
         self.changed = now.at;
     }
 
-    /// A client says which members it sees.
+    /// A client reports the members that it sees.
     pub(super) fn sees(&mut self, at: &At<'_, '_>, call: &Call, names: Sym, out: &mut Findings) {
         if !at.is_still(self.changed) {
             return;
@@ -80,7 +80,7 @@ impl Group {
         }
     }
 
-    /// Whoever was told that it is a member has a znode of one of its sessions.
+    /// Each client whose join succeeded has a znode of one of its sessions.
     pub(super) fn stopped(&mut self, at: &At<'_, '_>, out: &mut Findings) {
         if !at.is_still(self.changed) {
             return;

@@ -1,4 +1,5 @@
-//! Locks, shared locks, elections, semaphores: SM-1, and PR-1 of what is free. Who excludes whom of the others, MX-2 judges.
+//! Locks, shared locks, elections, semaphores: SM-1, and PR-1 for free objects. MX-2 judges exclusion of the other
+//! kinds.
 
 use super::{At, Call, Step};
 use crate::explanation::explain;
@@ -13,7 +14,7 @@ pub(super) struct Holds {
     /// By process.
     waiting: BTreeMap<String, Call>,
     holding: BTreeMap<String, (Call, Moment)>,
-    /// When a hold ended last.
+    /// The end of the last hold.
     freed: u64,
 }
 
@@ -50,7 +51,7 @@ impl Holds {
         }
     }
 
-    /// SM-1. A holder whose session has ended has lost its lease, and may not have been told.
+    /// SM-1. A holder whose session has ended has lost its lease, possibly without notice yet.
     fn leases(&self, at: &At<'_, '_>, call: &Call, out: &mut Findings) {
         out.premise(RuleId::Sm1, at.object);
         let holders: Vec<&(Call, Moment)> =
@@ -74,7 +75,7 @@ impl Holds {
         out.fail(RuleId::Sm1, at.scene, at.object, &seen, text);
     }
 
-    /// Whether a waiter could have been let in, were it the only one.
+    /// Whether a waiter could be granted if it were the only one.
     fn is_free_for(&self, at: &At<'_, '_>, call: &Call) -> bool {
         let others = self.holding.values().filter(|(other, _)| at.world.lives(other.client));
         match at.kind() {

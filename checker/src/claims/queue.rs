@@ -1,4 +1,4 @@
-//! Queues: QU-2 and QU-3 by what was told, and PR-1 of a consumer that waits for items that are there.
+//! Queues: QU-2 and QU-3 by the programs' reports, and PR-1 for a consumer that waits although there are items.
 
 use super::{At, Call, Step};
 use crate::digest;
@@ -78,7 +78,7 @@ impl Queue {
         }
     }
 
-    /// QU-3: an item whose put was refused is in the queue all the same.
+    /// QU-3: an item is in the queue although its put was refused.
     fn refused(&self, at: &At<'_, '_>, item: Sym, out: &mut Findings) {
         let Some(put) = self.puts.get(&item) else { return };
         let text = explain(format!("item {} was taken although its put was refused", at.text(item)))
@@ -86,7 +86,7 @@ impl Queue {
         out.fail(RuleId::Qu3, at.scene, at.object, &[put.at.index], text);
     }
 
-    /// The items that were put, and never handed out.
+    /// The items that were put and never handed out.
     fn missing(&self) -> Vec<(&Sym, &Put)> {
         self.puts.iter().filter(|(_, put)| put.outcome == Some(Outcome::Done) && !put.is_taken).collect()
     }
@@ -95,7 +95,7 @@ impl Queue {
         let missing = self.missing();
         out.premise(RuleId::Qu2, at.object);
         let Some(last) = missing.iter().map(|(_, put)| put.at.index).max() else { return };
-        // Who has looked since the last of them was put: whoever waits, or was told that there is nothing.
+        // Evidence that a consumer looked after the last put: one that still waits, or one that found the queue empty.
         let waits = self.taking.values().find(|call| at.world.lives(call.client) && at.is_still(call.at.at));
         let told = self.empty.as_ref().filter(|(call, _)| call.at.index > last);
         if waits.is_none() && told.is_none() {
@@ -111,7 +111,7 @@ impl Queue {
         let is_there = |item: Sym| persistent.contains(&digest::data(Some(at.scene.text(item).as_bytes())));
         let (mut there, mut gone): (Vec<_>, Vec<_>) =
             missing.into_iter().partition(|(item, _)| is_there(**item));
-        // A library may wrap what it is given: as many items as there are numbered znodes with other data may be there.
+        // A library may wrap its items: each numbered znode with unknown data may hold one of them.
         let known: BTreeSet<u64> =
             self.puts.keys().map(|item| digest::data(Some(at.scene.text(*item).as_bytes()))).collect();
         let others = persistent.iter().filter(|data| !known.contains(data)).count();

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Default)]
 pub(super) struct Tree {
     znodes: BTreeMap<Sym, Znode>,
-    /// The znode that the next data are of.
+    /// The znode that the next data belong to.
     last: Sym,
 }
 
@@ -21,7 +21,7 @@ pub(super) struct Tree {
 pub(super) struct Znode {
     pub owner: Session,
     pub data: u64,
-    /// When it was created or written last.
+    /// The time of its creation or last write.
     pub at: u64,
 }
 
@@ -63,7 +63,7 @@ impl Tree {
         })
     }
 
-    /// The ephemerals below an object, in words.
+    /// The ephemerals below an object, as text.
     pub(super) fn ephemerals<'a>(
         &'a self,
         scene: &'a Scene<'_>,
@@ -78,10 +78,10 @@ impl Tree {
     }
 }
 
-/// What clients say that their caches show.
+/// The reported contents of clients' caches.
 #[derive(Clone, Default)]
 pub(super) struct Cache {
-    /// By client and path: several clients may say it at the same time.
+    /// By client and path: several clients may report at the same time.
     seen: BTreeMap<(u16, Sym), u64>,
 }
 

@@ -23,21 +23,21 @@ pub struct Header {
     pub round_trip: u64,
     /// The time that effects may take to settle in microseconds: 1000 in a simulation, 250000 in a capture.
     pub settle: u64,
-    /// The number of ticks without the others after which a server gives up: ZooKeeper's `syncLimit`.
+    /// The number of ticks without contact to the others after which a server gives up: ZooKeeper's `syncLimit`.
     #[serde(default = "default_sync_limit", skip_serializing_if = "is_default_sync_limit")]
     pub sync_limit: u32,
-    /// In a capture: whether everything that can break a connection was recorded (injected faults, and stalls of the
-    /// process and of the servers), so that a loss without any of it has no cause.
+    /// In a capture: whether every possible cause of a connection loss was recorded (injected faults, and stalls of the
+    /// process and of the servers), so that a loss without a recorded cause is suspicious.
     #[serde(default, skip_serializing_if = "is_default")]
     pub faults_recorded: bool,
-    /// Whether every answer to a ping is recorded, as [`What::Heard`](super::What::Heard): it is known exactly how long a client has
-    /// been without an answer.
+    /// Whether every answer to a ping is recorded, as [`What::Heard`](super::What::Heard), so that the time without an
+    /// answer is known exactly.
     #[serde(default, skip_serializing_if = "is_default")]
     pub pings_recorded: bool,
-    /// Whether the clients are foreign programs: what their libraries do with sessions and watches is not judged.
+    /// Whether the clients are foreign programs: their libraries' use of sessions and watches is not judged.
     #[serde(default, skip_serializing_if = "is_default")]
     pub foreign_clients: bool,
-    /// The number of children that every new znode has had before its first one: 0 but where sequence numbers are to run out.
+    /// The number of children that every new znode has already had: 0, except in runs that exhaust sequence numbers.
     #[serde(default, skip_serializing_if = "is_default")]
     pub first_number: i32,
     /// The origin of the run: a seed, choices, a command. Opaque.
@@ -59,17 +59,17 @@ fn is_default_sync_limit(limit: &u32) -> bool {
 named! {
     /// The kind of evidence in a history.
     pub enum Mode = "sim or client" {
-        /// A simulation: everything.
+        /// A simulation: all events.
         Sim = "sim",
-        /// A real ensemble: what the clients saw, and a last listing.
+        /// A real ensemble: the clients' events, and a last listing.
         Client = "client",
     }
 }
 
-/// A declared object. Nothing is guessed from paths.
+/// A declared object. Objects are never guessed from paths.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Object {
-    /// What it is.
+    /// The kind of the object.
     pub kind: Kind,
     /// Its directory.
     pub path: Sym,
@@ -110,42 +110,42 @@ impl Object {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Manner {
-    /// Queues: items are claimed and confirmed (at least once), not taken for good (at most once).
+    /// Queues: items are claimed and confirmed (at least once), not removed by the take (at most once).
     pub at_least_once: bool,
-    /// Priority queues: an item goes only if there is no more urgent one.
+    /// Priority queues: a take never passes a more urgent item.
     pub strict: bool,
     /// Queues: every idle consumer watches the queue itself, as on ZooKeeper's page of recipes. Two-phase commit:
     /// every site watches every vote.
     pub textbook: bool,
     /// Double barriers: participants leave one after the other.
     pub chain: bool,
-    /// Double barriers: it is for one use.
+    /// Double barriers: for one use.
     pub once: bool,
     /// Two-phase commit: a coordinator decides.
     pub coordinated: bool,
-    /// Revocable locks: a holder that was asked to go can be forced out.
+    /// Revocable locks: a holder can be forced out after a request to release.
     pub forced: bool,
-    /// The clients are foreign programs: what they believe is their own report, and whose requests belong to which operation
-    /// is not known.
+    /// The clients are foreign programs: their beliefs are their own reports, and the operation of each request is
+    /// unknown.
     #[serde(skip_serializing_if = "is_default")]
     pub reported: bool,
     /// Revocable locks: the grace period before a forced revocation, in microseconds.
     pub grace: u64,
-    /// Queues whose consumers are relaxed: each takes from the first so many items. Zero: all keep to the order.
+    /// Queues with relaxed consumers: each takes one of the first `window` items. Zero: all take in order.
     #[serde(skip_serializing_if = "is_default")]
     pub window: u32,
 }
 
 named! {
-    /// What an object is.
+    /// The kind of an object.
     pub enum Kind = "a kind of object" {
         /// An exclusive lock.
         Lock = "lock",
         /// A lock with readers and writers.
         SharedLock = "shared_lock",
-        /// A shared lock whose contenders can be asked to go.
+        /// A shared lock whose contenders can be asked to release.
         RevocableLock = "revocable_lock",
-        /// A shared lock that serves the more urgent first.
+        /// A shared lock that serves more urgent contenders first.
         PriorityLock = "priority_lock",
         /// An election.
         Election = "election",
@@ -155,7 +155,7 @@ named! {
         DoubleBarrier = "double_barrier",
         /// A queue.
         Queue = "queue",
-        /// A queue that gives the more urgent first.
+        /// A queue that delivers more urgent items first.
         PriorityQueue = "priority_queue",
         /// A two-phase commit.
         TwoPhaseCommit = "two_phase_commit",
@@ -165,11 +165,11 @@ named! {
         Config = "config",
         /// A group of members.
         Group = "group",
-        /// A lock that a number of clients hold at once: see [`Object::size`].
+        /// A lock that several clients hold at once: see [`Object::size`].
         Semaphore = "semaphore",
-        /// A number that clients add to. Of foreign programs only, as the kinds that follow.
+        /// A number that clients add to. This kind and the following ones are for foreign programs only.
         Counter = "counter",
-        /// A set whose parts clients share out among themselves.
+        /// A set whose parts are divided among clients.
         Partition = "partition",
         /// A copy of the znodes below a path.
         Cache = "cache",

@@ -1,6 +1,6 @@
-//! The table of events: their names, their fields, and how each field stands in the text form.
+//! The table of events: their names, their fields, and the text form of each field.
 //!
-//! A new kind of event is a new entry here. The view or a rule makes something of it, and a recorder writes it.
+//! A new kind of event is a new entry here. The view or a rule consumes it, and a recorder writes it.
 
 use super::is_default;
 use super::{
@@ -19,7 +19,7 @@ pub struct Event {
     pub op: OpId,
     /// The client or server that acted, or the world.
     pub who: Who,
-    /// What happened.
+    /// The kind of event, with its fields.
     pub what: What,
 }
 
@@ -28,7 +28,7 @@ const _: () = assert!(std::mem::size_of::<Event>() <= 32, "an event is at most 3
 /// Calls a macro with the table of events.
 ///
 /// An entry is the variant of [`What`], its name in the written forms, and its fields in the order of the text form. A
-/// field stands there as its type does, or in the form behind `=>` (see `text/event.rs`).
+/// field is written in the form of its type, or in the form behind `=>` (see `text/event.rs`).
 macro_rules! event_table {
     ($then:ident) => {
         $then! {
@@ -38,11 +38,12 @@ macro_rules! event_table {
             /// The operation of this event's `op` returns.
             Return = "return" {
                 outcome: Outcome,
-                /// What it says of the reason if it was not done.
+                /// The reported reason, if it was not done.
                 #[serde(default, skip_serializing_if = "is_default")]
                 failure: Failure => optional,
             },
-            /// The client believes to hold the object from here on, under this fencing token. `op` is the acquire that was granted.
+            /// The client believes from here on that it holds the object under this fencing token. `op` is the granted
+            /// acquire.
             Believe = "believe" { object: ObjectId, session: Session, token: u64 => key hex },
             /// The client's belief ends. `op` is the acquire.
             Unbelieve = "unbelieve" { why: Why },
@@ -55,14 +56,14 @@ macro_rules! event_table {
                 /// A priority, an expected version, or zero.
                 number: u64 => hex,
             },
-            /// The caller means to be refused: the input of its call is bad. Follows the `Call`. Any other input is good.
+            /// The caller expects a refusal: the input of its call is bad. Follows the `Call`. Any other input is good.
             Mistaken = "mistaken",
             /// A value that an operation hands to its caller: before its `Return`, or any number of times for a watch loop.
             Observed = "observed" {
                 object: ObjectId,
                 seen: Seen,
                 text: Sym,
-                /// What it means depends on [`Seen`].
+                /// Its meaning depends on [`Seen`].
                 number: u64 => hex,
             },
             /// The operation sleeps.
@@ -80,7 +81,7 @@ macro_rules! event_table {
                 path: Sym,
                 /// Whether it arms a watch.
                 watch: bool => flag,
-                /// Whether a clean-up duty or the client library sends it, at no cost of the operation.
+                /// Whether a clean-up duty or the client library sends it, so that it does not count for the operation.
                 cleanup: bool => flag,
             },
             /// The reply reaches the client.
@@ -94,11 +95,11 @@ macro_rules! event_table {
             },
             /// The reply to a create names the new znode. Follows that `Reply` at once.
             Made = "made" { path: Sym, czxid: u64 => hex },
-            /// The client library hears of its server other than by a [`What::Reply`]: the answer to a ping, a handshake, or a request of
-            /// its own. Only where the header says that pings are recorded.
+            /// The client library receives an answer other than a [`What::Reply`]: to a ping, a handshake, or a request
+            /// of its own. Only if the header says that pings are recorded.
             Heard = "heard" {
                 session: Session,
-                /// When that request was sent, in microseconds.
+                /// The time at which that request was sent, in microseconds.
                 sent: u64 => key seconds,
             },
             /// The client library reports a connection loss: the reply is lost.
@@ -122,8 +123,8 @@ macro_rules! event_table {
                 server: u8 => optional key decimal,
             },
             // ── servers ──
-            /// The first server to do so applies a transaction, or refuses it (failed writes take a zxid too). Its effects follow,
-            /// with the same zxid. Other servers' applications are [`What::Applied`].
+            /// A transaction is applied by the first server that does so, or refused (failed writes take a zxid too).
+            /// Its effects follow, with the same zxid. The applications by other servers are [`What::Applied`].
             Txn = "txn" { zxid: u64 => hex, session: Session, kind: Request, code: Code },
             /// Effect: a znode was created.
             Created = "created" {
@@ -148,19 +149,19 @@ macro_rules! event_table {
                 /// By [`digest::data`](crate::digest::data).
                 digest: u64 => hex,
             },
-            /// Another server than the first applies a transaction.
+            /// Another server applies a transaction after the first one did.
             Applied = "applied" { zxid: u64 => hex },
-            /// A server answers a read in the state of a transaction. What it found follows, as [`What::Found`].
+            /// A server answers a read in the state of a transaction. The results follow, as [`What::Found`].
             Served = "served" { req: ReqId, zxid: u64 => hex, conn: Conn },
             /// A result of the read of the `Served` just before; one for each part of a `multiRead`.
             Found = "found" {
-                /// Which kind of read: exists, get, children or getAcl.
+                /// The kind of read: exists, get, children or getAcl.
                 read: Request,
                 code: Code,
                 path: Sym,
                 digest: Digest,
             },
-            /// The leader takes a sync in: its reply comes after everything up to this zxid has been applied.
+            /// The leader accepts a sync: its reply comes after everything up to this zxid has been applied.
             Barrier = "barrier" { session: Session, req: ReqId, zxid: u64 => hex },
             /// A server arms a watch.
             Arm = "arm" {
@@ -196,14 +197,14 @@ macro_rules! event_table {
             /// The leader marks a session as expired. Its end follows.
             Marked = "marked" {
                 session: Session,
-                /// When the last touch came that the leader had processed, in microseconds.
+                /// The time of the last touch that the leader had processed, in microseconds.
                 heard: u64 => key seconds,
             },
             /// A session's end was applied.
             Ended = "ended" { session: Session, zxid: u64 => hex },
             /// A server takes a session over, on this connection.
             Attached = "attached" { session: Session, conn: Conn },
-            /// A server refuses a client that has seen a larger zxid than its own.
+            /// A server refuses a client that has seen a larger zxid than the server's own.
             TurnedAway = "turned_away" {
                 /// The client's session, or zero.
                 session: Session,
@@ -238,12 +239,12 @@ macro_rules! event_table {
             Start = "start" { client: u16 => client },
             /// No fault is injected from here on.
             Heal = "heal",
-            /// No operation is open and no request is in flight. In a capture: a last listing of every object's directory has been
-            /// made, and its results are [`What::Left`].
+            /// No operation is open and no request is in flight. In a capture: every object's directory has been listed
+            /// one last time, with the results in [`What::Left`].
             Quiesce = "quiesce",
             /// The harness stopped the run at its time limit, with operations open: time has passed until here.
             Stopped = "stopped",
-            /// Time has passed until here, and nothing else has happened since the event before.
+            /// Time has passed until here without any other event.
             Elapsed = "elapsed",
             /// A znode that a last listing found below an object's directory.
             Left = "left" {
@@ -278,8 +279,8 @@ macro_rules! define {
     )+) => {
         /// The kinds of event.
         ///
-        /// *Clients'* events come from the workload and the recording wrapper, *servers'* and *world's* only from a
-        /// simulation or from what the harness did.
+        /// *Clients'* events come from the workload and the recording wrapper. *Servers'* and *world's* events come
+        /// only from a simulation or from the harness.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[serde(tag = "what")]
         #[allow(missing_docs, reason = "a field without a text of its own is what its name and its type say")]
@@ -293,7 +294,7 @@ macro_rules! define {
                 match self { $(What::$kind { .. } => $name,)+ }
             }
 
-            /// The path it tells of, if any.
+            /// The path of the event, if any.
             #[allow(unused_variables, reason = "most fields are no path")]
             pub fn path(&self) -> Option<Sym> {
                 match *self {
@@ -302,7 +303,7 @@ macro_rules! define {
                 None
             }
 
-            /// The path or other text it tells of, if any.
+            /// The path or other text of the event, if any.
             #[allow(unused_variables, reason = "most fields are no text")]
             pub fn sym(&self) -> Option<Sym> {
                 match *self {

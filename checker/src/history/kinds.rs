@@ -25,13 +25,13 @@ named! {
         TryWrite = "try_write",
         /// Shared locks: turns a writer's hold into a reader's. The reader's belief carries this op.
         Downgrade = "downgrade",
-        /// Revocable locks: asks a contender to go.
+        /// Revocable locks: asks a contender to release.
         Ask = "ask",
-        /// Revocable locks: asks a contender to go, and deletes it by force after the grace period.
+        /// Revocable locks: asks a contender to release, and deletes it by force after the grace period.
         Force = "force",
-        /// Elections: stands for office and waits for it.
+        /// Elections: runs for leader and waits for the term.
         Stand = "stand",
-        /// Elections: puts on record that the leader has begun.
+        /// Elections: records that the leader has begun.
         Acknowledge = "acknowledge",
         /// Elections: follows the leader on record.
         Observe = "observe",
@@ -39,7 +39,7 @@ named! {
         Raise = "raise",
         /// Barriers: lowers the barrier.
         Lower = "lower",
-        /// Barriers: waits until this barrier is gone (edge-triggered).
+        /// Barriers: waits until this barrier is deleted (edge-triggered).
         Wait = "wait",
         /// Barriers: waits until there is no barrier (level-triggered).
         WaitDown = "wait_down",
@@ -49,7 +49,7 @@ named! {
         Leave = "leave",
         /// Queues: puts an item, or several.
         Put = "put",
-        /// Queues: takes an item, for good.
+        /// Queues: takes an item, and deletes it.
         Take = "take",
         /// Queues: claims an item, which a confirmation deletes.
         Claim = "claim",
@@ -58,23 +58,23 @@ named! {
         Confirm = "confirm",
         /// Queues: gives a claimed item back.
         GiveBack = "give_back",
-        /// Queues: settles takes in doubt, and says how many items are in hand.
+        /// Queues: settles takes in doubt, and returns the number of items in hand.
         Settle = "settle",
         /// Two-phase commit: sets a transaction up.
         Begin = "begin",
         /// Two-phase commit: casts a site's vote.
         Vote = "vote",
-        /// Two-phase commit: learns the decision, and decides where that is allowed.
+        /// Two-phase commit: learns the decision, and makes it where that is allowed.
         Decide = "decide",
-        /// Two-phase commit: the site has acted on the decision.
+        /// Two-phase commit: confirms that the site has acted on the decision.
         Finish = "finish",
         /// Names: registers a name.
         Register = "register",
-        /// Names: gives a name back.
+        /// Names: gives a name up.
         Unregister = "unregister",
         /// Names: looks a name up.
         Resolve = "resolve",
-        /// Names: gets a name that no other client has.
+        /// Names: gets a unique name.
         Unique = "unique",
         /// Configuration: follows a value.
         Follow = "follow",
@@ -101,7 +101,7 @@ named! {
         Contenders = "contenders",
         /// Locks, elections: deletes the znode of a contender, whose path is [given](super::What::Given).
         Evict = "evict",
-        /// Names and groups: replaces the data of a registration or a membership. Its arguments are the data, as they stand in
+        /// Names and groups: replaces the data of a registration or a membership. Its arguments are the data, as stored in
         /// the znode, and the path of the znode.
         Replace = "replace",
         /// Names: finds a permanent registration again by its guid.
@@ -110,15 +110,16 @@ named! {
         Open = "open",
         /// Semaphores: waits for a lease.
         Lease = "lease",
-        /// Semaphores, partitions, groups: gives back what it has. Its argument is the part or the name, if there are several.
+        /// Semaphores, partitions, groups: releases the lease, part or membership. The argument names it if there are
+        /// several.
         Yield = "yield",
         /// Counters: adds a number, which is the argument.
         Add = "add",
         /// Partitions: takes a part, which is the argument.
         Own = "own",
-        /// Partitions: names all parts, with commas between.
+        /// Partitions: lists all parts, with commas between.
         Whole = "whole",
-        /// Tells what the client sees in the end.
+        /// Reports what the client sees at the end.
         Audit = "audit",
     }
 
@@ -140,36 +141,37 @@ named! {
         View = "view",
         /// An item (number: the czxid of its znode, or zero).
         Item = "item",
-        /// The request to go, as the owner of the contender sees it.
+        /// The request to release, as the owner of the contender sees it.
         Word = "word",
-        /// The outcome of a request to go: `asked`, `yielded`, `forced` or `gone`.
+        /// The outcome of a request to release: `asked`, `yielded`, `forced` or `gone`.
         Fate = "fate",
         /// A site's vote: `commit` or `abort`.
         Vote = "vote",
         /// A transaction's decision: `commit` or `abort`.
         Decision = "decision",
-        /// The leader on record (text: what it says of itself; number: its epoch).
+        /// The leader on record (text: its own data; number: its epoch).
         Leader = "leader",
         /// The absence of a leader on record.
         Vacant = "vacant",
-        /// A generation of a double barrier (number) and its roster (text: the ids with commas between, a comma alone if it names
-        /// nobody; nothing if the recipe has no rosters).
+        /// A generation of a double barrier (number) and its roster (text: the ids with commas between; a comma alone
+        /// for an empty roster; nothing if the recipe has no rosters).
         Opening = "opening",
         /// A name (number: the czxid of its znode).
         Name = "name",
-        /// The state of a hold, a registration, a membership or a place inside a double barrier, as it tells it itself, or by
-        /// the end of its `run` or `resumed`: `held`; `suspect` (number: until when it is not lost, by the client's clock in
-        /// microseconds; zero if that is not recorded); `lost`, or with the reason `lost_session_over`, `lost_deadline_passed` or
-        /// `lost_removed`; `watched` if the caller begins to wait for a loss. Its op is that of the call that gave it.
+        /// The state of a hold, a registration, a membership or a place inside a double barrier, as its handle reports
+        /// it, or as the end of its `run` or `resumed` shows: `held`; `suspect` (number: the time until which it is not
+        /// lost, by the client's clock in microseconds; zero if not recorded); `lost`, or with the reason
+        /// `lost_session_over`, `lost_deadline_passed` or `lost_removed`; `watched` if the caller begins to wait for a
+        /// loss. Its op is the call that returned the handle.
         State = "state",
-        /// How a hold, a registration or a membership ended, as giving it back tells it: `clean`, or the reason of its loss,
-        /// `session_over`, `deadline_passed` or `removed`.
+        /// How a hold, a registration or a membership ended, as its release reports: `clean`, or the reason of its
+        /// loss, `session_over`, `deadline_passed` or `removed`.
         Ending = "ending",
         /// The number of items that a consumer has taken and not handed out.
         InHand = "in_hand",
         /// The contenders in order: their paths, with commas between.
         Line = "line",
-        /// How often an item was delivered, this time included (text: the item; number: how often).
+        /// The delivery count of an item, this delivery included (text: the item; number: the count).
         Attempts = "attempts",
         /// The results of a transaction (text: their kinds in order, with commas between).
         Results = "results",
@@ -183,7 +185,7 @@ named! {
     pub enum Outcome = "an outcome" {
         /// It succeeded.
         Done = "done",
-        /// It certainly had no effect: refused, not free, time limit, session over before anything was held.
+        /// It certainly had no effect: refused, not free, time limit, or session over before the grant.
         Refused = "refused",
         /// It may or may not have had an effect.
         Unknown = "unknown",
@@ -191,13 +193,13 @@ named! {
         Cancelled = "cancelled",
     }
 
-    /// What an operation that was not done says of the reason.
+    /// The reported reason of an operation that was not done.
     #[derive(Default)]
     pub enum Failure = "a failure" {
-        /// Nothing: it was done, or was dropped, or its reason was not recorded.
+        /// None: it was done, or was dropped, or its reason was not recorded.
         #[default]
         None = "none",
-        /// There was nothing to get at the time: the hold is not free, the queue is empty, the name is free.
+        /// The hold was not free, the queue was empty, or the name was unused.
         Nothing = "nothing",
         /// The caller's time limit is over.
         TimedOut = "timed_out",
@@ -209,11 +211,11 @@ named! {
         Unreachable = "unreachable",
         /// The server answered with something that the client does not understand.
         Unexpected = "unexpected",
-        /// The server refused it for a reason of its own: its load, a quota, a failure.
+        /// The server refused it for a reason of its own: overload, a quota, a failure.
         ServerRefused = "server_refused",
         /// An access list forbids it.
         Denied = "denied",
-        /// It was refused before anything was sent.
+        /// The client refused it before sending anything.
         BadInput = "bad_input",
         /// The znode, or its parent, does not exist.
         NoNode = "no_node",
@@ -229,23 +231,23 @@ named! {
         Conflict = "conflict",
         /// Another client has the name.
         Taken = "taken",
-        /// Another client deleted the znode that stood for the operation.
+        /// Another client deleted the operation's znode.
         Removed = "removed",
         /// The owner was asked to release, and has released.
         Revoked = "revoked",
         /// The item was delivered to another client.
         ClaimLost = "claim_lost",
-        /// The znodes are configured for something else.
+        /// The znodes have another configuration.
         Mismatch = "mismatch",
         /// A sequence counter has run out.
         Exhausted = "exhausted",
-        /// A barrier has opened without this participant.
+        /// A barrier opened without this participant.
         Late = "late",
         /// There is no such transaction.
         NoTransaction = "no_transaction",
         /// The transaction does not name this site.
         NotAParticipant = "not_a_participant",
-        /// The other vote was cast before.
+        /// The site has already cast the other vote.
         AlreadyVoted = "already_voted",
         /// The client has joined under that name already.
         AlreadyJoined = "already_joined",
@@ -257,9 +259,9 @@ named! {
     pub enum Why = "why" {
         /// The holder released it.
         Released = "released",
-        /// The holder was told that the hold may be lost (disconnected, or past its deadline).
+        /// The holder learned that the hold may be lost (disconnected, or past its deadline).
         Suspect = "suspect",
-        /// The holder was told that the hold is lost.
+        /// The holder learned that the hold is lost.
         Lost = "lost",
         /// The guard was dropped.
         Dropped = "dropped",
@@ -349,7 +351,7 @@ named! {
         ReplyLost = "reply_lost",
         /// A reply is slow.
         ReplyLate = "reply_late",
-        /// The connection breaks, with nothing in flight that mattered.
+        /// The connection breaks with no important request in flight.
         Disconnect = "disconnect",
         /// The client is cut off until the ensemble has ended its session.
         SessionExpiry = "session_expiry",
@@ -365,11 +367,11 @@ named! {
         ForeignWrite = "foreign_write",
         /// A foreign client creates a znode.
         ForeignCreate = "foreign_create",
-        /// For a while what a client sends does not arrive, although it hears its server.
+        /// For a while, packets from a client do not reach its server; the other direction works.
         ClientMuted = "client_muted",
-        /// For a while what a server sends does not reach a client, although the server hears it.
+        /// For a while, packets from a server do not reach a client; the other direction works.
         ClientDeafened = "client_deafened",
-        /// For a while a client and its server do not hear each other.
+        /// For a while, no packet passes between a client and its server.
         ClientPartition = "client_partition",
         /// The connection breaks just as a notification is about to arrive.
         WatchLost = "watch_lost",
@@ -379,15 +381,15 @@ named! {
         ServerCrash = "server_crash",
         /// A server is paused.
         ServerPause = "server_pause",
-        /// For a while what one server sends to another is held up.
+        /// For a while, packets from one server to another are delayed.
         LinkHeld = "link_held",
-        /// For a while what one server sends to another is lost.
+        /// For a while, packets from one server to another are lost.
         LinkCut = "link_cut",
-        /// For a while a server is cut off from all others, and not from its clients.
+        /// For a while, a server is cut off from all others, but not from its clients.
         ServerPartition = "server_partition",
-        /// For a while a server cannot write its log.
+        /// For a while, a server cannot write its log.
         DiskStall = "disk_stall",
-        /// For a while a server cannot apply what is committed, nor answer reads.
+        /// For a while, a server cannot apply commits or answer reads.
         ApplyStall = "apply_stall",
         /// The leader cannot apply what it has just declared committed.
         CommitStall = "commit_stall",
@@ -407,11 +409,11 @@ named! {
         SlowServer = "slow_server",
         /// In a capture: a client process was paused, without an injected fault: it was stopped, or got no processor.
         SlowProcess = "slow_process",
-        /// For a while packets of one server to another are lost; what was sent is sent again afterwards.
+        /// For a while, packets from one server to another are lost; they are sent again afterwards.
         PacketsLost = "packets_lost",
     }
 
-    /// What becomes of a watch after it fires.
+    /// The behaviour of a watch when it fires.
     #[derive(Default)]
     pub enum WatchMode = "a mode of watches" {
         /// It is one-shot.
@@ -438,7 +440,7 @@ pub enum Victim {
         /// Its number.
         server: u8,
     },
-    /// A link: what one server sends to another.
+    /// A link, in one direction between two servers.
     Link {
         /// The sender.
         from: u8,
@@ -459,7 +461,7 @@ impl Verb {
         }
     }
 
-    /// Whether a foreign program that reports it says of what: the argument is told right after the call.
+    /// Whether a foreign program reports its argument, right after the call.
     pub fn is_reported_with_argument(self) -> bool {
         matches!(self, Verb::Put | Verb::Add | Verb::Whole | Verb::Own | Verb::Join | Verb::Yield)
     }
@@ -469,21 +471,21 @@ impl Verb {
         matches!(self, Verb::Transact | Verb::TransactOnce)
     }
 
-    /// Whether it gives up where others wait.
+    /// Whether it gives up if others wait.
     pub fn is_try(self) -> bool {
         matches!(self, Verb::TryAcquire | Verb::TryRead | Verb::TryWrite)
     }
 }
 
 impl Code {
-    /// Whether it shows nothing of the tree: the server did not look, or does not say what it saw.
+    /// Whether it reveals nothing about the tree: the server did not look, or does not report the result.
     pub(crate) fn tells_nothing(self) -> bool {
         matches!(self, Code::NoAuth | Code::BadArguments | Code::Other | Code::Throttled)
     }
 }
 
 impl Failure {
-    /// What it says, in the words of the errors of `zk-recipes`.
+    /// The text of the reason, in the words of the errors of `zk-recipes`.
     pub fn text(self) -> &'static str {
         match self {
             Failure::None | Failure::Other => "no reason is known",

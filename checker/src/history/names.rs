@@ -9,16 +9,16 @@ use std::sync::Arc;
 pub struct Names {
     /// The first ones, which are never forgotten.
     fixed: Vec<Arc<str>>,
-    /// Of those behind them: texts that were kept.
+    /// Kept texts with symbols from the end of `fixed` to `base`.
     old: BTreeMap<usize, Arc<str>>,
-    /// From the symbol `base` on.
+    /// The texts of the symbols from `base` on.
     texts: VecDeque<Arc<str>>,
     base: usize,
     index: BTreeMap<Arc<str>, Sym>,
 }
 
 impl Names {
-    /// The symbol of a text, created if need be.
+    /// The symbol of a text, created if missing.
     pub fn intern(&mut self, text: &str) -> Sym {
         if let Some(sym) = self.index.get(text) {
             return *sym;
@@ -26,7 +26,7 @@ impl Names {
         self.add(text.into())
     }
 
-    /// Gives the next symbol to a text that has none, as another table of the same history has it.
+    /// Gives the next symbol to a text, as in another table of the same history.
     pub fn add(&mut self, text: Arc<str>) -> Sym {
         let sym = Sym(u32::try_from(self.end()).expect("fewer than 2^32 names in a history"));
         self.texts.push_back(text.clone());
@@ -72,7 +72,7 @@ impl Names {
         self.base + self.texts.len()
     }
 
-    /// Keeps the texts that there are for good, whatever is forgotten of later ones.
+    /// Keeps the current texts for good: later calls of [`forget`](Names::forget) do not drop them.
     pub fn keep_all(&mut self) {
         if self.base == self.fixed.len() {
             self.fixed.extend(self.texts.drain(..));
@@ -80,7 +80,7 @@ impl Names {
         }
     }
 
-    /// Forgets the texts of symbols before `end` that no event will name any more. If such a text comes again, it gets another
+    /// Forgets texts of symbols before `end` that no later event will name. If such a text is added again, it gets another
     /// symbol.
     pub fn forget(&mut self, end: usize, mut is_kept: impl FnMut(Sym) -> bool) {
         let mut stays = |at: usize| is_kept(Sym(at as u32));

@@ -1,12 +1,13 @@
-//! Queues, first in first out: four patterns are all that can be wrong.
+//! Queues, first in first out: a history is wrong if and only if it shows one of four patterns.
 //!
-//! An item comes out that had not been put; it comes out twice; a later one comes out while an earlier one is there; the
-//! queue is said to be empty while it certainly is not (Henzinger, Sezgin, Vafeiadis: Aspect-oriented linearizability
+//! An item comes out that had not been put; it comes out twice; a later item comes out while an earlier one is there; a
+//! take finds the queue empty while it certainly is not (Henzinger, Sezgin, Vafeiadis: Aspect-oriented linearizability
 //! proofs, CONCUR 2013). One pass over calls and returns finds all of them.
 //!
-//! Takes of which it is not known what they took are resolved first: the items that were put and never came out go to them
-//! in order, the one put first to the take called first. No other choice is ever better: both who may not be passed and
-//! when the queue cannot be empty only depend on how many of the first items may have gone by when.
+//! Takes with an unknown result are resolved first: the items that were put and never came out are assigned to them in
+//! order, the item put first to the take called first. No other assignment is better: both the items that may not be
+//! passed and the gaps in which the queue cannot be empty depend only on how many of the first items may be gone by
+//! when.
 
 use super::stays::{self, Stay, Visit, chain};
 use super::values::{Ids, dense};
@@ -14,13 +15,13 @@ use super::{Breach, Certificate, Judged, Monitor, Number, Operation, Operations,
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What is asked of a queue.
+/// An action on a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queue {
-    /// To put an item. No item is put twice.
+    /// Puts an item. No item is put twice.
     Put(u32),
-    /// To take the next one: that one, or none because the queue was empty. What a take has taken that has not returned is
-    /// not known.
+    /// Takes the next item, or `None` because the queue was empty. The result of a take that has not returned is
+    /// unknown.
     Take(Option<u32>),
 }
 
@@ -28,7 +29,7 @@ pub enum Queue {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fifo;
 
-/// What is known of one item.
+/// The put and the take of one item.
 #[derive(Clone, Copy)]
 struct Item {
     put: Number,
@@ -61,7 +62,7 @@ fn item_of(operation: &Operation<Queue>) -> Option<u32> {
     }
 }
 
-/// The takes of which it is not known what they took, each with the item that it is best to have taken.
+/// The takes with an unknown result, each with the item that is best assigned to it.
 fn resolved(history: &Operations<Queue>, items: usize, ids: &Ids) -> Vec<(Number, u32)> {
     let is_open = |(_, operation): &(Number, &Operation<Queue>)| {
         operation.is_pending() && matches!(operation.action, Queue::Take(_))
@@ -92,7 +93,7 @@ struct Pass {
     /// Items in the order in which their puts returned; those before `head` have been taken.
     line: Vec<u32>,
     head: usize,
-    /// How many items are certainly inside.
+    /// The number of items that are certainly inside.
     inside: u32,
     /// The queue may have been empty in the gap just before this position.
     last_free: u32,
@@ -211,7 +212,7 @@ impl Monitor for Fifo {
 
 /// An order of effects of a history without a breach.
 fn order(history: &Operations<Queue>, items: &[Item]) -> Certificate {
-    // A put that never returned and was never taken need not have happened.
+    // A put that never returned and whose item was never taken need not have happened.
     let took_part = items.iter().filter(|item| item.put_returned != PENDING || item.is_taken());
     let line = in_line(took_part.filter(|item| item.put != Number::NONE).copied().collect());
     let mut gaps = vec![(0, PENDING); line.len()];
@@ -230,8 +231,8 @@ fn order(history: &Operations<Queue>, items: &[Item]) -> Certificate {
     stays::order(history, &visits.collect::<Vec<_>>(), |action| action == Queue::Take(None))
 }
 
-/// Items in an order in which they may have been put and taken: again and again, of those that may come first by both
-/// their puts and their takes, the one whose take was called first.
+/// Items in a possible order of their puts and takes: of the items that may come first by both their puts and their
+/// takes, repeatedly the one whose take was called first.
 fn in_line(items: Vec<Item>) -> Vec<Item> {
     let (mut taken, mut left): (Vec<Item>, Vec<Item>) = items.into_iter().partition(Item::is_taken);
     for item in &mut taken {
@@ -256,7 +257,7 @@ fn in_line(items: Vec<Item>) -> Vec<Item> {
         while let Some(at) = to_come.next_if(|at| taken[*at].put_called < first_return) {
             may_come.push(Reverse((taken[at].take_called, at)));
         }
-        // Its take was called before any other's returned: nobody was passed.
+        // Its take was called before any other take returned, so it passes no item.
         let Some(Reverse((_, at))) = may_come.pop() else { break };
         placed[at] = true;
         line.push(taken[at]);

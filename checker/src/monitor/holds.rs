@@ -1,64 +1,64 @@
-//! Locks, shared locks, semaphores, terms of office: whether holds meet that exclude each other.
+//! Locks, shared locks, semaphores, terms of office: whether holds overlap that exclude each other.
 //!
-//! The *core* of a hold lasts from the return of its acquire to the call of its release, without end if there is none: the
-//! object was held throughout. So cores that exclude each other must not meet. That is also enough: let each acquire take
-//! effect at its return and each release at its call, and forget the acquires that never returned.
+//! The *core* of a hold lasts from the return of its acquire to the call of its release, without end if there is none:
+//! the object was held throughout. So cores that exclude each other must not overlap. That is also sufficient: let each
+//! acquire take effect at its return and each release at its call, and ignore the acquires that never returned.
 
 use super::breach::in_order;
 use super::{Breach, Certificate, Judged, Monitor, Number, Operations, Step, Wrong};
 use crate::history::Share;
 use std::collections::BTreeMap;
 
-/// What is asked of something that can be held. One process asks for one thing after the other.
+/// An action on an object that can be held. A process asks for one thing at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Locking {
-    /// To hold it. Re-entrant: increments the depth.
+    /// Acquires the hold. Re-entrant: increments the depth.
     Acquire {
-        /// How it gets on with others.
+        /// Whether it excludes other holds.
         share: Share,
         /// The fencing token that came with it, or zero.
         token: u64,
     },
-    /// To give it back; the last of several that lie in each other ends the hold.
+    /// Releases the hold. The outermost of several nested releases ends it.
     Release,
 }
 
 impl Locking {
-    /// To hold it alone.
+    /// Acquires an exclusive hold.
     pub const EXCLUSIVE: Locking = Locking::Acquire { share: Share::Exclusive, token: 0 };
-    /// To hold it as a reader, or one of so many permits.
+    /// Acquires a reader's hold, or one permit of a semaphore.
     pub const SHARED: Locking = Locking::Acquire { share: Share::Shared, token: 0 };
 }
 
-/// Judges holds. Exclusive ones exclude all others; so many shared ones may be at once.
+/// Judges holds. An exclusive hold excludes all others; `at_once` shared ones may overlap.
 ///
-/// Where tokens are told, each must be larger than those of earlier holds that excluded it.
+/// If tokens are recorded, each must be larger than those of earlier holds that excluded it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Holds {
-    /// How many shared holds there may be at once.
+    /// The maximal number of simultaneous shared holds.
     pub at_once: u32,
 }
 
 impl Holds {
-    /// Of a lock, of a lock with readers and writers, of an office.
+    /// A lock, a lock with readers and writers, a term of office.
     pub const LOCK: Holds = Holds { at_once: u32::MAX };
 
-    /// Of so many permits, each a shared hold.
+    /// A semaphore with this number of permits, each a shared hold.
     pub fn semaphore(permits: u32) -> Holds {
         Holds { at_once: permits }
     }
 }
 
-/// What a process holds.
+/// The hold of a process.
 #[derive(Clone, Copy)]
 struct Held {
     depth: u32,
     share: Share,
-    /// Its place among those that hold like it.
+    /// Its index among the holds of its kind.
     place: u32,
 }
 
-/// Who holds, kind by kind, so that a conflict is seen at a glance.
+/// The current holders by kind, so that finding a conflict takes constant time.
 #[derive(Default)]
 struct Holders {
     exclusive: Vec<(Number, u32)>,
@@ -70,14 +70,14 @@ impl Holders {
         if share == Share::Exclusive { &mut self.exclusive } else { &mut self.shared }
     }
 
-    /// Somebody that excludes a new one.
+    /// A holder that excludes a new one.
     fn against(&self, share: Share) -> Option<Number> {
         let shared = if share == Share::Exclusive { self.shared.last() } else { None };
         self.exclusive.last().or(shared).map(|(acquire, _)| *acquire)
     }
 }
 
-/// The largest token so far, and whose it was.
+/// The largest token so far, with its acquire.
 #[derive(Clone, Copy)]
 struct Largest(u64, Number);
 
@@ -129,7 +129,7 @@ impl Monitor for Holds {
                 (Step::Call(release), Locking::Release) => {
                     let Held { depth, share, place } = held[process];
                     if depth == 0 {
-                        // One that never returned need not have happened.
+                        // A release that never returned need not have happened.
                         if history[release].is_done() {
                             wrong(Wrong::NotHeld { release });
                         }
@@ -157,8 +157,8 @@ impl Monitor for Holds {
 
 /// An order of effects of a history without a breach.
 fn order(history: &Operations<Locking>) -> Certificate {
-    // A release in a gap comes before an acquire in it: the one was called where the gap begins, the other
-    // returned where it ends.
+    // A release comes before an acquire in the same gap: the release was called at the start of the gap, and the
+    // acquire returned at its end.
     let mut depth: BTreeMap<u32, u32> = BTreeMap::new();
     let effects = history.steps().filter_map(|step| {
         let (Step::Call(number) | Step::Return(number)) = step else { return None };

@@ -1,15 +1,15 @@
-//! Counters and sequence numbers: whoever asks later gets a larger number.
+//! Counters and sequence numbers: a later request gets a larger number.
 //!
-//! An operation must get a number larger than all that had been returned before it was called, and one of its own. That is
-//! enough: the order of the numbers then is one that respects time.
+//! An operation must get a number larger than all that had been returned before it was called, and no number may be
+//! returned twice. That is sufficient: the order of the numbers then respects real time.
 
 use super::{Breach, Certificate, Effect, Judged, Monitor, Number, Operations, Step, Wrong};
 
-/// To get the next number: that one. What an operation got that has not returned is not known, and does not matter.
+/// Gets the next number. The number of an operation that has not returned is unknown, and does not matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Numbered(pub u64);
 
-/// Judges whatever hands out numbers that increase, with holes or without.
+/// Judges objects that return increasing numbers, with or without gaps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Increasing;
 
@@ -19,7 +19,7 @@ impl Monitor for Increasing {
     fn judge(&self, history: &Operations<Numbered>) -> Judged {
         let mut breaches = Vec::new();
         let mut largest: Option<(u64, Number)> = None;
-        // By operation: who had the largest number when it was called.
+        // By operation: the operation with the largest number returned before the call.
         let mut before = vec![Number::NONE; history.len()];
         let mut numbers: Vec<(u64, u32, Number)> = Vec::with_capacity(history.len());
         for (at, step) in history.steps().enumerate() {

@@ -1,37 +1,38 @@
-//! Queues that give the more urgent first: in which gaps something more urgent was there.
+//! Queues that deliver more urgent items first: the gaps in which a more urgent item was there.
 //!
-//! The most urgent items first: each goes at the first gap of its take in which nothing more urgent is certainly there, and
-//! blocks the gaps in which it then is there itself for all that are less urgent. Early is best: what an item blocks is
-//! smallest when it goes early. Items of the same urgency do not stand in each other's way.
+//! The most urgent items are placed first. Each leaves at the first gap of its take in which no more urgent item is
+//! certainly there, and then blocks, for all less urgent items, the gaps in which it is there itself. Early is best: an
+//! item that leaves early blocks the fewest gaps. Items of the same urgency do not block each other.
 //!
-//! Takes of which it is not known what they took leave a choice that is not made here: what is wrong without all items
-//! that never came out is wrong, what is right if none of these takes happened is right, and the rest is Unknown.
+//! Takes with an unknown result leave a choice that is not made here. A history that is wrong even without the items
+//! that never came out is wrong; a history that is right if none of these takes happened is right; any other is
+//! Unknown.
 
 use super::stays::{self, Stay, Visit, chain};
 use super::values::dense;
 use super::{Breach, Certificate, Judged, Monitor, Number, Operation, Operations, PENDING, Step, Wrong};
 use crate::verdict::Verdict;
 
-/// What is asked of a queue that gives the more urgent first.
+/// An action on a queue that delivers more urgent items first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Urgent {
-    /// To put an item. No item is put twice.
+    /// Puts an item. No item is put twice.
     Put {
         /// The item.
         item: u32,
-        /// Its place among others: smaller is more urgent.
+        /// Its rank among others: smaller is more urgent.
         urgency: u32,
     },
-    /// To take the most urgent one: that one, or none because the queue was empty. What a take has taken that has not
-    /// returned is not known.
+    /// Takes the most urgent item, or `None` because the queue was empty. The result of a take that has not returned is
+    /// unknown.
     Take(Option<u32>),
 }
 
-/// Judges queues that give the more urgent first. Of two items of the same urgency either may go first.
+/// Judges queues that deliver more urgent items first. Of two items of the same urgency either may go first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MostUrgent;
 
-/// What is known of one item.
+/// The put and the take of one item.
 #[derive(Clone, Copy)]
 struct Item {
     put: Number,
@@ -41,7 +42,7 @@ struct Item {
     take: Number,
     take_called: u32,
     take_returned: u32,
-    /// When it goes: at the earliest. [`PENDING`]: never.
+    /// The earliest gap in which it leaves. [`PENDING`]: never.
     goes: u32,
 }
 
@@ -61,15 +62,15 @@ impl Item {
         self.take != Number::NONE
     }
 
-    /// When it comes: as late as may be.
+    /// The latest gap in which it arrives.
     fn comes(&self) -> u32 {
         self.goes.min(self.put_returned - 1)
     }
 }
 
-/// Gaps that are not blocked, as sets that grow together.
+/// The gaps that are not blocked, as disjoint sets.
 struct Gaps {
-    /// By gap: a free one or one that is nearer to it.
+    /// By gap: a free gap, or a gap nearer to one.
     next: Vec<u32>,
 }
 
@@ -100,7 +101,7 @@ impl Gaps {
 
 /// One pass over the items of a history.
 struct Pass {
-    /// The more urgent first.
+    /// The most urgent first.
     items: Vec<Item>,
     breaches: Vec<Breach>,
     has_open_takes: bool,
@@ -115,7 +116,7 @@ fn item_of(operation: &Operation<Urgent>) -> Option<u32> {
 }
 
 impl Pass {
-    /// `None` if an item is put twice. Items that never came out count, or do not.
+    /// `None` if an item is put twice. `counts_missing`: whether items that never came out count.
     fn over(history: &Operations<Urgent>, counts_missing: bool) -> Option<Pass> {
         let mut pass = Pass::collected(history)?;
         pass.has_missing = pass.items.iter().any(|item| !item.is_taken());
@@ -146,7 +147,7 @@ impl Pass {
         Some(pass)
     }
 
-    /// The items that took part, and what is wrong with single ones.
+    /// The items that took part, and the breaches of single ones.
     fn collected(history: &Operations<Urgent>) -> Option<Pass> {
         let (count, ids) = dense(history, item_of);
         let mut items = vec![Item::NONE; count];
@@ -183,7 +184,7 @@ impl Pass {
                 _ => {}
             }
         }
-        // What came out before it was put was never there.
+        // An item that came out before it was put was never there.
         let took_part = |item: &Item| match item.is_taken() {
             true => item.put_called < item.take_returned,
             false => item.put_returned != PENDING,
@@ -225,7 +226,8 @@ impl Monitor for MostUrgent {
     }
 }
 
-/// Items of which one was there whenever a take may have taken effect; for one that took something, more urgent ones.
+/// Items that cover the whole time in which a take may have taken effect; if the take returned an item, more urgent
+/// ones.
 fn covered(history: &Operations<Urgent>, items: &[Item], take: Number, taken: Option<&Item>) -> Vec<Number> {
     let called = history[take].called.max(taken.map_or(0, |taken| taken.put_called));
     let stays = items.iter().filter(|item| taken.is_none_or(|taken| item.urgency < taken.urgency));

@@ -1,6 +1,6 @@
-//! What clients did with one object: calls and returns, in one order.
+//! The clients' operations on one object: calls and returns, in one order.
 
-/// The position of what has not come.
+/// The position of a return that has not come.
 pub const PENDING: u32 = u32::MAX;
 
 /// Names an operation of a history, in the order of calls.
@@ -18,9 +18,9 @@ impl Number {
 /// One operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operation<A> {
-    /// Who asked. Only holds look at it: a hold is given back by who got it.
+    /// The process that called it. Only holds use this: the process that acquired a hold releases it.
     pub process: u32,
-    /// What was asked, and the answer once it has returned.
+    /// The request, and the answer once it has returned.
     pub action: A,
     /// The position of the call.
     pub called: u32,
@@ -34,7 +34,7 @@ impl<A> Operation<A> {
         self.returned != PENDING && !self.is_refused()
     }
 
-    /// Whether it may have taken effect and may not have.
+    /// Whether its effect is uncertain.
     pub fn is_pending(&self) -> bool {
         self.returned == PENDING
     }
@@ -45,18 +45,18 @@ impl<A> Operation<A> {
     }
 }
 
-/// What stands at a position.
+/// An entry at a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// An operation was called.
     Call(Number),
     /// It returned.
     Return(Number),
-    /// The call or the return of one that was refused.
+    /// The call or the return of a refused operation.
     Nothing,
 }
 
-/// The operations of one object, in the order of what happened.
+/// The operations of one object, in the order of their calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operations<A> {
     list: Vec<Operation<A>>,
@@ -72,7 +72,7 @@ impl<A: Copy> Operations<A> {
         Operations { list: Vec::new(), steps: Vec::new() }
     }
 
-    /// A process asks for something.
+    /// A process calls an operation.
     pub fn call(&mut self, process: u32, action: A) -> Number {
         let number = Number(self.list.len() as u32);
         let called = self.steps.len() as u32;
@@ -82,7 +82,7 @@ impl<A: Copy> Operations<A> {
         number
     }
 
-    /// It was done.
+    /// The operation was done.
     ///
     /// # Panics
     ///
@@ -94,7 +94,7 @@ impl<A: Copy> Operations<A> {
         self.steps.push(number.0 << 1 | 1);
     }
 
-    /// It was done, and this was the answer.
+    /// The operation was done, with this answer.
     ///
     /// # Panics
     ///
@@ -104,7 +104,7 @@ impl<A: Copy> Operations<A> {
         self.done(number);
     }
 
-    /// It was certainly not done: it is taken out of the history.
+    /// The operation was certainly not done: it is taken out of the history.
     ///
     /// # Panics
     ///
@@ -116,8 +116,8 @@ impl<A: Copy> Operations<A> {
         self.steps[operation.called as usize] = NOTHING;
     }
 
-    /// Operations with times instead of positions: who, what, when called, when returned if ever. What happened at the
-    /// same time counts as overlapping, which may hide a breach and never makes one up.
+    /// Operations with times instead of positions: process, action, time of the call, time of the return if any. Equal
+    /// times count as overlapping, which may hide a breach and never invents one.
     pub fn of_times(operations: impl IntoIterator<Item = (u32, A, u64, Option<u64>)>) -> Operations<A> {
         let given: Vec<_> = operations.into_iter().collect();
         let mut steps: Vec<(u64, bool, usize)> = Vec::with_capacity(given.len() * 2);
@@ -138,8 +138,8 @@ impl<A: Copy> Operations<A> {
         history
     }
 
-    /// The operations of each part of something that is made of independent parts, by part: a map is judged key by key.
-    /// Refused ones are left out.
+    /// The operations of each part of an object made of independent parts, by part: a map is judged key by key. Refused
+    /// ones are left out.
     pub fn parts<K: Ord>(&self, part: impl Fn(&A) -> K) -> std::collections::BTreeMap<K, Operations<A>> {
         let mut parts = std::collections::BTreeMap::new();
         let mut numbers = vec![Number::NONE; self.list.len()];
@@ -156,7 +156,7 @@ impl<A: Copy> Operations<A> {
         parts
     }
 
-    /// How many operations there are, refused ones included.
+    /// The number of operations, including refused ones.
     pub fn len(&self) -> usize {
         self.list.len()
     }
@@ -166,7 +166,7 @@ impl<A: Copy> Operations<A> {
         self.list.is_empty()
     }
 
-    /// How many positions there are.
+    /// The number of positions.
     pub fn positions(&self) -> u32 {
         self.steps.len() as u32
     }
@@ -177,7 +177,7 @@ impl<A: Copy> Operations<A> {
         numbered.filter(|(_, operation)| !operation.is_refused())
     }
 
-    /// What stands at each position.
+    /// The entry at each position.
     pub fn steps(&self) -> impl ExactSizeIterator<Item = Step> + Clone {
         self.steps.iter().map(|step| match (*step, step & 1) {
             (NOTHING, _) => Step::Nothing,

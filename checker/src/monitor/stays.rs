@@ -1,4 +1,4 @@
-//! Items that stay in a queue for a while: what they cover together, and the order in which they come and go.
+//! Items that stay in a queue for a while: the gaps that they cover together, and the order in which they come and go.
 
 use super::breach::in_order;
 use super::{Certificate, Number, Operations, PENDING};
@@ -13,8 +13,7 @@ pub(super) struct Stay {
     pub(super) to: u32,
 }
 
-/// Items of which one was there in each gap of a range; each comes before the one before it goes. Empty if there was a gap
-/// with none.
+/// Items that cover a range of gaps; each comes before its predecessor goes. Empty if some gap is not covered.
 pub(super) fn chain(mut stays: Vec<Stay>, gaps: std::ops::Range<u32>) -> Vec<Number> {
     stays.sort_unstable_by_key(|stay| stay.from);
     let mut stays = stays.into_iter().peekable();
@@ -37,14 +36,14 @@ pub(super) fn chain(mut stays: Vec<Stay>, gaps: std::ops::Range<u32>) -> Vec<Num
     links
 }
 
-/// Which gaps some stays leave free.
+/// The gaps that some stays leave free.
 struct Free {
     /// By gap: the first free one from there on, or [`PENDING`].
     next: Vec<u32>,
 }
 
 impl Free {
-    /// Of so many gaps, without those that lie strictly between the two of a pair.
+    /// The free gaps, without those that lie strictly between the two of a pair.
     fn between(gaps: u32, spans: impl Iterator<Item = (u32, u32)>) -> Free {
         let mut change = vec![0i32; gaps as usize + 2];
         for (from, to) in spans {
@@ -86,8 +85,8 @@ pub(super) struct Visit {
     pub(super) goes: u32,
 }
 
-/// What goes first within one gap: takes of what came before it, items that come and go in it, empty answers, puts of
-/// what stays.
+/// The order within one gap: takes of items that came before it, items that come and go in it, empty answers, puts of
+/// items that stay.
 const LEAVES: u8 = 0;
 const PASSES: u8 = 1;
 const FINDS_NONE: u8 = 2;

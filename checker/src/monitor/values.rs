@@ -1,4 +1,4 @@
-//! Dense ids for values, so that what is known of each stands in a table.
+//! Dense ids for values, so that tables can be indexed by them.
 
 use super::{Number, Operation, Operations};
 
@@ -20,7 +20,7 @@ impl Ids {
     }
 }
 
-/// How many ids there are at most, and the ids of the values that operations have.
+/// An upper bound of the ids, and the ids of the values that operations have.
 pub(super) fn dense<A: Copy>(
     history: &Operations<A>,
     value: impl Fn(&Operation<A>) -> Option<u32>,

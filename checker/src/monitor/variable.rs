@@ -1,23 +1,24 @@
-//! A variable into which each value is written once: zones in which values stand.
+//! A variable into which each value is written once: the zones in which each value is current.
 //!
-//! Of each value, f is the first return of its write and of its reads, and s the last call. If f comes before s, the value
-//! stands from f to s: a *forward* zone. Otherwise it may have stood at one instant between s and f only: a *backward* zone.
-//! All can be explained unless a read returned before its write was called, nobody wrote what was read, two forward zones
-//! meet, or a backward zone lies within a forward one (Gibbons, Korach: Testing shared memories, SIAM J. Comput. 1997).
+//! For each value, f is the first return of its write and of its reads, and s the last call. If f comes before s, the
+//! value is current from f to s: a *forward* zone. Otherwise it may be current only at one instant between s and f: a
+//! *backward* zone. A history is explainable unless a read returned before its write was called, a read value was never
+//! written, two forward zones overlap, or a backward zone lies within a forward one (Gibbons, Korach: Testing shared
+//! memories, SIAM J. Comput. 1997).
 //!
-//! Zones that meet or lie in each other have one form: a forward zone begins before another one's s, and ends after its f.
+//! Overlapping and nested zones have one form: a forward zone begins before another one's s, and ends after its f.
 
 use super::breach::in_order;
 use super::values::dense;
 use super::{Breach, Certificate, Judged, Monitor, Number, Operation, Operations, PENDING, Wrong};
 
-/// What is asked of a variable.
+/// An action on a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Register {
-    /// To write a value. No value is written twice.
+    /// Writes a value. No value is written twice.
     Write(u32),
-    /// To read it: that value, or the initial one. What a read found that has not returned is not known, and does not
-    /// matter.
+    /// Reads the current value, or `None` for the initial one. The result of a read that has not returned is unknown,
+    /// and does not matter.
     Read(Option<u32>),
 }
 
@@ -25,12 +26,12 @@ pub enum Register {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Variable;
 
-/// When a value stands. Positions count from one: the initial value was written at zero.
+/// The zone of a value. Positions count from one: the initial value was written at zero.
 #[derive(Clone, Copy)]
 struct Zone {
-    /// f, and whose return that is.
+    /// f, and the operation that returned there.
     first: (u32, Number),
-    /// s, and whose call that is.
+    /// s, and the operation called there.
     last: (u32, Number),
     write: Number,
     write_called: u32,
@@ -63,7 +64,7 @@ impl Zone {
 struct Zones {
     /// By value, the initial one first.
     zones: Vec<Zone>,
-    /// Forward zones by f: that, s, and the zone.
+    /// Forward zones by f: f, s, and the zone.
     forward: Vec<(u32, u32, u32)>,
     breaches: Vec<Breach>,
     ids: super::values::Ids,
@@ -99,7 +100,7 @@ impl Zones {
                 Register::Read(_) => {}
             }
         }
-        // Who read before the write was called is known only when all writes are.
+        // Reads that returned before the call of their write are found once all writes are known.
         if zones[1..].iter().any(|zone| zone.first.0 < zone.write_called.saturating_add(1)) {
             for (number, operation) in history.iter().filter(|(_, operation)| operation.is_done()) {
                 if let Register::Read(Some(value)) = operation.action
@@ -120,7 +121,7 @@ impl Zones {
         Some(all)
     }
 
-    /// Forward zones that meet: each against the one before it that lasts longest.
+    /// Finds forward zones that overlap: compares each with the longest-lasting one before it.
     fn meet(&mut self) {
         let mut longest: Option<(u32, u32)> = None;
         for (first, last, at) in &self.forward {
@@ -152,7 +153,7 @@ impl Zones {
         }
     }
 
-    /// The forward zone that stands in a gap, if one does.
+    /// The forward zone that covers a gap, if there is one.
     fn standing(&self, gap: u32) -> Option<&Zone> {
         let began = self.forward.partition_point(|(first, ..)| *first <= gap);
         let zone = began.checked_sub(1).map(|at| &self.zones[self.forward[at].2 as usize]);
@@ -161,7 +162,7 @@ impl Zones {
 }
 
 impl Zone {
-    /// Whether there is anything to it: somebody wrote it, or it is the initial value and was read.
+    /// Whether the value exists: it was written, or it is the initial value and was read.
     fn is_written(&self) -> bool {
         let is_initial = self.first == (0, Number::NONE);
         is_initial && self.last.1 != Number::NONE || self.write != Number::NONE
@@ -171,7 +172,7 @@ impl Zone {
 fn between(one: &Zone, other: &Zone) -> Breach {
     let wrong =
         Wrong::Between { one: (one.first_number(), one.last.1), other: (other.first_number(), other.last.1) };
-    // It shows as soon as one stands, and the other does before or after.
+    // The breach shows once one value is current, and the other is current before or after.
     let shows = |zone: &Zone| zone.first.0.max(zone.last.0);
     Breach { at: shows(one).max(shows(other)) - 1, wrong }
 }
@@ -192,7 +193,7 @@ impl Monitor for Variable {
     }
 }
 
-/// What goes first within one gap: reads of the value that stands, backward zones one by one, the value that begins.
+/// The order within one gap: reads of the current value, backward zones one by one, the value that begins.
 const STANDS: u8 = 0;
 const ALONE: u8 = 1;
 const BEGINS: u8 = 2;
@@ -207,7 +208,7 @@ fn order(history: &Operations<Register>, all: &Zones) -> Certificate {
         };
         let zone = &all.zones[value];
         if zone.first.0 == PENDING {
-            // A write that never returned, and that nobody has read.
+            // A write that never returned, and whose value was never read.
             return None;
         }
         // Gaps count from one here, too.

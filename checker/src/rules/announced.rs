@@ -1,20 +1,20 @@
-//! Deletes that somebody announces as foreign acts.
+//! Deletes that are announced as foreign acts.
 
 use crate::rules::prelude::*;
 
-/// Announcements whose delete was not seen yet, where the session that makes it does not tell that it is foreign.
+/// Announced foreign deletes that have not been applied yet, and whose session does not identify them as foreign.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Announced(u32);
 
 impl Announced {
-    /// Takes an announcement in.
+    /// Takes in an announcement.
     pub(crate) fn hears(&mut self, scene: &Scene<'_>, event: &Event) {
         if let What::Fault { kind: FaultKind::ForeignDelete, .. } = event.what {
             self.0 += u32::from(scene.view.is_due(event.who));
         }
     }
 
-    /// Whether the current change was announced. Each announcement is for one change.
+    /// Whether the current change was announced. Consumes the announcement.
     pub(crate) fn take(&mut self) -> bool {
         let is_announced = self.0 > 0;
         self.0 -= u32::from(is_announced);

@@ -1,11 +1,11 @@
-//! Answers: AN-1 to AN-4. What a call returns is held against what the client was answered and what the servers committed.
+//! Answers: AN-1 to AN-4. The result of a call is checked against the replies to its client and the servers' commits.
 //!
-//! The rules are the same for every verb of every recipe. Tables say what differs: [`done`], what an operation that returns
-//! done has brought about; [`seen`], what must have been answered before an operation hands out a value; [`failed`], what must
-//! have happened before an operation may give a reason. What an operation may leave that says that nothing was done stands in
-//! [`nothing`]; what a call may cost that nothing disturbs, in [`cost`].
+//! The rules are the same for every verb of every recipe; tables hold the differences. [`done`]: the effects of an
+//! operation that returns done. [`seen`]: the replies that an operation needs before it hands out a value. [`failed`]:
+//! the events that justify a reason of failure. [`nothing`]: the effects that an operation may leave after it reports
+//! that nothing was done. [`cost`]: the cost of an undisturbed call.
 //!
-//! AN-2 and AN-4 need the client's side alone, and judge captures, too. AN-1 and AN-3 need the committed transactions.
+//! AN-2 and AN-4 need only the client's side, and judge captures, too. AN-1 and AN-3 need the committed transactions.
 
 mod cost;
 mod doing;
@@ -28,12 +28,12 @@ use znodes::{Part, Place, Znodes};
 pub(crate) struct Answers {
     /// Operations that have not returned.
     open: Vec<Doing>,
-    /// Operations that said that nothing was done, while requests of them were in flight.
+    /// Operations that reported that nothing was done while their requests were in flight.
     refused: Vec<Doing>,
     znodes: Znodes,
-    /// The clients that have got a reply: of the others the history may not tell what they read.
+    /// The clients that have got a reply: the history may lack the reads of the others.
     heard: BTreeSet<u16>,
-    /// The effect whose data come with the next event: the operation, and the number of the effect.
+    /// The effect whose data are the next event: the operation, and the number of the effect.
     written: Option<(OpId, usize)>,
     costly: cost::Costly,
     later: later::Later,
@@ -51,7 +51,7 @@ impl Answers {
         self.at(op).map(|at| &mut self.open[at])
     }
 
-    /// A client's operations notice that its connection was lost.
+    /// Marks a client's operations as disturbed by a connection loss.
     fn disturbed(&mut self, client: u16) {
         self.costly.disturbed(client);
         for doing in self.open.iter_mut().filter(|doing| doing.client == client) {
@@ -59,7 +59,8 @@ impl Answers {
         }
     }
 
-    /// What a znode is to the operation that changes it: whatever is written under a hold, and is not of its line, is guarded by it.
+    /// The role of a znode for the operation that changes it: a write under a hold to a znode outside the lock is
+    /// guarded by the hold.
     fn place(&mut self, scene: &Scene<'_>, op: OpId, path: Sym) -> Option<Place> {
         let place = self.znodes.place(scene, path);
         let fenced = self.doing(op).filter(|doing| doing.verb.is_fenced()).map(|doing| doing.object);
@@ -114,7 +115,7 @@ impl Answers {
             (Outcome::Unknown, failure) => {
                 failed::judge(scene, &doing, failure, &self.znodes, (&mut self.later, out))
             }
-            // What was dropped is settled by the next call.
+            // The next call settles the effects of the dropped one.
             (Outcome::Cancelled, _) => self.costly.disturbed(doing.client),
         }
     }

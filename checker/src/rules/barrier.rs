@@ -1,8 +1,8 @@
 //! Barriers: BA-1 to BA-5.
 //!
-//! A wait must follow from what its client was served: that there is no barrier, that the barrier it waited for is
-//! gone, or that another one stands. The servers' events show whether a wait was let in although the barrier stood,
-//! and whether it had to be let in.
+//! A wait must follow from the replies to its client: there is no barrier, or the barrier that it waited for is gone,
+//! or another barrier stands. The servers' events show whether a wait passed a standing barrier, and whether it had to
+//! pass.
 
 mod cost;
 mod passed;
@@ -22,18 +22,18 @@ pub(crate) struct Barriers {
     waiters: Vec<Waiter>,
     /// Waits without a wake source.
     doubts: Doubts,
-    /// The request that is being answered, and what its reads found at barriers so far.
+    /// The request that is being answered, and the barriers that its reads found so far.
     serving: ReqId,
     found: Vec<(ReqId, Sym, bool)>,
-    /// A fault was injected.
+    /// Whether a fault was injected.
     is_hostile: bool,
-    /// The time of the next look at overdue waits: not every event, since a long run has many.
+    /// The time of the next check for overdue waits: checking at every event would slow a long run down.
     next_look: u64,
     /// The notifications of the latest transactions: zxid, receiver, barrier, count.
     fired: Vec<(u64, Session, Conn, ObjectId, u32)>,
 }
 
-/// The interval between looks at overdue waits, in microseconds.
+/// The interval between checks for overdue waits, in microseconds.
 const LOOK: u64 = 100_000;
 
 fn is_wait(verb: Verb) -> bool {
@@ -45,7 +45,7 @@ impl Barriers {
         self.waiters.iter_mut().find(|waiter| waiter.op == op)
     }
 
-    /// The barrier of an object, if it ever stood.
+    /// The barrier of an object, if it was ever raised.
     fn gate(&self, object: ObjectId) -> Option<&Gate> {
         self.gates.get(usize::from(object.0))
     }
@@ -120,15 +120,16 @@ impl Rule for Barriers {
                 self.hears(scene, session, Some(path), event_name(kind));
             }
             What::State { session, .. } => {
-                // A waiter may take a change of its own session for an opening; other waiters do not learn of it.
+                // A waiter may mistake a change of its own session's state for an opening; other waiters do not learn
+                // of it.
                 let hears = |waiter: &&Waiter| waiter.session_in(scene) == session;
                 let waiting = self.waiters.iter().filter(hears).map(|waiter| waiter.object);
                 waiting.for_each(|object| out.premise(RuleId::Ba5, object));
                 self.hears(scene, session, None, "a change of its session's state");
             }
             What::Fire { session, path, zxid, conn, .. } => {
-                // A notification from registering again belongs to no transaction; and an epoch begins with the same
-                // low halves.
+                // A notification from re-registration belongs to no transaction, and the low halves of zxids repeat in
+                // each epoch.
                 if let (Some(object), Who::Server(server), 1..) =
                     (scene.object_at(Kind::Barrier, path), event.who, zxid)
                     && !scene.view.has_left(session, conn)

@@ -4,7 +4,7 @@ use super::in_time::had_to_stop;
 use crate::rules::prelude::*;
 use crate::view::{Hold, Moment, View, conflict};
 
-/// MX-2: a named cause excuses two beliefs at once, within its window only.
+/// MX-2: only a named cause excuses two simultaneous beliefs, and only within its window.
 #[derive(Clone, Default)]
 pub(crate) struct Guarded {
     /// Overlaps that may be excused.
@@ -24,20 +24,20 @@ enum Cause {
     Pause(Moment),
     /// A foreign client deleted its znode.
     Foreign(Moment),
-    /// Its holder was forced out.
+    /// Another client deleted its znode by force.
     Force(Moment),
-    /// A reply reached it after the leader had last heard of it.
+    /// A reply reached it after the leader's last touch from it.
     Unheard(Moment),
     /// Its touches may not have reached the leader: a server on the way was cut off, paused, or killed.
     CutOff(Moment),
     /// Its clock runs fast or slow.
     Clock(Moment),
-    /// Its session has ended, and it was not told yet.
+    /// Its session has ended, and it has not learned of that yet.
     Ended(Moment),
 }
 
 impl Guarded {
-    /// The cause that may excuse the first holder for its belief at the begin of the overlap.
+    /// The cause that may excuse the first holder's belief at the begin of the overlap.
     fn cause(scene: &Scene<'_>, pair: Overlap) -> Option<Cause> {
         let view = scene.view;
         let op = view.op(pair.first);
@@ -51,7 +51,7 @@ impl Guarded {
         if covers && scene.at <= end.at + view.settle {
             return Some(Cause::Pause(begin));
         }
-        // Where holders watch their znodes, only until the notification is delivered.
+        // If holders watch their znodes, the excuse ends when the notification is delivered.
         let own = view.standing(pair.first).filter(|own| own.by_foreign || own.by_force);
         let owns = View::watches_own(scene.kind(op.object));
         if let Some(own) =
@@ -74,7 +74,7 @@ impl Guarded {
         if client.drifts.came() {
             return Some(Cause::Clock(client.drifts));
         }
-        // Of other clients the evidence is more exact: what they were granted by, and what they were told.
+        // For this project's clients the evidence is more exact: the served lists and the session states.
         let is_reported = scene.object(op.object).manner.reported;
         (is_reported && session.ended.came()).then_some(Cause::Ended(session.ended))
     }
@@ -83,14 +83,14 @@ impl Guarded {
     fn judge(&mut self, scene: &Scene<'_>, before: OpId, now: OpId, out: &mut Findings) {
         let view = scene.view;
         let since = scene.now();
-        // A grant may reach its client late, when the next contender has long been granted.
+        // A grant may reach its client late, after the next contender was granted.
         let rank =
             |op| view.contender(view.op(op).own).map(|own| if own.is_held { own.czxid } else { own.stamp });
         let late = rank(now).is_some() && rank(now) < rank(before);
         let (first, second) = if late { (now, before) } else { (before, now) };
         let pair = Overlap { first, second, since };
         let new = view.op(now);
-        // What a foreign program was granted by is not known.
+        // The basis of a foreign program's grant is unknown.
         let is_known = !scene.object(new.object).manner.reported;
         if is_known && new.granted == new.believed && scene.justify(now).is_err() {
             if Self::is_enough(scene, pair, out) {
@@ -187,7 +187,7 @@ impl Guarded {
         Self::fail(scene, pair, out, text);
     }
 
-    /// Judges an overlap that is over, or the history with it.
+    /// Judges an overlap that is over, or unfinished at the end of the history.
     fn close(scene: &Scene<'_>, pair: Overlap, out: &mut Findings) {
         let window = scene.at.saturating_sub(pair.since.at);
         let client = scene.actor(pair.first);
@@ -279,9 +279,9 @@ impl Rule for Guarded {
     }
 }
 
-/// MX-3: in a run where nothing can excuse it, cores do not overlap. A core begins with the belief, or with the
-/// return of the acquire if no belief is recorded, and ends with the end of belief or the call of the release. Where
-/// one rule covers both forms of exclusion, the other form judges beliefs.
+/// MX-3: in a run without possible excuses, cores do not overlap. A core begins with the belief, or with the return of
+/// the acquire if no belief is recorded, and ends with the end of belief or the call of the release. If one rule covers
+/// both forms of exclusion, the other form judges beliefs.
 #[derive(Clone, Default)]
 pub(crate) struct Raw {
     /// By object. A core that is over is dropped when the next one begins.

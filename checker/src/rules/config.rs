@@ -1,4 +1,4 @@
-//! Configuration: what followers learn, and what writers have done: CF-1 to CF-8.
+//! Configuration: the values that followers see, and the effects of writers: CF-1 to CF-8.
 
 use super::followers::{self, Cost, Wakes, had_time};
 use crate::rules::prelude::*;
@@ -42,9 +42,9 @@ struct Doing {
     /// For a follower: whether its last read of the data, and its last check for the znode, armed a watch.
     read: Option<(bool, Moment)>,
     looked: Option<(bool, Moment)>,
-    /// The value that it was handed last, and when.
+    /// The last value that it handed out, and its time.
     seen: Option<(u64, Moment)>,
-    /// The newest value that it was handed, and where.
+    /// The newest value that it handed out, with its event.
     newest: (u64, u32),
 }
 
@@ -134,7 +134,7 @@ impl Config {
         }
     }
 
-    /// CF-7: whether the outcome of an operation is true.
+    /// CF-7: whether the reported outcome of an operation is true.
     fn returned(&mut self, scene: &Scene<'_>, id: OpId, outcome: Outcome, out: &mut Findings) {
         let Some(at) = self.ops.iter().rposition(|op| op.id == id) else { return };
         let doing = &self.ops[at];
@@ -185,7 +185,7 @@ impl Config {
             })
     }
 
-    /// CF-3: whether a follower has an old value although it has had enough time.
+    /// CF-3: whether a follower still has an old value after enough time to read the new one.
     fn is_late(&self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
         let doing = &self.ops[at];
         let Some(last) = self.of(doing.object).next_back().filter(|_| scene.view.is_sim()) else { return };
@@ -230,7 +230,7 @@ impl Config {
             (Verb::Follow, Seen::Value) => {
                 self.goes_on(scene, at, Some(told.1), out);
                 self.was_written(scene, at, told, out);
-                // A value that goes back is found by CF-1 already.
+                // CF-1 already reports a value that goes back.
                 if told.1 >= self.ops[at].newest.0 {
                     self.is_armed(scene, at, true, out);
                 }
@@ -248,7 +248,7 @@ impl Config {
         self.ops[at].seen = Some((number, scene.now()));
     }
 
-    /// CF-1: what a follower is told is news: its values do not go back, and none comes twice.
+    /// CF-1: each value of a follower is new: values do not go back, and none comes twice.
     fn goes_on(&self, scene: &Scene<'_>, at: usize, zxid: Option<u64>, out: &mut Findings) {
         let doing = &self.ops[at];
         out.premise(RuleId::Cf1, doing.object);
@@ -269,7 +269,7 @@ impl Config {
         out.fail(RuleId::Cf1, scene, doing.object, &[seen], text);
     }
 
-    /// CF-2: a value is one that was written.
+    /// CF-2: each observed value was written.
     fn was_written(&self, scene: &Scene<'_>, at: usize, (value, zxid): (Sym, u64), out: &mut Findings) {
         let doing = &self.ops[at];
         out.premise(RuleId::Cf2, doing.object);
@@ -294,8 +294,8 @@ impl Config {
         }
     }
 
-    /// CF-5: whether a read of the follower has answered the value that it hands out, and armed the watch. A value that was read
-    /// for an earlier one, or by another operation, may be as old as you like.
+    /// CF-5: whether a read of the follower returned the value that it hands out, and armed the watch. A value from a
+    /// read for an earlier value, or from another operation, may be arbitrarily old.
     fn is_armed(&mut self, scene: &Scene<'_>, at: usize, there: bool, out: &mut Findings) {
         let doing = &mut self.ops[at];
         let answered = if there { doing.read.take() } else { doing.looked.take() };
@@ -318,7 +318,7 @@ impl Config {
         }
     }
 
-    /// CF-6: the values of a set are of one publication.
+    /// CF-6: the values of a set come from one publication.
     fn is_whole(&self, scene: &Scene<'_>, at: usize, (values, zxid): (Sym, u64), out: &mut Findings) {
         let doing = &self.ops[at];
         out.premise(RuleId::Cf6, doing.object);
@@ -330,7 +330,7 @@ impl Config {
         let wrote = |op: &&Doing| {
             !scene.view.is_sim() || self.of(op.object).any(|write| write.zxid == zxid && write.op == op.id)
         };
-        // A write into a published set makes another set of it.
+        // A foreign write into a published set changes the set.
         let is_excused = scene.is_interfered_with(doing.object);
         if !is_excused && !self.ops.iter().filter(|op| published(op)).any(|op| wrote(&op)) {
             let who = scene.actor(doing.id);
@@ -352,7 +352,7 @@ impl Config {
             match (req.kind, code) {
                 (Request::Get, Code::Ok) => doing.read = Some((req.watch, now)),
                 (Request::Exists, Code::NoNode) => doing.looked = Some((req.watch, now)),
-                // A read of a missing znode arms nothing, and shows that it is missing.
+                // A read of a missing znode arms nothing, and shows that the znode is missing.
                 (Request::Get, Code::NoNode) => doing.looked = Some((false, now)),
                 _ => {}
             }
@@ -459,8 +459,8 @@ impl Rule for Config {
     }
 }
 
-/// CF-7: a writer whose value a foreign client deletes or overwrites cannot know that it was written. And versions
-/// restart from 0 when the znode is created again: an old expectation may hold by chance.
+/// CF-7: a writer cannot confirm a value that a foreign client deletes or overwrites. And versions restart from 0 when
+/// the znode is created again, so an old expectation may match by chance.
 fn is_excused(scene: &Scene<'_>, object: ObjectId) -> bool {
     scene.is_interfered_with(object)
 }

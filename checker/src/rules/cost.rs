@@ -3,7 +3,7 @@
 use crate::rules::prelude::*;
 use crate::view::{Moment, Op, is_place};
 
-/// The counts of a report, whatever rules are on.
+/// The counts of a report, independent of the rules that are on.
 #[derive(Clone, Default)]
 pub(crate) struct Tally;
 
@@ -28,7 +28,7 @@ impl Tally {
     }
 }
 
-/// MX-13: one deletion wakes one waiter, requests keep to the budget, nobody polls.
+/// MX-13: one deletion wakes one waiter, requests keep to the budget, no client polls.
 #[derive(Clone, Default)]
 pub(crate) struct Cost {
     /// The latest transactions that touched a contest, or notified one of its waiters.
@@ -49,7 +49,7 @@ fn herd_rule(kind: Kind) -> RuleId {
     }
 }
 
-/// The number of transactions that are kept: servers that lag fire late.
+/// The number of transactions that are kept: lagging servers fire late.
 const REMEMBERED: usize = 32;
 
 /// One transaction and one object: the waiters that it enables, and those that it wakes.
@@ -63,7 +63,7 @@ struct Herd {
     enabled: u32,
     /// The number of waiters that it may wake.
     concerned: u32,
-    /// Requests to go.
+    /// Requests to release.
     asks: u32,
     /// The sessions of waiters to which it fired.
     woken: Vec<Session>,
@@ -145,7 +145,7 @@ impl Cost {
         }
     }
 
-    /// Notes a request to go, which may wake the contender's owner.
+    /// Notes a request to release, which may wake the contender's owner.
     fn asked(&mut self, scene: &Scene<'_>) {
         let view = scene.view;
         let Some(asked) = view.contender(view.asked) else { return };
@@ -160,7 +160,7 @@ impl Cost {
             Who::Server(number) => view.server(number).whole(half),
             Who::Client(_) | Who::World => view.txn.zxid,
         };
-        // A notification from registering again belongs to no transaction.
+        // A notification from re-registration belongs to no transaction.
         if half == 0 {
             return;
         }
@@ -169,14 +169,14 @@ impl Cost {
             OpId(0) => {
                 let client = view.session(session).client.map(|client| view.client(client));
                 let open = client.and_then(|client| client.open.first().copied());
-                // A waiter may be notified of what it holds elsewhere.
+                // A waiter may be notified about an object that it holds elsewhere.
                 open.filter(|op| is_place(scene.tables, view.op(*op).object, path)).unwrap_or_default()
             }
             op => op,
         };
-        // The deletion of its own znode concerns every waiter.
+        // Every waiter may be notified of the deletion of its own znode.
         let on_own = view.contender_of(path).and_then(|number| view.contender(number));
-        // A waiter whose znode is gone still watches until it learns that, and does not count.
+        // A waiter whose znode is gone still watches until it learns of that, and does not count.
         let is_out = view.contender(view.op(op).node).is_some_and(|own| !own.is_alive());
         if !view.op(op).is_waiting() || is_out || on_own.is_some_and(|own| own.owner == session) {
             return;
@@ -231,7 +231,7 @@ impl Cost {
         }
     }
 
-    /// Judges the number of requests of an acquire that still waits.
+    /// Judges the number of requests of an acquire that is still waiting.
     fn sent(scene: &Scene<'_>, id: OpId, out: &mut Findings) {
         let op = scene.view.op(id);
         if !op.is_waiting() || !op.calm || Self::looks_at_worn(scene, op) {
@@ -245,7 +245,7 @@ impl Cost {
         }
     }
 
-    /// Whether it must look at other contenders to know their order, which no budget counts.
+    /// Whether it must read other contenders to know their order, which no budget covers.
     fn looks_at_worn(scene: &Scene<'_>, op: &Op) -> bool {
         scene.view.contender(op.node).is_some_and(|own| scene.is_worn(own.path))
     }
@@ -256,7 +256,7 @@ impl Cost {
             true => op.nodes == 1 && !op.found_somebody,
             false => self.captures.get(usize::from(op.object.0)).is_some_and(|capture| capture.acquires == 1),
         };
-        // A less urgent contender may have become the holder of a priority lock in between.
+        // A less urgent contender may have been granted the priority lock in between.
         let alone = alone && (scene.kind(op.object) != Kind::PriorityLock || op.wakes == 0);
         if op.granted.index != scene.index || !op.calm || !alone || Self::looks_at_worn(scene, op) {
             return;
@@ -289,7 +289,7 @@ impl Cost {
         slot(&mut self.captures, usize::from(object.0))
     }
 
-    /// Counts the znodes that a request of a capture may delete.
+    /// Counts the znodes that a request may delete, in a capture.
     fn may_delete(&mut self, scene: &Scene<'_>, event: &Event, kind: Request, path: Sym) {
         let view = scene.view;
         match kind {
@@ -316,7 +316,7 @@ impl Cost {
     fn noticed(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         let view = scene.view;
         let op = view.op(view.woken);
-        // Readers are woken together, and a capture does not show how many.
+        // One deletion wakes several readers, and a capture does not show how many.
         if !op.is_waiting() || view.excusable || !view.contest(op.object).is_plain {
             return;
         }
@@ -389,7 +389,7 @@ impl Rule for Cost {
             // The client does not read notifications on a connection that it left.
             What::Fire { session, conn, .. } if view.has_left(session, conn) => {}
             What::Fire { session, path, zxid, .. } => self.fired(scene, event.who, session, path, zxid),
-            // Changed data is a request to go, which no deletion has to answer for.
+            // A change of data is a request to release, and needs no deletion.
             What::Notice { kind, .. } if !view.is_sim() && kind != Notify::DataChanged => {
                 self.noticed(scene, out);
             }

@@ -1,7 +1,7 @@
 //! Double barriers: DB-1 to DB-10.
 //!
-//! Calls and returns show who takes part and when; the servers' events show the znodes that existed at the opening.
-//! An enter is judged by both, a leave by participants that have not called leave and by znodes that are left.
+//! Calls and returns show the participants and their times; the servers' events show the znodes that existed at the
+//! opening. An enter is judged by both; a leave by participants that have not called leave, and by remaining znodes.
 
 mod cost;
 mod enter;
@@ -21,11 +21,11 @@ pub(crate) struct DoubleBarriers {
     progress: progress::Progress,
     cost: cost::Cost,
     leaks: leaks::Leaks,
-    /// The time of the next look at overdue operations: not every event, since a long run has many.
+    /// The time of the next check for overdue operations: checking at every event would slow a long run down.
     next_look: u64,
 }
 
-/// The interval between looks at overdue operations, in microseconds.
+/// The interval between checks for overdue operations, in microseconds.
 const LOOK: u64 = 100_000;
 
 impl Rule for DoubleBarriers {

@@ -1,5 +1,5 @@
-//! What elections have besides a contest: the record of the leader (LE-4), its followers (LE-5), and candidates that
-//! are created once (LE-6).
+//! Elections beyond the contest: the record of the leader (LE-4), its followers (LE-5), and candidates that are created
+//! once (LE-6).
 //!
 //! The record is the znode `leader` below the election: an ephemeral, created in one transaction with a check that
 //! the candidate exists. So either the current leader creates it, or the transaction fails.
@@ -21,24 +21,24 @@ struct Record {
     gone: u64,
     owner: Session,
     alive: bool,
-    /// Whether a foreign client has deleted it, or has led another one to do so.
+    /// Whether a foreign client has deleted it, or has caused another client to do so.
     by_foreign: bool,
     /// Whether a foreign client has overwritten it, so that followers cannot read it any more.
     written_over: bool,
 }
 
-/// What a follower was told last.
+/// The last leader or vacancy that a follower reported.
 #[derive(Clone, Copy)]
 struct Follower {
     op: OpId,
     epoch: u64,
     index: u32,
-    /// That there is no leader.
+    /// Whether it reported that there is no leader.
     vacant: bool,
-    /// Whether it was told anything yet.
+    /// Whether it has reported anything yet.
     told: bool,
     found: bool,
-    /// The state in which it read the record last, since it was notified; zero if there was none.
+    /// The state of its last read of the record since its last notification; zero if there was none.
     read: u64,
 }
 
@@ -55,7 +55,7 @@ pub(crate) struct Acknowledged {
     erased: Option<Erased>,
 }
 
-/// A record that was deleted. Its candidate may go in the same transaction, so it is judged at the next one.
+/// A record that was deleted. The same transaction may delete its candidate, so it is judged at the next one.
 #[derive(Clone)]
 struct Erased {
     record: Record,
@@ -84,7 +84,7 @@ impl Acknowledged {
         (candidate.is_alive() && scene.view.ahead_now(candidate).is_none()).then_some(candidate)
     }
 
-    /// The epoch of the candidate that was the first one in some state.
+    /// The epoch of the first candidate in the state of a zxid.
     fn first_in(scene: &Scene<'_>, object: ObjectId, zxid: u64) -> Option<u64> {
         let all = scene.view.contest(object).from(0).filter_map(|number| scene.view.contender(number));
         all.filter(|candidate| candidate.is_in(zxid)).map(|candidate| candidate.stamp).min()
@@ -161,7 +161,7 @@ impl Acknowledged {
             out.fail(RuleId::Le4, scene, object, &[op.called.index, seen], text);
         }
         let (op, since) = (event.op, view.now);
-        // Whoever replaces a record is judged above.
+        // The replacement of a record is judged above.
         self.erased = None;
         self.records.push(Record {
             object,
@@ -182,8 +182,8 @@ impl Acknowledged {
         let Some(at) = self.records.iter().rposition(|record| record.path == path && record.alive) else {
             return;
         };
-        // No transaction checks which incarnation it deletes, so a record that a foreign client deleted unseen may be taken for
-        // a later one: for whichever stands when the transaction arrives.
+        // A delete does not check the incarnation: it deletes the current record when it arrives. So a client that
+        // missed a foreign delete of its record may delete a later one.
         let mut before = self.records[..at].iter().filter(|before| before.path == path);
         let is_taken_for_own = before.any(|before| before.owner == by && before.by_foreign);
         let record = &mut self.records[at];
@@ -194,7 +194,7 @@ impl Acknowledged {
         self.erased = Some(Erased { record: *record, by, at: scene.view.now });
     }
 
-    /// Judges the last transaction: the record of a leader stands while it leads.
+    /// Judges the last transaction: the record of a leader exists while it leads.
     fn judge_erased(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         let Some(Erased { record, by, at }) = self.erased.take() else { return };
         let view = scene.view;
@@ -202,7 +202,7 @@ impl Acknowledged {
         let Some(by_client) = view.session(by).client.filter(|_| !record.by_foreign) else { return };
         out.premise(RuleId::Le4, object);
         let Some(candidate) = Self::leading(scene, &record) else { return };
-        // A leader that gives up may begin with its record.
+        // A leader that resigns may delete its record first.
         if by == owner && view.op(candidate.op).is_done_with() {
             return;
         }
@@ -249,7 +249,7 @@ impl Acknowledged {
         self.confirmed.push((object, epoch, view.now));
     }
 
-    /// Judges what a follower is told.
+    /// Judges the leader that a follower reports.
     fn followed(&mut self, scene: &Scene<'_>, event: &Event, text: Sym, epoch: u64, out: &mut Findings) {
         let view = scene.view;
         let op = view.op(event.op);
@@ -310,7 +310,7 @@ impl Acknowledged {
         }
     }
 
-    /// The record that a follower has read, and whose candidate is the first in the list that it has read.
+    /// The record that a follower has read, if its candidate is the first in the list that the follower has read.
     fn valid(&self, scene: &Scene<'_>, follower: &Follower) -> Option<&Record> {
         let op = scene.view.op(follower.op);
         let list = op.list.filter(|list| list.zxid != 0)?;
@@ -322,7 +322,7 @@ impl Acknowledged {
         is_valid.then_some(read)
     }
 
-    /// LE-4: an observer is told changes only, and a leader whose record it has read.
+    /// LE-4: an observer does not report a vacancy twice, nor after it has read the record of the current leader.
     fn vacant(&mut self, scene: &Scene<'_>, id: OpId, out: &mut Findings) {
         let object = scene.view.op(id).object;
         let before = self.followers.iter().find(|follower| follower.op == id).copied();
@@ -356,7 +356,7 @@ impl Acknowledged {
         }
     }
 
-    /// LE-5: in the end every follower knows the leader.
+    /// LE-5: at the end every follower knows the leader.
     fn known(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         let view = scene.view;
         for follower in &mut self.followers {
@@ -475,7 +475,7 @@ impl Rule for Acknowledged {
     }
 }
 
-/// LE-6: a candidate is created once per stand for office, unless a foreign client or the end of the session took it.
+/// LE-6: each run for leader creates one candidate, unless a foreign client or the end of the session deleted it.
 #[derive(Clone, Default)]
 pub(crate) struct OneCandidate;
 

@@ -1,12 +1,12 @@
-//! What a hold's guard does beside the hold itself: writes under it (MX-17).
+//! Writes under a hold (MX-17).
 
 use crate::rules::prelude::*;
 use crate::view::{Moment, Phase};
 
-/// MX-17: a write under a hold is applied only while the hold's znode exists, and once if it is to be applied once.
+/// MX-17: a write under a hold is applied only while the hold's znode exists, and at most once for `TransactOnce`.
 #[derive(Clone, Default)]
 pub(crate) struct Fenced {
-    /// Writes that are under way, or may still be applied.
+    /// Writes that are in progress, or may still be applied.
     writes: Vec<Write>,
 }
 
@@ -23,7 +23,7 @@ struct Write {
 }
 
 impl Fenced {
-    /// A change that a request of an operation made.
+    /// Judges a change by a request of an operation.
     fn changed(&mut self, scene: &Scene<'_>, (op, path, zxid): (OpId, Sym, u64), out: &mut Findings) {
         let Some(write) = self.writes.iter_mut().find(|write| write.op == op) else { return };
         let Some(hold) = write.hold.filter(|hold| *hold != path) else { return };
@@ -73,7 +73,7 @@ impl Rule for Fenced {
                 self.writes.push(Write { op, object, verb, called, hold: None, applied: None });
             }
             What::Given { text, .. } => {
-                // The data that are written follow.
+                // The first argument is the znode of the hold; the data to write follow.
                 if let Some(write) = self.writes.iter_mut().find(|write| write.op == event.op) {
                     write.hold.get_or_insert(text);
                 }

@@ -5,7 +5,7 @@ use super::{Kinds, hears};
 use crate::rules::prelude::*;
 use crate::view::Watch;
 
-/// Whether a watch notifies of the next change of what is followed.
+/// Whether a watch notifies of the next change of the followed object.
 type Tells<'a> = &'a dyn Fn(ObjectId, &Watch) -> bool;
 
 /// The events that [`Wakes`] needs.
@@ -13,10 +13,10 @@ pub(super) const HEARS: Kinds = hears![
     Return, Send, Reply, Lost, Notice, State, Arm, Fire, Disarm, Marked, Ended, Fault, Mended, Crash, Ceased
 ];
 
-/// No lost wake-up for followers, judged at the instant at which the last wake source goes.
+/// No lost wake-up for followers, judged when the last wake source disappears.
 ///
-/// A follower is *idle* when it has no request and no notification in flight and its process runs. An idle one needs
-/// a watch on what it follows. Watches that a lost connection took from the server count until the client has had
+/// A follower is *idle* when it has no request and no notification in flight and its process runs. An idle follower
+/// needs a watch on the followed znodes. Watches that the server lost with a connection count until the client has had
 /// time to register them again.
 #[derive(Clone)]
 pub(super) struct Wakes {
@@ -99,7 +99,7 @@ impl Wakes {
     }
 }
 
-/// Whether a follower has had enough time to learn of a change that was made at `changed`.
+/// Whether a follower has had enough time to learn of a change made at `changed`.
 pub(super) fn had_time(scene: &Scene<'_>, id: OpId, changed: u64) -> bool {
     let view = scene.view;
     let op = view.op(id);
@@ -146,7 +146,7 @@ impl Cost {
         }
     }
 
-    /// Judges the requests of a follower that is done.
+    /// Judges the requests of a follower that has returned.
     pub(super) fn over(&self, rule: RuleId, scene: &Scene<'_>, id: OpId, out: &mut Findings) {
         let op = scene.view.op(id);
         if !op.calm {

@@ -1,4 +1,5 @@
-//! What justifies a grant, its token, and the order of grants: MX-4, MX-5 and MX-6 (RW-2, RW-3; LE-2, LE-3; MX-15).
+//! The justification of a grant, its token, and the order of grants: MX-4, MX-5 and MX-6 (RW-2, RW-3; LE-2, LE-3;
+//! MX-15).
 
 use crate::rules::prelude::*;
 use crate::view::{Op, Unjust};
@@ -9,7 +10,7 @@ fn grant<'a>(scene: &Scene<'a>, event: &Event) -> Option<&'a Op> {
     (op.granted.index == scene.index).then_some(op)
 }
 
-/// MX-4: a grant follows from a list that was served.
+/// MX-4: a grant follows from a served list.
 #[derive(Clone, Default)]
 pub(crate) struct Justified;
 
@@ -98,7 +99,7 @@ struct Largest {
 struct Last(Vec<[Option<Largest>; 2]>);
 
 impl Last {
-    /// Takes a number in. Returns the conflicting grant before it whose number is not smaller.
+    /// Notes a number. Returns an earlier conflicting grant whose number is not smaller.
     fn take(&mut self, scene: &Scene<'_>, op: OpId, number: u64) -> Option<Largest> {
         let share = scene.view.op(op).verb.asks_for().unwrap_or(Share::Shared);
         let at = usize::from(scene.view.op(op).object.0);
@@ -117,8 +118,8 @@ impl Last {
     }
 }
 
-/// Whether the znode of a grant exists, as far as the client can know. A hold whose znode was deleted between the
-/// list and the grant was over before it began, and its numbers prove nothing.
+/// Whether the znode of a grant exists, as far as the client can know. A hold whose znode was deleted between the list
+/// and the grant was over before it began, so its numbers prove nothing.
 fn is_firm(scene: &Scene<'_>, op: &Op) -> bool {
     match scene.view.contender(op.own) {
         Some(own) if scene.view.is_sim() => own.is_alive(),
@@ -126,7 +127,7 @@ fn is_firm(scene: &Scene<'_>, op: &Op) -> bool {
     }
 }
 
-/// MX-5: the token is the czxid of the own znode, and grows.
+/// MX-5: the token is the czxid of the holder's own znode, and grows.
 #[derive(Clone, Default)]
 pub(crate) struct FencingToken(Last);
 
@@ -186,8 +187,8 @@ impl Rule for FencingToken {
     }
 }
 
-/// MX-6: grants are in the order of creation. RW-3: no reader overtakes a writer that stands ahead. MX-15: of the
-/// contenders in the list that the grant was made from, the most urgent one is granted.
+/// MX-6: grants are in the order of creation. RW-3: no reader overtakes a writer that stands ahead. MX-15: the most
+/// urgent contender in the list behind the grant is granted.
 #[derive(Clone, Default)]
 pub(crate) struct GrantOrder(Last);
 
@@ -222,7 +223,7 @@ impl Rule for GrantOrder {
         if kind == Kind::PriorityLock {
             if let Some((number, list)) = view.passed_over(event.op) {
                 let Some(passed) = view.contender(number) else { return };
-                // As for every grant: where numbers do not tell the order, one that is gone is not ahead.
+                // As for every grant: if numbers do not show the order, a deleted contender is not ahead.
                 if scene.is_worn(passed.path) && !passed.is_alive() {
                     return;
                 }

@@ -1,4 +1,4 @@
-//! Groups: the members, and what members and observers are told: GM-1 to GM-8.
+//! Groups: the members, and the reports to members and observers: GM-1 to GM-8.
 
 mod members;
 mod views;
@@ -17,7 +17,7 @@ pub(crate) struct Group {
     lives: Vec<Life>,
     /// The last write of a member's data, by group.
     writes: Vec<(ObjectId, u64)>,
-    /// In a capture: znodes that a client has asked to delete before the reply to their create was there.
+    /// In a capture: znodes that a client has asked to delete before the reply to their create arrived.
     early_deletes: Vec<Sym>,
     members: Vec<Membership>,
     watchers: Vec<Watcher>,
@@ -139,8 +139,8 @@ impl Group {
         self.lives.push(Life { object, path, owner, op, created, czxid, deleted, delete_sent });
     }
 
-    /// Notes in a capture that a znode may be deleted from here on. An observer can evict a member before that one's client has
-    /// the reply to the create.
+    /// Notes in a capture that a znode may be deleted from here on. An observer can evict a member before the member's
+    /// client gets the reply to the create.
     fn delete_sent(&mut self, scene: &Scene<'_>, path: Sym) {
         match self.lives.iter_mut().rfind(|life| life.path == path) {
             Some(life) => life.delete_sent = true,
@@ -161,7 +161,7 @@ impl Group {
         self.changed(scene, object, zxid);
     }
 
-    /// GM-5: in the end no znode is left of a membership that was given up or given back.
+    /// GM-5: at the end there is no znode of a membership that was abandoned or released.
     fn left(&self, scene: &Scene<'_>, out: &mut Findings) {
         for life in self.lives.iter().filter(|life| !life.deleted.came() && life.owner != Session(0)) {
             let Some(member) = self.members.iter().find(|member| member.id == life.op) else { continue };

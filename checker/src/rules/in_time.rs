@@ -1,10 +1,10 @@
-//! Beliefs that are kept too long: MX-14 (LE-9 of elections).
+//! Beliefs that last too long: MX-14 (LE-9 of elections).
 
 use crate::rules::prelude::*;
 use crate::view::{Hold, Moment, Op, Phase, StopWhy, View};
 use std::collections::BTreeSet;
 
-/// The reason to stop, in words.
+/// The reason to stop, as text.
 pub(super) fn had_to_stop(why: StopWhy) -> &'static str {
     match why {
         StopWhy::SessionOver => "it knew that its session had ended",
@@ -17,18 +17,18 @@ pub(super) fn had_to_stop(why: StopWhy) -> &'static str {
     }
 }
 
-/// MX-14: a holder stops at its must-stop instant, also if no other client came. Where recipes watch the znode of a
+/// MX-14: a holder stops at its must-stop instant, even if no other client is granted. If recipes watch the znode of a
 /// hold, the holder must be notified of its deletion.
 #[derive(Clone, Default)]
 pub(crate) struct InTime {
-    /// Beliefs that were found too long, by the event of their begin.
+    /// Beliefs that were reported, by the event of their begin.
     reported: BTreeSet<u32>,
     /// Holders whose znodes are deleted, and the time since which no watch can notify them.
     untold: Vec<(OpId, Moment)>,
 }
 
 impl InTime {
-    /// When a holder had to stop, and why.
+    /// The instant and the reason of a holder's stop, as text.
     fn stop_in_words(scene: &Scene<'_>, op: &Op, stop: Moment, why: StopWhy) -> String {
         if why != StopWhy::Silence {
             return format!("at {} it had to stop: {}", scene.when(stop), had_to_stop(why));
@@ -44,7 +44,7 @@ impl InTime {
         )
     }
 
-    /// Looks at the holders whose znodes are deleted until they learn it.
+    /// Checks the holders of deleted znodes until they learn of the deletion.
     fn untold(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         let view = scene.view;
         let reported = &mut self.reported;

@@ -3,10 +3,10 @@
 use crate::rules::prelude::*;
 use crate::view::{Contender, Moment, Phase};
 
-/// MX-12: when an operation is over, its znode goes, it is not believed again, and its time limit is kept.
+/// MX-12: when an operation is over, its znode is deleted, its belief does not begin again, and its time limit is kept.
 #[derive(Clone, Default)]
 pub(crate) struct EndOfInterest {
-    /// Operations whose znodes must go, and the time since which they must.
+    /// Operations whose znodes must be deleted, and the time since which they must.
     owed: Vec<(OpId, Moment)>,
     /// Open operations with a time limit.
     limited: Vec<OpId>,
@@ -63,7 +63,7 @@ impl EndOfInterest {
         mine.unwrap_or(op.node)
     }
 
-    /// Reports znodes that are left when nothing is in flight any more.
+    /// Reports znodes that remain when nothing is in flight any more.
     fn quiesce(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         for (id, since) in self.owed.drain(..) {
             let op = scene.view.op(id);
@@ -93,8 +93,8 @@ impl EndOfInterest {
         }
     }
 
-    /// Notes that the znode of an operation has to go. A capture does not show deletions: there the last listing
-    /// tells (MX-11).
+    /// Notes that the znode of an operation must be deleted. A capture does not show deletions, so its last listing
+    /// decides (MX-11).
     fn owe(&mut self, scene: &Scene<'_>, id: OpId) {
         if !scene.view.is_sim() {
             return;
@@ -131,12 +131,12 @@ impl EndOfInterest {
         });
     }
 
-    /// Judges a release that is done: the znode must be deleted.
+    /// Judges a release that returned done: the znode must be deleted.
     fn released(scene: &Scene<'_>, release: OpId, hold: OpId, out: &mut Findings) {
         let view = scene.view;
         let op = view.op(hold);
         let session = view.session(op.session);
-        // A hold past its deadline while disconnected may be left to the clean-up.
+        // The clean-up may delete the znode of a hold past its deadline while disconnected.
         let object = scene.object(op.object);
         let past_deadline = session.suspended.came()
             && session.suspended.index > op.believed.index
@@ -214,7 +214,7 @@ impl Rule for EndOfInterest {
                 }
                 self.owe(scene, op.partner);
             }
-            // The downgrade replaces the writer's hold, whose znode goes with it.
+            // The downgrade replaces the writer's hold, and deletes its znode.
             What::Return { outcome: Outcome::Done, .. } if op.verb == Verb::Downgrade => {
                 out.premise(scene.rule(Self::ID, op.object), op.object);
                 self.owe(scene, op.former);

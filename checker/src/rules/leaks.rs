@@ -2,7 +2,7 @@
 
 use crate::rules::prelude::*;
 
-/// MX-11: no znode and no watch is left of an operation that is over.
+/// MX-11: an operation that is over leaves no znode and no watch.
 #[derive(Clone, Default)]
 pub(crate) struct Leaks;
 

@@ -1,5 +1,5 @@
-//! SM-1 of semaphores whose clients are known from inside: no more of them hold a lease at once than there are leases. What
-//! foreign programs claim of theirs, [`claims`](crate::claims) judges.
+//! SM-1 for semaphores of this project's clients: there are never more lease holders than leases.
+//! [`claims`](crate::claims) judges the leases that foreign programs report.
 
 use crate::rules::prelude::*;
 
@@ -14,7 +14,7 @@ impl Rule for Leases {
     fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let What::Believe { object, .. } = event.what else { return };
         let of = scene.object(object);
-        // What a foreign client has deleted may be a lease, whose holder cannot know.
+        // A foreign client may have deleted a lease without its holder's knowledge.
         if of.kind != Kind::Semaphore || of.manner.reported || scene.is_interfered_with(object) {
             return;
         }
@@ -44,7 +44,7 @@ impl Rule for Leases {
     }
 }
 
-/// Whether the session behind a hold is alive: a holder whose session has ended has lost its lease, and may not have been told.
+/// Whether the session behind a hold is alive. A holder whose session has ended has lost its lease, possibly unnoticed.
 fn stands(scene: &Scene<'_>, op: OpId) -> bool {
     let session = scene.view.session(scene.view.op(op).session);
     !session.marked.came() && !session.ended.came()

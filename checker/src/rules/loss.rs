@@ -1,25 +1,25 @@
 //! False losses: MX-16 (LE-10 of elections, GM-8 of groups).
 //!
-//! A holder is told of a loss because its connection broke, its session is over, its znode was deleted, or it was
-//! without a reply for so long that the session may be over. The last of these is the recipe's own conclusion, from
-//! requests and pings. Where pings are recorded, it is known what was answered last. Where they are not, a connected
-//! client still pings three times in a session timeout, and where no fault is injected it gets replies: after one
-//! patience without a fault it has heard of its server, whether it sent requests or not.
+//! A holder loses its hold because its connection broke, its session is over, its znode was deleted, or it was without
+//! a reply for so long that the session may be over. The last reason is the recipe's own conclusion, from requests and
+//! pings. If pings are recorded, the time of the last answer is known. If not, a connected client still pings three
+//! times in a session timeout, and gets replies while there is no fault: after one patience without a fault it has
+//! received an answer, with or without requests.
 //!
-//! A simulation shows what breaks connections and ends sessions. A capture shows that they broke, and the faults that
-//! may have been the cause, if all of these were recorded (`faults_recorded`): where no fault was injected for long
-//! enough, a broken connection, an expired session and a znode that no client deleted are breaches as well.
+//! A simulation shows the causes of connection losses and session ends. A capture shows only the losses, and the
+//! possible causes if all faults were recorded (`faults_recorded`): then a broken connection, an expired session and a
+//! znode that no client deleted are breaches as well if there was no fault for long enough.
 
 use crate::rules::prelude::*;
 use crate::view::{Moment, Phase};
 
-/// A belief that ended because its holder was told so.
+/// A belief that ended with a report of its loss.
 #[derive(Clone)]
 pub(super) struct Loss {
     pub(super) object: ObjectId,
     pub(super) op: OpId,
     pub(super) session: Session,
-    /// When it began.
+    /// The begin of the belief.
     pub(super) since: Moment,
     pub(super) znode: Znode,
 }
@@ -36,7 +36,7 @@ pub(super) enum Znode {
 }
 
 impl Znode {
-    /// In a capture.
+    /// The state in a capture.
     pub(super) fn seen(told_gone: bool, may_have_been_deleted: bool) -> Znode {
         match (told_gone, may_have_been_deleted) {
             (false, _) => Znode::There,
@@ -46,7 +46,7 @@ impl Znode {
     }
 }
 
-/// Why a loss is false. `None`: it has a reason, or the reason cannot be known.
+/// The contradiction in a loss. `None`: the loss has a reason, or the reason cannot be known.
 fn wrong(scene: &Scene<'_>, loss: &Loss) -> Option<String> {
     let view = scene.view;
     let session = view.session(loss.session);
@@ -99,7 +99,7 @@ fn calm(scene: &Scene<'_>, client: u16) -> String {
     }
 }
 
-/// Judges a holder that is told that it must stop, or may have to.
+/// Judges a report that a holder must stop, or may have to.
 pub(super) fn judge(rule: RuleId, scene: &Scene<'_>, loss: &Loss, out: &mut Findings) {
     out.premise(rule, loss.object);
     let Some(why) = wrong(scene, loss) else { return };
@@ -128,7 +128,7 @@ pub(super) fn judge(rule: RuleId, scene: &Scene<'_>, loss: &Loss, out: &mut Find
     out.fail(rule, scene, loss.object, &[loss.since.index, session.connected.index], text);
 }
 
-/// Counts a hold that was kept to the end, if it was kept for longer than a client may be without a reply.
+/// Counts a hold that lasted to its end, if it lasted longer than a client may be without a reply.
 pub(super) fn kept(
     rule: RuleId,
     scene: &Scene<'_>,
@@ -164,7 +164,7 @@ impl Rule for FalseLoss {
         if !matches!(why, Why::Suspect | Why::Lost) {
             return kept(scene.rule(Self::ID, op.object), scene, op.object, op.session, op.believed, out);
         }
-        // The znode of an unknown hold may be deleted; that of a hold that is being downgraded is.
+        // The znode of an unknown hold may be deleted; a downgrade deletes the znode of its hold.
         let Some(own) = scene.view.contender(op.own) else { return };
         if scene.view.is_downgrading(event.op) {
             return;
@@ -185,7 +185,7 @@ impl Rule for FalseLoss {
 }
 
 impl FalseLoss {
-    /// A holder that was to go on until the deadline is told to stop before.
+    /// A holder with the policy to go on until the deadline is stopped before it.
     fn too_soon(scene: &Scene<'_>, id: OpId, out: &mut Findings) {
         let op = scene.view.op(id);
         let rule = scene.rule(Self::ID, op.object);

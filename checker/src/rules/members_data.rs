@@ -1,7 +1,7 @@
 //! The data of members in views: GM-1.
 //!
-//! A view reads the data behind its list, so they may be newer than the list, and never older than what the same follower was
-//! told before, nor than what its own client had written before it began.
+//! A view reads the data after its list, so they may be newer than the list. They are never older than the data that
+//! the same follower reported before, nor than its own client's writes before the follower began.
 
 use crate::digest;
 use crate::rules::prelude::*;
@@ -10,11 +10,11 @@ use std::collections::BTreeMap;
 /// GM-1, for the data of members.
 #[derive(Clone, Default)]
 pub(crate) struct MembersData {
-    /// By path of a member's znode: all that was ever written there.
+    /// By path of a member's znode: all writes.
     writes: BTreeMap<Sym, Vec<Write>>,
-    /// By follower and path: the number of the write that it was told of last.
+    /// By follower and path: the number of the last write that it reported.
     told: BTreeMap<(OpId, Sym), usize>,
-    /// The znode whose data come with the next event.
+    /// The znode whose data are the next event.
     last: Option<Sym>,
 }
 
@@ -48,7 +48,7 @@ impl MembersData {
         self.writes.get(&path).and_then(|writes| writes.iter().rposition(is_before)).unwrap_or(0)
     }
 
-    /// Whoever asks for the data of the members gets those of each.
+    /// A view with data must contain the data of each member.
     fn without_data(scene: &Scene<'_>, op: OpId, (object, id): (ObjectId, &str), out: &mut Findings) {
         if out.is_enough(RuleId::Gm1, object) {
             return;

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 pub(crate) struct NameService {
     ops: Vec<Doing>,
     lives: Vec<Life>,
-    /// What was written into permanent names, by digest: a guid and, behind a newline, the value.
+    /// The data of permanent names, by digest: a guid, a newline and the value.
     contents: BTreeMap<u64, Sym>,
 }
 
@@ -29,15 +29,15 @@ struct Doing {
     number: u64,
     /// The name in the result.
     seen: Option<(Seen, Sym, u64)>,
-    /// The event at which the reply to a create of it was lost, and whether it got any reply since.
+    /// The event at which the reply to its create was lost, and whether it has got any reply since.
     lost: Option<u32>,
     heard: bool,
-    /// For a registration: whether it was given back. For an unregistration: the registration.
+    /// For a registration: whether it was released. For an unregistration: the registration.
     is_over: bool,
     partner: Option<OpId>,
-    /// For a follower: the newest write that it was told of.
+    /// For a follower: the newest write that it reported.
     newest: u64,
-    /// For a follower: the write that it was told of last, or 0 that there is no such name.
+    /// For a follower: the last write that it reported, or 0 for the absence of the name.
     told: Option<u64>,
 }
 
@@ -68,7 +68,7 @@ impl Life {
     }
 }
 
-/// Whether its time limit was over by the caller's own clock, which may run fast.
+/// Whether its time limit is over by the caller's own clock, which may run fast.
 fn ran_out(op: &Op, at: u64) -> bool {
     let limit = u64::from(op.limit);
     limit != 0 && at >= op.called.at + limit - limit / 8
@@ -175,7 +175,7 @@ impl NameService {
                 let text = told().because(format!("another registration, of {owner}, created that znode"));
                 out.fail(rule, scene, doing.object, &[life.created.index], text);
             }
-            // It was deleted before the client could look whose it was.
+            // It was deleted before the client could read its owner.
             None if czxid == 0 && scene.is_interfered_with(doing.object) => {}
             None => {
                 let text = told().because("no znode of that name was created at that zxid");
@@ -184,7 +184,7 @@ impl NameService {
         }
     }
 
-    /// NS-3: after a lost reply, an operation that is refused has looked, and has not created the znode.
+    /// NS-3: after a lost reply, an operation that is refused has read the znode, and has not created it.
     fn is_anothers(&self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
         let doing = &self.ops[at];
         let Some(lost) = doing.lost else { return };
@@ -214,7 +214,7 @@ impl NameService {
         }
     }
 
-    /// NS-5: a lookup returns what existed while it went on.
+    /// NS-5: a lookup returns a value that existed during the call.
     fn stood_there(&self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
         let doing = &self.ops[at];
         let Some((seen, value, mzxid)) = doing.seen else { return };
@@ -272,7 +272,7 @@ impl NameService {
         content.split_once('\n').map(|(_, value)| value)
     }
 
-    /// NS-5: what a follower is told was written, and comes in the order of the writes.
+    /// NS-5: a follower reports written values, in the order of the writes.
     fn followed(&mut self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
         self.stood_there(scene, at, out);
         let Doing { id, object, seen: Some((_, _, zxid)), newest, .. } = self.ops[at] else { return };
@@ -290,7 +290,7 @@ impl NameService {
         self.ops[at].newest = newest.max(zxid);
     }
 
-    /// NS-5: a follower comes to the last value.
+    /// NS-5: a follower eventually reports the last value.
     fn is_late(&self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
         let doing = &self.ops[at];
         let last = self.lives_of(scene, doing).next_back();
@@ -361,14 +361,14 @@ impl NameService {
         }
     }
 
-    /// NS-4: only a name's own registration takes it back.
+    /// NS-4: only a name's own registration deletes it.
     fn deleted(&mut self, scene: &Scene<'_>, event: &Event, path: Sym, by: Session, out: &mut Findings) {
         let Some(number) = self.lives.iter().rposition(|life| life.path == path && life.is_alive()) else {
             return;
         };
         self.lives[number].deleted = scene.now();
         let life = &self.lives[number];
-        // The reaper, or a foreign client.
+        // The deleter is the reaper, or a foreign client.
         if by == Session(0) || scene.view.is_foreign(by) {
             return;
         }
@@ -382,7 +382,8 @@ impl NameService {
             None => false,
         };
         out.premise(RuleId::Ns4, life.object);
-        // A client that deletes another's znode may create one in its place between its look and the delete.
+        // A client that deletes another's znode may have created its own there, and lost it between its read and the
+        // delete.
         let other = own.and_then(|czxid| self.lives.iter().find(|other| other.czxid == czxid));
         let is_excused = other.is_some_and(|own| {
             release.is_some_and(|release| own.deleted.index > scene.view.op(release.id).called.index)
@@ -390,7 +391,8 @@ impl NameService {
         });
         let had_one =
             self.lives.iter().any(|own| own.path == path && own.owner == by && own.czxid != life.czxid);
-        // The data of a permanent name may have been written into a znode that a foreign client has put in its place.
+        // The client may have written the data of a permanent name into a znode that a foreign client had put in its
+        // place.
         let is_permanent = other.is_some_and(|own| own.owner == Session(0));
         let is_excused = is_excused || ((had_one || is_permanent) && scene.view.is_touched(path));
         if wrong && !is_excused {
@@ -408,7 +410,7 @@ impl NameService {
         }
     }
 
-    /// NS-4: in the end no znode is left of a name that was given up or given back.
+    /// NS-4: at the end there is no znode of a name that was abandoned or released.
     fn left(&self, scene: &Scene<'_>, out: &mut Findings) {
         for life in self.lives.iter().filter(|life| life.is_alive() && life.owner != Session(0)) {
             let Some(doing) = self.position(life.op).map(|at| &self.ops[at]) else { continue };
@@ -456,7 +458,7 @@ impl Rule for NameService {
                     self.given(scene, at, text, number);
                 }
             }
-            // What a registration tells of its state is no name and no value.
+            // The reported state of a registration is no name and no value.
             What::Observed { seen, text, number, .. } if seen != Seen::State => {
                 if let Some(at) = doing {
                     self.ops[at].seen = Some((seen, text, number));

@@ -1,4 +1,4 @@
-//! The znodes of an acquire, and who deletes them: MX-9 and MX-10.
+//! The znodes of an acquire, and their deleters: MX-9 and MX-10.
 
 use crate::rules::prelude::*;
 use crate::view::Contender;
@@ -44,7 +44,7 @@ impl Rule for OneZnode {
     }
 }
 
-/// MX-10: the session of a contender deletes it, or its end does, or a fault. (Forced deletes: RV-2.)
+/// MX-10: a contender is deleted by its own session, by the end of that session, or by a fault. (Forced deletes: RV-2.)
 #[derive(Clone, Default)]
 pub(crate) struct WhoDeletes;
 

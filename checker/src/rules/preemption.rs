@@ -1,28 +1,28 @@
-//! What a waiter of a priority lock does to less urgent holders: RV-5.
+//! The requests of a priority lock's waiter to less urgent holders: RV-5.
 //!
-//! The call says its policy (`Given`): to wait for them (`never`), to ask them to release (`ask`), or to delete their znodes
-//! after the grace period as well (`force`). A call that says none is not judged, and neither is a capture, which shows no
-//! writes of other clients.
+//! The call states its policy (`Given`): to wait for them (`never`), to ask them to release (`ask`), or also to delete
+//! their znodes after the grace period (`force`). A call without a policy is not judged, and neither is a capture,
+//! which shows no writes of other clients.
 
 use crate::rules::prelude::*;
 use crate::view::{Contender, List, NOBODY, Op, View, conflict};
 
-/// The policies, as the calls say them.
+/// The policies, as written in the calls.
 const NEVER: &str = "never";
 const ASK: &str = "ask";
 const FORCE: &str = "force";
 
-/// RV-5: a waiter asks and forces the less urgent holders that block it as its policy says, and nobody else.
+/// RV-5: a waiter asks and forces the less urgent holders that block it, as its policy says, and no other contenders.
 #[derive(Clone, Default)]
 pub(crate) struct Preemption {
     blocked: Vec<Blocked>,
 }
 
-/// A waiter that waits for less urgent holders alone, and has nothing in flight.
+/// A waiter blocked only by less urgent holders, with nothing in flight.
 #[derive(Clone, Copy, PartialEq)]
 struct Blocked {
     op: OpId,
-    /// The states in which it was served its two lists.
+    /// The states in which its two lists were served.
     lists: (u64, u64),
     since: u64,
 }
@@ -43,8 +43,8 @@ fn holders<'a>(view: &'a View, own: &'a Contender, list: List) -> impl Iterator<
     all.filter(move |(_, other)| blocks(other))
 }
 
-/// The znode and the two lists of a waiter that has to act: nothing has disturbed it, it can act, and all who block it are less
-/// urgent.
+/// The znode and the two lists of a waiter that has to act: it is undisturbed, it can act, and all holders that block
+/// it are less urgent.
 fn blocked<'a>(scene: &Scene<'a>, id: OpId) -> Option<(&'a Contender, List, List)> {
     let view = scene.view;
     let op = view.op(id);
@@ -61,7 +61,7 @@ fn blocked<'a>(scene: &Scene<'a>, id: OpId) -> Option<(&'a Contender, List, List
 }
 
 impl Preemption {
-    /// Judges a waiter that has been blocked for so long by the holders in that list.
+    /// Judges a waiter that the holders in that list have blocked for too long.
     fn overdue(
         scene: &Scene<'_>,
         blocked: Blocked,
@@ -74,7 +74,7 @@ impl Preemption {
         let patience = view.settle + view.round_trip;
         let grace = view.client(op.client).stretch(scene.object(op.object).manner.grace);
         let forces = policy(scene, op) == Some(FORCE);
-        // What its own session has left behind is deleted by a clean-up.
+        // A clean-up deletes the remaining holds of the waiter's own session.
         let stays = |holder: &Contender| holder.is_alive() && holder.owner != own.owner;
         let left = |wanted: fn(&Contender) -> bool| {
             holders(view, own, list).find(|(_, holder)| stays(holder) && wanted(holder))
@@ -114,7 +114,7 @@ impl Preemption {
         true
     }
 
-    /// Judges that a contender was asked to release.
+    /// Judges a request to release.
     fn asked(scene: &Scene<'_>, by: OpId, out: &mut Findings) {
         let view = scene.view;
         let op = view.op(by);
@@ -146,7 +146,7 @@ impl Preemption {
         out.fail(RuleId::Rv5, scene, asked.object, &[op.called.index, asked.created], text);
     }
 
-    /// Judges that a contender was deleted.
+    /// Judges the deletion of a contender.
     fn deleted(scene: &Scene<'_>, out: &mut Findings) {
         let view = scene.view;
         let Some(gone) = view.contender(view.touched).filter(|gone| gone.by_op != gone.op) else { return };

@@ -1,4 +1,4 @@
-//! Liveness when faults are over: MX-8 (LE-5 of elections), and RW-4 for readers among readers.
+//! Liveness after the last fault: MX-8 (LE-5 of elections), and RW-4 for readers among readers.
 //!
 //! An operation whose time limit ends before the bound is no evidence: no delay of it could break the rule.
 
@@ -8,9 +8,9 @@ use crate::view::Contest;
 /// MX-8: after the heal, no operation waits longer than the bound for an object that is free.
 #[derive(Clone, Default)]
 pub(crate) struct Progress {
-    /// Standstills that were reported: the object, and the begin.
+    /// Reported standstills: the object, and the begin.
     reported: Vec<(ObjectId, u64)>,
-    /// Readers that were reported.
+    /// Reported readers.
     readers: Vec<OpId>,
 }
 
@@ -52,7 +52,7 @@ impl Progress {
     }
 }
 
-/// The time since which a free object is not granted although an operation waits.
+/// The time since which a free object has not been granted although an operation waits.
 fn standstill(scene: &Scene<'_>, contest: &Contest) -> Option<u64> {
     let stands = scene.view.healed && contest.held == 0 && !contest.waiting.is_empty();
     stands.then(|| contest.unheld_since.max(scene.view.calm_since))

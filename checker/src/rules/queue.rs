@@ -1,7 +1,7 @@
 //! Queues and priority queues: QU-1 to QU-10.
 //!
-//! An item is a znode that a put created below the queue, with the argument of the put as its data; arguments are
-//! distinct, so the data identify it. What is handed out is known by its text. Neither needs the names of znodes.
+//! An item is a znode that a put created below the queue, with the argument of the put as its data. Arguments are
+//! distinct, so the data identify it, and a returned item is identified by its text. Neither needs the names of znodes.
 
 mod batch;
 pub(super) mod consumers;

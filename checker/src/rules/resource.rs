@@ -2,8 +2,7 @@
 
 use crate::rules::prelude::*;
 
-/// MX-1, by object: the latest hold of which the resource accepted an operation, of exclusive holds and of shared
-/// ones.
+/// MX-1, by object: the latest holds with an accepted operation, exclusive and shared.
 #[derive(Clone, Default)]
 pub(crate) struct Resource {
     latest: Vec<[Option<Accepted>; 2]>,
@@ -28,7 +27,7 @@ impl Rule for Resource {
             return;
         }
         out.premise(Self::ID, object);
-        // The order of holds is the servers', so that wrong tokens cannot hide a breach.
+        // The servers' order of holds counts, so that wrong tokens cannot hide a breach.
         let own = scene.view.contender(hold.own);
         let rank = own.map_or(token, |own| if own.is_held { own.czxid } else { own.stamp });
         let exclusive = hold.verb.asks_for() == Some(Share::Exclusive);

@@ -1,27 +1,27 @@
-//! Requests to go: RV-1 to RV-4.
+//! Requests to release: RV-1 to RV-4.
 //!
-//! A client asks a contender to go by writing a word into its znode. The owner learns it from a notification, or from
-//! the read that arms the watch; it tells its caller (`Observed`), and a waiter leaves.
+//! A client asks a contender to release by writing a word into its znode. The owner learns of it from a notification,
+//! or from the read that arms the watch. The owner tells its caller (`Observed`), and a waiter leaves.
 
 use crate::digest::{self, Digest, Stat};
 use crate::rules::prelude::*;
 use crate::view::{Contender, Hold, Moment, NOBODY, Op, Phase, View, WORDS};
 
-/// RV-1: a request to go reaches its owner. RV-3: a waiter that was asked leaves.
+/// RV-1: a request to release reaches its owner. RV-3: a waiter that was asked leaves.
 #[derive(Clone, Default)]
 pub(crate) struct Heard {
     asked: Vec<Asked>,
-    /// Reads whose replies carry the word.
+    /// Reads whose replies contain the word.
     carrying: Vec<ReqId>,
     /// The read that a server is answering.
     served: ReqId,
 }
 
-/// A contender that was asked to go, and what its owner has learned.
+/// A contender that was asked to release, and what its owner has learned.
 #[derive(Clone, Copy)]
 struct Asked {
     op: OpId,
-    /// Who asked it.
+    /// The operation that asked it.
     by: OpId,
     contender: u32,
     since: Moment,
@@ -33,14 +33,14 @@ struct Asked {
     told: Moment,
 }
 
-/// The kinds of object whose contenders can be asked to go.
+/// The kinds of object whose contenders can be asked to release.
 const REVOCABLE: &[Kind] = &[Kind::RevocableLock, Kind::PriorityLock];
 
 fn is_revocable(scene: &Scene<'_>, object: ObjectId) -> bool {
     REVOCABLE.contains(&scene.kind(object))
 }
 
-/// Whether the reply to a read holds the word.
+/// Whether the reply to a read contains the word.
 fn is_word(found: Digest) -> bool {
     let of = |word: &str| Digest::of_data(digest::data(Some(word.as_bytes())), &Stat::default()).content;
     WORDS.iter().any(|word| of(word) == found.content)
@@ -74,7 +74,7 @@ impl Heard {
     /// Whether its owner waits, or holds.
     fn is_interested(op: &Op) -> bool {
         let holds = matches!(op.hold, Hold::Believed | Hold::Suspended);
-        // A downgrade gives up the znode by which the writer was asked.
+        // A downgrade deletes the znode with the request to the writer.
         op.is_waiting() || holds && op.downgrade == OpId(0)
     }
 
@@ -82,7 +82,7 @@ impl Heard {
         self.asked.iter_mut().find(|asked| asked.op == op)
     }
 
-    /// Whether the owner could act all the time since then, for longer than the bound.
+    /// Whether the owner could act at all times since then, for longer than the bound.
     fn could_act(scene: &Scene<'_>, op: &Op, since: Moment, patience: u64) -> bool {
         let view = scene.view;
         let client = view.client(op.client);
@@ -118,7 +118,7 @@ impl Heard {
             let may_be_granted =
                 scene.is_of(Kind::PriorityLock, op.object) && op.is_waiting() && op.in_flight > 0;
             let given = !may_be_granted && Self::could_act(scene, op, asked.given, Self::after_reading(view));
-            // Once it was forced out, its look finds no znode, and no word.
+            // After a forced release, the owner's read finds no znode, and no word.
             let is_there = own.is_some_and(Contender::is_alive);
             let quiet = view.calm_since < asked.noticed.at
                 && connected < asked.noticed.at
@@ -133,7 +133,7 @@ impl Heard {
         });
     }
 
-    /// Who asked, in words.
+    /// The client that asked, as text.
     fn asker(scene: &Scene<'_>, asked: Asked) -> String {
         match asked.by {
             OpId(0) => "somebody".to_owned(),
@@ -179,12 +179,12 @@ impl Heard {
         out.fail_in(layer, RuleId::Rv1, scene, op.object, &seen, text);
     }
 
-    /// The time from a read that shows the request to the report: nothing has to be asked any more.
+    /// The time from a read that shows the request to the report: no further request is needed.
     fn after_reading(view: &View) -> u64 {
         view.round_trip / 2 + view.settle
     }
 
-    /// The time from a notification to the report: one more read is due, on a busy machine in a capture.
+    /// The time from a notification to the report: one more read is needed, on a busy machine in a capture.
     fn after_notice(view: &View) -> u64 {
         4 * view.round_trip + if view.is_sim() { 0 } else { view.settle }
     }
@@ -206,7 +206,7 @@ impl Heard {
         out.fail(RuleId::Rv3, scene, op.object, &[asked.since.index, asked.told.index], text);
     }
 
-    /// Reports a waiter that was told to go and is granted all the same.
+    /// Reports a waiter that was granted after it reported a request to release.
     fn believed(&mut self, scene: &Scene<'_>, id: OpId, out: &mut Findings) {
         let op = scene.view.op(id);
         let Some(asked) = self.of(id).filter(|asked| asked.told.came() && op.granted == op.believed) else {
@@ -221,7 +221,7 @@ impl Heard {
         out.fail(RuleId::Rv3, scene, op.object, &[asked.since.index, asked.told.index], text);
     }
 
-    /// Judges a waiter that was asked to go, knows it, and leaves.
+    /// Notes that a waiter that was asked to release has left.
     fn returned(&mut self, scene: &Scene<'_>, id: OpId) {
         let op = scene.view.op(id);
         if !Self::is_interested(op) {
@@ -229,7 +229,7 @@ impl Heard {
         }
     }
 
-    /// In a capture, judges what the asking client was told.
+    /// In a capture, judges the outcome that the asking client reports.
     fn fate(&mut self, scene: &Scene<'_>, asker: OpId, fate: Sym, out: &mut Findings) {
         let view = scene.view;
         if !view.is_sim() && scene.tables.names.get(fate) == Some("asked") {
@@ -293,7 +293,7 @@ impl Rule for Heard {
     }
 }
 
-/// RV-2: no contender is deleted by force without a request to go, within the grace period, or where force is not
+/// RV-2: no contender is deleted by force without a request to release, within the grace period, or if force is not
 /// allowed.
 #[derive(Clone, Default)]
 pub(crate) struct Force;
@@ -331,7 +331,7 @@ impl Rule for Force {
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let view = scene.view;
-        // A client that asks and does not force keeps the promise, too.
+        // A client that asks without force tests the promise, too.
         if let What::Return { outcome: Outcome::Done, .. } = event.what {
             let op = view.op(event.op);
             if matches!(op.verb, Verb::Ask | Verb::Force) && is_revocable(scene, op.object) {
@@ -352,15 +352,15 @@ impl Rule for Force {
     }
 }
 
-/// RV-4: a request to go wakes no other waiter into the lock.
+/// RV-4: a request to release does not make another waiter take the hold.
 #[derive(Clone, Default)]
 pub(crate) struct NoGrant {
-    /// Clients that were notified of a change of another contender's data: which, and when.
+    /// Clients that were notified of a change of another contender's data: the contender, and the time.
     woken: Vec<(OpId, Sym, Moment)>,
 }
 
 impl NoGrant {
-    /// The operations of that session that did not know of it.
+    /// Notes a session's waiting operations when it is notified of another contender's change.
     fn noticed(&mut self, view: &View, session: Session, path: Sym) {
         let Some(number) = view.contender_of(path) else { return };
         let Some(changed) = view.contender(number) else { return };
@@ -400,7 +400,7 @@ impl Rule for NoGrant {
                     .retain(|(woken, ..)| *woken != event.op && matches!(view.op(*woken).phase, Phase::Open));
                 let Some((_, path, at)) = of else { return };
                 let looked = op.list.is_some_and(|list| list.sent.index > at.index);
-                // Or it has looked, and passed over a contender that it takes for deleted.
+                // Or it has listed the contenders, and took a live one for deleted.
                 let own = view.contender(op.own);
                 let changed = view.contender_of(path).and_then(|number| view.contender(number));
                 let passed = own.zip(changed).is_some_and(|(own, changed)| {

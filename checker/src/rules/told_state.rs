@@ -1,27 +1,27 @@
-//! The state that a hold, a registration, a membership or a place tells of itself.
+//! The state that a hold, a registration, a membership or a place reports about itself.
 //!
-//! It may be said to be held only while its client is connected and has not been told that it is lost: MX-14, LE-9 of an
-//! election, AN-1 of what is no contest. It may be said to be suspect or lost only for a reason: MX-16, LE-10 of an election, GM-8
-//! of a group, AN-2 of names and double barriers. What its `run` and its `resumed` return says the same as its state. Whoever waits
-//! to be told of a loss is told as soon as its client has learned of the reason (AN-1).
+//! It may report `held` only while its client is connected and has not learned of a loss: MX-14, LE-9 of an
+//! election, AN-1 outside of contests. It may report `suspect` or `lost` only for a reason: MX-16, LE-10 of an
+//! election, GM-8 of a group, AN-2 of names and double barriers. The results of its `run` and its `resumed` agree with
+//! its state. A caller that waits for a loss is notified as soon as its client has learned of the reason (AN-1).
 
 use super::loss::{self, Loss, Znode};
 use crate::rules::prelude::*;
 use crate::text::seconds;
 use crate::view::{Hold, Moment, Op, Phase};
 
-/// The states that are told.
+/// The reported states.
 #[derive(Clone, Default)]
 pub(crate) struct ToldState {
     /// The znodes of registrations, memberships and places.
     owned: Vec<Owned>,
-    /// Those that were said to be lost.
+    /// The operations whose results were reported lost.
     lost: Vec<OpId>,
-    /// Those whose callers wait to be told that they are suspect or lost.
+    /// Those whose callers wait for a report of `suspect` or `lost`.
     watched: Vec<Told>,
 }
 
-/// A znode that stands for its client, outside of a contest.
+/// A znode that represents its client, outside of a contest.
 #[derive(Clone)]
 struct Owned {
     op: OpId,
@@ -30,7 +30,7 @@ struct Owned {
     is_alive: bool,
 }
 
-/// Whether an operation gives its caller something that tells its state, outside of a contest.
+/// Whether an operation returns a handle that reports its state, outside of a contest.
 fn gives_owned(scene: &Scene<'_>, op: &Op) -> bool {
     let kind = || scene.kind(op.object);
     match op.verb {
@@ -65,7 +65,7 @@ impl ToldState {
         out.fail(rule, scene, object, &[op.believed.index, op.unbelieved.index], text);
     }
 
-    /// What is held by the operation that gave it; none if nothing is.
+    /// The handle that an operation returned; none if it returned none.
     fn held_by(&self, scene: &Scene<'_>, id: OpId) -> Option<Told> {
         let op = scene.view.op(id);
         if op.believed.came() {
@@ -89,7 +89,7 @@ impl ToldState {
         })
     }
 
-    /// It is said to be held.
+    /// Judges a report of `held`.
     fn held(scene: &Scene<'_>, told: &Told, out: &mut Findings) {
         let (object, session) = (told.object, scene.view.session(told.session));
         let rule = scene.rule(RuleId::Mx14, object);
@@ -117,7 +117,7 @@ impl ToldState {
         out.fail(rule, scene, object, &[told.since.index], text);
     }
 
-    /// Whoever waits to be told of a loss is told of it at once.
+    /// A caller that waits for a loss is notified of it at once.
     fn told_too_late(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         let reason = |told: &Told| {
             let session = scene.view.session(told.session);
@@ -144,7 +144,7 @@ impl ToldState {
         });
     }
 
-    /// It is said to be suspect or lost. What a holder is told when it stops is judged by its loss.
+    /// Judges a report of `suspect` or `lost`. The rule about false losses judges the report with which a holder stops.
     fn not_held(&self, scene: &Scene<'_>, told: &Told, out: &mut Findings) {
         let op = scene.view.op(told.op);
         let is_alive = if op.believed.came() {
@@ -168,9 +168,9 @@ impl ToldState {
     }
 }
 
-/// Why it is lost, and until when it is not.
+/// The reason of a loss, and the time until which it is not lost.
 impl ToldState {
-    /// The reason of a loss is told.
+    /// Judges the reported reason of a loss.
     fn reason(&self, scene: &Scene<'_>, told: &Told, reason: &str, out: &mut Findings) {
         let session = scene.view.session(told.session);
         let op = scene.view.op(told.op);
@@ -206,13 +206,13 @@ impl ToldState {
         out.fail(RuleId::An1, scene, told.object, &[told.since.index], text);
     }
 
-    /// The instant is told from which it counts as lost: one margin before the session may expire, counted from the sending of the
+    /// Judges the reported instant of loss: one margin before the session may expire, counted from the sending of the
     /// last request or ping that was answered.
     fn until(scene: &Scene<'_>, told: &Told, until: u64, out: &mut Findings) {
         let view = scene.view;
         let session = view.session(told.session);
         let client = view.client(view.op(told.op).client);
-        // The instant is of the client's own clock, and where pings are not recorded nobody knows it.
+        // The instant is in the client's own clock, and is unknown if pings are not recorded.
         if !view.is_sim() || !view.pings_recorded || client.drifts.came() {
             return;
         }
@@ -239,15 +239,15 @@ impl ToldState {
     }
 }
 
-/// Whatever tells its state.
+/// A handle that reports its state.
 #[derive(Clone, Copy)]
 struct Told {
-    /// The operation that gave it.
+    /// The operation that returned it.
     op: OpId,
     object: ObjectId,
     session: Session,
     since: Moment,
-    /// Whether it was said to be lost before.
+    /// Whether it has already been reported lost.
     was_lost: bool,
 }
 
@@ -270,7 +270,7 @@ impl Rule for ToldState {
                 if owner != Session(0)
                     && event.op != OpId(0)
                     && gives_owned(scene, scene.view.op(event.op))
-                    // The opener of a double barrier makes this one besides.
+                    // The participant that opens a double barrier also creates this one.
                     && !scene.path(path).ends_with("/ready") =>
             {
                 self.owned.push(Owned { op: event.op, path, session: owner, is_alive: true });

@@ -1,4 +1,4 @@
-//! Lost wake-ups, at the instant at which they happen: MX-7, and RW-4 for readers with no writer ahead.
+//! Lost wake-ups, judged when they happen: MX-7, and RW-4 for readers with no writer ahead.
 
 use super::wake_sources::{Doubt, Doubts, Idle, Source, Touched};
 use crate::rules::prelude::*;
@@ -7,8 +7,8 @@ use crate::view::{Contender, Op, Room, room_of_directory};
 /// MX-7: a waiting operation has a wake source.
 ///
 /// A waiting operation is *idle* when it has no request and no notification in flight and its process runs. An idle
-/// one needs a watch on a contender ahead that is alive (all ahead must go, so that one too), or on the directory.
-/// Watches that a lost connection took from the server count until the client has had time to register them again.
+/// operation needs a watch on a live contender ahead (all of them must go, so any one will do), or on the directory.
+/// Watches that the server lost with a connection count until the client has had time to register them again.
 #[derive(Clone, Default)]
 pub(crate) struct Wake {
     doubts: Doubts,
@@ -19,15 +19,15 @@ impl Wake {
         let view = scene.view;
         let op = view.op(id);
         let Some(own) = view.contender(op.node) else { return Source::Busy };
-        // A znode that is no ephemeral has no owner: the session that created it waits.
+        // A znode that is not ephemeral has no owner: the session that created it waits.
         let waits = if own.owner == Session(0) { own.creator } else { own.owner };
         let is_judged = op.is_waiting() && !op.verb.is_try() && op.answered;
         let Some(mut idle) = Idle::of(scene, id, waits).filter(|_| is_judged) else { return Source::Busy };
         if Self::has_no_reason(scene, op, own) {
             return idle.unwatched(scene);
         }
-        // A waiter whose contender a foreign client deleted looks again when the contender that it watches goes; that
-        // one may be newer than its own.
+        // A waiter whose contender a foreign client deleted looks again when the contender that it watches is deleted;
+        // that one may be newer than its own.
         let is_out = !own.is_alive() && own.by_foreign;
         for watch in view.watches.of(waits) {
             let ahead = view.contender_of(watch.path).and_then(|number| view.contender(number));
@@ -58,7 +58,7 @@ impl Wake {
         list.zxid != 0 && own.is_in(list.zxid) && view.ahead_at(own, list.zxid).is_none()
     }
 
-    /// Whether a child watch on this directory fires when a contender ahead goes; `to_come`: whose deletion has not
+    /// Whether a child watch on this directory fires when a contender ahead is deleted; `to_come`: its deletion has not
     /// been delivered yet.
     fn tells(
         scene: &Scene<'_>,

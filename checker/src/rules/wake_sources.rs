@@ -3,23 +3,23 @@
 use crate::rules::prelude::*;
 use crate::view::{Moment, Phase, Watch};
 
-/// What can wake an operation.
+/// The wake source of an operation.
 #[derive(Clone)]
 pub(super) enum Source {
     /// It is not idle, or not judged.
     Busy,
     /// A watch or notification will wake it.
     Adequate,
-    /// The client goes on by itself until then: it registers its watches again, or retries a request.
+    /// The client acts without a wake-up before this time: it registers its watches again, or retries a request.
     Promised(u64),
-    /// Nothing.
+    /// There is no wake source.
     Nothing,
 }
 
-/// An idle operation, and the time at which its client goes on by itself.
+/// An idle operation, and the time by which its client acts without a wake-up.
 #[derive(Clone)]
 pub(super) struct Idle {
-    /// Until when the client may go on by itself.
+    /// The latest time at which the client may act without a wake-up.
     promised: u64,
 }
 
@@ -37,7 +37,7 @@ impl Idle {
         Some(Idle { promised: op.pauses_until })
     }
 
-    /// Notes a watch that is not armed, but that the client registers again when it is connected.
+    /// Notes a watch that is not armed, but that the client registers again after a reconnect.
     pub(super) fn registers(&mut self, scene: &Scene<'_>, watch: &Watch) {
         if !watch.registered {
             return;
@@ -54,7 +54,7 @@ impl Idle {
     }
 }
 
-/// The source of an operation for which only watches count that are adequate.
+/// The source of an operation for which only adequate watches count.
 pub(super) fn source(
     scene: &Scene<'_>,
     id: OpId,
@@ -71,7 +71,7 @@ pub(super) fn source(
     idle.unwatched(scene)
 }
 
-/// Judges the number of requests of an operation that still waits: one at a time exceeds the budget.
+/// Judges the number of requests of a waiting operation, and reports the first one over the budget.
 pub(super) fn keeps_budget(rule: RuleId, scene: &Scene<'_>, id: OpId, allowed: u32, out: &mut Findings) {
     let op = scene.view.op(id);
     if op.sends == allowed + 1 {
@@ -85,20 +85,20 @@ pub(super) fn keeps_budget(rule: RuleId, scene: &Scene<'_>, id: OpId, allowed: u
     }
 }
 
-/// The operations whose wake sources an event may have changed.
+/// The operations whose wake sources an event may change.
 #[derive(Clone)]
 pub(super) enum Touched {
-    /// The one that sent a request.
+    /// The operation that sent a request.
     Op(OpId),
     /// Those of a session.
     Session(Session),
     /// Those of a client process.
     Client(u16),
-    /// All: faults have ceased.
+    /// All: the faults are over.
     All,
     /// None: a request for which no operation waits.
     Nothing,
-    /// At most the event's own.
+    /// At most the operation of the event.
     Other,
 }
 
@@ -129,16 +129,16 @@ impl Touched {
 #[derive(Clone, Copy)]
 pub(super) struct Doubt {
     pub(super) op: OpId,
-    /// The event at which the last source went.
+    /// The event at which the last source disappeared.
     pub(super) since: Moment,
     /// The time from which on it is certain.
     due: u64,
-    /// Whether it must be looked at again then, since its client may still go on by itself.
+    /// Whether it must be checked again then, since its client may still act without a wake-up.
     pub(super) only_promised: bool,
 }
 
 impl Doubt {
-    /// Begins the explanation: the client `waits` for something since its call, and nothing can wake it.
+    /// Begins the explanation: the client `waits` for something since its call, and has no wake source.
     pub(super) fn explain(&self, scene: &Scene<'_>, waits: &str) -> Explanation {
         let op = scene.view.op(self.op);
         let (who, called, since) = (scene.client(op.client), scene.when(op.called), scene.when(self.since));
@@ -155,7 +155,7 @@ pub(super) struct Doubts {
 }
 
 impl Doubts {
-    /// Looks at an operation that an event touches. Returns whether it is idle.
+    /// Checks an operation that an event touches. Returns whether it is idle.
     pub(super) fn look(&mut self, scene: &Scene<'_>, op: OpId, source: &Source) -> bool {
         let at = self.doubts.iter().position(|doubt| doubt.op == op);
         let before = at.map(|at| self.doubts.swap_remove(at));
@@ -182,7 +182,7 @@ impl Doubts {
         self.doubts.retain(|doubt| !is_over(doubt.op));
     }
 
-    /// The operations that certainly have no wake source now, after another look.
+    /// The operations that certainly have no wake source now, after another check.
     pub(super) fn certain(&mut self, at: u64, source: impl Fn(OpId) -> Source) -> Vec<Doubt> {
         if self.doubts.is_empty() || at <= self.due {
             return Vec::new();

@@ -1,6 +1,6 @@
 //! ZooKeeper's own guarantees: ZK-1 to ZK-14, and the probes of ZK-15.
 //!
-//! The judge is the order of transactions and the tree that they make ([`Oracle`](crate::view::Oracle)). Only
+//! The reference is the order of transactions and the tree that they make ([`Oracle`](crate::view::Oracle)). Only
 //! simulations record enough.
 
 pub(super) mod asked;
@@ -20,7 +20,7 @@ fn server(who: Who) -> u8 {
     if let Who::Server(number) = who { number } else { 0 }
 }
 
-/// The zxid of a reply; none where the reply comes from no state, and bears -1 or zero.
+/// The zxid of a reply; none if the reply shows no state: then it is -1 or zero.
 pub(super) fn zxid_of(zxid: u64) -> Option<u64> {
     (zxid != 0 && zxid < 1 << 63).then_some(zxid)
 }

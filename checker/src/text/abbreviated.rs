@@ -1,13 +1,13 @@
-//! Names as readers compare them: of a guid, its first digits are enough.
+//! Shortened names for readers: each guid is cut to its first digits.
 
 /// The number of digits of a guid.
 const DIGITS: usize = 32;
 
-/// The number of digits that are left of it.
+/// The number of digits that are kept.
 const LEFT: usize = 4;
 
-/// A path or another text, in which every guid is cut to its first four digits: `/lock/5f3a…-lock-0000000007`. A guid has 32
-/// hexadecimal digits, or as many with dashes between as Apache Curator writes them.
+/// A path or another text with every guid cut to its first four digits: `/lock/5f3a…-lock-0000000007`. A guid has 32
+/// hexadecimal digits, or the same with dashes as Apache Curator writes them.
 pub fn abbreviated(text: &str) -> String {
     let mut short = String::with_capacity(text.len());
     let mut rest = text;

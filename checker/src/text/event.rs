@@ -1,11 +1,11 @@
-//! What happens, as words and back, from the table of events.
+//! Events as words and back, from the table of events.
 //!
-//! A field stands in the text as its type does ([`Field`]), or in the form that the table names:
+//! A field is written in the form of its type ([`Field`]), or in the form that the table names:
 //!
 //! - `hex`, `decimal`, `seconds`: a number. `client`: a client's name. `accepted`: that word, or `rejected`.
-//! - `flag`: the field's name where it is true. `before`: the verb, which stands before the number of the operation.
+//! - `flag`: the field's name if it is true. `before`: the verb, before the number of the operation.
 //! - `key FORM`: the field's name, and then the value.
-//! - `optional FORM`: nothing where the value is the default. `lenient FORM`: written always, and read like an optional one.
+//! - `optional FORM`: nothing if the value is the default. `lenient FORM`: always written, optional when read.
 
 use super::parse::Reader;
 use super::seconds;
@@ -16,7 +16,7 @@ use crate::history::{Conn, ObjectId, ReqId, Session, Sym, Victim, What, event_ta
 use crate::named::Named;
 use std::fmt::{self, Write};
 
-/// A field that stands in the text as its type does, with a blank before it.
+/// A field written in the form of its type, with a blank before it.
 pub(super) trait Field: Sized {
     /// Writes the words.
     fn put(self, writer: &mut Writer<'_>) -> fmt::Result;
@@ -164,7 +164,7 @@ macro_rules! define {
             $($(#[$about:meta])* $field:ident: $type:ty $(=> $($form:ident)+)?),+ $(,)?
         })?,
     )+) => {
-        /// Writes what happens, with a blank before it.
+        /// Writes the event, with a blank before it.
         pub(super) fn put(what: What, writer: &mut Writer<'_>) -> fmt::Result {
             match what {
                 $(What::$kind { $($($field,)+)? } => {
@@ -175,7 +175,7 @@ macro_rules! define {
             Ok(())
         }
 
-        /// Reads what happens: the word is its name, and its fields follow.
+        /// Reads an event: its name is `word`, and its fields follow.
         pub(super) fn get(word: &str, reader: &mut Reader, tokens: &mut Tokens<'_>) -> Read<What> {
             match word {
                 $($name => Ok(What::$kind { $($($field: get!(reader, tokens, $field: $($($form)+)?),)+)? }),)+

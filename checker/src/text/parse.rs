@@ -9,7 +9,7 @@ use crate::history::{
 };
 use crate::jsonl::ReadError;
 
-/// Reads what [`write`](super::write) writes, and shorter texts of the same grammar.
+/// Parses the output of [`write`](super::write), and shorter texts of the same grammar.
 ///
 /// # Errors
 ///
@@ -46,13 +46,13 @@ fn empty() -> History {
     }
 }
 
-/// What was read so far.
+/// The history read so far.
 pub(super) struct Reader {
     history: History,
     pub(super) actors: Actors,
-    /// The verb before the number of the operation, in the line in hand.
+    /// The verb before the number of the operation, in the current line.
     pub(super) verb: Option<Verb>,
-    /// Whether clients are numbered as they come.
+    /// Whether clients are numbered in order of appearance.
     open_clients: bool,
 }
 

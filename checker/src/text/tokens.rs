@@ -1,9 +1,9 @@
-//! The words of a line of text, and the numbers and names that they are.
+//! The words of a line of text, with the numbers and names that they stand for.
 
 use crate::named::Named;
 use std::str::FromStr;
 
-/// What was read, or why it cannot be.
+/// A parsed value, or the parse error.
 pub(super) type Read<T> = Result<T, String>;
 
 /// A word of a line.
@@ -35,7 +35,7 @@ impl<'a> Tokens<'a> {
         self.0.is_empty()
     }
 
-    /// Whether the next word is this one, which is then read.
+    /// Whether the next word is this one; if so, consumes it.
     pub(super) fn flag(&mut self, flag: &str) -> bool {
         let is = self.0.first().is_some_and(|token| token.text == flag);
         if is {
@@ -44,7 +44,7 @@ impl<'a> Tokens<'a> {
         is
     }
 
-    /// Reads a word that must stand here.
+    /// Reads a required word.
     pub(super) fn after(&mut self, key: &str) -> Read<()> {
         if self.flag(key) { Ok(()) } else { Err(format!("{key:?} is missing")) }
     }

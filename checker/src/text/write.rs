@@ -14,11 +14,11 @@ pub fn write(history: &History) -> String {
     writer.out
 }
 
-/// What was written so far.
+/// The text written so far.
 pub(super) struct Writer<'a> {
     pub(super) history: &'a History,
     pub(super) actors: Actors,
-    /// The verbs of the calls so far, which stand before the numbers of their operations.
+    /// The verbs of the calls so far, which are written before the numbers of their operations.
     verbs: BTreeMap<OpId, Verb>,
     pub(super) out: String,
 }
@@ -110,7 +110,7 @@ impl Writer<'_> {
     }
 }
 
-/// Whether reading the text of a history gives the same symbols without being told the table of names.
+/// Whether reading the text of a history gives the same symbols without the table of names.
 fn interns_alike(history: &History) -> bool {
     let mut seen = Names::default();
     let mut alike = true;
@@ -125,14 +125,14 @@ fn interns_alike(history: &History) -> bool {
 
 pub(super) fn path(history: &History, sym: Sym) -> String {
     match history.names.get(sym) {
-        // What looks like the number of an object or a symbol stands in quotes.
+        // A text that looks like the number of an object or a symbol is quoted.
         Some(text) if text.starts_with('/') => quoted(text),
         Some(text) => json(text),
         None => format!("sym:{}", sym.0),
     }
 }
 
-/// The text, in quotes if it could be taken for something else.
+/// The text, quoted if it could be mistaken for another token.
 fn quoted(text: &str) -> String {
     let plain = !text.is_empty()
         && !text.starts_with('#')

@@ -1,4 +1,4 @@
-//! Checks the proofs of breaches: the inequalities that make them one.
+//! Checks the proofs of breaches: their inequalities.
 
 use super::exclude;
 use crate::history::Share;
@@ -16,7 +16,7 @@ struct Core {
     to: u32,
 }
 
-/// The holds of a history, and the releases by those who had none.
+/// The holds of a history, and the releases by processes without a hold.
 fn cores(history: &Operations<Locking>) -> (Vec<Core>, Vec<Number>) {
     let mut depth: BTreeMap<u32, (u32, usize)> = BTreeMap::new();
     let (mut cores, mut unheld): (Vec<Core>, _) = (Vec::new(), Vec::new());
@@ -43,7 +43,7 @@ fn cores(history: &Operations<Locking>) -> (Vec<Core>, Vec<Number>) {
     (cores, unheld)
 }
 
-/// For holds, with so many shared ones at a time.
+/// Checks a breach of holds, with at most `at_once` shared ones at a time.
 pub(super) fn of_holds(history: &Operations<Locking>, wrong: Wrong, at_once: u32) -> bool {
     let (cores, unheld) = cores(history);
     let core = |acquire: Number| cores.iter().find(|core| core.acquire == acquire);
@@ -72,7 +72,7 @@ struct Row {
     leaves: u32,
 }
 
-/// Items by number, and takes: of what, or of nothing, when.
+/// Items by number, and takes: the item or none, with the times.
 struct Rows {
     items: BTreeMap<u32, Row>,
     takes: BTreeMap<Number, (Option<u32>, u32, u32)>,
@@ -101,7 +101,7 @@ impl Rows {
         Rows { items, takes }
     }
 
-    /// Items that never came out cannot have left before the takes were called that may have got them: the first put
+    /// Items that never came out cannot have left before the calls of the takes that may have got them: the first put
     /// not before the first take, and so on.
     fn let_go(&mut self, mut open_takes: Vec<u32>) {
         open_takes.sort_unstable();
@@ -153,7 +153,7 @@ impl Rows {
     }
 }
 
-/// For a queue, first in first out.
+/// Checks a breach of a queue, first in first out.
 pub(super) fn of_fifo(history: &Operations<Queue>, wrong: Wrong, chain: &[Number]) -> bool {
     let put = |action| if let Queue::Put(item) = action { Some((item, 0)) } else { None };
     let got = |action| if let Queue::Take(item) = action { item } else { None };
@@ -164,7 +164,7 @@ pub(super) fn of_fifo(history: &Operations<Queue>, wrong: Wrong, chain: &[Number
     rows.proves(wrong, chain)
 }
 
-/// For a queue, the more urgent first.
+/// Checks a breach of a queue, more urgent first.
 pub(super) fn of_most_urgent(history: &Operations<Urgent>, wrong: Wrong, chain: &[Number]) -> bool {
     let put = |action| if let Urgent::Put { item, urgency } = action { Some((item, urgency)) } else { None };
     let got = |action| if let Urgent::Take(item) = action { item } else { None };
@@ -177,7 +177,7 @@ pub(super) fn of_most_urgent(history: &Operations<Urgent>, wrong: Wrong, chain: 
     rows.proves(wrong, chain)
 }
 
-/// For a variable.
+/// Checks a breach of a variable.
 pub(super) fn of_variable(history: &Operations<Register>, wrong: Wrong) -> bool {
     // The result of an open read is unknown.
     let is_known =
@@ -210,7 +210,7 @@ pub(super) fn of_variable(history: &Operations<Register>, wrong: Wrong) -> bool 
     }
 }
 
-/// For numbers that increase.
+/// Checks a breach of increasing numbers.
 pub(super) fn of_increasing(history: &Operations<Numbered>, wrong: Wrong) -> bool {
     let Wrong::NotLarger { first, second } = wrong else { return false };
     let (one, other) = (&history[first], &history[second]);

@@ -1,9 +1,9 @@
 //! The order of contenders, and whether a grant follows from the lists that were served.
 //!
 //! A contender stands before another one if it has to go before that one may be granted: the two conflict, and either
-//! it has a smaller rank, or it stands for a hold. Ranks are czxids, never names, because recipes get names wrong. A
-//! reader's znode from a downgrade has the rank of the writer's znode that it replaced; in a priority lock the
-//! declared priority goes first.
+//! it has a smaller rank, or it stands for a hold. Ranks are czxids, never names, because the names may be a recipe's
+//! bug. A reader's znode from a downgrade has the rank of the writer's znode that it replaced. In a priority lock, the
+//! declared priority counts before the rank.
 
 use super::{Contender, Hold, List, NOBODY, Op, Phase, View};
 use crate::history::{Kind, Notify, OpId, Session, Share, Verb};
@@ -25,7 +25,7 @@ pub(crate) enum Unjust {
     Since(u32),
     /// The connection was lost after the list was requested.
     Disconnected,
-    /// A downgrade created its znode, and the writer's znode was gone before, or stayed.
+    /// A downgrade created its znode before or after the deletion of the writer's znode, not in the same transaction.
     NotAtOnce(u32),
 }
 
@@ -68,7 +68,7 @@ impl View {
         contest.from(from).find(blocks)
     }
 
-    /// The waiting operations that the deletion of a contender enables, and those that it may wake.
+    /// Counts the waiting operations that the deletion of a contender enables, and those that it may wake.
     pub(super) fn count_concerned(&mut self, number: u32) {
         let gone = &self.contenders[number as usize];
         let contest = self.contest(gone.object);
@@ -86,7 +86,7 @@ impl View {
         self.concerned = concerned.max(enabled).max(1);
     }
 
-    /// Whether a waiter had to watch this contender: no nearer one conflicts, as far as its last list could show.
+    /// Whether a waiter had to watch this contender: its last list could show no nearer conflicting one.
     fn was_nearest(&self, gone: &Contender, waiter: &Contender, op: &Op) -> bool {
         let contest = self.contest(waiter.object);
         // Before its first list a client knows its own znode, and older ones.
@@ -96,12 +96,12 @@ impl View {
             let nearer = !other.is_held && (gone.is_held || other.rank() > gone.rank());
             known && nearer && other.stands_before(waiter)
         };
-        // One writer behind a reader may watch it, and any number of readers behind a writer.
+        // Only one writer may watch a reader from behind, but any number of readers may watch a writer.
         let may_be_many = contest.kind == Kind::PriorityLock || waiter.share == Share::Shared;
         may_be_many && !contest.standing().any(|number| is_nearer(&self.contenders[number as usize]))
     }
 
-    /// Notes the grant of a priority lock, with the lists that its operation has by now.
+    /// Notes the grant of a priority lock, with the lists served to its operation so far.
     pub(super) fn hand_over(&mut self, id: OpId) {
         let contest = self.op(id).list;
         let held = self.held_list(id);
@@ -120,7 +120,7 @@ impl View {
         }
     }
 
-    /// Whether the belief that just began follows from what the operation had been served.
+    /// Whether the belief that just began follows from the lists served to its operation.
     pub(crate) fn justify(&self, id: OpId) -> Result<(), Unjust> {
         let op = self.op(id);
         if op.verb == Verb::Downgrade {
@@ -155,7 +155,7 @@ impl View {
         if lost { Err(Unjust::Disconnected) } else { Ok(()) }
     }
 
-    /// Whether a downgrade is right: it replaces the writer's znode in one transaction, so that no contender comes in
+    /// Whether a downgrade is right: it replaces the writer's znode in one transaction, so that no contender gets in
     /// between.
     fn justify_downgrade(&self, op: &Op) -> Result<(), Unjust> {
         if !self.is_sim() {
@@ -171,7 +171,7 @@ impl View {
     }
 
     /// Whether the grant of a priority lock is right: a transaction makes it from a list of waiters and a list of
-    /// holds, and fails if a conflicting hold was made since.
+    /// holds, and must fail if a conflicting hold was created since.
     fn justify_hand_over(&self, id: OpId) -> Result<(), Unjust> {
         let op = self.op(id);
         if !self.is_sim() {
@@ -212,7 +212,7 @@ impl View {
         self.waits_ahead(stood, list).map(|first| (first, list))
     }
 
-    /// The first other waiter that goes before this one in a list.
+    /// The first other waiter before this one in a list.
     pub(crate) fn waits_ahead(&self, own: &Contender, list: List) -> Option<u32> {
         self.contest(own.object).from(0).find(|number| {
             let other = &self.contenders[*number as usize];
@@ -248,20 +248,20 @@ impl View {
             let on_own = watch.path == own.path && super::fires(watch.table, Notify::Deleted);
             on_own && tells
         });
-        // The reply to a downgrade tells the holder, too, and so does the reply to a retry.
+        // The reply to a downgrade or to a retry notifies the holder, too.
         let asks = self.asks_about(op.session, own.path) || op.in_flight > 0;
-        // Whoever has just been granted asks in the same instant.
+        // A newly granted holder asks in the same instant.
         let begins = self.now.at <= op.believed.at;
         watched || self.is_downgrading(id) || asks || begins || self.now.at < op.pauses_until
     }
 
-    /// Whether a downgrade of the hold is open: meanwhile its holder does not act.
+    /// Whether a downgrade of the hold is open: its holder does not act until it returns.
     pub(crate) fn is_downgrading(&self, id: OpId) -> bool {
         let downgrade = self.op(id).downgrade;
         downgrade != OpId(0) && self.op(downgrade).phase == Phase::Open
     }
 
-    /// The znode that stands for a hold now: its downgrade's, once there is one.
+    /// The current znode of a hold: its downgrade's, once there is one.
     pub(crate) fn standing(&self, id: OpId) -> Option<&Contender> {
         let op = self.op(id);
         let downgraded =

@@ -1,20 +1,20 @@
 //! Causes of connection loss in a capture: faults that affect one client, and faults that may affect any.
 //!
-//! A simulation needs none of this: whatever breaks a connection is in the history itself.
+//! A simulation needs none of this: its history contains the cause of each connection loss.
 
 use super::{Moment, View};
 use crate::history::{FaultKind, Kind, ObjectId, Victim};
 
-/// The number of session timeouts after its end for which a fault may still break connections: servers that were cut
-/// off or killed elect a leader, and sessions expire.
+/// The number of session timeouts after the end of a fault in which it may still break connections: servers that were
+/// cut off or killed elect a leader, and sessions expire.
 const AFTERMATH: u64 = 2;
 
-/// Faults that affect one client, or any.
+/// The faults that affect one client, or any client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Struck {
-    /// The number of faults that last.
+    /// The number of active faults.
     lasting: u32,
-    /// The latest end of the others.
+    /// The latest end of the finished ones.
     until: Option<u64>,
 }
 
@@ -35,13 +35,13 @@ impl Struck {
         }
     }
 
-    /// The time since the last of them, if there ever was one.
+    /// The time since the last fault, if there ever was one.
     fn calm_for(self, now: u64) -> Option<u64> {
         if self.lasting > 0 { Some(0) } else { self.until.map(|until| now.saturating_sub(until)) }
     }
 }
 
-/// Whether a fault can break a connection, or keep a client from its pings.
+/// Whether a fault can break a connection, or delay a client's pings.
 fn breaks_connections(kind: FaultKind) -> bool {
     !matches!(
         kind,
@@ -62,15 +62,15 @@ impl View {
         }
     }
 
-    /// Ends a fault. `paused` is the begin of the pause, if it was one.
+    /// Ends a fault. For a pause, `paused` is its begin.
     pub(super) fn spares(&mut self, kind: FaultKind, victim: Victim, paused: Moment) {
         if self.is_sim() || !breaks_connections(kind) {
             return;
         }
         let now = self.now.at;
         let Victim::Process { client } = victim else { return self.struck.ends(now, true) };
-        // A client pings three times in a timeout, and gives a connection up after two thirds of it without a reply:
-        // a process that was paused for less than the last third has missed nothing.
+        // A client pings three times in a timeout, and drops a connection after two thirds of it without a reply: a
+        // process that was paused for less than the last third has missed nothing.
         let slack = (self.timeout / 3).saturating_sub(self.settle + self.round_trip);
         let matters = kind != FaultKind::ClientPause || !paused.came() || now - paused.at.min(now) >= slack;
         self.client_mut(client).struck.ends(now, matters);
@@ -83,14 +83,14 @@ impl View {
         both.into_iter().flatten().min()
     }
 
-    /// Whether a break of this client's connection would have no fault as its cause.
+    /// Whether a loss of this client's connection now would have no fault as its cause.
     pub(crate) fn is_unstruck(&self, client: u16) -> bool {
         let aftermath = AFTERMATH * self.timeout + self.settle;
         self.faults_recorded && self.calm_for(client).is_none_or(|calm| calm > aftermath)
     }
 
-    /// Whether a capture shows why a contender was deleted: a client has sent a request to delete it, or may have
-    /// done so within a transaction, of which only the first operation is recorded.
+    /// Whether a capture shows why a contender was deleted: a client has sent a request to delete it, or may have done
+    /// so within a transaction, of which only the first operation is recorded.
     pub(crate) fn may_have_been_deleted(&self, object: ObjectId, delete_sent: bool) -> bool {
         delete_sent || matches!(self.contest(object).kind, Kind::PriorityLock | Kind::RevocableLock)
     }

@@ -62,8 +62,8 @@ impl View {
         op.found_somebody |= !alone;
     }
 
-    /// In a capture, a znode is known by the reply to its create. Where that was lost, and where a transaction created it, other
-    /// replies show it: that of the transaction, and reads behind a lost one.
+    /// In a capture, a znode is known from the reply to its create. If that reply was lost, a later read shows the
+    /// znode. If a transaction created it, the transaction's reply shows it.
     pub(super) fn shown_in_capture(&mut self, tables: Tables<'_>, req: &Req) {
         let op = self.op(req.op);
         if self.is_sim() || req.cleanup || !op.is_acquire() || self.contender_of(req.path).is_some() {
@@ -83,7 +83,7 @@ impl View {
         }
     }
 
-    /// A hold begins in a capture: its token tells the znode that was shown by other replies.
+    /// A hold begins in a capture: its token is the czxid of the znode that other replies have shown.
     pub(super) fn made_in_capture(&mut self, tables: Tables<'_>, id: OpId, session: Session, token: u64) {
         let shown = self.op(id).shown.filter(|path| !self.is_sim() && self.contender_of(*path).is_none());
         if let Some(path) = shown {
@@ -161,7 +161,8 @@ impl View {
         }
     }
 
-    /// Whether an operation may delete another client's contender: it was asked to go, and the grace period is over.
+    /// Whether an operation may delete another client's contender: it was asked to release, and the grace period is
+    /// over.
     fn may_force(&self, tables: Tables<'_>, contender: &Contender, by: OpId) -> bool {
         let object = &tables.objects[usize::from(contender.object.0)];
         let grace = object.manner.grace;
@@ -173,8 +174,9 @@ impl View {
             && self.now.at >= contender.asked.at.saturating_add(grace.saturating_sub(early))
     }
 
-    /// Notes a forced delete in a capture, which does not show deletions: the delete may succeed from here on. Others can list a
-    /// contender before its own client has the reply to the create, so it may not be known here yet.
+    /// Notes a forced delete in a capture, which does not show deletions: the delete may succeed from here on. Other
+    /// clients can list a contender before its own client gets the reply to the create, so it may still be unknown
+    /// here.
     pub(super) fn force_in_capture(&mut self, sent: Req) {
         if self.is_sim() || sent.cleanup {
             return;
@@ -186,7 +188,7 @@ impl View {
         }
     }
 
-    /// The reply to a create is there: notes the forced delete of its znode that was sent before.
+    /// The reply to a create has arrived: notes the earlier forced delete of its znode.
     fn forced_before(&mut self, path: Sym) {
         let Some(number) = self.contender_of(path) else { return };
         if let Some(at) = self.early_forces.iter().position(|sent| sent.path == path) {
@@ -206,12 +208,12 @@ impl View {
         self.excusable = true;
     }
 
-    /// Whether an operation may ask contenders like this one to go.
+    /// Whether an operation may ask contenders like this one to release.
     pub(crate) fn is_revoker(&self, contender: &Contender, by: OpId) -> bool {
         self.op(by).object == contender.object && self.revokes(by)
     }
 
-    /// Whether an operation may ask contenders of its object to go.
+    /// Whether an operation may ask contenders of its object to release.
     fn revokes(&self, by: OpId) -> bool {
         let op = self.op(by);
         if op.phase == Phase::Unborn {
@@ -229,11 +231,11 @@ impl View {
         self.revokes(by) && self.op(by).verb != Verb::Ask
     }
 
-    /// Notes a write of a contender's data: if the data are the word, its owner is asked to go.
+    /// Notes a write of a contender's data: the revocation word asks its owner to release.
     pub(super) fn written(&mut self, path: Sym, op: OpId) {
         let number = self.contender_of(path).unwrap_or(NOBODY);
         let by = self.txn.session;
-        // The contender of an earlier operation of the same client can be asked to go, too.
+        // The contender of an earlier operation of the same client can be asked, too.
         let asks = matches!(self.op(op).verb, Verb::Ask | Verb::Force);
         let written = self.contender(number).filter(|written| written.is_alive());
         let by_other = written.is_some_and(|written| written.owner != by || asks);
@@ -251,8 +253,8 @@ impl View {
         }
     }
 
-    /// The znode that a hold stands on: the one whose czxid is the token, else the earliest live one of that session,
-    /// else the earliest live one, else the latest.
+    /// The znode of a hold: the one whose czxid is the token, else the earliest live one of that session, else the
+    /// earliest live one, else the latest.
     pub(super) fn own_of(&self, id: OpId, session: Session, token: u64) -> u32 {
         let op = self.op(id);
         let held = self.contest(op.object).kind == Kind::PriorityLock;
@@ -275,8 +277,8 @@ impl View {
             .unwrap_or(NOBODY)
     }
 
-    /// The client of a session, if it is the current session of a live process: other znodes and watches go with
-    /// their sessions.
+    /// The client of a session, if it is the current session of a live process. Znodes and watches of other sessions go
+    /// with their sessions.
     pub(crate) fn present_client(&self, session: Session) -> Option<u16> {
         let number = self.session(session).client?;
         let client = self.client(number);
@@ -294,7 +296,7 @@ impl View {
         })
     }
 
-    /// Whether a live znode is of no use any more, and does not go with its session.
+    /// Whether a live znode is no longer needed, and will not be deleted with its session.
     pub(crate) fn is_leaked(&self, contender: &Contender) -> bool {
         let stays = contender.owner == Session(0) || self.present_client(contender.owner).is_some();
         self.op(contender.op).is_done_with() && stays
@@ -304,7 +306,7 @@ impl View {
 /// The two directories of contenders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Room {
-    /// Contenders that wait, and where there is one directory only, holders too.
+    /// Waiting contenders; without a second directory, holders too.
     Waiting,
     /// Holds of a priority lock.
     Held,
@@ -351,7 +353,7 @@ pub(crate) fn is_child(tables: Tables<'_>, object: ObjectId, path: Sym) -> bool 
     path.strip_prefix(dir).and_then(|rest| rest.strip_prefix('/')).is_some_and(|name| !name.contains('/'))
 }
 
-/// Whether a path is an object's directory, a directory of contenders, or lies in one.
+/// Whether a path is an object's directory, a directory of contenders, or a child of one.
 pub(crate) fn is_place(tables: Tables<'_>, object: ObjectId, path: Sym) -> bool {
     is_child(tables, object, path)
         || room(tables, object, path).is_some()

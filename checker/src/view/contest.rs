@@ -6,7 +6,7 @@ use crate::history::{Kind, ObjectId, OpId, Session, Share, Sym};
 use crate::recent::{Aged, Recent};
 
 initial! {
-    /// A contender: a znode that an acquire made.
+    /// A contender: a znode that an acquire created.
     #[derive(Clone, Debug)]
     Contender::NONE {
         path: Sym = Sym(u32::MAX),
@@ -14,7 +14,7 @@ initial! {
         op: OpId = OpId(0),
         /// The owner of an ephemeral, or zero.
         owner: Session = Session(0),
-        /// The session whose request created it.
+        /// The session that sent the create.
         creator: Session = Session(0),
         czxid: u64 = 0,
         created: u32 = u32::MAX,
@@ -26,18 +26,18 @@ initial! {
         by: Session = Session(0),
         /// Whether a foreign client deleted it, as a fault announced.
         by_foreign: bool = false,
-        /// Whether an operation deleted it by force, after a request to go and the grace period.
+        /// Whether an operation deleted it by force, after a request to release and the grace period.
         by_force: bool = false,
         /// The operation that deleted it.
         by_op: OpId = OpId(0),
         /// Its rank: the czxid, or the rank of the writer's znode that it replaced.
         stamp: u64 = 0,
-        /// Its priority, which goes before the rank: smaller is more urgent. Zero where there are no priorities.
+        /// Its priority, which counts before the rank: smaller is more urgent. Zero without priorities.
         priority: u64 = 0,
         share: Share = Share::Exclusive,
         /// Whether it stands for a hold in a directory of its own: priority locks.
         is_held: bool = false,
-        /// The time of a request to go.
+        /// The time of a request to release.
         asked: Moment = Moment::NEVER,
         /// In a capture: whether a client has sent a request to delete it.
         delete_sent: bool = false,
@@ -60,7 +60,7 @@ impl Contender {
         (self.priority, self.stamp)
     }
 
-    /// Whether it has to go before another contender, which waits, may be granted.
+    /// Whether it has to go before another waiting contender may be granted.
     pub(crate) fn stands_before(&self, other: &Contender) -> bool {
         conflict(self.share, other.share) && (self.is_held || self.rank() < other.rank())
     }
@@ -128,11 +128,11 @@ pub(crate) struct Contest {
     pub(crate) believers: Vec<OpId>,
     /// Holds that are believed or suspended.
     pub(crate) held: u32,
-    /// The time since which nothing was held while an operation waited.
+    /// The time since which there was no hold while an operation waited.
     pub(crate) unheld_since: u64,
     /// The last time at which a writer waited or held.
     pub(crate) last_writer: u64,
-    /// Operations and holds whose clients died before they were over.
+    /// Operations and holds that ended with the death of their clients.
     pub(crate) deaths: u32,
 }
 

@@ -1,7 +1,7 @@
 //! The tree that the transactions made, in every state that a server may still show.
 //!
-//! Each znode keeps its state after each transaction that touched it, so that "the znode at z" is a look-up from the
-//! end. The tree before the first transaction is unknown: the root and `/zookeeper` are not judged.
+//! Each znode keeps its state after each transaction that touched it, so "the znode at z" is a search from the end. The
+//! tree before the first transaction is unknown: the root and `/zookeeper` are not judged.
 
 use crate::digest::{self, Digest, Stat};
 use crate::history::{Event, Notify, Session, Sym, Tables, What, Who};
@@ -37,7 +37,7 @@ impl Version {
             mzxid: self.mzxid,
             pzxid: self.pzxid,
             version: self.version,
-            // Every creation counts, and every deletion too.
+            // Creations and deletions both count.
             cversion: self.creations.wrapping_mul(2).wrapping_sub(self.children),
             aversion: self.aversion,
             owner: self.owner,
@@ -66,7 +66,7 @@ struct Node {
     /// The digest of its name, once known.
     name: u64,
     versions: Vec<Version>,
-    /// Whether it is deleted, and no server shows it any more.
+    /// Whether it is deleted in every state that a server may still show.
     is_past: bool,
 }
 
@@ -78,7 +78,7 @@ impl Aged for Node {
     }
 }
 
-/// What a transaction did to one znode.
+/// The effect of a transaction on one znode.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effect {
     pub(crate) path: Sym,
@@ -124,13 +124,13 @@ pub(crate) struct Oracle {
     dying: VecDeque<(u64, Sym)>,
     /// By server: the number of the last transaction that it applied, plus one; zero if unknown.
     at: Vec<u32>,
-    /// By server: the same number when it went away, or zero.
+    /// By server: the same number when the server went away, or zero.
     left_at: Vec<u32>,
     /// By session: its ephemerals, deleted ones included.
     ephemerals: Vec<Vec<Sym>>,
     /// By session: the number of its live ephemerals.
     living: Vec<u32>,
-    /// What is wrong with the current effect.
+    /// The contradiction in the current effect.
     pub(crate) odd: Option<Odd>,
     /// The transactions that the current server skipped: a half-open range of numbers.
     pub(crate) skipped: (u32, u32),
@@ -172,7 +172,7 @@ impl Oracle {
                     (node.length, node.data) = (length, digest);
                 }
             }
-            // A server that restarts may have got everything in one snapshot.
+            // A server that restarts may have received everything in one snapshot.
             What::Ceased => {
                 let at = std::mem::take(self.at_mut(event.who));
                 let number = server(event.who);
@@ -282,7 +282,7 @@ impl Oracle {
         node.versions.iter().rev().find(|version| version.zxid <= zxid).filter(|version| version.alive)
     }
 
-    /// The number of children that a znode has ever had; of one that does not exist, the last one there.
+    /// The number of children that a znode has ever had; for a deleted znode, that of its last incarnation.
     pub(crate) fn creations(&self, path: Sym) -> i32 {
         self.latest(path).map_or(0, |node| node.creations)
     }
@@ -409,7 +409,7 @@ impl Oracle {
         let name = self.nodes[path.0 as usize].name;
         if let Some(parent) = parent.filter(|_| number.is_some()) {
             self.change(parent, zxid, |parent| {
-                // At its end the count stays, and with it the mark of the last change (`DataTree.createNode`).
+                // At the maximum the count and the pzxid no longer change (`DataTree.createNode`).
                 if let Some(more) = parent.creations.checked_add(1) {
                     (parent.creations, parent.pzxid) = (more, zxid);
                 }
@@ -451,7 +451,7 @@ fn server(who: Who) -> usize {
     if let Who::Server(number) = who { usize::from(number) } else { 0 }
 }
 
-/// Whether a path existed before everything that is recorded.
+/// Whether a path existed before the first recorded event.
 pub(crate) fn is_unjudged(path: &str) -> bool {
     path == "/" || path == "/zookeeper" || path.starts_with("/zookeeper/") || !path.starts_with('/')
 }

@@ -16,7 +16,7 @@ impl View {
             return Err(format!("request r{} is sent a second time", id.0));
         }
         if !req.cleanup && self.op(req.op).phase != Phase::Unborn {
-            // Asking a holder to go, and forcing it, is no cost of waiting.
+            // Requests to preempt a holder are not part of the cost of waiting.
             let preempts = self.contest(self.op(req.op).object).kind == Kind::PriorityLock
                 && self.op(req.op).is_acquire()
                 && matches!(req.kind, Request::Set | Request::Delete);
@@ -48,8 +48,7 @@ impl View {
         Ok(())
     }
 
-    /// Attributes a request to the session whose connection answers it, since a client may have two sessions at a
-    /// time.
+    /// Attributes a request to the session whose connection answers it, since a client may have two sessions at once.
     pub(super) fn speaks_for(&mut self, req: ReqId, conn: Conn) {
         let session = self.conns.get(usize::from(conn.0)).copied().unwrap_or_default();
         if let Some(req) = self.requests.get_mut(req.0 as usize).filter(|_| session != Session(0)) {
@@ -85,7 +84,7 @@ impl View {
             let op = &mut self.ops[req.op.0 as usize];
             op.in_flight -= 1;
             if op.in_flight == 0 && op.flight_until.is_some() {
-                // After one refusal and one lost reply, a client looks for the lost one first.
+                // After a refusal and a lost reply, a client looks for the effect of the lost one first.
                 op.flight_until = Some(if is_lost { u64::MAX } else { at_once });
                 self.may_pause(req.op, self.timeout_of(req.session) / 4);
             }
@@ -94,8 +93,7 @@ impl View {
     }
 
     /// Notes that a server refused a request without a look at the tree. The client may pause without a watch: for a
-    /// quarter of the session timeout, or for the whole of it if an access list forbids it to look after its own
-    /// znode.
+    /// quarter of the session timeout, or for the whole of it if an access list forbids the search for its own znode.
     pub(super) fn refused(&mut self, req: &Req, code: Code) {
         let (now, timeout) = (self.now.at, self.timeout_of(req.session));
         if self.op(req.op).phase != Phase::Unborn {
@@ -138,9 +136,9 @@ impl View {
             op.depth = op.depth.max(req.depth);
             match (code, req.kind) {
                 (Code::Ok, Request::Create) => op.answered = true,
-                // A client that has forced a holder out has a reason to look again.
+                // A waiter that has forced a holder out has a reason to look again.
                 (Code::Ok, Request::Delete) if op.is_waiting() => op.wakes += 1,
-                // Nobody is in a directory that does not exist.
+                // A directory that does not exist has no contenders.
                 (Code::Ok | Code::NoNode, Request::Children) => {
                     if code == Code::NoNode {
                         op.disturb();
@@ -149,7 +147,7 @@ impl View {
                     let zxid = if req.served == 0 { zxid } else { req.served };
                     let list = List { zxid, sent: req.sent, reply };
                     match room_of_directory(tables, op.object, req.path) {
-                        // A contender, whose own znode was there, looks again.
+                        // A contender lists again, because its own znode existed.
                         Some(Room::Waiting) if code == Code::NoNode && op.verb != Verb::Observe => {}
                         Some(Room::Waiting) => op.list = Some(list),
                         Some(Room::Held) => self.listed_holds(req.op, list),
@@ -161,9 +159,9 @@ impl View {
                 _ => op.disturb(),
             }
         }
-        // A refusal is an answer as well; without a connection, it may be the library's own.
+        // A refusal is an answer too; without a connection, the client library may have made it.
         if code == Code::Ok || self.pings_recorded && !conn.is_none() {
-            // One that waited for the connection left when that was there.
+            // A request that waited for the connection was sent when the connection was there.
             let left = req.sent.at.max(self.session(req.session).connected.at);
             self.heard(req.session, left);
         }
@@ -180,7 +178,7 @@ impl View {
         Ok(())
     }
 
-    /// Notes that something that a client had sent at that time was answered.
+    /// Notes an answer to something that the client sent at that time.
     pub(super) fn heard(&mut self, session: Session, sent: u64) {
         let now = self.now.index;
         let session = self.session_mut(session);
@@ -197,7 +195,7 @@ impl View {
                 self.contenders[number as usize].told_gone = true;
             }
             let op = self.op(id);
-            // A downgrade deletes it, and a reader's hold follows.
+            // A downgrade deletes the znode, and a reader's hold follows.
             let believes = op.hold == Hold::Believed && op.own == number && op.client == client;
             if believes && !self.is_downgrading(id) {
                 self.must_stop(id, StopWhy::ZnodeGone);

@@ -8,7 +8,7 @@ use crate::history::{FaultKind, Session, Victim};
 pub(crate) struct ServerView {
     /// The last transaction that it has applied, as far as recorded.
     pub(crate) applied: u64,
-    /// Whether `applied` is known: a server that restarts begins with its disk's state, or with a copy of another
+    /// Whether `applied` is known: a server that restarts begins with the state on its disk, or with a copy of another
     /// server's.
     pub(crate) applied_is_known: bool,
     pub(crate) serving: bool,
@@ -16,9 +16,9 @@ pub(crate) struct ServerView {
     pub(crate) elected: u64,
     /// When it last began to serve.
     pub(crate) serving_since: u64,
-    /// The number of faults that last and affect it or one of its links.
+    /// The number of active faults of the server or its links.
     troubles: u32,
-    /// The end of the time in which it may have missed something, if ever there was such a time.
+    /// The end of the last period in which it may have missed something, if any.
     trouble: Option<u64>,
     /// Pauses of its process.
     pub(crate) pauses: HeldUp,
@@ -26,7 +26,7 @@ pub(crate) struct ServerView {
     pub(crate) withheld: HeldUp,
 }
 
-/// Stalls by several faults at a time: the server goes on when the last of them ends.
+/// Stalls, possibly several at once: the server continues when the last of them ends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HeldUp {
     faults: u32,
@@ -64,8 +64,7 @@ impl ServerView {
         withheld: HeldUp::NOT,
     };
 
-    /// The whole zxid of which a notification of this server has the low half: the epoch does not change within a
-    /// step.
+    /// The complete zxid of a notification of this server, from its low half: the epoch does not change within a step.
     pub(crate) fn whole(&self, half: u32) -> u64 {
         self.applied & !u64::from(u32::MAX) | u64::from(half)
     }
@@ -75,7 +74,7 @@ impl ServerView {
         zxid > self.applied || !self.applied_is_known
     }
 
-    /// Whether a fault affected it at some time since then.
+    /// Whether a fault affected it after that time.
     fn was_in_trouble_since(&self, from: u64) -> bool {
         self.trouble.is_some_and(|until| until >= from)
     }
@@ -111,8 +110,7 @@ impl View {
         server.applied_is_known = true;
     }
 
-    /// Notes an election. The leader has applied the beginning of its epoch; all sessions get their whole timeout
-    /// again.
+    /// Notes an election. The leader has applied the beginning of its epoch; all session timeouts start again.
     pub(super) fn elected(&mut self, number: u8, epoch: u32) {
         let now = self.now.at;
         let server = self.server_mut(number);
@@ -176,13 +174,13 @@ impl View {
         }
     }
 
-    /// Whether a server that believes to lead has a successor.
+    /// Whether another server was elected after this one.
     pub(super) fn is_deposed(&self, number: u8) -> bool {
         let elected = self.server(number).elected;
         self.servers.iter().any(|server| server.elected > elected)
     }
 
-    /// Whether the session's server, or the leader that marks it now, may have failed to pass on a touch since then.
+    /// Whether the session's server, or the leader that marks the session, may have lost a touch since then.
     pub(super) fn may_be_unheard(&self, session: Session, heard: u64, by: u8) -> bool {
         let from = heard.saturating_sub(self.tick);
         let mut servers = [self.session(session).server, by].into_iter();

@@ -6,10 +6,10 @@ use super::stop::Stop;
 use crate::history::{Conn, ObjectId, OpId, Outcome, Request, Session, Share, Sym, Verb, Why};
 use crate::recent::Aged;
 
-/// The time of what has not happened.
+/// The time of an event that has not happened.
 pub(crate) const NEVER: u64 = u64::MAX;
 
-/// The number of no contender.
+/// The number that stands for no contender.
 pub(crate) const NOBODY: u32 = u32::MAX;
 
 /// A time and the index of its event.
@@ -26,7 +26,7 @@ impl Moment {
         self.index != u32::MAX
     }
 
-    /// Its time, or the start of the history if it has not come.
+    /// Its time, or the start of the history if it has not happened.
     pub(crate) fn at_or_start(self) -> u64 {
         if self.came() { self.at } else { 0 }
     }
@@ -80,23 +80,23 @@ initial! {
         nodes: u32 = 0,
         /// The number of its live znodes.
         live: u32 = 0,
-        /// Whether the client knows the name of its znode.
+        /// Whether the client knows its znode's name.
         answered: bool = false,
         /// In a capture: the path of a create whose reply was lost.
         lost_create: Option<Sym> = None,
-        /// In a capture: its znode, where another reply than that to the create showed it.
+        /// In a capture: its znode, if a reply other than that to the create showed it.
         shown: Option<Sym> = None,
         /// The last list of children that it was served.
         list: Option<List> = None,
         /// Requests in flight, without those of clean-up.
         in_flight: u32 = 0,
-        /// The time at which a server last refused one of its requests (clean-up included) without a look at the
-        /// tree; 0: never.
+        /// The time of the last refusal of one of its requests (clean-up included) without a look at the tree; 0:
+        /// never.
         refused: u64 = 0,
-        /// The end of the pause before it retries that request or looks for its own znode.
+        /// The end of the pause before it retries that request or searches for its own znode.
         pauses_until: u64 = 0,
-        /// Until when requests belong to the flight in which one was refused: the client pauses after the last reply
-        /// of that flight. `None`: no request was refused, or the client has gone on since.
+        /// The end of the flight of requests in which one was refused: the client pauses after the last reply of that
+        /// flight. `None`: no request was refused, or the client has continued since.
         flight_until: Option<u64> = None,
         /// The largest number of round trips among its replies.
         depth: u32 = 0,
@@ -104,21 +104,21 @@ initial! {
         wakes: u32 = 0,
         /// Whether there was no fault, no lost reply and no refusal so far.
         calm: bool = false,
-        /// The same, but a read of a znode that is not there is no refusal.
+        /// The same, except that a read of a missing znode does not count as a refusal.
         undisturbed: bool = false,
         /// Whether a contender was ahead when its znode was created, or at any time since.
         found_somebody: bool = false,
         hold: Hold = Hold::None,
         session: Session = Session(0),
         token: u64 = 0,
-        /// The znode that the hold stands on.
+        /// The znode of the hold.
         own: u32 = NOBODY,
         granted: Moment = Moment::NEVER,
         /// The latest begin of belief.
         believed: Moment = Moment::NEVER,
         unbelieved: Moment = Moment::NEVER,
         why: Why = Why::Released,
-        /// Whether the end of belief was recorded, and not only concluded.
+        /// Whether the end of belief was recorded, and not only inferred.
         end_told: bool = false,
         stop: Stop = Stop::NEVER,
     }
@@ -157,7 +157,7 @@ impl Op {
         self.phase != Phase::Unborn && (self.verb.asks_for().is_some() || self.verb == Verb::Downgrade)
     }
 
-    /// Whether it asks for the hold and has not got it.
+    /// Whether it waits for the hold.
     pub(crate) fn is_waiting(&self) -> bool {
         self.phase == Phase::Open && self.verb.asks_for().is_some() && self.hold == Hold::None
     }
@@ -226,17 +226,17 @@ initial! {
         marked: Moment = Moment::NEVER,
         /// Whether its server, or the leader that marked it, may have failed to pass a touch on.
         may_be_unheard: bool = false,
-        /// Whether that mark still holds: a new leader starts every timeout afresh.
+        /// Whether that mark is still valid: a new leader starts every timeout again.
         is_marked: bool = false,
         heard: u64 = 0,
         /// The connection that its client used last, and the server of that connection.
         conn: Conn = Conn(0),
         server: u8 = 0,
         ended: Moment = Moment::NEVER,
-        /// Notifications that were fired and not delivered.
+        /// Notifications that fired and have not arrived.
         undelivered: u32 = 0,
-        /// The time at which the latest answered request had been sent; of pings, and what libraries ask for themselves, only where these
-        /// are recorded.
+        /// The time at which the latest answered request had been sent. Pings and the client library's own requests
+        /// count only if they are recorded.
         answered_sent: u64 = 0,
         /// The event of that answer.
         answer: u32 = 0,
@@ -261,7 +261,7 @@ initial! {
         paused: Moment = Moment::NEVER,
         /// Pauses that still last: the process goes on when the last of them ends.
         pauses: u32 = 0,
-        /// The latest stop, also if it followed at once on a resumption.
+        /// The latest pause, even if it followed immediately on a resumption.
         stopped: Moment = Moment::NEVER,
         /// Begin and end of the latest pause that is over.
         last_pause: (Moment, Moment) = (Moment::NEVER, Moment::NEVER),
@@ -279,7 +279,7 @@ initial! {
         drifts: Moment = Moment::NEVER,
         /// Whether it is a foreign client, which follows no recipe and reports its acts as faults.
         is_foreign: bool = false,
-        /// Faults that broke its connections, or stopped it for long enough to miss pings.
+        /// Faults that broke its connections, or paused it for long enough to miss pings.
         struck: Struck = Struck::NONE,
     }
 }
@@ -293,7 +293,7 @@ impl Client {
         self.paused.came()
     }
 
-    /// Whether its process can act, in a session that is connected.
+    /// Whether its process can act in this session, and the session is connected.
     pub(crate) fn is_awake_in(&self, session: &SessionView) -> bool {
         !self.is_dead() && !self.is_paused() && !session.is_suspended && !session.is_over()
     }

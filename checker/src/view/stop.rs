@@ -1,12 +1,12 @@
 //! The must-stop instant: the latest time at which a holder has to stop believing.
 //!
-//! It is the earliest of: the client can act on the end of its session; it learned that its znode is deleted; it can
-//! act on a disconnect, unless it may go on until its deadline; the deadline; it sends its own delete. While the
-//! process is paused the instant moves to the end of the pause.
+//! It is the earliest of these: the client can act on the end of its session; it has learned that its znode is deleted;
+//! it can act on a disconnect, unless it may go on until its deadline; the deadline; it sends its own delete. While the
+//! process is paused, the instant moves to the end of the pause.
 //!
-//! The deadline is the session timeout, less the margin, after the sending of the last request or ping that was answered.
-//! Where pings are not recorded, the deadline only counts where it is certain: while disconnected, and after a pause,
-//! nothing was answered.
+//! The deadline is the session timeout, less the margin, after the sending of the last request or ping that was
+//! answered. If pings are not recorded, the deadline counts only where it is certain: while disconnected, and after a
+//! pause without an answer.
 
 use super::{Hold, Moment, NEVER, Phase, View};
 use crate::history::{Object, OnSuspect, OpId, Session, Share, Tables, Why};
@@ -79,7 +79,7 @@ impl View {
         self.no_stop_before(id);
     }
 
-    /// Moves the instant of a hold if a reason for an earlier one came up.
+    /// Lowers the earliest must-stop instant to that of a hold.
     fn no_stop_before(&mut self, id: OpId) {
         let op = self.op(id);
         if op.hold == Hold::Believed {
@@ -87,7 +87,7 @@ impl View {
         }
     }
 
-    /// Computes the instant anew where the earliest reason may have gone.
+    /// Computes the earliest must-stop instant again, after the hold that set it may have ended.
     fn look_for_first_stop(&mut self) {
         let believers = self.contests.iter().flat_map(|contest| &contest.believers);
         let first = believers.map(|id| self.op(*id).stop.instant().0).min();
@@ -125,15 +125,15 @@ impl View {
         }
     }
 
-    /// The time at which a hold ends unless something is answered before that was sent later.
+    /// The time at which a hold ends unless a request sent later is answered before.
     fn silent_by(&self, tables: Tables<'_>, id: OpId) -> u64 {
         let op = self.op(id);
         let object = &tables.objects[usize::from(op.object.0)];
         self.session(op.session).answered_sent.saturating_add(self.patience(object, op.session))
     }
 
-    /// Ends the holds for which too much time has passed without an answer, and notes when that may come next. What arrives in a pause
-    /// is taken in at its end, so a pause lasts for a moment longer here. Called before time passes.
+    /// Ends the holds without an answer for too long, and notes the next time at which that may happen. Packets that
+    /// arrive in a pause are processed at its end, so a pause lasts a moment longer here. Called before time passes.
     pub(crate) fn end_silent_holds(&mut self, tables: Tables<'_>, at: u64) {
         if at <= self.first_silence {
             return;
@@ -144,7 +144,7 @@ impl View {
         for id in believers {
             let op = self.op(id);
             let client = self.client(op.client);
-            // A client that stands still cannot stop; at its end a pause is looked at again.
+            // A paused client cannot stop; the end of the pause checks it again.
             if client.is_paused() {
                 continue;
             }
@@ -162,7 +162,7 @@ impl View {
         self.first_silence = next;
     }
 
-    /// The time for which a holder may go on without a reply.
+    /// The time that a holder may continue without a reply.
     pub(crate) fn patience(&self, object: &Object, session: Session) -> u64 {
         let patience = self.timeout_of(session).saturating_sub(object.margin);
         match self.session(session).client {
@@ -211,8 +211,8 @@ impl View {
         }
     }
 
-    /// Ends a pause: what was due meanwhile is due now. The pause began at `begin`, and the client heard nothing
-    /// since `silent`.
+    /// Ends a pause: deadlines within it are due now. The pause began at `begin`, and the client received nothing since
+    /// `silent`.
     pub(super) fn resume(&mut self, tables: Tables<'_>, client: u16, begin: Moment, silent: Moment) {
         let (now, settle) = (self.now, self.settle);
         for id in self.client(client).holds.clone() {
@@ -221,11 +221,11 @@ impl View {
                 continue;
             }
             let object = &tables.objects[usize::from(op.object.0)];
-            // A reply received in the pause was not sent in it.
+            // A reply received in the pause answers a request sent before it.
             let silent_too_long = now.at >= silent.at.max(op.believed.at) + self.patience(object, op.session);
             let session = self.session(op.session);
-            // The leader's last touch may be a little older than the last reply; if touches come through other
-            // servers, or the leader itself was paused, it may be much older, and proves nothing.
+            // The leader's last touch may be a little older than the last reply. If touches come through other servers,
+            // or the leader itself was paused, it may be much older, and proves nothing.
             let expired = session.is_marked
                 && now.at >= session.answered_sent.saturating_add(self.patience(object, op.session))
                 && !session.may_be_unheard
@@ -254,7 +254,7 @@ impl View {
         }
     }
 
-    /// Ends a hold, as recorded or as concluded from a release or a death.
+    /// Ends a hold, as recorded or as inferred from a release or a death.
     pub(super) fn end_hold(&mut self, id: OpId, why: Why) {
         let now = self.now;
         let op = &mut self.ops[id.0 as usize];

@@ -5,18 +5,18 @@ use super::{Client, Contest, Moment, NOBODY, Phase, Req, SessionView, Txn, View}
 use crate::history::{Event, ObjectId, OpId, Outcome, Request, Session, Tables, What, Who, Why};
 use crate::recent::slot;
 
-/// The largest gap in numbers that are dense: a number farther ahead is damage.
+/// The largest gap between dense numbers: a larger one means a damaged history.
 pub(super) const FAR: usize = 1 << 16;
 
 /// The latest time of an event, so that sums of times do not overflow.
 const LATEST: u64 = 1 << 60;
 
-/// What to do with an event after the view has taken it in.
+/// The use of an event after the view has taken it in.
 #[derive(Clone)]
 pub(crate) enum Taken {
     /// Rules see the event.
     Judge,
-    /// The event repeats what is known, as when the belief of a dead process ends.
+    /// The event repeats known facts, as when the belief of a dead process ends.
     Known,
 }
 
@@ -86,7 +86,7 @@ impl View {
         Ok(Taken::Judge)
     }
 
-    /// Prepares for an event. Returns what to do with it, if it changes nothing.
+    /// Prepares for an event. Returns its use if it changes nothing.
     fn begin(&mut self, tables: Tables<'_>, event: &Event) -> Result<Option<Taken>, String> {
         if event.at < self.now.at {
             return Err("time goes back".to_owned());
@@ -132,7 +132,7 @@ impl View {
             What::Txn { zxid, session, .. } => {
                 self.txn = Txn { zxid, session };
                 if self.is_foreign(session) {
-                    // Every operation in flight may meet what a foreign client does.
+                    // The foreign change may affect every operation in flight.
                     self.disturb_all();
                 }
                 self.applied(View::server_of(event.who), zxid);
@@ -218,7 +218,7 @@ impl View {
                 self.calm_since = self.calm_since.max(event.at);
             }
             What::Quiesce => self.quiet = true,
-            // The other events change nothing that rules look up here.
+            // The other events do not change the view here.
             _ => {}
         }
     }

@@ -80,7 +80,7 @@ impl Watch {
         self.lost_at = at;
     }
 
-    /// Notes a notification. One from before the watch was armed again does not end it.
+    /// Notes a notification. A notification sent before the watch was armed again does not end the watch.
     fn tells(&mut self) {
         self.undelivered = self.undelivered.saturating_sub(1);
         if self.earlier > 0 {
@@ -92,7 +92,7 @@ impl Watch {
 }
 
 impl View {
-    /// Whether a client has left a connection for another one, or for none.
+    /// Whether a client has replaced a connection, or lost it.
     pub(crate) fn has_left(&self, session: Session, conn: Conn) -> bool {
         let view = self.session(session);
         !conn.is_none() && !view.conn.is_none() && (view.conn != conn || view.is_suspended)

@@ -1,4 +1,4 @@
-//! What happens to clients: notifications, session states, faults.
+//! The events of clients: notifications, session states, faults.
 
 use super::{Moment, Phase, View};
 use crate::history::{
@@ -62,7 +62,7 @@ impl View {
             }
             SessionState::Expired | SessionState::Closed => {
                 if !view.known_over.came() {
-                    // The cause of the loss is known, or missing, since the disconnect before it.
+                    // The cause of the loss was decided at the disconnect before it.
                     view.broke_unstruck &= view.is_suspended;
                     view.broke_unstruck |= unstruck && state == SessionState::Expired && !view.is_suspended;
                     view.known_over = now;
@@ -106,7 +106,7 @@ impl View {
         self.strikes(kind, victim, lasts);
         self.calm_since = self.calm_since.max(now.at.saturating_add(lasts));
         let Victim::Process { client } = victim else {
-            // Operations in flight may be delayed there.
+            // Operations in flight may be delayed by that server or link.
             self.disturb_all();
             return self.trouble(kind, victim, lasts, true);
         };
@@ -120,7 +120,7 @@ impl View {
                 let settle = self.settle;
                 let stopped = self.client_mut(client);
                 stopped.pauses += 1;
-                // A process that is paused again before it could do anything was paused all along.
+                // A process that is paused again before it can act counts as paused throughout.
                 let (begin, end) = stopped.last_pause;
                 let at_once = end.came() && now.at <= end.at.saturating_add(settle);
                 if !stopped.is_paused() {
@@ -154,7 +154,7 @@ impl View {
         let is_sim = self.is_sim();
         let paused = self.client_mut(client);
         let begin = paused.paused;
-        // In reality a ping is answered in any gap between two stalls, and a capture does not show it.
+        // On a real ensemble, a ping is answered in any gap between two stalls, and a capture does not show it.
         let silent = if is_sim { begin } else { paused.stopped };
         paused.pauses = paused.pauses.saturating_sub(1);
         if begin.came() && paused.pauses == 0 {

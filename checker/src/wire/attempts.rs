@@ -19,11 +19,11 @@ pub(super) struct Pair {
     pub(super) loss: Option<Loss>,
     /// The reply to the list that showed both.
     pub(super) informed: Option<Moment>,
-    /// The reply from which on the session waits, with the znode or the directory that it watches.
+    /// The reply since which the session waits, with the znode or the directory that it watches.
     pub(super) waits: Option<(Moment, TextId)>,
-    /// Whether the session has had its time since the list.
+    /// Whether the session has had enough time since the list.
     pub(super) is_late: bool,
-    /// Whether the session waits with the older one, so that the newer is left over.
+    /// Whether the session waits with the older one, so that the newer is surplus.
     pub(super) uses_older: bool,
     is_over: bool,
 }
@@ -48,7 +48,7 @@ pub(super) struct Attempts {
     pairs: Vec<Pair>,
     /// Those that are not over, by session and directory.
     open: BTreeMap<(Session, TextId), Vec<usize>>,
-    /// Those whose surplus znode has ended without its session's doing.
+    /// Those whose surplus znode ended without a delete by its session.
     found: Vec<usize>,
 }
 
@@ -73,7 +73,7 @@ impl Attempts {
 }
 
 impl Wire {
-    /// Pairs a new znode with those whose names have the same guid.
+    /// Pairs a new znode with the session's others of the same guid.
     pub(super) fn joins(&mut self, path: Sym) {
         let newer = &self.znodes.live[&path];
         if newer.place.name.has_guid && newer.is_sequential && newer.owner != Session(0) {
@@ -81,7 +81,7 @@ impl Wire {
         }
     }
 
-    /// Pairs a znode whose name the client has learned with those of the same path whose replies were lost.
+    /// Pairs a znode whose name the client has learned with those whose create at the same path lost its reply.
     pub(super) fn learns_name(&mut self, path: Sym, place: Place) {
         let newer = &self.znodes.live[&path];
         let is_lost = self.attempts.lost.contains_key(&(newer.creator, place.front));
@@ -138,7 +138,7 @@ impl Wire {
                 let pair = self.attempts.pairs[at];
                 let znode = |(path, _): (Sym, u32)| self.znodes.live.get(&path).filter(|z| z.is_let_be());
                 let (Some(older), Some(_)) = (znode(pair.older), znode(pair.newer)) else { continue };
-                // With a third znode, another task of the client may be the one that waits.
+                // If there is a third znode, another task of the client may be waiting with it.
                 let is_alone = self.znodes.of(directory, session).count() == 2;
                 let is_informed = pair.informed.is_some_and(|informed| informed.index < sent);
                 if !is_informed
@@ -157,7 +157,7 @@ impl Wire {
         }
     }
 
-    /// Whether a pair has been known to its session for long, with both alive and no delete on its way.
+    /// Whether the session has known a pair for too long, with both alive and no delete in flight.
     pub(super) fn is_overdue(&self, pair: &Pair) -> bool {
         pair.informed.is_some_and(|informed| self.is_settled(pair.session, informed))
     }
@@ -172,7 +172,7 @@ impl Wire {
             }
             let other = if pair.older.0 == path { pair.newer.0 } else { pair.older.0 };
             let other_is_let_be = self.znodes.live.get(&other).is_some_and(Znode::is_let_be);
-            // A delete that removes it was on its way.
+            // A delete of the znode was in flight.
             let is_late = znode.is_let_be() && other_is_let_be && self.is_overdue(&pair);
             let pair = &mut self.attempts.pairs[at];
             pair.is_late |= is_late && !by_owner;

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 named! {
-    /// The rules of the wire. [`wire`](crate::wire) says when exactly each is broken.
+    /// The rules of the wire, defined in [`wire`](crate::wire).
     pub enum WireRule = "a rule of the wire" {
         /// Two znodes of one attempt live in one directory, and their session has gone on with both.
         Second = "WIRE-1",
@@ -31,7 +31,7 @@ named! {
 }
 
 impl WireRule {
-    /// What a finding of it is called.
+    /// The title of its findings.
     pub fn title(self) -> &'static str {
         match self {
             WireRule::Second => "second znode of one attempt",
@@ -48,14 +48,14 @@ impl fmt::Display for WireRule {
     }
 }
 
-/// Something that is wrong on the wire, or may be.
+/// A breach on the wire, or a possible one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct WireFinding {
     /// The rule.
     pub rule: WireRule,
-    /// What it is called.
+    /// The title of the rule.
     pub title: &'static str,
-    /// Whether it is only possible: whether the rule is broken depends on what is not on the wire.
+    /// Whether it is only possible, because the wire does not show the whole evidence.
     pub possible: bool,
     /// The directory.
     pub directory: String,
@@ -77,10 +77,10 @@ impl fmt::Display for WireFinding {
     }
 }
 
-/// The number of findings that are kept for each rule; the others are counted.
+/// The number of findings that are kept for each rule; further ones are only counted.
 const KEPT: u64 = 16;
 
-/// The number of sessions from which on they are a herd: one may wait, and one observe.
+/// The smallest number of sessions that is a herd: one may wait, and one observe.
 const HERD: usize = 3;
 
 /// Findings while they are collected.
@@ -131,7 +131,7 @@ fn events(loss: Loss) -> impl Iterator<Item = u32> {
 }
 
 impl Wire {
-    /// A session as findings name it.
+    /// The name of a session in findings.
     fn who(&self, tables: Tables<'_>, session: Session) -> String {
         match self.client_name(tables, session) {
             Some(client) => format!("s{} ({client})", session.0),
@@ -255,7 +255,7 @@ impl Wire {
         collected.add(WireRule::Herd, directory, position, &seen, text);
     }
 
-    /// Whether the session of a znode has forgotten to delete it.
+    /// Whether the session of a znode has failed to delete it.
     fn is_orphan(&self, znode: &Znode, loss: Loss) -> bool {
         let session = self.session(znode.owner);
         znode.owner != Session(0)

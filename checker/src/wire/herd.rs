@@ -13,7 +13,7 @@ pub(super) struct Deleted {
     pub(super) path: Sym,
     pub(super) place: Place,
     pub(super) czxid: u64,
-    /// The czxid of the first znode behind it that was no reader's.
+    /// The czxid of the first later znode that is not a reader's.
     pub(super) next_writer: Option<u64>,
     pub(super) by: Session,
     pub(super) index: u32,
@@ -30,11 +30,11 @@ pub(super) struct Notified {
     is_next_reader: bool,
 }
 
-/// A deletion, with all that it notified.
+/// A deletion, with its notifications.
 #[derive(Clone, Debug)]
 pub(super) struct Deletion {
     pub(super) deleted: Deleted,
-    /// Of other sessions than the deleter's.
+    /// Notifications of sessions other than the deleter's.
     pub(super) notifications: u64,
     pub(super) notified: BTreeMap<Session, Notified>,
 }
@@ -43,7 +43,7 @@ pub(super) struct Deletion {
 #[derive(Debug, Default)]
 pub(super) struct Deletions {
     all: Vec<Deletion>,
-    /// By the low half of the zxid, as events of watches have it.
+    /// By the low half of the zxid, as recorded in the events of watches.
     by_zxid: BTreeMap<u32, Vec<usize>>,
 }
 
@@ -76,7 +76,7 @@ impl Deletions {
 }
 
 impl Deletion {
-    /// The sessions that a directory of this kind should not have notified together.
+    /// The sessions that one deletion should not notify together in a directory of this kind.
     pub(super) fn herd(&self, kind: Suggests) -> impl Iterator<Item = (Session, Notified)> {
         let counts = move |told: &Notified| {
             !told.is_cache
@@ -99,7 +99,7 @@ impl Wire {
     ) {
         let is_cache = self.watches.covers(session, place.path, &self.paths);
         self.watches.fire(session, kind, place.path, conn);
-        // A change that was missed while disconnected has zxid 0, and no transaction has that.
+        // A change that was missed while disconnected has zxid 0, which no transaction has.
         let Some(at) = self.herd.behind(zxid, kind, path, place) else { return };
         let Deleted { by, place, czxid, next_writer, .. } = self.herd.all[at].deleted;
         if by == session {
@@ -112,7 +112,8 @@ impl Wire {
         deletion.notified.entry(session).or_insert(told);
     }
 
-    /// Whether a session has a znode in a directory, and a reader's between a deleted one and the writer behind that.
+    /// Whether a session has a znode in a directory, and a reader's znode between the deleted one and the next
+    /// writer's.
     fn stands(&self, directory: TextId, session: Session, czxid: u64, next: Option<u64>) -> (bool, bool) {
         let of = || self.znodes.of(directory, session).map(|(_, znode)| znode);
         let is_next = |czxid_of: u64| czxid_of > czxid && next.is_none_or(|next| czxid_of < next);

@@ -1,4 +1,4 @@
-//! Items of queues whose delete was applied, and whose consumer has not learned it.
+//! Items of queues whose delete was applied while its reply was lost.
 
 use super::requests::Loss;
 use super::znodes::Znode;
@@ -25,12 +25,12 @@ impl Taken {
 pub(super) struct LostItem {
     pub(super) taken: Taken,
     pub(super) loss: Loss,
-    /// Whether the session repeated the delete and was answered that there is no such znode.
+    /// Whether the session repeated the delete and got the answer that there is no such znode.
     is_repeated: bool,
 }
 
 impl LostItem {
-    /// Whether the consumer may not know that it has the item, or has not got its data.
+    /// Whether the consumer may not know that it took the item, or has not got its data.
     pub(super) fn may_be_lost(&self) -> bool {
         self.taken.read.is_none() || !self.is_repeated
     }
@@ -39,7 +39,7 @@ impl LostItem {
 /// Deletes of items.
 #[derive(Debug, Default)]
 pub(super) struct Items {
-    /// Deletes that are not answered: how many are in flight, and the last that was lost.
+    /// Unanswered deletes: the number in flight, and the last lost one.
     asked: BTreeMap<(Sym, Session), (u32, Option<Loss>)>,
     /// Items that were taken, and whose reply is in flight.
     pending: BTreeMap<(Sym, Session), Taken>,
@@ -56,7 +56,7 @@ impl Items {
             Some((1.., _)) => {
                 self.pending.insert((path, by), taken);
             }
-            // A server may apply a request after the client has given its reply up.
+            // A server may apply a request after its client has reported the reply as lost.
             Some((0, Some(loss))) => {
                 self.lost.insert((path, by), LostItem { taken, loss: *loss, is_repeated: false });
             }

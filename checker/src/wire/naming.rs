@@ -1,7 +1,7 @@
-//! What a znode's name shows: the library and the recipe that gave it, and its number.
+//! The meaning of a znode's name: the library and the recipe that chose it, and its number.
 //!
-//! A name is read from its end, where servers put numbers, and then from its front. A name that no library below gives
-//! is [`Naming::Other`].
+//! A name is parsed from its end, where servers append numbers, and then from its front. A name of no known library is
+//! [`Naming::Other`].
 
 use crate::named::named;
 
@@ -24,7 +24,7 @@ named! {
         CuratorPriorityQueue = "curator-priority-queue",
         /// `<guid>__lock__<n>`: locks and elections of Kazoo.
         KazooLock = "kazoo-lock",
-        /// `<guid>__rlock__<n>`: readers of Kazoo's shared locks; its writers are named as its locks are.
+        /// `<guid>__rlock__<n>`: readers of Kazoo's shared locks; its writers have the names of its locks.
         KazooReadLock = "kazoo-read-lock",
         /// `<guid>` alone, ephemeral: leases of Kazoo's semaphores and members of its double barriers, receipts of
         /// zk-recipes.
@@ -57,7 +57,7 @@ named! {
         ZooKeeperElection = "zookeeper-election",
         /// `lock-<n>`, `write-<n>` or `read-<n>` without a guid.
         PlainLock = "plain-lock",
-        /// The name of a queue's item in another directory, for as long as a consumer works on it.
+        /// The name of a queue's item in another directory, while a consumer processes it.
         Claim = "claim",
         /// Anything else.
         Other = "other",
@@ -65,7 +65,7 @@ named! {
 
     /// The recipe that the names in a directory suggest.
     pub enum Suggests = "a recipe" {
-        /// An exclusive lock, or an election that is made of one.
+        /// An exclusive lock, or an election built on one.
         Lock = "lock",
         /// A lock with readers and writers.
         SharedLock = "shared lock",
@@ -98,7 +98,7 @@ impl Naming {
             | N::PriorityQueue
             | N::SimpleQueue => Suggests::Queue,
             N::KazooParty | N::Member => Suggests::Group,
-            // Priorities, and not the numbers, give the order of a priority lock.
+            // The order of a priority lock follows from priorities, not from numbers.
             N::CuratorProtected | N::PriorityLock | N::Taker | N::Claim | N::Other => Suggests::Other,
         }
     }
@@ -109,7 +109,7 @@ impl Suggests {
     pub(super) fn of(namings: impl IntoIterator<Item = Naming>) -> Suggests {
         let join = |all, one| match (all, one) {
             (all, one) if all == one => all,
-            // Writers of Kazoo's shared locks, and of plain ones, are named as locks.
+            // Writers of Kazoo's shared locks, and of plain ones, have the names of locks.
             (Suggests::Lock, Suggests::SharedLock) | (Suggests::SharedLock, Suggests::Lock) => {
                 Suggests::SharedLock
             }
@@ -125,22 +125,22 @@ impl Suggests {
     }
 }
 
-/// What a name shows.
+/// A parsed name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Name {
     pub(super) naming: Naming,
     /// Whether it asks for a reader's hold.
     pub(super) is_reader: bool,
-    /// Whether a guid in it says whose it is.
+    /// Whether a guid in it identifies its owner.
     pub(super) has_guid: bool,
     /// The length of the name without its number, if it has one.
     pub(super) front: Option<usize>,
 }
 
-/// Reads a name.
+/// Parses a name.
 pub(super) fn read(name: &str) -> Name {
     let guid = guid(name);
-    // The digits of a guid are no number.
+    // The digits of a guid do not count as a number.
     let least = guid.as_ref().map_or(0, |(_, rest)| name.len() - rest.len());
     let front = front(name).filter(|front| *front >= least);
     let (naming, has_guid) = match (front, guid) {
@@ -174,7 +174,7 @@ enum Style {
     Hex,
 }
 
-/// The guid at the front of a name, and what is behind it.
+/// The guid at the front of a name, and the rest of the name.
 fn guid(name: &str) -> Option<(Style, &str)> {
     let hex = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
     if let Some(rest) = name.strip_prefix("_c_") {

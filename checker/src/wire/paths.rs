@@ -1,4 +1,4 @@
-//! Paths by number: each is taken apart once.
+//! Paths by number: each is parsed once.
 
 use super::naming::{self, Name};
 use crate::history::{Sym, Tables};
@@ -13,7 +13,7 @@ impl TextId {
     pub(super) const FIRST: TextId = TextId(0);
 }
 
-/// A path taken apart.
+/// A parsed path.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub(super) path: TextId,
@@ -33,7 +33,7 @@ pub(super) struct Paths {
 }
 
 impl Paths {
-    /// Takes the path of a symbol apart.
+    /// Parses the path of a symbol.
     pub(super) fn place(&mut self, tables: Tables<'_>, sym: Sym) -> Place {
         let at = sym.0 as usize;
         if let Some(Some(place)) = self.places.get(at) {
@@ -68,7 +68,7 @@ impl Paths {
         &self.texts[number.0 as usize]
     }
 
-    /// The number of a text that was seen.
+    /// The number of a known text.
     pub(super) fn find(&self, text: &str) -> Option<TextId> {
         self.numbers.get(text).copied()
     }

@@ -1,4 +1,4 @@
-//! What the traffic of foreign clients shows, as values.
+//! The report on the traffic of foreign clients, as values.
 
 use super::findings::{WireFinding, WireRule};
 use super::naming::{Naming, Suggests};
@@ -6,22 +6,22 @@ use crate::history::{FaultKind, Request, Session, Table, WatchMode};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What the traffic in a history shows.
+/// The report on the traffic in a history.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct WireReport {
     /// The number of events.
     pub events: u32,
-    /// What is wrong, or may be; in the order of rules, and at most sixteen of each.
+    /// The findings, certain or possible; in the order of rules, and at most sixteen of each.
     pub findings: Vec<WireFinding>,
-    /// The number of findings of each rule, those included that are not listed.
+    /// The number of findings of each rule, including those that are not listed.
     pub found: BTreeMap<WireRule, u64>,
     /// Each directory in which ephemeral or sequential znodes were created, by path.
     pub directories: Vec<DirectoryReport>,
     /// Each directory with items of a queue, by path.
     pub queues: Vec<QueueReport>,
-    /// The clients by number, those included that have sent nothing.
+    /// The clients by number, including those that have sent nothing.
     pub clients: Vec<ClientReport>,
-    /// What is there at the end.
+    /// The znodes and watches that exist at the end.
     pub left: Left,
     /// The number of faults of each kind.
     pub faults: BTreeMap<FaultKind, u64>,
@@ -38,15 +38,15 @@ pub struct DirectoryReport {
     pub naming: Vec<Naming>,
     /// The number of znodes that were created.
     pub created: u64,
-    /// Of these: the session that created it deleted it.
+    /// Of these: deleted by the session that created it.
     pub deleted_by_owner: u64,
-    /// Of these: it was an ephemeral, and ended with its session.
+    /// Of these: an ephemeral that ended with its session.
     pub deleted_with_session: u64,
-    /// Of these: another session deleted it, or the ensemble did.
+    /// Of these: deleted by another session, or by the ensemble.
     pub deleted_by_others: u64,
     /// The number of writes into znodes of the directory.
     pub written: u64,
-    /// Of the created ones: it still exists.
+    /// Of the created ones: still there.
     pub standing: u64,
     /// Those that still exist, in the order in which they were created; at most a hundred.
     pub contenders: Vec<Standing>,
@@ -56,7 +56,7 @@ pub struct DirectoryReport {
     pub cost: Cost,
 }
 
-/// A znode that still exists, and what its session waits for.
+/// A znode that still exists, and the znodes that its session waits for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Standing {
     /// Its name, without the directory.
@@ -69,7 +69,7 @@ pub struct Standing {
     pub session_open: bool,
     /// The names of the znodes of the same directory that the session watches.
     pub waits_on: Vec<String>,
-    /// Whether the session watches the directory, and so waits on all of them.
+    /// Whether the session watches the directory, and so waits for all of them.
     pub waits_on_all: bool,
 }
 
@@ -78,7 +78,7 @@ pub struct Standing {
 pub struct Herd {
     /// The number of deletions.
     pub deletions: u64,
-    /// The number of notifications that they caused, those of the deleters' own sessions left out.
+    /// The number of notifications that they caused, except those of the deleters' own sessions.
     pub notifications: u64,
     /// The deletion that notified most sessions.
     pub largest: Option<Largest>,
@@ -87,7 +87,7 @@ pub struct Herd {
 /// The deletion that notified most sessions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Largest {
-    /// The number of sessions, the deleter's own left out.
+    /// The number of sessions, without the deleter's own.
     pub sessions: u64,
     /// The zxid of the deletion.
     pub zxid: u64,
@@ -97,7 +97,7 @@ pub struct Largest {
 
 /// Requests about a directory between the create of a contender and its delete, both included.
 ///
-/// Requests carry no operation: if a session has several contenders in a directory at a time, each counts all.
+/// Requests carry no operation: if a session has several contenders in a directory at once, each counts all requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Cost {
     /// The number of contenders that are gone.
@@ -121,7 +121,7 @@ pub struct QueueReport {
     pub taken: u64,
     /// The number of items that still exist.
     pub left: u64,
-    /// The number of items whose data two sessions or more had got when one of them deleted it.
+    /// The number of items whose data two or more sessions had read when one of them deleted it.
     pub claimed_twice: u64,
 }
 
@@ -134,9 +134,9 @@ pub struct ClientReport {
     pub sessions: Vec<Session>,
     /// The number of requests of each kind.
     pub requests: BTreeMap<Request, u64>,
-    /// The number of reads that were answered, with a result or with the answer that there is no such znode.
+    /// The number of answered reads, including answers that there is no such znode.
     pub reads_answered: u64,
-    /// The number of reads that repeat the one before, which was answered, without a notification, a reply to another
+    /// The number of reads that repeat the answered read just before, without a notification, a reply to another
     /// request or a reconnect in between.
     pub polls: u64,
     /// The number of requests whose reply was lost.
@@ -145,7 +145,7 @@ pub struct ClientReport {
     pub notifications: u64,
 }
 
-/// What is there at the end.
+/// The znodes and watches that exist at the end.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Left {
     /// The number of ephemeral or sequential znodes.
@@ -169,11 +169,11 @@ pub struct LeftZnode {
     pub session_open: bool,
     /// Whether it is an ephemeral.
     pub ephemeral: bool,
-    /// Whether the server numbered it.
+    /// Whether the server appended a number.
     pub sequential: bool,
 }
 
-/// A watch that is armed and has not fired since.
+/// A watch that is still armed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LeftWatch {
     /// The path.
@@ -184,6 +184,6 @@ pub struct LeftWatch {
     pub session_open: bool,
     /// The table of the server.
     pub table: Table,
-    /// What becomes of it after it fires.
+    /// The behaviour of the watch when it fires.
     pub mode: WatchMode,
 }

@@ -1,4 +1,4 @@
-//! Clients, their requests, and what becomes of them.
+//! Clients, their requests, and the replies.
 
 use super::paths::{Place, TextId};
 use super::znodes::Znode;
@@ -37,11 +37,11 @@ pub(super) struct Client {
     pub(super) reads: u64,
     pub(super) polls: u64,
     pub(super) notifications: u64,
-    /// The read that would be a poll if it came again: nothing else has reached the client since its answer.
+    /// The read that would be a poll if repeated: nothing else has reached the client since its answer.
     last_read: Option<LastRead>,
-    /// The creates in flight: path, and the cost of the directory at that request.
+    /// The creates in flight: path, and the cost of the directory at that time.
     creates: Vec<(ReqId, TextId, u32)>,
-    /// The last fault of it after which no reply has come.
+    /// Its last fault, if no reply has arrived since.
     fault: Option<u32>,
 }
 
@@ -70,7 +70,7 @@ pub(super) struct Sent {
 pub(super) struct Loss {
     pub(super) sent: u32,
     pub(super) lost: Moment,
-    /// The fault of its client before that.
+    /// The fault of its client before the loss.
     pub(super) fault: Option<u32>,
 }
 
@@ -158,7 +158,7 @@ impl Wire {
             view.polls += u64::from(again);
             view.last_read = Some(LastRead { kind, path, is_answered: false });
         }
-        // A request is about the directory of its path, and about its path if that is one.
+        // A request counts for the directory of its path, and for its path if that is a directory.
         *self.costs.entry((session, place.directory)).or_default() += 1;
         if self.znodes.is_directory(place.path) {
             *self.costs.entry((session, place.path)).or_default() += 1;
@@ -189,7 +189,7 @@ impl Wire {
         }
     }
 
-    /// Notes a part of what a read found.
+    /// Notes a part of a read's result.
     pub(super) fn found(&mut self, read: Request, code: Code, path: Sym) {
         let of = self.served.and_then(|req| self.in_flight.get(&req)).copied();
         if let Some(sent) = of.filter(|sent| sent.kind == Request::MultiRead)
@@ -264,7 +264,7 @@ impl Wire {
         }
     }
 
-    /// The create in flight of a session that has this path, with the cost of the directory then.
+    /// The cost of the directory at the create that a session has in flight for this path, if there is one.
     pub(super) fn create_in_flight(&self, session: Session, path: TextId) -> Option<u32> {
         let client = self.session(session).client?;
         let creates = &self.clients.get(usize::from(client))?.creates;

@@ -1,4 +1,4 @@
-//! The report of what was seen so far.
+//! The report on the traffic so far.
 
 use super::Wire;
 use super::naming::{Naming, Suggests};
@@ -11,11 +11,11 @@ use super::znodes::{Directory, Znode};
 use crate::history::{Session, Tables};
 use std::collections::BTreeMap;
 
-/// The number of entries of a list that may be long.
+/// The maximal number of entries of a list.
 const LISTED: usize = 100;
 
 impl Wire {
-    /// Reports what the traffic so far has shown.
+    /// Reports the traffic so far.
     pub fn report(&self, tables: Tables<'_>) -> WireReport {
         let kinds: BTreeMap<TextId, Suggests> =
             self.znodes.directories.iter().map(|(path, of)| (*path, self.kind(*path, of))).collect();
@@ -51,8 +51,8 @@ impl Wire {
         }
     }
 
-    /// The recipe of a directory. Ephemerals that are named by a guid alone are a semaphore's leases only if the
-    /// semaphore's lock was seen, too.
+    /// The recipe of a directory. Ephemerals named by a guid alone are a semaphore's leases only if the semaphore's
+    /// lock was seen, too.
     fn kind(&self, path: TextId, directory: &Directory) -> Suggests {
         let kind = Suggests::of(directory.namings.iter().copied());
         let text = self.paths.text(path);

@@ -4,7 +4,7 @@ use super::report::{ClientReport, DirectoryReport, Left, QueueReport, WireReport
 use crate::shape::{and_alike, first_of_each};
 use std::fmt;
 
-/// The number of lines of a list in the text; the values have more.
+/// The number of lines of a list in the text; the values have up to a hundred.
 const SHOWN: usize = 12;
 
 impl fmt::Display for WireReport {
@@ -155,7 +155,7 @@ impl fmt::Display for Left {
     }
 }
 
-/// Says how many entries are not shown.
+/// Writes the number of entries that are not shown.
 fn more(f: &mut fmt::Formatter<'_>, all: u64, shown: usize) -> fmt::Result {
     match all.saturating_sub(shown as u64) {
         0 => Ok(()),

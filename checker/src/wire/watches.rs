@@ -48,7 +48,7 @@ impl Watches {
         self.remove(session, table, path, conn);
     }
 
-    /// Uses up the one-shot watches that a notification is for.
+    /// Uses up the one-shot watches of a notification.
     pub(super) fn fire(&mut self, session: Session, kind: Notify, path: TextId, conn: Conn) {
         let tables = match kind {
             Notify::Deleted => &[Table::Data, Table::Child][..],
@@ -98,7 +98,7 @@ impl Watches {
         all.map(|((_, path, table), armed)| (*path, *table, *armed))
     }
 
-    /// All of them.
+    /// The watches of all sessions.
     pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = (Session, TextId, Table, Armed)> {
         self.armed.iter().map(|((session, path, table), armed)| (*session, *path, *table, *armed))
     }

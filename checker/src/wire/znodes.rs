@@ -1,4 +1,4 @@
-//! Ephemeral and sequential znodes, by directory: who created them, what became of them, and what they cost.
+//! Ephemeral and sequential znodes, by directory: their creators, their ends, and their cost.
 
 use super::Wire;
 use super::herd::Deleted;
@@ -22,7 +22,7 @@ pub(super) struct Znode {
     pub(super) owner: Session,
     /// Whether the reply to its create reached the client.
     pub(super) is_made: bool,
-    /// Whether a create alone made it, and not a transaction with other parts.
+    /// Whether a single create made it, and not a transaction with other parts.
     pub(super) is_plain: bool,
     /// Whether its session read it without a watch since it was created.
     is_looked_at: bool,
@@ -37,12 +37,12 @@ pub(super) struct Znode {
 }
 
 impl Znode {
-    /// Whether its session has not tried to delete it, or was refused.
+    /// Whether its session has not tried to delete it, or the delete was refused.
     pub(super) fn is_let_be(&self) -> bool {
         self.deletes == 0 && self.delete_lost.is_none()
     }
 
-    /// Whether its session may know it by its owner: a name with a guid needs no look.
+    /// Whether its session may have found it by its owner: a name with a guid needs no such read.
     pub(super) fn is_adopted(&self) -> bool {
         self.is_looked_at && !self.place.name.has_guid
     }
@@ -53,7 +53,7 @@ impl Znode {
     }
 }
 
-/// What happened in a directory.
+/// The counts and live znodes of a directory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Directory {
     pub(super) namings: BTreeSet<Naming>,
@@ -68,14 +68,14 @@ pub(super) struct Directory {
     writers: BTreeSet<(u64, Sym)>,
     pub(super) contenders: u64,
     pub(super) requests: u64,
-    /// The largest number of requests for one contender, and which.
+    /// The largest number of requests for one contender, with its path.
     pub(super) most: Option<(u32, TextId)>,
     pub(super) items_put: u64,
     pub(super) items_taken: u64,
     pub(super) claimed_twice: u64,
 }
 
-/// All of them.
+/// All ephemeral and sequential znodes.
 #[derive(Debug, Default)]
 pub(super) struct Znodes {
     pub(super) live: BTreeMap<Sym, Znode>,
@@ -96,7 +96,7 @@ impl Znodes {
         syms.filter_map(|sym| Some((*sym, self.live.get(sym)?)))
     }
 
-    /// The first znode of a directory that is no reader's, of those created after another one.
+    /// The first znode of a directory after a czxid that is not a reader's.
     fn next_writer(&self, directory: TextId, czxid: u64) -> Option<u64> {
         let behind = (czxid + 1, Sym(0));
         self.directories.get(&directory)?.writers.range(behind..).next().map(|(czxid, _)| *czxid)
@@ -117,7 +117,7 @@ impl Znodes {
         }
     }
 
-    /// Notes that a delete in flight has ended, with the loss of its reply or with a reply.
+    /// Notes the end of a delete in flight: its reply arrived or was lost.
     pub(super) fn delete_ends(&mut self, path: Sym, session: Session, loss: Option<Loss>) {
         if let Some(znode) = self.live.get_mut(&path).filter(|znode| znode.creator == session) {
             znode.deletes = znode.deletes.saturating_sub(1);
@@ -125,14 +125,14 @@ impl Znodes {
         }
     }
 
-    /// Notes that a session asks about a znode.
+    /// Notes that a session reads a znode.
     pub(super) fn is_read(&mut self, path: Sym, session: Session, watch: bool) {
         if let Some(znode) = self.live.get_mut(&path).filter(|znode| znode.creator == session && !watch) {
             znode.is_looked_at = true;
         }
     }
 
-    /// Notes that a session has the data of an item.
+    /// Notes that a session has read the data of an item.
     pub(super) fn item_is_read(&mut self, path: Sym, session: Session, index: u32) {
         if let Some(znode) = self.live.get_mut(&path).filter(|znode| znode.is_item()) {
             znode.readers.entry(session).or_insert(index);
@@ -176,7 +176,7 @@ impl Wire {
         let txn = self.txn.filter(|txn| txn.zxid == zxid);
         let asked = txn.map_or(Session(0), |txn| txn.session);
         let creator = if owner == Session(0) { asked } else { owner };
-        // A request with the whole path asked for no number.
+        // A request with the complete path asked for no sequence number.
         let is_whole = place.front != place.path && self.create_in_flight(creator, place.path).is_some();
         let is_sequential = place.name.front.is_some() && !is_whole;
         if !is_sequential && owner == Session(0) {

@@ -1,6 +1,6 @@
-//! Answers: what a call returns, beside what was committed and what its client was answered.
+//! Answers: the results of calls, compared with the commits and the replies to the client.
 //!
-//! Each history is a short one. A right one passes; then one line of it is another, or is missing.
+//! Each history is short. The unchanged one passes; then one line is changed or missing.
 
 use crate::common::*;
 use zk_checker::digest;
@@ -49,7 +49,7 @@ fn an_1_a_barrier_that_was_raised_stood_and_one_that_was_lowered_was_down() {
     says(&right, "all pass, AN-1 pass, AN-2 vacuous, AN-3 vacuous");
     says(&without(&right, "created 0x3"), "AN-1 fail");
     says(&without(&right, "deleted 0x4"), "first AN-1");
-    // It is enough that another client had lowered it in between.
+    // A lower by another client in between is enough.
     let by_another =
         edit(&right, "0.011 server:0 #2 deleted 0x4 /gate by s2", "0.011 server:0 deleted 0x4 /gate by s1");
     says(&by_another, "AN-1 pass");
@@ -95,7 +95,7 @@ fn an_2_a_failure_has_met_its_reason() {
     for reason in reasons {
         says(&failing(reason), "first AN-2, AN-3 pass");
     }
-    // One that gives no reason is not judged.
+    // A failure without a reason is not judged.
     says(&failing(""), "AN-2 vacuous, AN-3 pass");
     for (reason, code) in [
         ("denied", "no_auth"),
@@ -124,7 +124,7 @@ fn an_2_bad_input_is_refused_before_anything_is_sent_and_good_input_never() {
     let sends = "0.010 b #2 send r2 delete /gate\n0.011 b #2 reply r2 ok 0x2\n";
     says(&refused(&[mistaken, sends].concat()), "first AN-2");
     says(&edit(&refused(mistaken), "refused bad_input", "done"), "first AN-1");
-    // What others use in another way is found with requests.
+    // A client learns of another configuration only from requests.
     let other = edit(&refused(&[mistaken, sends].concat()), "bad_input", "mismatch");
     says(&other, "AN-2 pass, first nothing");
     says(&without(&other, "mistaken"), "first AN-2");
@@ -151,7 +151,7 @@ fn an_2_a_loss_is_a_lost_reply_or_a_lost_connection() {
     says(&away, "AN-2 pass");
     // A server that fails to process a request leaves the outcome unknown, too.
     says(&edit(&failing, "b #2 reply r2 ok 0x4", "b #2 reply r2 other 0x4"), "AN-2 pass");
-    // Of a double barrier that an outsider has deleted nobody knows whether it had opened.
+    // A double barrier that a foreign client has deleted does not show whether it had opened.
     let entered = |between: &str| {
         head("double_barrier /b size 2 margin 0.4")
             + &format!(
@@ -201,7 +201,7 @@ fn an_3_whoever_says_that_nothing_was_done_has_done_nothing() {
     let right = raised_and_lowered();
     let raise = edit(&right, "0.003 a #1 return done", "0.003 a #1 return refused");
     says(&raise, "first AN-3");
-    // Another attempt may have been applied, and the caller is told that it does not know.
+    // Another attempt may have been applied, and the caller learns that the outcome is unknown.
     says(&edit(&right, "0.003 a #1 return done", "0.003 a #1 return unknown"), "AN-3 vacuous, all pass");
     let lower = edit(&right, "0.012 b #2 return done", "0.012 b #2 return refused");
     says(&lower, "first AN-3");
@@ -215,7 +215,7 @@ fn an_3_whoever_says_that_nothing_was_done_has_done_nothing() {
     says(&late, "first AN-3");
 }
 
-/// A value is written by one client, and compared and set by the other.
+/// One client writes a value; the other compares and sets it.
 fn written_twice() -> String {
     let head = head("config /value");
     let (one, two) = (data("one"), data("two"));
@@ -255,7 +255,7 @@ fn a_conflict_has_another_writer() {
     says(&conflict, "AN-3 fail");
     let nothing = without(&without(&conflict, "written 0x4"), &data("two"));
     says(&nothing, "AN-2 fail, AN-3 pass");
-    // It expected another state than the one that stood there.
+    // It expected a state other than the current one.
     says(&edit(&nothing, "given two 0x3", "given two 0x2"), "AN-2 pass");
     let removed = edit(
         &nothing,
@@ -274,7 +274,7 @@ fn with_a_third(run: &str) -> String {
 
 #[test]
 fn a_conflict_may_have_written_over_what_took_the_place_of_the_value() {
-    // A third client deletes the value, and the first one makes it anew with the same version.
+    // A third client deletes the value, and the first one creates it again with the same version.
     let conflict = edit(&written_twice(), "b #2 return done", "b #2 return refused conflict");
     let again = "\
 0.004 c fault foreign_delete c
@@ -297,7 +297,7 @@ fn a_conflict_may_have_written_over_what_took_the_place_of_the_value() {
     says(&taken, "AN-3 vacuous, CF-7 pass");
     // It expected the value that it has overwritten.
     says(&edit(&taken, "given two 0x3", "given two 0x5"), "AN-3 fail");
-    // It is replaced only after the write, and the writer has not heard of that write.
+    // It is replaced only after the write, and the writer has not learned of that write.
     let after = edit(&written_twice(), "0.012 b #2 reply r2 ok 0x4\n", "");
     let after = with_a_third(&after);
     let anew = anew.replace("0.00", "0.01").replace("0x5", "0x6").replace("0x4 ", "0x5 ");
@@ -374,7 +374,7 @@ fn a_confirmation_has_deleted_the_item_and_a_lost_claim_was_lost() {
         "0.015 server:0 txn 0x45 s1 delete ok\n0.015 server:0 deleted 0x45 /q/claims/queue-0000000000 by s1\n0.020 b confirm#3",
     );
     says(&taken_away, "AN-2 pass");
-    // It has given its claim back before, or has got it while it was confirming.
+    // It gave its claim back before, or got it while it was confirming.
     let back = "0.015 b give_back#4 call /q\n0.015 b #4 given one 0x0\n0.015 server:0 #4 txn 0x45 s2 multi ok\n\
                 0.015 server:0 #4 deleted 0x45 /q/claims/queue-0000000000 by s2\n0.015 b #4 return done\n";
     let given_back = edit(&lost, "0.020 b confirm#3", &format!("{back}0.020 b confirm#3"));
@@ -391,7 +391,8 @@ fn what_is_given_back_is_claimed_no_more() {
         .replace("0.021 server:0 #3 deleted 0x5 /q/queue-0000000000 by s2\n", "");
     says(&right, "AN-1 pass");
     says(&without(&right, "deleted 0x5 /q/claims"), "AN-1 fail");
-    // Somebody has written over the other item, so both say the same; the client has claimed both, and gives back one of them.
+    // Another client overwrote the other item, so both have the same data; the client has claimed both, and gives one
+    // back.
     let written = format!(
         "0.005 server:0 txn 0x35 s9 set ok\n0.005 server:0 written 0x35 /q/queue-0000000001\n0.005 {}\n0.010 b claim#2",
         data("one")
@@ -478,7 +479,7 @@ fn a_name_that_was_given_back_is_gone_and_one_that_is_taken_is_somebodys() {
     says(&right, "all pass, AN-1 pass, AN-2 pass");
     says(&without(&right, "deleted 0x5"), "AN-1 fail");
     says(&edit(&right, "b #2 given db", "b #2 given web"), "first AN-2");
-    // A name of a session that is known to be over goes with it.
+    // The end of a session that is known to be over deletes its name.
     let over = edit(
         &without(&right, "deleted 0x5"),
         "0.022 a #3 reply r3 ok 0x5",
@@ -516,7 +517,7 @@ fn an_1_who_gives_a_hold_back_is_told_how_it_ended() {
     for reason in ["removed", "session_over", "deadline_passed"] {
         says(&run(reason), "AN-1 fail");
     }
-    // It had been told that it is lost.
+    // The hold had been reported lost.
     let lost = edit(&run("clean"), "a #1 unbelieve released", "a #1 unbelieve lost");
     says(&lost, "AN-1 fail");
     let asked = "0.019 a #1 observed /lock state lost 0x0\n0.020 a #1 unbelieve released";
@@ -554,7 +555,7 @@ fn a_client_that_dies_takes_none_of_the_calls_of_others_along() {
     let alone = edit(&dies("b"), &format!("0.010 b{later}"), "");
     says(&alone, "AN-1 pass");
     says(&without(&alone, "created 0x3"), "AN-1 fail");
-    // What it was about to say, nobody hears.
+    // A dead client returns nothing.
     let told_nothing = without(&without(&dies("a"), "a #1 reply"), "a #1 return");
     says(&told_nothing, "AN-1 pass");
 }

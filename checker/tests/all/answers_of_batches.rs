@@ -1,14 +1,14 @@
-//! Answers about several things at once, about data that are replaced, and about what a transaction is begun with.
+//! Answers about several things at once, about replaced data, and about the payload of a transaction.
 
 use crate::answers::{END, data, head};
 use crate::common::*;
 
-/// Without all lines that hold this.
+/// Without all lines that contain this.
 fn without_all(text: &str, part: &str) -> String {
     text.lines().filter(|line| !line.contains(part)).map(|line| format!("{line}\n")).collect()
 }
 
-/// Two items are put, claimed by one client and confirmed together with a write of the caller.
+/// One client claims two items and confirms them together with a write of the caller.
 fn confirmed() -> String {
     let (one, two, result) = (data("one"), data("two"), data("done"));
     head("queue /q at_least_once")
@@ -180,14 +180,14 @@ fn data_are_replaced_by_those_that_were_given() {
 #[test]
 fn a_view_shows_data_that_stand() {
     says(&replaced().replace("m1=second", "m1=third"), "GM-1 fail");
-    // What its own session has replaced before is over.
+    // Data that its own session has replaced are outdated.
     says(&replaced().replace("m1=second", "m1=first"), "GM-1 fail");
     let another =
         replaced().replace(" a watch#3", " b watch#3").replace(" a #3", " b #3").replace("arm s1", "arm s2");
     says(&another.replace("m1=second", "m1=first"), "GM-1 pass");
     let back = another.replace(END, &format!("0.033 b #3 observed /g member_data m1=first 0x4\n{END}"));
     says(&back, "GM-1 fail");
-    // It has asked for the data of all.
+    // It has asked for the data of all members.
     says(&another.replace("member_data m1=second", "member_data m1"), "GM-1 fail");
 }
 
@@ -208,7 +208,7 @@ fn whoever_joins_again_is_told_before_its_time_limit_is_over() {
     says(&again("m1", "already_joined"), "AN-2 pass");
     says(&again("m1", "timed_out"), "AN-2 fail");
     says(&again("m2", "timed_out"), "AN-2 pass");
-    // Who has given its membership up may wait for its clean-up.
+    // A client that has abandoned its membership may still wait for its clean-up.
     let given_up = "0.024 a release#5 call /g\n0.024 a #5 return cancelled\n0.025 a join#4";
     says(&edit(&again("m1", "timed_out"), "0.025 a join#4", given_up), "AN-2 pass");
 }
@@ -235,12 +235,12 @@ fn whoever_has_joined_already_has_a_znode() {
     says(&again("m1"), "AN-2 pass");
     says(&again("m2"), "AN-2 fail");
 
-    // Its session has ended, and it has not heard of that.
+    // Its session has ended, and it has not learned of that.
     let ends = "0.024 server:0 txn 0x6 s1 close_session ok\n0.024 server:0 deleted 0x6 /g/m1 by s1\n0.024 server:0 ended s1 0x6\n";
     let unheard = |heard: &str| edit(&again("m1"), "0.025 a join#4", &format!("{ends}{heard}0.025 a join#4"));
     says(&unheard(""), "AN-2 pass");
     says(&unheard("0.024 a state s1 expired\n"), "AN-2 fail");
-    // Another client has the name since.
+    // Another client has had the name since.
     let taken = "0.024 server:0 txn 0x8 s2 create ok\n0.024 server:0 created 0x8 /g/m1 s2\n";
     says(&unheard(taken), "AN-2 pass");
     says(&unheard(&["0.024 a state s1 expired\n", taken].concat()), "AN-2 fail");
@@ -307,7 +307,7 @@ fn a_second_vote_is_the_other_one() {
     says(&edit(&opened(), "a #4 given abort", "a #4 given commit"), "AN-2 fail");
     let first = without(&without_all(&without_all(&opened(), "vote#3"), "#3"), &data("commit"));
     says(&first, "AN-2 fail");
-    // An outsider may have cast the vote, and a capture does not show what was cast.
+    // A foreign client may have cast the vote, and a capture does not show the vote.
     let touched = "0.025 b fault foreign_write b\n0.025 server:0 txn 0x5 s2 other ok\n\
                    0.025 server:0 written 0x5 /tx/s_a\n";
     says(&edit(&first, "0.030 a vote", &format!("{touched}0.030 a vote")), "AN-2 pass");

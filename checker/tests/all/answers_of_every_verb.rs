@@ -3,7 +3,7 @@
 use crate::answers::{END, data, head, voted};
 use crate::common::*;
 
-/// A lock is taken and given back.
+/// A lock is acquired and released.
 fn released() -> String {
     head("lock /l")
         + "
@@ -27,7 +27,7 @@ fn a_release_that_says_that_nothing_was_done_has_left_the_znode() {
     says(&edit(&released(), "a #2 return done", "a #2 return refused"), "AN-3 fail");
 }
 
-/// Both sites have voted and finish; the second one takes the transaction away.
+/// Both sites have voted and finish; the second one removes the transaction.
 fn finished() -> String {
     let (own, vote) = (voted(), data("abort"));
     let rest = format!(
@@ -69,7 +69,7 @@ fn finished() -> String {
 fn the_last_site_takes_the_transaction_away() {
     says(&finished(), "AN-1 pass");
     says(&without(&finished(), "deleted 0x9 /tx by s2"), "AN-1 fail");
-    // A site that is not the last one need not.
+    // A site that is not the last one need not remove it.
     let first_only = without(&finished(), "b #5");
     says(&without(&first_only, "server:0 #5"), "AN-1 pass");
     says(&without(&finished(), "deleted 0x7"), "AN-1 fail");
@@ -85,7 +85,7 @@ fn a_coordinator_that_has_finished_has_taken_the_transaction_away() {
     says(&edit(&voted(), END, &(forgets.to_owned() + END)), "AN-1 fail");
 }
 
-/// A follower is told that there is no value, and then that there is one.
+/// A follower reports that there is no value, and then a value.
 fn followed() -> String {
     head("config /cfg")
         + "
@@ -115,9 +115,9 @@ fn followed() -> String {
 fn a_follower_is_told_what_a_server_has_said() {
     says(&followed(), "AN-1 pass");
     says(&edit(&followed(), "reply r1 no_node 0x2", "reply r1 ok 0x2"), "AN-1 fail");
-    // Of a client that has got no reply the history may not tell what it read.
+    // For a client without any reply, the history may lack its reads.
     says(&without(&followed(), "reply r1"), "AN-1 pass");
-    // A notification says as much as a read.
+    // A notification counts as a read.
     let notified = edit(
         &edit(&followed(), "reply r1 no_node 0x2", "reply r1 ok 0x2"),
         "0.002 a #1 observed",

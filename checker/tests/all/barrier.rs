@@ -166,7 +166,7 @@ fn ba_4_no_watch_is_left() {
 
 // ── what a read says, and of which barrier ──
 
-/// The barrier as it was raised, and nobody waits.
+/// The raised barrier, without waiters.
 fn raised() -> &'static str {
     WAITS.split("0.010 b wait").next().expect("it is there")
 }
@@ -231,7 +231,7 @@ fn ba_1_for_an_edge_it_is_enough_that_there_was_none() {
 0.007 b #2 return done
 ";
     says(&[head, run].concat(), "BA-1 pass");
-    // A level waits until there is none.
+    // A level-triggered wait ends only when there is no barrier.
     says(&[head, &edit(run, "wait#2", "wait_down#2")].concat(), "BA-1 fail");
 }
 
@@ -253,7 +253,7 @@ fn ba_1_what_was_found_counts_for_its_own_barrier() {
     says(&[&two, &*reads("/gate")].concat(), "BA-1 pass");
 }
 
-/// Lowered, and nobody was told.
+/// The barrier is lowered, and no notification is sent.
 const LOWERED_IN_SECRET: &str = "
 0.020 a lower#3 call /gate
 0.020 a #3 send r3 delete /gate
@@ -301,7 +301,7 @@ barrier /other
 0.013 b #2 return done
 ";
     says(run, "BA-5 fail, BA-1 fail");
-    // An event of another kind let it in, and whether the barrier stood is not certain.
+    // An event of another kind lets it pass, and it is not certain that the barrier existed.
     let meanwhile = |what: &str| edit(run, "0.010 b wait", &format!("0.009 {what}\n0.010 b wait"));
     for uncertain in [
         edit(run, "raise#1 call /gate", "raise#1 call /other"),
@@ -332,7 +332,7 @@ fn ba_2_a_server_that_lags_tells_of_the_end_later() {
 1.022 b #2 return done
 ";
     says(&[&waits, LOWERED_IN_SECRET, reads, told].concat(), "BA-2 pass, BA-1 pass");
-    // It has applied it, and told nobody.
+    // The server has applied it, and sent no notification.
     let mute = edit(&waits, "server:1 applied 0x3", "server:1 applied 0x4");
     says(&[&mute, LOWERED_IN_SECRET, reads, told].concat(), "BA-2 fail");
 }
@@ -351,7 +351,7 @@ fn ba_2_a_lost_answer_leaves_a_waiter_with_what_it_has() {
 
 #[test]
 fn ba_2_each_waiter_has_its_own_time_to_arm_a_watch() {
-    // Both have read without one; the first arms it before the second is due.
+    // Both have read without a watch; the first arms one before the second is due.
     let arms = |at: &str| {
         format!(
             "

@@ -1,4 +1,4 @@
-//! What excuses two that believe to hold at once, and for how long: MX-2.
+//! The excuses for two simultaneous beliefs, and their windows: MX-2.
 
 use crate::common::*;
 
@@ -30,7 +30,7 @@ fn a_pause_that_comes_later_is_not_the_cause() {
     assert!(!told("was paused"), "{report}");
 }
 
-/// In a capture the first one still believes when the second one is granted.
+/// In a capture the first client still believes when the second one is granted.
 const CAPTURE: &str = "
 run client clients a b
 lock /lock

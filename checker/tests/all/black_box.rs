@@ -1,4 +1,4 @@
-//! What clients saw, beside what the rules found.
+//! The clients' view, compared with the findings of rules.
 
 use crate::common::*;
 use zk_checker::monitor::Certificate;
@@ -25,7 +25,7 @@ pub fn take(op: u32, at: u32, who: &str, item: &str) -> String {
     )
 }
 
-/// A take without a request: what comes was in hand.
+/// A take without a request: its item was in hand.
 pub fn from_hand(op: u32, at: u32, who: &str, item: &str) -> String {
     let take = take(op, at, who, item);
     take.lines()
@@ -34,7 +34,7 @@ pub fn from_hand(op: u32, at: u32, who: &str, item: &str) -> String {
         .collect()
 }
 
-/// The one object's black box, whose certificate holds.
+/// The only object's black box, with a valid certificate.
 #[track_caller]
 pub fn black_box(report: &Report) -> BlackBox {
     let [black_box] = &report.black_boxes[..] else { panic!("one object is seen\n{report}") };
@@ -50,12 +50,12 @@ fn a_capture_of_a_queue_is_judged_by_what_clients_saw() {
     says(&good, "all pass, QU-1 pass, QU-2 pass, QU-4 pass");
     assert!(matches!(black_box(&report(&good)).certificate(), Certificate::Order(order) if order.len() == 4));
 
-    // The one that was put first is asked for when the other one has been handed out.
+    // The take of the first item is called after the other item has been handed out.
     let passed = [QUEUE, &puts, &take(3, 30, "b", "two"), &take(4, 40, "c", "one"), END].concat();
     says(&passed, "QU-4 fail, first QU-4, QU-1 pass, QU-2 pass");
     assert_eq!(black_box(&report(&passed)).verdict, Verdict::Fail);
 
-    // Nobody can tell when both are asked for at once, or put at once.
+    // The order is unknown if both takes, or both puts, are open at once.
     let together = passed
         .replace("0.040 c take#4 call", "0.030 c take#4 call")
         .replace("0.040 c #4 send", "0.030 c #4 send");
@@ -70,16 +70,16 @@ fn what_was_in_hand_may_have_been_taken_long_ago() {
     let took = [take(4, 30, "b", "one"), take(5, 40, "c", "three")].concat();
     says(&[QUEUE, &puts, &took, &from_hand(6, 50, "b", "two"), END].concat(), "QU-4 pass, all pass");
     says(&[QUEUE, &puts, &took, &take(6, 50, "b", "two"), END].concat(), "QU-4 fail");
-    // After a call whose end is not known, anything may be in hand.
+    // After a call with an unknown end, any item may be in hand.
     let doubt = "0.031 b take#7 call /q\n0.032 b #7 send r7 multi /q\n0.033 b #7 lost r7\n0.034 b #7 return unknown\n";
     let parts =
         [&puts[..], &take(4, 30, "b", "one"), doubt, &take(5, 40, "c", "three"), &take(6, 50, "b", "two")];
     says(&[QUEUE, &parts.concat(), END].concat(), "QU-4 pass");
-    // One that was refused is none.
+    // A refused call takes none.
     let refused =
         doubt.replace("0.033 b #7 lost r7", "0.033 b #7 reply r7 ok 0x0").replace("unknown", "done");
     says(&[QUEUE, &parts.concat().replace(doubt, &refused), END].concat(), "QU-4 fail");
-    // Without any request told, calls are taken at their word.
+    // Without any recorded request, the times of the calls count.
     let bare = [from_hand(5, 40, "c", "three"), from_hand(6, 50, "b", "two")].concat();
     says(&[QUEUE, &puts, &bare, END].concat(), "QU-4 fail");
 }
@@ -140,7 +140,7 @@ fn what_is_excused_is_inherent_to_the_clients_view_too() {
     assert_eq!(black_box(&report).verdict, Verdict::Unavoidable);
 }
 
-/// Item "one" goes first, by nobody's operation; its consumer asks for it when "two" has long been handed out. No rule
+/// Item "one" is removed first, but by no operation; its consumer asks for it long after "two" was handed out. No rule
 /// finds that wrong.
 pub fn passed_unseen() -> String {
     let text = "run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.001 clients a b

@@ -1,4 +1,4 @@
-//! What foreign programs claim of counters and locks: a history and a verdict.
+//! The claims of foreign programs about counters and locks: a history and a verdict.
 
 use crate::common::*;
 use zk_checker::{RuleId, RuleSet, digest, judge};
@@ -46,7 +46,7 @@ fn reads_beside(holder: &str) -> String {
 fn pr_1_a_reader_waits_for_writers_alone() {
     says(&reads_beside("write"), "PR-1 pass, first nothing");
     says(&reads_beside("read"), "PR-1 fail, first PR-1");
-    // A writer that waits goes first.
+    // A waiting writer is ahead.
     let queued = edit(&reads_beside("read"), "1.100 b", "1.050 c write#3 call /o\n1.100 b");
     says(&queued, "PR-1 pass, first nothing");
 }
@@ -123,6 +123,6 @@ fn pr_1_an_item_that_is_there_gets_to_who_looks() {
     says(&looks(""), "PR-1 vacuous, first nothing");
     let got = "1.100 b take#2 call /o\n1.101 b #2 observed /o item x 0x0\n1.101 b #2 return done\n";
     says(&looks(got), "QU-2 pass, first nothing");
-    // The one that waits is dead.
+    // The waiter is dead.
     says(&looks("1.100 b take#2 call /o\n2.000 world crash b\n"), "PR-1 vacuous");
 }

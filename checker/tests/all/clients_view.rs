@@ -1,4 +1,4 @@
-//! What clients saw, in its corners: what a consumer has in hand, when a hold ends, and which finding explains a breach.
+//! Corner cases of the clients' view: items in hand, ends of holds, and the finding that explains a breach.
 
 use crate::black_box::*;
 use crate::common::*;
@@ -27,7 +27,7 @@ fn a_finding_names_the_items_and_the_calls() {
     let first = urgent.first().expect("a finding");
     assert_eq!((first.rule, first.position, &first.witnesses[..]), (RuleId::Qu5, 9, &[6, 9][..]));
     assert!(first.text.starts_with("item low was taken too early\n"), "{}", first.text);
-    // Somebody else's proof is none.
+    // The proof of another verdict is refused.
     for told in [&fifo, &urgent] {
         assert!(black_box(told).verify(&Certificate::Nothing).is_err());
     }
@@ -113,15 +113,15 @@ fn a_hold_ends_with_its_client() {
 #[test]
 fn a_second_opinion_needs_the_first_one() {
     let rules = || RuleSet::all().without(RuleId::Qu1);
-    // The order in which a capture's queue gave its items is nobody else's opinion.
+    // No rule judges the order of a capture's queue besides the monitor.
     let passed = [QUEUE, &puts(), &take(4, 30, "b", "two"), &take(5, 40, "c", "one"), END].concat();
     assert_eq!(judge(&history(&passed), &rules()).of(RuleId::Qu4), Verdict::Fail);
     assert_eq!(judge(&history(&passed_unseen()), &rules()).black_boxes, []);
-    // Other objects have nothing to do with it.
+    // Other objects are not affected.
     assert_eq!(judge(&history(&calm()), &rules()).black_boxes.len(), 1);
 }
 
-/// Lines before the one that has this.
+/// Inserts lines before the only line that contains this.
 fn insert(text: &str, before: &str, lines: &str) -> String {
     edit(text, before, &format!("{lines}{before}"))
 }
@@ -130,7 +130,7 @@ fn insert(text: &str, before: &str, lines: &str) -> String {
 fn an_earlier_finding_explains_a_breach_and_a_later_one_does_not() {
     let text = passed_unseen();
     says(&text, "QU-4 unknown");
-    // Another item comes out of nowhere, before the breach and after it.
+    // An item that was never put comes out, before the breach and after it.
     let zero = |at: &str| {
         format!(
             "{at} a take#9 call /q\n         {at} a #9 observed /q item zero 0x0\n         {at} a #9 return done\n         "
@@ -158,7 +158,7 @@ fn what_is_found_elsewhere_explains_nothing() {
 
 #[test]
 fn more_breaches_than_are_told_are_no_riddle() {
-    // Each lock is held by two at once, except the one before the last.
+    // Each lock is held by two clients at once, except the one before the last.
     let locks = 20;
     let mut text = String::from("run client\n");
     (0..locks).for_each(|lock| text += &format!("lock /lock{lock}\n"));

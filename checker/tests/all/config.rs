@@ -92,7 +92,7 @@ fn cf_1_a_follower_does_not_go_back() {
 
 #[test]
 fn cf_1_a_follower_is_told_nothing_twice() {
-    // It has read again, and found the same.
+    // It has read again, and found the same value.
     let reads = "
 0.040 a #1 send r3 get /cfg watch
 0.041 server:0 arm s1 data /cfg conn 1
@@ -130,7 +130,7 @@ fn cf_3_a_follower_that_has_had_time_has_the_last_value() {
     let late = |part: &str| part.replace("0.900", "30.000").replace("0.950", "31.000");
     let heal = "0.050 world heal\n";
     says(&late(&run(&[&first(), FOLLOWS, &second(), IS_TOLD, heal, ENDS])), "CF-3 pass");
-    // It has read too early, and its watch came too late.
+    // It has read too early, and armed its watch too late.
     let behind = edit(
         &edit(IS_TOLD, "value v2 0x20", "value v1 0x10"),
         "fire s1 data_changed /cfg 0x20",
@@ -179,12 +179,12 @@ fn cf_7_conditional_writes_form_a_chain() {
     let capture = |text: &str| text.replace("run sim", "run client");
     says(&capture(&run(&[&first(), &second(), &stale])), "CF-7 fail");
     says(&capture(&run(&[&first(), &second(), &honest])), "CF-7 pass");
-    // Who says no must not have written, and who says yes must.
+    // A refused call must not have written, and a done one must have.
     says(&run(&[&first(), &second().replace("return done", "return refused")]), "CF-7 fail");
     let nothing = without(&without(&without(&second(), "txn"), "written"), "data 2");
     says(&run(&[&first(), &nothing]), "CF-7 fail");
     says(&run(&[&first(), &nothing.replace("return done", "return refused")]), "CF-7 pass");
-    // Unknown is neither.
+    // An unknown outcome is neither.
     says(&run(&[&first(), &second().replace("return done", "return unknown")]), "CF-7 pass");
 }
 
@@ -231,10 +231,10 @@ fn cf_3_that_a_value_is_gone_is_news_too() {
 
 #[test]
 fn cf_3_who_stands_still_or_is_cut_off_is_not_late() {
-    // Nothing is there to wake it, but nothing can.
+    // It has no wake source, but its process is paused.
     let deaf = without(FOLLOWS, "arm s1");
     says(&run(&[&first(), &deaf, "0.022 world fault client_pause a lasts 1\n"]), "CF-3 pass, first nothing");
-    // It never gets to hear of the second value.
+    // It never learns of the second value.
     let told = "0.031 server:0 fire s1 data_changed /cfg 0x20 conn 1\n";
     let late = |stops: &str| {
         let text = run(&[&first(), FOLLOWS, stops, &second(), told, "0.050 world heal\n"]);
@@ -247,7 +247,7 @@ fn cf_3_who_stands_still_or_is_cut_off_is_not_late() {
 
 #[test]
 fn cf_3_a_watch_is_registered_again_within_two_timeouts() {
-    // It is there again within the time that things may take to settle.
+    // It reconnects within the settle time.
     let lost = "
 1.000 server:0 disarm s1 data /cfg conn 1
 2.000 a state s1 suspended
@@ -268,7 +268,7 @@ fn cf_6_a_set_is_of_a_publication_of_its_own() {
     let read =
         "0.040 a snapshot#1 call /cfg\n0.041 a #1 observed /cfg value x1,x2 0x10\n0.042 a #1 return done\n";
     says(&run(&[&written, read]), "CF-6 pass");
-    // What was written so was no publication, and what was published elsewhere is not of this set.
+    // A write is no publication, and a publication elsewhere does not belong to this set.
     says(&run(&[&written.replace("publish", "overwrite"), read]), "CF-6 fail, first CF-6");
     let elsewhere =
         run(&[&written.replace("/cfg", "/other"), read]).replace("/cfg\n0.000", "/cfg\nconfig /other\n0.000");

@@ -1,16 +1,16 @@
-//! Recorded histories, as they are and damaged in many places: what each rule says of them, counted.
+//! Recorded histories, unchanged and damaged in many places: the verdicts of each rule, counted.
 //!
-//! `tests/corpus` holds a run of every broken recipe, as small as it gets, and runs of the right ones: under faults and among
-//! foreign clients, and in an untimed order, where much happens at one moment. Each is judged as it was recorded, as a judge sees it
-//! who is shown the outside only, and as its clients alone would have captured it. Then it is damaged: an event is missing,
-//! comes before the one ahead of it, comes late, is there twice, all from there on is late, or one word of it is another one.
+//! `tests/corpus` holds a minimal run of every mutant, and runs of the correct recipes: under faults and among foreign
+//! clients, and in interleaving mode, where many events have the same time. Each is judged as recorded, by the rules
+//! about calls and returns alone, and as its clients alone would have captured it. Then it is damaged: an event is
+//! missing, early, late or doubled, everything from it on is delayed, or one word of it is replaced.
 //!
-//! `edited.txt` names further histories, each with edits of its own; what is said of them is told one by one.
+//! `edited.txt` names further histories, each with edits of its own; their verdicts are listed one by one.
 //!
-//! What comes of the others is a table for each kind of object: of how many histories a rule says what, how often it was put to
-//! the test, and how many findings it has. Nobody claims that the numbers are right. Other tests say what is right, history by
-//! history, and none of them can try every rule in every situation: here a rule that has changed what it says of
-//! anything shows that, and how far. Who meant to change it reads in the difference which rules have changed with it.
+//! The verdicts of the others are counted in a table for each kind of object: the histories for each rule and verdict,
+//! the premises, and the findings. The numbers are not claimed to be right. Other tests check correctness, history by
+//! history, and none of them can try every rule in every situation. Here any change of a rule's verdicts shows, with
+//! its extent. After an intended change, the difference shows which other rules changed with it.
 
 mod edits;
 
@@ -24,10 +24,10 @@ use zk_checker::history::{History, Kind};
 use zk_checker::monitor::Certificate;
 use zk_checker::{Report, RuleId, RuleSet, Verdict, digest, jsonl, judge, text};
 
-/// In how many places a history is damaged in each way.
+/// The number of places at which a history is damaged in each way.
 const PLACES: usize = 60;
 
-/// The ways to damage it at an event.
+/// A way to damage a history at an event.
 type Way = fn(&History, usize) -> Edit;
 const WAYS: [(Way, &str); 5] = [
     (|_, at| Edit::Missing(at), "one event is missing"),
@@ -40,7 +40,7 @@ const WAYS: [(Way, &str); 5] = [
     ),
 ];
 
-/// The same history with one word of one event changed, once for some of its words, as far as it can be read then.
+/// The history with one word of one event changed, once for some of its words, as far as it stays readable.
 fn in_other_words(history: &History, places: impl Iterator<Item = usize>) -> Vec<History> {
     let written = text::write(history);
     let lines: Vec<&str> = written.lines().collect();
@@ -48,7 +48,7 @@ fn in_other_words(history: &History, places: impl Iterator<Item = usize>) -> Vec
     let mut all = Vec::new();
     for (turn, at) in places.enumerate() {
         let words: Vec<&str> = lines[head + at].split(' ').collect();
-        // The first one is the time. Each event has its turn with two of the others.
+        // The first word is the time. Each event is edited at two of the others.
         for which in [turn, turn + words.len() / 2].map(|turn| 1 + turn % (words.len() - 1)) {
             let other = another(words[which], &lines[..head + at], history);
             all.extend(Edit::Word(head + at, which, other).apply(history.clone()));
@@ -57,7 +57,7 @@ fn in_other_words(history: &History, places: impl Iterator<Item = usize>) -> Vec
     all
 }
 
-/// Another word of the same kind; none if there are no others.
+/// Another word of the same kind; none if there is no other.
 fn another(word: &str, before: &[&str], history: &History) -> String {
     let counted = |digits: &str, radix| u64::from_str_radix(digits, radix).ok().map(|number| number + 1);
     let (stem, digits) = word.split_at(word.trim_end_matches(|c: char| c.is_ascii_digit()).len());
@@ -84,7 +84,7 @@ fn another(word: &str, before: &[&str], history: &History) -> String {
     .to_owned()
 }
 
-/// What a rule said of several histories.
+/// The verdicts of a rule on several histories.
 #[derive(Default)]
 struct Tally {
     verdicts: BTreeMap<Verdict, u32>,
@@ -92,17 +92,17 @@ struct Tally {
     findings: u64,
 }
 
-/// What the judge said of several histories.
+/// The verdicts of the judge on several histories.
 #[derive(Default)]
 struct Said {
     histories: u32,
     rules: BTreeMap<RuleId, Tally>,
     unknown: u32,
-    /// How many objects' monitors did not know.
+    /// The number of objects whose monitors returned Unknown.
     unproved: u32,
     metrics: [u64; 12],
     probes: u64,
-    /// Digests in the order of the histories: which events are named, and in which words.
+    /// Digests in the order of the histories: of the witnesses, and of the texts.
     named: u64,
     words: u64,
 }
@@ -146,7 +146,7 @@ impl Said {
             self.words = digest::data(Some(format!("{} {found}", self.words).as_bytes()));
         }
         for seen in &report.black_boxes {
-            // Whatever a monitor says is proved; it may say that it does not know.
+            // Every verdict of a monitor is proved, except Unknown.
             match seen.certificate() {
                 Certificate::Nothing => self.unproved += 1,
                 certificate => seen.verify(&certificate).expect("a certificate proves what it is for"),
@@ -176,7 +176,7 @@ impl Said {
         let _ = writeln!(out, "  events named {named:016x}\n  in words {words:016x}\n");
     }
 
-    /// Of one history: what each rule says and how often it was put to the test, and digests of the rest.
+    /// Prints one history: the verdict and the premises of each rule, and digests of the rest.
     fn print_line(&self, title: &str, out: &mut String) {
         let Said { unknown, unproved, metrics, probes, named, words, .. } = self;
         let rules = self.rules.iter().filter(|(_, tally)| tally.premises + tally.findings > 0);
@@ -219,17 +219,17 @@ pub fn recorded(folder: &Path) -> Vec<Recorded> {
     files.iter().map(read).collect()
 }
 
-/// Those that are damaged in many places. All tests read them once.
+/// The histories that are damaged in many places. All tests read them once.
 static RECORDED: LazyLock<Vec<Recorded>> = LazyLock::new(|| recorded(&folder()));
 
-/// Where a history is damaged: each way has places of its own, as far as there are enough.
+/// The places at which a history is damaged: each way has its own, as far as there are enough.
 fn places(history: &History, way: usize) -> impl Iterator<Item = usize> {
     let count = history.events.len();
     let step = count.div_ceil(PLACES).max(1);
     (way % step..count).step_by(step)
 }
 
-/// With an edit at a place that it has.
+/// Applies an edit at an existing place.
 fn edited(history: &History, edit: &Edit) -> History {
     edit.apply(history.clone()).expect("the place is there")
 }
@@ -272,8 +272,8 @@ fn said_of(kind: Option<Kind>) -> String {
     told
 }
 
-/// What the judge says of the histories that `edited.txt` makes of recorded ones: few edits each, at places where it matters
-/// how exactly a rule counts, compares, or holds a time against a bound.
+/// The verdicts on the histories that `edited.txt` derives from recorded ones: few edits each, at places where it
+/// matters how exactly a rule counts, compares, or checks a bound.
 #[test]
 fn edited_as_written() {
     let text = fs::read_to_string(folder().join("edited.txt")).expect("the edits are there");

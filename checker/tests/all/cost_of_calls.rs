@@ -1,9 +1,9 @@
-//! AN-4: what a call costs that nothing disturbs.
+//! AN-4: the cost of an undisturbed call.
 
 use crate::answers::{END, head};
 use crate::common::*;
 
-/// A raise that looks first: a request more than its budget.
+/// A raise that reads first: one request more than its budget.
 fn raised_after_a_look() -> String {
     head("barrier /gate")
         + "
@@ -45,10 +45,10 @@ fn who_was_disturbed_may_do_more() {
         "0.003 a state s1 suspended\n0.004 a state s1 connected\n0.004 a #1 send r2",
     );
     says(&away, "AN-4 vacuous");
-    // It was disturbed before: this call may have to find out what became of an earlier one.
+    // It was disturbed before: this call may have to find out the effect of an earlier one.
     let before = "0.0002 a state s1 suspended\n0.0005 a state s1 connected\n0.001 a raise#1 call";
     says(&edit(&run, "0.001 a raise#1 call", before), "AN-4 vacuous");
-    // It was given up.
+    // It was cancelled.
     says(&edit(&run, "a #1 return done", "a #1 return cancelled"), "AN-4 vacuous");
 }
 

@@ -1,4 +1,4 @@
-//! What it costs, where servers lag, in captures, and of who is asked to go: MX-13, RV-4.
+//! Costs with lagging servers, in captures, and of requests to release: MX-13, RV-4.
 
 use crate::common::*;
 use zk_checker::digest;
@@ -6,7 +6,7 @@ use zk_checker::digest;
 #[test]
 fn a_notification_counts_where_it_is_seen() {
     assert_eq!(report(&calm()).metrics.notifications, 1);
-    // A capture sees what is delivered.
+    // A capture sees the delivered notifications.
     assert_eq!(report(&calm().replace("run sim", "run client")).metrics.notifications, 1);
 }
 
@@ -21,7 +21,7 @@ fn mx_13_a_server_that_lags_tells_of_one_of_the_latest_deletions() {
 0.017 server:0 #5 created 0x5 /lock/c-2 s3
 0.018 server:0 #5 arm s3 child /lock/a-0
 ";
-    // Others join the line and leave it again.
+    // Others join the contenders and leave again.
     let passes = |op: u32, at: &str| {
         let (made, gone) = (2 * op, 2 * op + 1);
         format!(
@@ -54,7 +54,7 @@ fn mx_13_a_server_that_lags_tells_of_one_of_the_latest_deletions() {
     says(&without(&run(50..53), "fire s3"), "MX-13 pass");
 }
 
-/// In a capture two wait for one, both with a watch on its znode.
+/// In a capture two waiters watch the same znode.
 const CAPTURE: &str = "
 run client clients a b c
 lock /lock
@@ -139,14 +139,14 @@ lock /lock
 ";
     says(run, "MX-13 fail, first MX-13");
     says(&without(run, "send r3").replace("0.001 a #1 reply r3 ok 0x3\n", ""), "MX-13 pass");
-    // Whoever gives back does not ask for it; another one who does may stand ahead.
+    // A release is no contender; another acquire may be ahead.
     let other =
         |verb: &str| edit(run, "0.000 a acquire", &format!("0.000 b {verb}#2 call /lock\n0.000 a acquire"));
     says(&other("release"), "MX-13 fail, first MX-13");
     says(&other("acquire"), "MX-13 vacuous");
 }
 
-/// Two wait for one, and watch the data of its znode.
+/// Two wait for the same contender, and watch the data of its znode.
 const REVOCABLE: &str = "
 run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.001 clients a b c d
 revocable_lock /r stop margin 0.4 budget 3 2 1 2 grace 0.1 forced
@@ -187,7 +187,7 @@ fn rv_4_a_word_to_one_that_holds_wakes_one_that_waits() {
     says(&[REVOCABLE, &asks].concat(), "RW-5 pass, RV-4 pass");
     let herd = [REVOCABLE, &*asks, "0.010 server:0 #4 fire s3 data_changed /r/a-0 0x8\n"].concat();
     says(&herd, "RV-4 fail, RW-5 pass");
-    // Any other word is a change like others.
+    // Any other word is an ordinary change of data.
     let word = format!("data 6 {:#x}", digest::data(Some(b"unlock")));
     says(&herd.replace(&word, "data 6 0x1"), "RW-5 fail, RV-4 vacuous");
 }

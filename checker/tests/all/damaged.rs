@@ -1,4 +1,4 @@
-//! Stored histories that were cut off, edited or shuffled: a sentence that names the line, or Unknown. Never a verdict
+//! Stored histories that were cut off, edited or shuffled: an error that names the line, or Unknown. Never a verdict
 //! about recipes, and never a panic.
 
 use crate::common::*;
@@ -11,7 +11,7 @@ fn stored(text: &str) -> Vec<u8> {
     out
 }
 
-/// A history in which nothing goes wrong, and one in which something does.
+/// A history without a breach, and one with a breach.
 fn both() -> [Vec<u8>; 2] {
     let hasty = [HEAD, A_HOLDS, B_WAITS, "0.015 b #2 believe /lock s2 token 0x4\n"].concat();
     [stored(&calm()), stored(&hasty)]
@@ -21,7 +21,7 @@ fn lines(bytes: &[u8]) -> Vec<&[u8]> {
     bytes.split_inclusive(|byte| *byte == b'\n').collect()
 }
 
-/// What comes of reading and judging: a verdict, or a sentence with the line.
+/// The result of reading and judging: a verdict, or an error with the line.
 fn outcome(bytes: &[u8]) -> Result<Verdict, String> {
     let stored = jsonl::read(bytes).map_err(|e| {
         assert!(e.line() >= 1 && e.line() <= lines(bytes).len() + 1, "{e}");
@@ -32,7 +32,7 @@ fn outcome(bytes: &[u8]) -> Result<Verdict, String> {
     Ok(report.verdict())
 }
 
-/// It is told that it is damaged, and of nothing else.
+/// The judge reports the damage, and nothing else.
 #[track_caller]
 fn proves_nothing(bytes: &[u8], what: &str) {
     match outcome(bytes) {
@@ -52,12 +52,12 @@ fn whole_files_are_judged() {
 #[test]
 fn cut_anywhere_it_is_never_passed() {
     let [right, wrong] = both();
-    // All that is missing is the end of the last line.
+    // Only the end of the last line is missing.
     let whole = right.len() - 1;
     for kept in 0..whole {
         proves_nothing(&right[..kept], &format!("the first {kept} bytes"));
     }
-    // What was found in the part that is there has happened.
+    // A finding in the existing part is valid.
     let last = lines(&wrong).last().map_or(0, |line| line.len());
     assert_eq!(outcome(&wrong[..wrong.len() - last]), Ok(Verdict::Fail));
     for kept in 0..wrong.len() - 1 {
@@ -107,7 +107,7 @@ fn lines_that_are_missing_or_there_twice() {
             proves_nothing(&twice.concat(), &format!("line {at} twice"));
             let mut missing = lines.clone();
             missing.remove(at);
-            // Without its last line it is cut off: what is there has happened.
+            // Without its last line it is cut off: the existing events are valid.
             if at + 1 < lines.len() {
                 proves_nothing(&missing.concat(), &format!("without line {at}"));
             }
@@ -135,10 +135,10 @@ fn a_last_line_that_does_not_fit() {
             let edited = format!("{rest}\n{}\n", edit(end, from, &to));
             proves_nothing(edited.as_bytes(), &to);
         }
-        // Of another file.
+        // The last line of another file.
         let other = if text.contains("0.015") { "" } else { "{\"end\":{\"count\":0,\"hash\":\"\"}}" };
         proves_nothing(format!("{rest}\n{other}\n").as_bytes(), "the last line of another file");
-        // Lines are ended as some editors do.
+        // Line ends as written by some editors.
         proves_nothing(text.replace('\n', "\r\n").as_bytes(), "other line ends");
         proves_nothing(format!("{text}\n").as_bytes(), "an empty line");
     }

@@ -1,4 +1,4 @@
-//! Digests of what reads find: each part counts, and no part that was answered is zero.
+//! Digests of read results: each part counts, and no returned part is zero.
 
 use zk_checker::digest::{Digest, Stat, data, name};
 use zk_checker::history::Session;

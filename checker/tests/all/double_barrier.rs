@@ -26,7 +26,7 @@ pub const A_JOINS: &str = "
 0.004 a #1 reply r2 ok 0x4
 ";
 
-/// b registers, opens it, and is in.
+/// b registers, opens the barrier, and enters.
 pub const B_OPENS: &str = "
 0.010 b enter#2 call /b
 0.010 b #2 given b 0
@@ -44,7 +44,7 @@ pub const B_OPENS: &str = "
 0.014 b #2 return done
 ";
 
-/// a is told, looks, and is in.
+/// a is notified, reads, and enters.
 pub const A_IS_IN: &str = "
 0.014 a #1 notice s1 data_changed /b
 0.014 a #1 send r5 get /b/0/ready watch
@@ -63,7 +63,7 @@ pub const A_LEAVES: &str = "
 0.022 a #3 reply r6 ok 0x7
 ";
 
-/// b leaves as the last one, and so a is out, too.
+/// b leaves as the last one, so a has left, too.
 const B_LEAVES: &str = "
 0.030 b leave#4 call /b
 0.030 b #4 send r7 multi /b/0
@@ -151,7 +151,7 @@ double_barrier /b size 2
         "DB-1 unavoidable, first nothing",
     );
     says(&edit(after, "0.003 b #2 return refused", "0.003 world crash b"), "DB-1 unavoidable");
-    // Who had entered before is of another round.
+    // An earlier entry belongs to another round.
     says(&edit(after, "0.003 b #2 return refused", "0.003 b #2 return done"), "DB-1 fail");
 }
 
@@ -219,7 +219,7 @@ fn db_7_who_was_counted_is_not_refused() {
     let run = [HEAD, A_JOINS, B_OPENS].concat();
     says(&[&run, "0.020 a #1 return refused\n"].concat(), "DB-7 fail, first DB-7");
     says(&[&run, "0.020 a #1 return unknown\n"].concat(), "DB-7 pass");
-    // A foreign client's hand on the record, and on what is beside it.
+    // A foreign client writes the record, or a znode beside it.
     let written = |path: &str| {
         format!(
             "0.016 c fault foreign_write c\n0.016 server:0 txn 0x9 s3 set ok\n0.016 server:0 written 0x9 {path}\n"
@@ -292,7 +292,7 @@ fn db_6_who_was_counted_enters() {
     ]
     .concat();
     says(&deaf, "DB-6 fail, first DB-6");
-    // It was all taken away before a has read of it, and a waits in the next round.
+    // All znodes were deleted before a has read them, and a waits in the next round.
     let taken_away = [
         HEAD,
         A_JOINS,
@@ -326,7 +326,7 @@ fn db_5_who_comes_late_is_told() {
     let run = [&once, A_JOINS, B_OPENS, A_IS_IN, late].concat();
     says(&run, "DB-5 fail");
     says(&edit(&run, "20.000 a", "0.044 c #5 return refused\n20.000 a"), "DB-5 pass");
-    // What is made where the barrier was is another one.
+    // A znode created at the barrier's path is another barrier.
     let gone = |at: &str| format!("{at} server:0 txn 0x7 s9 multi ok\n{at} server:0 deleted 0x7 /b by s9\n");
     says(&edit(&run, "0.040 c", &format!("{}0.040 c", gone("0.039"))), "DB-5 pass");
     let before = [&once, A_JOINS, &gone("0.007"), B_OPENS, A_IS_IN, late].concat();

@@ -1,4 +1,4 @@
-//! Double barriers: who takes part, who was counted, what must come, and what is left.
+//! Double barriers: participants, counts, liveness, and remains.
 
 use crate::common::*;
 use crate::double_barrier::{A_IS_IN, A_JOINS, A_LEAVES, B_OPENS, CALLS, ENDS, HEAD};
@@ -7,15 +7,15 @@ use zk_checker::{RuleId, RuleSet, judge};
 /// Time passes.
 const LATER: &str = "20.000 c state s3 connected\n20.000 world quiesce\n";
 
-/// b has opened it, and has not yet returned.
+/// b has opened the barrier, and has not yet returned.
 fn b_has_opened() -> String {
     let returns = "0.014 b #2 observed /b opening a,b 0\n0.014 b #2 return done\n";
     [HEAD, A_JOINS, &edit(B_OPENS, returns, "")].concat()
 }
 
-// ── who was counted ──
+// ── participants that were counted ──
 
-/// The znode of a is gone when it opens for b and c.
+/// The znode of a is deleted before the opening for b and c.
 fn opens_without_a() -> String {
     let c_joins = "
 0.005 server:0 txn 0x5 s1 delete ok
@@ -82,7 +82,7 @@ fn db_7_a_foreign_client_may_take_as_many_znodes_as_it_announces() {
         ("", a_gone.clone(), "a #1", "fail"),
         ("0.015 world fault disconnect a\n", a_gone.clone(), "a #1", "fail"),
         (announced, own, "a #1", "fail"),
-        // Of two that go the first is the announced one.
+        // Of two deletes the first is the announced one.
         (announced, [&*a_gone, &b_gone].concat(), "a #1", "pass"),
         (announced, [&*a_gone, &b_gone].concat(), "b #2", "fail"),
     ] {
@@ -113,7 +113,7 @@ double_barrier /b size 3
     says(&much_later, "DB-1 fail, first DB-1");
 }
 
-// ── who is still there ──
+// ── participants that remain ──
 
 #[test]
 fn db_2_whose_session_is_over_is_out() {
@@ -166,14 +166,14 @@ fn db_6_who_is_in_a_roster_enters_with_those_who_have_it() {
         [&*edit(inside, "0.003 a #1 observed", &format!("{c_calls}0.003 a #1 observed")), later].concat();
     says(&before, "DB-6 pass");
     says(&before.replace("a,b 0", "a,b,c 0"), "DB-6 fail, first DB-6");
-    // Whoever calls when they are inside is none of them, whatever they say.
+    // A call after their entry is not counted, even if the roster names the client.
     let after = [inside, &c_calls.replace("0.002", "0.006"), later].concat();
     says(&after.replace("a,b 0", "a,b,c 0"), "DB-6 pass");
 }
 
 #[test]
 fn db_6_who_counts_for_itself_counts_whose_znodes_are_there() {
-    // The znode of c is gone when b registers: it is a that makes two of them.
+    // The znode of c is deleted before b registers: b and a are the two.
     let run = "
 0.001 c enter#9 call /b
 0.001 c #9 send r30 multi /b
@@ -216,7 +216,7 @@ fn db_8_what_is_written_to_a_participant_wakes_one() {
         )
     };
     says(&[HEAD, A_JOINS, c_waits, &written("/b/0/a-member-0")].concat(), "DB-8 fail");
-    // That of the barrier itself opens a round, or closes it.
+    // A write of the barrier itself opens a round, or closes it.
     says(&[HEAD, A_JOINS, c_waits, &written("/b")].concat(), "DB-8 pass");
 }
 
@@ -226,7 +226,7 @@ fn db_8_eight_requests_and_four_more_a_wake_up() {
         let read = |number| format!("0.005 a #1 send r{number} get /b\n0.005 a #1 reply r{number} ok 0x4\n");
         (50..50 + times).map(read).collect()
     };
-    // It has sent two.
+    // It has sent two requests.
     let run = [HEAD, A_JOINS].concat();
     says(&[&run, &*reads(6)].concat(), "DB-8 pass");
     says(&[&run, &*reads(7)].concat(), "DB-8 fail");
@@ -270,17 +270,17 @@ double_barrier /b size 2
     let leaves = "0.005 a leave#3 call /b\n";
     let over = "0.006 a #3 return unknown\n";
     let left = "0.010 world left /b /b/0/a-member-0 s1\n";
-    // Who enters, is inside or leaves may have a znode there.
+    // A client that enters, is inside or leaves may have a znode there.
     for parts in [&[enters][..], &[enters, inside], &[enters, inside, leaves]] {
         says(&[head, &parts.concat(), left].concat(), "DB-10 pass");
     }
     for parts in [&[][..], &[enters, inside, leaves, over]] {
-        // It is told once, however often it is listed.
+        // It is reported once, however often it is listed.
         let run = [head, &parts.concat(), left, left].concat();
         says(&run, "DB-10 fail, first DB-10");
         assert_eq!(judge(&history(&run), &RuleSet::only(&[RuleId::Db10])).metrics.leaks, 1);
     }
-    // It goes with its session, or nobody knows whose it is.
+    // It is deleted with its session, or its owner is unknown.
     says(&[head, "0.009 a state s1 expired\n", left].concat(), "DB-10 vacuous");
     says(&[head, &edit(left, "s1", "s0")].concat(), "DB-10 vacuous");
     // Only the world lists.

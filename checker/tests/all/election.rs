@@ -3,7 +3,7 @@
 use crate::common::{edit, report, says, without};
 use zk_checker::RuleId;
 
-/// Three clients and an election; the third one follows who leads.
+/// Three clients and an election; the third one observes the leader.
 pub const HEAD: &str = "
 run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.001 clients a b c
 election /e stop margin 0.4 budget 3 2 1 3
@@ -15,7 +15,7 @@ election /e stop margin 0.4 budget 3 2 1 3
 0.000 c state s3 connected
 ";
 
-/// The first candidate takes office, and watches its candidate.
+/// The first candidate leads, and watches its own znode.
 pub const A_LEADS: &str = "
 0.001 a stand#1 call /e
 0.001 a #1 send r1 create /e/a-
@@ -31,7 +31,7 @@ pub const A_LEADS: &str = "
 0.003 a #1 reply r3 ok 0x4
 ";
 
-/// The second one stands, too.
+/// The second candidate runs, too.
 const B_STANDS: &str = "
 0.005 b stand#2 call /e
 0.005 b #2 send r4 create /e/b-
@@ -45,7 +45,7 @@ const B_STANDS: &str = "
 0.005 b #2 reply r6 ok 0x5
 ";
 
-/// The leader puts it on record.
+/// The leader records itself.
 const A_ACKNOWLEDGES: &str = "
 0.006 a acknowledge#3 call /e
 0.006 a #3 given \"a:80\" 0x4
@@ -66,7 +66,7 @@ const C_FOLLOWS: &str = "
 0.010 c #4 observed /e leader \"a:80\" 0x4
 ";
 
-/// The leader resigns, with its record, and the next one is told.
+/// The leader resigns and deletes its record, and the next candidate is notified.
 const A_RESIGNS: &str = "
 0.020 a #1 unbelieve released
 0.020 a release#7 call /e
@@ -136,7 +136,7 @@ fn le_3_the_candidate_is_of_the_present_session() {
         &edit(&run, "/e/a-0 s1\n0.003 a #1 reply r1", "/e/a-0 s9\n0.003 a #1 reply r1"),
         "LE-3 fail, first LE-3",
     );
-    // It made none, and takes its former one.
+    // It created none, and takes over its former one.
     let adopts = "
 0.030 a state s9 connected
 0.031 a stand#8 call /e
@@ -168,7 +168,7 @@ fn le_4_a_deposed_leader_puts_nothing_on_record() {
 fn le_4_the_record_is_made_with_a_check_and_goes_with_its_session() {
     says(&edit(&calm(), "txn 0x6 s1 multi", "txn 0x6 s1 create"), "LE-4 fail, first LE-4");
     says(&edit(&calm(), "/e/leader s1\n", "/e/leader s0\n"), "LE-4 fail, first LE-4");
-    // A relic stands there, and the refusal is taken for success.
+    // An old record exists, and the refusal is taken for success.
     let swallowed =
         without(&without(A_ACKNOWLEDGES, "txn"), "created").replace("reply r7 ok", "reply r7 node_exists");
     says(&[HEAD, A_LEADS, &swallowed].concat(), "LE-4 fail, first LE-4");
@@ -186,10 +186,10 @@ fn le_4_the_record_stands_while_its_leader_leads() {
     let report = report(&[&run, &deletes("s2"), next].concat());
     let text = &report.findings[0].text;
     assert!(text.starts_with("b deleted the record of epoch 0x4, in which a leads, at e"), "{text}");
-    // The candidate goes in the same transaction.
+    // The same transaction deletes the candidate.
     let candidate = "0.010 server:0 deleted 0x7 /e/a-0 by s1\n";
     says(&[&run, &deletes("s1"), candidate, next].concat(), "LE-4 pass");
-    // Whoever gives up may begin with the record; a foreign client may do anything.
+    // A leader that resigns may delete the record first; a foreign client may do anything.
     let drops = "0.009 a #1 unbelieve released\n";
     says(&[&run, drops, &deletes("s1"), next].concat(), "LE-4 pass");
     let foreign = "0.009 b fault foreign_delete b\n";
@@ -223,7 +223,7 @@ fn le_4_whose_record_a_foreign_client_has_deleted_may_take_the_next_one_for_it()
         "0.027 server:0 #8 deleted 0x9 /e/leader by s2\n0.027 server:0 #8 created",
     );
     says(&[&run, &replaces, cleans_up].concat(), "LE-4 fail");
-    // However late it comes, and whoever has led meanwhile.
+    // However late it comes, and whichever leaders came in between.
     let others = "
 0.028 server:0 txn 0xa s2 multi ok
 0.028 server:0 deleted 0xa /e/b-1 by s2
@@ -276,16 +276,16 @@ fn le_4_who_has_read_a_valid_record_is_told_of_its_leader() {
     let vacant = "0.012 c #4 observed /e vacant \"\" 0\n";
     let run = [HEAD, A_LEADS, B_STANDS, A_ACKNOWLEDGES, C_FOLLOWS, reads, vacant].concat();
     says(&run, "LE-4 fail, first LE-4");
-    // A list without its candidate makes it a relic.
+    // Without its candidate in the list, the record is outdated.
     let relic = "0.012 server:0 txn 0x7 s1 delete ok\n0.012 server:0 deleted 0x7 /e/a-0 by s1\n";
     let before_the_list =
         |what: &str| edit(&run, "0.012 c #4 reply r31 ok 0x6", &format!("{what}0.012 c #4 reply r31 ok 0x7"));
     says(&before_the_list(relic), "LE-4 pass");
-    // Nobody is in a directory that is gone.
+    // A directory that does not exist has no candidates.
     let emptied = "0.012 world fault foreign_delete server:0 lasts 0\n0.012 server:0 txn 0x7 s1 multi ok\n\
                 0.012 server:0 deleted 0x7 /e/a-0 by s1\n0.012 server:0 deleted 0x7 /e/b-1 by s1\n";
     says(&before_the_list(emptied).replace("reply r31 ok", "reply r31 no_node"), "LE-4 pass");
-    // So does the end of the record itself.
+    // The deletion of the record itself counts as well.
     let gone = "0.012 world fault foreign_delete server:0 lasts 0\n0.012 server:0 txn 0x7 s1 delete ok\n\
                 0.012 server:0 deleted 0x7 /e/leader by s1\n";
     says(&before_the_list(gone), "LE-4 pass");
@@ -299,7 +299,7 @@ fn le_4_who_follows_obeys_the_record_of_the_lowest_candidate() {
         "LE-4 fail, first LE-4",
     );
     says(&edit(&calm(), "observed /e leader \"a:80\" 0x4", "observed /e leader \"a:80\" 0x5"), "LE-4 fail");
-    // A relic of one that is gone.
+    // An outdated record of a deleted candidate.
     let relic = "
 0.025 c #4 send r22 get /e/leader watch
 0.025 c #4 send r23 children /e
@@ -405,10 +405,10 @@ fn le_9_a_leader_stops_when_its_candidate_is_deleted() {
     let told = "0.110 a notice s1 deleted /e/a-0\n0.110 a #1 unbelieve lost\n";
     let run = [HEAD, A_LEADS, B_STANDS, gone].concat();
     says(&[&run, told].concat(), "LE-9 pass, LE-1 unavoidable, first nothing");
-    // It does not watch it any more.
+    // It does not watch its znode any more.
     let blind = without(&without(&run, "arm s1"), "fire s1");
     says(&[&blind, "0.110 world heal\n"].concat(), "LE-9 fail, LE-1 fail, first LE-9");
-    // Cut off from its server it will be told later.
+    // While it is cut off from its server, it learns of the deletion later.
     let away = edit(
         &blind,
         "0.100 world fault",
@@ -425,7 +425,7 @@ fn mx_7_who_waits_for_the_record_waits_for_nothing() {
     says(&[HEAD, A_LEADS, &b, "1.0 world heal\n"].concat(), "MX-7 fail, first MX-7");
 }
 
-/// The leader puts it on record once more.
+/// The leader records itself once more.
 const AGAIN: &str = "
 0.015 a acknowledge#8 call /e
 0.015 a #8 given \"a:80\" 0x4
@@ -469,7 +469,7 @@ fn le_4_an_epoch_does_not_come_after_a_later_one() {
 #[test]
 fn le_4_a_record_that_was_spoilt_is_made_again() {
     let run = [HEAD, A_LEADS, A_ACKNOWLEDGES].concat();
-    // A foreign client writes over it: its leader does not know it again.
+    // A foreign client overwrites the record, and its leader does not recognize it.
     let foreign = "
 0.012 b fault foreign_write b
 0.012 server:0 txn 0x7 s2 other ok
@@ -478,7 +478,7 @@ fn le_4_a_record_that_was_spoilt_is_made_again() {
     let replaced = AGAIN.replace("#8 created", "#8 deleted 0x8 /e/leader by s1\n0.016 server:0 #8 created");
     says(&[&run, foreign, &replaced].concat(), "LE-4 pass, first nothing");
     says(&[&run, &*replaced].concat(), "LE-4 fail, first LE-4");
-    // Nobody's session takes it away.
+    // No session of a client deletes it.
     let gone = "0.012 server:0 txn 0x7 s0 delete ok\n0.012 server:0 deleted 0x7 /e/leader by s0\n";
     says(&[&run, gone, AGAIN].concat(), "LE-4 pass, first nothing");
     says(&[&run, &*gone.replace("s0", "s1"), AGAIN].concat(), "LE-4 fail, first LE-4");
@@ -510,7 +510,7 @@ fn le_5_who_cannot_be_told_need_not_know() {
         let away = edit(&unaware, "0.030 world heal", &format!("{away}\n0.030 world heal"));
         says(&away, "LE-5 vacuous, first nothing");
     }
-    // A foreign client that writes over the record excuses it, and one who writes elsewhere does not.
+    // A foreign client that overwrites the record excuses it; one that writes elsewhere does not.
     let foreign = |path: &str| {
         let foreign = format!(
             "0.020 b fault foreign_write b\n0.020 server:0 txn 0x7 s2 other ok\n0.020 server:0 written 0x7 {path}\n"

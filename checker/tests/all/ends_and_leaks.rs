@@ -1,4 +1,4 @@
-//! What is left of operations that are over: MX-11 and MX-12.
+//! The remains of operations that are over: MX-11 and MX-12.
 
 use crate::common::*;
 use std::fmt::Write;

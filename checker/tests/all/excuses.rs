@@ -1,11 +1,11 @@
-//! What excuses a holder, and what does not: servers in trouble, pauses, third parties, and to the very instant when it has
-//! to stop.
+//! The excuses of a holder, and their limits: servers with faults, pauses, third parties, up to the exact must-stop
+//! instant.
 
 use crate::common::ensemble::{A_HOLDS as A_HOLDS_AT_1, B_WAITS as B_WAITS_AT_2, ENSEMBLE};
 use crate::common::*;
 use crate::revocation::FORCED;
 
-/// The holder's session expires, heard of last at five seconds, and it believes on.
+/// The holder's session expires, with its last touch at five seconds, and the holder still believes.
 const EXPIRES: &str = "
 9.300 server:0 marked s1 heard 5
 9.301 server:0 txn 0x6 s1 close_session ok
@@ -27,7 +27,7 @@ fn mx_2_a_server_excuses_as_long_as_it_is_in_trouble() {
     for (trouble, verdict) in [
         ("", "fail"),
         ("1.0 world fault server_partition server:1 lasts 9", "unavoidable"),
-        // From half a second before the leader last heard of the client.
+        // From half a second before the leader's last touch of the client.
         (
             "1.0 world fault server_partition server:1 lasts 9\n4.6 world mended server_partition server:1",
             "unavoidable",
@@ -36,7 +36,7 @@ fn mx_2_a_server_excuses_as_long_as_it_is_in_trouble() {
             "1.0 world fault server_partition server:1 lasts 9\n4.4 world mended server_partition server:1",
             "fail",
         ),
-        // Until the last of what strikes it is over.
+        // Until the last of its faults is over.
         (
             "1.0 world fault server_partition server:1 lasts 9\n1.1 world fault server_pause server:1 lasts 9\n\
              4.0 world mended server_partition server:1",
@@ -47,7 +47,7 @@ fn mx_2_a_server_excuses_as_long_as_it_is_in_trouble() {
              4.0 world mended server_partition server:1\n4.1 world mended server_pause server:1",
             "fail",
         ),
-        // What strikes for an instant.
+        // A fault of an instant.
         ("4.4 world fault link_cut server:1", "fail"),
         ("4.6 world fault link_cut server:1", "unavoidable"),
         // A link has two ends.
@@ -55,7 +55,7 @@ fn mx_2_a_server_excuses_as_long_as_it_is_in_trouble() {
         ("4.6 world fault link_cut link:2:1", "unavoidable"),
         ("4.6 world fault link_cut link:2:3", "fail"),
         ("4.6 world fault link_cut server:2", "fail"),
-        // Who serves nobody passes nothing on.
+        // A server that is not serving passes no touch on.
         ("4.0 server:1 ceased", "unavoidable"),
         ("4.0 server:1 ceased\n4.1 server:1 serving", "fail"),
         (
@@ -79,7 +79,7 @@ fn mx_2_trouble_from_the_beginning_is_trouble() {
 #[test]
 fn mx_14_to_the_instant() {
     for (manner, run, verdict) in [
-        // It could not act before the pause: its time to settle was not over.
+        // It could not act before the pause: the settle time was not over.
         (
             "stop",
             "2.0 a state s1 suspended\n2.001 world fault client_pause a lasts 1\n3.0 world mended client_pause a\n3.0 a #1 unbelieve lost",
@@ -90,7 +90,7 @@ fn mx_14_to_the_instant() {
             "2.0 a state s1 suspended\n2.0011 world fault client_pause a lasts 1\n3.0 world mended client_pause a\n3.0 a #1 unbelieve lost",
             "fail",
         ),
-        // What comes at the end of a pause, less than the time to settle before, was not held up by it.
+        // An event less than the settle time before the end of a pause was not delayed by it.
         (
             "stop",
             "2.0 world fault client_pause a lasts 1\n3.0 a state s1 suspended\n3.0 world mended client_pause a\n3.0 a #1 unbelieve lost",
@@ -106,7 +106,7 @@ fn mx_14_to_the_instant() {
             "2.0 world fault client_pause a lasts 1\n2.9989 a state s1 suspended\n3.0 world mended client_pause a\n3.0 a #1 unbelieve lost",
             "unavoidable",
         ),
-        // Its deadline passes while it stands still.
+        // Its deadline passes in the pause.
         (
             "until_deadline",
             "2.0 a state s1 suspended\n5.0 world fault client_pause a lasts 2\n7.0 world mended client_pause a\n7.0 a #1 unbelieve lost",
@@ -117,14 +117,14 @@ fn mx_14_to_the_instant() {
             "2.0 a state s1 suspended\n5.0 world fault client_pause a lasts 2\n7.0 world mended client_pause a\n7.0011 a #1 unbelieve lost",
             "fail",
         ),
-        // Its own delete leaves no time to settle, not even at its deadline.
+        // Its own delete leaves no settle time, not even at its deadline.
         ("until_deadline", "2.0 a state s1 suspended\n5.6005 a #1 unbelieve lost", "pass"),
         (
             "until_deadline",
             "2.0 a state s1 suspended\n5.6 a #1 send r9 delete /lock/a-0 cleanup\n5.6005 a #1 unbelieve lost",
             "fail",
         ),
-        // The leader may have heard of it a tick later than the last answer was asked for.
+        // The leader may have heard of it a tick after the request of the last answer was sent.
         (
             "stop",
             "3.0 world fault client_pause a lasts 3\n5.51 server:0 marked s1 heard 1.5\n5.59 world mended client_pause a\n5.595 a #1 unbelieve lost",
@@ -165,7 +165,7 @@ fn mx_8_what_is_suspended_ends_with_its_session() {
     says(&run(""), "MX-8 unknown");
 }
 
-/// The second one, which waits, deletes what stands ahead of it, and is granted.
+/// The second client, which waits, deletes the contender ahead of it, and is granted.
 const B_REMOVES: &str = "
 0.021 server:0 #2 txn 0x5 s2 delete ok
 0.021 server:0 #2 deleted 0x5 /lock/a-0 by s2
@@ -191,7 +191,7 @@ fn mx_10_a_third_party_acts_in_the_name_of_no_operation() {
 
 #[test]
 fn mx_10_who_takes_its_own_is_no_third_party() {
-    // A znode that is no ephemeral is its creator's, and what was announced is still to come.
+    // A znode that is not ephemeral belongs to its creator, and the announced delete is still due.
     let stays = A_HOLDS.replace("created 0x3 /lock/a-0 s1", "created 0x3 /lock/a-0 s0");
     let stays = &stays[..stays.find("0.003 a #1 believe").expect("a belief")];
     let own = "
@@ -243,7 +243,7 @@ fn rw_1_in_a_capture_who_is_made_to_go_by_a_transaction_may_believe_until_it_is_
     says(&edit(forced, "send r3 multi /r/a-0", "send r3 multi /r"), "RW-1 fail");
 }
 
-/// Who takes away what an earlier operation of its own has left forces nobody.
+/// A client that deletes the remains of its own earlier operation forces no other client.
 #[test]
 fn mx_3_who_forces_its_own_is_no_excuse() {
     let word = zk_checker::digest::data(Some(b"unlock"));

@@ -1,8 +1,8 @@
-//! Who is told to stop without a reason, MX-16, LE-10 and GM-8: a history and a verdict.
+//! Losses that are reported without a reason, MX-16, LE-10 and GM-8: a history and a verdict.
 
 use crate::common::*;
 
-/// The first one holds, and is told at some time that it may not hold any more.
+/// The first client holds, and its hold is later reported lost.
 fn told(before: &str, unbelieve: &str) -> String {
     [HEAD, A_HOLDS, before, unbelieve].concat()
 }
@@ -20,10 +20,10 @@ fn mx_16_a_lost_connection_is_a_reason() {
     let lost = "0.500 world fault disconnect a\n0.500 a state s1 suspended\n";
     says(&told(lost, "0.500 a #1 unbelieve suspect\n"), "MX-16 pass, first nothing");
     says(&told("", "0.500 a #1 unbelieve suspect\n"), "MX-16 fail, first MX-16");
-    // Connected again, it has still to learn whether its znode is there.
+    // Connected again, it has yet to learn whether its znode exists.
     let back = [lost, "0.5001 a state s1 connected\n"].concat();
     says(&told(&back, "0.5001 a #1 unbelieve suspect\n"), "MX-16 pass");
-    // Of before the grant it is none.
+    // A disconnect before the grant is no reason.
     let early =
         edit(HEAD, "0.000 a state s1 connected", "0.000 a state s1 suspended\n0.0001 a state s1 connected");
     let early = early.replace("0.000 b state s2 connected", "0.0001 b state s2 connected");
@@ -54,11 +54,11 @@ fn mx_16_no_request_answered_for_a_patience_is_no_reason_where_nothing_kept_ping
     // Ten timeouts without a request.
     says(&told("", "40.000 a #1 unbelieve lost\n"), "MX-16 fail, first MX-16");
     says(&told("", "3.700 a #1 unbelieve lost\n"), "MX-16 fail, first MX-16");
-    // A fault of long ago is none either, but one of just before may be.
+    // A fault of long ago is no reason either, but a recent one may be.
     let muted = "1.000 world fault client_muted a lasts 1\n2.000 world mended client_muted a\n";
     says(&told(muted, "5.600 a #1 unbelieve lost\n"), "MX-16 pass, first nothing");
     says(&told(muted, "5.700 a #1 unbelieve lost\n"), "MX-16 fail");
-    // Not even that one, if what it sent was answered in time.
+    // Not even a recent one, if a later request was answered in time.
     let asked = "2.100 a send r7 exists /lock\n2.101 a reply r7 ok 0x3\n";
     says(&told(&[muted, asked].concat(), "5.600 a #1 unbelieve lost\n"), "MX-16 fail");
     says(&told(&[muted, asked].concat(), "5.700 a #1 unbelieve lost\n"), "MX-16 fail");
@@ -70,7 +70,7 @@ fn mx_16_a_client_that_stood_still_has_heard_nothing() {
     says(&told(paused, "6.000 a #1 unbelieve lost\n"), "MX-16 pass");
 }
 
-/// The same, as clients of a real ensemble tell it, with all faults on record.
+/// The same as a capture, with all faults recorded.
 fn captured(before: &str, unbelieve: &str) -> String {
     let run = told(before, unbelieve).replace("run sim", "run client faults_recorded");
     let made = "0.003 a #1 reply r1 ok 0x3\n0.003 a #1 made /lock/a-0 0x3\n";
@@ -84,7 +84,7 @@ fn mx_16_in_a_capture_without_a_fault_every_loss_is_one_too_many() {
     says(&captured(broke, "8.000 a #1 unbelieve suspect\n"), "MX-16 fail, first MX-16");
     let expired = "8.000 a state s1 expired\n";
     says(&captured(expired, "8.000 a #1 unbelieve lost\n"), "MX-16 fail, first MX-16");
-    // That its caller dropped a call breaks no connection.
+    // A dropped call does not break a connection.
     let cancelled = ["7.999 world fault cancel a\n", broke].concat();
     says(&captured(&cancelled, "8.000 a #1 unbelieve suspect\n"), "MX-16 fail");
     says(&captured("", "9.000 a #1 unbelieve released\n"), "MX-16 pass, first nothing");
@@ -115,14 +115,14 @@ fn mx_16_in_a_capture_only_a_pause_in_which_pings_were_missed_is_a_reason() {
         let paused = format!("{pause}{until} world mended client_pause a\n");
         captured(&paused, "9.500 a #1 unbelieve lost\n")
     };
-    // A third of a timeout of 4 s, less what a ping and its answer take.
+    // A third of a timeout of 4 s, less the time of a ping and its answer.
     says(&stood_still("9.329"), "MX-16 fail");
     says(&stood_still("9.333"), "MX-16 pass");
 }
 
 #[test]
 fn mx_14_in_a_capture_pings_are_answered_between_two_stalls() {
-    // Ten in a row, a millisecond apart: longer than anybody may go without an answer.
+    // Ten in a row, a millisecond apart: longer than the longest time without an answer.
     let stalls = |length: &str, ends: &str| {
         let stall = |at: u32| {
             let end = if ends.is_empty() { format!("{at}.999") } else { ends.to_owned() };
@@ -179,7 +179,7 @@ group /group margin 0.4
     let deleted = "8.998 b send r2 delete /group/m\n8.999 a notice s1 deleted /group/m\n";
     says(&run(deleted, out), "GM-8 pass");
     says(&run("", "9.000 a release#2 call /group\n"), "GM-8 pass, first nothing");
-    // Another one lists the member, and evicts it, before the reply to its create is there.
+    // Another client lists the member, and evicts it, before the reply to its create arrives.
     let told = "8.999 a notice s1 deleted /group/m\n";
     let early =
         edit(&run(told, out), "0.002 a #1 reply r1", "0.0015 b send r2 delete /group/m\n0.002 a #1 reply r1");

@@ -1,4 +1,4 @@
-//! Writes under a hold, MX-17, and the state that a guard tells, MX-14 and MX-16: a history, one line of which is another.
+//! Writes under a hold, MX-17, and the state that a guard reports, MX-14 and MX-16: a history with one line changed.
 
 use crate::common::*;
 use zk_checker::digest;
@@ -44,7 +44,7 @@ fn mx_17_what_is_to_be_applied_once_is_not_applied_twice() {
     let twice = |verb| edit(&written(verb), "0.012 a #2 reply r3", &format!("{again}0.012 a #2 reply r3"));
     says(&written("transact_once"), "all pass, MX-17 pass");
     says(&twice("transact_once"), "MX-17 fail, first MX-17");
-    // A write that is not to be applied once may be sent again by its caller, within one operation.
+    // A `transact` may be sent again within one operation.
     says(&twice("transact"), "MX-17 pass");
     // One transaction may write several znodes.
     let wide = "0.011 server:0 #2 written 0x8 /guarded\n";
@@ -61,7 +61,7 @@ fn an_1_a_write_that_is_done_was_applied_with_its_data() {
     }
 }
 
-/// The first holder asks its guard for the state.
+/// The first holder reads the state of its guard.
 fn told(before: &str, state: &str) -> String {
     format!(
         "{HEAD}{A_HOLDS}{before}0.500 a #1 observed /lock state {state} 0x0\n0.501 a #1 unbelieve dropped\n"
@@ -94,7 +94,7 @@ fn mx_14_a_holder_that_has_stopped_goes_on_when_its_hold_is_confirmed() {
     says(&goes_on(""), "MX-14 fail, first MX-14");
 }
 
-/// The second client lists the contenders, and makes the first one go.
+/// The second client lists the contenders, and evicts the first one.
 fn evicted() -> String {
     format!(
         "{HEAD}{A_HOLDS}

@@ -1,10 +1,10 @@
-//! Third parties that say what they do: what such an act does by itself is held against no recipe. Unannounced, the same act
-//! is somebody's fault.
+//! Third parties that announce their acts: the recipe is not responsible for an announced act. Unannounced, the same
+//! act is a breach.
 
 use crate::common::*;
 use zk_checker::digest;
 
-/// Three clients, of which the last keeps to no recipe.
+/// Three clients, of which the last follows no recipe.
 fn head(object: &str) -> String {
     format!(
         "run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.001 clients a b x
@@ -19,7 +19,7 @@ fn head(object: &str) -> String {
     )
 }
 
-/// The foreign client says what it is about to do, and does it.
+/// The foreign client announces an act, and performs it.
 fn foreign(at: &str, kind: &str, zxid: &str, effect: &str) -> String {
     format!(
         "{at} x fault foreign_{kind} x
@@ -33,7 +33,7 @@ fn data(text: &str) -> String {
     format!("data {} {:#x}", text.len(), digest::data(Some(text.as_bytes())))
 }
 
-/// With the act announced one verdict, without another.
+/// Checks the verdict with the announcement, and the one without it.
 #[track_caller]
 fn differs(run: &str, announced: &str, silent: &str) {
     says(run, announced);
@@ -59,7 +59,7 @@ fn a_name_that_a_foreign_client_deletes() {
     differs(&run, "NS-4 vacuous, first nothing", "first NS-4");
 }
 
-/// It is looked for and found, the foreign client deletes it, somebody else registers, and the delete comes.
+/// The name is read, the foreign client deletes it, another client registers it, and the delete arrives.
 #[test]
 fn a_name_that_a_foreign_client_deletes_while_it_is_given_back() {
     let registered = |number: u32, at: &str, who: &str, session: &str, zxid: &str| {
@@ -121,7 +121,7 @@ fn a_value_that_a_foreign_client_takes_away_and_somebody_makes_again_has_its_ver
     let old = write(3, "0.04", "compare_and_set", "0x10", "0x13", "written");
     let run = [&head("config /cfg"), &*first, &gone, &again, &old, END].concat();
     differs(&run, "CF-7 pass, first nothing", "CF-7 fail, first CF-7");
-    // The answer was lost, and what is found there is another's.
+    // The answer was lost, and the current value is another client's.
     let lost = without(&write(1, "0.01", "compare_and_set", "0x0", "0x10", "created"), "return");
     let run = [&head("config /cfg"), &*lost, &gone, &again, "0.050 a #1 return refused\n", END].concat();
     differs(&run, "CF-7 pass, first nothing", "CF-7 fail, first CF-7");
@@ -193,7 +193,7 @@ const LEADS: &str = "
 0.007 server:0 #3 created 0x6 /e/leader s1
 ";
 
-/// The reply was lost: it is put on record once more.
+/// The reply was lost, so the leader records itself once more.
 const AGAIN: &str = "
 0.012 a #3 send r8 multi /e
 0.013 server:0 #3 txn 0x8 s1 multi ok
@@ -209,7 +209,7 @@ fn a_record_that_a_foreign_client_deletes_may_be_written_again() {
     differs(&run, "LE-4 pass, first nothing", "LE-4 fail, first LE-4");
 }
 
-/// Somebody follows who leads, and is told that the record says nothing any more.
+/// A client observes the leader, and reports that the record has no content any more.
 const FOLLOWS: &str = "
 0.008 b observe#2 call /e
 0.008 b #2 send r4 get /e/leader watch
@@ -237,7 +237,7 @@ fn a_record_that_a_foreign_client_writes_over_is_known_to_nobody() {
     differs(&run, "LE-5 vacuous, first nothing", "LE-4 fail, LE-5 fail");
 }
 
-/// Somebody waits in line behind somebody else, and watches that one's place; it has a receipt that is older.
+/// A consumer waits behind another one, and watches its znode; it has an older receipt.
 const IN_LINE: &str = "
 0.002 b take#3 call /q
 0.002 server:0 #3 txn 0x12 s2 create ok

@@ -1,4 +1,4 @@
-//! The written forms give back what was written, and a report does not depend on names.
+//! Both written forms are read back exactly, and a report does not depend on names.
 
 use crate::common::*;
 
@@ -41,7 +41,7 @@ fn text_is_readable() {
     }
 }
 
-/// What was written before there were several servers is read as it was meant.
+/// Files from before the support of several servers are still read correctly.
 #[test]
 fn json_of_one_server_is_still_read() {
     let header = r#"{"header":{"format":1,"mode":"sim","clients":["a"],"tick":500000,"timeout":4000000,"election":0,"round_trip":2000,"settle":1000,"source":""}}"#;
@@ -63,7 +63,7 @@ fn json_of_one_server_is_still_read() {
     let (session, path, conn, table) = (Session(1), Sym(0), Conn(0), Table::Child);
     assert_eq!(whats[3], What::Arm { session, table, path, conn, mode: WatchMode::OneShot });
     assert_eq!(whats[5], What::Notice { session, kind: Notify::Deleted, path, conn });
-    // And is written as it was.
+    // And written back unchanged.
     let lines = to_json(&stored.history);
     assert!(
         lines.contains(r#"{"at":5,"kind":"deleted","path":"/lock","session":1,"what":"notice","who":"a"}"#)

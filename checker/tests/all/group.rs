@@ -71,7 +71,7 @@ fn a_calm_run_passes_and_an_empty_one_proves_nothing() {
 fn gm_1_a_view_is_what_the_members_were() {
     says(&edit(&calm(), "view m1 0x4", "view m1,m2 0x4"), "first GM-1");
     says(&edit(&calm(), "view m1 0x4", "view \"\" 0x4"), "first GM-1");
-    // An empty view may be of a directory that is not there: but not before that was so.
+    // An empty view may show a directory that does not exist, but only in a state without the directory.
     says(&edit(&calm(), "view \"\" 0x5", "view \"\" 0x4"), "GM-1 pass");
     says(&edit(&calm(), "view \"\" 0x5", "view \"\" 0x3"), "first GM-1");
     says(&edit(&calm(), "view \"\" 0x5", "view \"\" 0x3").replace("run sim", "run client"), "GM-1 fail");
@@ -81,7 +81,7 @@ fn gm_1_a_view_is_what_the_members_were() {
 fn gm_2_an_observer_without_a_watch_will_not_hear() {
     let told = without(&B_IS_TOLD.replace("send r4 children /g watch", "send r4 children /g"), "arm s2");
     says(&run(&[A_JOINS, B_WATCHES, A_LEAVES, &told]), "first GM-2, GM-2 fail");
-    // A watch on data tells nothing of members, but of a directory that is not there.
+    // A watch on data does not notify of members, only of a missing directory.
     let data = B_IS_TOLD.replace("arm s2 child", "arm s2 data");
     says(&run(&[A_JOINS, B_WATCHES, A_LEAVES, &data]), "GM-2 fail");
 }
@@ -165,7 +165,7 @@ fn gm_6_after_an_expiry_a_member_says_that_it_is_out_or_joins_again() {
     says(&[HEAD, A_JOINS, expired, told, end].concat(), "GM-6 pass");
     let again = "0.100 a join#7 call /g\n0.100 a #7 given m1 0x0\n";
     says(&[HEAD, A_JOINS, expired, again, end].concat(), "GM-6 vacuous");
-    // Who stands still cannot say anything, and who is dead need not.
+    // A paused client cannot report anything, and a dead one need not.
     let pause = "0.050 world fault client_pause a lasts 2\n";
     let resumes = "2.050 world mended client_pause a\n2.050 a #1 observed /g missing \"\" 0x0\n";
     let end = "3.000 world quiesce\n";
@@ -184,7 +184,7 @@ fn gm_7_one_notification_a_change() {
 
 #[test]
 fn mx_13_is_about_what_stands_in_line() {
-    // A member that looks whether its znode is its own still before it leaves asks once more than a lock may.
+    // A member that checks its znode before it leaves sends one more request than the budget of a lock.
     let looks = A_LEAVES.replace(
         "0.030 a #3 send r3",
         "0.030 a #3 send r9 exists /g/m1\n0.030 a #3 reply r9 ok 0x4\n0.030 a #3 send r3",
@@ -196,7 +196,7 @@ fn mx_13_is_about_what_stands_in_line() {
 
 #[test]
 fn gm_1_a_view_shows_whole_transactions() {
-    // One znode goes and another one comes at once.
+    // One znode is deleted and another one created in the same transaction.
     let replaced = "
 0.031 server:0 txn 0x5 s1 multi ok
 0.031 server:0 deleted 0x5 /g/m1 by s1
@@ -214,7 +214,7 @@ fn gm_1_a_view_shows_whole_transactions() {
 
 #[test]
 fn gm_2_each_group_has_its_own_directory() {
-    // A watch on the data of a directory tells nothing of members, though another directory came after it.
+    // A watch on the data of a directory does not notify of members, even if another directory was created later.
     let two =
         edit(HEAD, "group /g stop margin 0.4\n", "group /g stop margin 0.4\ngroup /h stop margin 0.4\n");
     let other = "0.001 server:0 txn 0x3 s1 create ok\n0.001 server:0 created 0x3 /h s0\n";
@@ -248,13 +248,13 @@ fn gm_1_an_observer_is_told_nothing_twice() {
     let told =
         |between: &str| run(&[A_JOINS, B_WATCHES, between, again, "0.025 b #2 observed /g view m1 0x4\n"]);
     says(&told(""), "GM-1 fail, first GM-1");
-    // Views may have the members' data.
+    // Views may include the members' data.
     let data = "0.0221 server:0 txn 0x5 s1 set ok\n0.0221 server:0 written 0x5 /g/m1\n";
     says(&told(data), "GM-1 pass, first nothing");
     says(&told(&data.replace("/g/m1", "/other/m1")), "GM-1 fail");
 }
 
-/// The same as a capture sees it.
+/// The same as a capture.
 fn captured(parts: &[&str]) -> String {
     let run = [&[HEAD], parts].concat().concat().replace("run sim", "run client");
     run.lines().filter(|line| !line.contains("server:")).map(|line| format!("{line}\n")).collect()
@@ -285,7 +285,7 @@ fn gm_3_who_has_died_is_no_member() {
     says(&edit(&another, "clients a b", "clients a b c"), "GM-3 fail");
 }
 
-// ── who is out ──
+// ── members that are out ──
 
 #[test]
 fn gm_4_a_read_that_finds_its_znode_gone_tells_a_member() {

@@ -1,4 +1,5 @@
-//! Consumers that wait at an empty queue: what wakes them, how many of them, and what they leave: QU-6, QU-7, QU-9.
+//! Consumers that wait at an empty queue: their wake sources, the number of wake-ups, and their remains: QU-6, QU-7,
+//! QU-9.
 
 use crate::common::*;
 use zk_checker::digest;
@@ -18,7 +19,7 @@ lock /lock
 0.000 x state s4 connected
 ";
 
-/// A consumer finds nothing; what it watches comes in between.
+/// A consumer finds the queue empty; the lines of its watches come in between.
 fn waits(op: u32, who: &str, watch: &str) -> String {
     format!(
         "0.020 {who} take#{op} call /q
@@ -29,7 +30,7 @@ fn waits(op: u32, who: &str, watch: &str) -> String {
     )
 }
 
-/// A consumer takes its place among those that wait.
+/// A consumer creates its waiter's znode.
 fn place(op: u32, session: &str, zxid: u32, path: &str) -> String {
     format!(
         "0.021 server:0 #{op} txn {zxid:#x} {session} create ok
@@ -58,13 +59,13 @@ fn qu_6_who_stands_behind_another_watches_that_one() {
         ])
     };
     says(&watches("/q/takers/t-0", ""), "QU-6 pass");
-    // One that stands behind it goes later.
+    // A consumer behind it is served later.
     let third = place(7, "s3", 0x23, "/q/takers/t-2");
     says(&watches("/q/takers/t-2", &third), "QU-6 fail");
-    // Neither does the place of another operation of its own make it one of the last.
+    // A znode of another operation of its own does not count either.
     let two = ["0.021 b take#6 call /q\n", &*third, &place(6, "s2", 0x24, "/q/takers/t-3")].concat();
     says(&watches("/q/takers/t-2", &two), "QU-6 fail");
-    // Who waits at another queue does not go first here.
+    // A waiter at another queue does not count here.
     let elsewhere = ["0.021 x take#5 call /other\n", &*place(5, "s4", 0x23, "/other/takers/t-0")].concat();
     let early =
         [&*place(9, "s2", 0x24, "/q/takers/t-4"), "0.021 server:0 #9 arm s2 data /other/takers/t-0"].concat();
@@ -148,7 +149,7 @@ fn qu_7_in_a_capture_notifications_are_counted() {
     let text = [head, &notices(18)].concat();
     says(&text, "QU-7 fail");
     assert_eq!(report(&text).findings.len(), 1, "it is told once");
-    // A put may be of several items; who claims changes nothing that others see.
+    // A put may be of several items; a claim does not notify other consumers.
     let puts = "0.021 a put#1 call /q\n0.021 a #1 given one 0x0\n0.022 a #1 return done\n";
     says(&[head, puts, &notices(24)].concat(), "QU-7 pass");
     says(&[head, puts, &notices(25)].concat(), "QU-7 fail");
@@ -164,7 +165,7 @@ fn qu_9_only_what_consumers_armed_is_theirs() {
     says(&run(&[&watched, GIVES_UP]), "QU-9 fail, first QU-9");
     let lost = "0.030 b state s2 suspended\n";
     says(&run(&[&watched, lost, GIVES_UP]), "QU-9 vacuous, first nothing");
-    // What a holder of a lock watches, and what was armed for no operation.
+    // Watches of a lock's holder, and watches of no operation.
     let holds = "
 0.010 a acquire#5 call /lock
 0.010 a #5 send r50 create /lock/a-

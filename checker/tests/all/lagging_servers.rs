@@ -1,4 +1,5 @@
-//! Recipes on several servers, which apply the same transactions at different times: what lags breaks no promise.
+//! Recipes on several servers, which apply the same transactions at different times: a lagging server breaks no
+//! promise.
 
 use crate::common::ensemble::*;
 use crate::common::{edit, says, without};
@@ -16,7 +17,7 @@ fn a_run_with_a_lagging_server_passes() {
 fn mx_7_a_watch_on_what_is_gone_elsewhere_will_fire() {
     let waits = [ENSEMBLE, A_HOLDS, B_WAITS, A_RELEASES, "9.000 world mended disconnect a\n"].concat();
     says(&waits, "MX-7 pass, first nothing");
-    // It is gone there too, and nothing was told.
+    // The znode is deleted there too, and no notification was sent.
     let silent = edit(&waits, "9.000 world", "1.021 server:2 applied 0x6\n9.000 world");
     says(&silent, "ZK-6 fail, first ZK-6");
 }
@@ -47,10 +48,10 @@ fn mx_7_a_watch_on_a_connection_that_was_left_counts_for_nothing() {
     says(&[&run, later].concat(), "MX-7 fail, first MX-7");
     let again = "0.201 server:1 arm s2 child /lock/a-0000000000 conn 3\n";
     says(&[&run, again, later].concat(), "MX-7 pass, first nothing");
-    // Nor does one that a late request arms there.
+    // Nor does a watch that a late request arms there.
     let late = "0.201 server:2 #2 arm s2 child /lock/a-0000000000 conn 2\n";
     says(&[&run, late, later].concat(), "MX-7 fail");
-    // When its server dies it must be armed again, too.
+    // If its server dies, the watch must be armed again, too.
     says(&[&run, again, "0.300 server:1 ceased\n", later].concat(), "MX-7 fail");
 }
 
@@ -62,12 +63,12 @@ fn mx_4_a_list_counts_by_the_state_it_was_served_in() {
 0.032 b #2 reply r7 ok 0x5 conn 2
 0.032 b #2 believe /lock s2 token 0x5
 ";
-    // The one ahead is gone by then, but not in the list.
+    // The contender ahead is deleted by then, but not in the list.
     says(&[&run, hasty].concat(), "MX-4 fail, MX-2 pass");
-    // What the server says of itself counts, whatever the answer bears.
+    // The server's record of the state counts, not the zxid of the reply.
     let served = "0.031 server:2 served r7 0x5 conn 2\n0.032 b #2 reply r7 ok 0x6";
     says(&[&run, &edit(hasty, "0.032 b #2 reply r7 ok 0x5", served)[..]].concat(), "MX-4 fail, ZK-5 fail");
-    // Its own znode is gone by then, and still in the list.
+    // Its own znode is deleted by then, and still in the list.
     let expired = "
 0.025 world fault foreign_delete b
 0.025 server:0 txn 0x7 s0 delete ok

@@ -1,23 +1,23 @@
-//! What is long ago is forgotten, and what is still alive is not: histories of some thousand operations.
+//! Old entries are forgotten unless they are alive: histories of some thousand operations.
 
 use crate::common::*;
 use crate::{config, double_barrier};
 use zk_checker::{RuleId, Verdict};
 
-/// More than are remembered whether they are done with or not.
+/// More than the number of entries that are kept whether they are done or not.
 const MANY: std::ops::Range<u32> = 1000..5300;
 
-/// So many calls that are over at once.
+/// Many calls that return at once.
 fn calls() -> String {
     MANY.map(|op| format!("0.1 b acquire#{op} call /lock\n0.1 b #{op} return refused\n")).collect()
 }
 
-/// So many requests that are answered.
+/// Many requests that are answered.
 fn requests() -> String {
     MANY.map(|req| format!("0.1 b send r{req} sync /\n0.1 b reply r{req} ok 0x4\n")).collect()
 }
 
-/// So many contenders that come and go, two transactions each, from that zxid on.
+/// Many contenders that are created and deleted, two transactions each, from that zxid on.
 fn contenders(zxid: u32) -> String {
     let one = |op: u32| {
         let at = zxid + 2 * (op - MANY.start);
@@ -31,7 +31,7 @@ fn contenders(zxid: u32) -> String {
     MANY.map(one).collect()
 }
 
-/// What the first finding says.
+/// Checks the text of the first finding.
 #[track_caller]
 fn malformed(text: &str, why: &str) {
     let report = report(text);
@@ -52,7 +52,7 @@ fn a_number_of_long_ago_is_not_given_out_again() {
 
 #[test]
 fn what_is_open_is_not_forgotten() {
-    // One that has not sent anything yet.
+    // A waiter that has not sent anything yet.
     let waits = "0.05 c acquire#7 call /lock\n";
     says(&[HEAD, waits, &calls(), "0.2 c #7 return cancelled\n"].concat(), "W pass");
     // A hold, which was granted long ago.
@@ -79,7 +79,7 @@ fn who_stands_ahead_stays_ahead_however_many_come_and_go() {
     let first = report.first().expect("it was granted too early");
     assert_eq!((first.rule, report.of(RuleId::Mx2)), (RuleId::Mx4, Verdict::Fail), "{report}");
     assert!(first.text.contains("in that list a-0 (0x3) of a is ahead of its own c-9"), "{report}");
-    // Without it nobody stands there.
+    // Without it there is no contender ahead.
     let run = [HEAD, "0.000 c state s3 connected\n", &contenders(0x10), asks].concat();
     says(&run, "MX-4 pass, MX-2 pass");
 }
@@ -96,7 +96,7 @@ fn zk_9_a_znode_that_was_made_again_is_remembered_however_many_come_and_go() {
     says(&[&run[..], &gone.replace("0.05", "0.2").replace("0x4", "0x8fff"), &again].concat(), "ZK-9 pass");
 }
 
-/// Three servers and so many transactions; the last server applies none of them.
+/// Three servers and many transactions; the last server applies none of them.
 fn lagging() -> String {
     use crate::common::ensemble::ENSEMBLE;
     let one = |number: u32| {
@@ -111,15 +111,15 @@ fn zk_1_a_server_that_is_far_behind_may_catch_up() {
     let applies = |zxid: u32| format!("0.2 server:2 applied {:#x}\n", zxid);
     let catches_up: String = (4..4 + MANY.len() as u32).map(applies).collect();
     says(&[&lagging()[..], &catches_up].concat(), "ZK-1 pass, first nothing");
-    // It may not leave any out, however long ago.
+    // It must apply all of them in order, however old.
     says(&[&lagging()[..], &applies(4), &applies(6)].concat(), "ZK-1 fail, first ZK-1");
-    // It has no way back, and neither has the first one.
+    // It must not go back, and neither must the first one.
     says(&[&lagging()[..], &applies(4), &applies(4)].concat(), "ZK-1 fail");
     let back = "0.2 server:1 applied 0x5\n";
     says(&[&lagging()[..], back].concat(), "ZK-1 fail");
 }
 
-/// A notification of a configuration's follower, and the change of which it tells.
+/// A notification of a configuration's follower, and the change behind it.
 fn change(zxid: u32) -> String {
     format!(
         "0.1 server:0 txn {zxid:#x} s2 set ok\n0.1 server:0 written {zxid:#x} /cfg\n\

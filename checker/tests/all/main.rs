@@ -1,4 +1,4 @@
-//! All tests of the checker in one binary: it is linked once. Each module says what it tries.
+//! All tests of the checker in one binary, which is linked once. Each module states its subject.
 
 mod answers;
 mod answers_of_batches;

@@ -1,8 +1,8 @@
-//! What must not matter, does not: names, the unit of time, other objects, the form in which a history is written, and
-//! whether it is judged at once or event by event.
+//! Changes that must not change a verdict: other names, another unit of time, other objects, another written form, and
+//! judging at once or event by event.
 //!
-//! Each test is one change, applied to all histories: those of the trace edits, and what a seeded generator makes of
-//! them.
+//! Each test is one change, applied to all histories: those of the trace edits, and damaged ones from a seeded
+//! generator.
 
 use crate::common::history;
 use crate::trace_edits::rows;
@@ -11,7 +11,7 @@ use zk_checker::{Judge, Layer, Report, RuleId, RuleSet, Verdict, jsonl, judge, j
 
 // ── histories ──
 
-/// A drawn number; the same ones in every run.
+/// A drawn number; the same sequence in every run.
 struct Draw(u64);
 
 impl Draw {
@@ -23,7 +23,7 @@ impl Draw {
     }
 }
 
-/// The histories in which nothing is broken.
+/// The histories without a breach.
 fn passing() -> Vec<History> {
     let mut texts: Vec<String> = rows::all().into_iter().map(|row| row.from).collect();
     texts.sort_unstable();
@@ -32,8 +32,8 @@ fn passing() -> Vec<History> {
     texts.iter().map(|text| history(text)).filter(silent).collect()
 }
 
-/// All of them, and of each three that were damaged: an event is gone, came twice, changed places with another, or all
-/// from there on came later by about the time that things take to settle.
+/// All of them, and three damaged versions of each: an event is missing, doubled, swapped with another one, or
+/// everything from it on is delayed by about the settle time.
 fn all() -> Vec<History> {
     let mut draw = Draw(0x5eed);
     let mut all = Vec::new();
@@ -68,7 +68,7 @@ fn judged(history: &History) -> Report {
     judge(history, &RuleSet::all())
 }
 
-/// What a report tells, without names and times: rule, object, verdict, and where.
+/// The content of a report without names and times: rule, object, verdict, and place.
 fn told(report: &Report) -> (Vec<String>, Vec<String>) {
     let rows = report
         .rows
@@ -92,7 +92,7 @@ fn same(before: &History, after: &History) {
     );
 }
 
-/// An event's numbers, each by the name of its field.
+/// An event with new numbers, chosen by the name of each field.
 fn with(what: What, new: impl Fn(&str, u64) -> u64) -> What {
     let mut value = serde_json::to_value(what).expect("an event can be written");
     let fields = value.as_object_mut().expect("an event has fields");
@@ -167,7 +167,7 @@ fn clients_may_have_other_names() {
 
 #[test]
 fn sessions_may_have_other_numbers() {
-    // What was found of an ephemeral is a digest, and its owner is in it.
+    // The digest of an ephemeral's stat contains its owner.
     let shows = |history: &&History| !history.events.iter().any(|e| matches!(e.what, What::Found { .. }));
     all().iter().filter(shows).for_each(|history| same(history, &with_other_sessions(history)));
 }
@@ -179,7 +179,7 @@ fn paths_may_be_others() {
 
 // ── time ──
 
-/// Everything takes so many times as long, and may.
+/// All durations and all limits are multiplied.
 fn slower(history: &History, times: u64) -> History {
     let mut new = with_all(history, |field, number| match field {
         "limit" | "until" | "heard" | "lasts" | "timeout" => number * times,
@@ -212,7 +212,7 @@ fn time_has_no_unit() {
 
 // ── other objects ──
 
-/// One more client passes at a barrier that is not there, again and again: each time somebody calls something.
+/// One more client repeatedly waits at a barrier that does not exist, after each call of another client.
 fn with_another_object(history: &History) -> History {
     let mut new = History { events: vec![], ..history.clone() };
     let path = new.names.intern("/somewhere-else");
@@ -240,7 +240,7 @@ fn with_another_object(history: &History) -> History {
     new
 }
 
-/// What is told of one object. Of the whole history only what is broken: there are more premises.
+/// The verdicts about one object. About the whole history, only breaches: its premises are more.
 fn told_of(report: &Report, object: Option<ObjectId>) -> Vec<String> {
     let rows = report.rows.iter().filter(|row| row.object == object);
     let rows = rows.filter(|row| object.is_some() || row.verdict > Verdict::Pass);
@@ -267,7 +267,7 @@ fn an_object_does_not_know_another() {
     }
 }
 
-/// Two captures as one: what belongs to the second gets other numbers.
+/// Two captures merged: clients, objects and so on of the second get other numbers.
 fn together(one: &History, other: &History) -> History {
     let mut new = one.clone();
     let (clients, objects) = (one.header.clients.len() as u64, one.objects.len() as u64);
@@ -298,7 +298,7 @@ fn together(one: &History, other: &History) -> History {
         }
         new.events.push(event);
     }
-    // Stable: what each of them tells of an instant stays in its order.
+    // Stable: events of one capture at the same time keep their order.
     new.events.sort_by_key(|event| event.at);
     new
 }
@@ -344,7 +344,7 @@ fn no_prefix_of_what_is_right_is_wrong() {
     }
 }
 
-/// Without the requests that belong to no operation, and what they were served.
+/// Without requests of no operation, and without their results.
 fn without_idle_reads(history: &History) -> History {
     let is_read = |kind| {
         matches!(kind, Request::Sync | Request::Exists | Request::Get | Request::Children | Request::GetAcl)
@@ -373,7 +373,7 @@ fn without_idle_reads(history: &History) -> History {
     History { events, ..history.clone() }
 }
 
-/// Without what servers tell of reads.
+/// Without the servers' records of reads.
 fn without_what_was_served(history: &History) -> History {
     let tells = |event: &&Event| matches!(event.what, What::Served { .. } | What::Found { .. });
     let events = history.events.iter().filter(|event| !tells(event)).copied().collect();
@@ -417,7 +417,7 @@ fn both_written_forms_give_the_same_report() {
 /// The texts of a run become known one after the other.
 #[test]
 fn judging_event_by_event_is_judging() {
-    // What foreign programs report is judged by a judge of its own, which needs whole histories.
+    // A judge of its own judges the reports of foreign programs, and needs complete histories.
     let is_ours = |history: &History| !history.objects.iter().any(|object| object.manner.reported);
     for history in all().into_iter().filter(is_ours) {
         let mut known = History { names: Names::default(), ..history.clone() };
@@ -437,7 +437,7 @@ fn judging_event_by_event_is_judging() {
             let found = judge.push(known.tables(), event);
             assert_eq!(found, judge.findings().len() > before);
         }
-        // What clients saw is gathered from whole histories only, and adds nothing where servers have told what they did.
+        // The clients' view exists only for complete histories, and adds nothing if the servers' events are recorded.
         let whole = Report { black_boxes: Vec::new(), ..judged(&history) };
         if history.header.mode == Mode::Sim {
             assert_eq!(judge.finish(known.tables()), whole, "{}", text::write(&history));
@@ -445,7 +445,7 @@ fn judging_event_by_event_is_judging() {
     }
 }
 
-/// A rule does not know another: alone it says what it says among all.
+/// No rule depends on another: alone it has the same verdict as among all.
 #[test]
 fn a_rule_alone_says_the_same() {
     for row in rows::all() {

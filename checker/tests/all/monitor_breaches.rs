@@ -1,4 +1,4 @@
-//! Which breaches monitors tell of a history, all of them, and with which witnesses; and what proves none.
+//! All breaches that monitors find in a history, with their witnesses; and certificates that prove nothing.
 
 use zk_checker::Verdict;
 use zk_checker::history::Share;
@@ -22,7 +22,7 @@ fn breach(at: u32, wrong: Wrong) -> Breach {
     Breach { at, wrong }
 }
 
-/// That this one breach is the finding, whoever says so.
+/// A result with this one breach, right or wrong.
 fn told(wrong: Wrong) -> Judged {
     Judged { verdict: Verdict::Fail, breaches: vec![breach(0, wrong)], why: None }
 }
@@ -49,7 +49,7 @@ fn each_breach_is_told_once_and_where_it_shows() {
         "what came out before it was put was never there"
     );
 
-    // The first value stands from its write to the read, and the second one was written between them.
+    // The first value is current from its write to the read, and the second one was written in between.
     let between = one_by_one([Register::Write(1), Register::Write(2), Register::Read(Some(1))]);
     let (one, other) = ((Some(Number(0)), Number(2)), (Some(Number(1)), Number(1)));
     let wrong = Wrong::Between { one, other };
@@ -89,12 +89,12 @@ fn who_is_least_urgent_is_wrong_whatever_takes_without_an_answer_took() {
     let mut history = one_by_one([LOW, HIGH, taken(9), taken(1), Urgent::Put { item: 5, urgency: 5 }]);
     let judged = MostUrgent.judge(&history);
     assert_eq!(judged.breaches, [breach(5, Wrong::LessUrgent { take: Number(2) })]);
-    // Item 5 may be what it took. That changes nothing.
+    // Item 5 may be the result of this take, which changes nothing.
     history.call(1, Urgent::Take(None));
     assert_eq!(MostUrgent.judge(&history), judged);
     let certificate = MostUrgent.certify(&history, &judged);
     verify::certificate(&MostUrgent, &history, &certificate).expect("it is proved");
-    // Here it is what counts.
+    // Here it matters.
     let mut doubt = one_by_one([LOW, HIGH, taken(9)]);
     assert_eq!(MostUrgent.judge(&doubt).verdict, Verdict::Fail);
     doubt.call(1, Urgent::Take(None));
@@ -133,7 +133,7 @@ fn permits_that_were_given_back_prove_nothing() {
 
 #[test]
 fn an_acquire_that_never_returned_is_no_hold() {
-    // A process gives up waiting and goes on.
+    // A process stops waiting and continues.
     let mut history = one_by_one([Locking::EXCLUSIVE]);
     history.call(0, Locking::EXCLUSIVE);
     let release = history.call(0, Locking::Release);

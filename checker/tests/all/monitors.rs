@@ -1,4 +1,4 @@
-//! The monitors as one uses them.
+//! The monitors in typical use.
 
 use std::collections::BTreeMap;
 use zk_checker::Verdict;
@@ -80,7 +80,7 @@ fn a_hold_within_a_hold_is_one_hold() {
 
 #[test]
 fn parts_are_judged_one_by_one() {
-    // Two counters in one history, told apart by the thousands.
+    // Two counters in one history, distinguished by the thousands.
     let history = one_by_one([1001, 2001, 1002, 2001].map(Numbered));
     assert_eq!(Increasing.judge(&history).verdict, Verdict::Fail);
     let parts = history.parts(|number| number.0 / 1000);
@@ -130,7 +130,7 @@ fn a_chain_with_a_hole_proves_nothing() {
     assert!(verify::certificate(&Fifo, &history, &certificate).is_err(), "1 went before 2 was surely there");
 }
 
-/// A variable in which only what stands can be replaced: compare and set.
+/// A variable whose write must name the current value: compare and set.
 struct Replace;
 
 impl Model for Replace {
@@ -157,7 +157,7 @@ fn a_search_ends_with_its_budget() {
     let wrong = one_by_one([(0, 1), (2, 0), (1, 2)]);
     let searched = search(&Replace, &wrong, 100);
     assert_eq!((searched.verdict, searched.stuck.map(|number| number.0)), (Verdict::Fail, Some(1)));
-    // Ten at once, and the one that would let them all go on never came.
+    // Ten at once, and the operation that would enable all of them was never called.
     let mut many = Operations::new();
     let numbers: Vec<_> = (1..=10).map(|at| many.call(at, (at, at))).collect();
     let begins = many.call(0, (0, 1));

@@ -57,7 +57,7 @@ fn ns_1_a_znode_that_was_there_is_nobodys_success() {
 0.012 b #2 return done
 ";
     says(&run(&[A_REGISTERS, b]), "first NS-1, NS-1 fail, NS-3 vacuous");
-    // It is seen without the servers, too.
+    // The servers' events are not needed for this.
     let capture: String = run(&[A_REGISTERS, b])
         .lines()
         .filter(|l| !l.contains("server:0"))
@@ -107,14 +107,14 @@ fn ns_3_after_a_lost_reply_one_asks() {
     says(&run(&[lost, asks, done]), "NS-3 pass, all pass");
     says(&run(&[lost, "0.101 a #1 return refused\n"]), "first NS-3, NS-3 fail");
     says(&run(&[lost, asks, "0.102 a #1 return refused\n"]), "NS-3 fail");
-    // Nothing was made: but that has to be found out.
+    // Nothing was created, but the client has to find that out.
     let unmade = without(&without(lost, "txn"), "created");
     says(&run(&[&unmade, "0.101 a #1 return refused\n"]), "first NS-3");
     says(&run(&[&unmade, asks, "0.102 a #1 return refused\n"]), "NS-3 pass");
-    // Made when it was too late to ask.
+    // Created too late for the read.
     let late = "0.200 server:0 #1 txn 0x3 s1 create ok\n0.200 server:0 #1 created 0x3 /names/db s1\n";
     says(&run(&[&unmade, asks, "0.102 a #1 return refused\n", late]), "NS-3 fail");
-    // Unknown is the truth, and so is a time limit.
+    // An unknown outcome is correct, and so is a time limit.
     says(&without(&run(&[lost, "0.101 a #1 return unknown\n"]), "quiesce"), "NS-3 vacuous");
     let limited = edit(lost, "call /names", "call /names limit 0.1");
     says(&without(&run(&[&limited, "0.102 a #1 return refused\n"]), "quiesce"), "NS-3 vacuous");
@@ -178,7 +178,7 @@ fn ns_5_a_lookup_gives_what_stood_there() {
     says(&run(&[&registers, &look("0x0", "value here 0x9")]), "first NS-5");
     says(&run(&[&registers, &look("0x2", "missing db 0x0")]), "first NS-5");
     says(&run(&[&registers, &look("0x0", "missing db 0x0")]), "NS-5 pass");
-    // It had gone before the lookup began: good enough for one that need not be fresh.
+    // It was deleted before the lookup began, which is fresh enough for the weakest lookup.
     says(&run(&[&registers, A_GIVES_BACK, &look("0x0", "value here 0x3")]), "NS-5 pass");
     says(&run(&[&registers, A_GIVES_BACK, &look("0x2", "value here 0x3")]), "first NS-5");
 }
@@ -364,9 +364,9 @@ fn an_2_a_permanent_registration_that_stands_is_found_again() {
     says(&run(&[&owned, &recalls.replace("given db", "given web")]), "AN-2 pass");
     let gone = "0.020 server:0 txn 0x4 s2 delete ok\n0.020 server:0 deleted 0x4 /names/db by s2\n";
     says(&run(&[&owned, gone, recalls]), "AN-2 pass");
-    // It goes while the owner looks for it.
+    // It is deleted while its owner searches for it.
     let late = gone.replace("0.020", "0.0305");
     says(&run(&[&owned, &edit(recalls, "0.031 a", &format!("{late}0.031 a"))]), "AN-2 pass");
-    // What its session owns is no permanent name.
+    // A session's znode is no permanent name.
     says(&run(&[A_REGISTERS, recalls]), "AN-2 pass");
 }

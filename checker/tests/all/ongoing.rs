@@ -4,7 +4,7 @@ use crate::common::*;
 use zk_checker::history::{Names, Sym};
 use zk_checker::{Ongoing, RuleId, RuleSet, Verdict, judge};
 
-/// A lock whose holders report themselves: the session of the first one ends, and the second one gets the lock.
+/// A lock whose holders report their holds: the session of the first one ends, and the second one gets the lock.
 const TAKEN_OVER: &str =
     "run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.250 foreign_clients clients a b
 lock /lock until_deadline reported

@@ -1,10 +1,11 @@
-//! How long a client has been without an answer, where pings are recorded: MX-14 and MX-16, a history and a verdict.
+//! The time without an answer, with recorded pings: MX-14 and MX-16, a history and a verdict.
 //!
-//! A session lasts for 4 s, and a holder stops 0.4 s before its end: 3.6 s after the sending of what was answered last.
+//! A session lasts for 4 s, and a holder stops 0.4 s before its end: 3.6 s after the sending of the last answered
+//! request.
 
 use crate::common::*;
 
-/// The first one holds, by an answer to what it had sent at 0.001 s.
+/// The first client holds, with an answer to a request sent at 0.001 s.
 fn run(before: &str, unbelieve: &str) -> String {
     [HEAD, A_HOLDS, before, unbelieve].concat().replace("run sim", "run sim pings_recorded")
 }
@@ -20,15 +21,15 @@ fn mx_14_a_connected_holder_stops_when_nothing_that_it_sent_was_answered_for_too
     says(&until("", "3.603"), "MX-14 fail, first MX-14");
     says(&until(PING, "4.600"), "MX-14 vacuous, first nothing");
     says(&until(PING, "4.603"), "MX-14 fail, first MX-14");
-    // What was sent counts from its sending, however late its answer, and an earlier answer counts no more.
+    // A request counts from its sending, however late its answer; an answer to an earlier request does not count.
     let late = [PING, "3.500 a heard s1 sent 0.500\n"].concat();
     says(&until(&late, "4.600"), "MX-14 vacuous, first nothing");
     says(&until(&late, "4.603"), "MX-14 fail");
-    // Too late for the hold that had to end before it.
+    // Too late for a hold that had to end before it.
     says(&until("3.700 a heard s1 sent 3.500\n", "3.900"), "MX-14 fail");
     // Another client's answers prove nothing.
     says(&until("1.500 b heard s2 sent 1.000\n", "3.603"), "MX-14 fail");
-    // Without records of pings, it is not known what was answered.
+    // Without recorded pings, the last answer is unknown.
     says(&until("", "3.603").replace(" pings_recorded", ""), "MX-14 vacuous");
 }
 
@@ -80,7 +81,7 @@ fn mx_14_a_pause_ends_with_a_look_at_what_has_arrived_meanwhile() {
     // Within 3.6 s of the last answer.
     says(&paused("3.000", "", "3.601"), "MX-14 vacuous, first nothing");
     says(&paused("3.000", "", "3.603"), "MX-14 fail");
-    // After that: at once, or after the answer that was there already.
+    // After that: at once, or after an answer that had already arrived.
     says(&paused("3.700", "", "3.7005"), "MX-14 vacuous");
     says(&paused("3.700", "", "3.703"), "MX-14 fail, first MX-14");
     let waiting = "3.700 a heard s1 sent 0.900\n";
@@ -95,7 +96,7 @@ fn mx_16_who_was_answered_in_time_has_nothing_to_fear() {
     says(&told("", "3.601"), "MX-16 pass, first nothing");
     says(&told(PING, "3.601"), "MX-16 fail");
     says(&told(PING, "4.601"), "MX-16 pass, first nothing");
-    // Not even a fault of just before is a reason, if the answer came all the same.
+    // Not even a recent fault is a reason if the answer came nevertheless.
     let muted = "1.100 world fault client_muted a lasts 1\n2.100 world mended client_muted a\n";
     says(&told(&[muted, "2.200 a heard s1 sent 2.150\n"].concat(), "4.000"), "MX-16 fail, first MX-16");
 }

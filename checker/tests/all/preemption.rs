@@ -1,10 +1,10 @@
-//! What a waiter of a priority lock does to less urgent holders: RV-5.
+//! Requests of a priority lock's waiter to less urgent holders: RV-5.
 
 use crate::common::{says, without};
 use crate::priority_lock::{HEAD, joins, releases, takes, waits};
 use zk_checker::digest;
 
-/// One that is less urgent holds, and a more urgent one waits for it, with that policy.
+/// A less urgent client holds, and a more urgent one waits for it, with that policy.
 pub fn waits_with(policy: &str) -> String {
     let head = HEAD.replace("budget 6 2 1 4", "budget 6 2 1 4 grace 0.1 forced");
     let given = "#2 given \"\" 5\n";
@@ -13,7 +13,7 @@ pub fn waits_with(policy: &str) -> String {
     [head, joins("a", "write", 1, 9, 4), takes("a", 1, 5), joins_with, waits("b", 2, "/p/held/a")].concat()
 }
 
-/// The waiter asks the holder to release, and the holder hears it.
+/// The waiter asks the holder to release, and the holder learns of it.
 pub fn asks() -> String {
     let word = digest::data(Some(b"unlock"));
     format!(
@@ -50,13 +50,13 @@ fn rv_5_a_less_urgent_holder_is_asked() {
     let release = releases("a", 1, 8, &[2]);
     says(&in_the_end(&[&waits_with("ask"), &asks(), &release]), "RV-5 pass, RV-1 pass");
     says(&in_the_end(&[&waits_with("ask"), &release]), "RV-5 fail, first RV-5");
-    // It may be asked by another one.
+    // Another waiter may ask it.
     let by_another = asks().replace("#2", "#3").replace("0.010 b", "0.010 c").replace(" s2 ", " s3 ");
     let by_another = by_another.replace("0x7", "0x17");
     let third = joins("c", "write", 3, 7, 0x16).replace("#3 given \"\" 7", "#3 given ask 7");
     let later = releases("a", 1, 0x18, &[2]);
     says(&in_the_end(&[&waits_with("ask"), &third, &by_another, &later]), "RV-5 pass");
-    // Nothing is said of a call that tells no policy.
+    // A call without a policy is not judged.
     says(&in_the_end(&[&waits_with("\"\""), &release]), "RV-5 vacuous");
 }
 
@@ -68,15 +68,15 @@ fn rv_5_who_cannot_ask_or_need_not_is_not_blamed() {
     quiet(&waits_with("never"));
     // The holder is as urgent.
     quiet(&waiting.replace("given \"\" 9", "given \"\" 5"));
-    // The request is under way.
+    // The request is in flight.
     quiet(&[&waiting, "0.010 b #2 send r90 set /p/held/a\n"].concat());
     // Its connection is lost, or its process is paused.
     quiet(&[&waiting, "0.011 b state s2 suspended\n"].concat());
-    // Another one goes first.
+    // Another waiter is ahead.
     let first = joins("c", "write", 3, 1, 6);
     let (head, rest) = waiting.split_once("\n0.010 b write#2").expect("the second one joins");
     quiet(&[head, "\n", &first, "0.010 b write#2", &rest.replace("0x6", "0x7")].concat());
-    // It was asked to go itself.
+    // The waiter itself was asked to release.
     let word = digest::data(Some(b"unlock"));
     let asked = format!(
         "0.010 server:0 txn 0x17 s3 set ok\n0.010 server:0 written 0x17 /p/line/b-2\n0.010 server:0 data 6 {word:#x}\n"
@@ -91,7 +91,7 @@ fn rv_5_nobody_else_is_asked() {
     let waiting = waits_with("ask");
     asked(&waiting.replace("given \"\" 9", "given \"\" 5"));
     asked(&waiting.replace("a write#1", "a read#1").replace("b write#2", "b read#2"));
-    // One that waits is no holder.
+    // A waiter is not a holder.
     let third = joins("c", "write", 3, 7, 0x16);
     let waiter = asks().replace("/p/held/a", "/p/line/c-3").replace(" s1 ", " s3 ");
     let waiter = without(&without(&waiter, "notice"), "observed");
@@ -105,7 +105,7 @@ fn rv_5_a_holder_is_forced_where_the_policy_says_so() {
     says(&forced("ask"), "RV-5 fail, first RV-5");
     let left_alone = in_the_end(&[&waits_with("force"), &asks()]);
     says(&left_alone, "RV-5 fail, first RV-5");
-    // A clock that runs slow ends the grace period late.
+    // A slow clock ends the grace period late.
     let soon = |at: &str| [waits_with("force").as_str(), &asks(), at, " world stopped\n"].concat();
     says(&soon("0.113"), "RV-5 pass");
     says(&soon("0.114"), "RV-5 fail");

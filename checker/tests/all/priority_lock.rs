@@ -1,4 +1,4 @@
-//! Priority locks: a line and a room of holds. MX-15, and what every line promises.
+//! Priority locks: a directory of waiters and one of holds. MX-15, and the promises of every lock.
 
 use crate::common::{edit, says, without};
 
@@ -14,7 +14,7 @@ priority_lock /p stop margin 0.4 budget 6 2 1 4
 0.000 c state s3 connected
 ";
 
-/// Somebody joins the line, and is served both lists.
+/// A client joins the waiters, and is served both lists.
 pub fn joins(who: &str, verb: &str, op: u32, priority: u32, zxid: u32) -> String {
     let r = 10 * op;
     format!(
@@ -41,7 +41,7 @@ pub fn joins(who: &str, verb: &str, op: u32, priority: u32, zxid: u32) -> String
     )
 }
 
-/// It moves from the line to the holds, and watches that.
+/// The client moves from the waiters to the holds, and watches its new znode.
 pub fn takes(who: &str, op: u32, zxid: u32) -> String {
     let r = 10 * op + 4;
     format!(
@@ -62,7 +62,7 @@ pub fn takes(who: &str, op: u32, zxid: u32) -> String {
     )
 }
 
-/// It waits for that one.
+/// The client waits, and watches this znode.
 pub fn waits(who: &str, op: u32, znode: &str) -> String {
     let r = 10 * op + 6;
     format!(
@@ -74,7 +74,7 @@ pub fn waits(who: &str, op: u32, znode: &str) -> String {
     )
 }
 
-/// It releases, and these are told.
+/// The client releases, and these sessions are notified.
 pub fn releases(who: &str, op: u32, zxid: u32, told: &[u32]) -> String {
     let mut text = format!(
         "
@@ -91,7 +91,7 @@ pub fn releases(who: &str, op: u32, zxid: u32, told: &[u32]) -> String {
     text + &format!("0.020 {who} #7 reply r70 ok {zxid:#x}\n0.020 {who} #7 return done\n")
 }
 
-/// It is told, and served both lists.
+/// The client is notified, and served both lists.
 pub fn looks(who: &str, op: u32, znode: &str, zxid: u32) -> String {
     let r = 10 * op + 7;
     format!(
@@ -111,7 +111,7 @@ fn later(text: &str) -> String {
     text.replace("0.010", "0.020")
 }
 
-/// One that is less urgent holds, two wait.
+/// A less urgent client holds, and two wait.
 fn two_wait() -> String {
     let mut text = [HEAD, &joins("a", "write", 1, 9, 4), &takes("a", 1, 5)].concat();
     text += &[joins("b", "write", 2, 5, 6), waits("b", 2, "/p/held/a")].concat();
@@ -135,7 +135,7 @@ fn mx_15_the_less_urgent_does_not_go_first() {
     let run = [two_wait(), releases("a", 1, 8, &[2, 3])].concat();
     let run = [run.as_str(), &looks("b", 2, "/p/held/a", 8), &later(&takes("b", 2, 9))].concat();
     says(&run, "MX-15 fail, MX-4 pass, first MX-15");
-    // Nor does the later one of two that are equally urgent.
+    // Nor is the later one of two equally urgent waiters.
     let equal = run.replace("given \"\" 5", "given \"\" 1").replace("given \"\" 1", "given \"\" 5");
     says(&equal, "MX-15 pass, MX-4 pass");
 }
@@ -157,14 +157,14 @@ fn mx_4_a_newcomer_takes_nothing_from_a_holder() {
     let run = [HEAD, &joins("a", "write", 1, 9, 4), &takes("a", 1, 5)].concat();
     let enters = [joins("c", "write", 3, 1, 6), takes("c", 3, 7)].concat();
     says(&[&run, enters.as_str()].concat(), "first MX-4, MX-2 fail, MX-3 fail, MX-15 pass");
-    // It has no hold of its own in the room of holds.
+    // It has no znode in the directory of holds.
     let bare = without(&takes("c", 3, 7), "created 0x7");
     says(&[run.as_str(), &joins("c", "write", 3, 1, 6), &bare].concat(), "first MX-4");
 }
 
 #[test]
 fn mx_4_nobody_was_granted_it_since_the_list() {
-    // Both had looked while it was free: the gates refuse the second.
+    // Both had read the lists while it was free: the conditions of the transaction refuse the second.
     let run =
         [HEAD, &joins("a", "write", 1, 9, 4), &joins("c", "write", 3, 1, 5), &takes("a", 1, 6)].concat();
     let gone =
@@ -184,7 +184,7 @@ fn mx_7_a_holder_ahead_is_watched() {
     let run = [two_wait(), "1.0 world heal\n".to_owned()].concat();
     says(&run, "MX-7 pass, first nothing");
     says(&without(&run, "arm s3 child"), "MX-7 fail, first MX-7");
-    // The less urgent one in line is none who must go first.
+    // A less urgent waiter does not stand ahead.
     says(&edit(&run, "arm s3 child /p/held/a", "arm s3 child /p/line/b-2"), "MX-7 fail, first MX-7");
     says(&edit(&run, "arm s2 child /p/held/a", "arm s2 child /p/line/c-3"), "MX-7 pass");
 }
@@ -215,7 +215,7 @@ fn rv_2_preemption_keeps_to_its_manner() {
 fn mx_13_a_release_wakes_whom_it_concerns() {
     let run = [two_wait(), releases("a", 1, 8, &[2, 3]), "0.020 world heal\n".to_owned()].concat();
     says(&run, "MX-13 pass");
-    // One that was behind another when it looked has no business with the holder.
+    // A waiter that was behind another one in its last list does not watch the holder.
     let swapped = run.replace("given \"\" 5", "given \"\" 1").replacen(
         "given \"\" 1\n0.010 c #3",
         "given \"\" 5\n0.010 c #3",

@@ -1,4 +1,4 @@
-//! What must be reachable: a history for each probe, and one edit that does not reach it.
+//! Reachable states: a history for each probe, and one edit that does not reach it.
 
 use crate::common::ensemble::*;
 use crate::common::{edit, report, without};
@@ -160,7 +160,7 @@ fn expired_earlier_than_its_timeout_after_the_last_answer() {
     let asks = "2.600 a send r3 children /lock\n2.601 a reply r3 ok 0x4 conn 1\n";
     reaches(&join(&[&held(), asks, marked]), Probe::ExpiredEarly, 1);
     reaches(&join(&[&held(), marked]), Probe::ExpiredEarly, 0);
-    // Connected all the time, through a server that is cut off: its pings were answered.
+    // Connected throughout, through a server that is cut off: its pings were answered.
     let cut = "1.000 world fault server_partition server:1 lasts 20\n";
     reaches(&join(&[&held(), cut, marked]), Probe::ExpiredEarly, 1);
     let heard = "2.000 a state s1 suspended\n";
@@ -169,15 +169,15 @@ fn expired_earlier_than_its_timeout_after_the_last_answer() {
 
 #[test]
 fn what_was_seen_or_is_just_a_timeout_old_shows_nothing() {
-    // It was answered in the very state in which it was created.
+    // It was answered in the state of the znode's creation.
     let seen = AWAY.replace("r3 ok 0x4", "r3 ok 0x5");
     reaches(&join(&[&held(), &seen]), Probe::CreatedAndDeletedUnseen, 0);
-    // Its last answer had been asked for just that long ago.
+    // The request of its last answer was sent exactly a timeout ago.
     let asks = "2.600 a send r3 children /lock\n2.601 a reply r3 ok 0x4 conn 1\n";
     let marked = |at: &str| format!("{at} server:0 marked s1 heard 0.4\n");
     reaches(&join(&[&held(), asks, &marked("6.600")]), Probe::ExpiredEarly, 0);
     reaches(&join(&[&held(), asks, &marked("6.599")]), Probe::ExpiredEarly, 1);
-    // It has been connected, or has been running again, for so long.
+    // It has been connected, or running again, for that long.
     let cut = "0.050 world fault server_partition server:1 lasts 20\n";
     let again = "0.200 a state s1 suspended\n0.300 a state s1 connected conn 3 server 1\n";
     reaches(&join(&[&held(), cut, again, &marked("4.300")]), Probe::ExpiredEarly, 0);

@@ -15,7 +15,7 @@ queue /q
 
 const END: &str = "1.000 world heal\n2.000 world quiesce\n";
 
-/// An item is put: operation and request are of that number, and so is the zxid, plus 0x10.
+/// An item is put: `op` is the number of the operation and of the request, and with 0x10 added, the zxid.
 fn put(op: u32, item: &str, priority: u32, znode: &str) -> String {
     let (at, zxid) = (format!("0.0{op:02}"), format!("{:#x}", 0x10 + op));
     let (length, digest) = (item.len(), digest::data(Some(item.as_bytes())));
@@ -32,7 +32,7 @@ fn put(op: u32, item: &str, priority: u32, znode: &str) -> String {
     )
 }
 
-/// A client takes an item that is there.
+/// A client takes an existing item.
 fn take(op: u32, who: &str, session: &str, item: &str, znode: &str) -> String {
     let (at, zxid) = (format!("0.0{op:02}"), format!("{:#x}", 0x10 + op));
     format!(
@@ -63,7 +63,7 @@ fn claim(op: u32, who: &str, session: &str, item: &str, znode: &str) -> String {
     )
 }
 
-/// A client is done with an item, and removes it.
+/// A client confirms an item, and deletes it.
 fn confirm(op: u32, who: &str, session: &str, item: &str, znode: &str) -> String {
     let (at, zxid) = (format!("0.0{op:02}"), format!("{:#x}", 0x10 + op));
     format!(
@@ -141,7 +141,7 @@ fn qu_2_a_consumer_that_has_settled_its_takes_knows_what_it_has() {
     says(&run(&[&item, &took, &settles(1), next]), "QU-2 pass, first nothing");
     says(&run(&[&item, &took, &settles(0)]), "QU-2 fail");
     says(&run(&[&item, &took, &settles(2), next]), "QU-2 fail");
-    // What it had was handed out before.
+    // The item in hand was handed out before.
     let settled = settles(0).replace("0.005", "0.011").replace("#5", "#7");
     says(&run(&[&item, &took, next, &settled]), "QU-2 pass");
     // A foreign client may have deleted the receipt of a take.
@@ -158,16 +158,16 @@ fn qu_1_confirmed_by_who_has_the_claim() {
     let claimed = claim(3, "b", "s2", "one", znode);
     let done = confirm(5, "b", "s2", "one", znode);
     says(&claims(&[&item, &claimed, &done]), "all pass, QU-1 pass, QU-2 pass");
-    // It says done, and nothing is removed.
+    // It returns done, and nothing is deleted.
     let blind = without(&without(&done, "deleted 0x15 /q/queue"), "deleted 0x15 /q/claims");
     says(&claims(&[&item, &claimed, &blind]), "QU-1 fail, first QU-1");
-    // Another confirms than the one who has claimed it.
+    // A client other than the claimer confirms it.
     let other = confirm(5, "a", "s1", "one", znode);
     says(&claims(&[&item, &claimed, &other]), "QU-1 fail, first QU-1");
     // Handed out without a claim.
     let seen = "0.010 a claim#6 call /q\n0.010 a #6 observed /q item one 0x0\n0.010 a #6 return done\n";
     says(&claims(&[&item, &claimed, seen]), "QU-1 fail, first QU-1");
-    // Both are told that they are done with it.
+    // Both confirmations return done.
     let twice = "0.010 b confirm#7 call /q\n0.010 b #7 given one 0x0\n0.010 b #7 return done\n";
     says(&claims(&[&item, &claimed, &done, twice]), "QU-1 fail, first QU-1");
 }
@@ -249,7 +249,7 @@ fn qu_4_the_oldest_goes_first() {
     says(&run(&[&one, &two, &second]), "QU-4 fail, QU-10 pass, first QU-4");
     let second = claim(3, "b", "s2", "two", "queue-0000000002");
     says(&claims(&[&one, &two, &second]), "QU-4 fail, first QU-4");
-    // What was handed out before may wait.
+    // An item that was handed out before may wait.
     let first = claim(3, "a", "s1", "one", "queue-0000000001");
     let second = claim(4, "b", "s2", "two", "queue-0000000002");
     says(&claims(&[&one, &two, &first, &second]), "QU-4 pass");
@@ -263,7 +263,7 @@ fn qu_5_the_most_urgent_goes_first() {
     says(&urgent(&[&one, &two, &took]), "QU-5 pass, QU-10 pass, QU-4 vacuous");
     let took = take(3, "b", "s2", "two", "queue-00010-0000000002");
     says(&urgent(&[&one, &two, &took]), "QU-5 fail, QU-10 pass, first QU-5");
-    // It was not in the list that it used.
+    // The passed item was not in the list that the operation used.
     let fresh = |text: &str| urgent(&[text]).replace(" strict", "");
     let lists =
         "0.002 b #3 send r8 children /q\n0.002 server:0 served r8 0x10\n0.002 b #3 reply r8 ok 0x10\n";
@@ -320,7 +320,7 @@ fn qu_6_who_waits_has_something_to_wake_it() {
 
 #[test]
 fn qu_6_what_is_there_gets_to_who_waits() {
-    // The notification is lost: nobody comes.
+    // The notification is lost, and no consumer takes the item.
     let item = put(1, "one", 0, "queue-0000000001").replace("0.001", "0.030");
     let stuck = [HEAD, &waits(ARMED), &item, "1.000 world heal\n", "60.000 world stopped\n"].concat();
     says(&stuck, "QU-6 fail");
@@ -372,7 +372,7 @@ fn qu_1_who_gave_its_claim_back_has_none() {
     let done = without(&confirm(5, "b", "s2", "one", znode), "deleted 0x15 /q/claims");
     says(&claims(&[&item, &claimed, &done]), "QU-1 pass");
     says(&claims(&[&item, &claimed, back, &done]), "QU-1 fail, first QU-1");
-    // What no operation of the queue took away, none of them has to answer for.
+    // The recipe is not responsible for a delete by no operation of the queue.
     let gone = "0.004 server:0 txn 0x14 s0 delete ok
                 0.004 server:0 deleted 0x14 /q/claims/queue-0000000001 by s0\n";
     says(&claims(&[&item, &claimed, gone]), "QU-1 pass, first nothing");
@@ -385,7 +385,7 @@ fn qu_1_in_a_capture_an_item_is_of_the_queue_that_it_was_put_into() {
     let took = "0.003 b take#2 call /q\n0.003 b #2 observed /q item one 0x0\n0.004 b #2 return done\n";
     says(&[head, puts, took].concat(), "QU-1 pass");
     says(&[head, &puts.replace("/q", "/other"), took].concat(), "QU-1 fail, first QU-1");
-    // Without its number nobody knows whether it is another znode.
+    // Without its number it may be another znode.
     let again = took.replace("#2", "#3").replace("0.003", "0.005").replace("0.004", "0.006");
     says(&[head, puts, took, &again.replace("0x0", "0x5")].concat(), "QU-1 fail, QU-3 vacuous");
 }
@@ -419,7 +419,7 @@ fn qu_2_only_a_foreign_client_at_the_item_excuses_its_loss() {
     };
     says(&foreign("/q/queue-0000000001"), "QU-2 unavoidable, first nothing");
     says(&foreign("/q/receipts"), "QU-2 fail, first QU-2");
-    // A client that dies in the middle of it loses it: that is the reason that is told.
+    // A client that dies during it loses the item, and the finding names that reason.
     let died = run(&[&item, &without(&lost, "return done"), "0.500 world crash b\n"]);
     let report = report(&died);
     assert!(report.findings.iter().any(|found| found.text.contains("excused: its client died")), "{report}");
@@ -469,7 +469,7 @@ fn qu_2_what_a_foreign_client_deletes_elsewhere_uses_up_no_excuse() {
         claims(&[&[opened], parts].concat()).replace("clients a b", "clients a b x")
     };
     says(&by(&[&item, &elsewhere, &here]), "QU-2 pass, first nothing");
-    // A delete that met nothing excuses no other one.
+    // A delete without an effect excuses no other delete.
     let other =
         "0.020 server:0 txn 0x22 s2 delete ok\n0.020 server:0 deleted 0x22 /q/queue-0000000001 by s2\n";
     says(&by(&[&item, missed, other]), "QU-2 fail, first QU-2");
@@ -499,13 +499,13 @@ fn qu_1_who_lost_its_claim_may_take_away_the_one_behind_it() {
         )
     };
     let lost = |how: &str| claims(&[&item, &first, how, &second, &gives_back(8)]);
-    // It has given its claim back itself, and then once more.
+    // The client has given its claim back itself, and then once more.
     says(&lost(&gives_back(4)), "QU-1 fail, first QU-1");
-    // Another operation has taken it away.
+    // Another operation has deleted it.
     let thief = gives_back(4).replace("0.004 b", "0.004 a").replace("s2", "s1");
     let again = report(&lost(&thief));
     assert_eq!(again.findings.iter().filter(|finding| finding.rule.name() == "QU-1").count(), 1, "{again}");
-    // It went with the session, of which nobody has learned yet.
+    // The claim was deleted with the session, whose client has not learned of its end.
     let ended = format!(
         "0.004 server:0 txn 0x14 s2 close_session ok\n0.004 server:0 deleted 0x14 /q/claims/{znode} by s2\n"
     );

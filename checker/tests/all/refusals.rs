@@ -1,4 +1,4 @@
-//! What a client may do, and a rule may say, when a server refuses a request: a history and a verdict.
+//! The behaviour of clients and rules after a server refuses a request: a history and a verdict.
 
 use crate::common::{A_HOLDS, B_WAITS, HEAD, edit, ensemble, says, without};
 use crate::{double_barrier, election};
@@ -9,14 +9,14 @@ fn mx_7_who_was_refused_pauses_before_it_asks_again() {
         let b = without(&B_WAITS.replace("reply r5 ok 0x4", "reply r5 throttled 0x4"), "arm s2");
         [HEAD, A_HOLDS, &b, until, " b #2 return cancelled\n"].concat()
     };
-    // A quarter of the timeout, and the time to settle.
+    // A quarter of the timeout, and the settle time.
     says(&refused("1.014"), "MX-7 pass, first nothing");
     says(&refused("1.016"), "MX-7 fail, first MX-7");
-    // Whatever makes one look at it, the pause ends when it ends.
+    // The pause has the same end if another event triggers the check.
     let looked_at = refused("0.500 world fault reply_late b\n0.900");
     says(&looked_at, "MX-7 pass, first nothing");
     says(&refused("0.500 world fault reply_late b\n1.016"), "MX-7 fail");
-    // It begins when the last one is answered of those that were sent with it.
+    // It begins with the last answer to the requests sent together.
     let beside = |until: &str| {
         let b = without(&B_WAITS.replace("reply r5 ok 0x4", "reply r5 throttled 0x4"), "arm s2");
         let b = edit(&b, "0.014 b #2 reply r5", "0.012 b #2 send r6 exists /lock\n0.014 b #2 reply r5");
@@ -24,20 +24,20 @@ fn mx_7_who_was_refused_pauses_before_it_asks_again() {
     };
     says(&beside("1.500"), "MX-7 pass");
     says(&beside("1.502"), "MX-7 fail");
-    // Whoever lost that one looks for it first.
+    // A client that lost that reply reads its effect first.
     let lost = |until: &str| {
         let again = "0.500 b #2 lost r6\n0.600 b #2 send r7 exists /lock\n0.700 b #2 reply r7 ok 0x4";
         beside(until).replace("0.500 b #2 reply r6 ok 0x4", again)
     };
     says(&lost("1.700"), "MX-7 pass");
     says(&lost("1.702"), "MX-7 fail");
-    // Something else was to be asked before it.
+    // Another request, sent at the same instant, is answered first.
     let at_once = |until: &str| {
         refused(&format!("0.014 b #2 send r6 exists /lock\n0.700 b #2 reply r6 ok 0x4\n{until}"))
     };
     says(&at_once("1.700"), "MX-7 pass");
     says(&at_once("1.702"), "MX-7 fail");
-    // A request that comes later does not make it longer.
+    // A later request does not extend it.
     let asked = "0.100 b #2 send r6 children /lock\n0.101 b #2 reply r6 ok 0x4\n1.016";
     says(&refused(asked), "MX-7 fail");
 }
@@ -69,7 +69,7 @@ fn db_7_who_may_not_read_that_it_is_open_is_told_of_that() {
     says(&run("ok 0x6"), "DB-7 fail, first DB-7");
     says(&run("no_auth 0x6"), "DB-7 pass, first nothing");
     says(&run("other 0x6"), "DB-7 pass, first nothing");
-    // Not if it was refused before it opened.
+    // Not if the refusal came before the opening.
     let early = edit(&run("ok 0x6"), "0.004 a #1 reply r2 ok", "0.004 a #1 reply r2 no_auth");
     says(&early, "DB-7 fail");
 }
@@ -97,7 +97,7 @@ fn two_creates(made: &str, answers: &str) -> String {
     )
 }
 
-/// Both clients were taken in by their servers, and the first one holds.
+/// Both clients are attached to their servers, and the first one holds.
 fn held() -> String {
     let taken = "0.001 server:1 attached s1 conn 1\n0.001 server:2 attached s2 conn 2\n0.001 a state";
     let held = edit(&[ensemble::ENSEMBLE, ensemble::A_HOLDS].concat(), "0.001 a state", taken);
@@ -107,7 +107,7 @@ fn held() -> String {
 
 #[test]
 fn zk_3_a_read_does_not_wait_for_what_was_throttled() {
-    // The first one is throttled; its fault is told before the second one is sent, which exists already.
+    // The first one is throttled; its fault is recorded before the second one, whose path exists already, is sent.
     let run = |fault: &str| {
         let requests = format!(
             "0.005 b #2 send r3 create /lock\n{fault}0.005 b #2 send r4 create /lock\n0.005 b #2 send r5 create /lock/b-\n\
@@ -133,6 +133,6 @@ fn zk_3_of_two_requests_either_may_be_the_one_that_was_throttled() {
     for answers in [first, second] {
         says(&made("/lock/b-0000000001", answers), "ZK-3 pass, first nothing");
     }
-    // A change that nobody has asked for comes from neither.
+    // A change without a request comes from neither.
     says(&made("/lock/c-0000000001", first), "ZK-3 fail, first ZK-3");
 }

@@ -1,8 +1,8 @@
-//! Foreign programs that report what they believe: they are judged by that alone, and by what became of their sessions.
+//! Foreign programs that report their beliefs: only the reports and the fate of their sessions are judged.
 
 use crate::common::*;
 
-/// Two clients and a lock whose holders report themselves.
+/// Two clients and a lock whose holders report their holds themselves.
 const HEAD: &str = "run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.250 clients a b
 lock /lock until_deadline reported
 0.000 server:0 opened s1 timeout 4000 0x1
@@ -24,7 +24,7 @@ const A_ENDS: &str = "5.010 a #1 unbelieve released
 5.010 a state s1 expired
 ";
 
-/// The session of the first one ends, and nobody has told it so.
+/// The session of the first client ends without notice to it.
 const ITS_SESSION_ENDS: &str = "4.899 world fault session_expiry a
 4.900 server:0 txn 0x6 s1 close_session ok
 4.900 server:0 ended s1 0x6
@@ -59,7 +59,7 @@ fn a_session_that_has_ended_excuses_until_its_client_must_have_been_told() {
     says(&late, "first MX-14");
 }
 
-/// What clients report of an object, one line each: the client, the event, the object with its flags.
+/// The clients' reports about an object, one line each: the client, the event, the object with its flags.
 fn reports(object: &str, lines: &str) -> String {
     format!(
         "run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.250 clients a b\n{object} reported\n{lines}"
@@ -101,7 +101,7 @@ fn a_barrier_is_judged_by_its_reports() {
     says(&run(&[&raise, wait, pass]), "first BA-1");
 }
 
-/// A foreign library need not register a watch again, and may register others; ours must.
+/// A foreign library may skip re-registration, and may register other watches; this project's must not.
 #[test]
 fn what_foreign_libraries_do_with_their_watches_is_not_judged() {
     let run = |flag: &str| {

@@ -1,10 +1,10 @@
-//! Who is asked to go: RV-1 to RV-4.
+//! Requests to release: RV-1 to RV-4.
 
 use crate::common::ensemble::data;
 use crate::common::{edit, says, without};
 use zk_checker::digest::{self, Stat};
 
-/// Two clients and a lock whose contenders can be made to go after a tenth of a second.
+/// Two clients and a lock whose contenders can be forced out after a tenth of a second.
 pub const HEAD: &str = "
 run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.001 clients a b c
 revocable_lock /r stop margin 0.4 budget 3 2 1 2 grace 0.1 forced
@@ -16,7 +16,7 @@ revocable_lock /r stop margin 0.4 budget 3 2 1 2 grace 0.1 forced
 0.000 c state s3 connected
 ";
 
-/// The first writer holds; its own watch is armed by a read of its znode.
+/// The first writer holds; a read of its own znode arms its watch.
 pub const A_HOLDS: &str = "
 0.001 a write#1 call /r
 0.001 a #1 send r1 create /r/a-
@@ -32,7 +32,7 @@ pub const A_HOLDS: &str = "
 0.003 a #1 reply r3 ok 0x4
 ";
 
-/// The second one waits.
+/// The second client waits.
 pub const B_WAITS: &str = "
 0.005 b write#2 call /r
 0.005 b #2 send r4 create /r/b-
@@ -46,7 +46,7 @@ pub const B_WAITS: &str = "
 0.005 b #2 reply r6 ok 0x5
 ";
 
-/// The third one asks a contender to go.
+/// The third client asks a contender to release.
 pub fn asked(znode: &str) -> String {
     let word = digest::data(Some(b"unlock"));
     format!(
@@ -62,7 +62,7 @@ pub fn asked(znode: &str) -> String {
     )
 }
 
-/// The first one is told, and reads the word.
+/// The first client is notified, and reads the word.
 fn a_hears() -> String {
     let stat = Stat { czxid: 4, mzxid: 6, pzxid: 4, version: 1, data_length: 6, ..Stat::default() };
     format!(
@@ -107,11 +107,11 @@ fn rv_1_the_word_reaches_a_holder() {
     .concat();
     let run = without(&run, "fire s2");
     says(&run, "RV-1 pass, RV-2 vacuous, RV-3 vacuous");
-    // It read the word, and holds on.
+    // It read the word, and still holds.
     let deaf = [HEAD, A_HOLDS, &asked("/r/a-0"), &a_hears(), "0.016 world heal\n"].concat();
     says(&deaf, "RV-1 fail");
     says(&edit(&deaf, "0.016 world", "0.014 world"), "RV-1 pass");
-    // Nobody reads: the notification alone is not the word, but it is news.
+    // Without a read: the notification does not carry the word, but requires a read.
     let blind =
         [HEAD, A_HOLDS, &asked("/r/a-0"), "0.011 a #1 notice s1 data_changed /r/a-0\n", "1.0 world heal\n"];
     says(&blind.concat(), "RV-1 fail");
@@ -138,7 +138,7 @@ fn rv_1_a_word_that_never_arrives() {
     let run = [HEAD, A_HOLDS, &asked("/r/a-0"), "1.0 world heal\n"].concat();
     says(&[&run, "5.0 world stopped"].concat(), "RV-1 pass");
     says(&[&run, "6.0 world stopped"].concat(), "RV-1 fail");
-    // Whoever stands still hears it later.
+    // A paused client learns of it later.
     let pause = "0.020 world fault client_pause a lasts 9\n";
     says(
         &edit(&[&run, "6.0 world stopped"].concat(), "1.0 world heal", &format!("{pause}1.0 world heal")),
@@ -171,7 +171,7 @@ revocable_lock /r
     says(&without(run, "word"), "RV-1 fail, first RV-1");
 }
 
-/// A capture of two writers, and the first is made to go.
+/// A capture of two writers, of which the first is forced out.
 pub const FORCED: &str = "
 run client timeout 4 tick 0.5 round_trip 0.002 settle 0.250 clients a b
 revocable_lock /r forced
@@ -200,7 +200,7 @@ revocable_lock /r forced
 0.020 a #1 unbelieve lost
 ";
 
-/// What happens before the first of them is made to go, and from then on.
+/// The events before the force of the first writer, and from then on.
 fn around_the_force() -> (&'static str, &'static str) {
     FORCED.split_at(FORCED.find("0.010 b force").expect("the force"))
 }
@@ -208,11 +208,11 @@ fn around_the_force() -> (&'static str, &'static str) {
 #[test]
 fn rw_1_in_a_capture_who_is_made_to_go_may_believe_until_it_is_told() {
     says(FORCED, "RW-1 unavoidable");
-    // A delete of somebody who has not asked is no excuse.
+    // A delete by a client that has not asked is no excuse.
     says(&FORCED.replace("force#2", "ask#2"), "RW-1 fail");
 }
 
-/// The others list a znode before its own client has the reply to the create.
+/// Other clients list a znode before its own client gets the reply to the create.
 #[test]
 fn rw_1_in_a_capture_somebody_may_be_made_to_go_before_it_is_told_that_its_znode_exists() {
     let (told, sent) = ("0.003 a #1 reply r1", "0.012 b #2 send r3");
@@ -243,13 +243,13 @@ fn rw_1_in_a_capture_who_was_made_to_go_may_have_downgraded_before() {
     let run = [granted, downgrade, &rest].concat();
     says(&run, "RW-1 unavoidable");
     says(&edit(&run, "send r3 delete /r/a-reader", "send r3 delete /r/a-0"), "RW-1 fail");
-    // After a lost reply, a read tells it.
+    // After a lost reply, a read shows the znode.
     let read = "0.005 a #8 lost r8\n0.005 a #8 send r9 get /r/a-reader\n0.006 a #8 reply r9 ok 0x5\n";
     says(&edit(&run, "0.006 a #8 reply r8 ok 0x0\n", read), "RW-1 unavoidable");
     says(&edit(&run, "0.006 a #8 reply r8 ok 0x0\n", &read.replace("ok 0x5", "no_node 0x0")), "RW-1 fail");
 }
 
-/// A read shows the znode whose create was not answered.
+/// A read shows the znode whose create got no answer.
 #[test]
 fn rw_1_in_a_capture_who_was_made_to_go_may_have_lost_the_reply_to_its_create() {
     let told = "0.003 a #1 reply r1 ok 0x4\n0.003 a #1 made /r/a-0 0x4\n";
@@ -344,13 +344,13 @@ fn rv_2_nobody_is_removed_before_the_grace() {
         [HEAD, A_HOLDS, &asked("/r/a-0"), &a_hears(), "0.013 a #1 observed /r word \"\" 0\n"].concat();
     says(&[heard.as_str(), &gone("0.111")].concat(), "RV-2 pass, MX-10 pass");
     says(&[heard.as_str(), &gone("0.109")].concat(), "RV-2 fail, MX-10 pass");
-    // Where it is not allowed.
+    // If force is not allowed.
     let gentle = edit(&[heard.as_str(), &gone("0.111")].concat(), " forced", "");
     says(&gentle, "RV-2 fail");
-    // Without a word.
+    // Without the word.
     let rude = without(&asked("/r/a-0"), "data 6");
     says(&[HEAD, A_HOLDS, &rude, &gone("0.111")].concat(), "RV-2 fail, first RV-2");
-    // By somebody who did not even ask.
+    // By a client that did not ask.
     let foreign = gone("0.111").replace("#3 ", "#9 ");
     says(&[HEAD, A_HOLDS, "0.100 c write#9 call /r\n", &foreign].concat(), "MX-10 fail, first MX-10");
 }
@@ -374,7 +374,7 @@ fn rw_1_who_was_made_to_go_may_believe_until_it_is_told() {
     let run = [&heard, force, "0.120 a notice s1 deleted /r/a-0\n"].concat();
     says(&[&run, "0.120 a #1 unbelieve lost\n"].concat(), "RW-1 unavoidable, MX-14 pass");
     says(&[&run, "0.130 a #1 unbelieve lost\n"].concat(), "RW-1 fail, MX-14 fail");
-    // It does not watch its znode: nothing will tell it.
+    // It does not watch its znode, so it is not notified.
     let blind = without(&without(&heard, "0.003 server:0 #1 arm"), "0.012 server:0 #1 arm");
     let force = without(force, "fire s1");
     says(&[&blind, force.as_str(), "0.120 world heal\n"].concat(), "MX-14 fail, RW-1 fail");
@@ -408,7 +408,7 @@ fn rv_3_a_waiter_that_was_asked_leaves() {
 
 #[test]
 fn rv_4_a_word_for_another_one_is_no_grant() {
-    // It watches the data of the one ahead, and enters when they change.
+    // It watches the data of the contender ahead, and takes the hold when they change.
     let b = B_WAITS
         .replace("send r6 children /r/a-0", "send r6 get /r/a-0")
         .replace("arm s2 child", "arm s2 data");
@@ -421,11 +421,11 @@ fn rv_4_a_word_for_another_one_is_no_grant() {
         &[&run, "0.011 b #2 believe /r s2 token 0x5\n"].concat(),
         "RV-4 fail, RW-2 fail, RW-1 fail, first RV-4",
     );
-    // It looks, and passes over the one that it takes for gone.
+    // It lists, and passes over a contender that it takes for deleted.
     let looks =
         "0.011 b #2 send r7 children /r\n0.012 b #2 reply r7 ok 0x6\n0.012 b #2 believe /r s2 token 0x5\n";
     says(&[&run, looks].concat(), "RV-4 fail, RW-2 fail, first RV-4");
-    // It looks again, and waits again.
+    // It lists again, and waits again.
     let again = "0.011 b #2 send r7 children /r\n0.012 b #2 reply r7 ok 0x6\n0.012 b #2 send r8 get /r/a-0 watch\n0.012 server:0 #2 arm s2 data /r/a-0\n0.012 b #2 reply r8 ok 0x6\n0.020 world heal\n";
     says(&[&run, again].concat(), "RV-4 pass, RW-5 pass");
 }
@@ -481,7 +481,7 @@ fn rw_1_who_is_made_to_go_while_it_becomes_a_reader_learns_it_by_the_answer() {
 
 #[test]
 fn rw_5_who_is_out_of_line_counts_for_nobody() {
-    // The second one was made to go and has not heard of it; both it and the reader behind it watch the first.
+    // The second client was forced out and has not learned of it; both it and the reader behind it watch the first.
     let c = "
 0.006 c read#5 call /r
 0.006 c #5 send r20 create /r/c-

@@ -1,4 +1,4 @@
-//! Who is asked to go: from when on it must have heard, and whose business it is.
+//! Requests to release: the time by which the owner must have learned of one, and the operations that it concerns.
 
 use crate::common::ensemble::data;
 use crate::common::{edit, report, says, without};
@@ -6,21 +6,21 @@ use crate::revocation::{A_HOLDS, B_WAITS, HEAD, asked};
 use zk_checker::RuleId;
 use zk_checker::digest::Stat;
 
-/// Not as long as anybody may take who was not told of anything.
+/// Before the limit for a client without a notification.
 const SOON: &str = "1.000 world stopped\n";
 
-/// A server answers a read with the word, or with what stood there before.
+/// A server answers a read with the word, or with the data before it.
 fn found(at: &str, op: u32, req: u32, zxid: &str, znode: &str, word: &str) -> String {
     let found = data(word.as_bytes(), &Stat::default());
     format!("{at} server:0 #{op} served r{req} {zxid}\n{at} server:0 #{op} found get ok {znode} {found}\n")
 }
 
-/// The first writer holds, and its arming read is under way.
+/// The first writer holds, and its arming read is in flight.
 fn a_holds_and_reads() -> String {
     without(&without(A_HOLDS, "arm"), "reply r3")
 }
 
-/// The second one waits, and watches the data of the first.
+/// The second client waits, and watches the data of the first.
 fn b_watches_data() -> String {
     let waits = edit(B_WAITS, "send r6 children /r/a-0", "send r6 get /r/a-0");
     edit(&waits, "arm s2 child", "arm s2 data")
@@ -98,7 +98,7 @@ fn rv_1_who_stands_still_or_is_cut_off_hears_of_it_later() {
     says(&[&run, paused, "9.000 world stopped\n"].concat(), "RV-1 pass");
     let cut_off = "0.020 a state s1 suspended\n0.020 a #1 unbelieve suspect\n1.000 world heal\n";
     says(&[&run, cut_off, "9.000 world stopped\n"].concat(), "RV-1 pass");
-    // It has the whole bound again when it is back.
+    // It has the whole bound again after the reconnect.
     let back = "9.000 a state s1 connected\n9.000 a #1 believe /r s1 token 0x4\n";
     says(&[&run, cut_off, back, "13.000 world stopped\n"].concat(), "RV-1 pass");
     says(&[&run, cut_off, back, "14.000 world stopped\n"].concat(), "RV-1 fail");
@@ -109,7 +109,7 @@ fn rv_1_a_notification_counts_if_nothing_has_gone_wrong_since() {
     let run = [HEAD, A_HOLDS, &asked("/r/a-0")].concat();
     let noticed = "0.011 a #1 notice s1 data_changed /r/a-0\n";
     says(&[&run, noticed, SOON].concat(), "RV-1 fail");
-    // The read that it calls for may have met the trouble.
+    // The fault may have affected the read after the notification.
     says(&[&run, "0.011 world heal\n", noticed, SOON].concat(), "RV-1 pass");
     says(&[&run, "0.011 a state s1 connected\n", noticed, SOON].concat(), "RV-1 pass");
     let reconnects = "
@@ -123,13 +123,13 @@ fn rv_1_a_notification_counts_if_nothing_has_gone_wrong_since() {
 
 // ── RV-4 ──
 
-/// The second one is told that the first was asked to go.
+/// The second client is notified of the request to the first.
 const B_IS_TOLD: &str = "
 0.010 server:0 #3 fire s2 data_changed /r/a-0 0x6
 0.011 b #2 notice s2 data_changed /r/a-0
 ";
 
-/// Two locks of the kind; the third client is first in line for the other one.
+/// Two locks of the kind; the third client is first at the other one.
 fn two_locks() -> String {
     let head = edit(HEAD, "0.000 server:0 opened s1", "revocable_lock /s\n0.000 server:0 opened s1");
     let c_asks = "
@@ -143,12 +143,12 @@ fn two_locks() -> String {
     [&head, A_HOLDS, c_asks].concat()
 }
 
-/// It looks, and holds.
+/// The third client lists, and holds.
 fn c_holds(at: &str) -> String {
     format!("{at} c #9 reply r31 ok 0x5\n{at} c #9 believe /s s3 token 0x5\n{at} c #9 return done\n")
 }
 
-/// What follows when one more znode was made before: one zxid later.
+/// The same events after one more create: one zxid later.
 fn later(text: &str) -> String {
     text.replace("0x6", "0x7").replace("0x5", "0x6")
 }
@@ -167,7 +167,7 @@ fn rv_4_a_word_is_no_business_of_who_waits_elsewhere() {
 
 #[test]
 fn rv_4_the_grant_of_another_one_does_not_make_it_forget() {
-    // Its write is still to be answered.
+    // Its write is still unanswered.
     let told = [without(&later(&asked("/r/a-0")), "reply r10"), later(B_IS_TOLD)].concat();
     let hasty = "0.012 b #2 believe /r s2 token 0x6\n";
     let run = [&two_locks(), &*later(&b_watches_data()), &told, &c_holds("0.0115"), hasty].concat();

@@ -115,7 +115,7 @@ fn mx_2_a_holder_that_heard_of_the_disconnect_is_not_excused() {
     let told = "2.000 a state s1 suspended\n";
     let run = [HEAD, A_HOLDS, B_WAITS, told, EXPIRY].concat();
     says(&run, "first MX-14, MX-2 fail");
-    // Where holders may go on, the deadline stops them all the same: 4 s less 0.4 s after it was last answered.
+    // If holders may go on, the deadline still stops them: 4 s less 0.4 s after the last answered request.
     says(&edit(&run, "lock /lock stop", "lock /lock until_deadline"), "first MX-14, MX-2 fail");
 }
 
@@ -151,7 +151,7 @@ fn mx_2_a_foreign_delete_excuses_until_it_is_told() {
 fn mx_10_an_announcement_is_for_whoever_is_no_foreign_client() {
     let head = HEAD.replace("clients a b c", "clients a b c x");
     let x_opens = "0.000 server:0 opened s3 timeout 4000 0x2\n0.000 x state s3 connected\n";
-    // Somebody announces a delete, and before it arrives a foreign client makes one of its own.
+    // A client announces a delete, and before it arrives a foreign client makes one of its own.
     let announced = "0.100 world fault foreign_delete c\n";
     let of_x = "
 0.101 x fault foreign_delete x
@@ -297,7 +297,7 @@ fn mx_4_the_connection_was_not_lost_since_the_list() {
     let run = run.replace("0.003 a #1 return", "0.006 a #1 return");
     says(&run, "MX-4 pass");
     says(&edit(&run, "0.006 a #1 believe", &format!("{blink}0.006 a #1 believe")), "MX-4 fail");
-    // In the very instant of the grant it may have come after the decision.
+    // At the instant of the grant it may have come after the decision.
     says(
         &edit(
             &[HEAD, A_HOLDS].concat(),
@@ -458,7 +458,7 @@ fn a_judge_tells_at_once() {
     let mut online = Judge::new(run.tables(), &RuleSet::all());
     let told: Vec<bool> = run.events.iter().map(|event| online.push(run.tables(), event)).collect();
     assert_eq!(told.iter().position(|told| *told), Some(run.events.len() - 1));
-    // What clients saw is only told of whole histories.
+    // The clients' view is reported only for complete histories.
     let mut whole = judge(&run, &RuleSet::all());
     assert_eq!(whole.black_boxes.drain(..).count(), 1);
     assert_eq!(online.finish(run.tables()), whole);

@@ -23,7 +23,7 @@ fn mx_7_who_waits_has_a_watch_on_somebody_ahead() {
 
 #[test]
 fn mx_7_who_waits_with_a_znode_that_is_no_ephemeral_has_a_watch_all_the_same() {
-    // That its znode is a wrong one is told by other rules.
+    // Other rules report that its znode is a wrong one.
     let run =
         [HEAD, A_HOLDS, &edit(B_WAITS, "created 0x4 /lock/b-1 s2", "created 0x4 /lock/b-1 s0")].concat();
     says(&[&run, "1.000 world heal"].concat(), "MX-7 pass");
@@ -78,7 +78,7 @@ fn mx_7_a_notification_on_its_way_wakes() {
         &[&run, "3.000 b state s2 connected\n3.100 b state s2 connected"].concat(),
         "MX-7 pass, first nothing",
     );
-    // It went down with the connection, and nothing came after it.
+    // The watch was lost with the connection, without a replacement.
     let lost =
         "1.000 b state s2 suspended\n2.000 b state s2 connected\n10.001 world heal\n10.010 world heal\n";
     says(&[&run, lost].concat(), "MX-7 fail, first MX-7");
@@ -241,7 +241,7 @@ fn mx_12_a_release_that_is_done_has_deleted() {
     says(&run, "MX-12 pass");
     let forgotten = without(&without(&without(&run, "deleted 0x5"), "fire"), "b #2 notice");
     says(&forgotten, "MX-12 fail, first MX-12");
-    // Nothing is promised to a release of what was lost.
+    // The release of a lost hold promises nothing.
     let lost = "0.0195 a state s1 suspended\n0.0195 a #1 unbelieve suspect\n0.0196 a #1 unbelieve lost\n";
     says(&edit(&forgotten, "0.020 a #1 unbelieve released\n", lost), "MX-12 vacuous");
     let doubtful = "0.0195 a state s1 suspended\n0.020 a #1 unbelieve released\n";
@@ -254,7 +254,7 @@ fn mx_12_what_is_over_goes_within_the_bound() {
     says(&[&run, "4.539 world fault cancel c"].concat(), "MX-12 pass");
     says(&[&run, "4.540 world fault cancel c"].concat(), "MX-12 fail");
     says(&[&run, "0.040 server:0 deleted 0x5 /lock/b-1 by s2\n4.540 world quiesce"].concat(), "MX-12 pass");
-    // A create that was still on its way.
+    // A create that was still in flight.
     let late = [
         HEAD,
         "0.020 b acquire#2 call /lock\n0.020 b #2 return cancelled\n0.030 world heal\n",
@@ -302,10 +302,10 @@ fn mx_13_one_deletion_wakes_one() {
         edit(&run, "0.022 a #3 reply", "0.021 server:0 #3 fire s3 deleted /lock/a-0 0x6\n0.022 a #3 reply");
     says(&herd, "MX-13 fail, first MX-13");
     assert_eq!(report(&herd).metrics.herd_index, 2);
-    // Somebody who no longer waits is not woken.
+    // An operation that no longer waits is not woken.
     let over = edit(&herd, "0.020 a release", "0.020 c #5 return cancelled\n0.020 a release");
     says(&over, "MX-13 pass");
-    // Neither is somebody who waits by another acquire, though its old watch was armed again after a reconnect.
+    // Nor is another acquire of the same client, although its old watch was armed again after a reconnect.
     let again = "0.020 c #5 return cancelled\n0.020 server:0 arm s3 child /lock/a-0\n0.020 c acquire#9 call /lock\n0.020 a release";
     says(&edit(&herd, "0.020 a release", again), "MX-13 pass");
 }
@@ -373,7 +373,7 @@ lock /lock
 ";
     says(run, "MX-13 pass");
     says(&[run, "0.004 c notice s3 deleted /lock/a"].concat(), "MX-13 fail");
-    // Nobody sees the session of a holder that died expire.
+    // The expiry of a dead holder's session is not recorded.
     let holds = "
 0.000 a state s1 connected
 0.000 a acquire#1 call /lock

@@ -1,4 +1,4 @@
-//! A report prints findings that differ only by names once, and says how many there are; it keeps all of them.
+//! A report prints findings that differ only by names once, with their number; it keeps all of them.
 
 use std::path::Path;
 use zk_checker::{Report, RuleSet, jsonl, judge};

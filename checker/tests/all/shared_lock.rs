@@ -1,4 +1,4 @@
-//! Shared locks: RW-1 to RW-5, and what every line promises, with readers and writers in it.
+//! Shared locks: RW-1 to RW-5, and the promises of every lock, with readers and writers.
 
 use crate::common::{edit, report, says, without};
 
@@ -40,7 +40,7 @@ const A_READS: &str = "
 0.003 a #1 believe /s s1 token 0x4
 ";
 
-/// Another one asks, behind it.
+/// Another client asks, behind it.
 fn asks(who: &str, verb: &str, op: u32, session: u32, zxid: u32) -> String {
     let (create, list) = (10 * op, 10 * op + 1);
     format!(
@@ -56,7 +56,7 @@ fn asks(who: &str, verb: &str, op: u32, session: u32, zxid: u32) -> String {
     )
 }
 
-/// It waits for that one.
+/// The client waits for this znode.
 fn waits(who: &str, op: u32, session: u32, znode: &str) -> String {
     let req = 10 * op + 2;
     format!(
@@ -68,12 +68,12 @@ fn waits(who: &str, op: u32, session: u32, znode: &str) -> String {
     )
 }
 
-/// It is granted it, by the list that it has.
+/// The client is granted the hold, by its last list.
 fn granted(at: &str, who: &str, op: u32, session: u32, token: u32) -> String {
     format!("{at} {who} #{op} return done\n{at} {who} #{op} believe /s s{session} token {token:#x}\n")
 }
 
-/// The first one releases at zxid 0x10, and these sessions are told.
+/// The first client releases at zxid 0x10, and these sessions are notified.
 fn a_releases(told: &[u32]) -> String {
     let mut text = "
 0.020 a #1 unbelieve released
@@ -89,7 +89,7 @@ fn a_releases(told: &[u32]) -> String {
     text + "0.022 a #7 reply r70 ok 0x10\n0.022 a #7 return done\n"
 }
 
-/// It looks again.
+/// The client lists again.
 fn looks(who: &str, op: u32, session: u32) -> String {
     let req = 10 * op + 3;
     format!(
@@ -178,14 +178,14 @@ fn rw_2_a_downgrade_is_one_transaction() {
     let b = [asks("b", "read", 2, 2, 5), waits("b", 2, 2, "/s/a-0")].concat();
     let run = [HEAD, A_WRITES, &b, whole].concat();
     says(&run, "RW-1 pass, RW-2 pass, MX-5 pass, MX-9 pass, MX-12 pass, first nothing");
-    // A writer behind it does not slip in: the reader's znode has the rank of the writer's.
+    // A writer behind it does not get in between: the reader's znode has the rank of the writer's.
     let c = asks("c", "write", 3, 3, 6);
     let slips =
         "0.023 c #3 send r33 children /s\n0.023 c #3 reply r33 ok 0x7\n0.023 c #3 believe /s s3 token 0x6\n";
     let c = c.replace("0.010", "0.023").replace("0x6", "0x8");
     let slips = slips.replace("0x6", "0x8").replace("0x7", "0x8");
     says(&[run.as_str(), &c, &slips].concat(), "first RW-2, RW-1 fail");
-    // In two steps somebody may.
+    // In two steps another client may.
     let two = edit(
         whole,
         "0.021 server:0 #4 deleted 0x7",
@@ -193,7 +193,7 @@ fn rw_2_a_downgrade_is_one_transaction() {
     );
     says(&[HEAD, A_WRITES, &two].concat(), "first RW-2");
     says(&[HEAD, A_WRITES, &edit(whole, "token 0x4", "token 0x7")].concat(), "first MX-5");
-    // What it leaves behind is nobody's.
+    // The writer's znode that it leaves has no holder.
     let stays = [&without(whole, "deleted"), "1.0 world heal\n1.0 world quiesce\n"].concat();
     says(&[HEAD, A_WRITES, &stays].concat(), "MX-12 fail");
 }
@@ -212,7 +212,7 @@ fn rw_1_a_writer_is_a_reader_from_the_call_of_its_downgrade() {
     let reads = [looks("b", 2, 2), granted("0.024", "b", 2, 2, 5)].concat();
     let late = "0.025 a #4 reply r40 ok 0x10\n0.025 a #1 unbelieve released\n0.025 a #4 return done\n0.025 a #4 believe /s s1 token 0x4\n";
     says(&[HEAD, A_WRITES, &b, early, &reads, late].concat(), "RW-1 pass, first nothing");
-    // One that is refused leaves a writer.
+    // A refused downgrade leaves a writer.
     let refused = "0.020 a downgrade#4 call /s\n0.020 a #4 return refused\n";
     let b = [asks("b", "read", 2, 2, 5), granted("0.010", "b", 2, 2, 5)].concat().replace("0.010", "0.021");
     says(&[HEAD, A_WRITES, refused, &b].concat(), "RW-1 fail, first RW-2");
@@ -273,11 +273,11 @@ fn rw_5_a_writer_that_goes_wakes_the_readers_that_it_lets_in() {
     let c = [asks("c", "read", 3, 3, 6), waits("c", 3, 3, "/s/a-0")].concat();
     let run = [HEAD, A_WRITES, &b, &c, &a_releases(&[2, 3]), "1.0 world heal\n"].concat();
     says(&run, "RW-5 pass");
-    // A writer stands between: it is the one to be woken.
+    // A writer is in between, and is the one to wake.
     let b = [asks("b", "write", 2, 2, 5), waits("b", 2, 2, "/s/a-0")].concat();
     let run = [HEAD, A_WRITES, &b, &c, &a_releases(&[2, 3]), "1.0 world heal\n"].concat();
     says(&run, "RW-5 fail");
-    // A reader that goes wakes one writer at the most.
+    // The release of a reader wakes at most one writer.
     let c = [asks("c", "write", 3, 3, 6), waits("c", 3, 3, "/s/a-0")].concat();
     let run = [HEAD, A_READS, &b, &c, &a_releases(&[2, 3]), "1.0 world heal\n"].concat();
     says(&run, "RW-5 fail");

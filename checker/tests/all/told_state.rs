@@ -1,9 +1,9 @@
-//! What a registration and a place inside a double barrier tell of themselves: a history, one line of which is another.
+//! The states that a registration and a place inside a double barrier report: a history with one line changed.
 
 use crate::common::*;
 use crate::group;
 
-/// A client registers a name, and tells a state.
+/// A client registers a name, and its registration reports a state.
 fn registered(before: &str, state: &str) -> String {
     format!(
         "
@@ -57,12 +57,12 @@ fn an_2_no_registration_says_that_it_is_lost_for_nothing() {
 
 #[test]
 fn a_state_is_that_of_the_call_that_gave_it() {
-    // Whoever has nothing tells no state.
+    // A refused call returns no handle, so there is no state.
     let refused = registered(AWAY, "held").replace("return done", "return refused taken");
     says(&refused, "AN-1 vacuous");
 }
 
-/// A participant alone enters, and tells a state.
+/// A single participant enters, and its place reports a state.
 fn inside(before: &str, state: &str) -> String {
     format!(
         "
@@ -105,7 +105,7 @@ fn an_1_a_loss_is_told_for_the_reason_that_there_is() {
     says(&registered(GONE, "lost_removed"), "first nothing");
     says(&registered(AWAY, "lost_removed"), "AN-1 fail, first AN-1");
     says(&registered(AWAY, "lost_deadline_passed"), "first nothing");
-    // What was told once is told again.
+    // A loss that was reported once is reported again.
     let again = AWAY.replace("0.400", "0.430");
     let before = format!("{GONE}0.420 a #1 observed /names state lost_removed 0x0\n{again}");
     says(&registered(&before, "lost_session_over"), "first nothing");
@@ -125,7 +125,7 @@ fn an_1_a_hold_is_lost_for_the_reason_that_there_is() {
     says(&told(gone, "lost_session_over"), "AN-1 fail");
 }
 
-/// The registration is said to be its owner's until then: in microseconds, in hexadecimal digits.
+/// The registration reports that it lasts until then: in microseconds, in hexadecimal digits.
 fn suspect_until(micros: u64) -> String {
     registered(AWAY, "suspect")
         .replace("run sim", "run sim pings_recorded")
@@ -134,12 +134,12 @@ fn suspect_until(micros: u64) -> String {
 
 #[test]
 fn an_1_the_end_of_a_suspicion_is_told_with_its_margin() {
-    // The request that was answered last was sent at 0.001; the session lasts 4 s, and the margin is 0.4 s.
+    // The last answered request was sent at 0.001; the session lasts 4 s, and the margin is 0.4 s.
     says(&suspect_until(3_601_000), "AN-1 pass, first nothing");
     for wrong in [3_602_001, 3_599_999, 4_001_000] {
         says(&suspect_until(wrong), "AN-1 fail, first AN-1");
     }
-    // Where pings are not recorded, or the clock drifts, nobody knows it.
+    // If pings are not recorded, or the clock drifts, the instant is unknown.
     says(&suspect_until(4_001_000).replace(" pings_recorded", ""), "first nothing");
     says(&suspect_until(4_001_000).replace("disconnect a", "clock_drift a"), "first nothing");
 }
@@ -153,10 +153,10 @@ fn an_1_who_waits_to_be_told_of_a_loss_is_told_at_once() {
     says(&told("", "held"), "AN-1 pass, first nothing");
     let over = AWAY.replace("suspended", "expired");
     says(&told(&over, "lost"), "AN-1 fail, first AN-1");
-    // Who stands still is told when it runs again.
+    // A paused client is notified when it resumes.
     let paused = format!("0.399 world fault client_pause a lasts 0.2\n{AWAY}");
     says(&told(&paused, "lost"), "AN-1 pass, first nothing");
-    // The word may be on its way for as long as a change takes to settle.
+    // The report may be delayed by the settle time.
     let on_its_way = format!("{AWAY}0.4005 b state s2 connected\n");
     says(&told(&on_its_way, "lost"), "AN-1 fail, first AN-1");
     says(
@@ -165,7 +165,7 @@ fn an_1_who_waits_to_be_told_of_a_loss_is_told_at_once() {
     );
     let dead = format!("{AWAY}0.4003 world crash a\n0.4005 b state s2 connected\n0.5 b state s2 suspended\n");
     says(&without(&told(&dead, "lost"), "state lost"), "AN-1 pass, first nothing");
-    // Who no longer waits is told nothing.
+    // A caller that no longer waits is not notified.
     let given_up = format!("0.350 a #1 observed /names state held 0x0\n{AWAY}");
     says(&told(&given_up, "lost"), "AN-1 pass, first nothing");
 }

@@ -3,7 +3,7 @@
 use crate::common::{calm, edit, history, holds, without};
 use zk_checker::{Layer, Report, RuleSet, digest, judge};
 
-/// What is said of the recipe: ZooKeeper itself is not judged here.
+/// The report on the recipe: ZooKeeper itself is not judged here.
 fn report(text: &str) -> Report {
     judge(&history(text), &RuleSet::all().without_layer(Layer::ZooKeeper))
 }
@@ -31,12 +31,12 @@ two_phase_commit /tx size 2
 0.003 a #1 return done
 ";
 
-/// Data as the servers tell them.
+/// Data as recorded from the servers.
 fn data(text: &str) -> String {
     format!("data {} {:#x}", text.len(), digest::data(Some(text.as_bytes())))
 }
 
-/// A site votes, and is told that it has; with the znodes that come in the same transaction.
+/// A site casts its vote, and the call returns done; `also` are the znodes created in the same transaction.
 fn votes(at: u32, who: &str, op: u32, site: u32, vote: &str, also: &str) -> String {
     let zxid = op + 0x10;
     let data = data(vote);
@@ -50,7 +50,7 @@ fn votes(at: u32, who: &str, op: u32, site: u32, vote: &str, also: &str) -> Stri
     )
 }
 
-/// The decision is put on record by an operation.
+/// An operation records the decision.
 fn record(at: u32, op: u32, word: &str) -> String {
     let (zxid, data) = (op + 0x10, data(word));
     format!(
@@ -59,7 +59,7 @@ fn record(at: u32, op: u32, word: &str) -> String {
     )
 }
 
-/// A site is told the decision.
+/// A site learns the decision.
 fn told(at: u32, who: &str, op: u32, site: u32, word: &str) -> String {
     format!(
         "0.{at:03} {who} decide#{op} call /tx
@@ -108,7 +108,7 @@ fn tc_2_a_site_that_changes_its_mind() {
     says(&run, "TC-2 pass");
 }
 
-/// The same as a capture sees it.
+/// The same as a capture.
 fn told_only(run: &str) -> String {
     let seen = |line: &&str| !line.contains("server:0");
     run.replace("run sim", "run client").lines().filter(seen).map(|line| format!("{line}\n")).collect()
@@ -122,7 +122,7 @@ fn tc_3_commit_without_a_vote() {
     says(&told_only(&run), "TC-3 fail, first TC-3");
     let refuses = votes(20, "b", 3, 1, "abort", "");
     says(&told_only(&[HEAD, &first, &refuses, &told(30, "a", 4, 0, "commit")].concat()), "TC-3 fail");
-    // A vote whose reply was lost may be cast.
+    // A vote whose reply was lost may have been cast.
     let lost = edit(&votes(20, "b", 3, 1, "commit", ""), "return done", "return unknown");
     says(&told_only(&[HEAD, &first, &lost, &told(30, "a", 4, 0, "commit")].concat()), "TC-3 pass");
 }
@@ -146,7 +146,7 @@ fn tc_4_abort_of_what_all_had_voted_for() {
     let votes = [votes(10, "a", 2, 0, "commit", ""), votes(20, "b", 3, 1, "commit", "")].concat();
     let run = [HEAD, &votes, &told(30, "a", 4, 0, "abort")].concat();
     says(&told_only(&run), "TC-4 fail, first TC-4");
-    // Somebody's time was over before the last vote.
+    // The time limit of an operation ended before the last vote.
     let patience = "0.004 c decide#9 call /tx limit 0.010\n0.004 c #9 given \"\" 65535\n";
     says(&told_only(&[HEAD, patience, &votes, &told(30, "a", 4, 0, "abort")].concat()), "TC-4 vacuous");
     let patience = patience.replace("0.010", "0.100");
@@ -163,7 +163,7 @@ fn tc_4_an_abort_over_a_complete_set_whatever_has_gone_wrong() {
     let decides = ["0.025 a decide#4 call /tx limit 0.001\n", &record(26, 4, "abort")].concat();
     let fault = "0.004 world fault disconnect a\n";
     says(&[HEAD, fault, &both, &decides].concat(), "TC-4 fail, first TC-4");
-    // In time it is a proposal like any other.
+    // Recorded before the last vote, the abort is a proposal like any other.
     let decides = ["0.015 a decide#4 call /tx limit 0.001\n", &record(16, 4, "abort")].concat();
     let first = votes(10, "a", 2, 0, "commit", "");
     let late = votes(20, "b", 3, 1, "commit", "");
@@ -200,7 +200,7 @@ fn tc_7_a_decision_on_a_part_of_the_sites() {
     let half = without(HEAD, "/tx/s_1");
     let first = votes(10, "a", 2, 0, "commit", &record(10, 2, "commit"));
     says(&[half, first].concat(), "TC-7 fail, first TC-7");
-    // The other site's znode came between its look and its decision.
+    // The other site's znode was created between its list and its decision.
     let late = "0.010 server:0 created 0x12 /tx/s_1 s0\n";
     let decides = [late, &record(11, 2, "commit")].concat();
     let first = votes(10, "a", 2, 0, "commit", "");
@@ -214,7 +214,7 @@ fn tc_8_a_site_that_aborts_by_itself_after_yes() {
     says(&run, "TC-8 fail, first TC-8");
     let on_record = ["0.015 b decide#9 call /tx limit 0.001\n", &record(16, 9, "abort")].concat();
     says(&[HEAD, &first, &on_record, &told(30, "a", 4, 0, "abort")].concat(), "TC-8 pass, first nothing");
-    // It is decided otherwise, and the site has not looked.
+    // The decision on record is another one, and the site has not read it.
     says(&[&both_commit(), &*told(30, "a", 4, 0, "abort")].concat(), "TC-8 fail, first TC-8");
 }
 
@@ -269,14 +269,14 @@ fn tc_12_a_change_tells_each_session_once() {
     let run = [both_commit(), fire(20, "created", "/tx/decision")].concat();
     says(&run, "TC-12 pass");
     says(&[&run, &*fire(21, "children_changed", "/tx")].concat(), "TC-12 fail, first TC-12");
-    // Registered again at a server that lags, a watch tells the same change again.
+    // A watch registered again at a lagging server notifies of the same change again.
     says(&[&run, &*fire(21, "created", "/tx/decision")].concat(), "TC-12 pass");
-    // Whoever waits for it to begin, by whatever means.
+    // An operation that waits for the begin may be notified in any way.
     says(
         &[&both_commit(), &*fire(21, "created", "/tx"), &fire(22, "created", "/tx/decision")].concat(),
         "TC-12 pass",
     );
-    // What registering again tells is no change's doing.
+    // A notification from re-registration belongs to no change.
     let again = fire(21, "created", "/tx/decision").replace("0x13", "0x0");
     says(&[&run, &*again].concat(), "TC-12 pass");
     let follows = edit(&run, "size 2", "size 2 textbook");
@@ -311,7 +311,7 @@ fn tc_8_who_was_served_the_record_has_looked() {
         )
     };
     says(&[both_commit(), reads("get", "ok")].concat(), "TC-9 fail, TC-8 pass, first TC-9");
-    // It saw that there is one, or met none.
+    // It saw that the record exists, or did not find it.
     says(&[both_commit(), reads("exists", "ok")].concat(), "TC-8 fail, first TC-8");
     says(&[both_commit(), reads("get", "no_node")].concat(), "TC-8 fail, first TC-8");
 }
@@ -348,7 +348,7 @@ fn an_1_a_vote_that_is_told_was_cast_and_no_more_come_when_all_are_told() {
     says(&run(&[&*vote("commit", 0), none].concat()), "AN-1 pass");
     says(&run(&vote("abort", 0)), "AN-1 fail");
     says(&run(&vote("commit", 7)), "AN-1 fail");
-    // Nothing is decided, and the vote of the other site is to come.
+    // There is no decision, and the other site's vote has not been observed yet.
     says(&run(none), "AN-1 fail");
     let heir = "0.032 b #5 observed /tx name /tx 65535\n";
     says(&run(heir), "AN-1 fail");
@@ -386,13 +386,13 @@ fn tc_12_a_site_that_was_not_answered_may_arm_again_and_be_told_again() {
     };
     let decided = "0.022 server:0 fire s1 created /tx/decision 0x13\n";
     let (first, again) = ([arms(23), fires(24, 0x14)].concat(), [arms(26), fires(27, 0x15)].concat());
-    // Of somebody who finishes, before it knows.
+    // Notifications of a finish, before the operation knows the decision.
     says(&[&asks, decided, &first].concat(), "TC-12 pass");
     says(&[&asks, decided, &first, &again].concat(), "TC-12 pass");
-    // It knows.
+    // The operation knows.
     let answer = "0.025 a #4 send r1 children /tx watch\n0.025 a #4 reply r1 ok 0x13\n";
     says(&[&asks, decided, &first, answer, &again].concat(), "TC-12 fail, first TC-12");
-    // Each request that was refused is asked again, and its watch with it.
+    // Each refused request is sent again, and arms its watch again.
     let refused = "0.022 a #4 send r2 get /tx\n0.022 a #4 reply r2 throttled 0x13\n";
     says(&[&asks, decided, refused, &first, answer, &again].concat(), "TC-12 pass");
     let thrice = [arms(29), fires(30, 0x16)].concat();
@@ -432,7 +432,7 @@ fn tc_13_a_site_may_wait_for_a_coordinator_if_there_is_one() {
     says(&blocked, "TC-13 unavoidable, all unavoidable");
     let report = report(&blocked);
     assert!(report.to_string().contains("blocked, as allowed, by the coordinator"), "{report}");
-    // There is none; it has a time limit; it is decided.
+    // There is no coordinator; the wait has a time limit; the transaction is decided.
     says(&[&all, waits, later].concat(), "TC-13 fail, first TC-13");
     let limited = edit(waits, "call /tx", "call /tx limit 0.1");
     says(&[&coordinated(&all), &*limited, later].concat(), "TC-13 fail");

@@ -1,4 +1,4 @@
-//! What wakes who waits, and what does not: MX-7.
+//! The wake sources of waiters: MX-7.
 
 use crate::common::*;
 
@@ -14,7 +14,7 @@ fn a_server_that_lags_will_tell_of_its_directory() {
     let text = edit(&text, "arm s2 child /lock/a-0000000000", "arm s2 child /lock");
     let text = text.replace("s2 deleted /lock/a-0000000000", "s2 children_changed /lock");
     says(&text, "MX-7 pass, first nothing");
-    // Whatever makes one look, in between.
+    // Another event in between triggers the check.
     let meanwhile =
         edit(&text, "1.021 server:2 applied", "0.500 world fault reply_late b\n1.021 server:2 applied");
     says(&meanwhile, "MX-7 pass, first nothing");
@@ -36,7 +36,7 @@ fn a_watch_that_was_given_up_is_not_waited_for() {
     says(&without(&without(&run, "send r9"), "reply r9"), "MX-7 pass, first nothing");
 }
 
-/// Of a priority lock the first one holds, and the second one waits in line.
+/// The first client holds a priority lock, and the second one waits.
 const PRIORITY: &str = "
 run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.001 clients a b
 priority_lock /p stop margin 0.4 budget 6 2 1 4
@@ -66,7 +66,7 @@ priority_lock /p stop margin 0.4 budget 6 2 1 4
 #[test]
 fn of_a_priority_lock_each_room_tells_of_its_own() {
     says(PRIORITY, "MX-7 pass");
-    // Nobody stands before it in the line.
+    // There is no waiter ahead of it.
     says(&edit(PRIORITY, "arm s2 child /p/held", "arm s2 child /p/line"), "MX-7 fail");
 }
 
@@ -110,7 +110,7 @@ priority_lock /p stop margin 0.4 budget 6 2 1 4
     };
     says(&run(""), "first nothing");
     says(&run("0.500 world fault reply_late b\n"), "first nothing");
-    // Whoever was told has nothing more to wait for there.
+    // A notified waiter has no wake source left there.
     let late = "1.030 world fault reply_late b\n2.000 world heal\n";
     says(&[&run(""), late].concat(), "MX-7 fail, first MX-7");
 }

@@ -1,4 +1,4 @@
-//! Which znodes, watches, requests and holds belong together, seen through a rule that depends on it.
+//! The assignment of znodes, watches, requests and holds, tested through a rule that depends on it.
 
 use crate::common::ensemble::{ENSEMBLE, fresh, stat};
 use crate::common::*;
@@ -9,7 +9,7 @@ use zk_checker::{Judge, RuleId, RuleSet, Verdict, judge};
 
 // ── watches ──
 
-/// The second one waits, and `told` happens to its watch on the first one's znode, which stays.
+/// The second client waits; `told` are the events of its watch on the first client's znode, which stays.
 fn waits(told: &str, verdict: &str) {
     says(&[HEAD, A_HOLDS, B_WAITS, told, "1.0 world heal\n"].concat(), verdict);
 }
@@ -17,7 +17,7 @@ fn waits(told: &str, verdict: &str) {
 const FIRE: &str = "0.020 server:0 fire s2 children_changed /lock/a-0 0x5\n";
 const ARM: &str = "0.021 server:0 #2 arm s2 child /lock/a-0\n";
 const NOTICE: &str = "0.022 b #2 notice s2 children_changed /lock/a-0\n";
-/// The server closes its connections. Whatever a client has registered it will register again.
+/// The server closes its connections. The client registers its watches again.
 const CEASED: &str = "0.0215 server:0 ceased\n";
 
 #[test]
@@ -25,9 +25,9 @@ fn a_watch_that_told_is_gone_unless_it_was_armed_again() {
     waits("", "MX-7 pass");
     waits(&[FIRE, NOTICE].concat(), "MX-7 fail");
     waits(&[FIRE, ARM, NOTICE].concat(), "MX-7 pass");
-    // The notification of before it was armed again is not its end.
+    // A notification from before the watch was armed again does not end it.
     waits(&[FIRE, ARM, CEASED, NOTICE].concat(), "MX-7 pass");
-    // The next one is.
+    // The next notification ends it.
     let again = [FIRE, NOTICE].concat().replace("0.02", "0.03");
     waits(&[FIRE, ARM, NOTICE, &again].concat(), "MX-7 fail");
 }
@@ -54,7 +54,7 @@ fn a_watch_that_its_client_takes_away_is_not_registered_again() {
     waits(&removes("/lock/b-1"), "MX-7 pass");
 }
 
-/// The first candidate leads, and watches its candidate.
+/// The first candidate leads, and watches its own znode.
 fn leads() -> String {
     [election::HEAD, election::A_LEADS].concat()
 }
@@ -109,7 +109,7 @@ fn mx_13_who_has_lost_an_answer_may_ask_again() {
     says(&run("reply r2 ok 0x2"), "MX-13 fail");
 }
 
-/// Whoever made somebody go looks again: in a priority lock a waiter may.
+/// A client that has forced a holder out lists again: a waiter of a priority lock may.
 #[test]
 fn mx_13_who_has_made_somebody_go_may_look_again() {
     let head = "
@@ -136,7 +136,7 @@ priority_lock /p stop margin 0.4 budget 2 2 1 2
     says(&[head, goes, looks, more].concat(), "MX-13 fail");
 }
 
-/// Where nobody has held yet, or the room was taken away since, there is no list of holds.
+/// If there was no hold yet, or the directory was deleted since, there is no list of holds.
 #[test]
 fn mx_4_a_room_that_is_not_there_holds_nobody() {
     let holds = |who: &str, op: u32, zxid: u32, held: &str| {
@@ -222,7 +222,7 @@ fn mx_14_who_was_refused_to_become_a_reader_is_a_writer_as_before() {
     let ends = |at: &str| format!("{at} a #1 unbelieve lost\n");
     let drops = "0.030 a #1 unbelieve dropped\n";
     says(&[SHARED, call, refused, drops].concat(), "MX-14 vacuous, first nothing");
-    // The refusal has told it that its znode is gone.
+    // The refusal shows it that its znode is gone.
     says(&[SHARED, call, goes, refused, &ends("0.022")].concat(), "MX-14 pass");
     says(&[SHARED, call, goes, refused, &ends("0.0221")].concat(), "MX-14 fail");
 }
@@ -246,7 +246,7 @@ fn mx_12_a_downgrade_without_an_answer_has_given_nothing_back() {
     assert_ne!(report(&run("unknown")).of(RuleId::Mx12), Verdict::Fail);
 }
 
-// ── what is told ──
+// ── other events ──
 
 #[test]
 fn zk_9_an_access_list_counts_in_the_stat() {
@@ -290,7 +290,7 @@ revocable_lock /r stop margin 0.4 budget 3 2 1 2 grace 0.9 forced
     for (drift, at, verdict) in [
         ("", "0.909999", "fail"),
         ("", "0.91", "pass"),
-        // By a tenth of what it takes, and a microsecond.
+        // By a tenth of the duration, and a microsecond.
         ("0.009 world fault clock_drift c", "0.809998", "fail"),
         ("0.009 world fault clock_drift c", "0.809999", "pass"),
         ("0.009 world fault clock_drift a", "0.909999", "fail"),
@@ -380,7 +380,7 @@ fn what_no_history_holds_is_malformed() {
     }
 }
 
-/// Only who waits in a line, and has made somebody go, has got a new reason to look.
+/// Only a waiter of a lock that has forced a holder out has a new reason to list.
 #[test]
 fn db_8_who_deletes_a_znode_is_not_woken_by_that() {
     let head = "

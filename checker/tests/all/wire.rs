@@ -1,4 +1,4 @@
-//! What the report of the wire counts.
+//! The counts in the report of the wire.
 
 use crate::common::wire::{report, without};
 use crate::corpus;
@@ -134,7 +134,7 @@ fn the_dearest_contender_is_named() {
 ";
     let report = report(&named(&[LOCK, RELEASE, second, third]));
     let cost = &directory(&report, "/lock").cost;
-    // The first one has sent three, and the second one has waited as well.
+    // The first one has sent three requests, and the second one has waited as well.
     let dearest = format!("/lock/{B}-lock-0000000001");
     assert_eq!((cost.contenders, cost.most, cost.most_path.as_ref()), (3, 4, Some(&dearest)));
 }
@@ -207,7 +207,7 @@ fn a_client_without_a_state_is_known_by_its_connection() {
     let unknown: String =
         LOCK.lines().filter(|line| !line.contains("state")).map(|line| format!("{line}\n")).collect();
     let report = report(&named(&[&unknown, RELEASE]));
-    // One by its replies, and one by a notification.
+    // One client is known by its replies, and one by a notification.
     assert_eq!(report.clients[0].sessions, [Session(1)]);
     assert_eq!(report.clients[1].sessions, [Session(2)]);
     assert_eq!(directory(&report, "/lock").contenders[0].client.as_deref(), Some("b"));
@@ -280,7 +280,7 @@ run sim clients a
 2.001 server:0 txn 0x11 s1 create ok
 2.001 server:0 created 0x11 /queue/taken/entry-100-0000000001 s1
 ";
-    // An item of a queue is no ephemeral.
+    // An item of a queue is not an ephemeral.
     let unasked = report(&without(text, " a send"));
     assert_eq!(directory(&unasked, "/queue/taken").naming, [Naming::Claim]);
     let report = report(text);
@@ -339,7 +339,7 @@ fn recorded_runs_of_right_recipes_have_no_findings() {
         })
         .collect();
     let expected = [
-        // Two mutants of a lock: names without a guid, and a look at a server that has not applied the create.
+        // Two mutants of a lock: names without a guid, and a read at a server that has not applied the create.
         "lock-no-guid WIRE-1",
         "lock-no-settle WIRE-1",
         // Two mutants of a queue. The others leave a receipt when they take an item.

@@ -1,4 +1,4 @@
-//! Second znodes of one attempt: a history, and whether it has one.
+//! Second znodes of one attempt: a history, and whether it contains one.
 
 use crate::common::wire::*;
 
@@ -73,7 +73,7 @@ fn wire_1_a_session_that_has_not_seen_both_is_not_at_fault() {
     finds(&[JOINS, JOINS_AGAIN, &LISTS.replace("served r3 0x12", "served r3 0x11"), WAITS_ON_OLDER], "");
     finds(&[JOINS, JOINS_AGAIN, &LISTS.replace("ok", "no_node"), WAITS_ON_OLDER], "");
     finds(&[JOINS, JOINS_AGAIN, &LISTS.replace("/lock", "/other"), WAITS_ON_OLDER], "");
-    // The header of the reply says as much where the server's own record is missing.
+    // Without the server's record, the zxid of the reply decides.
     let unserved = LISTS.replace("2.511 server:0 served r3 0x12 conn 5\n", "");
     finds(&[JOINS, JOINS_AGAIN, &unserved, WAITS_ON_OLDER], "WIRE-1");
     finds(&[JOINS, JOINS_AGAIN, &unserved.replace("0x12", "0x11"), WAITS_ON_OLDER], "");
@@ -83,7 +83,7 @@ fn wire_1_a_session_that_has_not_seen_both_is_not_at_fault() {
 fn wire_1_a_session_that_has_seen_both_may_still_delete_one() {
     finds(&[JOINS, JOINS_AGAIN, LISTS], "");
     finds(&[JOINS, JOINS_AGAIN, LISTS, &WAITS_ON_OLDER.replace(" watch", "")], "");
-    // It watches its own znode, and waits for nobody.
+    // It watches its own znode, and waits for no other.
     finds(&[JOINS, JOINS_AGAIN, LISTS, &WAITS_ON_OLDER.replace("0001", "0002")], "");
     let in_flight = "2.515 a send r5 delete /lock/GUID-lock-0000000001\n";
     finds(&[JOINS, JOINS_AGAIN, LISTS, in_flight, WAITS_ON_OLDER], "");
@@ -95,7 +95,7 @@ fn wire_1_a_session_that_has_seen_both_may_still_delete_one() {
     finds(&[JOINS, JOINS_AGAIN, LISTS, WAITS_ON_OLDER, &in_flight_later], "");
     let of_newer = in_flight.replace("0001", "0002");
     finds(&[JOINS, JOINS_AGAIN, LISTS, &of_newer, "11.000 world heal\n"], "");
-    // When it began to wait, the delete was on its way.
+    // When it began to wait, the delete was in flight.
     finds(&[JOINS, JOINS_AGAIN, LISTS, in_flight, WAITS_ON_OLDER, &refused.replace("2.51", "2.53")], "");
 }
 
@@ -177,21 +177,21 @@ fn wire_1_a_name_without_a_guid_tells_by_the_lost_reply() {
     let waits = plain(WAITS_ON_OLDER);
     finds(&[&joins, &again, &lists, &waits], "WIRE-1");
     finds(&[&joins, &again, &lists, &waits, &plain(DELETES_OLDER)], "");
-    // The reply to the first create came, so that two tasks have one znode each.
+    // The reply to the first create arrived, so two tasks have one znode each.
     let answered = joins.replace(
         "2.010 a lost r1",
         "2.010 a reply r1 ok 0x11 conn 1\n2.010 a made /lock/lock-0000000001 0x11",
     );
     finds(&[&answered, &again, &lists, &waits, "9.000 world quiesce\n"], "");
     finds(&[&without(&joins, "lost r1"), &again, &lists, &waits, "9.000 world quiesce\n"], "");
-    // The create that was lost was not applied, and two tasks have one znode each.
+    // The lost create was not applied, and two tasks have one znode each.
     let unapplied = without(&without(&joins, "txn 0x11"), "created 0x11");
     let third =
         again.replace("r2", "r7").replace("2.50", "2.505").replace("0x12", "0x13").replace("02", "03");
     let lists_three = lists.replace("0x12", "0x13");
     let waits_on_two = waits.replace("01 watch", "02 watch");
     finds(&[&unapplied, &again, &third, &lists_three, &waits_on_two, "9.000 world quiesce\n"], "");
-    // It looks whose the first one is.
+    // It reads the owner of the first one.
     let looks = "2.490 a send r8 get /lock/lock-0000000001\n";
     finds(&[&joins, looks, &again, &lists, &waits, "9.000 world quiesce\n"], "");
     let later = "2.530 a send r8 get /lock/lock-0000000001\n";
@@ -235,7 +235,7 @@ fn wire_1_a_znode_stays_one_of_the_attempt_when_another_of_its_session_goes() {
     let joins = JOINS.replace(reconnects, "");
     finds(&[&joins, another, reconnects, again, lists, waits], "WIRE-1");
     finds(&[&joins, another, reconnects, lists, waits], "");
-    // It goes when the two are there.
+    // The third znode is deleted once the two exist.
     let later = another.replace("2.40", "2.505").replace("2.41", "2.506").replace("0x11", "0x12");
     let zxids = later.replace("0x121", "0x130").replace("0x122", "0x131");
     let behind = [LISTS, WAITS_ON_OLDER].concat().replace("0x12", "0x140");

@@ -1,4 +1,4 @@
-//! Herds, orphans and items that may be lost: a history, and what is found in it.
+//! Herds, orphans and items that may be lost: a history, and its findings.
 
 use crate::common::wire::*;
 
@@ -26,7 +26,7 @@ const RELEASED: &str = "
 2.100 server:1 fire s4 children_changed /lock 0x14
 ";
 
-/// The same znodes under names that Curator gives.
+/// The same znodes under Curator's names.
 fn curator(text: &str) -> String {
     let mut text = text.to_owned();
     for (name, digit) in [("/w-", "1"), ("/x-", "2"), ("/y-", "3"), ("/z-", "4")] {
@@ -125,7 +125,7 @@ fn wire_2_readers_next_in_line_go_on_together() {
     run("wwww", "WIRE-2");
     // One reader, which is next; two writers.
     run("wrww", "");
-    // A writer and readers behind it, which it holds up.
+    // A writer, and readers that it blocks.
     run("wwrr", "WIRE-2");
 }
 
@@ -156,7 +156,7 @@ fn wire_3_a_delete_that_is_not_repeated() {
     finds(&[HOLDS, "2.400 world quiesce\n", RELEASES, GOES_ON], "");
     // Without an answer, the client is not connected.
     finds(&[HOLDS, RELEASES, &without(GOES_ON, "reply"), later], "");
-    // That request went out before the delete was lost.
+    // That request was sent before the delete was lost.
     let before = GOES_ON.replace("3.000 a send r2", "2.400 a send r2");
     let (sent, rest) = before.split_at(before.find("3.002").unwrap());
     finds(&[HOLDS, &without(sent, "state"), RELEASES, rest, later], "");
@@ -195,14 +195,14 @@ fn wire_3_what_is_gone_is_no_orphan() {
     finds(&[HOLDS, RELEASES, GOES_ON, applied, "11.000 world heal\n"], "");
     let ended = "5.000 server:0 ended s1 0x12\n";
     finds(&[HOLDS, RELEASES, GOES_ON, ended, "11.000 world heal\n"], "");
-    // A client of which no session is known.
+    // A client without a known session.
     let nobody = "run sim clients a\n0.000 server:0 txn 0x11 s0 create ok
         0.000 server:0 created 0x11 /lock/lock-0000000001 s0\n";
     let releases = RELEASES.replace("GUID-lock-", "lock-");
     let goes_on = without(GOES_ON, "state").replace(" conn 5", "");
     let text = [nobody, &releases, &goes_on, "11.000 world heal\n"].concat();
     assert!(report(&text).findings.is_empty());
-    // An item stays in its queue, and is nobody's.
+    // An item stays in its queue, and has no owner.
     let item = HOLDS.replace("GUID-lock-0000000001 s1", "qn-0000000001 s0");
     finds(&[&item, &RELEASES.replace("GUID-lock-", "qn-"), GOES_ON, "11.000 world heal\n"], "");
 }
@@ -255,10 +255,10 @@ fn wire_4_an_item_that_its_consumer_has() {
     finds(&[PUT, &READ.replace("ok", "no_node"), TAKES, TAKEN, REPLY_LOST, DELETES_AGAIN], "WIRE-4");
     let by_another = DELETES_AGAIN.replace(" a ", " b ").replace("s1", "s2");
     finds(&[PUT, READ, TAKES, TAKEN, REPLY_LOST, &by_another], "WIRE-4");
-    // It asked twice, and the first delete took it.
+    // It sent two deletes, and the first one took the item.
     let twice = "2.000 a send r4 delete /queue/entry-100-0000000001\n";
     finds(&[PUT, READ, TAKES, twice, TAKEN, replied, "2.003 a lost r4\n"], "");
-    // The data went to another client.
+    // Another client got the data.
     let read_by_another = READ.replace(" a ", " b ").replace("conn 1", "conn 2");
     finds(&[PUT, &read_by_another, TAKES, TAKEN, REPLY_LOST, DELETES_AGAIN], "WIRE-4");
     let in_one_read = "

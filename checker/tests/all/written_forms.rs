@@ -1,4 +1,5 @@
-//! What stands in the written forms, and what is left out: a file of today is read by those who know nothing of tomorrow.
+//! The content of the written forms, and the fields that are left out: an older reader can read a file without new
+//! features.
 
 use crate::common::*;
 use zk_checker::history::*;

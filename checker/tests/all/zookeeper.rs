@@ -1,4 +1,4 @@
-//! What ZooKeeper itself promises: a history and a verdict.
+//! The promises of ZooKeeper itself: a history and a verdict.
 
 use crate::common::ensemble::*;
 use crate::common::{edit, history, says, without};
@@ -27,15 +27,15 @@ fn directory(creations: i32, children: i32, pzxid: u64) -> Stat {
 #[test]
 fn zk_1_servers_apply_the_same_transactions() {
     says(&held(), "ZK-1 pass");
-    // Server 2 leaves one out.
+    // Server 2 skips one.
     let next = "0.005 server:0 txn 0x5 s0 other ok\n0.006 server:2 applied 0x5\n";
     says(&join(&[&held(), next]), "ZK-1 pass");
     says(&join(&[&without(&held(), "server:2 applied 0x4"), next]), "ZK-1 fail, first ZK-1");
-    // One that nobody else knows, one a second time, and one that comes too late.
+    // One that is unknown elsewhere, one a second time, and one that comes too late.
     says(&join(&[&held(), "0.005 server:2 applied 0x9\n"]), "ZK-1 fail");
     says(&join(&[&held(), "0.005 server:2 applied 0x3\n"]), "ZK-1 fail");
     says(&join(&[&held(), "0.005 server:2 txn 0x3 s0 other ok\n"]), "ZK-1 fail");
-    // A server that was away gets everything at once.
+    // A server that was away receives everything at once.
     let away = "0.005 server:2 ceased\n0.006 server:0 txn 0x5 s0 other ok\n0.007 server:0 txn 0x6 s0 other ok\n0.008 server:2 applied 0x6\n";
     says(&join(&[&held(), away]), "ZK-1 pass");
 }
@@ -45,7 +45,7 @@ fn zk_2_writes_follow_what_was_answered() {
     let write = "0.005 b send r3 set /lock\n0.006 b reply r3 ok 0x6 conn 2\n";
     says(&join(&[&held(), write]), "ZK-2 pass");
     says(&join(&[&held(), &write.replace("0x6", "0x3")]), "ZK-2 fail");
-    // Called before the other one returned, it may come before it.
+    // A write called before the other request returned may come before it.
     let early = edit(&held(), "0.004 a #1 reply r1", "0.003 b send r3 set /lock\n0.004 a #1 reply r1");
     says(&join(&[&early, "0.006 b reply r3 ok 0x3 conn 2\n"]), "ZK-2 vacuous");
 }
@@ -68,7 +68,7 @@ fn zk_4_a_session_never_sees_less() {
     let read = "0.005 b send r3 sync /\n0.006 b reply r3 ok 0x4 conn 2\n0.007 b send r4 sync /\n0.008 b reply r4 ok 0x4 conn 2\n";
     says(&join(&[&held(), read]), "ZK-4 pass");
     says(&join(&[&held(), &edit(read, "r4 ok 0x4", "r4 ok 0x3")]), "ZK-4 fail, first ZK-4");
-    // A server that is behind does not take it in, and one that is not does.
+    // A server that is behind does not accept the client, and an up-to-date one does.
     let behind = without(&held(), "server:2 applied 0x4");
     let moves = "0.005 a state s1 suspended\n0.006 a state s1 connected conn 3 server 2\n";
     says(&join(&[&behind, moves]), "ZK-4 fail, first ZK-4");
@@ -85,20 +85,20 @@ fn zk_5_a_read_shows_the_state_of_its_zxid() {
     says(&join(&[&held(), &right(&now)]), "ZK-5 pass, ZK-9 pass, first nothing");
     says(&join(&[&held(), &right(&before)]), "ZK-5 fail, ZK-9 fail, first ZK-5");
     says(&join(&[&held(), &right(&list(&["b-0000000000"], &directory(1, 1, 0x4)))]), "ZK-5 fail, ZK-9 pass");
-    // Server 2 lags, and shows what it has.
+    // Server 2 lags, and shows its own state.
     let behind = without(&held(), "server:2 applied 0x4");
     let stale = |state: &str| read("0.005", 3, "children", state, &format!("ok /lock {before}"));
     says(&join(&[&behind, &stale("0x3")]), "ZK-5 pass, first nothing");
     says(&join(&[&behind, &stale("0x4")]), "ZK-5 fail");
     says(&join(&[&held(), &stale("0x3")]), "ZK-5 fail");
-    // The answer bears the zxid of that state.
+    // The answer has the zxid of that state.
     let untrue = edit(&stale("0x3"), "reply r3 ok 0x3", "reply r3 ok 0x4");
     says(&join(&[&behind, &untrue]), "ZK-5 fail, first ZK-5");
-    // What is there, and what is not.
+    // Existing and missing znodes.
     let missing = |path: &str| read("0.005", 3, "exists", "0x4", &format!("no_node {path} 0x0 0x0"));
     says(&join(&[&held(), &missing("/lock/b")]), "ZK-5 pass, first nothing");
     says(&join(&[&held(), &missing("/lock/a-0000000000")]), "ZK-5 fail");
-    // The root was there before anything was told.
+    // The root existed before the first recorded event.
     says(&join(&[&held(), &read("0.005", 3, "exists", "0x4", "ok / 0x0 0x9")]), "ZK-5 pass, first nothing");
 }
 
@@ -126,7 +126,7 @@ fn zk_6_a_watch_fires_once_for_the_first_change() {
     says(&edit(&run, fire, &fire.replace("deleted", "children_changed")), "ZK-6 fail");
     let notice = "1.022 b #2 notice s2 deleted /lock/a-0000000000 conn 2\n";
     says(&edit(&run, notice, &notice.repeat(2)), "ZK-6 fail, first ZK-6");
-    // Whoever may not read it is not told, and the watch is used up.
+    // A client without read permission is not notified, and the watch is used up.
     let filtered = "1.021 server:2 disarm s2 child /lock/a-0000000000 conn 2\n";
     says(&without(&edit(&run, fire, filtered), "notice s2"), "ZK-6 pass");
 }
@@ -207,7 +207,7 @@ fn zk_6_registering_again_tells_what_was_missed() {
     says(&join(&[&held(), moves]), "ZK-6 pass, first nothing");
     says(&join(&[&held(), &moves.replace("data_changed", "deleted")]), "ZK-6 fail");
     says(&join(&[&held(), &moves.replace("data_changed", "children_changed")]), "ZK-6 fail");
-    // Nothing was written: the other thing that changed had been seen.
+    // Nothing was written: the client had seen the other change.
     let nothing = without(&without(moves, "txn 0x5"), "written");
     says(&join(&[&held(), &nothing]), "ZK-6 fail");
 }
@@ -244,7 +244,7 @@ fn zk_7_a_session_expires_in_time() {
     says(&marked("5.500", "1.0"), "ZK-7 pass");
     says(&marked("4.900", "1.0"), "ZK-7 fail, first ZK-7");
     says(&marked("5.600", "1.0"), "ZK-7 fail, first ZK-7");
-    // A leader that stood still is late, and one that is new begins anew.
+    // A leader that was paused is late, and a new one starts the timeouts again.
     let paused =
         "1.000 world fault server_pause server:0 lasts 6\n7.000 world mended server_pause server:0\n";
     says(&join(&[&held(), paused, "7.010 server:0 marked s1 heard 1.0\n"]), "ZK-7 pass");
@@ -304,14 +304,14 @@ fn zk_9_deletions_of_children_count_too() {
 fn zk_10_what_was_acknowledged_survives() {
     says(&held(), "ZK-10 pass");
     says(&edit(&held(), "reply r1 ok 0x4", "reply r1 ok 0x9"), "ZK-10 fail");
-    // A new leader goes on without it.
+    // A new leader continues without it.
     let run = without(&held(), "server:2 applied 0x4");
     let goes_on = "1.000 server:2 elected 1\n1.001 server:2 txn 0x100000001 s0 other ok\n";
     says(&join(&[&run, goes_on]), "ZK-10 fail, ZK-1 fail");
     says(&join(&[&held(), goes_on]), "ZK-10 pass, first nothing");
     let unacknowledged = without(&without(&run, "reply r1"), "made");
     says(&join(&[&without(&unacknowledged, "reply r2"), goes_on]), "ZK-10 vacuous, ZK-1 fail");
-    // Nobody was told that it was made, and a read has shown it.
+    // No reply acknowledged the create, but a read has shown the znode.
     says(&join(&[&unacknowledged, goes_on]), "ZK-10 fail, first ZK-10");
 }
 
@@ -346,7 +346,7 @@ fn zk_12_after_a_sync_nothing_is_old() {
     let pipelined = edit(&old, "0.009 b send r4", "0.0045 b send r4");
     let (sent, served) = pipelined.split_once('\n').expect("a line");
     says(&join(&[&behind, sent, "\n", sync, served]), "ZK-12 vacuous");
-    // One that had been sent before may be.
+    // A read that was sent before the sync may be old.
     let before = old.replace("0.009", "0.004");
     says(&join(&[&behind, &before, sync]), "ZK-12 vacuous");
 }
@@ -366,12 +366,12 @@ fn zk_13_who_is_cut_off_stops_serving() {
     says(&join(&[&held(), cut, paused, &at("5.600")]), "ZK-13 fail");
     let limit = edit(&held(), "settle 0.001", "settle 0.001 sync_limit 10");
     says(&join(&[&limit, cut, &at("4.100")]), "ZK-13 pass");
-    // Both links are cut; and one of them only.
+    // Both links are cut; and only one of them.
     let links =
         "1.000 world fault link_cut link:0:2 lasts 20\n1.000 world fault link_cut link:1:2 lasts 20\n";
     says(&join(&[&held(), links, &at("4.100")]), "ZK-13 fail");
     says(&join(&[&held(), &without(&format!("\n{links}"), "link:1:2"), &at("4.100")]), "ZK-13 vacuous");
-    // A link that loses all packets is as good as cut, one way.
+    // A link that loses all packets counts as cut, one way.
     let lost = links.replace("link_cut", "packets_lost");
     says(&join(&[&held(), &lost, &at("4.100")]), "ZK-13 fail");
     let back = lost.replace("link:0:2", "link:2:0");
@@ -413,7 +413,7 @@ fn zk_14_a_persistent_watch_stays() {
     for fire in ["children_changed /lock 0x5", "children_changed /lock 0x6", "data_changed /lock 0x7"] {
         says(&join(&[&held(), &without(PERSISTENT, fire)]), "ZK-14 fail, first ZK-14");
     }
-    // Removed, it is silent.
+    // A removed watch does not fire.
     let removed = "0.0055 server:2 disarm s2 data /lock conn 2\n0.006 server:2 txn";
     let run = edit(PERSISTENT, "0.006 server:2 txn", removed);
     says(&join(&[&held(), &without(&run, "data_changed")]), "ZK-14 pass, first nothing");
@@ -424,12 +424,12 @@ fn zk_14_a_recursive_watch_is_about_everything_below() {
     says(&join(&[&held(), RECURSIVE]), "ZK-14 pass, first nothing");
     says(&join(&[&held(), &without(RECURSIVE, "fire s2 created")]), "ZK-14 fail");
     says(&join(&[&held(), &without(RECURSIVE, "fire s2 deleted")]), "ZK-14 fail");
-    // It is never told of children, and a deletion only once.
+    // It never notifies of children, and notifies only once of a deletion.
     let children = "0.006 server:2 fire s2 children_changed /lock 0x5 conn 2\n0.007 server:2 txn";
     says(&join(&[&held(), &edit(RECURSIVE, "0.007 server:2 txn", children)]), "ZK-6 fail");
     let twice = "0.007 server:2 fire s2 deleted /lock/x 0x6 conn 2\n";
     says(&join(&[&held(), &edit(RECURSIVE, twice, &twice.repeat(2))]), "ZK-6 fail");
-    // What only begins alike is not below.
+    // A path that only shares a prefix is not below.
     let other = RECURSIVE.replace(" data / ", " data /lo ").replace(" child / ", " child /lo ");
     says(
         &join(&[&held(), &without(&without(&other, "fire s2 created"), "fire s2 deleted")]),
@@ -451,7 +451,7 @@ fn the_layer_can_be_switched_off() {
     let report = judge(&run, &RuleSet::all().without_layer(Layer::ZooKeeper));
     assert_eq!(report.first().map(|first| first.rule), Some(RuleId::Mx4));
     assert!(report.rows.iter().all(|row| row.rule.layer() != Layer::ZooKeeper));
-    // A rule that judges another one on its way keeps silent about it.
+    // A rule that also judges another one does not report it if the other is off.
     let only = |rule, text: &str| judge(&history(&join(&[&held(), text])), &RuleSet::only(&[rule]));
     let missing = without(PERSISTENT, "0x6 conn");
     assert_eq!(only(RuleId::Zk14, &missing).of(RuleId::Zk14), Verdict::Fail);

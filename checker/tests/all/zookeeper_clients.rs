@@ -1,10 +1,10 @@
-//! What ZooKeeper promises its clients, where everything is told that servers do for them: a history and a verdict.
+//! The promises of ZooKeeper to its clients, in histories with all events of the servers: a history and a verdict.
 
 use crate::common::ensemble::*;
 use crate::common::{edit, history, says, without};
 use zk_checker::{RuleId, RuleSet, Verdict, judge};
 
-/// Both clients were taken in by their servers, and the first one holds.
+/// Both clients are attached to their servers, and the first one holds.
 fn held() -> String {
     let taken = "0.001 server:1 attached s1 conn 1\n0.001 server:2 attached s2 conn 2\n0.001 a state";
     let served = "0.003 server:1 #1 served r2 0x4 conn 1\n0.004 a #1 reply r1";
@@ -16,7 +16,7 @@ fn then(more: &str) -> String {
     join(&[&held(), more])
 }
 
-/// One write of the second client, and what comes of it.
+/// One write of the second client, with its effects.
 const WRITE: &str = "
 0.005 b send r3 set /lock
 0.006 server:2 txn 0x5 s2 set ok
@@ -49,7 +49,7 @@ fn zk_3_writes_are_carried_out_as_they_were_sent() {
     says(&then(two), "ZK-3 pass, first nothing");
     let (first, second) = ("0.005 b send r3 set /lock\n", "0.005 b send r4 create /lock/x\n");
     says(&then(&edit(two, &join(&[first, second]), &join(&[second, first]))), "ZK-3 fail, first ZK-3");
-    // What was refused on the old connection may come late.
+    // A write refused on the old connection may come late.
     let refused = edit(
         &edit(two, "0x5 s2 set ok", "0x5 s2 set session_expired"),
         "0.006 server:2 written 0x5 /lock\n",
@@ -81,7 +81,7 @@ fn zk_3_a_read_waits_for_the_writes_before_it() {
         )
     };
     says(&then(&reads("0.006")), "ZK-3 fail, first ZK-3");
-    // A write that was given up need not be waited for.
+    // A lost write need not be waited for.
     let lost = "0.005 b send r3 set /lock\n0.006 b lost r3\n0.006 b send r4 get /lock\n0.007 server:2 served r4 0x4 conn 2\n";
     says(&then(lost), "ZK-3 pass");
 }
@@ -154,7 +154,7 @@ fn zk_11_a_multi_is_one_transaction() {
     says(&then(&two), "ZK-11 fail, first ZK-11");
 }
 
-/// The second client waits for what happens to a znode, and comes back.
+/// The second client waits for a change of a znode, and reconnects.
 const RETURN: &str = "
 0.004 server:0 txn 0x5 s0 create ok
 0.004 server:0 created 0x5 /other s0
@@ -184,11 +184,11 @@ fn zk_6_a_client_registers_its_watches_again() {
     says(&back(), "ZK-6 pass, first nothing");
     let silent = without(&back(), "0.022 server:1 arm");
     says(&silent, "ZK-6 fail, first ZK-6");
-    // It asks for nothing more, and is heard of for long enough.
+    // It sends no further request, and stays connected for long enough.
     let waits = without(&without(&silent, "send r4"), "served r4");
     says(&join(&[&waits, "8.000 world heal\n"]), "ZK-6 pass");
     says(&join(&[&waits, "8.100 world heal\n"]), "ZK-6 fail");
-    // It was given up meanwhile, or has fired before.
+    // The client dropped the watch meanwhile, or it fired before.
     let given_up = edit(
         &silent,
         "0.021 b state s2 connected",
@@ -247,7 +247,7 @@ fn zk_7_a_client_is_told_what_is_so() {
     let expired = "5.002 b state s2 expired\n";
     says(&then(expired), "ZK-7 fail, first ZK-7");
     says(&then(&join(&["5.000 server:0 marked s2 heard 0.9\n", expired])), "ZK-7 pass, first nothing");
-    // Two connections, and no word of the end of the first.
+    // Two connections, and no report of the loss of the first.
     says(
         &then("0.020 server:1 attached s2 conn 3\n0.021 b state s2 connected conn 3 server 1\n"),
         "ZK-7 fail, first ZK-7",
@@ -273,7 +273,7 @@ fn zk_7_who_is_gone_expires() {
     says(&then(&join(&[gone, "6.700 world heal\n"])), "ZK-7 fail, first ZK-7");
     let marked = "5.400 server:0 marked s2 heard 1.0\n";
     says(&then(&join(&[gone, marked, "6.700 world heal\n"])), "ZK-7 pass, first nothing");
-    // A new leader begins anew.
+    // A new leader starts the timeouts again.
     says(&then(&join(&[gone, "2.000 server:0 elected 1\n6.700 world heal\n"])), "ZK-7 pass");
 }
 
@@ -316,18 +316,18 @@ fn zk_13_a_leader_that_others_have_left_stops() {
     };
     says(&reads("5.000"), "ZK-13 pass, first nothing");
     says(&reads("5.100"), "ZK-13 fail, first ZK-13");
-    // What a link had kept for it is a sign of life when it arrives.
+    // A packet buffered in a link counts as a sign of life when it arrives.
     let healed = |at: &str| {
         let mended = "1.500 world fault link_cut link:2:1 lasts 2\n2.000 server:0 elected 1\n3.500 world mended link_cut link:2:1";
         edit(&reads(at), "2.000 server:0 elected 1", mended)
     };
     says(&healed("6.500"), "ZK-13 pass, first nothing");
     says(&healed("6.600"), "ZK-13 fail");
-    // Who follows it may hear of it for as long, and wait for another syncLimit.
+    // A follower may hear from it for that long, and wait for another syncLimit.
     let follows = |at: &str| without(&reads(at), "1.000 server:1 barrier");
     says(&follows("8.000"), "ZK-13 pass, first nothing");
     says(&follows("8.100"), "ZK-13 fail");
-    // Whose commits are held up does not look at its followers, until the last of what holds them up ends.
+    // A leader with stalled commits does not check its followers until the last stall ends.
     for fault in ["commit_stall", "server_pause"] {
         let struck = |lasts: [u32; 2]| {
             let [one, other] = lasts;
@@ -345,7 +345,7 @@ fn zk_13_a_leader_that_others_have_left_stops() {
         says(&struck([4, 1]), "ZK-13 pass, first nothing");
         says(&struck([1, 2]), "ZK-13 fail, first ZK-13");
     }
-    // A header may ask for more than there is time.
+    // A header may contain times that overflow.
     for text in [reads("8.100"), follows("8.100")] {
         let mut patient = history(&text);
         (patient.header.tick, patient.header.sync_limit) = (u64::MAX, u32::MAX);
@@ -393,7 +393,7 @@ fn zk_6_who_stands_still_registers_nothing() {
     says(&waits("0.100 world fault client_pause b lasts 9\n"), "ZK-6 pass, first nothing");
     let pause = "1.000 world fault client_pause b lasts 1\n2.000 world mended client_pause b\n";
     says(&waits(pause), "ZK-6 pass, first nothing");
-    // One that was over when it was connected again is no reason.
+    // A pause that was over before the reconnect is no reason.
     let before = "0.012 world fault client_pause b lasts 0.005\n0.017 world mended client_pause b\n0.020 server:1 attached";
     says(&edit(&waits(""), "0.020 server:1 attached", before), "ZK-6 fail");
 }
@@ -403,9 +403,9 @@ fn zk_7_what_a_server_may_have_said_is_believed() {
     let expired =
         |more: &str| then(&join(&["2.000 b state s2 suspended\n", more, "5.002 b state s2 expired\n"]));
     says(&expired(""), "ZK-7 fail, first ZK-7");
-    // It has gone since.
+    // The client is gone since.
     says(&expired("3.000 server:1 ceased\n"), "ZK-7 vacuous");
-    // A server that has not heard of the session yet may still think that it leads.
+    // A server that has not heard of the session may still believe that it leads.
     let opened = "
 0.005 server:0 txn 0x5 s3 connect ok
 0.005 server:0 opened s3 timeout 4000 0x5
@@ -438,10 +438,10 @@ fn zk_14_each_persistent_watch_is_registered_again() {
     says(&run(&["/x", "/y"]), "ZK-14 pass, first nothing");
     says(&run(&["/y"]), "ZK-14 fail, first ZK-14");
     says(&run(&["/x"]), "ZK-14 fail, first ZK-14");
-    // Beside a one-shot watch on its path, that it was given up is not told.
+    // A drop of a persistent watch beside a one-shot watch on its path is not recorded.
     let told = "0.022 server:1 fire s2 data_changed /x 0x0 conn 3\n0.030 b send r4";
     says(&edit(&run(&["/y"]), "0.030 b send r4", told), "ZK-14 pass");
-    // Nor on the connection after that, unless it was registered again on the one before.
+    // Nor on the next connection, unless it was registered again on the previous one.
     let once_more = |path: &str| {
         let moves = "0.040 b lost r4\n0.040 b state s2 suspended\n0.050 server:1 attached s2 conn 4\n0.051 b state s2 connected conn 4 server 1\n";
         let reads = "0.060 b send r8 get /lock\n0.061 server:1 served r8 0x4 conn 4\n";

@@ -1,5 +1,5 @@
-//! Long traces: what a judge keeps grows with what is alive, and what is alive is not forgotten. Tests of their own binary, one
-//! after the other in one function: what they allocate is counted.
+//! Long traces: the memory of a judge grows with live entries, and live entries are not forgotten. The tests have a
+//! binary of their own, and run one after the other in one function, because their allocations are counted.
 
 #[path = "../../benches/common/mod.rs"]
 mod common;
@@ -12,7 +12,7 @@ use zk_checker::{Ongoing, Report, RuleId, RuleSet, Verdict, judge};
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
 
-/// In bytes, what a judge holds after each of so many equal parts of a trace.
+/// The memory of a judge in bytes, after each of so many equal parts of a trace.
 fn kept<const PARTS: usize>(history: &History) -> [usize; PARTS] {
     let tables = history.tables();
     let before = ALLOCATOR.current_usage();
@@ -45,14 +45,15 @@ fn a_judge_keeps_what_is_alive_and_no_more() {
     );
     assert!(last < 8 << 20, "{last} bytes for thirty clients");
 
-    // Two locks are held all the time, and the others change hands so often that all tables have forgotten what is past.
+    // Two locks are held throughout, and the others change hands so often that all tables have forgotten their first
+    // entries.
     let crowd = Crowd { locks: 4, clients: 8, events: 400_000, held: 2 };
     let report = judge(&lock_trace(crowd, None), &RuleSet::all());
     let wrong = report.findings.iter().filter(|found| found.verdict == Verdict::Fail).count();
     assert_eq!((wrong, told(&report, RuleId::Mx6).0), (0, Verdict::Pass), "{report}");
     assert!(told(&report, RuleId::Mx6).1 > 10_000, "{report}");
 
-    // Whoever comes too early is found out, and the holder is named by what it did at the very beginning.
+    // An early grant is found, and the finding names the first events of the holder.
     let report = judge(&lock_trace(crowd, Some(1.0)), &RuleSet::all());
     let early: Vec<_> = report.findings.iter().filter(|found| found.rule == RuleId::Mx2).collect();
     assert_eq!(early.len(), 2, "{report}");

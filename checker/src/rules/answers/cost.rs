@@ -1,31 +1,31 @@
-//! AN-4: a call that nothing disturbs costs no more than it promises.
+//! AN-4: an undisturbed call costs no more than its budget.
 
 use super::doing::Doing;
 use super::later::Later;
 use crate::rules::prelude::*;
 use std::collections::BTreeSet;
 
-/// What an undisturbed call may cost at most.
+/// The maximal cost of an undisturbed call.
 #[derive(Clone)]
 struct Budget {
     requests: u32,
     round_trips: u32,
 }
 
-/// What calls have cost. Those that cost too much are told at the end: a call that does the wrong thing often costs more as well, and the
-/// rule that knows the thing goes first.
+/// The costs of calls. Calls over budget are reported at the end: a wrong call often costs more as well, and the rule
+/// about the wrong step takes precedence.
 #[derive(Clone, Default)]
 pub(super) struct Costly {
-    /// The clients that have lost a reply or their connection, were refused, or have dropped a call: a later call of theirs may have to
-    /// find out what became of an earlier one.
+    /// The clients that have lost a reply or their connection, were refused, or have dropped a call: their later calls
+    /// may have to find out the effect of an earlier one.
     disturbed: BTreeSet<u16>,
 }
 
 impl Costly {
     /// Judges the cost of an operation that has returned.
     ///
-    /// It is undisturbed if there was no fault, no reply was lost, and no request was refused, now and in earlier calls of its client:
-    /// whoever finds a directory missing or a name taken has to do more.
+    /// It is undisturbed if there was no fault, no lost reply and no refused request, now and in earlier calls of its
+    /// client: a client that finds a directory missing or a name taken has to do more.
     pub(super) fn judge(&self, scene: &Scene<'_>, doing: &Doing, later: &mut Later, out: &mut Findings) {
         let op = scene.view.op(doing.id);
         let Some(budget) = Budget::of(scene.kind(doing.object), doing.verb) else { return };
@@ -58,8 +58,8 @@ impl Costly {
 }
 
 impl Budget {
-    /// That of `recipes/COST.md`, for the dearest option; a producer that puts for the first time makes its receipt as well. Calls that
-    /// wait for others have budgets for each wake-up, which the rules of their recipes judge.
+    /// The budget in `recipes/COST.md`, for the most expensive option; a producer's first put also creates its receipt.
+    /// Calls that wait for others have budgets for each wake-up, which the rules of their recipes judge.
     fn of(kind: Kind, verb: Verb) -> Option<Budget> {
         let (requests, round_trips) = match (kind, verb) {
             (Kind::Barrier, Verb::Raise | Verb::Lower) => (1, 1),

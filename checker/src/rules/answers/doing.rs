@@ -1,4 +1,4 @@
-//! An operation that goes on: what it was given, what it was answered, and what it has changed.
+//! An operation in progress: its arguments, its replies, and its changes.
 
 use super::znodes::Place;
 use crate::rules::prelude::*;
@@ -21,7 +21,7 @@ pub(super) struct Effect {
     pub(super) at: Moment,
     /// The transaction.
     pub(super) zxid: u64,
-    /// The digest of the data; those of a znode that is deleted are its last ones.
+    /// The digest of the data; for a deleted znode, of its last data.
     pub(super) data: Option<u64>,
 }
 
@@ -35,24 +35,24 @@ pub(super) struct Doing {
     pub(super) object: ObjectId,
     pub(super) verb: Verb,
     pub(super) called: Moment,
-    /// The arguments, in order, and the last number that came with one.
+    /// The arguments, in order, and the last number given with one.
     pub(super) given: Vec<Sym>,
     pub(super) number: u64,
     /// Whether its input is bad.
     pub(super) is_mistaken: bool,
-    /// For a call that gives something back: the znodes that stood for the client when it was called.
+    /// For a release: the znodes that represented the client when it was called.
     pub(super) gives_up: Vec<Sym>,
     /// The last value that it handed to its caller.
     pub(super) seen: Option<(Seen, Sym)>,
-    /// What it handed to its caller about the thing that it begins, opens or enters, or of which it learns the decision.
+    /// The values that it handed out about the transaction or barrier that it begins, opens, enters or decides.
     pub(super) about: Vec<(Seen, Sym)>,
-    /// How many items it handed out.
+    /// The number of items that it handed out.
     pub(super) items: u64,
     /// Whether a sync of it was answered.
     pub(super) has_synced: bool,
-    /// The codes of the replies that it got, as bits.
+    /// The codes of its replies, as bits.
     codes: u32,
-    /// The same of the replies since it handed out a value.
+    /// The codes of its replies since it last handed out a value.
     read: u32,
     /// Whether it was notified of a change since then.
     is_notified: bool,
@@ -107,7 +107,7 @@ impl Doing {
         codes.iter().any(|code| self.codes & (1 << *code as u32) != 0)
     }
 
-    /// Notes a notification, which says as much as a read.
+    /// Notes a notification, which counts as a read.
     pub(super) fn is_notified(&mut self) {
         self.is_notified = true;
     }

@@ -1,4 +1,4 @@
-//! AN-1: an operation that returns done has brought about what it says.
+//! AN-1: an operation that returns done has had the effect that it reports.
 
 use super::doing::{Act, Doing, Effect};
 use super::znodes::{Part, Znodes, is_path, proves_nothing};
@@ -7,10 +7,10 @@ use crate::history::PARENTS_MUST_EXIST;
 use crate::rules::prelude::*;
 use crate::rules::two_phase_commit::COORDINATOR;
 
-/// Why a return is not true, and the event that shows it.
+/// The contradiction in a return, and the event that shows it.
 type Wrong = (String, u32);
 
-/// The number of a lookup that is to see at least what the leader has proposed.
+/// The number of a lookup that must see at least everything that the leader has proposed.
 const SYNCED: u64 = 1;
 
 /// Judges an operation that returns done.
@@ -21,7 +21,7 @@ pub(super) fn judge(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes, out: &mut
     let Some(brought_about) = check(scene, doing, znodes) else { return };
     out.premise(RuleId::An1, doing.object);
     let Err((why, seen)) = brought_about else { return };
-    // Another client may have undone or altered it in any way.
+    // Another client may have undone or changed it in any way.
     if out.is_enough(RuleId::An1, doing.object) {
         return;
     }
@@ -31,9 +31,9 @@ pub(super) fn judge(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes, out: &mut
     out.fail(RuleId::An1, scene, doing.object, &[doing.called.index, seen], text);
 }
 
-/// Whether what it says is so; `None` if it says nothing that is judged here.
+/// Whether its report is true; `None` if it reports nothing that is judged here.
 ///
-/// "At some time during the call" is enough for what another client may undo at once.
+/// An effect at some time during the call is enough if another client may undo it at once.
 fn check(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<Result<(), Wrong>> {
     let object = scene.object(doing.object);
     if doing.is_mistaken {
@@ -65,7 +65,7 @@ fn check(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<Result<(),
         }
         (Kind::Group, Verb::Release) | (Kind::DoubleBarrier, Verb::Leave) => {
             match doing.gives_up[..] {
-                // Of several it is not known which was meant.
+                // With several of them, the intended one is unknown.
                 [_, _, ..] => return None,
                 [] => Ok(()),
                 [own] => is_absent(scene, doing, znodes, own),
@@ -97,7 +97,7 @@ fn check(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<Result<(),
         }
         (Kind::Queue | Kind::PriorityQueue, Verb::GiveBack) => is_given_back(scene, doing, znodes),
         (Kind::TwoPhaseCommit, Verb::Vote) => has_voted(scene, doing, znodes)?,
-        // Who removes the last site removes the transaction, and so does its coordinator.
+        // The site that removes the last site znode removes the transaction, and so does the coordinator.
         (Kind::TwoPhaseCommit, Verb::Finish) if doing.is_last || doing.number == COORDINATOR => {
             is_absent(scene, doing, znodes, object.path)
         }
@@ -126,7 +126,7 @@ fn check(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<Result<(),
     })
 }
 
-/// The contender that it has created has the data that were given.
+/// The created contender has the given data.
 fn has_its_data(scene: &Scene<'_>, doing: &Doing) -> Option<Result<(), Wrong>> {
     let given = doing.given.first().filter(|given| !scene.text(**given).is_empty())?;
     let is_own = |effect: &&Effect| effect.act == Act::Creates && effect.place.part == Part::Member;
@@ -136,7 +136,7 @@ fn has_its_data(scene: &Scene<'_>, doing: &Doing) -> Option<Result<(), Wrong>> {
     Some(if has { Ok(()) } else { Err((why(), made.at.index)) })
 }
 
-/// A write under a hold has changed something beside the hold's own znode.
+/// A write under a hold has changed a znode other than the hold's own.
 fn is_applied(scene: &Scene<'_>, doing: &Doing) -> Result<(), Wrong> {
     let Some(last) = doing.effects.iter().rfind(|effect| effect.place.part == Part::Guarded) else {
         return Err(("nothing of it was applied".to_owned(), u32::MAX));
@@ -150,7 +150,7 @@ fn is_applied(scene: &Scene<'_>, doing: &Doing) -> Result<(), Wrong> {
     }
 }
 
-/// An eviction has deleted the znode of its contender, and no other.
+/// An eviction has deleted the znode of its contender, and no other znode.
 fn is_evicted(scene: &Scene<'_>, doing: &Doing) -> Option<Result<(), Wrong>> {
     let whom = *doing.given.first()?;
     let deleted = || doing.effects.iter().filter(|effect| effect.act == Act::Deletes);
@@ -163,7 +163,7 @@ fn is_evicted(scene: &Scene<'_>, doing: &Doing) -> Option<Result<(), Wrong>> {
     Some(deleted().next().map(|_| ()).ok_or_else(told))
 }
 
-/// A barrier that it has raised lives as long as the session, or for good.
+/// A raised barrier lives as long as the session, or permanently, as requested.
 fn lives_as_asked(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Result<(), Wrong> {
     let path = scene.object(doing.object).path;
     let znode = znodes.at(path);
@@ -196,9 +196,9 @@ fn exists(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes, path: Sym) -> Resul
 
 fn is_absent(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes, path: Sym) -> Result<(), Wrong> {
     let znode = znodes.at(path);
-    // What belongs to a session goes with it: whoever knows that it is over need not wait for that.
+    // A session's znodes are deleted with it, so a client that knows its session is over need not wait for that.
     let goes = znode.owner != Session(0) && scene.view.session(znode.owner).is_over();
-    // A client may not know its own znode again after a foreign client has written to it.
+    // A client may not recognize its own znode after a foreign client has written to it.
     let is_another = scene.view.is_touched(path);
     if goes || is_another || znode.was_absent_since(doing.called) {
         return Ok(());
@@ -211,7 +211,7 @@ fn is_absent(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes, path: Sym) -> Re
     Err((why, znode.created.index))
 }
 
-/// A unique name is a znode. The other operations that create one for their client have rules of their own for what they grant.
+/// A unique name is a znode. Other operations that create a znode for their client have grant rules of their own.
 fn has_created(doing: &Doing) -> Result<(), Wrong> {
     let is_name = |effect: &Effect| effect.act == Act::Creates && effect.place.part == Part::Member;
     match doing.effects.iter().any(is_name) {
@@ -220,7 +220,7 @@ fn has_created(doing: &Doing) -> Result<(), Wrong> {
     }
 }
 
-/// What a coordinator or a site is told of its transaction is what it was begun with.
+/// The payload and sites that a coordinator or a site reports are those of the transaction's begin.
 fn is_about(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Result<(), Wrong> {
     let Some((payload, sites)) = znodes.begun(doing.object) else { return Ok(()) };
     for (seen, told) in &doing.about {
@@ -241,7 +241,7 @@ fn is_about(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Result<(), Wro
     Ok(())
 }
 
-/// The data of a registration are replaced by those that were given, in the znode that was given.
+/// The given data replace those of the registration, in the given znode.
 fn is_replaced(scene: &Scene<'_>, doing: &Doing) -> Result<(), Wrong> {
     let [data, path] = doing.given[..] else { return Ok(()) };
     let digest = Some(scene.digest(data));
@@ -253,7 +253,7 @@ fn is_replaced(scene: &Scene<'_>, doing: &Doing) -> Result<(), Wrong> {
     }
 }
 
-/// A put has created an item for each argument, in their order, and all in one transaction.
+/// A put has created an item for each argument, in order, and all in one transaction.
 fn all_items(scene: &Scene<'_>, doing: &Doing) -> Result<(), Wrong> {
     let made =
         doing.effects.iter().filter(|effect| effect.act == Act::Creates && effect.place.part == Part::Item);
@@ -275,7 +275,7 @@ fn all_items(scene: &Scene<'_>, doing: &Doing) -> Result<(), Wrong> {
     is_one_transaction(scene, &made, "its items were not created as one")
 }
 
-/// A confirmation has deleted every item, and has made every further write, all in one transaction.
+/// A confirmation has deleted every item, and made every further write, all in one transaction.
 fn is_confirmed(scene: &Scene<'_>, doing: &Doing) -> Result<(), Wrong> {
     let mut made = Vec::new();
     for given in &doing.given {
@@ -300,7 +300,7 @@ fn is_confirmed(scene: &Scene<'_>, doing: &Doing) -> Result<(), Wrong> {
     is_one_transaction(scene, &made, "its changes were not made as one")
 }
 
-/// Whether several changes were made as one.
+/// Whether several changes were made in one transaction.
 fn is_one_transaction(scene: &Scene<'_>, made: &[&Effect], else_why: &str) -> Result<(), Wrong> {
     let Some(pair) = made.windows(2).find(|pair| pair[0].zxid != pair[1].zxid) else { return Ok(()) };
     let when = |effect: &Effect| scene.when(effect.at);
@@ -314,7 +314,8 @@ fn is_one_transaction(scene: &Scene<'_>, made: &[&Effect], else_why: &str) -> Re
     Err((why, pair[1].at.index))
 }
 
-/// After a claim was given back, the client has no claim on that item. It may have claims on several items that say the same.
+/// After a claim is given back, the client has no claim on that item. It may have claims on several items with the same
+/// data.
 fn is_given_back(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Result<(), Wrong> {
     let Some(text) = doing.given.first() else { return Ok(()) };
     let digest = scene.digest(*text);
@@ -328,9 +329,9 @@ fn is_given_back(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Result<()
     }
 }
 
-/// A vote is the one that stands in the znode of its site, unless the transaction was decided without it.
+/// A vote is the one in the znode of its site, unless the transaction was decided without it.
 fn has_voted(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<Result<(), Wrong>> {
-    // A site that has voted in an earlier life stands by that vote.
+    // A site that voted in an earlier session keeps that vote.
     let vote = match doing.seen {
         Some((Seen::Vote, cast)) => scene.text(cast),
         _ => scene.text(*doing.given.first()?),
@@ -348,7 +349,7 @@ fn has_voted(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<Result
     })
 }
 
-/// A write to a configuration has written its value, and has created no directory that had to exist.
+/// A write to a configuration has written its value, and has not created a directory that had to exist.
 fn is_written(scene: &Scene<'_>, doing: &Doing) -> Result<(), Wrong> {
     let must_exist = doing.given.get(1).is_some_and(|second| scene.text(*second) == PARENTS_MUST_EXIST);
     if let Some((directory, created)) = doing.directory.filter(|_| must_exist) {
@@ -371,7 +372,7 @@ fn is_written(scene: &Scene<'_>, doing: &Doing) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// An acknowledgement has put the leader on record, now or before.
+/// An acknowledgement has recorded the leader, now or before.
 fn is_on_record(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Result<(), Wrong> {
     let own = |effect: &Effect| effect.act != Act::Deletes && effect.place.part == Part::Record;
     if doing.effects.iter().any(own) {
@@ -388,7 +389,7 @@ fn is_on_record(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Result<(),
     }
 }
 
-/// Who was asked to go has the word, or is gone.
+/// A contender that was asked to release has the word, or is gone.
 fn has_fate(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<Result<(), Wrong>> {
     let path = *doing.given.first()?;
     let (Seen::Fate, fate) = doing.seen? else { return None };

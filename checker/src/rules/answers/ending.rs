@@ -1,15 +1,15 @@
-//! AN-1: who gives something back is told whether it lasted until then, and why not.
+//! AN-1: a release reports whether the hold or membership lasted until then, and if not, why.
 
 use super::doing::{Act, Doing, Effect};
 use super::znodes::{Part, Znodes};
 use crate::rules::prelude::*;
 
-/// Judges how it ended, as the client was told.
+/// Judges the reported ending.
 pub(super) fn judge(scene: &Scene<'_>, doing: &Doing, told: &str, znodes: &Znodes, out: &mut Findings) {
     let own = match doing.gives_up[..] {
         [] => None,
         [own] => Some(own),
-        // Of several it is not known which was meant.
+        // With several of them, the intended one is unknown.
         _ => return,
     };
     out.premise(RuleId::An1, doing.object);
@@ -28,10 +28,10 @@ pub(super) fn judge(scene: &Scene<'_>, doing: &Doing, told: &str, znodes: &Znode
     out.fail(RuleId::An1, scene, doing.object, &[doing.called.index], text);
 }
 
-/// Why that is not so. `own`: the znode that stood for the client when it called.
+/// The contradiction in the report. `own`: the client's znode at the time of the call.
 fn wrong(scene: &Scene<'_>, doing: &Doing, told: &str, own: Option<Sym>, znodes: &Znodes) -> Option<String> {
     let session = scene.view.session(doing.session);
-    // After a lost reply nobody knows whose delete it was.
+    // After a lost reply, the author of the delete is unknown.
     let is_certain = !doing.is_disturbed;
     let deletes = |effect: &Effect| effect.act == Act::Deletes && effect.place.part == Part::Member;
     match (told, own) {
@@ -41,7 +41,7 @@ fn wrong(scene: &Scene<'_>, doing: &Doing, told: &str, own: Option<Sym>, znodes:
         ("clean", Some(own)) if znodes.is_told_lost(znodes.at(own).op) => {
             Some("it had been told that it is lost".to_owned())
         }
-        // No request is served in a session that has ended: none can have deleted it.
+        // No request is served in a session that has ended, so none can have deleted it.
         ("clean", None) if session.ended.came() && session.ended.index < doing.called.index => {
             Some(format!("{} ended at {}", scene.session(doing.session), scene.when(session.ended)))
         }
@@ -57,7 +57,7 @@ fn wrong(scene: &Scene<'_>, doing: &Doing, told: &str, own: Option<Sym>, znodes:
         ("session_over", Some(own)) if !scene.view.session(znodes.at(own).owner).is_over() => {
             Some(format!("it has not learned that {} is over", scene.session(znodes.at(own).owner)))
         }
-        // A pause, a clock or a silent server makes it pass as well as a loss.
+        // A pause, a drifting clock or a silent server can also make the deadline pass.
         ("deadline_passed", _) if scene.view.calm_since == 0 && !session.suspended.came() => {
             Some("it has been connected all the time, and no fault has struck".to_owned())
         }

@@ -25,7 +25,7 @@ pub(super) fn judge(
         explain(format!("{} failed at {}: {}", doing.text(scene), scene.when(scene.now()), failure.text()))
             .because(missing)
             .because(format!("it was called at {}", scene.when(doing.called)));
-    // Another client may have broken the rules of the recipe before, and a site that was told a wrong decision cannot finish.
+    // Another client may have broken the recipe's rules before, and a site with a wrong decision cannot finish.
     let is_told_later = failure == Failure::Mismatch || doing.verb == Verb::Finish;
     if is_told_later {
         later.keep(RuleId::An2, doing.object, [doing.called.index, scene.index], text);
@@ -34,7 +34,7 @@ pub(super) fn judge(
     }
 }
 
-/// What should have happened before, and has not; `None` if it has.
+/// The missing justification of a failure; `None` if it is justified.
 fn missing(scene: &Scene<'_>, doing: &Doing, failure: Failure, znodes: &Znodes) -> Option<String> {
     let unless = |came: bool, text: &str| (!came).then(|| text.to_owned());
     let unless_heard = |codes: &[Code]| {
@@ -49,7 +49,7 @@ fn missing(scene: &Scene<'_>, doing: &Doing, failure: Failure, znodes: &Znodes) 
             let session = scene.view.session(scene.view.client(doing.client).session);
             unless(session.is_over(), "the client has not learned that its session is over")
         }
-        // A double barrier that outsiders have deleted does not tell whether it had opened.
+        // A double barrier that foreign clients have deleted does not show whether it had opened.
         Failure::ConnectionLoss if doing.verb == Verb::Enter && scene.is_interfered_with(doing.object) => {
             None
         }
@@ -78,11 +78,11 @@ fn missing(scene: &Scene<'_>, doing: &Doing, failure: Failure, znodes: &Znodes) 
         Failure::Removed => nobody_removed(scene, doing, znodes),
         Failure::Revoked => nobody_asked(scene, doing, znodes),
         Failure::ClaimLost => still_claimed(scene, doing, znodes),
-        // A put knows it by the znode with the last number, which stands, or by the number of items that there were.
+        // A put learns of it from the existing znode with the last number, or from the number of items so far.
         Failure::Exhausted if doing.verb == Verb::Put => has_numbers_left(scene, doing),
         Failure::NotAParticipant if doing.verb == Verb::Open => is_named(scene, doing, znodes),
         Failure::AlreadyVoted if doing.verb == Verb::Vote => has_not_voted(scene, doing, znodes),
-        // An open handle is notified of what a foreign client does.
+        // An open handle is notified of foreign changes.
         Failure::Mismatch if scene.is_interfered_with(doing.object) => None,
         Failure::Mismatch if scene.view.is_sim() => {
             unless(doing.is_mistaken, "all clients use it in the same way, and nobody else has touched it")
@@ -96,7 +96,7 @@ fn missing(scene: &Scene<'_>, doing: &Doing, failure: Failure, znodes: &Znodes) 
     }
 }
 
-/// The numbers of a queue that stay free: where so few are left, a put is refused.
+/// The spare numbers of a queue: when only so many are left, a put is refused.
 const SPARE_NUMBERS: i32 = 1 << 24;
 
 /// A queue without numbers has had almost as many items as ZooKeeper can count.
@@ -140,8 +140,8 @@ fn before_the_limit(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option
     }
 }
 
-/// The znode of a member that joins although it is one, under a name of its own. Who has given its membership up may wait for its
-/// clean-up.
+/// The znode of a client that joins under its own name although it is a member. A client that has abandoned its
+/// membership may still wait for the clean-up.
 fn its_membership(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<Sym> {
     if doing.verb != Verb::Join || !scene.view.is_sim() {
         return None;
@@ -153,7 +153,7 @@ fn its_membership(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<S
     (is_own && !znode.was_absent_since(doing.called)).then_some(path)
 }
 
-/// What is not there for an attempt that does not wait.
+/// The missing reason for an attempt that does not wait.
 fn nothing(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<String> {
     let op = scene.view.op(doing.id);
     let gave_up = doing.is_disturbed || doing.is_refused();
@@ -175,7 +175,7 @@ fn nothing(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<String> 
     (!op.found_somebody && !is_interfered_with).then(|| text.to_owned())
 }
 
-/// A conditional write meets another state than it expects.
+/// A conditional write finds a state other than the expected one.
 fn nobody_wrote(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<String> {
     if !scene.view.is_sim() {
         return (!doing.heard_any()).then(|| "none of its requests was answered".to_owned());
@@ -201,12 +201,12 @@ fn nobody_has_it(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<St
     let there = znode.is_some_and(|(_, znode)| {
         znode.existed_since(doing.called) && (znode.op != doing.id || znode.deleted.came())
     });
-    // Whoever has lost a reply knows its own znode by the data.
+    // After a lost reply, a client recognizes its own znode by the data.
     let there = there || znode.is_some_and(|(path, _)| scene.view.is_touched(path));
     (!there).then(|| format!("no other client had {name:?} at any time during the call"))
 }
 
-/// A client that looks for its permanent registration has made the znode of that name.
+/// A client that searches for its permanent registration has created the znode of that name.
 fn its_registration_stands(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<String> {
     let name = scene.text(*doing.given.first()?);
     let (path, znode) =
@@ -217,7 +217,7 @@ fn its_registration_stands(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) ->
         .then(|| format!("{} is its own, and has stood all through the call", scene.znode(path)))
 }
 
-/// A site that is no participant stands in no list of the transaction.
+/// A site that is no participant is not in the transaction's list.
 fn is_named(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<String> {
     let (_, sites) = znodes.begun(doing.object)?;
     let name = scene.text(*doing.given.first()?);
@@ -226,7 +226,7 @@ fn is_named(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<String>
     (is_named && !scene.is_interfered_with(doing.object)).then(text)
 }
 
-/// A second vote meets another one.
+/// A second vote differs from the first.
 fn has_not_voted(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<String> {
     if !scene.view.is_sim() || proves_nothing(scene, doing.object) {
         return None;
@@ -238,21 +238,22 @@ fn has_not_voted(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<St
     }
 }
 
-/// A second join meets the znode of the first one.
+/// A second join finds the znode of the first one.
 fn has_not_joined(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<String> {
     if !scene.view.is_sim() || scene.is_interfered_with(doing.object) {
         return None;
     }
     let id = scene.text(*doing.given.first()?);
     let znode = znodes.named(scene, &format!("{}/{id}", scene.text(scene.object(doing.object).path)));
-    // What went with the session counts until the client learns of that: the calls of an ended session say that it is over.
+    // Znodes deleted with the session count until the client learns of its end: later calls report that the session is
+    // over.
     let session = scene.view.session(doing.session);
     let is_unheard = session.ended.came() && !session.known_over.came();
     let with_it =
         |path, znode: &Znode| znode.owner == doing.session && znodes.went_with_its_session(scene, path);
     let is_own = znode.is_some_and(|(path, znode)| match znode.client == doing.client {
         true => znode.existed_since(doing.called) || is_unheard && with_it(path, znode),
-        // Another client has had the name since, and what was there before is not known any more.
+        // Another client has had the name since, and the earlier owner is unknown.
         false => is_unheard,
     });
     (!is_own).then(|| format!("it had no znode {id:?} at any time during the call"))
@@ -282,9 +283,9 @@ fn nobody_asked(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<Str
     (!asked).then(|| "no other client has asked it to go".to_owned())
 }
 
-/// A claim is lost if it does not stand, or if the item was delivered again. Of several claims one is enough.
+/// A claim is lost if it does not exist, or if the item was delivered again. With several claims, one is enough.
 fn still_claimed(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> Option<String> {
-    // A client that has claimed an item again has a claim that stands, beside the one that was taken away.
+    // A client that has claimed an item again has an existing claim besides the lost one.
     let was_taken = znodes.lost_a_claim(doing.client, doing.object);
     if !scene.view.is_sim() || scene.is_interfered_with(doing.object) || was_taken {
         return None;

@@ -1,4 +1,4 @@
-//! Findings that are told at the end: another rule may know what led to them, and goes first.
+//! Findings that are reported at the end: another rule may find their cause, and takes precedence.
 
 use crate::rules::prelude::*;
 
@@ -14,18 +14,18 @@ struct Kept {
     text: Explanation,
 }
 
-/// How many are told, for all objects.
+/// The maximal number of these findings, over all objects.
 const TOLD: usize = 16;
 
 impl Later {
-    /// Keeps one, with the events that it cites.
+    /// Keeps a finding, with the events that it cites.
     pub(super) fn keep(&mut self, rule: RuleId, object: ObjectId, seen: [u32; 2], text: Explanation) {
         if self.0.len() < TOLD {
             self.0.push(Kept { rule, object, seen, text });
         }
     }
 
-    /// Tells them.
+    /// Reports the kept findings.
     pub(super) fn tell(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         for Kept { rule, object, seen, text } in self.0.drain(..) {
             if !out.is_enough(rule, object) {

@@ -1,12 +1,12 @@
-//! AN-3: an operation that says that nothing was done has left nothing.
+//! AN-3: an operation that reports that nothing was done has no remaining effect.
 
 use super::doing::{Act, Doing, Effect};
 use super::znodes::{Part, Znodes, proves_nothing};
 use crate::rules::prelude::*;
 
-/// Judges an operation that said that nothing was done. Returns whether it has left something.
+/// Judges an operation that reported that nothing was done. Returns whether an effect remains.
 ///
-/// A call whose limit is over may say so although it has begun to leave.
+/// A call may report this when its limit is over, although its leave has begun.
 pub(super) fn judge(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes, out: &mut Findings) -> bool {
     if proves_nothing(scene, doing.object) || may_be_anothers(scene, doing, znodes) {
         return false;
@@ -33,12 +33,12 @@ pub(super) fn judge(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes, out: &mut
     true
 }
 
-/// Whether its write may have met a znode that stood in the place of the one that it expected, or that was replaced in its turn: a
-/// foreign client has taken the value away, and a server compares versions only.
+/// Whether its write may have met another incarnation of the expected znode, or been replaced itself: a foreign client
+/// has deleted the value, and a server compares only versions.
 fn may_be_anothers(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> bool {
     let is_replaced = |effect: &Effect| {
         let znode = znodes.at(effect.path);
-        // The incarnation that a writer expects is no younger than the value that it was given.
+        // The expected incarnation is no younger than the value that the writer was given.
         znode.is_made_after(effect.zxid) || (doing.number > 0 && znode.is_made_after(doing.number))
     };
     match doing.verb {
@@ -51,8 +51,8 @@ fn may_be_anothers(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes) -> bool {
     }
 }
 
-/// Whether a change is one that the caller meant, and still stands. Directories, receipts and counters are not, and what goes with
-/// a session is cleaned up behind the caller's back.
+/// Whether a change was intended by the caller and remains. Directories, receipts and counters are not intended, and a
+/// session's znodes are cleaned up in the background.
 fn is_left(doing: &Doing, effect: &Effect, znodes: &Znodes) -> bool {
     let znode = znodes.at(effect.path);
     match (effect.act, effect.place.part) {
@@ -72,8 +72,8 @@ fn is_left(doing: &Doing, effect: &Effect, znodes: &Znodes) -> bool {
     }
 }
 
-/// Whether it deletes the znode that stands for its client. A participant of a double barrier has left in any case: its leave may
-/// only not know whether the others have.
+/// Whether it deletes the znode of its client. A participant of a double barrier has left in any case: its leave only
+/// may not know whether the others have left.
 fn gives_up(verb: Verb) -> bool {
     matches!(verb, Verb::Release | Verb::Unregister)
 }

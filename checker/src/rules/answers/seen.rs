@@ -1,10 +1,10 @@
-//! AN-1: an operation hands out what it has read.
+//! AN-1: an operation hands out the values that it has read.
 
 use super::doing::Doing;
 use super::znodes::{Znodes, proves_nothing};
 use crate::rules::prelude::*;
 
-/// Judges a value that an operation hands to its caller while it goes on, or right before it returns.
+/// Judges a value that an operation hands out before it returns.
 pub(super) fn judge(
     scene: &Scene<'_>,
     doing: &Doing,
@@ -50,8 +50,8 @@ pub(super) fn judge(
     out.fail(RuleId::An1, scene, doing.object, &[doing.called.index], text);
 }
 
-/// Whether it names all contenders of the list that it has read: but one that goes meanwhile may be left out. A priority lock has
-/// two lists.
+/// Whether it names all contenders of the list that it has read; a contender deleted meanwhile may be missing. A
+/// priority lock has two lists.
 fn is_complete(scene: &Scene<'_>, doing: &Doing, text: Sym) -> bool {
     if scene.is_of(Kind::PriorityLock, doing.object) || scene.is_interfered_with(doing.object) {
         return true;
@@ -63,7 +63,7 @@ fn is_complete(scene: &Scene<'_>, doing: &Doing, text: Sym) -> bool {
         .all(|contender| told.split(',').any(|path| path == scene.text(contender.path)))
 }
 
-/// Why it is not so, as the servers have committed it: what a site or a coordinator learns of a transaction on its way.
+/// The contradiction to the servers' commits: for the values that a site or a coordinator learns during a transaction.
 fn untrue(
     scene: &Scene<'_>,
     doing: &Doing,
@@ -92,7 +92,7 @@ fn untrue(
     }
 }
 
-/// Whether contenders are listed in the order in which their znodes were created. That of a priority lock is another one.
+/// Whether contenders are listed in the order of their creation. A priority lock has another order.
 fn is_in_order(scene: &Scene<'_>, doing: &Doing, text: Sym, znodes: &Znodes) -> bool {
     if scene.is_of(Kind::PriorityLock, doing.object) || scene.is_interfered_with(doing.object) {
         return true;
@@ -103,19 +103,19 @@ fn is_in_order(scene: &Scene<'_>, doing: &Doing, text: Sym, znodes: &Znodes) -> 
     created.is_sorted()
 }
 
-/// The answers of a server that a value needs.
+/// The replies that a value needs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Answers {
     Any,
     NoNode,
-    /// It must be so.
+    /// The value must be true.
     Truth,
 }
 
-/// What must have been answered before a value is handed out; `None` if it may have been read by an earlier operation.
+/// The reply that a value needs before it is handed out; `None` if an earlier operation may have read it.
 fn answers(kind: Kind, verb: Verb, seen: Seen) -> Option<Answers> {
     match (kind, verb, seen) {
-        // The values of a look-up or a follower have rules of their own; that there is none has not.
+        // Rules of their own judge the values of a lookup or a follower; their absence is judged here.
         (Kind::Config, Verb::Follow | Verb::Get | Verb::Snapshot, Seen::Missing) => Some(Answers::NoNode),
         (Kind::Group, Verb::Watch, Seen::View) => Some(Answers::Any),
         (_, Verb::Contenders, Seen::Line) | (_, Verb::Transact, Seen::Results) => Some(Answers::Any),

@@ -1,4 +1,4 @@
-//! The znodes of objects: what each is to its recipe, and whether it exists.
+//! The znodes of objects: the role of each in its recipe, and whether it exists.
 
 use super::doing::Doing;
 use crate::recent::{Aged, Recent};
@@ -6,30 +6,30 @@ use crate::rules::prelude::*;
 use crate::view::{Moment, Phase};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a znode is to its recipe.
+/// The role of a znode in its recipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// What the recipe is about: the barrier, the value, the transaction.
+    /// The recipe's main znode: the barrier, the value, the transaction.
     Itself,
-    /// Which stands for a client: a contender, a member, a name, a participant.
+    /// A znode that represents a client: a contender, a member, a name, a participant.
     Member,
     /// An item of a queue.
     Item,
     /// A claim on an item.
     Claim,
-    /// A znode of the caller's own, which a confirmation creates or writes along.
+    /// The caller's own znode, which a confirmation creates or writes in the same transaction.
     Along,
     /// A site of a transaction, with its vote.
     Site,
     /// The record of a decision, or of a leader.
     Record,
-    /// What a hold guards: whatever is written under it.
+    /// A znode that is written under a hold.
     Guarded,
     /// Anything else: a directory, a receipt, a counter.
     Other,
 }
 
-/// The object that a znode belongs to, and what it is there.
+/// The object of a znode, and its role there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) object: ObjectId,
@@ -87,7 +87,7 @@ impl Znode {
         !self.is_alive || self.created.index > since.index
     }
 
-    /// Whether a transaction behind that one has made it.
+    /// Whether a transaction after that one created it.
     pub(super) fn is_made_after(&self, zxid: u64) -> bool {
         self.czxid > zxid
     }
@@ -105,23 +105,23 @@ impl Aged for Znode {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Znodes {
     all: Recent<Znode>,
-    /// By client and object: the znodes that stand for it, of operations that returned done.
+    /// By client and object: the znodes that represent it, from operations that returned done.
     own: BTreeMap<(u16, ObjectId), Vec<Sym>>,
-    /// The operations whose caller was told that what they were granted is lost.
+    /// The operations whose grant was reported lost.
     told_lost: BTreeSet<OpId>,
     /// By transaction and site: the znode with its vote, and the digest of the vote.
     votes: BTreeMap<(ObjectId, u64), (Sym, u64)>,
-    /// By transaction: the payload and the sites, as the begin was given them.
+    /// By transaction: the payload and the sites given to its begin.
     begun: BTreeMap<ObjectId, (Sym, Sym)>,
     /// The number of sites of a transaction that have not finished.
     sites: BTreeMap<ObjectId, u32>,
-    /// Clients of which a znode was deleted by another one, or with its session.
+    /// Clients with a znode that another client deleted, or that ended with its session.
     bereft: BTreeSet<(u16, ObjectId)>,
-    /// Clients of which a claim was deleted by another session, or in no operation.
+    /// Clients with a claim that another session deleted, or that was deleted without an operation.
     lost_claims: BTreeSet<(u16, ObjectId)>,
-    /// By queue: the items that no consumer has ever claimed, with the session that put each.
+    /// By queue: the items that were never claimed, with the session that put each.
     free: BTreeMap<ObjectId, BTreeMap<Sym, Session>>,
-    /// The znode whose data come with the next event, and the operation that wrote them.
+    /// The znode whose data are the next event, and the operation that wrote them.
     last: Option<(Sym, OpId)>,
 }
 
@@ -130,13 +130,13 @@ impl Znodes {
         self.all.at(path.0 as usize)
     }
 
-    /// The znode of a path that is written out; none if nobody ever named it.
+    /// The znode of a path given as text; none if no event has named it.
     pub(super) fn named(&self, scene: &Scene<'_>, path: &str) -> Option<(Sym, &Znode)> {
         let sym = scene.tables.names.find(path)?;
         Some((sym, self.at(sym)))
     }
 
-    /// What a znode is, if it belongs to an object.
+    /// The role of a znode, if it belongs to an object.
     pub(super) fn place(&mut self, scene: &Scene<'_>, path: Sym) -> Option<Place> {
         let znode = self.all.slot(path.0 as usize);
         if !znode.is_placed {
@@ -145,24 +145,24 @@ impl Znodes {
         znode.place
     }
 
-    /// Notes what a transaction is begun with: its payload, and its sites with commas between.
+    /// Notes the payload and the sites of a transaction; the sites have commas between.
     pub(super) fn begins(&mut self, object: ObjectId, with: (Sym, Sym)) {
         self.begun.insert(object, with);
     }
 
-    /// What a transaction was begun with.
+    /// The payload and the sites of a transaction.
     pub(super) fn begun(&self, object: ObjectId) -> Option<(Sym, Sym)> {
         self.begun.get(&object).copied()
     }
 
-    /// Says what a znode is that lies outside of all objects.
+    /// Sets the role of a znode outside of all objects.
     pub(super) fn belongs(&mut self, path: Sym, place: Place) {
         let znode = self.all.slot(path.0 as usize);
         (znode.place, znode.is_placed) = (Some(place), true);
     }
 
-    /// An item that the session of an operation had put before the call, and that was never claimed: each list that the
-    /// session reads during the call has it.
+    /// An item that the session of an operation had put before the call, and that was never claimed: it is in each list
+    /// that the session reads during the call.
     pub(super) fn free_item(&self, scene: &Scene<'_>, doing: &Doing) -> Option<Sym> {
         if scene.is_interfered_with(doing.object) {
             return None;
@@ -175,12 +175,12 @@ impl Znodes {
         self.free.get(&doing.object)?.iter().find(is_its_own).map(|(item, _)| *item)
     }
 
-    /// Whether a claim of a client was deleted by another session, or in no operation.
+    /// Whether a claim of a client was deleted by another session, or without an operation.
     pub(super) fn lost_a_claim(&self, client: u16, object: ObjectId) -> bool {
         self.lost_claims.contains(&(client, object))
     }
 
-    /// Keeps the items that are free.
+    /// Updates the free items.
     fn keep_free(&mut self, scene: &Scene<'_>, Place { object, part }: Place, path: Sym, is_created: bool) {
         if !matches!(part, Part::Item | Part::Claim) {
             return;
@@ -203,12 +203,12 @@ impl Znodes {
         }
     }
 
-    /// The znodes that stand for a client, of operations that returned done.
+    /// The znodes that represent a client, from operations that returned done.
     pub(super) fn own(&self, client: u16, object: ObjectId) -> &[Sym] {
         self.own.get(&(client, object)).map_or(&[], Vec::as_slice)
     }
 
-    /// Of these, the claims of an operation's client on an item of that digest, while the item is in the queue.
+    /// The claims among these on an item of that digest, while the item is in the queue.
     pub(super) fn claims_on(
         &self,
         scene: &Scene<'_>,
@@ -219,29 +219,29 @@ impl Znodes {
         own.filter(move |claim| self.is_claim_on(scene, doing, *claim, digest))
     }
 
-    /// Whether a znode of that name is a claim on an item of that digest, which is in the queue.
+    /// Whether a znode of that name is a claim on an item of that digest that is in the queue.
     pub(super) fn is_claim_on(&self, scene: &Scene<'_>, doing: &Doing, claim: Sym, digest: u64) -> bool {
         let queue = scene.text(scene.object(doing.object).path);
         let item = format!("{queue}/{}", scene.name(claim));
         self.named(scene, &item).is_some_and(|(_, item)| item.is_alive && item.data == Some(digest))
     }
 
-    /// The same, which stand for it no more: it gives them up.
+    /// Removes and returns the znodes that represent a client: it releases them.
     pub(super) fn take_own(&mut self, client: u16, object: ObjectId) -> Vec<Sym> {
         self.own.remove(&(client, object)).unwrap_or_default()
     }
 
-    /// Whether a znode stands for a client that has not given it up.
+    /// Whether a znode represents a client that has not released it.
     pub(super) fn is_own(&self, client: u16, object: ObjectId, path: Sym) -> bool {
         self.own.get(&(client, object)).is_some_and(|own| own.contains(&path))
     }
 
-    /// The caller of an operation is told that what it was granted is lost.
+    /// Notes that the grant of an operation was reported lost.
     pub(super) fn is_lost(&mut self, op: OpId) {
         self.told_lost.insert(op);
     }
 
-    /// Whether it was told so.
+    /// Whether the grant of an operation was reported lost.
     pub(super) fn is_told_lost(&self, op: OpId) -> bool {
         self.told_lost.contains(&op)
     }
@@ -250,11 +250,11 @@ impl Znodes {
     pub(super) fn went_with_its_session(&self, scene: &Scene<'_>, path: Sym) -> bool {
         let znode = self.at(path);
         let ended = scene.view.session(znode.owner).ended;
-        // Its own request may have deleted it at the same time, before.
+        // A request of its own may have deleted it just before.
         ended.came() && znode.deleted.at == ended.at && znode.deleted_by == OpId(0)
     }
 
-    /// Notes an operation that has returned done: what it has created stands for its client.
+    /// Notes an operation that has returned done: the znodes that it has created represent its client.
     pub(super) fn done(&mut self, doing: &Doing) {
         let is_own = |part| matches!(part, Part::Member | Part::Claim);
         let made = doing.effects.iter().filter(|effect| is_own(effect.place.part));
@@ -280,7 +280,7 @@ impl Znodes {
         self.count_site(place, true);
         self.keep_free(scene, place, path, true);
         let znode = self.all.slot(path.0 as usize);
-        // The deletion of the former one still counts: it was absent then.
+        // The deletion of the former incarnation still counts, since the znode was absent then.
         let deleted = znode.deleted;
         *znode = Znode {
             place: Some(place),
@@ -357,7 +357,7 @@ impl Znodes {
         }
         self.count_site(place, false);
         self.keep_free(scene, place, path, false);
-        // Whoever sees that its znode is gone cannot know that its session went before.
+        // A client that finds its znode deleted cannot know that its session had ended before.
         if op == OpId(0) || scene.view.op(op).client != of.0 {
             self.bereft.insert(of);
         }
@@ -372,12 +372,13 @@ pub(super) fn is_path(scene: &Scene<'_>, text: Sym) -> bool {
     scene.text(text).starts_with('/')
 }
 
-/// Whether a foreign client has altered a transaction: another may stand in its place, and its znodes prove nothing.
+/// Whether a foreign client has changed a transaction, so that another may have taken its place and its znodes prove
+/// nothing.
 pub(super) fn proves_nothing(scene: &Scene<'_>, object: ObjectId) -> bool {
     scene.kind(object) == Kind::TwoPhaseCommit && scene.is_interfered_with(object)
 }
 
-/// What a path is: that of the object with the longest directory around it.
+/// The role of a path in the object with the longest directory around it.
 fn place(scene: &Scene<'_>, path: Sym) -> Option<Place> {
     let path = scene.text(path);
     let mut found: Option<(usize, Place)> = None;
@@ -395,7 +396,7 @@ fn place(scene: &Scene<'_>, path: Sym) -> Option<Place> {
     found.map(|(_, place)| place)
 }
 
-/// What the znode of a name below an object's directory is.
+/// The role of the znode with a name below an object's directory.
 fn part(kind: Kind, name: &str) -> Part {
     let (first, rest) = name.split_once('/').unwrap_or((name, ""));
     match kind {

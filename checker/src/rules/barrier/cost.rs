@@ -7,7 +7,7 @@ use crate::rules::wake_sources::keeps_budget;
 impl Barriers {
     /// BA-3: one notification per waiter and transaction; a budget of requests per wake-up.
     ///
-    /// Each connection counts for itself: a notification in flight when a connection breaks is repeated on the next
+    /// Each connection counts separately: a notification in flight when a connection breaks is repeated on the next
     /// one, by a server that may apply the change later.
     pub(super) fn fired(
         &mut self,
@@ -58,7 +58,7 @@ impl Barriers {
         keeps_budget(RuleId::Ba3, scene, id, 2 + 2 * op.wakes, out);
     }
 
-    /// BA-4: no watch is left of a wait that is over.
+    /// BA-4: a wait that is over leaves no watch.
     pub(super) fn left(&self, scene: &Scene<'_>, out: &mut Findings) {
         for (at, object) in scene.tables.objects.iter().enumerate() {
             let id = ObjectId(at as u16);

@@ -32,7 +32,7 @@ impl Barriers {
             Last::Event(event) => format!("e{}: the last it received was {event}", waiter.last_index),
         };
         let event = match waiter.last {
-            // For a level-triggered wait a notification of the deletion is only a reason to read again.
+            // For a level-triggered wait, a notification of the deletion is only a reason to read again.
             Last::Event(event) => Some(event),
             _ => None,
         };
@@ -41,7 +41,7 @@ impl Barriers {
                 .because("it did not read again after that");
             out.fail(RuleId::Ba5, scene, op.object, &seen, text);
         }
-        // What a foreign program has read of it is not known.
+        // The reads of a foreign program are unknown.
         let is_reported = scene.object(op.object).manner.reported;
         if stood || event.is_none() && !is_reported {
             let mut text = explain(format!("{who} passed at {when}"));
@@ -55,7 +55,7 @@ impl Barriers {
         }
     }
 
-    /// Whether the barrier certainly stood from the call of a wait until now.
+    /// Whether the barrier certainly existed from the call of a wait until now.
     fn stood_all_along(&self, scene: &Scene<'_>, id: OpId) -> bool {
         let (view, wait) = (scene.view, scene.view.op(id));
         if view.is_sim() {

@@ -1,4 +1,4 @@
-//! Waits that must return, and can: BA-2.
+//! Waits that must return: BA-2.
 
 use super::Barriers;
 use super::waiters::{Last, Waiter};
@@ -17,7 +17,7 @@ impl Barriers {
         let gone = gate.and_then(|gate| gate.lives.last()).map_or(NEVER, |life| life.gone);
         // The server of the watch has not applied the deletion yet: the notification will come.
         let to_come = |watch: &Watch| gone == NEVER || scene.view.server(watch.server).may_come_to(gone);
-        // An edge-triggered wait that learned of the end of its barrier has nothing to wait for.
+        // An edge-triggered wait that has learned of the end of its barrier waits for nothing.
         let is_over = scene.view.op(id).verb == Verb::Wait && waiter.is_justified(Verb::Wait);
         let wakes = |watch: &Watch| watch.path == path && !is_over && (!watch.armed || to_come(watch));
         source(scene, id, waiter.session, wakes)
@@ -33,7 +33,7 @@ impl Barriers {
         }
     }
 
-    /// Looks for the wake sources of the waiters that match.
+    /// Checks the wake sources of the waiters that match.
     pub(super) fn look_where(&mut self, scene: &Scene<'_>, out: &mut Findings, is: impl Fn(&Waiter) -> bool) {
         let ops: Vec<OpId> =
             self.waiters.iter().filter(|waiter| is(waiter)).map(|waiter| waiter.op).collect();
@@ -64,7 +64,7 @@ impl Barriers {
         self.doubts = doubts;
     }
 
-    /// The time since which a wait had to return.
+    /// The time since which a wait should have returned, and the reason.
     fn owed_since(&self, scene: &Scene<'_>, waiter: &Waiter) -> Option<(u64, &'static str)> {
         let view = scene.view;
         let op = view.op(waiter.op);
@@ -113,7 +113,7 @@ impl Barriers {
         lowered.map(|lower| lower.over.at).min()
     }
 
-    /// Reports the waits that had to return before the bound.
+    /// Reports the waits that should have returned before the bound.
     pub(super) fn overdue(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         for at in 0..self.waiters.len() {
             let waiter = &self.waiters[at];

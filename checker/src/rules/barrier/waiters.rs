@@ -1,10 +1,10 @@
-//! The waiters of a barrier, the barrier as the servers know it, and what the waiters learn.
+//! The waiters of a barrier, the servers' view of the barrier, and the waiters' knowledge.
 
 use super::Barriers;
 use crate::rules::prelude::*;
 use crate::view::{Moment, NEVER};
 
-/// A barrier as the servers know it.
+/// The servers' view of a barrier.
 #[derive(Clone, Default)]
 pub(super) struct Gate {
     pub(super) lives: Vec<Life>,
@@ -30,7 +30,7 @@ impl Gate {
     }
 }
 
-/// An open wait, and what its client has learned.
+/// An open wait, and its client's knowledge.
 #[derive(Clone)]
 pub(super) struct Waiter {
     pub(super) op: OpId,
@@ -39,8 +39,8 @@ pub(super) struct Waiter {
     /// The incarnation that it waits for, if servers showed it, and the largest zxid of a read.
     pub(super) first: Option<u64>,
     pub(super) shown: u64,
-    /// Whether it learned that there is no barrier (a level-triggered wait: by its last read); that the barrier it
-    /// had read is gone; that another barrier stands.
+    /// Whether it learned that there is no barrier (a level-triggered wait: by its last read); that the barrier it had
+    /// read is gone; that there is another barrier.
     pub(super) is_absent: bool,
     pub(super) is_gone: bool,
     pub(super) is_another: bool,
@@ -49,7 +49,7 @@ pub(super) struct Waiter {
     pub(super) is_told: bool,
 }
 
-/// The last thing that a waiter learned.
+/// The last event by which a waiter learned something.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Last {
     Nothing,
@@ -93,14 +93,14 @@ impl Waiter {
 }
 
 impl Barriers {
-    /// Passes on what a reply told about a barrier to the waiter.
+    /// Passes the barrier state in a reply on to the waiter.
     pub(super) fn answered(&mut self, scene: &Scene<'_>, req: ReqId, code: Code, zxid: u64) {
         let Some(of) = scene.view.request(req).copied() else { return };
         let reads =
             matches!(of.kind, Request::Exists | Request::Get | Request::Children | Request::MultiRead);
         let at = self.waiters.iter().position(|waiter| waiter.op == of.op);
         let path = at.map(|at| scene.object(self.waiters[at].object).path);
-        // One reply may tell of several barriers.
+        // One reply may show several barriers.
         let told = self.found.iter().find(|(found, of, _)| *found == req && Some(*of) == path);
         let told = told.map(|(.., stands)| *stands);
         self.found.retain(|(found, ..)| *found != req);
@@ -148,7 +148,7 @@ impl Barriers {
             if of != session || !here || waiter.last == Last::Nothing {
                 continue;
             }
-            // It may be notified of an earlier incarnation, too.
+            // The notification may be of an earlier incarnation, too.
             let gate = gates.get(usize::from(waiter.object.0));
             let of = gate.and_then(|gate| gate.lives.iter().find(|life| Some(life.czxid) == waiter.first));
             waiter.is_gone |= is_deletion && of.is_none_or(|life| life.gone != NEVER);

@@ -10,7 +10,7 @@ pub(super) struct Cost {
     changes: Vec<Change>,
 }
 
-/// The number of transactions that are kept: servers that lag fire late.
+/// The number of transactions that are kept: lagging servers fire late.
 const REMEMBERED: usize = 32;
 
 /// One transaction and one barrier, and the participants that it wakes.
@@ -19,7 +19,7 @@ struct Change {
     zxid: u64,
     object: ObjectId,
     writer: Session,
-    /// Whether it opened or closed a round, or was the last leave: it may wake every participant.
+    /// Whether it opened or closed a round, or was the last leave, so that it may wake every participant.
     concerns_all: bool,
     woken: u32,
     path: Sym,
@@ -44,7 +44,7 @@ impl Cost {
         self.changes.last_mut()
     }
 
-    /// Notes an effect of a transaction, which the participants know already.
+    /// Notes an effect of a transaction; the participants are already updated.
     pub(super) fn changed(&mut self, all: &Participants, scene: &Scene<'_>, event: &Event) {
         let (zxid, path, is_written) = match event.what {
             What::Created { zxid, path, .. } | What::Deleted { zxid, path, .. } => (zxid, path, false),
@@ -66,8 +66,8 @@ impl Cost {
     pub(super) fn fired(&mut self, all: &Participants, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let What::Fire { session, path, zxid, conn, .. } = event.what else { return };
         let Some((object, _)) = object_of(scene.tables, path) else { return };
-        // A notification from registering again belongs to no transaction, and the client does not read a connection
-        // that it left.
+        // A notification from re-registration belongs to no transaction, and the client does not read a connection that
+        // it left.
         if all.is_disturbed || zxid == 0 || scene.view.has_left(session, conn) {
             return;
         }

@@ -30,8 +30,8 @@ pub(super) fn returned(
     }
 }
 
-/// DB-1, by calls and returns alone: at some instant before this return enough enters were open or done, none of
-/// which failed or left.
+/// DB-1, by calls and returns alone: at some instant before this return enough enters were open or done, and none of
+/// these had failed or left.
 fn together(all: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings) {
     let part = &all.parts[at];
     out.premise(RuleId::Db1, part.object);
@@ -58,7 +58,7 @@ fn together(all: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings
     out.fail(RuleId::Db1, scene, part.object, &[part.called.index], text);
 }
 
-/// DB-1, by the servers: an enter that returns was registered itself, and there were enough at a time.
+/// DB-1, by the servers: an enter that returns was registered itself, and enough were registered at once.
 fn unregistered(all: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings) {
     let part = &all.parts[at];
     if all.members.iter().any(|member| member.object == part.object) {
@@ -69,7 +69,7 @@ fn unregistered(all: &Participants, scene: &Scene<'_>, at: usize, out: &mut Find
     }
 }
 
-/// Judges the roster that it was told: it is in it, and it is complete.
+/// Judges the roster of an enter: it contains the participant, and is complete.
 fn roster(all: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings) {
     let part = &all.parts[at];
     let Some(roster) = part.roster.and_then(|roster| scene.tables.names.get(roster)) else { return };
@@ -92,14 +92,14 @@ fn roster(all: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings) 
             .because("the barrier opened for other participants");
         out.fail(RuleId::Db4, scene, part.object, &[part.called.index], text);
     }
-    // A participant in the roster had called for it, and had not failed or left before this call.
+    // Each participant in the roster had called enter, and had not failed or left before this call.
     for id in ids.iter().filter(|id| **id != own) {
         let known = all.parts.iter().filter(|other| {
             other.object == part.object
                 && matches!(other.id, Id::Named(name) if scene.tables.names.get(name) == Some(*id))
         });
         let mut counted = known.peekable();
-        // Nothing is known of a participant without a name.
+        // A participant without a name is unknown.
         if counted.peek().is_none() {
             continue;
         }
@@ -150,7 +150,7 @@ fn opening(all: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings)
         out.fail(RuleId::Db4, scene, part.object, &[ready.created.index, own.created.index], text);
         return;
     }
-    // Neither an opening, nor a count of its own that may have been right.
+    // Without an opening, only a right count of its own justifies the enter.
     let (_, most) = all.most_together(scene, at, (own.created.index, scene.index), Some(&own.dir));
     if let Some((index, what)) = part.last_event.filter(|_| most < size(scene, part)) {
         let text = explain(format!("{who} entered at {when} on {what}"))
@@ -160,7 +160,7 @@ fn opening(all: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings)
     }
 }
 
-/// DB-3: the roster names all whose znodes were there at the opening.
+/// DB-3: the roster names all participants whose znodes existed at the opening.
 fn names_all(
     all: &Participants,
     scene: &Scene<'_>,
@@ -193,7 +193,7 @@ fn names_all(
     }
 }
 
-/// DB-7: a participant that was counted is not told that it was not.
+/// DB-7: a participant that was counted does not learn that it was not.
 fn refused(all: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings) {
     let part = &all.parts[at];
     let Some(own) = all.own(at).filter(|own| !own.by_foreign) else { return };
@@ -205,7 +205,7 @@ fn refused(all: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings)
     if scene.view.op(part.enter).refused >= opening.created.at {
         return;
     }
-    // What a foreign client has overwritten cannot be read: the opening, its record in the round, and the round.
+    // Znodes that a foreign client has overwritten cannot be read: the opening, its record in the round, and the round.
     let root = scene.object(part.object).path;
     let records = [Some(root), scene.tables.names.find(&own.dir)];
     if scene.view.is_interfered_with(scene.tables, opening.path)
@@ -226,8 +226,8 @@ fn refused(all: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings)
     out.fail(RuleId::Db7, scene, part.object, &[opening.created.index], text);
 }
 
-/// DB-3, when `ready` is created: its creator has seen enough participants registered together, of this round and
-/// each once.
+/// DB-3, when `ready` is created: its creator has seen enough participants registered at once, all of this round and
+/// each counted once.
 pub(super) fn opened(all: &Participants, scene: &Scene<'_>, out: &mut Findings) {
     let Some(ready) = all.readies.last() else { return };
     out.premise(RuleId::Db3, ready.object);
@@ -250,7 +250,7 @@ pub(super) fn opens(all: &Participants, scene: &Scene<'_>, op: OpId, path: Sym, 
     }
 }
 
-/// Whether enough participants were registered together for the creator of `ready` to see them.
+/// Whether enough participants were registered at once for the creator of `ready` to see them.
 fn counted(all: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings) {
     let part = &all.parts[at];
     let Some(own) = all.own(at) else { return };

@@ -15,13 +15,13 @@ fn done_with(part: &Participation) -> Option<Moment> {
     part.done_with().filter(|_| !part.died.came())
 }
 
-/// Whether a znode of that owner stays.
+/// Whether a znode of that owner is not deleted with its session.
 fn stays(scene: &Scene<'_>, owner: Session) -> bool {
     owner == Session(0) || scene.view.present_client(owner).is_some()
 }
 
 impl Leaks {
-    /// Reports znodes of participations that ended so long ago that they must be deleted.
+    /// Reports znodes of participations that ended too long ago.
     pub(super) fn overdue(&mut self, all: &Participants, scene: &Scene<'_>, out: &mut Findings) {
         for member in all.members.iter().filter(|member| member.gone == NEVER) {
             let part = &all.parts[member.part];
@@ -53,7 +53,7 @@ impl Leaks {
         out.leak(RuleId::Db10, scene, part.object, &[created, over.index], text);
     }
 
-    /// Reports what is left at the end.
+    /// Reports the znodes that remain at the end.
     pub(super) fn quiesce(&mut self, all: &Participants, scene: &Scene<'_>, out: &mut Findings) {
         for part in &all.parts {
             out.premise(RuleId::Db10, part.object);
@@ -86,7 +86,7 @@ impl Leaks {
         }
     }
 
-    /// Reports what a last listing of a capture found.
+    /// Reports the znodes that a capture's last listing found.
     pub(super) fn left(
         &mut self,
         all: &Participants,

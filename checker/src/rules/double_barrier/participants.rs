@@ -5,14 +5,14 @@ use crate::rules::prelude::*;
 use crate::view::{Moment, NEVER, Phase};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The identity of an enter: the name that its caller gave, or none but its own.
+/// The identity of an enter: the name given by its caller, or the operation itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Id {
     Named(Sym),
     Only(OpId),
 }
 
-/// One enter, and everything up to the end of its leave.
+/// An enter, and everything up to the end of its leave.
 #[derive(Clone, Debug)]
 pub(super) struct Participation {
     pub(super) enter: OpId,
@@ -31,13 +31,13 @@ pub(super) struct Participation {
     pub(super) leave_over: Moment,
     pub(super) died: Moment,
     pub(super) last: Last,
-    /// The last event of its current operation, whatever was answered since.
+    /// The last event of its current operation, regardless of later replies.
     pub(super) last_event: Option<(u32, &'static str)>,
     /// Whether it has sent a request to create `ready`.
     pub(super) opens: bool,
 }
 
-/// The last thing that an operation learned.
+/// The last event by which an operation learned something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Last {
     Nothing,
@@ -119,13 +119,13 @@ pub(super) struct Participants {
     /// By path: the deletion of the object. A znode created there later is another object.
     ended: BTreeMap<Sym, Moment>,
     announced: Announced,
-    /// Whether a fault was injected, or an operation gave up, so that the figures of a fault-free run do not apply.
+    /// Whether a fault was injected, or an operation gave up, so that the costs of a fault-free run do not apply.
     pub(super) is_disturbed: bool,
     /// Whether a fault was injected.
     is_hostile: bool,
 }
 
-/// The double barrier below whose path a path lies, and whether it is the barrier itself.
+/// The double barrier at or above a path, and whether the path is the barrier itself.
 pub(super) fn object_of(tables: Tables<'_>, path: Sym) -> Option<(ObjectId, bool)> {
     let text = tables.names.get(path)?;
     tables.objects.iter().enumerate().find_map(|(at, object)| {
@@ -344,7 +344,7 @@ impl Participants {
         self.members.iter().rfind(|member| member.part == part)
     }
 
-    /// The opening that counted a znode: the first `ready` created since the znode was.
+    /// The opening that counted a znode: the first `ready` created after the znode.
     pub(super) fn opening_of(&self, own: &ParticipantZnode) -> Option<&Ready> {
         let since = |ready: &&Ready| ready.created.index > own.created.index;
         let here = |ready: &&Ready| {
@@ -353,7 +353,7 @@ impl Participants {
         self.readies.iter().filter(here).find(since)
     }
 
-    /// Whether a participation that gave up or died may still be counted, since its znode takes time to go.
+    /// Whether a participation that failed or died may still be counted, since its znode is deleted with a delay.
     fn may_linger(scene: &Scene<'_>, part: &Participation) -> bool {
         let gone = if part.died.came() { part.died } else { part.over };
         let view = scene.view;
@@ -366,8 +366,8 @@ impl Participants {
         scene.view.op(part.enter).refused != 0 && Self::may_linger(scene, part)
     }
 
-    /// The state of a participation after an event, for a participant that entered, or created `ready`, and had
-    /// called before: whether it takes part for certain, or may.
+    /// The state of a participation after an event, from the view of a participant that entered, or created `ready`,
+    /// and had called before: whether it takes part certainly, or possibly.
     fn stands(
         &self,
         scene: &Scene<'_>,
@@ -387,7 +387,7 @@ impl Participants {
             return (false, false);
         }
         match part.outcome {
-            // An access list, or a failing server, may end a call that has registered: its znode goes after that.
+            // An access list, or a failing server, may end a call that has registered: its znode is deleted later.
             Some(Outcome::Refused) if went(part.over) => (false, Self::was_denied(scene, part)),
             Some(Outcome::Cancelled | Outcome::Unknown) if went(part.over) => {
                 (false, Self::may_linger(scene, part))
@@ -397,8 +397,8 @@ impl Participants {
         }
     }
 
-    /// The most participants at one time between two events, for certain and perhaps; `registered`: with their
-    /// znodes, too.
+    /// The maximal number of participants at once between two events, certain and possible; `registered`: only those
+    /// with a znode.
     pub(super) fn most_together(
         &self,
         scene: &Scene<'_>,
@@ -438,19 +438,18 @@ impl Participants {
         (most, most_perhaps)
     }
 
-    /// Whether a participant has gone without a call of leave: its session is over, it died, or its znode was
-    /// deleted.
+    /// Whether a participant has left without a call of leave: its session is over, it died, or its znode was deleted.
     pub(super) fn is_lost(&self, scene: &Scene<'_>, at: usize) -> bool {
         let (part, view) = (&self.parts[at], scene.view);
         let session = view.session(part.session);
         let over = session.ended.came() || session.known_over.came();
         let by_foreign = self.own(at).is_some_and(|own| own.by_foreign);
-        // A capture shows the end of a session only when its client learns it.
+        // A capture shows the end of a session only when its client learns of it.
         let unheard = !view.is_sim() && (session.suspended.came() || view.excusable);
         part.died.came() || over || by_foreign || unheard
     }
 
-    /// Whether no fault is injected any more, or none was so far.
+    /// Whether no fault is active any more, or none was so far.
     pub(super) fn is_calm(&self, scene: &Scene<'_>) -> bool {
         scene.view.healed || !self.is_hostile
     }

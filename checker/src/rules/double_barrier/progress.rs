@@ -46,7 +46,7 @@ fn waker(all: &Participants, scene: &Scene<'_>, op: OpId) -> Source {
 }
 
 impl Progress {
-    /// Looks at an operation that an event touches.
+    /// Checks an operation that an event touches.
     pub(super) fn look(&mut self, all: &Participants, scene: &Scene<'_>, op: OpId, out: &mut Findings) {
         let Some(at) = all.part_of(op).filter(|_| scene.view.is_sim() && all.open.contains(&op)) else {
             return;
@@ -57,7 +57,7 @@ impl Progress {
         }
     }
 
-    /// Looks at all open operations that match.
+    /// Checks all open operations that match.
     pub(super) fn look_where(
         &mut self,
         all: &Participants,
@@ -89,7 +89,7 @@ impl Progress {
         }
     }
 
-    /// Reports the operations that had nothing in their way for longer than the bound.
+    /// Reports the operations that could have returned for longer than the bound.
     pub(super) fn overdue(&mut self, all: &Participants, scene: &Scene<'_>, out: &mut Findings) {
         for op in &all.open {
             let Some(at) = all.part_of(*op).filter(|_| !self.reported.contains(op)) else {
@@ -138,8 +138,8 @@ fn enter_owed(all: &Participants, scene: &Scene<'_>, at: usize) -> Option<(RuleI
     {
         return Some((RuleId::Db6, opening.created.at, "the barrier opened with it".to_owned()));
     }
-    // The rosters of others show that it was counted, or there were no others. A foreign client may delete the
-    // opening before every participant has read it, and then the others take part in the next one.
+    // The rosters of others show that it was counted, or there were no others. A foreign client may delete the opening
+    // before every participant has read it, and then the others take part in the next one.
     let is_whole = !scene.is_interfered_with(part.object);
     let entered =
         |other: &&Participation| other.object == part.object && other.outcome == Some(Outcome::Done);
@@ -179,7 +179,7 @@ fn counts(all: &Participants, scene: &Scene<'_>, at: usize, entered: &Participat
             || all.parts.iter().filter(|other| other.id == part.id && !other.died.came()).count() == 1;
         return !id.is_empty() && roster.split(',').any(|other| other == id) && alone();
     }
-    // Without `ready` and without a roster: both were registered when there were enough for the first time.
+    // Without `ready` and without a roster: both were registered when the count was first complete.
     let (Some(own), Some(other)) = (all.own(at), all.part_of(entered.enter).and_then(|at| all.own(at)))
     else {
         return false;
@@ -193,9 +193,9 @@ fn counts(all: &Participants, scene: &Scene<'_>, at: usize, entered: &Participat
     own.dir == other.dir && enough.is_some_and(|index| index < entered.over.index && own.was_there(index))
 }
 
-/// The time since which enough participants wait to enter, with nothing in their way.
+/// The time since which enough participants wait to enter, with no obstacle.
 fn enough(all: &Participants, scene: &Scene<'_>, object: ObjectId) -> Option<u64> {
-    // Its data version is the generation: a foreign client that writes to it leaves those behind that have registered.
+    // The data version of its znode is the generation: a foreign write strands the participants registered before.
     if scene.view.is_touched(scene.object(object).path) {
         return None;
     }
@@ -242,7 +242,7 @@ fn leave_owed(all: &Participants, scene: &Scene<'_>, at: usize) -> Option<(u64, 
             Some(of) if of != generation => {}
             _ if other.left.came() => since = since.max(other.left.at),
             Some(_) if !all.is_lost(scene, number) => return None,
-            // A participant that has not entered may yet be of this generation.
+            // A participant that has not entered may still belong to this generation.
             None if other.is_entering() && other.called.index < part.over.index => return None,
             _ => {}
         }

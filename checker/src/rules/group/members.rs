@@ -1,4 +1,4 @@
-//! What members are told: that they have joined, that they are out, and that they have left.
+//! Reports to members: that they have joined, that they are out, and that they have left.
 
 use super::{Group, Life};
 use crate::rules::loss::{self, Loss, Znode};
@@ -14,13 +14,13 @@ pub(super) struct Membership {
     pub(super) name: Option<Sym>,
     pub(super) session: Session,
     pub(super) since: Moment,
-    /// The zxid of its last acknowledged write: its znode is in no state before that.
+    /// The zxid of its last acknowledged write: its znode is not in any earlier state.
     pub(super) written: u64,
-    /// Whether the membership is over: it left, was told that it is out, died, or joined again.
+    /// Whether the membership is over: it left, learned that it is out, died, or joined again.
     pub(super) is_over: bool,
-    /// Whether it was given up or given back: its znode must go.
+    /// Whether it was abandoned or released, so that its znode must be deleted.
     pub(super) is_released: bool,
-    /// The time at which it learned that its znode is deleted.
+    /// The time at which it learned that its znode was deleted.
     pub(super) told: Moment,
 }
 
@@ -45,7 +45,7 @@ impl Group {
         });
     }
 
-    /// Notes that a membership was given back: the latest one that the client ended.
+    /// Notes the release of a membership: the latest one that the client ended.
     pub(super) fn released(&mut self, op: &Op) {
         let mine = |member: &&mut Membership| (member.client, member.object) == (op.client, op.object);
         if let Some(back) = self.members.iter_mut().rev().filter(mine).find(|member| member.since.came()) {
@@ -61,7 +61,7 @@ impl Group {
         }
     }
 
-    /// GM-4: a client that is told that it has joined has a znode of its current session.
+    /// GM-4: a client whose join returned done has a znode of its current session.
     pub(super) fn joined(&mut self, scene: &Scene<'_>, at: usize, outcome: Outcome, out: &mut Findings) {
         let member = &mut self.members[at];
         if outcome != Outcome::Done {
@@ -127,7 +127,7 @@ impl Group {
         }
     }
 
-    /// GM-4 and GM-6: a member that is out, and could know it, says so.
+    /// GM-4 and GM-6: a member that is out, and could know it, reports it.
     pub(super) fn who_is_out(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         let view = scene.view;
         for at in 0..self.members.len() {
@@ -141,7 +141,7 @@ impl Group {
                 |from: u64| scene.at > from.max(resumed).max(member.since.at).saturating_add(view.settle);
             let session = view.session(member.session);
             let object = scene.object(member.object);
-            // The time from which it counts is the sending of the last thing that was answered.
+            // Its deadline counts from the sending of the last request that was answered.
             let heard = if view.pings_recorded { session.answered_sent } else { session.suspended.at };
             let patience = view.patience(object, member.session);
             let silent = heard.saturating_add(patience);
@@ -177,7 +177,7 @@ impl Group {
         }
     }
 
-    /// GM-8: a client that leaves was a member until now, and was not told otherwise.
+    /// GM-8: a client that leaves was a member until now, and has not reported otherwise.
     pub(super) fn leaves(&self, scene: &Scene<'_>, client: u16, object: ObjectId, out: &mut Findings) {
         let is_left = |member: &&Membership| {
             (member.client, member.object) == (client, object) && !member.is_over && member.since.came()
@@ -187,7 +187,7 @@ impl Group {
         }
     }
 
-    /// GM-8: a client that says that it is out has a reason.
+    /// GM-8: a client that reports that it is out has a reason.
     pub(super) fn is_out(&self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
         let Membership { id: op, object, session, since, .. } = self.members[at];
         let own = self.lives.iter().rfind(|life| life.op == op);
@@ -200,7 +200,7 @@ impl Group {
         loss::judge(RuleId::Gm8, scene, &Loss { object, op, session, since, znode }, out);
     }
 
-    /// GM-8: a client whose data were not replaced, since its znode is gone, says by this that it is out.
+    /// GM-8: a client whose replacement of data failed, since its znode is gone, reports thereby that it is out.
     pub(super) fn replaces_nothing(&mut self, scene: &Scene<'_>, op: &Op, out: &mut Findings) {
         let mine = |member: &Membership| (member.client, member.object) == (op.client, op.object);
         if let Some(at) = self.members.iter().rposition(|member| mine(member) && !member.is_over) {
@@ -209,7 +209,7 @@ impl Group {
         }
     }
 
-    /// GM-4: a membership knows the znode that stands for it, by its name and its czxid.
+    /// GM-4: a membership reports its own znode, by name and czxid.
     pub(super) fn is_named(&self, scene: &Scene<'_>, at: usize, (id, czxid): (Sym, u64), out: &mut Findings) {
         let Membership { id: op, object, .. } = self.members[at];
         out.premise(RuleId::Gm4, object);

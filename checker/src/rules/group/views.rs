@@ -1,4 +1,4 @@
-//! What observers are told of the members: GM-1 to GM-3.
+//! The observers' views of the members: GM-1 to GM-3.
 
 use super::{Group, Life, Membership};
 use crate::rules::followers::had_time;
@@ -20,7 +20,7 @@ fn ids(view: &str) -> impl Iterator<Item = &str> {
 }
 
 impl Group {
-    /// GM-1, and GM-3 where the servers are not seen.
+    /// GM-1, and GM-3 if the servers are not recorded.
     pub(super) fn viewed(
         &mut self,
         scene: &Scene<'_>,
@@ -55,7 +55,7 @@ impl Group {
         watcher.newest = watcher.newest.max(zxid);
     }
 
-    /// GM-1: an observer is told changes only. Its views may have the members' data, so a write of them is a change.
+    /// GM-1: an observer reports only changes. Its views may include the members' data, so a write of them is a change.
     fn is_news(&self, scene: &Scene<'_>, at: usize, (shown, zxid): (&str, u64), out: &mut Findings) {
         let watcher = &self.watchers[at];
         let Some((before, moment)) = watcher.last else { return };
@@ -86,8 +86,8 @@ impl Group {
         states.rfind(|(_, at, _)| *at <= zxid).is_some_and(|(_, _, state)| state == shown)
     }
 
-    /// GM-3: a member that is alive and connected is in every view after the first that shows it. A view may be
-    /// stale, from before it joined again.
+    /// GM-3: a member that is alive and connected is in every view after the first that shows it. A view may be stale,
+    /// from before the member joined again.
     fn flickers(&self, scene: &Scene<'_>, at: usize, (shown, zxid): (&str, u64), out: &mut Findings) {
         let watcher = &self.watchers[at];
         let Some((before, moment)) = watcher.last else { return };
@@ -118,7 +118,7 @@ impl Group {
         }
     }
 
-    /// GM-2 and GM-3: whether an observer has an old view although it has had enough time.
+    /// GM-2 and GM-3: whether an observer still has an old view after enough time to read the new one.
     pub(super) fn is_late(&self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
         let watcher = &self.watchers[at];
         let object = watcher.object;

@@ -1,8 +1,8 @@
 //! The order of items: QU-4, QU-5, QU-10.
 //!
-//! The transaction counts that takes items, or claims them for the first time: when its effects are complete, it may
-//! have passed over none. A priority queue that is not strict may pass over items that were not in its list, and a relaxed
-//! consumer passes over fewer than its window has.
+//! Items are taken, or claimed for the first time, by a transaction: when its effects are complete, it must not have
+//! passed over an older or more urgent item. A priority queue that is not strict may pass over items that were not in
+//! its list. A relaxed consumer passes over fewer items than its window has.
 
 use super::stock::{Item, Stock};
 use crate::rules::prelude::*;
@@ -33,7 +33,7 @@ impl Batch {
             let is_strict = is_fifo || object.manner.strict;
             let known = |other: &&Item| is_strict || is_known(scene, stock, taken, other);
             let waits = |other: &&Item| is_waiting(other, object.manner.at_least_once);
-            // An item that a foreign client has overwritten has another version, and is passed over.
+            // An item that a foreign client has overwritten has another version, so consumers skip it.
             let others = || {
                 let own = |other: &&Item| !scene.view.is_interfered_with(scene.tables, other.path);
                 stock.there(item.object).filter(waits).filter(own)
@@ -43,7 +43,7 @@ impl Batch {
             }
             let goes_first =
                 |other: &&Item| if is_fifo { age(other) < age(item) } else { rank(other) < rank(item) };
-            // A relaxed consumer may pass over all of its window but the item that it takes.
+            // A relaxed consumer may skip all items of its window except the one that it takes.
             let may_pass = object.manner.window.saturating_sub(1) as usize;
             if let Some(passed) = others().filter(goes_first).filter(known).nth(may_pass) {
                 tell(scene, item.object, item, passed, out);
@@ -52,13 +52,13 @@ impl Batch {
     }
 }
 
-/// Whether an item is in the queue and was never handed out. (A claim that was given back is at its old place, but a
-/// consumer's list may not show it.)
+/// Whether an item is in the queue and was never handed out. (A claim that was given back returns the item to its old
+/// place, but a consumer's list may not show it.)
 fn is_waiting(item: &Item, at_least_once: bool) -> bool {
     !at_least_once || item.claimants.is_empty()
 }
 
-/// By urgency, then by age. Items of one transaction are in the order of its operations.
+/// Orders by urgency, then by age. Items of one transaction are in the order of its operations.
 fn rank(item: &Item) -> (u64, u64, u32) {
     (item.urgency, item.czxid, item.made.index)
 }
@@ -67,7 +67,7 @@ fn age(item: &Item) -> (u64, u32) {
     (item.czxid, item.made.index)
 }
 
-/// Whether the operation that got an item could know of another one: it was in the list that it used.
+/// Whether the operation that got an item could know of another one: its list contained the other item.
 fn is_known(scene: &Scene<'_>, stock: &Stock, taken: usize, other: &Item) -> bool {
     let item = &stock.items[taken];
     let by = if item.is_there() { item.claimer } else { item.taker };
@@ -84,7 +84,7 @@ fn tell(scene: &Scene<'_>, object: ObjectId, item: &Item, passed: &Item, out: &m
     let (text, other) = (scene.path(item.text), scene.path(passed.text));
     let names = (scene.znode(item.path), scene.znode(passed.path));
     let seen = [item.made.index, passed.made.index];
-    // Where names explain the order, they are the reported reason.
+    // If names explain the order, they are the reported reason.
     if names.0 < names.1 {
         let text = explain(format!("item {text} was taken before {other}")).because(format!(
             "compared as text {} comes before {}; compared as numbers it does not",

@@ -7,26 +7,25 @@ use crate::rules::wake_sources::{self, Doubts, Source, Touched};
 use crate::view::{Moment, Phase};
 use std::collections::BTreeMap;
 
-/// QU-6: a waiting consumer has a wake source; QU-7: a put wakes one; QU-9: nothing is left.
+/// QU-6: a waiting consumer has a wake source; QU-7: a put wakes one; QU-9: nothing is left behind.
 ///
-/// A consumer is *idle* when it has no request and no notification in flight and its process runs. It needs a watch
-/// on the queue, and one on the claims if all items are claimed; or a watch on the znode of another waiting consumer
-/// that is older than its own.
+/// A consumer is *idle* when it has no request and no notification in flight and its process runs. It needs a watch on
+/// the queue, and one on the claims if all items are claimed; or a watch on an older znode of another waiting consumer.
 #[derive(Clone, Default)]
 pub(crate) struct IdleConsumers {
     stock: Stock,
     open: Vec<Waiting>,
     doubts: Doubts,
-    /// Ephemerals of consumers that are no claims: places in line, and receipts.
+    /// Ephemerals of consumers that are no claims: waiters' znodes, and receipts.
     places: BTreeMap<Sym, ConsumerZnode>,
     herds: Vec<Herd>,
     oldest: usize,
-    /// By object: the time since which items could be had and none was taken.
+    /// By object: the time since which items were available and none was taken.
     stuck: BTreeMap<ObjectId, Moment>,
     captures: BTreeMap<ObjectId, Capture>,
     /// The claimed items that each client has.
     held: BTreeMap<Sym, u16>,
-    /// By object: the number of places in line that foreign clients have deleted.
+    /// By object: the number of waiters' znodes that foreign clients have deleted.
     displaced: BTreeMap<ObjectId, u32>,
 }
 
@@ -61,10 +60,10 @@ struct Capture {
     reported: bool,
 }
 
-/// The number of puts that are kept: servers that lag fire late.
+/// The number of puts that are kept: lagging servers fire late.
 const REMEMBERED: usize = 32;
 
-/// Notifications of a whole capture that no change of an item explains: those of created directories.
+/// The allowance in a capture for notifications of created directories, which no change of an item explains.
 const UNEXPLAINED: u32 = 16;
 
 impl IdleConsumers {
@@ -100,7 +99,7 @@ impl IdleConsumers {
         idle.unwatched(scene)
     }
 
-    /// Whether a znode is the place of another consumer, older than one's own.
+    /// Whether a znode belongs to another waiting consumer and is older than one's own.
     fn is_ahead(&self, scene: &Scene<'_>, waiting: Waiting, path: Sym) -> bool {
         let object = scene.view.op(waiting.op).object;
         let mine = self.places.iter().filter(|(path, place)| {
@@ -120,7 +119,7 @@ impl IdleConsumers {
         self.stock.there(object).any(|item| item.claim.as_ref().is_some_and(claim))
     }
 
-    /// Whether something in the queue is claimed.
+    /// Whether an item of the queue is claimed.
     fn is_claimed(&self, object: ObjectId) -> bool {
         self.stock.there(object).any(|item| item.claim.is_some())
     }
@@ -128,7 +127,7 @@ impl IdleConsumers {
     fn look(&mut self, scene: &Scene<'_>, waiting: Waiting, out: &mut Findings) {
         let source = self.source(scene, waiting);
         self.doubts.look(scene, waiting.op, &source);
-        // A consumer that crashes or gives up before it is certain that it has no wake source proves nothing.
+        // A consumer that crashes or gives up before it certainly has no wake source proves nothing.
         if matches!(source, Source::Adequate) {
             out.premise(RuleId::Qu6, scene.view.op(waiting.op).object);
         }
@@ -158,7 +157,7 @@ impl IdleConsumers {
         self.doubts = doubts;
     }
 
-    /// Starvation after the heal: an item is there, a consumer waits, and does not get it.
+    /// Starvation after the heal: there is an item, and a waiting consumer does not get it.
     fn progress(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         let view = scene.view;
         for at in 0..scene.tables.objects.len() {
@@ -228,7 +227,7 @@ impl IdleConsumers {
         herd.woken.push(session);
         let index = herd.woken.len() as u32;
         out.metrics.herd_index = out.metrics.herd_index.max(index);
-        // Behind a deleted place two consumers may both take themselves for the first.
+        // Behind a deleted waiter's znode, two consumers may both believe to be the first.
         let allowed = 1 + self.displaced.get(&object).copied().unwrap_or(0);
         if index > allowed && !herd.reported && !scene.object(object).manner.textbook {
             herd.reported = true;
@@ -277,7 +276,7 @@ impl IdleConsumers {
         }
     }
 
-    /// Reports what is left when nothing is in flight.
+    /// Reports the znodes that remain when nothing is in flight.
     fn leaks(&self, scene: &Scene<'_>, out: &mut Findings) {
         let view = scene.view;
         let is_open = |object, session| {
@@ -303,7 +302,7 @@ impl IdleConsumers {
             if is_open(item.object, claim.owner) || self.holds(client, item.text) {
                 continue;
             }
-            // Its mark was overwritten, so that its consumer does not recognize it.
+            // The claim's data were overwritten, so its consumer does not recognize it.
             if view.is_interfered_with(scene.tables, claim.path) {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! The fate of items: QU-1, QU-2, QU-3, QU-8, and on the way their order: QU-4, QU-5, QU-10.
+//! The fate of items: QU-1, QU-2, QU-3, QU-8; and their order: QU-4, QU-5, QU-10.
 
 mod in_hand;
 
@@ -13,25 +13,25 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// QU-1, and the other rules about the fate of items.
 ///
-/// An item that is taken for good is handed out once, by the client whose delete removed it. A claimed item is handed
-/// out by the claiming client, and deleted by the operation that confirms it. Items may be lost if their operation
-/// was cancelled, its outcome is unknown, or its client died; no others may.
+/// An item that is taken (at most once) is handed out once, by the client whose delete removed it. A claimed item is
+/// handed out by the claiming client, and deleted by the operation that confirms it. Items may be lost only if their
+/// operation was cancelled, its outcome is unknown, or its client died.
 #[derive(Clone, Default)]
 pub(crate) struct Items {
     stock: Stock,
     batch: Batch,
-    /// By text: the fate of the item as clients see it.
+    /// By text: the fate of the item in the clients' view.
     fates: BTreeMap<Sym, Fate>,
     /// In captures, by queue and client: the youngest item that was handed out.
     latest: BTreeMap<(ObjectId, u16), (u64, Sym)>,
     /// The arguments of open operations.
     given: BTreeMap<OpId, Vec<Sym>>,
-    /// Items that a dead client had, or that a foreign client deleted or overwrote.
+    /// Items that a client held at its death, or that a foreign client deleted or overwrote.
     died_with: Vec<usize>,
     /// Items, each with a session whose claim on it another client has deleted.
     taken_away: BTreeSet<(usize, Session)>,
     announced: Announced,
-    /// Digests of data that foreign clients have written, which may come out of a queue in the place of an item.
+    /// Digests of data that foreign clients have written, which may be returned instead of an item.
     written: BTreeSet<u64>,
     /// In captures, by object.
     captures: BTreeMap<ObjectId, Capture>,
@@ -39,7 +39,7 @@ pub(crate) struct Items {
 
 #[derive(Clone, Copy, Default)]
 struct Fate {
-    /// The operation that handed it out, and when.
+    /// The operation that handed it out, and the event.
     seen: Option<(OpId, u32)>,
     number: u64,
     /// The operation that confirmed it.
@@ -58,7 +58,7 @@ struct Capture {
 }
 
 impl Items {
-    /// Whether a change comes from no client of the queue.
+    /// Whether a change is not by a client of the queue.
     fn is_foreign(&mut self, scene: &Scene<'_>, op: OpId, object: ObjectId) -> bool {
         let op = scene.view.op(op);
         let is_party = op.phase != Phase::Unborn && op.object == object;
@@ -113,7 +113,7 @@ impl Items {
         }
     }
 
-    /// QU-1: a take deletes an item, or the confirmation of a claim.
+    /// QU-1: only a take, or the confirmation of a claim, deletes an item.
     fn gone(&mut self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
         let item = self.stock.items[at].clone();
         if self.is_foreign(scene, item.taker, item.object) {
@@ -148,12 +148,12 @@ impl Items {
         }
     }
 
-    /// Judges the end of a claim: by its own session, or with it.
+    /// Judges the end of a claim: only its own session, or the end of that session, deletes it.
     fn unclaimed(&mut self, scene: &Scene<'_>, event: &Event, at: usize, owner: Session, out: &mut Findings) {
         let What::Deleted { by, .. } = event.what else { return };
         let object = self.stock.items[at].object;
         out.premise(RuleId::Qu1, object);
-        // A client that gives its claim back looks first, and another one may take its place before the delete.
+        // A client that gives its claim back reads it first, and another client may claim the item before the delete.
         let had_one = self.taken_away.contains(&(at, by));
         if by != owner || event.op == OpId(0) {
             self.taken_away.insert((at, owner));
@@ -176,7 +176,7 @@ impl Items {
         out.fail(RuleId::Qu1, scene, object, &[op.called.index], text);
     }
 
-    /// QU-1: a client is told how often an item was delivered: its own claim is the last one.
+    /// QU-1: the reported delivery count is right: the client's own claim is the last one.
     fn counted(&self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let What::Observed { object, text, number, .. } = event.what else { return };
         let item = self.stock.of(object, text).next_back().map(|at| &self.stock.items[at]);
@@ -412,7 +412,7 @@ impl Items {
         }
     }
 
-    /// QU-2: an item that has not come out must still be there.
+    /// QU-2: an item that was not handed out must still exist.
     fn quiesce(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         if scene.view.is_sim() {
             for at in 0..self.stock.items.len() {
@@ -430,7 +430,7 @@ impl Items {
                 continue;
             }
             if capture.doubtful > 0 {
-                // The number of items that each of them took is unknown.
+                // The number of items that each doubtful operation took is unknown.
                 if missing > capture.doubtful {
                     out.unknown(RuleId::Qu2, *object);
                 }
@@ -487,7 +487,7 @@ impl Items {
         );
     }
 
-    /// Notes the items that a dying client has.
+    /// Notes the items that a client holds at its death.
     fn crash(&mut self, scene: &Scene<'_>, client: u16) {
         for (at, item) in self.stock.items.iter().enumerate() {
             let mine = scene.view.op(item.taker).client == client && item.taker != OpId(0);

@@ -1,4 +1,4 @@
-//! The items in the queues, as the transactions show them.
+//! The items in the queues, according to the transactions.
 
 use super::{gets, is_below, is_queue};
 use crate::rules::prelude::*;
@@ -58,7 +58,7 @@ impl Item {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
     None,
-    /// A put was given a text that another had been given.
+    /// A put was given the same text as another.
     Same,
     /// An item was created.
     Made(usize),
@@ -66,7 +66,7 @@ pub(super) enum Change {
     Gone(usize),
     /// An item was claimed.
     Claimed(usize),
-    /// The claim of an item, of that session, was deleted.
+    /// The claim of that session on an item was deleted.
     Unclaimed(usize, Session),
 }
 
@@ -81,7 +81,7 @@ pub(super) struct Stock {
     there: BTreeMap<ObjectId, BTreeSet<usize>>,
     texts: BTreeMap<(ObjectId, Sym), Vec<usize>>,
     claims: BTreeMap<Sym, usize>,
-    /// The znode that was created last, whose data follow.
+    /// The znode that was created last, whose data are the next event.
     created: Option<(u64, Sym, Session, OpId)>,
 }
 
@@ -152,7 +152,7 @@ impl Stock {
         Change::Made(at)
     }
 
-    /// Notes a claim, which has the name of its item, and goes with its session.
+    /// Notes a claim, which has the name of its item and is deleted with its session.
     fn claimed(&mut self, scene: &Scene<'_>, op: OpId, path: Sym, owner: Session) -> Change {
         let (id, op) = (op, scene.view.op(op));
         if owner == Session(0) || !gets(op.verb) || !is_queue(scene.tables, op.object) {

@@ -1,12 +1,12 @@
 //! Notifications, counted for each session: TC-12.
 //!
 //! A change notifies each session at most once, so the bound follows from its part in the transaction: a site may be
-//! notified of the decision, and of the other votes if it is declared to follow them; a coordinator of the decision,
-//! of each vote, and of the sites' ephemerals if there are any. No session needs a notification of the end of the
-//! record. Not counted are watches that the client has asked to remove, notifications for a session that is over or
-//! whose process is dead, and watches that were armed after the decision by an operation that could not know it yet:
-//! it knows once it has a reply, and may lose its connection and arm again before that. For each request that a server
-//! refused it begins anew.
+//! notified of the decision, and of the other votes if it is declared to follow them; a coordinator of the decision, of
+//! each vote, and of the sites' ephemerals if there are any. No session needs a notification of the record's deletion.
+//!
+//! Not counted are watches that the client has asked to remove, notifications for a session that is over or whose
+//! process is dead, and watches that an operation armed after the decision, before its next reply could show it. It may
+//! lose its connection and arm again before that reply. Each request that a server refused allows this once more.
 
 use super::{COORDINATOR, SiteOp, size};
 use crate::rules::prelude::*;
@@ -24,7 +24,7 @@ pub(super) struct Cost {
     lives: u32,
     /// Operations that were notified of a finish, and the next reply to each.
     late: BTreeMap<OpId, Option<u32>>,
-    /// How many requests of an operation the servers refused, each of which lets it arm again.
+    /// The number of refused requests of an operation, each of which lets it arm again.
     refused: BTreeMap<OpId, u32>,
 }
 
@@ -51,7 +51,7 @@ impl Cost {
         }
     }
 
-    /// Whether the decision had been made when a watch was armed, and its operation could not know it.
+    /// Whether a watch was armed after the decision by an operation that could not know it.
     fn is_late(&mut self, watch: &Watch, decided: Option<Moment>) -> bool {
         if decided.is_none_or(|decided| decided.index > watch.armed_index) {
             return false;
@@ -79,7 +79,7 @@ impl Cost {
         out: &mut Findings,
     ) {
         let is_end = kind == Notify::Deleted && !is_life(name);
-        // Waiting operations are notified of the begin of the transaction by whatever means.
+        // Waiting operations may be notified of the transaction's begin in any way.
         if is_end || (name.is_empty() && kind == Notify::Created) {
             return;
         }
@@ -100,7 +100,7 @@ impl Cost {
         let number = size(scene, object) as u32;
         let allowance = |site: &u64| match (*site == COORDINATOR, manner.coordinated, manner.textbook) {
             (true, true, _) => 1 + number + self.lives,
-            // A site waits for the ephemeral of its former session to go.
+            // A site waits until the ephemeral of its former session is deleted.
             (false, true, _) => 1 + self.lives,
             (false, _, true) => number,
             _ => 1,

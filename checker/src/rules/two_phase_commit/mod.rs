@@ -1,9 +1,8 @@
 //! Two-phase commit: TC-1 to TC-13.
 //!
 //! 1. *Operations*: the site for which each one acts. The coordinator has a number of its own.
-//! 2. *Observed* ([`observed`]): what sites learned, and how they voted, from calls and observations alone: TC-1 to
-//!    TC-4.
-//! 3. *Written* ([`written`]): votes and record as the servers applied them, and whether what sites learned follows:
+//! 2. *Observed* ([`observed`]): the sites' decisions and votes, from calls and observations alone: TC-1 to TC-4.
+//! 3. *Written* ([`written`]): votes and record as the servers applied them, and whether the sites' decisions follow:
 //!    TC-6 to TC-11.
 //! 4. *Progress* ([`progress`]): operations that must return, and those that are blocked by a named vote: TC-5 and
 //!    TC-13.
@@ -38,7 +37,7 @@ impl Word {
         }
     }
 
-    /// The word of data with that digest.
+    /// The word with that digest.
     fn written(found: u64) -> Option<Word> {
         [Word::Commit, Word::Abort]
             .into_iter()
@@ -75,7 +74,7 @@ struct Transaction {
     written: written::Written,
     ends: progress::Progress,
     woken: cost::Cost,
-    /// Whether a foreign client has modified the transaction: its znodes prove nothing from then on, and no site need
+    /// Whether a foreign client has modified the transaction: from then on its znodes prove nothing, and no site need
     /// decide by them.
     is_interfered_with: bool,
 }
@@ -83,12 +82,12 @@ struct Transaction {
 /// The rules about two-phase commit.
 #[derive(Clone, Default)]
 pub(crate) struct TwoPhaseCommit {
-    /// By object; `None` for those of other kinds.
+    /// By object; `None` for other kinds.
     all: Vec<Option<Transaction>>,
-    /// The number of objects that were looked at.
+    /// The number of known objects.
     known: usize,
     any: bool,
-    /// The znode whose data come with the next event.
+    /// The znode whose data are the next event.
     touched: Option<(ObjectId, Sym)>,
     /// Whether there was a fault, so that an abort needs no other reason.
     disturbed: bool,
@@ -150,7 +149,7 @@ impl TwoPhaseCommit {
                 let Some(part) = transaction.parts.get(&event.op).cloned() else { return };
                 match seen {
                     Seen::Decision => {
-                        // After the record is removed, another decision may be made.
+                        // After the record is deleted, another decision may be made.
                         if transaction.is_interfered_with {
                             return;
                         }
@@ -229,7 +228,7 @@ impl TwoPhaseCommit {
 }
 
 impl Transaction {
-    /// Notes an operation that was served the record.
+    /// Notes an operation that has read the record.
     fn met_record(&mut self, op: OpId, read: Request, code: Code) {
         if (read, code) == (Request::Get, Code::Ok)
             && let Some(part) = self.parts.get_mut(&op)
@@ -298,8 +297,8 @@ impl Rule for TwoPhaseCommit {
             What::State { state, .. } => self.disturbed |= state != SessionState::Connected,
             What::Fault { .. } | What::Crash { .. } => self.disturbed = true,
             What::Fire { session, kind, path, zxid, conn } => {
-                // A notification from registering again belongs to no change, and the client does not read a
-                // connection that it left.
+                // A notification from re-registration belongs to no change, and the client does not read a connection
+                // that it left.
                 if zxid == 0 || scene.view.has_left(session, conn) {
                     return;
                 }

@@ -1,21 +1,20 @@
-//! What the sites learned and how they voted: TC-1 to TC-4, from calls and observations alone.
+//! The sites' decisions and votes: TC-1 to TC-4, from calls and observations alone.
 
 use super::{COORDINATOR, Heard, SiteOp, Word, site_name, size};
 use crate::rules::prelude::*;
 use crate::view::{Moment, Op};
 use std::collections::BTreeMap;
 
-/// What the sites have learned so far.
+/// The sites' knowledge so far.
 #[derive(Clone, Default)]
 pub(super) struct Observed {
     /// The first decision that each site learned.
     decisions: Vec<Heard>,
-    /// The votes by operation: the vote in the call, or the vote of a former session if the operation was told that
-    /// one.
+    /// The votes by operation: the vote in the call, or the vote of a former session if the operation learned of one.
     votes: BTreeMap<OpId, (u64, Word)>,
     /// Sites whose vote was acknowledged, and when.
     cast: BTreeMap<u64, (Word, Moment)>,
-    /// The votes of sites as others, or their own next sessions, learned them.
+    /// The votes of sites as others, or their own later sessions, learned them.
     seen: BTreeMap<u64, Word>,
     /// Sites that have begun to finish; the coordinator removes the transaction.
     finishing: Vec<u64>,
@@ -84,7 +83,7 @@ impl Observed {
         self.finishing.contains(&site) || self.decisions.iter().any(|heard| heard.site == site)
     }
 
-    /// Whether an operation removes the whole transaction.
+    /// Whether an operation deletes the whole transaction.
     pub(super) fn is_forgotten(&self) -> bool {
         self.finishing.contains(&COORDINATOR)
     }
@@ -159,7 +158,7 @@ impl Observed {
                 Some((Word::Abort, when)) => {
                     format!("site {site} had voted abort at {}", scene.when(*when))
                 }
-                // A call that was not acknowledged may have cast its vote nevertheless.
+                // An unacknowledged call may still have cast its vote.
                 None if self.votes.values().any(|vote| *vote == (site, Word::Commit)) => continue,
                 None => format!("site {site} has not voted for it"),
             };

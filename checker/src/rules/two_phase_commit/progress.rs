@@ -14,7 +14,7 @@ pub(super) struct Progress {
     open: BTreeSet<OpId>,
     /// Operations that were reported.
     found: BTreeSet<OpId>,
-    /// The last time at which a site learned a decision, or a vote came: from then on waiting operations can go on.
+    /// The last time at which a site learned a decision, or a vote arrived, so that waiting operations can continue.
     news: u64,
     known: (bool, usize),
 }
@@ -40,7 +40,7 @@ impl Progress {
         }
     }
 
-    /// After the heal every operation returns within the bound, or is blocked by a vote that can be named.
+    /// After the heal every operation returns within the bound, or is blocked by a named vote.
     pub(super) fn pass_time(
         &mut self,
         scene: &Scene<'_>,
@@ -158,7 +158,7 @@ impl Progress {
                 continue;
             }
             out.premise(RuleId::Tc5, object);
-            // A site whose record an operator removed is told so.
+            // A site learns that an operator removed the record.
             if observed.knows(site) || observed.is_forgotten() || self.found.contains(id) {
                 continue;
             }

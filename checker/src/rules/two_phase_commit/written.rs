@@ -1,4 +1,4 @@
-//! Votes and record as the servers applied them, and whether what sites learned follows: TC-6 to TC-11, and TC-4.
+//! Votes and record as the servers applied them, and whether the sites' decisions follow: TC-6 to TC-11, and TC-4.
 
 use super::observed::Observed;
 use super::{COORDINATOR, SiteOp, Word, site_name, size};
@@ -36,13 +36,13 @@ struct Record {
 #[derive(Clone, Default)]
 pub(super) struct Written {
     slots: BTreeMap<Sym, Slot>,
-    /// The first record: it counts, also after it is removed.
+    /// The first record, which counts even after its deletion.
     record: Option<Record>,
     /// Whether a site's znode was created after a vote had been cast.
     is_late: bool,
     /// Whether a vote for abort was ever written.
     refused: bool,
-    /// An ephemeral vote, and the time at which it went with its session.
+    /// An ephemeral vote, and the time at which it was deleted with its session.
     ephemeral: Option<(Sym, Option<Moment>)>,
 }
 
@@ -107,7 +107,7 @@ impl Written {
         let now = scene.view.now;
         let Some(slot) = self.slots.get_mut(&place.path) else { return };
         if let Some((before, when)) = slot.vote {
-            // A foreign client's write is not held against the recipe.
+            // The recipe is not responsible for a foreign client's write.
             if op != OpId(0) {
                 let who = by.map_or_else(|| scene.actor(op), |by| site_name(by.site));
                 let new = word.map_or("another value", Word::text);
@@ -139,7 +139,7 @@ impl Written {
         self.votes_once(scene, place, site, out);
     }
 
-    /// TC-7: a site has one vote, wherever it is written.
+    /// TC-7: a site has one vote, in whichever znode.
     fn votes_once(&self, scene: &Scene<'_>, place: ZnodePath<'_>, site: Option<u64>, out: &mut Findings) {
         let Some(site) = site else { return };
         let elsewhere = self
@@ -224,7 +224,7 @@ impl Written {
     ) {
         let now = scene.view.now;
         if let Some(slot) = self.slots.remove(&place.path) {
-            // A vote went with its session; other znodes of that session were not deleted by an operation.
+            // A vote was deleted with its session; no operation deleted other znodes of that session.
             let with_session = slot.owner != Session(0) && slot.owner == by && part.is_none();
             if let (Some((word, when)), true, None) = (slot.vote, with_session, self.record) {
                 self.ephemeral = Some((place.path, Some(now)));
@@ -243,7 +243,7 @@ impl Written {
         }
         let Some(record) = self.record.as_mut().filter(|record| record.removed.is_none()) else { return };
         record.removed = Some(now);
-        // A foreign client's delete is not held against the recipe, and an operator may delete.
+        // The recipe is not responsible for a foreign client's delete, and an operator may delete.
         if part.is_none() || observed.is_forgotten() {
             return;
         }
@@ -271,7 +271,7 @@ impl Written {
         observed: &Observed,
         out: &mut Findings,
     ) {
-        // A capture does not see what is written.
+        // A capture does not show writes.
         if !scene.view.is_sim() {
             return;
         }

@@ -1,9 +1,8 @@
 //! Requests against transactions and replies: parts of ZK-3, ZK-8, ZK-9, ZK-10 and ZK-11.
 //!
-//! Every transaction of a client comes from one request, and each request makes at most one transaction. A
-//! transaction does not name its request: it is paired with an unpaired request of its kind, and its effects, or its
-//! reply, make the pairing certain or replace it. A request whose reply was lost may make no transaction, or make it
-//! late.
+//! Every transaction of a client comes from one request, and each request makes at most one transaction. A transaction
+//! does not name its request: it is paired with an unpaired request of its kind, and its effects, or its reply, confirm
+//! the pairing or replace it. A request whose reply was lost may make no transaction, or make it late.
 
 use super::changes::is_worn;
 use super::order::is_write;
@@ -12,7 +11,7 @@ use crate::rules::prelude::*;
 use crate::view::is_unjudged;
 use std::collections::VecDeque;
 
-/// The number of transactions that are kept: a reply comes before so many others are applied.
+/// The number of transactions that are kept: a reply arrives before so many later ones are applied.
 const KEPT: usize = 4096;
 
 /// A write that a client has sent.
@@ -25,7 +24,7 @@ struct Sent {
     index: u32,
     /// Its client's session at that time; a client with several sessions may have sent it in another one.
     session: Session,
-    /// Whether its client was told of the connection loss and no longer waits.
+    /// Whether its client has reported a connection loss and no longer waits.
     is_lost: bool,
     /// The version that it expects.
     expected: Option<i32>,
@@ -41,7 +40,7 @@ struct Done {
     is_certain: bool,
 }
 
-/// Requests that are to be paired with transactions.
+/// Requests to pair with transactions.
 #[derive(Clone, Default)]
 pub(crate) struct Asked {
     /// By client: unpaired requests.
@@ -51,10 +50,9 @@ pub(crate) struct Asked {
     first: usize,
     /// By client: transactions that may come from more than one request.
     hazy: Vec<Vec<u32>>,
-    /// By client: whether one of the requests since it last waited for nothing was throttled.
+    /// By client: whether one of its requests was throttled since it last waited for nothing.
     mixed: Vec<bool>,
-    /// By session: of the writes that were certainly applied, the request that was sent last, the event, and the
-    /// zxid.
+    /// By session: the last sent request among the writes that were certainly applied, by its event, and the zxid.
     latest: Vec<(u32, u64)>,
     /// The client of the current transaction.
     session: Session,
@@ -70,7 +68,7 @@ fn is_read(kind: Request) -> bool {
     matches!(kind, Request::Get | Request::Exists | Request::Children | Request::GetAcl | Request::MultiRead)
 }
 
-/// Whether a client has two sessions at a time, so that requests cannot be attributed.
+/// Whether a client has only one session, so that its requests can be attributed.
 fn is_alone(scene: &Scene<'_>, client: u16) -> bool {
     let lives =
         |session: &&crate::view::SessionView| session.client == Some(client) && !session.known_over.came();
@@ -84,7 +82,7 @@ fn may_make(scene: &Scene<'_>, sent: &Sent, made: Sym) -> bool {
     }
     let name = |sym| scene.text(sym);
     let number = name(made).strip_prefix(name(sent.path)).filter(|_| sent.kind == Request::Create);
-    // A negative number comes where the counter of the directory has run out.
+    // A negative number appears when the counter of the directory has run out.
     let digits = number.map(|number| number.strip_prefix('-').unwrap_or(number));
     digits.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
 }
@@ -169,7 +167,7 @@ impl Asked {
         let like = |sent: &Sent| {
             (sent.kind, sent.op) == (done.from.kind, done.from.op) && may_make(scene, sent, path)
         };
-        // Two are as good as many.
+        // Two candidates are as ambiguous as many.
         let others = open.iter().filter(|sent| like(sent)).take(2).count();
         let mut from = done.from;
         if !like(&from) {
@@ -195,7 +193,7 @@ impl Asked {
         }
     }
 
-    /// A transaction without effects may come from another request: from this one.
+    /// Exchanges requests with a transaction without effects, which may come from this request instead.
     fn change_with_hazy(&mut self, client: u16, from: &mut Sent, like: impl Fn(&Sent) -> bool) -> bool {
         for number in self.hazy.get(usize::from(client)).into_iter().flatten() {
             let at = (*number as usize).checked_sub(self.first);
@@ -220,7 +218,7 @@ impl Asked {
         }
     }
 
-    /// The request of this transaction is certain.
+    /// Notes that the request of this transaction is certain.
     fn certain(&mut self, scene: &Scene<'_>, done: Done, made: Sym, out: &mut Findings) {
         self.in_order(scene, done, out);
         self.condition(scene, done, out);
@@ -253,7 +251,7 @@ impl Asked {
         }
     }
 
-    /// ZK-9: a write that succeeded had found the expected version.
+    /// ZK-9: a write that succeeded found the expected version.
     fn condition(&self, scene: &Scene<'_>, done: Done, out: &mut Findings) {
         let Done { from, zxid, .. } = done;
         let before = scene.view.oracle.node_at(from.path, zxid.saturating_sub(1));
@@ -357,8 +355,8 @@ impl Asked {
     fn exchange(&mut self, number: u32, id: ReqId, client: u16) -> bool {
         let Some(done) = self.at(number) else { return false };
         let like = |sent: &Sent| sent.req == id && (sent.kind, sent.op) == (done.from.kind, done.from.op);
-        // The client that waits for the other request waits for another transaction, unless a lost request is mixed
-        // up with them.
+        // The client that waits for the other request waits for another transaction, unless a lost request may be
+        // confused with them.
         if done.is_certain || !done.from.is_lost && !self.mixes_up(done, client) {
             return false;
         }
@@ -380,7 +378,7 @@ impl Asked {
         true
     }
 
-    /// A request was not processed: the transaction that is paired with it came from another one.
+    /// Notes that a request was not processed: its paired transaction came from another request.
     fn came_to_nothing(&mut self, id: ReqId, client: u16) {
         let open = slot(&mut self.open, usize::from(client));
         if let Some(at) = open.iter().position(|sent| sent.req == id) {
@@ -396,12 +394,12 @@ impl Asked {
         }
     }
 
-    /// Whether it is open which of a client's requests was throttled.
+    /// Whether the throttled one of a client's requests is unknown.
     fn is_mixed(&self, client: u16) -> bool {
         self.mixed.get(usize::from(client)).is_some_and(|mixed| *mixed)
     }
 
-    /// Whether a lost or throttled request may be mistaken for this one.
+    /// Whether a lost or throttled request may be confused with this one.
     fn mixes_up(&self, done: Done, client: u16) -> bool {
         if self.is_mixed(client) {
             return true;
@@ -430,7 +428,8 @@ impl Asked {
         }
     }
 
-    /// Notes that one of the requests that a client has just sent will be throttled. The fault does not say which.
+    /// Notes that one of the requests that a client has just sent will be throttled. The fault does not name the
+    /// request.
     fn throttled(&mut self, kind: FaultKind, victim: Victim) {
         if let (FaultKind::Throttled, Victim::Process { client }) = (kind, victim) {
             self.open_of(client).iter_mut().for_each(|sent| sent.is_lost = true);
@@ -487,7 +486,7 @@ impl Rule for Asked {
                 }
             }
             What::Lost { req } => self.lost(scene, req),
-            // The client library answers by itself: the session is over.
+            // The client library answers by itself, because the session is over.
             What::Reply { req, conn, .. } if conn.is_none() => self.lost(scene, req),
             What::Txn { .. } => self.txn(scene, event, out),
             What::Reply { .. } => self.replied(scene, event, out),

@@ -43,13 +43,14 @@ impl Rule for Suffix {
     }
 }
 
-/// Whether a directory has had so many children that its count stays: a server then gives the last number again, or negative ones while
-/// creates are pipelined.
+/// Whether a directory's count of children has reached its maximum and stays there: a server then gives the last number
+/// again, or negative ones while creates are pipelined.
 pub(super) fn is_worn(number: i32) -> bool {
     number == i32::MAX
 }
 
-/// ZK-9: a change finds its precondition: a parent that may have children, no children, no znode, or one.
+/// ZK-9: a change finds its precondition. Create: no znode, and a parent that may have children. Write: the znode.
+/// Delete: the znode, without children.
 #[derive(Clone, Default)]
 pub(crate) struct Conditions;
 
@@ -111,7 +112,7 @@ impl Rule for Whole {
         let oracle = &scene.view.oracle;
         let zxid = match event.what {
             What::Txn { zxid, kind, code, .. } => {
-                // The new transaction has no effects yet: these belong to the one before.
+                // The new transaction has no effects yet: these belong to the previous one.
                 let effects = oracle.latest_but_one().map_or(0, |last| oracle.effects_of(last).len());
                 self.close(scene, effects, out);
                 self.latest = Some((zxid, kind, code, scene.index));
@@ -135,7 +136,7 @@ impl Rule for Whole {
     }
 
     fn finish(&mut self, scene: &Scene<'_>, out: &mut Findings) {
-        // A history may end in the middle of a transaction: nothing is missing then.
+        // A history may end in the middle of a transaction, which then lacks effects without a breach.
         if scene.view.oracle.effects_so_far() > 1 {
             self.close(scene, scene.view.oracle.effects_so_far(), out);
         }

@@ -1,4 +1,4 @@
-//! What a client learns of its session, and the end of sessions without a client: parts of ZK-7.
+//! The clients' knowledge of their sessions, and the end of sessions without a client: parts of ZK-7.
 
 use super::client_of;
 use crate::rules::prelude::*;
@@ -25,7 +25,7 @@ struct Silent {
 }
 
 /// ZK-7 from the clients' side: a client learns of each lost connection; only an expired session is reported as
-/// expired, only one that has ended as closed. And a session whose client is gone ends.
+/// expired, only an ended one as closed. A session whose client is gone ends.
 #[derive(Clone, Default)]
 pub(crate) struct Clients {
     sessions: Vec<SessionNews>,
@@ -48,7 +48,7 @@ impl Clients {
             SessionState::Connected => {
                 let before = std::mem::replace(&mut news.conn, conn);
                 let seen = std::mem::replace(&mut news.event, scene.index);
-                // The server has closed the first connection of a foreign client that has opened a second.
+                // The server has closed a foreign client's first connection when the client opened a second one.
                 let is_ours = !scene.view.foreign_clients;
                 if is_ours && known && !before.is_none() && !conn.is_none() && before != conn {
                     let who = client_of(scene, session);
@@ -60,7 +60,7 @@ impl Clients {
             SessionState::Suspended => news.conn = Conn(0),
             SessionState::Expired => {
                 news.conn = Conn(0);
-                // A leader that has been deposed and does not know it yet does not know newer sessions.
+                // A leader that was deposed without noticing does not know newer sessions.
                 let opened = news.opened;
                 let knows = |server: &ServerView| !server.serving || !server.may_come_to(opened);
                 let all_know = scene.view.servers.iter().all(knows);

@@ -1,8 +1,8 @@
 //! The watches that clients wait for, and register again: the clients' part of ZK-6 and ZK-14.
 //!
-//! A client has a watch from the reply that armed it until its notification comes or the client reports that it has
-//! given it up. After a reconnect each watch must be armed on the new connection or be notified at once, before the
-//! reply to any other request on that connection; and no other watch may be.
+//! A client has a watch from the reply that armed it until the notification arrives or the client reports that it has
+//! dropped the watch. After a reconnect each watch must be armed on the new connection, or notified at once, before the
+//! reply to any other request on that connection; no other watch may be armed.
 
 use crate::rules::prelude::*;
 use crate::view::{fires, is_unjudged};
@@ -17,7 +17,7 @@ struct Want {
     absent: bool,
 }
 
-/// The watches that a client must register again, and has not so far.
+/// The watches that a client must still register again.
 #[derive(Clone)]
 struct Promise {
     session: Session,
@@ -45,13 +45,13 @@ pub(super) struct Fresh {
 #[derive(Clone, Default)]
 struct Client {
     wants: Vec<Want>,
-    /// The last zxid that the client can have seen when its last connection was lost.
+    /// The largest zxid that the client can have seen before its last connection was lost.
     seen_at_most: u64,
     /// Whether it was connected before.
     before: bool,
     conn: Conn,
     server: u8,
-    /// What it has to register again since its last connection.
+    /// The watches that it must register again since its last connection.
     registers: Vec<Want>,
 }
 
@@ -98,7 +98,7 @@ impl Kept {
         self.client(session).wants.retain(|want| !used(want));
     }
 
-    /// Notes what a client gives up at a reconnect.
+    /// Notes the watches that a client drops at a reconnect.
     pub(super) fn forgotten(&mut self, session: Session, table: Table, path: Sym) {
         let is = |want: &Want| want.path == path && (want.table == table || !want.mode.is_one_shot());
         let client = self.client(session);
@@ -129,7 +129,7 @@ impl Kept {
         client.registers.clone_from(&client.wants);
         let known = scene.view.session(session).is_attached;
         let was = std::mem::replace(&mut client.before, known);
-        // A foreign library may register nothing again.
+        // A foreign library may skip re-registration.
         if was && !client.wants.is_empty() && !conn.is_none() && !scene.view.foreign_clients {
             let wants = client.wants.clone();
             self.promises.push(Promise { session, conn, wants, index, at });
@@ -154,8 +154,8 @@ impl Kept {
         }
     }
 
-    /// Notes a change found when watches are registered again. A persistent watch beside a one-shot one on the same
-    /// path may have been given up: that is not recorded.
+    /// Notes a change found at re-registration. The client may have dropped a persistent watch beside a one-shot one on
+    /// the same path: that is not recorded.
     pub(super) fn notified(&mut self, conn: Conn, path: Sym, kind: Notify) {
         self.doubts(conn, path);
         self.kept_promise(conn, |want| {
@@ -163,8 +163,8 @@ impl Kept {
         });
     }
 
-    /// A persistent watch beside a one-shot one that is registered again may have been given up: the next connection proves nothing
-    /// about it, unless it is registered again on this one.
+    /// The client may have dropped a persistent watch beside a re-registered one-shot watch: the next connection proves
+    /// nothing about it, unless this one registers it again.
     fn doubts(&mut self, conn: Conn, path: Sym) {
         for promise in self.promises.iter().filter(|promise| promise.conn == conn) {
             let client = slot(&mut self.clients, usize::from(promise.session.0));
@@ -173,7 +173,7 @@ impl Kept {
         }
     }
 
-    /// A persistent watch that is registered again was not given up.
+    /// A persistent watch that is registered again was not dropped.
     fn still_wants(&mut self, session: Session, path: Sym, mode: WatchMode) {
         let client = self.client(session);
         let is = |want: &&Want| want.path == path && want.mode == mode;
@@ -191,7 +191,7 @@ impl Kept {
         self.promises.retain(|promise| !promise.wants.is_empty());
     }
 
-    /// Notes that a read armed a watch, and no registration.
+    /// Notes that a read armed a watch, so that it is no re-registration.
     pub(super) fn explained(&mut self, conn: Conn, table: Table, path: Sym) {
         self.fresh.retain(|fresh| (fresh.conn, fresh.table, fresh.path) != (conn, table, path));
     }
@@ -200,10 +200,10 @@ impl Kept {
         self.fresh.is_empty()
     }
 
-    /// Settles the instant that is over: a watch that was armed by no read was registered again.
+    /// Settles the past instant: a watch that no read armed was registered again.
     pub(super) fn settle(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         let fresh = std::mem::take(&mut self.fresh);
-        // A foreign library may register what it likes.
+        // A foreign library may register any watch.
         for fresh in fresh.into_iter().filter(|_| !scene.view.foreign_clients) {
             let Some(client) = self.clients.get(usize::from(fresh.session.0)) else { continue };
             if !client.before || client.conn != fresh.conn {
@@ -218,7 +218,7 @@ impl Kept {
         }
     }
 
-    /// Judges the first reply on a new connection: the registrations came before it.
+    /// Judges the first reply on a new connection: all re-registrations came before it.
     pub(super) fn served(&mut self, scene: &Scene<'_>, conn: Conn, out: &mut Findings) {
         if let Some(at) = self.promises.iter().position(|promise| promise.conn == conn) {
             let promise = self.promises.swap_remove(at);
@@ -226,7 +226,7 @@ impl Kept {
         }
     }
 
-    /// Judges a client that has heard of its server for two timeouts: the server has heard it, too.
+    /// Judges a connection that has lasted two timeouts: its server must have received the re-registrations.
     pub(super) fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         let view = scene.view;
         let due =
@@ -258,8 +258,8 @@ fn broken(scene: &Scene<'_>, promise: &Promise, out: &mut Findings) {
     out.find(Found::fail(rule, promise.index), scene, None, &[], text);
 }
 
-/// The reason why a watch was not to be registered again: its client does not wait for it, or should have been
-/// notified at once of the change that it had missed.
+/// The reason why a watch should not be registered again: its client does not wait for it, or should have been notified
+/// at once of the missed change.
 fn not_to_be_armed(scene: &Scene<'_>, client: &Client, fresh: Fresh) -> Option<String> {
     let Fresh { table, path, .. } = fresh;
     let is = |want: &&Want| want.path == path && want.table == table && want.mode.is_one_shot();

@@ -1,4 +1,4 @@
-//! The order of transactions, and what clients see of it: ZK-1 to ZK-4, and ZK-10.
+//! The order of transactions, and the clients' view of it: ZK-1 to ZK-4, and ZK-10.
 
 use super::{client_of, server, zxid_of};
 use crate::recent::Recent;
@@ -49,7 +49,7 @@ fn now(scene: &Scene<'_>) -> String {
     scene.when(scene.view.now)
 }
 
-/// ZK-2: a write that was called after another request had returned comes after what that request saw.
+/// ZK-2: a write that was called after another request had returned comes after the state that this request saw.
 #[derive(Clone, Default)]
 pub(crate) struct Linearizable {
     largest: u64,
@@ -98,7 +98,7 @@ impl Rule for Linearizable {
 #[derive(Clone, Copy, Default)]
 struct Last {
     conn: Conn,
-    /// The events at which the request that was answered last was sent and answered.
+    /// The events at which the last answered request was sent and answered.
     sent: u32,
     reply: u32,
     /// The largest zxid of its writes, and the event of that reply.
@@ -108,7 +108,7 @@ struct Last {
     zxid: u64,
 }
 
-/// ZK-3: a session's requests are answered in order, its writes grow, and its reads see them.
+/// ZK-3: a session's requests are answered in order, the zxids of its writes grow, and its reads see its writes.
 #[derive(Clone, Default)]
 pub(crate) struct SessionOrder(Vec<Last>);
 
@@ -155,7 +155,7 @@ impl Rule for SessionOrder {
     }
 }
 
-/// ZK-4: the state that a session sees never goes back, whatever server it is connected to.
+/// ZK-4: the state that a session sees never goes back, on any server.
 #[derive(Clone, Default)]
 pub(crate) struct OneImage(Vec<Last>);
 
@@ -223,11 +223,10 @@ impl Rule for OneImage {
     }
 }
 
-/// ZK-10: a write that was acknowledged, or shown to any client, is committed, and no server that goes on leaves it
-/// out.
+/// ZK-10: a write that was acknowledged, or shown to any client, is committed, and no server that continues lacks it.
 #[derive(Clone, Default)]
 pub(crate) struct Durable {
-    /// The number before which every transaction was shown by a reply, and the event of that reply.
+    /// The number before which a reply has shown every transaction, and the event of that reply.
     shown: u32,
     told_at: u32,
 }
@@ -264,7 +263,7 @@ impl Rule for Durable {
                 let (from, to) = view.oracle.skipped;
                 self.lost(scene, from, to, server(event.who), out);
             }
-            // Before it serves, a server has caught up with everything that any client saw.
+            // Before a server serves, it has every transaction that a client has seen.
             What::Serving => {
                 let number = server(event.who);
                 let applied = view.server(number).applied;
@@ -275,7 +274,7 @@ impl Rule for Durable {
                     self.lost(scene, from, self.shown, number, out);
                 }
             }
-            // A new leader leads with its own state, and gets no copy.
+            // A new leader leads with its own state, and receives no copy.
             What::Elected { .. } => {
                 let reached = view.oracle.reached(event.who);
                 if reached != 0 {

@@ -1,4 +1,4 @@
-//! What a faithful simulation must be able to reach: ZK-15. It is counted, and neither right nor wrong.
+//! States that a faithful simulation must be able to reach: ZK-15. They are counted, and neither right nor wrong.
 
 use super::super::{Kinds, hears};
 use super::order::is_write;
@@ -23,7 +23,7 @@ struct Write {
 
 #[derive(Clone, Default)]
 struct SessionSeen {
-    /// The zxid of the last reply; the same when it connected.
+    /// The zxid of the last reply, and its value at the last connect.
     seen: u64,
     relative: u64,
     /// The largest zxid of a delivered notification, and its connection.
@@ -31,7 +31,7 @@ struct SessionSeen {
     noticed_on: Conn,
     /// Writes that no server has applied yet, in order.
     writes: VecDeque<Write>,
-    /// The zxid of a write that was applied though its reply was lost, and its connection.
+    /// The zxid of a write that was applied although its reply was lost, and its connection.
     applied_lost: u64,
     applied_lost_on: Conn,
     expired: u64,
@@ -44,7 +44,7 @@ pub(crate) struct Probes {
     sessions: Vec<SessionSeen>,
     /// By client process: its sessions.
     of_client: Vec<Vec<Session>>,
-    /// The largest zxid of an acknowledged write; by request: the same when it was sent.
+    /// The largest zxid of an acknowledged write; by request: its value when the request was sent.
     acknowledged: u64,
     floor: Recent<u64>,
     /// By connection: the zxids of queued notifications.
@@ -75,7 +75,7 @@ impl Probes {
         self.session(req.session).writes.push_back(Write { req: id, kind, conn, ..Write::default() });
     }
 
-    /// Notes a transaction: the first of its kind that its session has sent and no server has applied.
+    /// Notes a transaction: pairs it with the first unapplied write of its kind in its session.
     fn txn(&mut self, zxid: u64, session: Session, kind: Request, code: Code, out: &mut Findings) {
         let of = self.session(session);
         let Some(at) = of.writes.iter().position(|write| write.kind == Some(kind)) else { return };
@@ -149,12 +149,12 @@ impl Probes {
         }
     }
 
-    /// Notes a watch that is registered again, or a change found by that.
+    /// Notes a re-registered watch, or a change found at re-registration.
     fn registered(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let applied = scene.view.server(server(event.who)).applied;
         let oracle = &scene.view.oracle;
         match event.what {
-            // A persistent watch is never notified of a missed change: that shows nothing.
+            // A persistent watch is never notified of a missed change, so it shows nothing.
             What::Arm { session, table: Table::Data, path, mode, .. } if mode.is_one_shot() => {
                 let relative = self.session(session).relative;
                 let life = oracle.last_life(path, applied);
@@ -172,8 +172,9 @@ impl Probes {
         }
     }
 
-    /// Whether the session was certainly alive. A request that was answered had been sent less than a timeout ago; or its client is connected, and so had a reply within two thirds of the timeout, and
-    /// a server between it and the leader was affected by a fault.
+    /// Whether the session was certainly alive: its last answered request had been sent less than a timeout ago; or its
+    /// client is connected and had a reply within two thirds of the timeout, while a fault affected a server between it
+    /// and the leader.
     fn marked(&mut self, scene: &Scene<'_>, session: Session, out: &mut Findings) {
         let view = scene.view;
         let timeout = view.timeout_of(session);

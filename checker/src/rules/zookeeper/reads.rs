@@ -6,7 +6,7 @@ use crate::rules::prelude::*;
 use crate::view::{NEVER, is_unjudged};
 use std::collections::BTreeSet;
 
-/// ZK-5 and ZK-9: a read shows the tree in the state of its zxid, and the stat that the writes made.
+/// ZK-5 and ZK-9: a read shows the tree in the state of its zxid, with the stat that follows from the writes.
 #[derive(Clone, Default)]
 pub(crate) struct Shown {
     /// The state in which the current read is answered, and the event.
@@ -29,7 +29,7 @@ impl Shown {
         }
     }
 
-    /// Judges a reply: it bears the zxid of the state that it shows.
+    /// Judges a reply: its zxid is that of the state that it shows.
     fn replied(scene: &Scene<'_>, id: ReqId, zxid: u64, out: &mut Findings) {
         let served = scene.view.request(id).map_or(0, |req| req.served);
         if served != 0 && zxid_of(zxid).is_some_and(|zxid| zxid != served) {
@@ -102,9 +102,9 @@ impl Rule for Shown {
 pub(crate) struct Sync {
     /// By session: the last barrier.
     barriers: Vec<Barrier>,
-    /// The syncs that a leader has taken in, and that are not answered.
+    /// The syncs that a leader has accepted, and that are not answered.
     taken: BTreeSet<ReqId>,
-    /// The current leader: the last one elected, and until when it serves.
+    /// The current leader: the last elected one, while it serves.
     leader: Option<u8>,
 }
 
@@ -160,7 +160,7 @@ impl Rule for Sync {
 }
 
 impl Sync {
-    /// Judges the reply to a sync. The leader answers its own clients by itself; a follower has asked the leader.
+    /// Judges the reply to a sync. The leader answers its own clients directly; a follower has asked the leader.
     fn synced(
         &self,
         scene: &Scene<'_>,
@@ -173,8 +173,8 @@ impl Sync {
         let of = scene.view.session(req.session);
         let Some(zxid) = zxid_of(zxid).filter(|_| !conn.is_none() && of.conn == conn) else { return };
         let text = || explain(format!("the sync r{} of {} is answered", id.0, client_of(scene, req.session)));
-        // A server that has joined the leader since its election follows it. A reply to an earlier sync may come from
-        // a server that served, or led, in another epoch: replies may be in flight for long.
+        // A server that has joined the leader since its election follows it. A reply to an earlier sync may come from a
+        // server that served, or led, in another epoch: replies may be in flight for long.
         let serving_since = scene.view.server(of.server).serving_since;
         let follows = self.leader.is_some_and(|leader| {
             leader != of.server
@@ -205,12 +205,11 @@ pub(crate) struct CutOff {
     cut: Vec<Option<(u64, u32)>>,
     /// Links that are cut, and since when.
     links: Vec<(u8, u8, u64)>,
-    /// By server: the time since which it serves, as far as recorded, and whether it is known to lead.
+    /// By server: the time since which it serves, as far as recorded, and whether it certainly leads.
     serves: Vec<(u64, bool)>,
     /// The last elected leader, the time, and the event: most servers had left any other leader by then.
     elected: Option<(u8, u64, u32)>,
-    /// The last time at which servers heard each other again: packets that a connection had kept count as a sign of
-    /// life.
+    /// The last time at which servers were reconnected: packets buffered in a connection count as a sign of life.
     rejoined: u64,
 }
 
@@ -252,7 +251,7 @@ impl CutOff {
                 }
                 self.links_of(scene, to);
             }
-            // Packets that were held up arrive, and are a sign of life.
+            // Delayed packets arrive, and are a sign of life.
             (FaultKind::LinkHeld, Victim::Link { to, .. }) if !begins => {
                 if let Some(cut) = slot(&mut self.cut, usize::from(to)) {
                     cut.0 = cut.0.max(scene.at);
@@ -263,7 +262,7 @@ impl CutOff {
     }
 }
 
-/// The end of a server's last pause, in which it did not look at its followers; never, if it lasts.
+/// The end of a server's last pause, in which it did not check its followers; never, if it lasts.
 fn stood_still(scene: &Scene<'_>, number: u8) -> u64 {
     let server = scene.view.server(number);
     server.pauses.until().max(server.withheld.until())
@@ -282,7 +281,7 @@ impl CutOff {
         ))
     }
 
-    /// The same if another server has led for long: most servers have left this one's leader, which stops, and its
+    /// The same if another server has led for long: most servers have left this one's leader, which stops, as do its
     /// followers after it.
     fn left_behind(&self, scene: &Scene<'_>, number: u8) -> Option<(u64, u32, String)> {
         let (leader, at, told) = self.elected?;
@@ -298,7 +297,7 @@ impl CutOff {
         Some((at.max(still).max(self.rejoined).saturating_add(ticks), told, because))
     }
 
-    /// Reports a server that serves though it should have stopped.
+    /// Reports a server that serves although it should have stopped.
     fn judge(&mut self, scene: &Scene<'_>, number: u8, what: &str, out: &mut Findings) {
         let view = scene.view;
         let due = [self.cut_off(scene, number), self.left_behind(scene, number)];

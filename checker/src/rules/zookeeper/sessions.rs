@@ -4,7 +4,7 @@ use super::{client_of, server};
 use crate::rules::prelude::*;
 
 /// ZK-7: ephemerals are deleted together, at the end of their session and only then; a session does nothing after its
-/// end; a session expires when its leader has not heard of it for its timeout, and within one tick after.
+/// end; a session expires when its leader has received no touch for its timeout, and within one tick after.
 #[derive(Clone, Default)]
 pub(crate) struct Sessions {
     /// By session: the event of its end, and its zxid.
@@ -27,7 +27,7 @@ impl Sessions {
         let leader = view.server(number);
         let timeout = view.timeout_of(session);
         out.premise_of_all(RuleId::Zk7);
-        // A new leader starts every timeout afresh.
+        // A new leader starts every timeout again.
         let from = heard.max(leader.elected);
         let who = client_of(scene, session);
         let what = |how| format!("{who} was expired at {}, {how}", scene.when(view.now));
@@ -75,7 +75,8 @@ impl Sessions {
 }
 
 impl Sessions {
-    /// Judges a server that has applied the end of a session: it has closed the session's connections.
+    /// Judges an answer of a server that has applied the end of the session: it must have closed the session's
+    /// connections.
     fn served(&self, scene: &Scene<'_>, id: ReqId, zxid: u64, out: &mut Findings) {
         let Some(req) = scene.view.request(id) else { return };
         let Some((end, at)) = self.ended.get(usize::from(req.session.0)).copied() else { return };

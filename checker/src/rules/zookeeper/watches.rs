@@ -1,8 +1,8 @@
 //! Watches at servers, and their notifications in flight: ZK-6 and ZK-14.
 //!
-//! The tables of every server are kept as its events show them. When a server applies a transaction, this says which
-//! watches must fire (`WatchManager.triggerWatch`), and compares what fires. A connection is a queue: notifications
-//! arrive in the order in which they were queued, and before any later reply.
+//! The tables of every server are kept according to its events. When a server applies a transaction, this rule computes
+//! which watches must fire (`WatchManager.triggerWatch`), and compares them with those that fire. A connection is a
+//! queue: notifications arrive in the order in which they were queued, and before any later reply.
 
 use super::kept::{Fresh, Kept};
 use super::{server, zxid_of};
@@ -27,7 +27,7 @@ struct Armed {
 struct Armory {
     /// By path: the watches armed there, in order.
     at: Recent<Vec<Armed>>,
-    /// Those of them that are recursive.
+    /// The recursive ones among them.
     recursive: Vec<Armed>,
     count: usize,
 }
@@ -75,11 +75,11 @@ struct Due {
     zxid: u64,
     mode: WatchMode,
     armed: u32,
-    /// Whether it may be dropped: a client that may not read a znode is not notified of it.
+    /// Whether it may be dropped: a client without read permission on a znode is not notified of it.
     filtered: bool,
 }
 
-/// A notification that a server has queued without a cause so far.
+/// A notification that a server has queued without a known cause so far.
 #[derive(Clone, Copy)]
 struct Early {
     server: u8,
@@ -108,7 +108,7 @@ pub(crate) struct Watches {
     arming: Vec<Arming>,
     /// By connection: queued notifications that have not arrived, each with its zxid or zero.
     queues: Vec<VecDeque<(Notify, Sym, u64, u32)>>,
-    /// By session: the zxid of the last reply, and the same when it connected.
+    /// By session: the zxid of the last reply, and its value at the last connect.
     seen: Vec<(u64, u64)>,
     /// The current read: its connection, and whether it arms a watch.
     read: (Conn, bool),
@@ -179,7 +179,7 @@ impl Watches {
             notified.extend(above);
             notified.sort_by_key(|watch| watch.index);
         }
-        // One notification per connection and step, however many of its watches match.
+        // One notification per connection and step, for any number of matching watches.
         let mut step: Vec<Conn> = Vec::new();
         for watch in notified {
             if step.contains(&watch.conn) {
@@ -224,7 +224,7 @@ impl Watches {
         let number = server(event.who);
         out.premise_of_all(RuleId::Zk6);
         let applied = scene.view.server(number).applied;
-        // Notifications from registering again come before every reply of a later state.
+        // Notifications from re-registration come before every reply of a later state.
         let zxid = if half == 0 { applied + 1 } else { scene.view.server(number).whole(half) };
         slot(&mut self.queues, usize::from(conn.0)).push_back((kind, path, zxid, scene.index));
         if half == 0 {
@@ -241,7 +241,7 @@ impl Watches {
         }
     }
 
-    /// Judges a change found by registering again: there was one since the client's last reply.
+    /// Judges a change found at re-registration: it came after the client's last reply.
     fn missed(
         &self,
         scene: &Scene<'_>,
@@ -255,7 +255,7 @@ impl Watches {
             return;
         }
         let (_, seen) = self.seen.get(usize::from(session.0)).copied().unwrap_or_default();
-        // A foreign library may say that it has seen less.
+        // A foreign library may report an older zxid.
         let relative = if scene.view.foreign_clients { 0 } else { seen };
         let node = scene.view.oracle.node_at(path, applied);
         let right = match (kind, node) {
@@ -339,8 +339,7 @@ impl Watches {
         }
     }
 
-    /// Settles the instant that is over: every watch that had to fire has fired, and every watch that had to be armed
-    /// is.
+    /// Settles the past instant: every watch that had to fire has fired, and every watch that had to be armed is armed.
     fn settle(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         self.kept.settle(scene, out);
         for due in std::mem::take(&mut self.due).into_iter().filter(|due| !due.filtered) {

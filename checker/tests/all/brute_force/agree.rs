@@ -1,4 +1,4 @@
-//! Judging by trying all orders, and holding a monitor's word against that.
+//! Judges by trying all orders, and compares a monitor with that.
 
 use super::forged;
 use super::objects::{Object, renamed};
@@ -8,7 +8,7 @@ use zk_checker::monitor::{Judged, Monitor, Number, Operation, Operations};
 use zk_checker::search::{Model, search};
 use zk_checker::verify;
 
-/// A history, told step by step.
+/// A step of a history.
 #[derive(Clone, Copy, Debug)]
 pub enum Happening<A> {
     Call(u32, A),
@@ -16,7 +16,7 @@ pub enum Happening<A> {
     Return(usize, A),
 }
 
-/// The history of happenings.
+/// The history of some steps.
 pub fn history<A: Copy>(happenings: &[Happening<A>]) -> Operations<A> {
     let mut history = Operations::new();
     let mut numbers = Vec::new();
@@ -29,7 +29,7 @@ pub fn history<A: Copy>(happenings: &[Happening<A>]) -> Operations<A> {
     history
 }
 
-/// Whether some order of effects explains it. (Of what is there at once there is at most a handful.)
+/// Whether some order of effects explains it. (Only a handful of operations is open at once.)
 fn is_explained<O: Object>(history: &Operations<O::Action>) -> bool {
     let operations: Vec<&Operation<O::Action>> = history.iter().map(|(_, operation)| operation).collect();
     let mut seen = BTreeSet::new();
@@ -44,7 +44,7 @@ fn explains<O: Object>(
 ) -> bool {
     let to_come = |at: &usize| happened & 1 << at == 0;
     let ends = (0..operations.len()).filter(to_come).map(|at| operations[at].returned);
-    // Pending ones return never, which is the largest.
+    // Pending operations never return; `u32::MAX` is the largest position.
     let first_end = ends.min().unwrap_or(u32::MAX);
     if first_end == u32::MAX {
         return true;
@@ -71,7 +71,7 @@ impl<O: Object> Model for Searched<O> {
     }
 }
 
-/// How often each verdict was right.
+/// The number of right verdicts of each kind.
 #[derive(Default, Debug)]
 pub struct Tally {
     pub passed: u64,
@@ -79,7 +79,7 @@ pub struct Tally {
     pub unknown: u64,
 }
 
-/// Holds the monitor, its certificates and the search against brute force.
+/// Compares the monitor, its certificates and the search with brute force.
 #[track_caller]
 pub fn agree<O: Object>(happenings: &[Happening<O::Action>], tally: &mut Tally, searches: bool) {
     let (history, monitor) = (history(happenings), O::judge());
@@ -98,7 +98,7 @@ pub fn agree<O: Object>(happenings: &[Happening<O::Action>], tally: &mut Tally, 
         Verdict::Fail => {
             assert!(!explained, "{told}");
             assert!(judged.breaches.is_sorted_by_key(|breach| breach.at), "{told}");
-            // Each of the breaches is one.
+            // Each breach is proved separately.
             for breach in &judged.breaches {
                 let only = Judged { breaches: vec![*breach], ..judged.clone() };
                 let certificate = monitor.certify(&history, &only);
@@ -116,7 +116,7 @@ pub fn agree<O: Object>(happenings: &[Happening<O::Action>], tally: &mut Tally, 
     if forged::is_tried(&history, tally.passed + tally.failed) {
         forged::prove_nothing::<O>(&history, explained);
     }
-    // What values and processes are called does not matter.
+    // The names of values and processes do not matter.
     let other = happenings.iter().map(|happening| match *happening {
         Happening::Call(process, action) => Happening::Call(renamed(process), O::renamed(action)),
         Happening::Return(at, action) => Happening::Return(at, O::renamed(action)),

@@ -24,7 +24,7 @@ pub fn every_history<O: Object>() {
 
 fn grow<O: Object>(growing: &mut Growing<O::Action>, tally: &mut Tally) {
     agree::<O>(&growing.happenings, tally, false);
-    // A process that has not asked yet is like any other: the next one may begin.
+    // Processes without a call are interchangeable: only the next one may begin.
     let known = growing.open.len();
     for process in 0..(known + 1).min(PROCESSES) {
         if growing.operations == OPERATIONS || growing.open.get(process).is_some_and(Option::is_some) {

@@ -1,11 +1,11 @@
-//! Certificates that prove nothing are refused, whoever made them: every forgery about every history of two operations, and
-//! about one in sixteen of three.
+//! Certificates that prove nothing are refused, from any source: every forgery about every history of two operations,
+//! and about one in sixteen of three.
 
 use super::objects::Object;
 use zk_checker::monitor::{Breach, Certificate, Effect, Number, Operations, Wrong};
 use zk_checker::verify;
 
-/// Whether it is tried with the history of that number.
+/// Whether forgeries are tried with the history of that number.
 pub fn is_tried<A: Copy>(history: &Operations<A>, number: u64) -> bool {
     match history.len() {
         0..=2 => true,
@@ -14,10 +14,10 @@ pub fn is_tried<A: Copy>(history: &Operations<A>, number: u64) -> bool {
     }
 }
 
-/// What some order of effects explains has no breach, and what none explains has no order.
+/// An explained history has no breach, and an unexplained one has no order.
 #[track_caller]
 pub fn prove_nothing<O: Object>(history: &Operations<O::Action>, explained: bool) {
-    // One more than there are.
+    // One more number than there are operations.
     let numbers: Vec<Number> = (0..=history.len() as u32).map(Number).collect();
     let lists = lists(&numbers[..history.len()]);
     let forged =
@@ -28,7 +28,7 @@ pub fn prove_nothing<O: Object>(history: &Operations<O::Action>, explained: bool
     }
 }
 
-/// All lists of these, each at most once.
+/// All lists of these numbers, each number at most once.
 fn lists(numbers: &[Number]) -> Vec<Vec<Number>> {
     let mut all: Vec<Vec<Number>> = vec![Vec::new()];
     let mut from = 0;
@@ -63,7 +63,7 @@ fn breaches(numbers: &[Number], lists: &[Vec<Number>]) -> Vec<Certificate> {
             forge(Wrong::NotLarger { first: one, second: two }, &[]);
             for three in numbers.iter().copied() {
                 for four in numbers.iter().copied() {
-                    // The last of the numbers stands for none, too.
+                    // The last number also represents none.
                     forge(Wrong::Between { one: (maybe(one), two), other: (maybe(three), four) }, &[]);
                 }
             }
@@ -72,7 +72,7 @@ fn breaches(numbers: &[Number], lists: &[Vec<Number>]) -> Vec<Certificate> {
     all
 }
 
-/// Every order of some of the operations, in every gap that does not lie before the last one's.
+/// Every order of some of the operations, in every gap not before the previous one's.
 fn orders(lists: &[Vec<Number>], gaps: u32) -> Vec<Certificate> {
     let mut all = Vec::new();
     for list in lists {

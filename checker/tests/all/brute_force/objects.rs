@@ -1,4 +1,4 @@
-//! The objects, as naively as can be: what may be asked, what may be answered, and what comes of it.
+//! Naive objects: the possible calls, the possible answers, and their effects.
 
 use std::fmt::Debug;
 use zk_checker::history::Share;
@@ -11,50 +11,50 @@ use zk_checker::verify::Naive;
 pub trait Object {
     /// Its monitor.
     type Judge: Naive<Action = Self::Action>;
-    /// What is asked and answered.
+    /// Calls and answers.
     type Action: Copy + Debug;
-    /// What it remembers.
+    /// The state.
     type State: Clone + Ord + Default;
-    /// For the draws of its random histories.
+    /// The seed of its random histories.
     const SEED: u64;
 
     fn judge() -> Self::Judge;
 
-    /// What may be asked when so many values were made before. Each call of the first kind makes another.
+    /// The possible calls after so many values were created. Each call of the first kind creates another value.
     fn calls(made: u32) -> Vec<Self::Action>;
 
-    /// Whether a call makes a value.
+    /// Whether a call creates a value.
     fn makes(_: &Self::Action) -> bool {
         false
     }
 
-    /// What may be answered when so many values were made: right or wrong.
+    /// The possible answers after so many values were created: right or wrong.
     fn answers(asked: Self::Action, _made: u32) -> Vec<Self::Action> {
         vec![asked]
     }
 
-    /// The same about values of other names.
+    /// The same action on renamed values.
     fn renamed(action: Self::Action) -> Self::Action {
         action
     }
 
-    /// The states after it; none if it cannot be. An open operation may be answered anything.
+    /// The states after it; none if it is impossible. An open operation may have any answer.
     fn step(state: &Self::State, process: u32, action: Self::Action, is_open: bool) -> Vec<Self::State>;
 }
 
-/// Another name for a value, or a process: far from the others, in the same order.
+/// Another name for a value or a process: far from the others, in the same order.
 pub fn renamed(value: u32) -> u32 {
     value * 400_000_009 + 5
 }
 
-/// Who holds: process, depth, and whether alone. The largest tokens: of all, and of exclusive holds.
+/// The holders: process, depth, and whether exclusive. The largest tokens: of all holds, and of exclusive holds.
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Holding {
     held: Vec<(u32, u32, bool)>,
     tokens: (u64, u64),
 }
 
-/// A step of something that is held, with so many shared holds at once.
+/// A step of a lock-like object, with at most `at_once` shared holds.
 fn hold(state: &Holding, process: u32, action: Locking, at_once: usize) -> Vec<Holding> {
     let mut state = state.clone();
     let mine = state.held.iter().position(|held| held.0 == process);
@@ -190,7 +190,7 @@ impl Object for FifoQueue {
     }
 }
 
-/// The more urgent first; items 0 and 3 are of the same urgency, 2 is the most urgent.
+/// More urgent first; items 0 and 3 have the same urgency, 2 is the most urgent.
 pub struct PriorityQueue;
 
 /// The urgency of an item.
@@ -292,7 +292,7 @@ impl Object for Cell {
     }
 }
 
-/// Numbers that increase.
+/// Increasing numbers.
 pub struct Counter;
 
 impl Object for Counter {

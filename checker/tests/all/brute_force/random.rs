@@ -1,4 +1,4 @@
-//! Random histories of up to nine operations: an object at work, with a wrong answer here and there.
+//! Random histories of up to nine operations: a working object, with an occasional wrong answer.
 
 use super::agree::{Happening, Tally, agree};
 use super::objects::Object;
@@ -24,11 +24,11 @@ impl Draws {
     }
 }
 
-/// What a process is at.
+/// The state of a process.
 #[derive(Clone, Copy)]
 enum At<A> {
     Rest,
-    /// It waits; the object has done it, with that answer, or not yet.
+    /// It waits; the answer if the object has done it.
     Waits(usize, A, Option<A>),
     /// Its answer never comes.
     Gone,
@@ -84,7 +84,8 @@ fn draw<O: Object>(draws: &mut Draws) -> Vec<Happening<O::Action>> {
 pub fn random_histories<O: Object>() {
     let count = std::env::var("ZKSIM_HISTORIES").map_or(100_000, |count| count.parse().expect("a number"));
     let (mut draws, mut tally) = (Draws(O::SEED), Tally::default());
-    // A priority queue's open take may have taken any of the most urgent: more than the search's models can say.
+    // A priority queue's open take may have taken any of the most urgent items, which the search's models cannot
+    // express.
     let searches = O::SEED != super::PriorityQueue::SEED;
     for _ in 0..count {
         let happenings = draw::<O>(&mut draws);

@@ -1,4 +1,4 @@
-//! Three servers, and what happens on them: pieces of histories.
+//! Three servers, and their events: pieces of histories.
 
 use zk_checker::digest::{self, Digest, Stat};
 use zk_checker::history::Session;
@@ -41,7 +41,7 @@ pub const A_HOLDS: &str = "
 0.004 a #1 return done
 ";
 
-/// The second one queues behind it, at server 2.
+/// The second client queues behind it, at server 2.
 pub const B_WAITS: &str = "
 0.010 b acquire#2 call /lock
 0.010 b #2 send r3 create /lock/b-
@@ -59,7 +59,7 @@ pub const B_WAITS: &str = "
 0.014 b #2 reply r5 ok 0x5 conn 2
 ";
 
-/// The first one releases; server 2 has not applied it.
+/// The first client releases; server 2 has not applied it.
 pub const A_RELEASES: &str = "
 0.020 a #1 unbelieve released
 0.020 a release#3 call /lock
@@ -71,14 +71,14 @@ pub const A_RELEASES: &str = "
 0.022 a #3 return done
 ";
 
-/// A second later it has.
+/// Server 2 applies it a second later.
 pub const THE_LAGGARD_APPLIES_IT: &str = "
 1.021 server:2 applied 0x6
 1.021 server:2 #3 fire s2 deleted /lock/a-0000000000 0x6 conn 2
 1.022 b #2 notice s2 deleted /lock/a-0000000000 conn 2
 ";
 
-/// The second one looks, and holds.
+/// The second client lists, and holds.
 pub const B_HOLDS: &str = "
 1.022 b #2 send r7 children /lock
 1.024 b #2 reply r7 ok 0x6 conn 2
@@ -91,7 +91,7 @@ pub fn join(pieces: &[&str]) -> String {
     pieces.concat()
 }
 
-/// A whole run with a server that lags.
+/// A whole run with a lagging server.
 pub fn lagging() -> String {
     [ENSEMBLE, A_HOLDS, B_WAITS, A_RELEASES, THE_LAGGARD_APPLIES_IT, B_HOLDS].concat()
 }
@@ -101,7 +101,7 @@ pub fn fresh(czxid: u64, owner: u16) -> Stat {
     Stat { czxid, mzxid: czxid, pzxid: czxid, owner: Session(owner), ..Stat::default() }
 }
 
-/// The digest of a list, as the text form has it.
+/// The digest of a list, in the text form.
 pub fn list(names: &[&str], stat: &Stat) -> String {
     let sum = names.iter().fold(0, |sum: u64, name| sum.wrapping_add(digest::name(name)));
     words(Digest::of_names(sum, Some(stat)))

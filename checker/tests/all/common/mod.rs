@@ -1,4 +1,4 @@
-//! What the tests of rules share: a test is a history and a verdict.
+//! Shared parts of the tests of rules: a test is a history and a verdict.
 
 pub mod ensemble;
 pub mod wire;
@@ -29,7 +29,7 @@ pub const A_HOLDS: &str = "
 0.003 a #1 return done
 ";
 
-/// The next one queues behind it.
+/// The next client queues behind it.
 pub const B_WAITS: &str = "
 0.010 b acquire#2 call /lock
 0.010 b #2 send r3 create /lock/b-
@@ -43,7 +43,7 @@ pub const B_WAITS: &str = "
 0.014 b #2 reply r5 ok 0x4
 ";
 
-/// The first one releases, and the next one is woken.
+/// The first client releases, and the next one is woken.
 pub const A_RELEASES: &str = "
 0.020 a #1 unbelieve released
 0.020 a release#3 call /lock
@@ -56,7 +56,7 @@ pub const A_RELEASES: &str = "
 0.022 b #2 notice s2 deleted /lock/a-0
 ";
 
-/// It looks, and holds.
+/// The next client lists, and holds.
 pub const B_HOLDS: &str = "
 0.022 b #2 send r7 children /lock
 0.024 b #2 reply r7 ok 0x5
@@ -64,7 +64,7 @@ pub const B_HOLDS: &str = "
 0.024 b #2 return done
 ";
 
-/// It releases too.
+/// The next client releases, too.
 pub const B_RELEASES: &str = "
 0.030 b #2 unbelieve released
 0.030 b release#4 call /lock
@@ -75,13 +75,13 @@ pub const B_RELEASES: &str = "
 0.032 b #4 return done
 ";
 
-/// A whole run in which nothing goes wrong.
+/// A whole run without a breach.
 pub fn calm() -> String {
     [HEAD, A_HOLDS, B_WAITS, A_RELEASES, B_HOLDS, B_RELEASES, "0.040 world heal\n0.050 world quiesce\n"]
         .concat()
 }
 
-/// Three programs, and what they report of an object of that kind.
+/// Three programs, and their reports about an object of that kind.
 pub fn reports(object: &str, lines: &str) -> String {
     format!(
         "
@@ -107,14 +107,14 @@ pub fn report(text: &str) -> Report {
     judge(&history(text), &RuleSet::all())
 }
 
-/// Judges a history by `verdict`: a rule and what it says, as in `MX-4 fail`; several with commas. After `first` stands
+/// Judges a history by `verdict`: a rule and its verdict, as in `MX-4 fail`; several with commas. After `first` comes
 /// the rule of the first finding.
 #[track_caller]
 pub fn says(text: &str, verdict: &str) {
     holds(&report(text), text, verdict);
 }
 
-/// The same of a report at hand.
+/// The same for an existing report.
 #[track_caller]
 pub fn holds(report: &Report, text: &str, verdict: &str) {
     let is_about_the_form =
@@ -139,14 +139,14 @@ pub fn holds(report: &Report, text: &str, verdict: &str) {
     }
 }
 
-/// One edit of a text, which must fit exactly once.
+/// One edit of a text, which must match exactly once.
 #[track_caller]
 pub fn edit(text: &str, from: &str, to: &str) -> String {
     assert_eq!(text.matches(from).count(), 1, "{from:?} must stand once in\n{text}");
     text.replace(from, to)
 }
 
-/// Without the one line that holds this.
+/// Without the only line that contains this.
 #[track_caller]
 pub fn without(text: &str, part: &str) -> String {
     let line = text.lines().find(|line| line.contains(part)).unwrap_or_else(|| panic!("{part:?} in\n{text}"));

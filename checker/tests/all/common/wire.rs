@@ -1,4 +1,4 @@
-//! Histories of foreign clients, and what is found in them.
+//! Histories of foreign clients, and the findings in them.
 
 use zk_checker::wire::{self, WireReport};
 
@@ -34,7 +34,7 @@ pub fn explained(pieces: &[&str]) -> String {
     report(&text).findings[0].to_string()
 }
 
-/// Which rules are broken in the pieces of a history, whatever notation of guids stands in place of `GUID`.
+/// Checks the broken rules in the pieces of a history, with each notation of guids in place of `GUID`.
 #[track_caller]
 pub fn finds(pieces: &[&str], expected: &str) {
     for guid in GUIDS {
@@ -46,7 +46,7 @@ pub fn finds(pieces: &[&str], expected: &str) {
     }
 }
 
-/// A text without the lines that have a word.
+/// A text without the lines that contain a word.
 pub fn without(text: &str, word: &str) -> String {
     text.lines().filter(|line| !line.contains(word)).map(|line| format!("{line}\n")).collect()
 }

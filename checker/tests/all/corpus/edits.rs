@@ -5,33 +5,33 @@ use std::str::FromStr;
 use zk_checker::history::{Conn, Event, History, Mode, What, Who};
 use zk_checker::text;
 
-/// One edit. Events are counted from zero; their times stay where they are, so that none goes back.
+/// One edit. Events are counted from zero; their times stay in place, so that time does not go back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Edit {
     /// The event is missing.
     Missing(usize),
     /// The event is there twice.
     Twice(usize),
-    /// The event comes before so many that are ahead of it.
+    /// The event comes earlier by this number of events.
     Early(usize, usize),
-    /// The event comes after so many that follow it.
+    /// The event comes later by this number of events.
     Late(usize, usize),
-    /// All from the event on is so many nanoseconds late.
+    /// Everything from the event on is delayed by this number of nanoseconds.
     Delayed(usize, u64),
-    /// The one event happens once more, before the other one.
+    /// The first event happens once more, before the second one.
     Copy(usize, usize),
-    /// Nothing is known from the event on.
+    /// The history ends before the event.
     Cut(usize),
-    /// In a line of the text form one word, both counted from zero, is this one.
+    /// In a line of the text form, this word replaces one; line and word are counted from zero.
     Word(usize, usize, String),
-    /// What clients saw, and their harness.
+    /// Only the events of clients and of their harness.
     Captured,
-    /// Nothing changes; only rules that look at calls and returns are asked.
+    /// No change, but only the rules about calls and returns judge.
     Outside,
 }
 
 impl Edit {
-    /// Does it, if the history has such a place and can be read then.
+    /// Applies the edit, if the history has that place and stays readable.
     pub fn apply(&self, mut history: History) -> Option<History> {
         let count = history.events.len();
         let events = &mut history.events;
@@ -78,7 +78,7 @@ fn change_places(events: &mut [Event], change: impl FnOnce(&mut [Event])) {
     events.iter_mut().zip(times).for_each(|(event, at)| event.at = at);
 }
 
-/// What clients saw, and their harness: nobody tells them which connection it is.
+/// The events of clients and of their harness, without connections.
 fn captured(mut history: History) -> History {
     history.header.mode = Mode::Client;
     history.events.retain(|event| !matches!(event.who, Who::Server(_)));

@@ -1,6 +1,7 @@
-//! One edit of a passing history flips one rule. What flips with it is named; everything else stays as it was.
+//! One edit of a passing history changes the verdict of one rule. Rules that may change with it are named; all others
+//! keep their verdicts.
 //!
-//! So a rule that sees too little is found, and one that sees too much.
+//! So the tests find rules that see too little, and rules that see too much.
 
 pub mod rows;
 
@@ -8,7 +9,7 @@ use crate::common::report;
 use rows::Row;
 use zk_checker::{Report, RuleId, Verdict};
 
-/// What a verdict tells: a rule that never had to look is as silent as one that looked.
+/// The verdict of a rule, where vacuous counts as pass.
 fn told(report: &Report, rule: RuleId) -> Verdict {
     match report.of(rule) {
         Verdict::Vacuous => Verdict::Pass,
@@ -16,7 +17,7 @@ fn told(report: &Report, rule: RuleId) -> Verdict {
     }
 }
 
-/// What is wrong with a row.
+/// The errors of a row.
 fn judged(row: &Row) -> Vec<String> {
     let (before, after) = (report(&row.from), report(&row.to));
     let mut wrong = Vec::new();
@@ -60,7 +61,7 @@ fn an_edit_flips_its_rule_and_no_other() {
     assert!(wrong.is_empty(), "{} rows\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// What was found in none of the rows is listed by the test, with a reason.
+/// The test lists the verdicts that no row produces, with a reason.
 #[test]
 fn every_rule_is_seen_to_pass_to_fail_and_to_have_nothing_to_say() {
     let mut seen = vec![[false; 4]; RuleId::COUNT];
@@ -99,7 +100,7 @@ fn every_rule_is_seen_to_pass_to_fail_and_to_have_nothing_to_say() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Rules that excuse something. The others never do.
+/// Rules with excuses. The others never excuse a breach.
 const CAN_BE_UNAVOIDABLE: &[RuleId] = &[
     RuleId::Mx2,
     RuleId::Mx14,

@@ -1,4 +1,4 @@
-//! What a consumer has taken and not handed out.
+//! The items that a consumer has taken and not handed out.
 
 use super::{Item, Items};
 use crate::rules::prelude::*;
@@ -6,11 +6,11 @@ use crate::rules::queue::is_queue;
 use crate::view::NEVER;
 
 impl Items {
-    /// QU-2: a consumer that has settled its takes knows how many items it has, and none of them is lost.
+    /// QU-2: a consumer that has settled its takes knows the number of its items, and none of them is lost.
     pub(super) fn in_hand(&self, scene: &Scene<'_>, op: OpId, told: u64, out: &mut Findings) {
         let of = scene.view.op(op);
         let object = of.object;
-        // Whoever deletes a receipt hides what was taken.
+        // A foreign client that deletes a receipt hides the taken items.
         if !scene.view.is_sim()
             || !is_queue(scene.tables, object)
             || scene.object(object).manner.at_least_once

@@ -1,8 +1,8 @@
-//! What calls return: AN-1 to AN-4.
+//! The results of calls: AN-1 to AN-4.
 
 use super::{Edit::*, Row, row};
 
-/// A barrier is raised by one client, waited at by nobody, and lowered by the other; a third call finds that it may not.
+/// One client raises a barrier, and the other lowers it without waiters; a third call is refused.
 const BARRIER: &str = "
 run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.001 clients a b
 barrier /gate

@@ -2,7 +2,7 @@
 
 use super::{Edit::*, Row, row};
 
-/// A barrier is raised, one waits at it, it is lowered, and the waiter passes.
+/// A barrier is raised, one client waits at it, it is lowered, and the waiter passes.
 const CALM: &str = "
 run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.001 clients a b
 barrier /gate
@@ -33,7 +33,7 @@ barrier /gate
 20.000 world quiesce
 ";
 
-/// Its data change, and whoever waits reads again and waits on.
+/// The barrier's data change, and the waiter reads again and continues to wait.
 fn changes() -> String {
     let written = "0.014 server:0 txn 0x5 s1 set ok
 0.014 server:0 written 0x5 /gate

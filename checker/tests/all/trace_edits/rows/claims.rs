@@ -1,4 +1,4 @@
-//! What foreign programs claim: SM-1, CO-1, PA-1, PA-2, CA-1, PR-1, GM-9.
+//! The claims of foreign programs: SM-1, CO-1, PA-1, PA-2, CA-1, PR-1, GM-9.
 
 use super::{Edit::*, Row, row};
 use crate::common::reports;
@@ -76,7 +76,7 @@ const MEMBERS: &str = "
 20.001 b #2 return done
 ";
 
-/// Two clients tell at the same time what their caches show.
+/// Two clients report the contents of their caches at the same time.
 fn cached() -> String {
     let data = digest::data(Some(b"x"));
     format!(

@@ -2,7 +2,7 @@
 
 use super::{Edit::*, Row, row};
 
-/// Two register, the second one opens it, both are in, and both leave.
+/// Two participants register, the second one opens the barrier, both enter, and both leave.
 const CALM: &str = "
 run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.001 clients a b c
 double_barrier /b size 2
@@ -82,7 +82,7 @@ double_barrier /b size 2
 0.008 b #4 return done
 ";
 
-/// One that is refused, and then two that enter: without it they would have been two all the same.
+/// One enter is refused, and then two enter: they are two without it.
 const REFUSED: &str = "
 run client clients a b c
 double_barrier /b size 2
@@ -94,7 +94,7 @@ double_barrier /b size 2
 0.006 b #2 return done
 ";
 
-/// For one opening only: a third one comes late, and is told so.
+/// For one opening only: a third participant comes late, and learns that.
 fn once() -> String {
     let late = "0.016 c enter#5 call /b
 0.016 c #5 send r20 get /b watch
@@ -106,7 +106,7 @@ fn once() -> String {
     CALM.replace("size 2", "size 2 once").replace("0.020 a leave", late)
 }
 
-/// A third one waits for the next opening.
+/// A third participant waits for the next opening.
 fn next() -> String {
     let waits = "0.016 c enter#5 call /b
 0.016 c #5 given c 0
@@ -121,7 +121,7 @@ fn next() -> String {
     [CALM.split("0.020 a leave").next().expect("it begins"), waits].concat()
 }
 
-/// One registers, and gives up.
+/// A participant registers, and gives up.
 fn gives_up() -> String {
     let begins = CALM.split("0.010 b enter").next().expect("it begins");
     let goes = "0.005 server:0 txn 0x5 s1 delete ok
@@ -132,7 +132,7 @@ fn gives_up() -> String {
     [begins, goes, "0.040 world heal\n20.000 world quiesce\n"].concat()
 }
 
-/// Two wait at a barrier that opens by one's own count, and a third one registers.
+/// Two wait at a barrier that opens by each participant's own count, and a third one registers.
 fn two_wait() -> String {
     let waits = "0.005 c enter#9 call /b
 0.005 c #9 send r30 children /b/0 watch

@@ -2,7 +2,7 @@
 
 use super::{Edit::*, Row, row};
 
-/// A leader takes office, puts it on record, resigns, and the next one leads; a third one follows.
+/// A leader is elected, recorded, and resigns, and the next one leads; a third client follows.
 const CALM: &str = "
 run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.001 clients a b c
 election /e stop margin 0.4 budget 3 2 1 3
@@ -72,7 +72,7 @@ election /e stop margin 0.4 budget 3 2 1 3
 1.000 world heal
 ";
 
-/// The candidate of a leader is deleted by a foreign client; the next one leads, and the first one is told.
+/// A foreign client deletes the candidate of a leader; the next one leads, and the first one is notified.
 const DELETED: &str = "
 run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.001 clients a b
 election /e stop margin 0.4 budget 3 2 1 3
@@ -116,7 +116,7 @@ election /e stop margin 0.4 budget 3 2 1 3
 0.120 world heal
 ";
 
-/// By calls and returns alone: two lead one after the other.
+/// By calls and returns alone: two clients lead one after the other.
 const CAPTURE: &str = "
 run client clients a b
 election /e
@@ -127,19 +127,19 @@ election /e
 0.003 b #2 return done
 ";
 
-/// A leader, and one who stands behind it.
+/// A leader, and a candidate behind it.
 fn stands() -> String {
     CALM.split("0.006 a acknowledge").next().expect("it begins").to_owned()
 }
 
-/// A leader, its record, and one who follows it, until long after all faults.
+/// A leader, its record, and a follower, until long after all faults.
 fn settled() -> String {
     let head = CALM.split("0.020 a #1 unbelieve").next().expect("it begins");
     let head = head.replace("0.001 a stand#1", "0.001 world heal\n0.001 a stand#1");
     [&head, "9.000 world quiesce\n"].concat()
 }
 
-/// A leader whose session expires while it stands still.
+/// A leader whose session expires in a pause.
 fn expires() -> String {
     let head = DELETED.split("0.100 world fault").next().expect("it begins");
     [
@@ -280,7 +280,7 @@ election /e
 0.001 a #1 believe /e s1 token 0x3
 ";
 
-/// A leader resigns while two stand behind it; the second of them watches the first.
+/// A leader resigns while two candidates wait; the second of them watches the first.
 fn three() -> String {
     let head = DELETED.split("0.100 world fault").next().expect("it begins");
     let head = head.replace("clients a b", "clients a b c").replace(

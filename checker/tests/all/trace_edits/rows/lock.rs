@@ -3,7 +3,7 @@
 use super::{Edit::*, Row, row};
 use crate::common::*;
 
-/// A hold that both clients have had, one after the other, and what a fenced resource did for them.
+/// Both clients hold, one after the other, and use a fenced resource.
 const CAPTURE: &str = "
 run client clients a b
 lock /lock until_deadline fenced
@@ -35,7 +35,7 @@ lock /lock until_deadline fenced
 0.008 b #2 unbelieve released
 ";
 
-/// The session of the first holder expires while it stands still, and the second one is granted.
+/// The session of the first holder expires in a pause, and the second one is granted.
 const EXPIRY: &str = "
 1.600 world fault client_pause a lasts 5
 6.000 server:0 marked s1 heard 1.5
@@ -53,7 +53,7 @@ const EXPIRY: &str = "
 6.600 a #1 unbelieve lost
 ";
 
-/// A third one queues behind the second, on the second.
+/// A third client queues behind the second, and watches it.
 const C_WAITS: &str = "
 0.015 c acquire#5 call /lock
 0.015 c #5 send r9 create /lock/c-
@@ -71,7 +71,7 @@ fn expiry() -> String {
     [HEAD, A_HOLDS, B_WAITS, EXPIRY].concat()
 }
 
-/// Without the pause: what was excused by it is not.
+/// Without the pause, and so without its excuse.
 fn expiry_awake() -> String {
     without(&without(&expiry(), "fault client_pause"), "mended client_pause")
 }
@@ -162,7 +162,7 @@ fn exclusion() -> Vec<Row> {
     ]
 }
 
-/// The session of the first holder expires, which stopped when its connection was lost; the second one is granted.
+/// The first holder stops when its connection is lost; its session expires, and the second one is granted.
 fn gives_up_in_time() -> String {
     let lost = "2.000 a state s1 suspended\n2.000 a #1 unbelieve lost\n";
     let run = without(&without(&expiry_awake(), "6.600 a state"), "6.600 a #1");
@@ -223,7 +223,7 @@ fn grants() -> Vec<Row> {
     ]
 }
 
-/// The first in line gives up before it has seen a list, and the second is granted.
+/// The first waiter gives up before its first list, and the second is granted.
 fn gives_up() -> String {
     let first: String = A_HOLDS.lines().take(6).map(|line| format!("{line}\n")).collect();
     [
@@ -358,7 +358,7 @@ fn line_and_cost() -> Vec<Row> {
     ]
 }
 
-/// One that is less urgent holds a priority lock, two wait, and the more urgent one is granted.
+/// A less urgent client holds a priority lock, two wait, and the more urgent one is granted.
 const URGENT: &str = "
 run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.001 clients a b c
 priority_lock /p stop margin 0.4 budget 6 2 1 4

@@ -3,7 +3,7 @@
 use super::{Edit::*, Row, row};
 use zk_checker::digest;
 
-/// One joins, another one watches, the first one leaves and joins again.
+/// One client joins, another one watches, the first one leaves and joins again.
 const GROUP: &str = "
 run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.001 clients a b
 group /g stop margin 0.4
@@ -56,7 +56,7 @@ group /g stop margin 0.4
 31.000 world quiesce
 ";
 
-/// A member's session expires, and it says that it is out.
+/// A member's session expires, and the member reports that it is out.
 const EXPIRED: &str = "
 run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.001 clients a b
 group /g stop margin 0.4
@@ -76,7 +76,7 @@ group /g stop margin 0.4
 0.950 world quiesce
 ";
 
-/// A value is written and followed, and written again on condition that it is that one.
+/// A value is written and followed, and written again with the expected version.
 const VALUES: &str = "
 run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.001 clients a b
 config /cfg
@@ -148,7 +148,7 @@ config /cfg
 31.000 world quiesce
 ";
 
-/// A name is registered, looked up, refused to another, given back; and numbered names are given out.
+/// A name is registered, looked up, refused to another client and released; unique names are created.
 const NAMES: &str = "
 run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.001 clients a b
 name_service /names stop margin 0.4
@@ -197,7 +197,7 @@ name_service /names stop margin 0.4
 9.000 world quiesce
 ";
 
-/// The reply to a registration is lost, and its client asks.
+/// The reply to a registration is lost, and its client reads the znode.
 const ASKS: &str = "
 run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.001 clients a b
 name_service /names stop margin 0.4
@@ -218,7 +218,7 @@ name_service /names stop margin 0.4
 9.000 world quiesce
 ";
 
-/// Its words as servers tell them.
+/// Replaces the placeholders of data by their digests.
 fn words(text: &str) -> String {
     ["v1", "v2", "x1,x2", "y1,y2", "here"].iter().fold(text.to_owned(), |text, word| {
         let data = format!("data {} {:#x}", word.len(), digest::data(Some(word.as_bytes())));
@@ -226,7 +226,7 @@ fn words(text: &str) -> String {
     })
 }
 
-/// What a capture sees of it.
+/// The history as a capture.
 fn capture(text: &str) -> String {
     let seen = |line: &&str| !line.contains("server:0");
     text.replace("run sim", "run client").lines().filter(seen).map(|line| format!("{line}\n")).collect()

@@ -1,7 +1,7 @@
-//! Histories in which nothing goes wrong, and one edit of each that breaks one promise: as data.
+//! Histories without a breach, each with one edit that breaks one promise: as data.
 //!
-//! A file a family. A [`Row`] says which rule must be found first after the edit, and which others may be found with it;
-//! all the rest must stay as silent as they were.
+//! One file for each family. A [`Row`] names the rule that must be found first after the edit, and the rules that may
+//! be found with it; the verdicts of all other rules must not change.
 
 mod answers;
 mod barriers;
@@ -21,37 +21,37 @@ use crate::common::{edit, without};
 use Edit::*;
 use zk_checker::{RuleId, Verdict};
 
-/// A history, an edit, and what it must flip.
+/// A history, an edit, and the rule whose verdict must change.
 pub struct Row {
-    /// What the edit does.
+    /// The description of the edit.
     pub what: &'static str,
     /// The history before.
     pub from: String,
     /// The history after.
     pub to: String,
-    /// What must be found.
+    /// The rule that must be found.
     pub flips: RuleId,
-    /// What must be found first: the same, unless another rule names the wrong step that does this harm.
+    /// The rule that must be found first: the same, unless another rule names the wrong step behind this harm.
     pub first: RuleId,
-    /// As what.
+    /// The new verdict.
     pub becomes: Verdict,
-    /// What else may be found.
+    /// Further rules that may be found.
     pub may: Vec<RuleId>,
 }
 
 /// A step of an edit.
 pub enum Edit<'a> {
-    /// The one line that holds this goes.
+    /// Removes the only line that contains this.
     Cut(&'a str),
-    /// This, which stands there once, becomes that.
+    /// Replaces this, which occurs once, by that.
     Put(&'a str, &'a str),
-    /// Before the one line that holds this come those.
+    /// Inserts lines before the only line that contains this.
     Before(&'a str, &'a str),
-    /// After the one line that holds this come those.
+    /// Inserts lines after the only line that contains this.
     After(&'a str, &'a str),
-    /// The one line that holds this comes after the one that holds that.
+    /// Moves the only line that contains this behind the only one that contains that.
     Behind(&'a str, &'a str),
-    /// Those follow.
+    /// Appends lines.
     End(&'a str),
 }
 
@@ -83,8 +83,8 @@ fn around(text: &str, part: &str, new: impl Fn(&str) -> String) -> String {
     edit(text, &format!("\n{line}\n"), &format!("\n{}\n", new(line)))
 }
 
-/// A row: `flips` is a rule; after it what it becomes, unless it fails, or `after` and the rule that is found first; and
-/// in brackets what else may be found.
+/// A row. `flips` is a rule; after it the new verdict, unless it fails, or `after` and the rule that is found first;
+/// and in brackets further rules that may be found.
 fn row(what: &'static str, from: &str, edits: &[Edit<'_>], flips: &str) -> Row {
     let (named, others) = flips.split_once('(').unwrap_or((flips, ""));
     let mut named = named.split_whitespace();
@@ -107,7 +107,7 @@ fn row(what: &'static str, from: &str, edits: &[Edit<'_>], flips: &str) -> Row {
     }
 }
 
-/// All of them.
+/// All rows.
 pub fn all() -> Vec<Row> {
     [
         lock::rows(),

@@ -16,7 +16,7 @@ queue /q
 
 const END: &str = "1.000 world heal\n2.000 world quiesce\n";
 
-/// An item is put: operation and request are of that number, and so is the zxid, plus 0x10.
+/// An item is put: `op` is the number of the operation and of the request, and with 0x10 added, the zxid.
 fn put(op: u32, item: &str, priority: u32, znode: &str) -> String {
     let (zxid, length, digest) = (0x10 + op, item.len(), digest::data(Some(item.as_bytes())));
     format!(
@@ -110,7 +110,7 @@ fn numbers() -> String {
     urgent().replace("queue-00009-", "queue-9-").replace("queue-00010-", "queue-10-")
 }
 
-/// Two wait, an item is put and one of them is woken; both give up in the end.
+/// Two consumers wait, an item is put and wakes one of them; both give up at the end.
 fn waits() -> String {
     let arrives = put(30, "one", 0, "queue-0000000001")
         .replace("0.030 a #30 reply", "0.030 server:0 fire s2 children_changed /q 0x2e\n0.030 a #30 reply");

@@ -1,4 +1,4 @@
-//! Who is asked to go: RV-1 to RV-5.
+//! Requests to release: RV-1 to RV-5.
 
 use super::{Edit::*, Row, row};
 use crate::common::ensemble::{data, fresh};
@@ -42,7 +42,7 @@ const B_WAITS: &str = "
 0.005 b #2 reply r6 ok 0x5
 ";
 
-/// The third one asks a contender to go.
+/// The third client asks a contender to release.
 fn asked(znode: &str) -> String {
     let word = digest::data(Some(b"unlock"));
     format!(
@@ -57,7 +57,7 @@ fn asked(znode: &str) -> String {
     )
 }
 
-/// The holder is told, reads the word, and hands it to its caller.
+/// The holder is notified, reads the word, and hands it to its caller.
 fn heard() -> String {
     let stat = Stat { mzxid: 6, version: 1, data_length: 6, ..fresh(4, 1) };
     let found = data(b"unlock", &stat);
@@ -74,7 +74,7 @@ fn heard() -> String {
     )
 }
 
-/// The grace is over, and the one who asked deletes its znode.
+/// The grace period is over, and the asking client deletes the holder's znode.
 const FORCED: &str = "
 0.111 c #3 send r13 delete /r/a-0
 0.111 server:0 #3 txn 0x7 s3 delete ok
@@ -84,7 +84,7 @@ const FORCED: &str = "
 0.111 a #1 unbelieve lost
 ";
 
-/// A waiter is told, and leaves.
+/// A waiter is notified, and leaves.
 const LEAVES: &str = "
 0.011 server:0 #3 fire s2 data_changed /r/b-1 0x6
 0.012 b #2 notice s2 data_changed /r/b-1
@@ -98,7 +98,7 @@ const LEAVES: &str = "
 9.000 world stopped
 ";
 
-/// The waiter sees the data of the one ahead change, looks, and waits again.
+/// The waiter is notified of a change of the data ahead, lists again, and waits again.
 const LOOKS_AGAIN: &str = "
 0.010 server:0 #3 fire s2 data_changed /r/a-0 0x6
 0.011 b #2 notice s2 data_changed /r/a-0

@@ -2,7 +2,7 @@
 
 use super::{Edit::*, Row, row};
 
-/// A reader holds, another one joins it, and a writer waits for the second.
+/// A reader holds, another reader joins it, and a writer waits for the second.
 const READERS: &str = "
 run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.001 clients a b c
 shared_lock /s stop margin 0.4
@@ -111,7 +111,7 @@ shared_lock /s
 0.003 b #2 return done
 ";
 
-/// A writer stands first and gives up before it has seen a list, and the reader behind it is granted.
+/// A writer is first and gives up before its first list, and the reader behind it is granted.
 const GIVES_UP: &str = "
 run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.001 clients a b
 shared_lock /s stop margin 0.4
@@ -145,7 +145,7 @@ shared_lock /s stop margin 0.4
 0.018 b #2 believe /s s2 token 0x5
 ";
 
-/// A writer's session expires while it stands still, and the next writer is granted.
+/// A writer's session expires in a pause, and the next writer is granted.
 const EXPIRY: &str = "
 run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.001 clients a b
 shared_lock /s stop margin 0.4

@@ -3,7 +3,7 @@
 use super::{Edit::*, Row, row};
 use zk_checker::digest;
 
-/// Two sites vote for commit, the second vote puts the decision on record, and both are told.
+/// Two sites vote for commit, the second vote records the decision, and both learn of it.
 const CALM: &str = "
 run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.001 clients a b c
 two_phase_commit /tx size 2
@@ -46,7 +46,7 @@ two_phase_commit /tx size 2
 
 const QUIET: &str = "0.900 world heal\n9.000 world quiesce\n";
 
-/// Its words as servers tell them.
+/// Replaces the placeholders of data by their digests.
 fn words(text: &str) -> String {
     ["commit", "abort"].iter().fold(text.to_owned(), |text, word| {
         let data = format!("data {} {:#x}", word.len(), digest::data(Some(word.as_bytes())));
@@ -54,19 +54,19 @@ fn words(text: &str) -> String {
     })
 }
 
-/// What a capture sees of it.
+/// The history as a capture.
 fn capture(text: &str) -> String {
     let seen = |line: &&str| !line.contains("server:0");
     text.replace("run sim", "run client").lines().filter(seen).map(|line| format!("{line}\n")).collect()
 }
 
-/// The first site decides at last, and its caller is told.
+/// The first site decides at last, and returns the decision.
 fn waits() -> String {
     let begins = CALM.split("0.030 a decide").next().expect("it begins");
     words(&[begins, "0.030 a decide#4 call /tx\n0.030 a #4 given \"\" 0\n0.040 world heal\n0.041 a #4 observed /tx decision \"commit\" 0\n0.041 a #4 return done\n9.000 b state s2 connected\n"].concat())
 }
 
-/// Only one site has voted, and somebody without patience puts an abort on record.
+/// Only one site has voted, and an impatient client records an abort.
 fn aborts() -> String {
     let begins = CALM.split("0.020 b vote").next().expect("it begins");
     let decides = "0.015 c decide#9 call /tx limit 0.001
@@ -83,14 +83,14 @@ fn aborts() -> String {
     words(&[begins, decides].concat())
 }
 
-/// Votes that go with their sessions, and the record that decides all the same.
+/// Votes that are deleted with their sessions, and a record that decides nevertheless.
 fn ephemeral() -> String {
     let votes =
         aborts().replace("0.010 server:0 #2 written 0x4 /tx/s_0", "0.010 server:0 #2 created 0x4 /tx/v_0 s1");
     [&votes, "5.000 server:0 txn 0x6 s1 delete ok\n5.000 server:0 deleted 0x6 /tx/v_0 by s1\n"].concat()
 }
 
-/// After both sites have learned it the record is removed.
+/// The record is removed after both sites have learned the decision.
 fn finished() -> String {
     let removed = "0.040 a finish#6 call /tx
 0.040 a #6 given \"\" 0

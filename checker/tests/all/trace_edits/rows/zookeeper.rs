@@ -1,10 +1,10 @@
-//! What ZooKeeper promises its clients: ZK-2 to ZK-7, and ZK-14.
+//! The promises of ZooKeeper to its clients: ZK-2 to ZK-7, and ZK-14.
 
 use super::{Edit::*, Row, row};
 use crate::common::ensemble::*;
 use zk_checker::digest::Stat;
 
-/// The first one holds; nothing else goes on.
+/// The first client holds; nothing else happens.
 pub fn held() -> String {
     join(&[ENSEMBLE, A_HOLDS])
 }
@@ -45,7 +45,7 @@ const WRITES: &str = "
 0.014 b reply r6 ok 0x6 conn 2
 ";
 
-/// A session ends in time, and its ephemeral with it.
+/// A session ends in time, and its ephemeral is deleted with it.
 const EXPIRES: &str = "
 5.000 server:0 marked s1 heard 0.9
 5.001 server:0 txn 0x5 s1 close_session ok
@@ -140,7 +140,7 @@ fn reads() -> Vec<Row> {
 
 fn watches() -> Vec<Row> {
     let run = lagging();
-    // Nobody looks again in the end.
+    // No client reads again at the end.
     let told = join(&[
         ENSEMBLE,
         A_HOLDS,

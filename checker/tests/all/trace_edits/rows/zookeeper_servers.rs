@@ -1,4 +1,4 @@
-//! What ZooKeeper's servers promise: ZK-1 and ZK-8 to ZK-13.
+//! The promises of ZooKeeper's servers: ZK-1 and ZK-8 to ZK-13.
 
 use super::zookeeper::{directory, held, read};
 use super::{Edit::*, Row, row};
