@@ -1,8 +1,9 @@
-//! Clients that are members of a group for a while, and clients that follow who is.
+//! Clients that are members of a group for a while, and clients that follow its members.
 //!
-//! Each round: join, under one of two ids or without one, be a member until it is enough or one is told to be out, and
-//! leave, or drop the membership; or follow who is a member. In the last round some follow for long enough that the last
-//! change must have come to everybody. A member that may be out waits until it knows; one that is out says so.
+//! Each round: join, under one of two ids or without one, be a member for a while or until the notification that it is
+//! out, and leave, or drop the membership; or follow the members. In the last round some follow for so long that every
+//! follower must have received the last change. A member that may be out waits until it knows; a member that is out
+//! reports it.
 
 use crate::prelude::*;
 use futures_util::future::{Either, select};
@@ -25,7 +26,7 @@ pub static WORKLOAD: Workload = Workload {
 pub static REAL: RealWorkload =
     RealWorkload::new(&WORKLOAD, |task| client(task, Box::new(new)).boxed(), &[Gm1, Gm4]);
 
-/// What its runs owe.
+/// What its runs must fulfil.
 pub static STATED: Stated = Stated {
     finishes_within: Duration::from_secs(180),
     rules: None,
