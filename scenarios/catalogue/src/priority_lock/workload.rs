@@ -239,7 +239,7 @@ async fn hold<C: Client, H: HeldUrgently>(
                 journal.observed(at, client.number(), op, LOCK, Seen::Word, "", 0);
             });
         } else {
-            // `unless_lost` reports the loss.
+            // The belief reports the loss.
             std::future::pending::<()>().await;
         }
     };

@@ -230,7 +230,7 @@ async fn hold<C: Client, H: HeldUntilAsked>(client: &C, zk: &C::Zk, guard: H, op
     let goes = client.choose(3) < 2;
     let asked = async {
         if !guard.is_asked().await {
-            // `unless_lost` reports the loss.
+            // The belief reports the loss.
             return std::future::pending().await;
         }
         heard(client, op);

@@ -31,7 +31,7 @@ pub trait TwoPhases: Send + Sync + 'static {
         transaction: Transaction,
     ) -> impl Future<Output = Result<Self::Coordinator, Error>> + Send;
 
-    /// Another coordinator takes the place of the first.
+    /// Another coordinator replaces the first.
     fn resume(&self) -> impl Future<Output = Result<Self::Coordinator, Error>> + Send;
 
     /// Step 2, and the vote that a former session of the site has cast.
@@ -66,7 +66,7 @@ pub trait TwoPhases: Send + Sync + 'static {
     /// Step 8.
     fn finish(&self, voted: Self::Voted) -> impl Future<Output = Result<(), Error>> + Send;
 
-    /// An operator takes everything away.
+    /// An operator deletes the whole transaction.
     fn forget(&self, coordinator: Self::Coordinator) -> impl Future<Output = Result<(), Error>> + Send;
 }
 
