@@ -92,7 +92,7 @@ pub async fn client<C: Client, T: TwoPhases>(task: Task<C>, make: Make<Participa
     rounds(&task, round).await;
 }
 
-/// The site of a process, whose name shows its predecessor.
+/// The site of a process: the first letter of its name, which its successors inherit.
 pub(crate) fn seat<C: Client>(client: &C, clients: u8) -> u64 {
     let number = client.number();
     let name = client.journal(|journal, _| {

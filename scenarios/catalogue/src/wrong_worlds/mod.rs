@@ -78,7 +78,7 @@ const MOVES: Trigger =
     Trigger { faults: MOVE, plan: |_| Plan { faults: 16, rounds: 40, ..world().with(MOVE, 0.06) } };
 const MOVE: &[Fault] = &[Fault::RequestLost, Fault::Disconnect, Fault::LinkHeld, Fault::ApplyStall];
 
-/// Clients fall silent, and others end their sessions.
+/// Clients crash, or their sessions expire.
 const ENDS: Trigger =
     Trigger { faults: END, plan: |_| Plan { faults: 6, rounds: 40, ..world().with(END, 0.03) } };
 const END: &[Fault] = &[Fault::ClientCrash, Fault::SessionExpiry];

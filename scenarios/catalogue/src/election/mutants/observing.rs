@@ -6,8 +6,8 @@ use crate::prelude::*;
 use std::time::Duration;
 use zk_recipes::{Election, Leader, Leadership, Term};
 
-/// An election whose observers have read the record, and its candidate is the first, but report that there is none: to
-/// them the office is vacant for ever.
+/// An election whose observers report that no leader is recorded, although they have read the record and its candidate
+/// is the first: to them the office is vacant for ever.
 pub(super) static TELLS_NOBODY: Workload = WORKLOAD.mutant(
     "election-tells-nobody",
     "an observer is told that no leader is recorded, although it has read the record",
