@@ -10,10 +10,7 @@
 //! | `program` | programs, their scenarios, the promises of their authors |
 //! | `plan` | plans: commands, each at a time or behind a report |
 //! | `draw` | a plan from a seed |
-//!
-//! `lines`
-//! the lines that drivers write
-//!
+//! | `lines` | the lines that drivers write |
 //! | `process` | the processes of drivers |
 //! | `stage` | one try while it runs: the ensemble, the processes, the plan |
 //! | `attempt` | one try from its begin to its verdict |

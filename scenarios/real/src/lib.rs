@@ -1,75 +1,30 @@
 //! Workloads on real Apache ZooKeeper servers, and servers on this machine that live as long as a value.
 //!
-//!
-//! module
-//! content
-//!
+//! | module | content |
 //! |---|---|
 //! | [`workload`] | a workload as it runs on real servers |
-//!
-//! [`server`]
-//! starts one server, injects faults into it, stops it and removes its folder
-//!
-//!
-//! [`ensemble`]
-//! starts several servers that form an ensemble
-//!
-//!
-//! [`faults`]
-//! the kinds of fault, and their schedule
-//!
-//!
-//! [`nemesis`]
-//! injects the faults of a schedule, and heals them
-//!
+//! | [`server`] | starts one server, injects faults into it, stops it and removes its folder |
+//! | [`ensemble`] | starts several servers that form an ensemble |
+//! | [`faults`] | the kinds of fault, and their schedule |
+//! | [`nemesis`] | injects the faults of a schedule, and heals them |
 //! | [`proxy`] | links between clients and servers, and between servers, that can be cut, delayed and healed |
-//!
-//! [`server_links`]
-//! the links between an ensemble's members
-//!
-//!
-//! [`client_links`]
-//! the links of clients
-//!
+//! | [`server_links`] | the links between an ensemble's members |
+//! | [`client_links`] | the links of clients |
 //! | [`process`] | a thread and a runtime that stand for a client's process |
 //! | [`run`] | one run: clients in this process, a leak check, the verdict |
 //! | [`schedule`] | several runs, one after the other, on the same servers |
 //! | [`client`] | one client of a run |
-//!
-//! [`figures`]
-//! the counted figures of a run
-//!
-//!
-//! [`leak_check`]
-//! leak check: memory, tasks, watches, znodes
-//!
-//!
-//! [`recorder`]
-//! records a run in real time
-//!
+//! | [`figures`] | the counted figures of a run |
+//! | [`leak_check`] | leak check: memory, tasks, watches, znodes |
+//! | [`recorder`] | records a run in real time |
 //! | [`bell`] | the signal that the time of a run is over |
-//!
-//! `stalls`
-//! stalls of this process and of servers without an injected fault
-//!
-//!
-//! `durable`
-//! the durability check: servers must keep acknowledged writes
-//!
-//!
-//! `folder`
-//! a server's folder, which is removed with it
-//!
-//!
-//! `tree`
-//! lists the znodes below a znode
-//!
+//! | `stalls` | stalls of this process and of servers without an injected fault |
+//! | `durable` | the durability check: servers must keep acknowledged writes |
+//! | `folder` | a server's folder, which is removed with it |
+//! | `tree` | lists the znodes below a znode |
 //! | `install` | finds the installed ZooKeeper and Java |
 //! | [`recorded`] | a session that records its requests and replies |
-//!
-//! `reaper`
-//! kills servers when this process ends in any way
-//!
+//! | `reaper` | kills servers when this process ends in any way |
 
 pub mod bell;
 pub mod client;
