@@ -6,38 +6,40 @@
 //! score, lists, exploration and the tests. The folder holds
 //!
 //! 1. `workload.rs`: n clients, r rounds. `pub static WORKLOAD` is the description: `plan` is
-//!    [`Plan::drawn`](zk_harness::plan::Plan::drawn), or that with other figures; `required` names the rules that a sweep must
-//!    exercise; `stated` is what its runs must fulfil besides: their time limit, and the events that must occur in some runs.
-//!    `REAL` is the same on real servers. `objects` declares the objects to the checker;
+//!    [`Plan::drawn`](zk_harness::plan::Plan::drawn), or that with other figures; `required` names the rules that a
+//!    sweep must exercise; `stated` is what its runs must fulfil besides: their time limit, and the events that must
+//!    occur in some runs. `REAL` is the same on real servers. `objects` declares the objects to the checker;
 //!    [`ObjectId`](zk_checker::history::ObjectId)s count in that order. `client` does one client's
-//!    [`Task`](zk_harness::workload::Task), generic over [`Client`](zk_harness::client::Client), and over the methods of the
-//!    recipe if it has mutants. It consists of
-//!    - [`rounds`](zk_harness::rounds::rounds): one round after the other, in a session that is reopened when it is over. A
-//!      process that dies starts again as a new one, with the round that it did not end; so no code may depend on a client
-//!      that goes through all rounds in one life, and on a real server each round is a call of its own.
-//!    - [`operation`](zk_harness::operation::operation): journal the call, run it unless it is to be dropped, journal how it
-//!      ended. Its `work` must call the recipe *inside* the closure, since the call sends the requests.
-//!    - [`Belief`](zk_harness::holding::Belief): from the grant of something [`Held`](zk_harness::holding::Held) to the moment
-//!      at which its holder stops.
+//!    [`Task`](zk_harness::workload::Task), generic over [`Client`](zk_harness::client::Client), and over the methods
+//!    of the recipe if it has mutants. It consists of
+//!    - [`rounds`](zk_harness::rounds::rounds): one round after the other, in a session that is reopened when it is
+//!      over. A process that dies starts again as a new one, with the round that it did not end; so no code may depend
+//!      on a client that goes through all rounds in one life, and on a real server each round is a call of its own.
+//!    - [`operation`](zk_harness::operation::operation): journal the call, run it unless it is to be dropped, journal
+//!      how it ended. Its `work` must call the recipe *inside* the closure, since the call sends the requests.
+//!    - [`Belief`](zk_harness::holding::Belief): from the grant of something [`Held`](zk_harness::holding::Held) to the
+//!      moment at which its holder stops.
 //!
-//!    Every random choice is drawn by `client.choose(n)`, where 0 is the plain way. A recorded run depends on the order of its
-//!    draws: a workload with recorded runs in `regressions/` keeps that order.
+//!    Every random choice is drawn by `client.choose(n)`, where 0 is the plain way. A recorded run depends on the order
+//!    of its draws: a workload with recorded runs in `regressions/` keeps that order.
 //! 2. `words.rs`: the vocabulary of its stories, as methods on [`Actor`](stage::Actor).
-//! 3. `stories/`: a script per file, played on a fault-free network. It opens with a sentence about the events, and holds `STORY` and its
-//!    `script`: steps that read aloud. `point` names the events without which the story has missed its purpose, and `verdicts`
-//!    the expected verdicts; no rule may fail in any case. A test plays every story and keeps its trace as a snapshot of fewer
-//!    than 80 lines: `INSTA_UPDATE=always cargo test -p zk-scenarios stories` writes it; review it like code.
-//! 4. `mutants/`: the recipe with one wrong step. A mutant is a value: either `copy.rs` is a copy of the recipe that reads a
-//!    `Mutation`, a plain struct with a field for each step that can be wrong (`Mutation::RIGHT` has none); or the right recipe
-//!    runs over a session with an interceptor, a fault proxy. So a copy, and the workload around it, is compiled once for all
-//!    its mutants. The workload's `client` takes the constructor ([`Make`](recipe::Make)) of the right recipe or of a mutant.
-//!    A mutant's doc comment names the wrong step, its harm, and where it was seen in the field. `faults` and `plan` draw only
-//!    the triggers, so that nothing else hides the mutant. `caught_by` says how it must be killed
-//!    ([`Caught`](zk_harness::caught::Caught)): by which rule as the first finding, within how many seeds, with what harm, while
-//!    the right recipe is silent on the same seeds. `cargo sim mutants NAME` shows whether it is, and
-//!    `cargo sim mutants --write-readme` rewrites the table.
-//! 5. `promises.txt`: every public method of the recipe and every sentence of its docs that promises something, with the rules and
-//!    tests that judge it, the workloads that call it and the mutants that break it; see [`promises`]. A test lists the gaps.
+//! 3. `stories/`: a script per file, played on a fault-free network. It opens with a sentence about the events, and
+//!    holds `STORY` and its `script`: steps that read aloud. `point` names the events without which the story has
+//!    missed its purpose, and `verdicts` the expected verdicts; no rule may fail in any case. A test plays every story
+//!    and keeps its trace as a snapshot of fewer than 80 lines: `INSTA_UPDATE=always cargo test -p zk-scenarios
+//!    stories` writes it; review it like code.
+//! 4. `mutants/`: the recipe with one wrong step. A mutant is a value: either `copy.rs` is a copy of the recipe that
+//!    reads a `Mutation`, a plain struct with a field for each step that can be wrong (`Mutation::RIGHT` has none); or
+//!    the right recipe runs over a session with an interceptor, a fault proxy. So a copy, and the workload around it,
+//!    is compiled once for all its mutants. The workload's `client` takes the constructor ([`Make`](recipe::Make)) of
+//!    the right recipe or of a mutant. A mutant's doc comment names the wrong step, its harm, and where it was seen in
+//!    the field. `faults` and `plan` draw only the triggers, so that nothing else hides the mutant. `caught_by` says
+//!    how it must be killed ([`Caught`](zk_harness::caught::Caught)): by which rule as the first finding, within how
+//!    many seeds, with what harm, while the right recipe is silent on the same seeds. `cargo sim mutants NAME` shows
+//!    whether it is, and `cargo sim mutants --write-readme` rewrites the table.
+//! 5. `promises.txt`: every public method of the recipe and every sentence of its docs that promises something, with
+//!    the rules and tests that judge it, the workloads that call it and the mutants that break it; see [`promises`]. A
+//!    test lists the gaps.
 //!
 //!    Besides, every operation of a recipe has mutants that [lie](lies).
 //!

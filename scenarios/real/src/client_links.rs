@@ -23,7 +23,7 @@ impl ClientLinks {
     ///
     /// # Errors
     ///
-    /// Errors of the operating system, if it has no more ports or threads.
+    /// Errors of the operating system, if no port is free or no thread starts.
     pub fn to(servers: &str, clients: u8) -> io::Result<ClientLinks> {
         let network = Network::start()?;
         let (hosts, folder) = servers.split_at(servers.find('/').unwrap_or(servers.len()));

@@ -24,7 +24,7 @@ impl Process {
     ///
     /// # Errors
     ///
-    /// The error of the operating system, if it has no more threads.
+    /// The error of the operating system, if it cannot start a thread.
     pub fn start(name: &str) -> io::Result<Process> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let (leave, left) = oneshot::channel::<()>();

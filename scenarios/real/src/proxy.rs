@@ -69,7 +69,7 @@ impl Network {
     ///
     /// # Errors
     ///
-    /// The error of the operating system, if it has no more threads.
+    /// The error of the operating system, if it cannot start a thread.
     pub fn start() -> io::Result<Network> {
         Ok(Network { process: Process::start("network")? })
     }

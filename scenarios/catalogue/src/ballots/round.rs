@@ -99,7 +99,7 @@ impl<C: Client> Ballot<'_, C> {
         self.ends(voted).await
     }
 
-    /// Waits for the decision, now and then asks for it again, and finishes.
+    /// Waits for the decision, occasionally asks for it again, and finishes.
     async fn ends(&self, voted: Voted<C::Zk>) -> Round {
         let mut asks = 1 + self.client.choose(2);
         for _ in 0..20 {

@@ -23,7 +23,7 @@ pub static WORKLOAD: Workload = Workload {
     ..Workload::own("ballots", objects, |task| client(task, Arc::new(Right)).boxed(), &STATED)
 };
 
-/// What its runs owe.
+/// What its runs must fulfil.
 pub static STATED: Stated = Stated {
     finishes_within: Duration::from_secs(90),
     rules: None,

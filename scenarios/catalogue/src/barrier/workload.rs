@@ -1,7 +1,7 @@
 //! Clients that raise and lower a barrier, and others that wait at it.
 //!
 //! Each round: either raise the barrier (permanently, or for as long as the session lives), lower it before long,
-//! occasionally raise it again at once; or wait at it, for the one that stands or until none does, occasionally with a
+//! occasionally raise it again at once; or wait at it, for the current one or until none stands, occasionally with a
 //! short time limit. A client that may have left the barrier standing lowers it before anything else, so that no waiter
 //! waits for a dead client.
 

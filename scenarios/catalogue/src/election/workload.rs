@@ -245,7 +245,7 @@ async fn depose<C: Client>(client: &C, zk: &C::Zk) -> Round {
     }
 }
 
-/// Records what a follower was told.
+/// Records the news that a follower received.
 pub fn tell<C: Client>(client: &C, op: OpId, news: &Leader) {
     tell_of(client, ELECTION, op, news);
 }

@@ -1,7 +1,7 @@
 //! Clients that wait at a barrier and at double barriers without a time limit.
 //!
 //! Rounds alternate between a barrier and two double barriers. At the barrier some clients raise and lower it, and the
-//! others wait, for the one that stands or until none does, until it opens or their patience is over and they drop the
+//! others wait, for the current one or until none stands, until it opens or their patience is over and they drop the
 //! wait. At a double barrier they enter, work inside, continue after a suspicion, and leave; a client that finds no
 //! others to begin with drops the call in the end; occasionally a client inside enters as if the barrier were for more
 //! participants. Missing parents are created as containers or as persistent znodes, or must exist.

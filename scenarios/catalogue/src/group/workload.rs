@@ -166,7 +166,7 @@ async fn take_part<C: Client, G: Gathering>(client: &C, group: &G, pace: Pace) -
     Round::Over
 }
 
-/// Joins, under one of two ids or without one. `Err`: the client is no member.
+/// Joins, under one of two ids or without one. `Err`: the join failed.
 pub async fn join<C: Client, G: Gathering>(
     client: &C,
     group: &G,

@@ -255,7 +255,7 @@ impl<Z: ZooKeeper> Line<Z> {
         Ok(all.into_iter().map(Listed::Contender).collect())
     }
 
-    /// Deletes the znode of a contender; `None` if it did not exist any more. Revocable locks have no evictions:
+    /// Deletes the znode of a contender; `None` if it was already gone. Revocable locks have no evictions:
     /// [`Error::is_unimplemented`].
     pub async fn evict(&self, whom: &Listed) -> Result<Option<()>, Error> {
         let is_gone = match (self, whom) {
@@ -434,7 +434,7 @@ pub trait Grants: Send + Sync + 'static {
     /// Lists the contenders, in order.
     fn contenders(&self) -> impl Future<Output = Result<Vec<Listed>, Error>> + Send;
 
-    /// Deletes the znode of a contender; `None` if it did not exist any more.
+    /// Deletes the znode of a contender; `None` if it was already gone.
     fn evict(&self, whom: &Listed) -> impl Future<Output = Result<Option<()>, Error>> + Send;
 
     /// Asks a contender to go, or revokes it after the grace period.

@@ -52,7 +52,7 @@ pub fn objects(names: &mut Texts, setting: &Setting) -> Vec<Object> {
     vec![Object { margin: setting.margin_us(), ..Object::plain(Kind::Names, names.intern(DIRECTORY)) }]
 }
 
-/// The constructor of a name service over a session: the right one's, or a mutant's. The flag says whether a client
+/// The constructor of a name service over a session: the right one's, or a mutant's. The flag is set if a client
 /// waits for a taken name.
 pub type MakeNames<Z, S> = Box<dyn Fn(&Z, bool) -> S + Send + Sync>;
 

@@ -34,7 +34,7 @@ impl<C: Client> Service<'_, C> {
         Round::Over
     }
 
-    /// Joins, within a time limit, or until the caller drops it. `Err`: the client is no member.
+    /// Joins, within a time limit, or until the caller drops it. `Err`: the join failed.
     async fn joins(&self) -> Result<(OpId, Option<&'static str>, Membership<C::Zk>), Round> {
         let (client, first) = (self.client, self.data(0));
         let id = [Some("one"), Some("two"), None][client.choose(3) as usize];

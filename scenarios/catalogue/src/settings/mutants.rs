@@ -277,7 +277,7 @@ static FOLLOWS_A_CACHE: Workload = mutant(
     |task| run(task, Wrong::FollowsACache),
 );
 
-/// A reader of an existing set is told that another client has destroyed it.
+/// A reader of an existing set gets the error that another client has destroyed it.
 static SNAPSHOT_FINDS_NO_SET: Workload = mutant(
     "settings-snapshot-finds-no-set",
     "a snapshot fails as if the set that the pointer names were not there",

@@ -1,4 +1,4 @@
-//! The steps of two-phase commit as one site takes them, of the right recipe or of a mutant.
+//! The steps of one site in two-phase commit, by the right recipe or by a mutant.
 
 use std::future::Future;
 use std::time::Duration;

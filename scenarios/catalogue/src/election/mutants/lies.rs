@@ -50,7 +50,7 @@ pub(in crate::election) static LIES: Lies = Lies {
             An1,
             "resign says that the term lasted until then, whatever has become of it",
         ),
-        // A follower is told that there is no leader although there is one.
+        // A follower gets the news that there is no leader although there is one.
         row(Observe, Pretends, An1, "a follower is told that nobody leads, without asking")
             .or(&[(Le4, "it had been told that before")]),
         row(

@@ -35,7 +35,7 @@ pub(in crate::group) static LIES: Lies = Lies {
             An1,
             "leave says that the membership lasted until then, whatever has become of it",
         ),
-        // A follower is told that the group is empty although it has members.
+        // A follower gets an empty view although the group has members.
         row(Watch, Pretends, An1, "a follower is told that the group is empty, without asking")
             .or(&[(Gm1, "the group had members in every state of that time")]),
         row(Watch, Refuses(UNMET_OF_READS), An2, "following ends for a reason that never occurred"),
