@@ -26,8 +26,8 @@
 //! 3. `stories/`: a script per file, played on a fault-free network. It opens with a sentence about the events, and
 //!    holds `STORY` and its `script`: steps that read aloud. `point` names the events without which the story has
 //!    missed its purpose, and `verdicts` the expected verdicts; no rule may fail in any case. A test plays every story
-//!    and keeps its trace as a snapshot of fewer than 80 lines: `INSTA_UPDATE=always cargo test -p zk-scenarios
-//!    stories` writes it; review it like code.
+//!    and keeps its trace as a snapshot of fewer than 80 lines:
+//!    `INSTA_UPDATE=always cargo test -p zk-scenarios stories` writes it; review it like code.
 //! 4. `mutants/`: the recipe with one wrong step. A mutant is a value: either `copy.rs` is a copy of the recipe that
 //!    reads a `Mutation`, a plain struct with a field for each step that can be wrong (`Mutation::RIGHT` has none); or
 //!    the right recipe runs over a session with an interceptor, a fault proxy. So a copy, and the workload around it,

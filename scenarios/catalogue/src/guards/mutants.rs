@@ -485,5 +485,5 @@ pub(super) static LIES: Lies = Lies {
 /// Errors that report that nothing was done, none of which has occurred.
 const UNDONE: &[Failure] = &[Failure::Denied, Failure::BadVersion, Failure::Other];
 
-/// The reason of such an error has not occurred, either.
+/// The rule that may report such a lie instead, by its reason.
 const DENIED: &[(RuleId, &str)] = &[(An2, "the reason never occurred")];

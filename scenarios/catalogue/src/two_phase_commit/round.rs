@@ -214,7 +214,7 @@ impl<C: Client, T: TwoPhases> SiteRound<'_, C, T> {
             None => {
                 let deciding = || async {
                     let heir = participant.resume().await?;
-                    // Records that a successor decides.
+                    // The successor has decided: the decision is on record.
                     self.tells(Seen::Name, &path(self.round), COORDINATOR);
                     participant.coordinate_within(&heir, limit).await
                 };
