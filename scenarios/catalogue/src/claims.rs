@@ -1,5 +1,5 @@
-//! A plain copy of claiming a name, in which a [`Mutation`] makes one step wrong: for the mutants of names and groups. It has no
-//! deadlines: its mutants are caught without them.
+//! A plain copy of claiming a name, in which a [`Mutation`] makes one step wrong; the mutants of names and groups use
+//! it. It has no deadlines: its mutants are killed without them.
 
 use crate::copies::connected;
 use std::future::Future;
@@ -9,11 +9,11 @@ use zk_recipes::zk::{Armed, CreateMode, Duty, Error, ErrorKind, ZooKeeper, path}
 pub(super) struct Mutation {
     /// The mode of a claim's znode.
     pub mode: CreateMode,
-    /// A znode that is there already belongs to another client.
+    /// An existing znode belongs to another client.
     pub exists_is_anothers: bool,
-    /// After a lost reply the client looks whose the znode is.
+    /// After a lost reply the client checks the znode's owner.
     pub looks_after_loss: bool,
-    /// The client deletes the znode that it has made, and no other.
+    /// The client deletes only the znode that it created.
     pub releases_its_own: bool,
 }
 
@@ -32,11 +32,11 @@ pub(super) struct Claim<Z> {
     pub zk: Z,
     pub path: String,
     pub czxid: i64,
-    /// Deletes the znode in the end.
+    /// Deletes the znode at the end.
     pub armed: Option<Armed>,
 }
 
-/// Makes the directory, and creates the znode in it.
+/// Creates the directory, and the znode in it.
 pub(super) async fn claim<Z: ZooKeeper>(
     zk: &Z,
     directory: &str,
@@ -71,7 +71,7 @@ pub(super) async fn claim<Z: ZooKeeper>(
             }
             Err(e) if e.is_connection_loss() && mutation.looks_after_loss => {
                 connected(zk).await?;
-                // The reply to a later write of this session shows that no earlier one is in flight.
+                // A reply to a later write of this session proves that no earlier write is in flight.
                 let _ = zk.delete(&path::join(directory, "nobody"), None).await;
                 match zk.exists(&path).await {
                     Ok(Some(stat)) if stat.ephemeral_owner == zk.session() => {
@@ -104,14 +104,14 @@ async fn make<Z: ZooKeeper>(zk: &Z, directory: &str) -> Result<(), Error> {
     }
 }
 
-/// Resolves when the session is over, or a znode that it watches has gone.
+/// Resolves when the session is over, or the watched znode is deleted.
 pub(super) fn over<Z: ZooKeeper>(zk: &Z, watched: &str) -> impl Future<Output = ()> + Send + use<Z> {
     let (zk, mut watching) = (zk.clone(), zk.children_watch(watched));
     let watched = watched.to_owned();
     async move {
         loop {
             let gone = match watching.await {
-                // Ephemerals have no children: the watch fires at the deletion alone.
+                // Ephemerals have no children: the watch fires only at the deletion.
                 Ok((_, watch)) => watch.await.is_ok(),
                 Err(e) => e == ErrorKind::NoNode,
             };

@@ -1,8 +1,8 @@
-//! Steps that the copies of recipes have in common: none of them can be mutated.
+//! Steps that the copies of recipes share: no mutation changes them.
 
 use zk_recipes::zk::{CreateMode, Error, ErrorKind, Status, ZooKeeper};
 
-/// Waits until requests can leave.
+/// Waits until requests can be sent.
 pub async fn connected<Z: ZooKeeper>(zk: &Z) -> Result<Status, Error> {
     let mut status = zk.status();
     while !status.is_connected() {
@@ -14,7 +14,7 @@ pub async fn connected<Z: ZooKeeper>(zk: &Z) -> Result<Status, Error> {
     Ok(status)
 }
 
-/// After a lost connection: waits until the session has noticed it, and is connected again.
+/// After a connection loss: waits until the session has noticed it, and is connected again.
 pub async fn lost<Z: ZooKeeper>(zk: &Z, before: Status) -> Result<(), Error> {
     if zk.status() == before {
         zk.changed(before).await;
@@ -22,7 +22,7 @@ pub async fn lost<Z: ZooKeeper>(zk: &Z, before: Status) -> Result<(), Error> {
     connected(zk).await.map(drop)
 }
 
-/// Makes a directory and its missing ancestors, pipelined.
+/// Creates a directory and its missing ancestors, pipelined.
 pub async fn make_all<Z: ZooKeeper>(zk: &Z, directory: &str) -> Result<(), Error> {
     let ends = directory.match_indices('/').map(|(at, _)| at).skip(1).chain([directory.len()]);
     let making: Vec<_> = ends.map(|end| zk.create(&directory[..end], &[], CreateMode::Container)).collect();

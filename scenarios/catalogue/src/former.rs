@@ -1,12 +1,12 @@
-//! An interceptor by which a recipe takes a znode of an earlier attempt of the same process for its own, also if a former
-//! session owns it, which takes the znode along when it ends.
+//! An interceptor by which a recipe takes a znode of an earlier attempt of the same process for its own, even if a
+//! former session owns it, whose end deletes the znode.
 
 use crate::session::{Interceptor, Reply};
 use futures_util::FutureExt;
 use std::sync::{Arc, Mutex, MutexGuard};
 use zk_recipes::zk::{CreateMode, Created, Guid, SessionId, ZooKeeper, path};
 
-/// What a process remembers of its attempts, in all its sessions.
+/// The attempts that a process remembers, across its sessions.
 #[derive(Clone, Default)]
 pub(super) struct TakesItsFormer(Arc<Mutex<Former>>);
 
@@ -25,7 +25,7 @@ impl TakesItsFormer {
         self.former().guids.iter().any(|guid| name.starts_with(&guid.to_string()))
     }
 
-    /// Whether this is the first attempt of a session, and not of the first session.
+    /// Whether this is the first attempt of a session other than the first.
     fn begins_again(&self, session: SessionId) -> bool {
         let before = self.former().session.replace(session);
         before.is_some_and(|before| before != session)

@@ -2,43 +2,46 @@
 //!
 //! # How to add a recipe
 //!
-//! One folder, one line in [`RECIPES`], and one in [`promises::FILES`]: that makes it known to sweeps, to the mutation score, to
-//! lists, to exploring and to the tests. The folder holds
+//! One folder, one line in [`RECIPES`], and one in [`promises::FILES`]: this makes it known to sweeps, the mutation
+//! score, lists, exploration and the tests. The folder holds
 //!
 //! 1. `workload.rs`: n clients, r rounds. `pub static WORKLOAD` is the description: `plan` is
-//!    [`Plan::drawn`](zk_harness::plan::Plan::drawn), or that with other figures; `required` names the rules that a sweep must
-//!    not leave untested; `stated` is what its runs owe beside that: within what time they finish, and what must come about
-//!    now and then. `REAL` is the same on real servers. `objects` is what is declared to the checker;
+//!    [`Plan::drawn`](zk_harness::plan::Plan::drawn), or that with other figures; `required` names the rules that a
+//!    sweep must exercise; `stated` is what its runs must fulfil besides: their time limit, and the events that must
+//!    occur in some runs. `REAL` is the same on real servers. `objects` declares the objects to the checker;
 //!    [`ObjectId`](zk_checker::history::ObjectId)s count in that order. `client` does one client's
-//!    [`Task`](zk_harness::workload::Task), generic over [`Client`](zk_harness::client::Client), and over the methods of the
-//!    recipe if it has mutants. It is made of
-//!    - [`rounds`](zk_harness::rounds::rounds): one round after the other, in a session that is opened again when it is over. A
-//!      process that dies begins again as a new one, with the round that it did not end; so nothing may depend on a client
-//!      that goes through all rounds in one life, and on a real server each round is a call of its own.
-//!    - [`operation`](zk_harness::operation::operation): journal the call, run it unless it is to be dropped, journal how it
-//!      ended. Its `work` must call the recipe *inside* the closure, since requests leave with the call.
-//!    - [`Belief`](zk_harness::holding::Belief): from the grant of something [`Held`](zk_harness::holding::Held) to the moment
-//!      at which its holder stops.
+//!    [`Task`](zk_harness::workload::Task), generic over [`Client`](zk_harness::client::Client), and over the methods
+//!    of the recipe if it has mutants. It consists of
+//!    - [`rounds`](zk_harness::rounds::rounds): one round after the other, in a session that is reopened when it is
+//!      over. A process that dies starts again as a new one, with the round that it did not end; so no code may depend
+//!      on a client that goes through all rounds in one life, and on a real server each round is a call of its own.
+//!    - [`operation`](zk_harness::operation::operation): journal the call, run it unless it is to be dropped, journal
+//!      how it ended. Its `work` must call the recipe *inside* the closure, since the call sends the requests.
+//!    - [`Belief`](zk_harness::holding::Belief): from the grant of something [`Held`](zk_harness::holding::Held) to the
+//!      moment at which its holder stops.
 //!
-//!    Everything that is drawn is drawn by `client.choose(n)`, where 0 is the plain way. Of a run that is recorded the order
-//!    of its draws is a part: a workload with recorded runs in `regressions/` keeps it.
-//! 2. `words.rs`: what its stories say, as methods on [`Actor`](stage::Actor).
-//! 3. `stories/`: a script per file, played on a fault-free network. It opens with a sentence about the events, and holds `STORY` and its
-//!    `script`: steps that read aloud. `point` says what must have happened, or the story has missed it, and `verdicts`
-//!    what the rules must say; no rule may fail in any case. A test plays every story and keeps its trace as a snapshot, of less
-//!    than 80 lines: `INSTA_UPDATE=always cargo test -p zk-scenarios stories` writes it, and then it is read, as code is.
-//! 4. `mutants/`: the recipe with one wrong step. A mutant is a value: `copy.rs` is a copy of the recipe that asks a `Mutation`,
-//!    a plain struct with a field for each step that can be wrong, and `Mutation::RIGHT` has none; or the right recipe runs over
-//!    a session with an interceptor, a fault proxy. So a copy, and the workload around it, is compiled once for all its mutants.
-//!    The workload's `client` takes the constructor of what it runs ([`Make`](recipe::Make)), of the right recipe or of a mutant.
-//!    A mutant's doc comment has the wrong step, the harm that it does, and where that was seen in the field. `faults` and `plan` draw only what triggers it, so that nothing else
-//!    hides it. `caught_by` says how it must be caught ([`Caught`](zk_harness::caught::Caught)): by which rule as the first finding,
-//!    within how many seeds, with what harm, while the right recipe is silent on the same seeds. `cargo sim mutants NAME` shows
-//!    whether it is, and `cargo sim mutants --write-readme` writes the table anew.
-//! 5. `promises.txt`: every public method of the recipe and every sentence of its docs that promises something, with the rules and
-//!    tests that judge it, the workloads that call it and the mutants that break it; see [`promises`]. A test names what is missing.
+//!    Every random choice is drawn by `client.choose(n)`, where 0 is the plain way. A recorded run depends on the order
+//!    of its draws: a workload with recorded runs in `regressions/` keeps that order.
+//! 2. `words.rs`: the vocabulary of its stories, as methods on [`Actor`](stage::Actor).
+//! 3. `stories/`: a script per file, played on a fault-free network. It opens with a sentence about the events, and
+//!    holds `STORY` and its `script`: steps that read aloud. `point` names the events without which the story has
+//!    missed its purpose, and `verdicts` the expected verdicts; no rule may fail in any case. A test plays every story
+//!    and keeps its trace as a snapshot of fewer than 80 lines:
+//!    `INSTA_UPDATE=always cargo test -p zk-scenarios stories` writes it; review it like code.
+//! 4. `mutants/`: the recipe with one wrong step. A mutant is a value: either `copy.rs` is a copy of the recipe that
+//!    reads a `Mutation`, a plain struct with a field for each step that can be wrong (`Mutation::RIGHT` has none); or
+//!    the right recipe runs over a session with an interceptor, a fault proxy. So a copy, and the workload around it,
+//!    is compiled once for all its mutants. The workload's `client` takes the constructor ([`Make`](recipe::Make)) of
+//!    the right recipe or of a mutant. A mutant's doc comment names the wrong step, its harm, and where it was seen in
+//!    the field. `faults` and `plan` draw only the triggers, so that nothing else hides the mutant. `caught_by` says
+//!    how it must be killed ([`Caught`](zk_harness::caught::Caught)): by which rule as the first finding, within how
+//!    many seeds, with what harm, while the right recipe is silent on the same seeds. `cargo sim mutants NAME` shows
+//!    whether it is, and `cargo sim mutants --write-readme` rewrites the table.
+//! 5. `promises.txt`: every public method of the recipe and every sentence of its docs that promises something, with
+//!    the rules and tests that judge it, the workloads that call it and the mutants that break it; see [`promises`]. A
+//!    test lists the gaps.
 //!
-//!    Beside these, every operation of a recipe has mutants that [lie](lies).
+//!    Besides, every operation of a recipe has mutants that [lie](lies).
 //!
 //! All of them import the module `prelude`, which has the names of the harness and the ids of the rules.
 
@@ -88,7 +91,7 @@ use zk_harness::stage::Story;
 use zk_harness::workload::Workload;
 use zk_real::RealWorkload;
 
-/// Every recipe, and what runs without one.
+/// Every recipe, and the workloads without a recipe.
 pub static RECIPES: &[&Recipe] = &[
     &names::RECIPE,
     &config::RECIPE,
@@ -136,17 +139,17 @@ pub fn mutants() -> impl Iterator<Item = &'static Workload> {
     recipes().flat_map(of_a_recipe).chain(wrong_worlds::caught())
 }
 
-/// The mutants whose answers are not so.
+/// The mutants that lie.
 pub fn lying() -> impl Iterator<Item = &'static Workload> {
     lies::all().iter().map(|mutant| &mutant.workload)
 }
 
-/// Workloads in worlds that are kinder than ZooKeeper.
+/// Workloads whose simulation is more lenient than ZooKeeper.
 pub fn too_kind() -> impl Iterator<Item = &'static Workload> {
     wrong_worlds::too_kind()
 }
 
-/// Everything that can be run by name: workloads first.
+/// Everything that runs by name: workloads first.
 pub fn all() -> impl Iterator<Item = &'static Workload> {
     workloads().chain(mutants()).chain(too_kind())
 }
@@ -156,13 +159,13 @@ pub fn find(name: &str) -> Option<&'static Workload> {
     all().find(|workload| workload.name == name)
 }
 
-/// What runs on real servers: workloads, then mutants.
+/// The workloads that run on real servers, then the mutants that do.
 pub fn real_workloads() -> impl Iterator<Item = &'static RealWorkload> {
     let mutants = recipes().flat_map(|recipe| recipe.real_mutants.iter().copied());
     recipes().filter_map(|recipe| recipe.real).chain(mutants)
 }
 
-/// How a workload runs on real servers, if it does.
+/// The workload on real servers, if it runs there.
 pub fn on_real_servers(workload: &Workload) -> Option<&'static RealWorkload> {
     real_workloads().find(|real| real.workload == workload)
 }

@@ -1,13 +1,15 @@
-//! Recipes that lie: right recipes, of which one operation now and then answers what is not so.
+//! Recipes that lie: right recipes, one operation of which occasionally returns a false result.
 //!
-//! A [`Lie`] says which operation lies, and how: in about half of the calls, as its client chooses, so that a run goes on. All
-//! other calls are those of the right recipe. `mutants/lies.rs` of a recipe is a table, [`Lies`]: a row for each lie with the rule
-//! that must name it, above it the harm that it does, and the workload over the right recipe behind a liar. Each row is a
-//! [`LyingMutant`], whose name is made of the workload, the operation and the lie: `barrier-lower-pretends`.
+//! A [`Lie`] names the operation and how it lies: in about half of the calls, drawn by its client, so that a run
+//! continues. All other calls are those of the right recipe. `mutants/lies.rs` of a recipe is a table, [`Lies`]: a row
+//! for each lie with the rule that must report it, a comment with its harm, and the workload over the right recipe
+//! behind a liar. Each row is a [`LyingMutant`], named after the workload, the operation and the lie:
+//! `barrier-lower-pretends`.
 //!
-//! They show that the rules about answers see every operation: AN-1 what is said to be done and is not, AN-2 a reason that never
-//! occurred, AN-3 what was done and is said not to be, AN-4 what is done twice. Where another rule names the wrong step as well,
-//! the row says so. A new operation gets its own rows; a test finds the ones that have none.
+//! They show that the rules about results cover every operation: AN-1 an effect that is reported and did not happen,
+//! AN-2 an error that never occurred, AN-3 an effect that happened and is denied, AN-4 an effect that happens twice.
+//! Where another rule reports the wrong step as well, the row says so. A new operation gets its own rows; a test finds
+//! operations without rows.
 
 mod liar;
 
@@ -32,26 +34,26 @@ pub struct Lie {
     pub how: How,
 }
 
-/// How an operation lies. Of several reasons one is drawn in each call.
+/// How an operation lies. Each call draws one of several reasons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
     /// It returns done, and does nothing.
     Pretends,
-    /// It does its work, and returns an error that says that nothing was done.
+    /// It does its work, and returns an error that reports that nothing was done.
     Denies(&'static [Failure]),
     /// It does nothing, and fails for a reason that never occurred.
     Refuses(&'static [Failure]),
     /// It does its work twice.
     Repeats,
-    /// It returns done as soon as its first request is answered, and leaves the others out.
+    /// It returns done after the reply to its first request, and leaves out the others.
     StopsHalfway,
-    /// An attempt that does not wait says that there is nothing to get, and asks nobody.
+    /// An attempt that does not wait reports that there is nothing to get, without a request.
     FindsNothing,
-    /// What is given back is said to have lasted until then, whatever has become of it.
+    /// The released hold is reported as kept until the release, even if it was lost.
     EndsClean,
-    /// It does its work, and hands out something else than it got: another token, half of a value.
+    /// It does its work, and returns a wrong result: another token, half of a value.
     Distorts,
-    /// It does its work, and never returns: where it is done, or where it fails for that reason.
+    /// It does its work, and never returns where it would succeed, or fail with that reason.
     Hangs(Option<Failure>),
 }
 
@@ -69,7 +71,7 @@ impl How {
         "hangs",
     ];
 
-    /// Its place among [`NAMES`](How::NAMES).
+    /// Its index in [`NAMES`](How::NAMES).
     pub fn column(self) -> usize {
         match self {
             How::Pretends => 0,
@@ -88,7 +90,7 @@ impl How {
 /// The lies of a recipe.
 pub struct Lies {
     pub(crate) workload: &'static Workload,
-    /// What the plans draw, unless a row says otherwise.
+    /// The faults of its plans, unless a row says otherwise.
     pub(crate) faults: &'static [Fault],
     pub(crate) plan: fn(u64) -> Plan,
     /// One client's part, with a recipe that lies.
@@ -105,7 +107,7 @@ impl Lies {
 
 type Part = fn(Task<SimProcess>, Liar<SimProcess>) -> BoxFuture<'static, ()>;
 
-/// A lie, and how it must be caught.
+/// A lie, and the rules that must kill it.
 pub(crate) struct Row {
     lie: Lie,
     about: [&'static str; 2],
@@ -113,7 +115,7 @@ pub(crate) struct Row {
     plan: Option<fn(u64) -> Plan>,
 }
 
-/// A lie, the rule that must name it, and a line about it.
+/// A lie, the rule that must report it, and a line about it.
 pub(crate) const fn row(verb: Verb, how: How, by: RuleId, about: &'static str) -> Row {
     Row { lie: Lie { verb, how }, about: [about, ""], caught: Caught::by(by), plan: None }
 }
@@ -142,16 +144,16 @@ impl Row {
         Row { caught: self.caught.breaks(promise), ..self }
     }
 
-    /// Draws these plans, and not those of the table.
+    /// Draws these plans instead of the table's.
     pub(crate) const fn plan(self, plan: fn(u64) -> Plan) -> Row {
         Row { plan: Some(plan), ..self }
     }
 }
 
-/// Faults that end a session while its client lives: not every hold lasts until it is given back.
+/// Faults that end a session while its client lives: some holds are lost before their release.
 pub(crate) const LOSSES: &[Fault] = &[Fault::SessionExpiry, Fault::ClientPartition];
 
-/// A plan with many of them.
+/// A plan with many such faults.
 fn lossy(_: u64) -> Plan {
     Plan { clients: 4, rounds: 16, faults: 40, ..Plan::calm().with(LOSSES, 0.1) }
 }
@@ -172,7 +174,7 @@ impl LyingMutant {
         let operation = format!("{}-{}", of.workload.name, row.lie.verb.name().replace('_', "-"));
         let name = format!("{operation}-{}", How::NAMES[row.lie.how.column()]);
         let (faults, plan) = match row.lie.how {
-            // Only a hold that was lost did not last until it was given back.
+            // Only a lost hold makes this a lie.
             How::EndsClean => (LOSSES, lossy as fn(u64) -> Plan),
             _ => (of.faults, row.plan.unwrap_or(of.plan)),
         };
@@ -191,7 +193,7 @@ pub fn all() -> &'static [LyingMutant] {
     &ALL
 }
 
-/// One client's part in a run of any of them.
+/// One client's part in a run of any lying mutant.
 fn play(task: Task<SimProcess>) -> BoxFuture<'static, ()> {
     let mutant = all().iter().find(|mutant| mutant.workload.name == task.workload);
     let mutant = mutant.expect("only these mutants have this part");
@@ -199,10 +201,10 @@ fn play(task: Task<SimProcess>) -> BoxFuture<'static, ()> {
     (mutant.of.part)(task, liar)
 }
 
-/// It does its work, and fails for a reason of which no rule can know whether it occurred.
+/// It does its work, and fails with a reason that no rule can refute.
 pub(crate) const DENIES: How = How::Denies(&[Failure::Other]);
 
-/// Reasons that deny a hold that was granted.
+/// Reasons that deny a granted hold.
 pub(crate) const NOT_HELD: &[Failure] =
     &[Failure::TimedOut, Failure::Removed, Failure::Denied, Failure::Other];
 
@@ -210,6 +212,6 @@ pub(crate) const NOT_HELD: &[Failure] =
 pub(crate) const UNMET_OF_HOLDS: &[Failure] =
     &[Failure::TimedOut, Failure::Removed, Failure::Denied, Failure::ConnectionLoss];
 
-/// The same of a read, or of what follows a value.
+/// The same for a read or a follower.
 pub(crate) const UNMET_OF_READS: &[Failure] =
     &[Failure::Denied, Failure::NoNode, Failure::ConnectionLoss, Failure::TimedOut];

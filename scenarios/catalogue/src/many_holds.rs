@@ -1,12 +1,13 @@
-//! Clients that hold many things at once for many session timeouts, all of them through one session.
+//! Clients that hold many objects at once for many session timeouts, all of them through one session.
 //!
-//! Each round: take locks and offices of one's own, read holds that all clients share, memberships and names; keep all of them
-//! for up to ten session timeouts, or until they are lost; give them back, one after the other. Meanwhile a client does
-//! nothing, or calls now and then, or waits for what another one holds, or follows who is a member or who leads. So for most
-//! of the time a session lives on pings alone, with all that is held through it.
+//! Each round: take exclusive locks and offices that no other client takes, read holds that all clients share,
+//! memberships and names; keep all of them for up to ten session timeouts, or until they are lost; release them, one
+//! after the other. Meanwhile a client does nothing, or sends an occasional request, or waits for another client's
+//! hold, or follows the members or the leader. So for most of the time only pings keep the session alive, and all its
+//! holds.
 //!
-//! A hold is begun and given back by one operation at a time, since a request is recorded as one of the operation in hand; it is
-//! kept beside them, in the name of none. A client has one hold of an object at a time.
+//! One operation at a time acquires or releases a hold, since a request is recorded as one of the current operation;
+//! between acquire and release a hold belongs to no operation. A client has one hold of an object at a time.
 
 use crate::election::workload as election;
 use crate::group::workload::{self as group, MemberHandle};
@@ -37,7 +38,7 @@ pub static WORKLOAD: Workload = Workload {
     ..Workload::own("many-holds", objects, |task| client(task).boxed(), &STATED)
 };
 
-/// Taking so many things offers so many occasions for faults that the usual number of them would be spent before anybody holds.
+/// Taking so many holds gives faults so many occasions that the usual number would be spent before the first hold.
 fn plan(seed: u64) -> Plan {
     let drawn = Plan::drawn(seed);
     Plan { faults: 4 * drawn.faults, ..drawn }
@@ -47,9 +48,9 @@ fn plan(seed: u64) -> Plan {
 pub static RECIPE: Recipe =
     Recipe { workload: &WORKLOAD, real: None, stories: &[], mutants: &[], lies: None, real_mutants: &[] };
 
-/// What its runs owe.
+/// What its runs must fulfil.
 pub static STATED: Stated = Stated {
-    // All that is held, a waiter behind it, and what is left of a follower's time.
+    // All holds, a waiter behind them, and the rest of a follower's time.
     finishes_within: Duration::from_secs(300),
     rules: None,
     sometimes: &[
@@ -62,34 +63,35 @@ pub static STATED: Stated = Stated {
     ],
 };
 
-/// For how many session timeouts the rounds last, by turns. All clients agree on it, so that none is far ahead of the others.
+/// The lengths of the rounds in session timeouts, by turns. All clients use the same, so that none is far ahead of the
+/// others.
 const TIMEOUTS: [u32; 3] = [1, 10, 3];
 
-/// How long somebody waits for what is held for that time: for longer, but not beyond the end of a run whose sessions have a
+/// The time limit of a waiter for a hold of that length: longer, but not beyond the end of a run whose sessions have a
 /// long timeout.
 fn patience(held: Duration) -> Duration {
     held + held.min(Duration::from_secs(60))
 }
 
-/// Something that is held, or waited for.
+/// An object that clients hold or wait for.
 #[derive(Clone, Debug)]
 struct Thing {
     sort: Sort,
     path: String,
-    /// The only client that takes it in its turn; the others wait for it, if anybody does.
+    /// The only client that takes it in step 1; other clients may wait for it.
     owner: Option<u16>,
 }
 
-/// What is done with a thing.
+/// The use of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sort {
     /// Joined by all clients.
     Group,
-    /// One client is in office, and others stand for it for long.
+    /// One client is in office, and others are candidates for long.
     Office,
     /// Read by all clients.
     Shared,
-    /// Read by all clients, none of which is asked to go.
+    /// Read by all clients; no holder is asked to go.
     Revocable,
     /// Held by its owner.
     Lock,
@@ -101,16 +103,16 @@ enum Sort {
     Name,
 }
 
-/// That name.
+/// The name that an owner registers.
 const NAME: &str = "mine";
 
-/// The election in which the office is won that others stand for.
+/// The election of [`Sort::Office`].
 const OFFICE: ObjectId = ObjectId(1);
 
-/// How many things there are of a sort: few in a simulation, and on a real server hundreds on each session.
+/// The number of objects of each sort: few in a simulation, and on a real server hundreds per session.
 struct Counts {
     groups: u16,
-    /// Of each client.
+    /// For each client.
     names: u16,
     locks: u16,
     elections: u16,
@@ -127,7 +129,7 @@ impl Counts {
     }
 }
 
-/// All of them. The group that is followed and the office that is stood for come first.
+/// All objects. The group that clients follow and the office that they stand for come first.
 fn things(setting: &Setting) -> Vec<Thing> {
     let counts = Counts::of(setting);
     let common = |sort, path: String| Thing { sort, path, owner: None };
@@ -152,7 +154,7 @@ fn things(setting: &Setting) -> Vec<Thing> {
     things
 }
 
-/// What is held, as it is declared to the checker.
+/// The objects, as they are declared to the checker.
 pub fn objects(names: &mut Texts, setting: &Setting) -> Vec<Object> {
     let things = things(setting);
     let declare = |thing: &Thing| {
@@ -170,20 +172,21 @@ pub fn objects(names: &mut Texts, setting: &Setting) -> Vec<Object> {
     things.iter().map(declare).collect()
 }
 
-/// What is left to be done for something that is held no more.
+/// The remaining work for a hold that has ended.
 struct GiveBack<'a> {
-    /// It was lost, and has said so. Something else, such as a membership, is believed in until it is given back.
+    /// It was lost, and its belief has ended. Other holds, such as memberships, are believed in until they are
+    /// released.
     was_lost: bool,
     work: BoxFuture<'a, ()>,
 }
 
-/// Keeps one thing, until it is lost or enough.
+/// Keeps one hold, until it is lost or to be released.
 type Kept<'a> = BoxFuture<'a, GiveBack<'a>>;
 
-/// All that is kept.
+/// All kept holds.
 type Keeping<'a> = FuturesUnordered<Kept<'a>>;
 
-/// Resolves when a thing is to be given back.
+/// Resolves when a hold is to be released.
 type Enough = Abortable<Pending<()>>;
 
 /// One client's part.
@@ -200,16 +203,16 @@ pub async fn client<C: Client>(task: Task<C>) {
     rounds(&task, round).await;
 }
 
-/// What one session has one object for, since one session registers a name, and joins, through one object.
+/// The recipe object that a session reuses, since one session registers a name, and joins, through one object.
 enum Place<Z: ZooKeeper> {
     Group(Group<Z>),
     Names(Names<Z>),
-    /// An object each time.
+    /// A new object each time.
     Other,
 }
 
 impl<Z: ZooKeeper> Place<Z> {
-    /// Sends nothing.
+    /// Creates the object; sends no request.
     fn of(zk: &Z, Thing { sort, path, .. }: &Thing) -> Self {
         let good = "a good path";
         let patient = || GroupOptions { if_taken: IfTaken::Wait, ..GroupOptions::default() };
@@ -227,11 +230,11 @@ struct Holder<'a, C: Client> {
     zk: &'a C::Zk,
     setting: Setting,
     things: &'a [Thing],
-    /// One for each of the things.
+    /// One for each object.
     places: &'a [Place<C::Zk>],
 }
 
-/// What came of asking for something.
+/// The result of taking a hold.
 enum Taken<'a> {
     Kept(Kept<'a>),
     Nothing,
@@ -239,18 +242,18 @@ enum Taken<'a> {
 }
 
 impl Taken<'_> {
-    /// What comes after an operation that did not end as asked.
+    /// The result of an operation that did not succeed.
     fn not<T>(ended: &Ended<T>) -> Self {
         if ended.is_session_over() { Taken::SessionOver } else { Taken::Nothing }
     }
 }
 
 impl<C: Client> Holder<'_, C> {
-    /// 1. Take one thing after the other. 2. Keep them for the time, and do something else meanwhile. 3. Give them back.
+    /// 1. Take one hold after the other. 2. Keep them for the time, and do something else meanwhile. 3. Release them.
     async fn round(&self, timeouts: u32) -> Round {
         let (mut keeping, mut over, mut stops) = (Keeping::new(), Vec::new(), Vec::new());
         let mut is_over = false;
-        // The group that is followed comes last, so that clients that are late are seen to join it.
+        // The group that clients follow comes last, so that followers see late clients join it.
         for (at, thing) in self.things.iter().enumerate().rev() {
             let object = ObjectId(at as u16);
             if is_over || thing.owner.is_some_and(|owner| owner != self.client.number()) {
@@ -263,7 +266,7 @@ impl<C: Client> Holder<'_, C> {
                 Taken::SessionOver => is_over = true,
             }
             stops.push(stop);
-            // What it asks for at first is no part of the operation that comes next.
+            // The first poll sends requests, which must not count as the next operation's.
             over.extend(look(&mut keeping).await);
         }
         if !is_over {
@@ -277,13 +280,13 @@ impl<C: Client> Holder<'_, C> {
             );
         }
         sometimes!(self.client, "one of many holds is lost", !over.is_empty());
-        // Whatever is not given back yet is kept.
+        // Holds that are not released yet are kept.
         for stop in stops {
             stop.abort();
             while let Some(give_back) = look(&mut keeping).await {
                 over.push(give_back);
             }
-            // What is believed in does not wait for what was lost at the same time: giving that back can take long.
+            // Holds that are still believed in go first: releasing those that were lost at the same time can take long.
             over.sort_by_key(|give_back| !give_back.was_lost);
             while let Some(GiveBack { work, .. }) = over.pop() {
                 beside(&mut keeping, &mut over, work).await;
@@ -295,7 +298,7 @@ impl<C: Client> Holder<'_, C> {
         if is_over { Round::Again } else { Round::Over }
     }
 
-    /// Step 1, for one of them.
+    /// Step 1, for one object.
     async fn take(&self, object: ObjectId, thing: &Thing, enough: Enough) -> Taken<'_> {
         let (zk, path) = (self.zk, thing.path.as_str());
         let good = "a good path";
@@ -335,7 +338,7 @@ impl<C: Client> Holder<'_, C> {
         }
     }
 
-    /// Takes what is held like a lock.
+    /// Takes a lock-like hold.
     async fn hold<H: Held, F: Future<Output = Result<H, Error>> + Send>(
         &self,
         object: ObjectId,
@@ -358,7 +361,7 @@ impl<C: Client> Holder<'_, C> {
             belief.end(lost.unwrap_or(Why::Released));
             match lost {
                 None => GiveBack { was_lost: false, work: give_back(client, object, held).boxed() },
-                // Its session may live on, and others wait: it must not stay until the round is over.
+                // Its session may live on while others wait: the znode must not stay until the round is over.
                 Some(_) => {
                     drop(held);
                     GiveBack { was_lost: true, work: ready(()).boxed() }
@@ -368,7 +371,7 @@ impl<C: Client> Holder<'_, C> {
         Taken::Kept(in_no_operation(client, keep).boxed())
     }
 
-    /// Becomes a member of a group, under a name that nobody else has.
+    /// Joins a group, under an id that no other client has.
     async fn join(&self, object: ObjectId, enough: Enough) -> Taken<'_> {
         let (client, group) = (self.client, self.group(object));
         let call = Call::new(object, Verb::Join);
@@ -391,7 +394,7 @@ impl<C: Client> Holder<'_, C> {
         Taken::Kept(in_no_operation(client, keep).boxed())
     }
 
-    /// Registers a name of its own.
+    /// Registers its own name.
     async fn register(&self, object: ObjectId, enough: Enough) -> Taken<'_> {
         let client = self.client;
         let Place::Names(names) = &self.places[usize::from(object.0)] else {
@@ -420,7 +423,7 @@ impl<C: Client> Holder<'_, C> {
         Taken::Kept(in_no_operation(client, keep).boxed())
     }
 
-    /// Step 2: something else, for so long or until the run comes to its end. Whether it was nothing at all.
+    /// Step 2: another activity, for that time or until the run ends. Returns whether the client was idle.
     async fn meanwhile(&self, time: Duration) -> bool {
         let client = self.client;
         match client.choose(8) {
@@ -445,7 +448,7 @@ impl<C: Client> Holder<'_, C> {
                 return;
             }
             left -= next;
-            // Nobody waits for the answer: what counts is that there is one.
+            // The reply is not awaited; it only has to arrive.
             drop(self.zk.exists("/"));
         }
     }
@@ -469,7 +472,7 @@ impl<C: Client> Holder<'_, C> {
         self.wait_for(OFFICE, Verb::Stand, limit, || election.stand().within(limit)).await;
     }
 
-    /// Waits for something that others hold, and has it for a session timeout, or for longer if nobody was before it.
+    /// Waits for another client's hold, and keeps it for a session timeout, or for longer if it was free.
     async fn wait_for<H: Held, F: Future<Output = Result<H, Error>> + Send>(
         &self,
         object: ObjectId,
@@ -495,7 +498,7 @@ impl<C: Client> Holder<'_, C> {
         give_back(client, object, held).await;
     }
 
-    /// Follows who is a member.
+    /// Follows the members.
     async fn follow_group(&self, time: Duration) {
         let (client, views) = (self.client, &mut self.group(group::GROUP).follow(WithData::No));
         self.follow(group::GROUP, Verb::Watch, time, |op| async move {
@@ -509,7 +512,7 @@ impl<C: Client> Holder<'_, C> {
         .await;
     }
 
-    /// Follows who leads.
+    /// Follows the leader.
     async fn follow_leader(&self, time: Duration) {
         let election = Election::new(self.zk, election::DIRECTORY, ElectionOptions::default());
         let (client, follower) = (self.client, &mut election.expect("a good path").follow());
@@ -521,7 +524,7 @@ impl<C: Client> Holder<'_, C> {
         .await;
     }
 
-    /// Follows something until the time is over, or its session.
+    /// Follows an object until the time or the session is over.
     async fn follow<F: Future<Output = Result<(), Error>> + Send>(
         &self,
         object: ObjectId,
@@ -541,7 +544,7 @@ impl<C: Client> Holder<'_, C> {
         drop(operation(client, Call::new(object, verb), known, following).await);
     }
 
-    /// The work, or `None` if the run comes to its end first.
+    /// Returns the result of the work, or `None` if the run ends first.
     async fn unless_ending<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         match select(pin!(work), pin!(self.client.ending())).await {
             Either::Left((done, _)) => Some(done),
@@ -550,7 +553,7 @@ impl<C: Client> Holder<'_, C> {
     }
 }
 
-/// Lets what is kept go on as far as it can at once; what came of it, if one is over.
+/// Polls the kept holds once; returns the remaining work of one that has ended, if any.
 async fn look<'a>(keeping: &mut Keeping<'a>) -> Option<GiveBack<'a>> {
     match poll_fn(|context| Poll::Ready(keeping.poll_next_unpin(context))).await {
         Poll::Ready(over) => over,
@@ -558,7 +561,7 @@ async fn look<'a>(keeping: &mut Keeping<'a>) -> Option<GiveBack<'a>> {
     }
 }
 
-/// Does something while things are kept; what is lost meanwhile comes to what is over.
+/// Does some work while holds are kept; adds those that end meanwhile to `over`.
 async fn beside<'a, T>(
     keeping: &mut Keeping<'a>,
     over: &mut Vec<GiveBack<'a>>,

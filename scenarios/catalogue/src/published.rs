@@ -1,17 +1,17 @@
-//! Where ZooKeeper's published recipes page is wrong, or says too little: what a program that takes it at its word does,
-//! and the broken recipe that is that program.
+//! Errors and gaps of ZooKeeper's published recipes page: the behaviour of a program that follows it literally, and the
+//! mutant that is that program.
 //!
-//! The table in `scenarios/docs/published-recipes.md` is made of this; a test holds it.
+//! The table in `scenarios/docs/published-recipes.md` is generated from this; a test compares them.
 
-/// A passage of the page, taken at its word.
+/// A passage of the page, followed literally.
 pub struct Published {
-    /// Which recipe.
+    /// The recipe.
     pub recipe: &'static str,
     /// What the page says, in our words.
     pub says: &'static str,
-    /// What comes of it.
+    /// The consequence.
     pub happens: &'static str,
-    /// The workload that does so.
+    /// The workload that implements it.
     pub workload: &'static str,
 }
 

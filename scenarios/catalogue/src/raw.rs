@@ -1,9 +1,8 @@
-//! Clients that do whatever comes to their mind to a handful of znodes, without a recipe: for what ZooKeeper itself
-//! promises.
+//! Clients that send random requests to a few znodes, without a recipe: they test the promises of ZooKeeper itself.
 //!
-//! Each round: one to three requests in one flight, some of them reads that leave a watch; now and then a watch for good,
-//! a sync and a read behind it, a wait for one of the watches, or a session that is given up while it lives. All values
-//! differ.
+//! Each round: one to three pipelined requests, some of them reads that leave a watch; occasionally a persistent watch,
+//! a sync and a read behind it, a wait for one of the watches, or a session that is abandoned while it lives. All
+//! values differ.
 
 use crate::prelude::*;
 use futures_util::future::{Either, join_all, select};
@@ -26,11 +25,11 @@ pub static WORKLOAD: Workload = Workload {
 pub static RECIPE: Recipe =
     Recipe { workload: &WORKLOAD, real: None, stories: &[], mutants: &[], lies: None, real_mutants: &[] };
 
-/// What its runs owe.
+/// What its runs must fulfil.
 pub static STATED: Stated = Stated { finishes_within: Duration::from_secs(60), rules: None, sometimes: &[] };
 
-/// What ZooKeeper does not exclude, and a long sweep must show. Two more are reached once in some thousand seeds only: they
-/// are asked of several workloads together.
+/// Anomalies that ZooKeeper allows, and that a long sweep must reach. Two more occur only once in some thousand seeds:
+/// several workloads together must reach them.
 pub static MUST_REACH: &[Probe] = &[
     Probe::StaleRead,
     Probe::CreatedAndDeletedUnseen,
@@ -41,10 +40,10 @@ pub static MUST_REACH: &[Probe] = &[
     Probe::ExpiredEarly,
 ];
 
-/// What it is played on.
+/// The znodes of the workload.
 const NAMES: [&str; 5] = ["/a", "/b", "/a/c", "/b/c", "/a/d"];
 
-/// How long a client waits for a watch, at the most.
+/// The time limit of a wait for a watch.
 const WAIT: Duration = Duration::from_millis(500);
 
 /// One client's part.
@@ -62,7 +61,7 @@ pub async fn client<C: Client>(Task { client, rounds, done, .. }: Task<C>) {
             },
         };
         if !zk.status().is_connected() && client.choose(4) == 3 {
-            // Given up while it lives: it ends when it expires.
+            // Abandoned while it lives: the session ends when it expires.
             let _ = zk.close(Duration::ZERO).await;
             session = None;
             watches.clear();

@@ -1,5 +1,5 @@
-//! A fault proxy: a session whose requests and answers an [`Interceptor`] may alter, so that a right recipe over it makes one
-//! step wrong.
+//! A fault proxy: a session whose requests and replies an [`Interceptor`] may alter, so that a right recipe over it
+//! makes one step wrong.
 
 use crate::recipe::Make;
 use futures_util::FutureExt;
@@ -13,7 +13,7 @@ use zk_recipes::zk::{
     Op, OpResult, SessionId, Stat, Status, Time, ZooKeeper,
 };
 
-/// An answer on its way. The request leaves when the method is called, not when the answer is polled.
+/// A pending reply. Calling the method sends the request; polling the reply does not.
 pub type Reply<T> = BoxFuture<'static, Result<T, Error>>;
 
 /// A watch of any session.
@@ -26,30 +26,30 @@ pub trait Interceptor<Z: ZooKeeper>: Send + Sync {
         mode
     }
 
-    /// Whether the session does what was armed when it is due.
+    /// Whether the session runs its armed cleanups.
     fn cleans_up(&self) -> bool {
         true
     }
 
-    /// The answer to a read of data.
+    /// The reply to a read of data.
     fn read(&self, path: &str, data: Data) -> Data {
         let _ = path;
         data
     }
 
-    /// The answer to a watched read of data.
+    /// The reply to a watched read of data.
     fn watched(&self, path: &str, data: Data) -> Data {
         let _ = path;
         data
     }
 
-    /// The answer to a list of children.
+    /// The reply to a list of children.
     fn list(&self, path: &str, list: Listing) -> Listing {
         let _ = path;
         list
     }
 
-    /// The answer to a list of children for which no request leaves.
+    /// The reply to a list of children without a request.
     fn remembered(&self) -> Option<Listing> {
         None
     }
@@ -64,7 +64,7 @@ pub trait Interceptor<Z: ZooKeeper>: Send + Sync {
         zk.safe_until()
     }
 
-    /// A watch on its way to the recipe.
+    /// The watch that the recipe receives.
     fn waits(&self, zk: &Z, path: &str, watch: Watch) -> Watch {
         let _ = (zk, path);
         watch
@@ -75,7 +75,7 @@ pub trait Interceptor<Z: ZooKeeper>: Send + Sync {
         zk.create(path, data, self.mode(mode)).boxed()
     }
 
-    /// Makes several writes as one.
+    /// Applies several writes in one transaction.
     fn multi(&self, zk: &Z, ops: Vec<Op>) -> Reply<Vec<OpResult>> {
         zk.multi(ops).boxed()
     }
@@ -92,7 +92,7 @@ pub fn watched_list<Z: ZooKeeper>(zk: &Z, path: &str) -> Reply<(Listing, Watch)>
     async move { list.await.map(|(list, watch)| (list, watch.boxed())) }.boxed()
 }
 
-/// The constructor of a right recipe over intercepted sessions, with an interceptor for each object that it makes.
+/// The constructor of a right recipe over intercepted sessions, with an interceptor for each recipe object.
 pub fn over<Z: ZooKeeper, L: 'static>(
     interceptor: fn() -> Arc<dyn Interceptor<Z>>,
     new: fn(&Intercepted<Z>) -> L,
@@ -108,7 +108,7 @@ pub fn over_all<Z: ZooKeeper, L: 'static>(
     Box::new(move |zk| new(&Intercepted::new(zk, interceptor.clone())))
 }
 
-/// A client that does not trust its watches: it looks again while it waits.
+/// A client that polls beside its watches.
 pub struct Polls;
 
 impl<Z: ZooKeeper> Interceptor<Z> for Polls {
@@ -127,7 +127,7 @@ impl<Z: ZooKeeper> Interceptor<Z> for Polls {
     }
 }
 
-/// A client library that does not do what was armed when it is due.
+/// A client library that never runs its armed cleanups.
 pub struct LeavesItsZnode;
 
 impl<Z: ZooKeeper> Interceptor<Z> for LeavesItsZnode {

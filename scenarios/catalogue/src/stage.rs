@@ -1,9 +1,10 @@
-//! Where the stories of this catalogue are played: the stage of the harness, and clients that know the recipes' words.
+//! The stage of this catalogue's stories: the harness's stage, with clients that have the recipes' vocabulary.
 //!
-//! What any client does is [`does`](zk_harness::stage::Actor::does): an operation of a recipe, in the client's own process and
-//! in the journal. A recipe's own words, such as `acquires`, are methods on [`Actor`] in the file `words.rs` of its folder: each a
-//! call of `does`, with the verb, the object, and what the client then believes. A word for what is *begun* gives a future and
-//! returns at once (`asks`, `puts`); the word for having *done* it awaits that (`acquires`).
+//! Every action is a call of [`does`](zk_harness::stage::Actor::does): an operation of a recipe, in the client's own
+//! process and in the journal. A recipe's own words, such as `acquires`, are methods on [`Actor`] in the file
+//! `words.rs` of its folder: each calls `does` with the verb, the object, and the belief that follows. A word that
+//! *begins* an operation (`asks`, `puts`) returns a future at once; the word that *completes* it (`acquires`) awaits
+//! that future.
 
 #[cfg(test)]
 mod tests;
@@ -11,7 +12,7 @@ mod tests;
 use std::ops::Deref;
 use zk_harness::stage;
 
-/// A stage on which clients know the recipes' words.
+/// A stage whose clients have the recipes' vocabulary.
 #[derive(Clone)]
 pub struct Stage(stage::Stage);
 
@@ -36,7 +37,7 @@ impl Stage {
     }
 }
 
-/// A client of a story, who knows the recipes' words.
+/// A client of a story, with the recipes' vocabulary.
 #[derive(Clone)]
 pub struct Actor(stage::Actor);
 

@@ -1,4 +1,4 @@
-//! What a hold, a registration, a membership or a place tells of itself, as the journal has it.
+//! The reported state of a hold, a registration, a membership or a place, as the journal records it.
 
 use crate::prelude::*;
 use std::time::Duration;
@@ -6,19 +6,19 @@ use zk_harness::holding::lost_because;
 use zk_recipes::zk::Time;
 use zk_recipes::{HoldState, LostReason, Stop};
 
-/// The state that is told.
+/// The reported state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     Held,
     /// With the instant from which it counts as lost.
     Suspect(Time),
     Lost(LostReason),
-    /// The caller begins to wait for a loss, until it is told of the next state.
+    /// The caller begins to wait for a loss, until the next state is reported.
     Watched,
 }
 
 impl State {
-    /// What `resumed` tells.
+    /// The state that `resumed` returns.
     pub(crate) fn of(resumed: &Result<(), LostReason>) -> State {
         match resumed {
             Ok(()) => State::Held,
@@ -55,7 +55,7 @@ impl From<Stop> for State {
     }
 }
 
-/// Writes down the state that a caller is told of what the operation gave it.
+/// Records the state that was reported to the caller of the operation.
 pub(crate) fn tells<C: Client>(client: &C, object: ObjectId, op: OpId, state: State) {
     let (me, text) = (client.number(), state.text());
     // By the client's own clock, in microseconds.
@@ -66,7 +66,7 @@ pub(crate) fn tells<C: Client>(client: &C, object: ObjectId, op: OpId, state: St
 /// Faults that break connections, and end sessions while their clients live.
 pub(crate) const BREAKS: &[Fault] = &[Fault::Disconnect, Fault::SessionExpiry, Fault::ClientPartition];
 
-/// A `resumed` that waits for a moment, and not for the session: mutants call it.
+/// A `resumed` that waits for a short time instead of the session; mutants call it.
 pub(crate) async fn early<Z: ZooKeeper>(zk: &Z) -> Result<(), LostReason> {
     zk.sleep_until(zk.now() + Duration::from_millis(10)).await;
     Ok(())

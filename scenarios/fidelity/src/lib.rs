@@ -1,8 +1,8 @@
-//! What real Apache ZooKeeper servers did, recorded, and whether another server or the simulation does the same.
+//! Recorded behaviour of real Apache ZooKeeper servers, and tests that another server or the simulation behaves alike.
 //!
-//! [`exchange`] is what both kinds of recordings share: the form in which they write requests and answers, and the frames of
-//! these. [`conformance`] plays recorded cases: requests over raw connections, and their answers. [`ensemble`] plays scenarios of
-//! faults on several servers, with the outcomes that a real ensemble may show and those that it must not.
+//! [`exchange`] is shared by both kinds of recordings: the notation of requests and replies, and their frames.
+//! [`conformance`] plays recorded cases: requests over raw connections, and their replies. [`ensemble`] plays scenarios
+//! of faults on several servers, with the outcomes that a real ensemble may show and those that it must not.
 
 pub mod conformance;
 pub mod ensemble;

@@ -18,26 +18,26 @@ use zk_serve::Judged;
 /// How long the processes may take until they are connected.
 const READY: Duration = Duration::from_secs(40);
 
-/// How long faults strike at most: the time in which they are drawn, and another second.
+/// The longest time under faults: the time in which faults are drawn, plus one second.
 const HOSTILE: Duration = Duration::from_millis(HOSTILE_MS + 1000);
 
-/// How long clients go on after the last effect of a fault.
+/// How long clients continue after the last effect of a fault.
 const AFTERMATH: Duration = Duration::from_millis(1000);
 
-/// How long the ensemble may take until it is whole again.
+/// The time limit for the ensemble to heal.
 const HEALING: Duration = Duration::from_secs(20);
 
-/// How long clients may take until they rest: seven session timeouts.
+/// The time limit for clients to come to rest: seven session timeouts.
 const REST: Duration = Duration::from_secs(15);
 
-/// The kinds of object that clients look at in the end, and how long nothing changes before that.
+/// The kinds of object that clients audit at the end, and how long the objects rest before the audit.
 const QUIET_KINDS: [&str; 3] = ["group", "partition", "cache"];
 const QUIET: Duration = Duration::from_micros(zk_checker::STILL + 500_000);
 
-/// How long clients may take until they have said what they see.
+/// The time limit for clients to report what they see.
 const AUDIT: Duration = Duration::from_secs(5);
 
-/// How long processes may take to end.
+/// The time limit for processes to end.
 const END: Duration = Duration::from_secs(2);
 
 /// A try that came to its verdict.
@@ -49,9 +49,9 @@ pub struct Attempt {
     pub history: History,
     /// The steps that were carried out.
     pub struck: Vec<Step>,
-    /// Errors that the library gave, and processes that ended.
+    /// Errors of the library, and processes that ended by themselves.
     pub troubles: Vec<String>,
-    /// Lines and commands that made no sense.
+    /// Lines and commands that could not be parsed or carried out.
     pub refused: Vec<String>,
     /// The clients that did not come to rest.
     pub restless: Vec<&'static str>,
@@ -119,7 +119,7 @@ pub fn attempt(
         bail!("a client of {name} does not connect: {} has what it says", log.display());
     }
     stage.go(plan);
-    // Without a plan the clients are alone for as long as faults are drawn otherwise.
+    // Without a plan, clients run undisturbed for as long as faults are drawn otherwise.
     let alone = if plan.steps.is_empty() { HOSTILE } else { Duration::ZERO };
     let begun = now();
     stage.go_on(begun + HOSTILE, |stage| {

@@ -14,7 +14,7 @@ pub const HOSTILE_MS: u64 = 5_000;
 /// The most steps of a drawn plan.
 const MOST_STEPS: u32 = 5;
 
-/// The verbs, each with its weight: a lost reply finds most.
+/// The verbs, each with its weight: lost replies find the most failures.
 const VERBS: [(&str, u32); 15] = [
     ("lose-reply", 8),
     ("lose-request", 3),
@@ -33,8 +33,8 @@ const VERBS: [(&str, u32); 15] = [
     ("kill-process", 2),
 ];
 
-/// The requests that are lost, or whose replies are, of each kind of object: those that its libraries send. What is written stands there
-/// twice: a write that was applied although its caller was not told finds most.
+/// The requests that are lost, or whose replies are lost, for each kind of object: those that its libraries send.
+/// Writes are listed twice: a write that was applied although its reply was lost finds the most failures.
 fn ops(kind: &str) -> &'static [&'static str] {
     match kind {
         "counter" => &["set", "set", "set", "create", "get"],
@@ -49,7 +49,7 @@ fn ops(kind: &str) -> &'static [&'static str] {
     }
 }
 
-/// Events of reports by which a step may be triggered, of each kind of object.
+/// The reported events that may trigger a step, for each kind of object.
 fn events(kind: &str) -> &'static [&'static str] {
     match kind {
         "election" => &["asks", "leader", "deposed"],

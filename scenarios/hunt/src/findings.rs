@@ -44,7 +44,7 @@ pub struct About {
     /// The number upstream, if it is known there.
     #[serde(default)]
     pub upstream: Option<String>,
-    /// How sure that is.
+    /// How certain the upstream number is.
     #[serde(default)]
     pub upstream_note: Option<String>,
     /// The rule that is broken.
@@ -59,10 +59,10 @@ pub struct About {
     /// How often our recipe breaks any rule under the same plan.
     #[serde(default)]
     pub ours: Option<Rate>,
-    /// The scenario of ours that it was held against.
+    /// Our scenario that it was compared with.
     #[serde(default)]
     pub ours_scenario: Option<String>,
-    /// What the judge says of one try.
+    /// The verdict on one try.
     #[serde(default)]
     pub said: Option<String>,
 }

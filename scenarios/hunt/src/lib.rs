@@ -1,14 +1,16 @@
-//! Coordination code of other people, under the faults of a served ensemble, judged by the same rules as ours.
+//! Tests third-party coordination libraries under the faults of a served ensemble, judged by the same rules as our
+//! recipes.
 //!
-//! A *program* is a folder with a `program.json` and a *driver*: a small program in the library's own language that is told by
-//! lines when to begin, when to rest and what to report, and that reports what it believes. `README.md` has the lines.
+//! A *program* is a folder with a `program.json` and a *driver*: a small program in the library's own language. It
+//! reads lines that tell it when to begin, when to rest and what to report, and it reports what it believes.
+//! `README.md` documents the lines.
 //!
 //! | module | content |
 //! |---|---|
 //! | `program` | programs, their scenarios, the promises of their authors |
 //! | `plan` | plans: commands, each at a time or behind a report |
 //! | `draw` | a plan from a seed |
-//! | `lines` | what drivers say |
+//! | `lines` | the lines that drivers write |
 //! | `process` | the processes of drivers |
 //! | `stage` | one try while it runs: the ensemble, the processes, the plan |
 //! | `attempt` | one try from its begin to its verdict |
@@ -17,7 +19,7 @@
 //! | `findings` | findings that are kept |
 //! | `page` | the page of what was found, and of what was tried and held |
 //!
-//! A program is not deterministic: a plan counts by how often it fails, not by one run.
+//! A program is nondeterministic: a plan is judged by its failure rate, not by one run.
 
 pub mod attempt;
 pub mod draw;

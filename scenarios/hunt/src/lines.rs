@@ -1,13 +1,13 @@
-//! What drivers say: a line each, whose first word is the client.
+//! The lines that drivers write; the first word of each names the client.
 
 /// A line of a driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Said {
     /// It is connected, and waits for `go`.
     Ready,
-    /// Its session from now on.
+    /// The id of its new session.
     Session(String),
-    /// It has no operation any more, and begins none.
+    /// No operation is pending, and it begins none.
     Resting,
     /// It has reported what it sees.
     Audited,
@@ -22,15 +22,15 @@ pub enum Said {
 pub struct Told {
     /// What happened.
     pub event: String,
-    /// The words behind it, as they are written down.
+    /// The words after the event, as the history records them.
     pub rest: String,
 }
 
-/// Reads a line: who says it, and what.
+/// Parses a line into the client and its message.
 ///
 /// # Errors
 ///
-/// One sentence, if it is no such line.
+/// One sentence, if the line cannot be parsed.
 pub fn read(line: &str) -> Result<(&str, Said), String> {
     let wrong = || format!("{line:?} is not a line of a driver");
     let (client, rest) = line.trim().split_once(' ').ok_or_else(wrong)?;

@@ -10,10 +10,10 @@ use zk_checker::history::History;
 use zk_checker::jsonl::{self, Stored};
 use zk_report::whole_file::WholeFile;
 
-/// What a packed file begins with.
+/// The first bytes of a packed file.
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// Whether a file that begins so is packed.
+/// Whether a file with these first bytes is packed.
 pub fn is_packed(begin: &[u8]) -> bool {
     begin.starts_with(&MAGIC)
 }

@@ -33,17 +33,17 @@ pub struct Step {
 /// A moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum When {
-    /// So long after the begin.
+    /// This long after the begin.
     At(Duration),
-    /// Behind a report.
+    /// After a report.
     On {
         /// The client that reports.
         client: String,
         /// The event.
         event: String,
-        /// The how-manieth such report, from 1.
+        /// Counts such reports from 1.
         nth: u32,
-        /// So long behind it.
+        /// The delay after the report.
         after: Duration,
     },
 }
@@ -181,7 +181,7 @@ impl When {
 }
 
 impl Action {
-    /// Its client, if it is about one.
+    /// The client that it affects, if any.
     pub fn client(&self) -> Option<&str> {
         match self {
             Action::Control { fields, .. } => fields.get("client").and_then(Value::as_str),

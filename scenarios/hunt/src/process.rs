@@ -39,7 +39,7 @@ pub(crate) struct Setting<'a> {
 #[derive(Debug)]
 pub(crate) struct Process {
     child: Child,
-    /// Absent once it was told to end.
+    /// Absent after [`Process::end`].
     input: Option<ChildStdin>,
 }
 
@@ -58,7 +58,7 @@ impl Process {
             .stdin(Stdio::piped())
             .stdout(pipe.0.try_clone()?)
             .stderr(setting.log.try_clone()?)
-            // Out of reach of a Ctrl-C in our terminal, which would look like a client that ends by itself.
+            // A separate process group: a Ctrl-C in our terminal would look like a client that ends by itself.
             .process_group(0);
         let program = command.get_program().to_string_lossy().into_owned();
         let mut child = command.spawn().with_context(|| format!("{program} cannot be started"))?;
@@ -66,21 +66,21 @@ impl Process {
         Ok(Process { child, input })
     }
 
-    /// Says a line. One that has gone does not hear it.
+    /// Sends a line. A process that has ended does not receive it.
     pub fn say(&mut self, word: &str) {
         if let Some(input) = &mut self.input {
             let _ = writeln!(input, "{word}").and_then(|()| input.flush());
         }
     }
 
-    /// Tells it to end.
+    /// Closes its input, which tells it to end.
     pub fn end(&mut self) {
         self.input = None;
     }
 
-    /// Stops it, or lets it go on.
+    /// Stops the process, or continues it.
     pub fn pause(&mut self, is_stopped: bool) {
-        // Once it was waited for, its number may be another's.
+        // After a wait, the operating system may have reused the process id.
         if !self.has_ended()
             && let Some(pid) = Pid::from_raw(self.child.id().cast_signed())
         {

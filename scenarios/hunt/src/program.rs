@@ -1,4 +1,4 @@
-//! Programs: what is hunted, how it is started, and what its authors promise.
+//! Programs: the libraries under test, the commands that start them, and their authors' promises.
 
 use anyhow::{Context, bail, ensure};
 use serde::{Deserialize, Serialize};
@@ -19,10 +19,10 @@ pub struct Program {
     pub version: String,
     /// The language of the driver.
     pub language: String,
-    /// Folders that the driver is built of beside its own.
+    /// Folders other than its own from which the driver is built.
     #[serde(default)]
     sources: Vec<String>,
-    /// Commands that build the driver, carried out once for each state of these folders.
+    /// Commands that build the driver, run once for each state of these folders.
     #[serde(default)]
     prepare: Vec<Vec<String>>,
     /// The command that starts a client. The scenario's name is its last argument.
@@ -50,7 +50,7 @@ pub struct Scenario {
     pub object: String,
     /// The number of clients.
     pub clients: usize,
-    /// The scenario of ours that does the same; absent: the first of the same kind.
+    /// Our scenario that does the same; absent: the first of the same kind.
     #[serde(default)]
     pub like: Option<String>,
     /// What a client does, in a sentence.
@@ -59,13 +59,13 @@ pub struct Scenario {
     pub promises: Vec<Promise>,
 }
 
-/// A promise, in the words of those who made it.
+/// A promise, in its authors' words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Promise {
     /// Their words.
     pub quote: String,
-    /// Where they stand.
+    /// Where the words are published.
     pub source: String,
 }
 
@@ -135,7 +135,7 @@ impl Program {
         command.status().is_ok_and(|status| status.success())
     }
 
-    /// Builds the driver below `cache`, unless it was built of the same files before.
+    /// Builds the driver below `cache`, unless it was built from the same files before.
     ///
     /// # Errors
     ///

@@ -1,12 +1,12 @@
-//! How often something happens in a few tries, and what that says of all tries.
+//! How often an event occurs in a few tries, and the estimate of its probability.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// So many of so many tries.
+/// The hits among a number of tries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rate {
-    /// How often it happened.
+    /// How often it occurred.
     pub hits: u32,
     /// The number of tries.
     pub tries: u32,

@@ -1,12 +1,12 @@
-//! The smallest plan that still fails: fewer steps, later ones dropped first, simpler moments.
+//! The smallest plan that still fails: fewer steps (later ones are dropped first), simpler moments.
 //!
-//! A program is not deterministic, so a smaller plan is taken if it fails often enough, and not if it fails once.
+//! A program is nondeterministic, so a smaller plan is accepted if it fails often enough; one failure does not suffice.
 
 use crate::plan::{Plan, When};
 use crate::rate::Rate;
 use std::time::Duration;
 
-/// How often a smaller plan is tried, and how often it must fail to be taken.
+/// How often a smaller plan is tried, and how often it must fail to be accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
     /// The tries of each plan.
@@ -21,7 +21,7 @@ impl Default for Effort {
     }
 }
 
-/// Makes a plan smaller. `fails` tries a plan once, and tells whether it breaks the same promise.
+/// Makes a plan smaller. `fails` tries a plan once, and returns whether it breaks the same promise.
 ///
 /// # Errors
 ///
@@ -35,7 +35,7 @@ pub fn shrink<E>(
         let mut rate = Rate::default();
         while rate.tries < effort.tries {
             rate.count(fails(plan)?);
-            // The rest cannot change it.
+            // The remaining tries cannot change the result.
             if rate.hits >= effort.least || rate.tries - rate.hits > effort.tries - effort.least {
                 break;
             }
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn what_fails_too_rarely_is_not_taken() {
         let mut tries = 0;
-        // All three steps fail always, fewer of them in three of five tries.
+        // All three steps always fail; fewer fail in three of five tries.
         let fails = |plan: &Plan| {
             tries += 1;
             Ok::<_, Infallible>(plan.steps.len() == 3 || tries % 5 < 3)

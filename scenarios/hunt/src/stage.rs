@@ -1,4 +1,4 @@
-//! One try while it runs: the ensemble, the processes of its clients, and what the plan still has to do.
+//! One try while it runs: the ensemble, the processes of its clients, and the remaining steps of the plan.
 
 use crate::clock::now;
 use crate::lines::{self, Said, Told};
@@ -18,13 +18,13 @@ use zk_serve::{Options, Server, parse_duration};
 /// The length of a tick of the ensemble.
 const TICK: Duration = Duration::from_millis(200);
 
-/// How long the loop waits at most before it looks around.
+/// How long the loop waits at most before it checks the processes.
 const GLANCE: Duration = Duration::from_millis(100);
 
-/// The verbs whose answer comes with their effect.
+/// The verbs that reply only after they took effect.
 const SLOW: [&str; 6] = ["expire", "start", "restart", "resume", "elect", "heal"];
 
-/// A client, with the process that is it at the moment.
+/// A client, with its current process.
 pub(crate) struct Client {
     process: Option<Process>,
     session: Option<String>,
@@ -38,7 +38,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Whether nobody is there, nor comes.
+    /// Whether the client has no process and none will start.
     pub fn is_gone(&self) -> bool {
         self.process.is_none() && !self.comes_again
     }
@@ -48,12 +48,12 @@ impl Client {
     }
 }
 
-/// What was told and done beside the history.
+/// Reports and commands that the history does not contain.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Notes {
-    /// Errors that libraries gave, and processes that ended.
+    /// Errors of libraries, and processes that ended by themselves.
     pub troubles: Vec<String>,
-    /// Lines and commands that made no sense.
+    /// Lines and commands that could not be parsed or carried out.
     pub refused: Vec<String>,
     /// The steps of the plan that were carried out.
     pub struck: Vec<Step>,
@@ -97,7 +97,7 @@ pub(crate) struct Stage<'a> {
     scheduled: u32,
     waiting: Vec<Waiting>,
     phase: Phase,
-    /// When the effects of the last step that was carried out are over.
+    /// When the effects of the last executed step are over.
     pub over: Instant,
     stop: &'a AtomicBool,
 }
@@ -165,7 +165,7 @@ impl<'a> Stage<'a> {
         self.waiting.is_empty() && !self.due.values().any(|due| matches!(due, Due::Strike(_)))
     }
 
-    /// Lets the clients begin, and the plan.
+    /// Starts the clients and the plan.
     pub fn go(&mut self, plan: &Plan) {
         self.phase = Phase::Goes;
         let begin = now();
@@ -182,7 +182,7 @@ impl<'a> Stage<'a> {
     pub fn heal(&mut self) {
         self.waiting.clear();
         let due = std::mem::take(&mut self.due);
-        // What a step has stopped goes on.
+        // Resumes processes that a step has stopped.
         for due in due.into_values() {
             match due {
                 Due::Strike(_) => {}
@@ -192,30 +192,30 @@ impl<'a> Stage<'a> {
         self.control("heal", Map::new());
     }
 
-    /// Asks the clients to begin no further round.
+    /// Asks the clients to begin no further rounds.
     pub fn rest(&mut self) {
         self.phase = Phase::Rests;
         self.say("rest");
     }
 
-    /// Writes down that everything is quiet: whoever still waits does so for ever.
+    /// Records that everything is quiet: any client that still waits waits for ever.
     pub fn quiesce(&mut self) {
         self.control("quiesce", Map::new());
     }
 
-    /// Says a word to all clients.
+    /// Sends a word to all clients.
     pub fn say(&mut self, word: &str) {
         self.clients.values_mut().filter_map(|client| client.process.as_mut()).for_each(|one| one.say(word));
     }
 
-    /// Tells all clients to end, and waits for a while until they have.
+    /// Asks all clients to end, and waits for them until the given time.
     pub fn end(&mut self, until: Instant) -> anyhow::Result<()> {
         self.clients.values_mut().filter_map(|client| client.process.as_mut()).for_each(Process::end);
         self.go_on(until, |stage| stage.clients.values().all(|client| client.process.is_none()))?;
         Ok(())
     }
 
-    /// Goes on until that time, or until the condition holds. Returns whether it holds.
+    /// Runs until that time, or until the condition holds. Returns whether it holds.
     ///
     /// # Errors
     ///
@@ -244,13 +244,13 @@ impl<'a> Stage<'a> {
                     self.is_healed |= verb == "heal";
                     self.note(&verb, answer);
                 }
-                // The sender is this value's own as well.
+                // Unreachable: this value owns a sender as well.
                 Err(_) => {}
             }
         }
     }
 
-    /// Notes processes that have ended by themselves.
+    /// Records processes that have ended by themselves.
     fn look_for_ends(&mut self) {
         for (name, client) in &mut self.clients {
             if client.process.as_mut().is_some_and(Process::has_ended) {
@@ -338,8 +338,7 @@ impl<'a> Stage<'a> {
         self.notes.struck.push(step);
     }
 
-    /// Writes down what has become of a client's process. One that is gone believes nothing any more, and its calls never
-    /// return.
+    /// Records the state of a client's process. A dead process believes nothing any more, and its calls never return.
     fn tell(&mut self, client: &str, state: &str) {
         let sessions = self.clients.get(client).map_or(0, |of| of.sessions);
         if let Some(called) = name_of(client, sessions) {
@@ -348,7 +347,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Carries out a verb; one whose answer comes with its effect, beside.
+    /// Carries out a verb; a slow verb runs on a thread of its own.
     fn control(&mut self, verb: &str, fields: Map<String, Value>) {
         let command = match Command::read(verb, Value::Object(fields)) {
             Ok(command) => command,
@@ -359,10 +358,10 @@ impl<'a> Stage<'a> {
             return self.note(verb, answer);
         }
         let (control, hears, verb) = (self.server.control().clone(), self.hears.clone(), verb.to_owned());
-        // It ends with the ensemble at the latest.
+        // The thread ends with the ensemble at the latest.
         let beside = move || {
             let answer = control.perform(command);
-            // Nobody may listen any more.
+            // The receiver may be gone.
             let _ = hears.send(Heard::Answered { verb, answer });
         };
         if let Err(why) = std::thread::Builder::new().name("zk-hunt-control".to_owned()).spawn(beside) {
@@ -405,7 +404,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// A client has a session: the first is called as the client, each further one has a number.
+    /// Records a new session: the first has the client's name, each further one a number.
     fn opens(&mut self, name: &'static str, id: String) {
         let Some(client) = self.clients.get_mut(name) else { return };
         if client.session.as_ref() == Some(&id) {

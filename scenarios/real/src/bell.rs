@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 use tokio::sync::Notify;
 
-/// Says that the time is over.
+/// Signals that the time is over.
 #[derive(Debug, Default)]
 pub struct Bell {
     rung: AtomicBool,
@@ -32,7 +32,7 @@ impl Bell {
         }
     }
 
-    /// Waits so long, or until it rings. False if it has rung.
+    /// Waits that long, or until it rings. Returns false if it has rung.
     pub(crate) async fn lets_pass(&self, time: Duration) -> bool {
         let _ = select(pin!(self.rings()), pin!(sleep(time))).await;
         !self.rung.load(SeqCst)

@@ -1,4 +1,4 @@
-//! One client of a real run: its own sessions, its own seeded choices, its part of the common tape.
+//! One client of a real run: its own sessions, its own seeded choices, its share of the common recording.
 
 use crate::bell::Bell;
 use crate::recorded::Recorded;
@@ -15,22 +15,22 @@ use zk_harness::journal::Journal;
 use zk_recipes::client::{Client, Options};
 use zk_recipes::zk::{Error, SessionId, ZooKeeper};
 
-/// At most so many rounds are made with one set of objects, half of it on average; then the client begins anew.
+/// The most rounds with one set of objects, twice the average; then the client starts anew.
 const LONGEST_STRETCH: u32 = 31;
 
 /// One operation in this number is dropped, within [`CANCEL_WITHIN`].
 const CANCEL: u32 = 12;
 
-/// After which time at the latest an operation is dropped that is to be dropped.
+/// The delay after which a cancelled operation is dropped, at most.
 const CANCEL_WITHIN: Duration = Duration::from_millis(20);
 
-/// How long a session that is replaced may take to discharge its duties and to close.
+/// The time limit for a replaced session to discharge its duties and to close.
 const CLOSE_LIMIT: Duration = Duration::from_secs(2);
 
-/// How long to wait before a session is asked for again that could not be had.
+/// The pause before another attempt to open a session.
 const REOPEN: Duration = Duration::from_millis(100);
 
-/// What all clients of a run have in common, but for their ways to the servers.
+/// The settings that all clients of a run share, except for their links.
 #[derive(Clone, Debug)]
 pub struct Common {
     /// The session timeout that they ask for.
@@ -39,7 +39,7 @@ pub struct Common {
     pub over: Arc<Bell>,
 }
 
-/// One client process, so to speak.
+/// One client, which stands for a process.
 #[derive(Clone)]
 pub struct RealClient {
     part: Arc<ClientProcess>,
@@ -56,7 +56,7 @@ struct ClientProcess {
 impl RealClient {
     /// The client of that number, with its connect string.
     pub fn new(common: Common, address: String, tape: &Arc<Recorder>, number: u16, seed: u64) -> Self {
-        // Every client has a stream of its own, since nothing decides in which order they draw.
+        // Each client has its own random stream, since the order of draws between clients is nondeterministic.
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         (0..number).for_each(|_| rng.jump());
         let name = char::from(b'a' + (number % 26) as u8).to_string();
@@ -76,17 +76,17 @@ impl RealClient {
         }
     }
 
-    /// Resolves when none of its duties is left to be discharged.
+    /// Resolves when all its duties are discharged.
     pub async fn discharged(&self) {
         self.part.scribe.duties().idle().await;
     }
 
-    /// The number of its present session.
+    /// The number of its current session.
     pub fn session(&self) -> Option<SessionId> {
         self.held().as_ref().map(ZooKeeper::session)
     }
 
-    /// Closes its present session.
+    /// Closes its current session.
     pub async fn close(&self) {
         let session = self.held().take();
         if let Some(session) = session {
@@ -95,7 +95,7 @@ impl RealClient {
         }
     }
 
-    /// How many rounds it makes before it begins anew, with new objects in a new session.
+    /// Draws the number of rounds before it starts anew, with new objects in a new session.
     pub fn stretch(&self) -> u32 {
         1 + self.draw(LONGEST_STRETCH)
     }
@@ -120,7 +120,7 @@ impl client::Client for RealClient {
         self.part.scribe.client()
     }
 
-    /// The session that it has, if it lives, or else a new one.
+    /// Returns its session if that lives, or else a new one.
     async fn open(&self) -> Result<Recorded<Client>, Error> {
         let session = self.held().clone().filter(|session| session.status().over().is_none());
         if let Some(session) = session {

@@ -1,15 +1,15 @@
-//! The ways of clients to their servers: a link from each client to each server, all links of a client on one line.
+//! The links of clients to their servers: one from each client to each server, all links of a client on one line.
 
 use crate::proxy::{Line, Network, Speech};
 use std::io;
 
-/// Where ZooKeeper listens if nothing else is said.
+/// ZooKeeper's default port.
 const PORT: &str = "2181";
 
-/// Everybody's way.
+/// The links of all clients.
 pub struct ClientLinks {
     ways: Vec<Way>,
-    /// The links go when this does.
+    /// Dropping it closes the links.
     _network: Network,
 }
 
@@ -23,7 +23,7 @@ impl ClientLinks {
     ///
     /// # Errors
     ///
-    /// What the operating system says if there are no more ports or threads to be had.
+    /// Errors of the operating system, if no port is free or no thread starts.
     pub fn to(servers: &str, clients: u8) -> io::Result<ClientLinks> {
         let network = Network::start()?;
         let (hosts, folder) = servers.split_at(servers.find('/').unwrap_or(servers.len()));
@@ -60,7 +60,7 @@ impl std::fmt::Debug for ClientLinks {
 }
 
 fn with_port(host: &str) -> String {
-    // The colons of an address of version 6 stand within brackets.
+    // The colons of an IPv6 address are within brackets.
     let after_host = &host[host.rfind(']').map_or(0, |end| end + 1)..];
     if after_host.contains(':') { host.to_owned() } else { format!("{host}:{PORT}") }
 }

@@ -12,21 +12,21 @@ use tokio::time::timeout;
 use zk_recipes::client::{Client, Options};
 use zk_recipes::zk::{CreateMode, Error, ZooKeeper};
 
-/// How long between two writes.
+/// The interval between two writes.
 const EVERY: Duration = Duration::from_millis(20);
 
-/// How long the last write may take, when all is healed.
+/// The time limit of the last write, after all faults have healed.
 const LAST_WITHIN: Duration = Duration::from_secs(20);
 
-/// What was acknowledged so far.
+/// The writes that were acknowledged so far.
 #[derive(Default)]
 struct Acknowledged {
     version: i32,
 }
 
 impl Acknowledged {
-    /// Takes the version down that the next write made. Every write makes a larger one than all before it, as long as none
-    /// of those is lost; if one is, says so.
+    /// Records the version of the next write. It must be larger than all before it, unless a write was lost; then it
+    /// returns an error.
     fn next(&mut self, version: i32) -> Result<(), String> {
         if version <= self.version {
             return Err(format!(
@@ -58,7 +58,7 @@ impl Witness {
         Ok(Witness { task: tokio::spawn(async move { writer.write(&bell).await }), over })
     }
 
-    /// All is healed: says what was lost, if anything was.
+    /// Ends the check after all faults have healed; `Err` reports lost writes.
     pub(super) async fn end(self) -> Result<(), String> {
         self.over.ring();
         let stopper = self.task.abort_handle();
@@ -95,7 +95,7 @@ impl Writer {
                         "the ensemble itself lost a znode whose create it had acknowledged".to_owned()
                     );
                 }
-                // What became of it is not known: it may have made a version or none.
+                // The outcome is unknown: the write may or may not have made a version.
                 Err(_) if self.zk.status().over().is_none() => sleep(EVERY).await,
                 Err(_) => {
                     if let Ok(zk) = Client::open(&self.address, self.options.clone()).await {
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn a_version_that_does_not_grow_shows_that_an_acknowledged_write_is_gone() {
         let mut acknowledged = Acknowledged::default();
-        // One in between was not answered, and done all the same.
+        // The write in between has no reply, but was applied.
         assert_eq!([1, 2, 4].map(|version| acknowledged.next(version)), [Ok(()), Ok(()), Ok(())]);
         let lost = acknowledged.next(4).unwrap_err();
         assert!(lost.ends_with("at version 4 the next write made version 4"), "{lost}");

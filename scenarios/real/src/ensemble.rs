@@ -1,10 +1,10 @@
 //! Apache ZooKeeper servers of our own that make up an ensemble, or a single one.
 //!
-//! 1. Find free ports: one for clients and two for the other members, each. For faults of links between members,
-//!    every member is configured with links to the others instead: [`ServerLinks`].
-//! 2. Begin: every member with a process and a folder of its own, and a reaper for both, as [`Server`] has them.
+//! 1. Find free ports: for each member, one for clients and two for the other members. For faults of links between
+//!    members, every member is configured with links to the others instead: [`ServerLinks`].
+//! 2. Begin: every member with a process and a folder of its own, and a reaper for both, as for [`Server`].
 //! 3. Wait until all of them serve: then one leads, and the others follow.
-//! 4. Stop when dropped: all are asked before the first is waited for.
+//! 4. Stop when dropped: all servers are asked to stop before the first is awaited.
 
 use crate::proxy::Network;
 use crate::server::{
@@ -15,19 +15,19 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What kind of ensemble to start.
+/// The options of an ensemble.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EnsembleOptions {
     /// The number of servers. A single one is a standalone server.
     pub servers: u8,
-    /// The client port of the first server, the next ones for the others; or any that are free.
+    /// The client port of the first server, followed by those of the others; `None`: any free ports.
     pub port: Option<u16>,
     /// The length of a tick. Sessions last 2 to 20 ticks.
     pub tick: Duration,
 }
 
-/// A running ensemble. Dropping it stops all servers and removes their folders; if this process ends without that, by
-/// whatever means, they go as well.
+/// A running ensemble. Dropping it stops all servers and removes their folders; if this process ends without a drop, in
+/// any way, they are removed as well.
 ///
 /// Its functions block: call them outside of async code.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ impl Ensemble {
     ///
     /// # Errors
     ///
-    /// One sentence each, as [`Server::start`]. Whatever was started by then is gone again.
+    /// One sentence each, as [`Server::start`]. Servers that were already started are stopped.
     pub fn start(options: &EnsembleOptions) -> Result<Ensemble, StartError> {
         Self::start_in(options, Settings::default(), None)
     }
@@ -55,7 +55,7 @@ impl Ensemble {
         Self::start_in(options, settings, None)
     }
 
-    /// Starts an ensemble whose members speak to each other over links in that network, if one is given.
+    /// Starts an ensemble whose members communicate over links in that network, if one is given.
     ///
     /// # Errors
     ///
@@ -100,7 +100,7 @@ impl Ensemble {
             let member = Member { id: number + 1, peers };
             servers.push(Server::begin(port, options.tick, Some(&member), settings, Host::default())?);
         }
-        // From here on dropping it stops all of them.
+        // From here on a drop stops all of them.
         let mut ensemble = Ensemble { servers, between };
         ensemble.wait_until_all_serve()?;
         Ok(ensemble)
@@ -120,12 +120,12 @@ impl Ensemble {
         self.servers.iter().map(|server| server.figure(name)).sum()
     }
 
-    /// The lines between its members, if they speak over links.
+    /// The links between its members, if they use links.
     pub fn between(&self) -> Option<&ServerLinks> {
         self.between.as_ref()
     }
 
-    /// Where its servers listen, as a client's connect string.
+    /// The addresses of its servers, as a client's connect string.
     pub fn address(&self) -> String {
         let addresses: Vec<String> = self.servers.iter().map(Server::address).collect();
         addresses.join(",")
@@ -141,7 +141,7 @@ impl Ensemble {
         &mut self.servers
     }
 
-    /// The leader, if there is one; a single server is none.
+    /// The leader, if there is one; a single server is no leader.
     pub fn leader(&self) -> Option<usize> {
         let leads = |server: &Server| server.ask("srvr").is_ok_and(|answer| answer.contains("Mode: leader"));
         self.servers.iter().position(leads)
@@ -156,13 +156,14 @@ impl Drop for Ensemble {
     }
 }
 
-/// Step 1: the ports for clients, and those for members. All are held until all are found, so that no two are the same.
+/// Step 1: the ports for clients, and those for members. All ports are held until all are found, so that no two are the
+/// same.
 fn ports(options: &EnsembleOptions) -> Result<(Vec<u16>, Arc<[Peer]>), StartError> {
     let count = u16::from(options.servers);
     let number = |held: &TcpListener| Ok(held.local_addr().map_err(io("find a free port"))?.port());
     let for_clients: Vec<TcpListener> = (0..count)
         .map(|n| match options.port {
-            // Past the last port there is none to be had.
+            // There is no port beyond the last one.
             Some(port) => listen(Some(port.checked_add(n).ok_or(StartError::PortInUse(u16::MAX))?)),
             None => listen(None),
         })

@@ -1,7 +1,9 @@
-//! Fault injection on real ensembles: the kinds of fault, and the [`FaultSchedule`] of their targets, times and durations.
+//! Fault injection on real ensembles: the kinds of fault, and the [`FaultSchedule`] of their targets, times and
+//! durations.
 //!
-//! A schedule is a function of its seed and scope. A run has two schedules at the same time, one for servers and one for clients, each
-//! with one fault at a time; so a client may be cut off while a server is down, and three servers keep a quorum.
+//! A schedule is a function of its seed and scope. A run has two schedules at the same time, one for servers and one
+//! for clients, each with one fault at a time; so a client may be partitioned while a server is down, and three servers
+//! keep a quorum.
 
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -40,31 +42,31 @@ sim_zk::named! {
 }
 
 impl Injection {
-    /// Whether it is done to servers, or to the links between them: then they have to be our own, and a majority has to go
-    /// on without the one that it strikes.
+    /// Whether it affects servers, or the links between them: then the run needs servers of our own, and a majority
+    /// that continues without the target.
     pub fn strikes_servers(self) -> bool {
         use Injection::{Kill, LinkHeld, Partition, Pause, Restart, RollingRestart};
         matches!(self, Kill | Restart | RollingRestart | Pause | Partition | LinkHeld)
     }
 
-    /// Whether it needs a link of our own on the way from a client to its servers.
+    /// Whether it needs a link of our own between a client and its servers.
     pub fn strikes_connections(self) -> bool {
         !self.strikes_servers() && self != Injection::ClientPause
     }
 
-    /// From how long to how long it lasts, in milliseconds, with sessions of that timeout; an instant lasts for nothing.
+    /// The range of its duration in milliseconds, for sessions with that timeout; 0..1 if it is instantaneous.
     fn lasts_ms(self, timeout_ms: u64) -> Range<u64> {
         match self {
-            // A server needs a second or so to come back.
+            // A server needs about a second to come back.
             Injection::Kill | Injection::Restart => 50..1000,
-            // Between two members: clients have hardly moved, or have settled elsewhere.
+            // The pause between two members: clients have hardly moved, or have settled elsewhere.
             Injection::RollingRestart => 50..2000,
-            // Up to well beyond the ticks after which the others give it up.
+            // Up to well beyond the ticks after which the other members disconnect it.
             Injection::Pause | Injection::Partition | Injection::LinkHeld => 100..4000,
-            // From a hiccup to beyond the session's end.
+            // From a short pause to beyond the session's end.
             Injection::ClientPause => timeout_ms / 40..timeout_ms * 5 / 4,
             Injection::ClientPartition => timeout_ms / 40..timeout_ms * 3 / 4,
-            // Expiry is up to a tick late, and a tick is a quarter of the shortest timeout at the most.
+            // Expiry is up to a tick late, and a tick is at most a quarter of the shortest timeout.
             Injection::SessionExpiry => timeout_ms * 5 / 4..timeout_ms * 3 / 2,
             Injection::Disconnect | Injection::RequestLost | Injection::ReplyLost => 0..1,
         }
@@ -87,7 +89,7 @@ pub enum Whom {
 /// One planned fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// The time since the end of the one before.
+    /// The time since the end of the previous fault.
     pub after: Duration,
     /// The kind.
     pub hurt: Injection,

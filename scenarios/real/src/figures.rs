@@ -1,4 +1,5 @@
-//! What a run did, counted from its history: for each verb of its recipe, how the calls ended and what they cost.
+//! The figures of a run, counted from its history: for each verb of its recipe, the outcomes and the costs of its
+//! calls.
 
 use std::collections::BTreeMap;
 use zk_checker::history::{Event, FaultKind, History, OpId, Outcome, Request, Verb, Victim, What, Who};
@@ -10,52 +11,51 @@ pub struct Figures {
     pub verbs: Vec<(Verb, Calls)>,
     /// Requests outside of operations, such as those of holders that watch their own znodes.
     pub between: u32,
-    /// Notifications that came while their client was in no operation.
+    /// Notifications to a client without an operation in progress.
     pub notices_between: u32,
     /// Requests of clean-up duties.
     pub cleanup: u32,
-    /// Requests whose answer was lost with the connection.
+    /// Requests whose reply was lost with the connection.
     pub lost: u32,
     /// Sessions that were opened.
     pub sessions: u32,
-    /// Sessions that came to an end that their client did not want.
+    /// Sessions that ended against their client's will.
     pub expired: u32,
     /// Connections that were lost.
     pub disconnects: u32,
-    /// Operations that were to be dropped, whether or not they had ended by then.
+    /// Operations that were to be dropped, even if they had ended by then.
     pub dropped: u32,
     /// The number of stalls of servers, including those that injected faults caused.
     pub slow_servers: u32,
     /// The number of pauses of the process of all clients without an injected fault.
     pub slow_process: u32,
-    /// What else went wrong, and how often.
+    /// All other faults, counted by kind.
     pub faults: BTreeMap<FaultKind, u32>,
 }
 
 /// The calls of one verb.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Calls {
-    /// How many there were.
+    /// The number of calls.
     pub calls: u32,
-    /// How many ended as asked.
+    /// The number of successful calls.
     pub done: u32,
-    /// How many certainly came to nothing: not free, over the limit, refused.
+    /// The number of calls that certainly had no effect: not free, timed out, refused.
     pub refused: u32,
-    /// How many may or may not have been done.
+    /// The number of calls with an unknown outcome.
     pub unknown: u32,
-    /// How many were dropped.
+    /// The number of dropped calls.
     pub cancelled: u32,
-    /// The requests of those that ended as asked.
+    /// The requests of successful calls.
     pub requests: u32,
-    /// The requests of all others.
+    /// The requests of all other calls.
     pub fruitless: u32,
-    /// Notifications that came while one of them was under way: where a client is in several operations at once, in the
-    /// one that it began last.
+    /// Notifications during a call: if a client has several operations in progress, they count for the latest.
     pub notices: u32,
 }
 
 impl Calls {
-    /// Requests for each call that ended as asked.
+    /// Requests per successful call.
     pub fn requests_each(&self) -> f64 {
         f64::from(self.requests) / f64::from(self.done.max(1))
     }
@@ -83,12 +83,12 @@ struct Operation {
 }
 
 impl Figures {
-    /// Counts.
+    /// Counts the figures of a history.
     pub fn of(history: &History) -> Figures {
         use zk_checker::history::SessionState::{Connected, Expired, Suspended};
         let mut figures = Figures::default();
         let mut operations: BTreeMap<OpId, Operation> = BTreeMap::new();
-        // Of each client: the operations that it is in, the one that it began last at the end.
+        // For each client: its operations in progress, the latest one last.
         let mut present: BTreeMap<u16, Vec<OpId>> = BTreeMap::new();
         for event in &history.events {
             let Event { op, who: Who::Client(client), what, .. } = *event else {
@@ -96,7 +96,7 @@ impl Figures {
                     What::Fault { kind: FaultKind::Cancel, .. } => figures.dropped += 1,
                     What::Fault { kind: FaultKind::SlowServer, .. } => figures.slow_servers += 1,
                     What::Fault { kind: FaultKind::SlowProcess, victim, .. } => {
-                        // All of its clients are told of.
+                        // The pause is recorded for each of its clients; count it once.
                         figures.slow_process += u32::from(victim == Victim::Process { client: 0 });
                     }
                     What::Fault { kind, .. } => *figures.faults.entry(kind).or_default() += 1,
@@ -141,7 +141,7 @@ impl Figures {
         figures
     }
 
-    /// Calls that ended as asked, of all verbs.
+    /// Successful calls of all verbs.
     pub fn done(&self) -> u32 {
         self.calls().done
     }
@@ -157,7 +157,7 @@ impl Figures {
         crashes.iter().filter_map(|kind| self.faults.get(kind)).sum()
     }
 
-    /// What two runs did, together.
+    /// The sum of two runs.
     #[must_use]
     pub fn plus(&self, other: &Figures) -> Figures {
         let mut sum = self.clone();
@@ -205,7 +205,7 @@ fn by_verb<'a>(operations: impl Iterator<Item = &'a Operation>) -> Vec<(Verb, Ca
             }
             Some(Outcome::Refused) => calls.refused += 1,
             Some(Outcome::Cancelled) => calls.cancelled += 1,
-            // The run ended before it did, or so it seemed.
+            // The run ended before the call, or before its outcome was known.
             Some(Outcome::Unknown) | None => calls.unknown += 1,
         }
         calls.fruitless += operation.requests;

@@ -1,5 +1,5 @@
-//! A folder for temporary files that goes when this process does, however that ends: the reaper hears its name before it
-//! is made, so there is no instant at which it is there and nobody knows of it.
+//! A temporary folder that is removed when this process ends, in any way: the reaper knows its name before it is
+//! created, so no leftover folder is unknown to it.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
@@ -12,10 +12,10 @@ use crate::reaper::Reaper;
 pub(super) struct Folder(PathBuf);
 
 impl Folder {
-    /// A new one in that folder, or in the one for temporary files, watched over by the reaper.
+    /// Creates a folder in that folder, or in the system's temporary folder, watched by the reaper.
     pub(super) fn make(reaper: &mut Reaper, within: Option<&Path>) -> std::io::Result<Folder> {
         let temporary = std::env::temp_dir();
-        // A name that is taken already is another's: then another name is tried.
+        // An existing name belongs to another process: try another name.
         let made =
             tempfile::Builder::new().prefix("zk-server-").make_in(within.unwrap_or(&temporary), |path| {
                 reaper.folder(path)?;
@@ -31,7 +31,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // The system cleans remaining temporary files.
+        // The system cleans up leftover temporary files.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use crate::StartError;
 
-/// Where Debian's package `zookeeper` has its jar. Its manifest names all others that it needs.
+/// The jar of Debian's package `zookeeper`. Its manifest names all other jars that it needs.
 const DEBIAN_JAR: &str = "/usr/share/java/zookeeper.jar";
 
-/// Debian's logger to standard error, which comes with what that package depends on. Without it the server is mute.
+/// Debian's logger to standard error, from a dependency of that package. Without it the server logs nothing.
 const DEBIAN_LOGGER: &str = "/usr/share/java/slf4j-simple.jar";
 
-/// What a server needs to speak TLS, of which that manifest names a part only: Debian's package `libnetty-java`.
+/// The jars that a server needs for TLS, which that manifest names only in part: Debian's package `libnetty-java`.
 const DEBIAN_NETTY: [&str; 3] = [
     "/usr/share/java/netty-codec.jar",
     "/usr/share/java/netty-resolver.jar",
@@ -34,7 +34,7 @@ pub(super) fn java() -> PathBuf {
     }
 }
 
-/// All jars of an unpacked release: those beside its `bin`, as older ones have it, and those in its `lib`.
+/// All jars of an unpacked release: those beside its `bin`, as in older releases, and those in its `lib`.
 fn class_path_of_release(home: &Path) -> Result<OsString, StartError> {
     let mut jars = jars_in(home);
     jars.extend(jars_in(&home.join("lib")));

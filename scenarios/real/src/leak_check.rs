@@ -1,33 +1,33 @@
-//! Whether anything grows that should not: the memory of this process, tasks, watches, znodes.
+//! Leak check: memory of this process, tasks, watches and znodes must not grow.
 
 use crate::nemesis::{Owned, on};
 use crate::process::Process;
 use crate::time::sleep;
 use std::time::Duration;
 
-/// How long a library may take to tell the servers of watches that were dropped.
+/// The time limit for a library to report dropped watches to the servers.
 const DROPPED_WITHIN: Duration = Duration::from_secs(10);
 
-/// How often they are asked meanwhile.
+/// The interval at which servers are polled meanwhile.
 const ASK: Duration = Duration::from_millis(50);
 
-/// What there still is when the clients of a run are done, and their sessions are open.
+/// The remains when the clients of a run are done, while their sessions are open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Left {
-    /// Watches, on all servers; not known of servers that are not our own.
+    /// Watches on all servers; unknown for servers that are not our own.
     pub watches: Option<u64>,
     /// Tasks of all clients: those of their sessions.
     pub tasks: usize,
 }
 
 impl Left {
-    /// The larger of each.
+    /// The larger value of each field.
     pub fn or_more(self, other: Left) -> Left {
         Left { watches: self.watches.max(other.watches), tasks: self.tasks.max(other.tasks) }
     }
 }
 
-/// Lists what is left.
+/// Counts the remains.
 pub(super) async fn left(servers: Option<&Owned>, processes: &[Process]) -> Left {
     let mut watches = None;
     for _ in 0..DROPPED_WITHIN.as_millis() / ASK.as_millis() {
@@ -51,8 +51,8 @@ fn resident_in(status: &str) -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse().ok()
 }
 
-/// The memory in use at the begin of what takes long, after a tenth of it, and at its end: it should be as much at the end
-/// as after a tenth.
+/// The memory in use at the beginning of a long run, after a tenth of it, and at its end, which should equal that after
+/// a tenth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Memory {
     /// At the begin.

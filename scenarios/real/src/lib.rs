@@ -1,30 +1,30 @@
-//! Workloads on real Apache ZooKeeper servers, and such servers on this machine for as long as a value lives.
+//! Workloads on real Apache ZooKeeper servers, and servers on this machine that live as long as a value.
 //!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
 //! | [`workload`] | a workload as it runs on real servers |
-//! | [`server`] | starts one server, hurts it, stops it and removes its folder |
-//! | [`ensemble`] | starts several, which agree |
-//! | [`faults`] | what can go wrong, and the plan of what does |
-//! | [`nemesis`] | carries such a plan out, and undoes it |
+//! | [`server`] | starts one server, injects faults into it, stops it and removes its folder |
+//! | [`ensemble`] | starts several servers that form an ensemble |
+//! | [`faults`] | the kinds of fault, and their schedule |
+//! | [`nemesis`] | injects the faults of a schedule, and heals them |
 //! | [`proxy`] | links between clients and servers, and between servers, that can be cut, delayed and healed |
-//! | [`server_links`] | those of an ensemble's members |
-//! | [`client_links`] | those of clients |
+//! | [`server_links`] | the links between an ensemble's members |
+//! | [`client_links`] | the links of clients |
 //! | [`process`] | a thread and a runtime that stand for a client's process |
 //! | [`run`] | one run: clients in this process, a leak check, the verdict |
 //! | [`schedule`] | several runs, one after the other, on the same servers |
 //! | [`client`] | one client of a run |
-//! | [`figures`] | what a run did, counted |
-//! | [`leak_check`] | whether anything grows: memory, tasks, watches, znodes |
-//! | [`recorder`] | where a run in real time is written down |
+//! | [`figures`] | the counted figures of a run |
+//! | [`leak_check`] | leak check: memory, tasks, watches, znodes |
+//! | [`recorder`] | records a run in real time |
 //! | [`bell`] | the signal that the time of a run is over |
-//! | `stalls` | stalls of this process and of servers, which no fault was injected for |
-//! | `durable` | whether the servers themselves keep what they acknowledged |
-//! | `folder` | a server's folder, which goes with it |
-//! | `tree` | what there is below a znode |
+//! | `stalls` | stalls of this process and of servers without an injected fault |
+//! | `durable` | the durability check: servers must keep acknowledged writes |
+//! | `folder` | a server's folder, which is removed with it |
+//! | `tree` | lists the znodes below a znode |
 //! | `install` | finds the installed ZooKeeper and Java |
 //! | [`recorded`] | a session that records its requests and replies |
-//! | `reaper` | sees to it that no server outlives this process, however that ends |
+//! | `reaper` | kills servers when this process ends in any way |
 
 pub mod bell;
 pub mod client;

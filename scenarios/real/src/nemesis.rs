@@ -21,10 +21,10 @@ use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, spawn_blocking};
 use zk_checker::history::{FaultKind, OpId, Victim, What, Who};
 
-/// How long a client gets to send the write of which something is to be lost.
+/// The time limit for a client to send the write whose request or reply is to be lost.
 const WRITES_WITHIN: Duration = Duration::from_secs(1);
 
-/// How long a member stays away that is restarted in its turn, beside what starting takes.
+/// How long a member is down in a rolling restart, besides its starting time.
 const RESTARTS_WITHIN: Duration = Duration::from_millis(50);
 
 /// An ensemble of our own.
@@ -35,7 +35,7 @@ pub type Owned = Arc<Mutex<Ensemble>>;
 pub struct Harm {
     /// The kinds of fault.
     pub kinds: Vec<Injection>,
-    /// The clients' ways to their servers, if they lead over links of ours.
+    /// The links of the clients, if they are ours.
     pub ways: Option<Arc<ClientLinks>>,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct Nemesis {
 }
 
 impl Nemesis {
-    /// Begins.
+    /// Begins to inject faults.
     pub(super) fn begin(
         harm: Option<&Harm>,
         servers: Option<&Owned>,
@@ -70,7 +70,7 @@ impl Nemesis {
         Nemesis { tasks, over }
     }
 
-    /// The time is over: ends, with everything undone. Says what could not be.
+    /// Ends when the time is over, with all faults healed. `Err` reports what could not be healed.
     pub(super) async fn end(self) -> Result<(), String> {
         self.over.ring();
         for task in self.tasks {
@@ -133,7 +133,7 @@ impl Servers {
         Ok(())
     }
 
-    /// Restarts one member after the other, with a pause behind each, as long as there is time.
+    /// Restarts one member after the other, with a pause after each, until the time is over.
     async fn restart_all(&self, first: u8, pause: Duration) -> Result<(), String> {
         let members = on(&self.servers, |ensemble| Ok(ensemble.servers().len() as u8)).await?;
         for number in 0..members {
@@ -207,7 +207,7 @@ fn undo(ensemble: &mut Ensemble, hurt: Injection, victim: Victim) -> Result<(), 
     }
 }
 
-/// Does something to an ensemble that takes its time.
+/// Runs a blocking action on an ensemble.
 pub(super) async fn on<T: Send + 'static>(
     servers: &Owned,
     work: impl FnOnce(&mut Ensemble) -> Result<T, String> + Send + 'static,
@@ -267,7 +267,7 @@ impl Clients {
                 let tape = self.tape.clone();
                 line.lose_next(loss, move || {
                     begins(&tape, kind, victim, Duration::ZERO);
-                    // The receiver is gone if it took too long.
+                    // The receiver is gone if the write came too late.
                     let _ = tell.send(());
                 });
                 let _ = select(told, pin!(self.over.lets_pass(WRITES_WITHIN))).await;

@@ -1,4 +1,4 @@
-//! A thread with a runtime of its own, in the role of a process.
+//! A thread with its own runtime, in the role of a process.
 //!
 //! All clients of a run share one process, so that one clock and one recorder give one order of events. Each client has a
 //! [`Process`], which can be paused as a whole while the others run, like a process under SIGSTOP or garbage collection.
@@ -20,23 +20,23 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts one.
+    /// Starts a process.
     ///
     /// # Errors
     ///
-    /// What the operating system says if there is no thread to be had.
+    /// The error of the operating system, if it cannot start a thread.
     pub fn start(name: &str) -> io::Result<Process> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let (leave, left) = oneshot::channel::<()>();
         let handle = runtime.handle().clone();
         let thread = thread::Builder::new().name(name.to_owned()).spawn(move || {
-            // Told to leave or forgotten, it is the same.
+            // A message and a dropped sender end it alike.
             let _ = runtime.block_on(left);
         })?;
         Ok(Process { runtime: handle, leave: Some(leave), thread: Some(thread) })
     }
 
-    /// Begins a task there.
+    /// Starts a task on this process.
     pub fn spawn<T: Send + 'static>(
         &self,
         task: impl Future<Output = T> + Send + 'static,
@@ -44,8 +44,8 @@ impl Process {
         self.runtime.spawn(task)
     }
 
-    /// Pauses it for that time, or until the other end of `go_on` is dropped. `stopped` and
-    /// `resumed` are called there, right before and right behind.
+    /// Pauses it for that time, or until the other end of `go_on` is dropped. `stopped` and `resumed` are called on its
+    /// thread, right before and right after the pause.
     pub fn stand_still(
         &self,
         lasts: Duration,
@@ -61,7 +61,7 @@ impl Process {
         })
     }
 
-    /// How many tasks there are.
+    /// The number of tasks.
     pub fn tasks(&self) -> usize {
         self.runtime.metrics().num_alive_tasks()
     }

@@ -4,7 +4,7 @@
 //! 2. It connects each client to its target, and all bytes pass the link's [`Line`].
 //! 3. A held line delays bytes; a cut line drops its connections. All links of one line share its state.
 //!
-//! A link understands only what its [`Speech`] says. It does not know the fault plan.
+//! A link understands only its [`Speech`]. It does not know the fault plan.
 
 mod frames;
 mod line;
@@ -26,30 +26,31 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
-/// How much is handed on at once.
+/// The most bytes that are forwarded at once.
 const PIECE_BYTES: usize = 16 << 10;
 
-/// How often, and how soon, a member that does not listen is tried again: for three seconds, less than the others wait for it.
+/// The number of retries, and their interval, when a member does not listen: three seconds in all, less than the others
+/// wait for it.
 const TRIES: u32 = 150;
 const AGAIN: Duration = Duration::from_millis(20);
 
 /// The protocol of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Speech {
-    /// Nothing that is understood here.
+    /// Uninterpreted bytes.
     Bytes,
     /// A client's requests and a server's replies: writes can be lost.
     Client,
-    /// Votes. The connecting server is called back at this address.
+    /// Votes. The accepting server calls the connecting one back at this address.
     Votes(SocketAddr),
 }
 
-/// The network: where links live. They go with it.
+/// The network that owns links. Dropping it closes them.
 pub struct Network {
     process: Process,
 }
 
-/// The place of a link that is yet to be made.
+/// The address of a link that is not created yet.
 #[derive(Debug)]
 pub struct PendingLink {
     listener: std::net::TcpListener,
@@ -57,7 +58,7 @@ pub struct PendingLink {
 }
 
 impl PendingLink {
-    /// Where the link will listen.
+    /// The address at which the link will listen.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -68,7 +69,7 @@ impl Network {
     ///
     /// # Errors
     ///
-    /// What the operating system says if there is no thread to be had.
+    /// The error of the operating system, if it cannot start a thread.
     pub fn start() -> io::Result<Network> {
         Ok(Network { process: Process::start("network")? })
     }
@@ -77,7 +78,7 @@ impl Network {
     ///
     /// # Errors
     ///
-    /// What the operating system says if there is none.
+    /// The error of the operating system, if there is none.
     pub fn place(&self) -> io::Result<PendingLink> {
         let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         listener.set_nonblocking(true)?;
@@ -88,7 +89,7 @@ impl Network {
     ///
     /// # Errors
     ///
-    /// What the operating system says if it cannot be.
+    /// The error of the operating system.
     pub fn link(&self, place: PendingLink, to: &str, line: &Line, speech: Speech) -> io::Result<()> {
         let entered = self.process.runtime().enter();
         let listener = TcpListener::from_std(place.listener)?;
@@ -98,7 +99,7 @@ impl Network {
         Ok(())
     }
 
-    /// How many tasks there are: one for each link, and one for each connection.
+    /// The number of tasks: one for each link, and one for each connection.
     pub fn tasks(&self) -> usize {
         self.process.tasks()
     }
@@ -115,7 +116,7 @@ struct Link {
 impl Link {
     async fn serve(self, listener: TcpListener) {
         let mut connections = JoinSet::new();
-        // A connection that is gone before it is taken is nothing to end for.
+        // A connection that closes before the accept does not end the link.
         loop {
             if let Ok((client, _)) = listener.accept().await {
                 connections.spawn(self.clone().carry(client));
@@ -131,7 +132,7 @@ impl Link {
             return;
         }
         if self.line.is_held() {
-            // Like a lost packet: no answer, so the client has to retry in the end.
+            // Like a lost packet: no reply, so the client eventually retries.
             self.line.is_open().await;
             return;
         }
@@ -152,9 +153,9 @@ impl Link {
         select(pin!(there), pin!(back)).await.factor_first().0
     }
 
-    /// Connects to the target. A member that begins to lead listens a little later than its followers
-    /// come: refused, they would try again, and that they cannot be here any more; so this tries in their place. A client goes
-    /// elsewhere at once.
+    /// Connects to the target. A new leader listens a little later than its followers connect. If refused, a follower
+    /// would try again, but behind the link it sees no refusal; so the link retries in its place. A client moves to
+    /// another server at once.
     async fn reach(&self) -> io::Result<TcpStream> {
         let mut tried = 0;
         loop {
@@ -182,7 +183,7 @@ impl Link {
         loop {
             let more = self.next(&mut from, &mut piece).await;
             self.line.passes(way).await;
-            // The messages of the connect have no xid: their zxid would be taken for an operation.
+            // The messages of the connect have no xid: their zxid would be mistaken for an operation.
             if !more? || !connects && self.is_lost(&piece, way, writes) {
                 return Ok(());
             }

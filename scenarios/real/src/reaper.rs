@@ -13,7 +13,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// The server's process id is trusted only while the folder stands in its command line.
+/// The server's process id is trusted only while the folder is in its command line.
 const SCRIPT: &str = r#"
 folder= server=
 while read -r word rest; do
@@ -41,20 +41,20 @@ pub(super) struct Reaper {
 }
 
 impl Reaper {
-    /// Starts one that has nothing to watch over yet.
+    /// Starts a reaper that watches nothing yet.
     pub(super) fn start() -> std::io::Result<Self> {
         let shell = Command::new("sh")
             .args(["-c", SCRIPT, "zk-server-reaper"])
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
-            // Out of reach of a Ctrl-C in our terminal, which is when it is needed.
+            // A separate process group: a Ctrl-C in our terminal must not end the reaper, which is needed then.
             .process_group(0)
             .spawn()?;
         Ok(Reaper { shell })
     }
 
-    /// From here on that folder goes if we do.
+    /// Removes that folder if this process dies.
     pub(super) fn folder(&mut self, folder: &Path) -> std::io::Result<()> {
         let name = folder.as_os_str().as_bytes();
         if name.contains(&b'\n') {
@@ -63,7 +63,7 @@ impl Reaper {
         self.tell(&[b"folder ", name, b"\n"].concat())
     }
 
-    /// From here on that server goes if we do, instead of the one before.
+    /// Kills that server, instead of the previous one, if this process dies.
     pub(super) fn server(&mut self, process: u32) -> std::io::Result<()> {
         self.tell(format!("server {process}\n").as_bytes())
     }
@@ -81,7 +81,7 @@ impl Drop for Reaper {
     }
 }
 
-/// What the shell of a [`gate`] exits with when there is no such command.
+/// The exit status of the shell of a [`gate`] if the command does not exist.
 pub(super) const NO_COMMAND: i32 = 127;
 
 /// A command whose process runs `command` when [`open`]ed.

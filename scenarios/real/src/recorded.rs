@@ -6,8 +6,8 @@
 //! 4. The session changes its state: `State`, before any caller can observe the change through the wrapper. So the disconnect is
 //!    recorded before the loss of a hold.
 //!
-//! The wrapper also discharges duties, as clean-up requests: without their deletions a record would show waiters that wake up
-//! without a reason.
+//! The wrapper also discharges duties, as clean-up requests: without their deletions a history would show waiters that
+//! wake up for no reason.
 
 use crate::recorder::{Answer, Scribe, heard};
 use futures_util::Stream;
@@ -37,7 +37,7 @@ impl Drop for Follower {
     }
 }
 
-/// The state of a session as far as it is written down.
+/// The state of a session that was recorded last.
 struct Seen {
     scribe: Scribe,
     session: SessionId,
@@ -48,7 +48,7 @@ impl Seen {
     /// Step 4.
     fn write_down(&self, now: Status) {
         let mut seen = self.status.lock().unwrap_or_else(PoisonError::into_inner);
-        // Another task may have been quicker with what came later.
+        // Another task may have recorded a later state first.
         if now.changes > seen.changes {
             self.scribe.news(self.session, *seen, now);
             *seen = now;
@@ -56,7 +56,7 @@ impl Seen {
     }
 }
 
-/// A session that is written down. Clones speak for the same session.
+/// A recorded session. Clones record the same session.
 #[derive(Clone)]
 pub struct Recorded<Z: ZooKeeper> {
     zk: Z,
@@ -66,11 +66,11 @@ pub struct Recorded<Z: ZooKeeper> {
 }
 
 impl<Z: ZooKeeper> Recorded<Z> {
-    /// Writes down what that session does from here on.
+    /// Records that session from here on.
     ///
     /// # Panics
     ///
-    /// Outside of a tokio runtime: there its states are followed, and its duties discharged.
+    /// Outside of a tokio runtime, which follows its states and discharges its duties.
     pub fn new(zk: Z, scribe: Scribe) -> Self {
         let first = zk.status();
         let session = zk.session();
@@ -90,12 +90,12 @@ impl<Z: ZooKeeper> Recorded<Z> {
         Recorded { zk, scribe, seen, _follower: Arc::new(Follower(follower.abort_handle())) }
     }
 
-    /// Step 3, for a watch that is yet to come.
+    /// Step 3, for a pending watch.
     fn watching(&self) -> RecordedWatch<()> {
         RecordedWatch { watch: (), scribe: self.scribe.clone(), session: self.zk.session() }
     }
 
-    /// Step 3, for the watch that comes with an answer.
+    /// Step 3, for the watch that comes with a reply.
     fn with_watch<T, F>(
         &self,
         answer: F,
@@ -118,7 +118,7 @@ impl<Z: ZooKeeper> fmt::Debug for Recorded<Z> {
     }
 }
 
-/// The path under which a transaction is written down.
+/// The path under which a transaction is recorded.
 fn foremost(ops: &[Op]) -> &str {
     match ops.first() {
         Some(
@@ -177,7 +177,7 @@ where
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let told = ready!(Pin::new(&mut self.watch).poll_next(cx));
-        // That something was missed shows in the states of the session.
+        // Missed events show in the states of the session.
         if let Some(Ok(TreeEvent::Changed(event))) = &told {
             self.write_down(event);
         }
@@ -193,7 +193,7 @@ struct Discharger<Z: ZooKeeper> {
 impl<Z: ZooKeeper> Discharge for Discharger<Z> {
     fn start(self: Arc<Self>, _: DutyId, duty: Duty) {
         let begun = self.zk.scribe.duties().begin();
-        // The first request leaves here; the task only waits for answers.
+        // The first request is sent here; the task only waits for replies.
         let work = discharge(&self.zk, duty);
         self.runtime.spawn(async move {
             work.await;
@@ -326,7 +326,7 @@ impl<Z: ZooKeeper> ZooKeeper for Recorded<Z> {
         self.zk.guid()
     }
 
-    /// The duty is discharged through this wrapper, so that its requests are written down as those of clean-up.
+    /// The wrapper discharges the duty, so that its requests are recorded as clean-up.
     fn arm(&self, duty: Duty) -> Armed {
         let zk = Recorded { scribe: self.scribe.for_duty(), ..self.clone() };
         Armed::new(0, duty, Arc::new(Discharger { zk, runtime: Handle::current() }))
@@ -337,7 +337,7 @@ impl<Z: ZooKeeper> ZooKeeper for Recorded<Z> {
         async move {
             let begun = this.zk.now();
             let idle = this.scribe.duties().idle();
-            // The end of the session removes what is not done within the limit.
+            // The end of the session deletes what is left at the limit.
             let _ = select(pin!(idle), pin!(this.zk.sleep_until(begun + limit))).await;
             let rest = limit.saturating_sub(this.zk.now().since(begun));
             let asked = this.scribe.sent(Request::CloseSession, "/", false);

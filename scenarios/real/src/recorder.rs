@@ -1,8 +1,8 @@
 //! Records a run in real time: a [`Recorder`] with a clock, and a [`Scribe`] for each client.
 //!
 //! A process that is stopped, or gets no processor, cannot record that meanwhile. So the observer (`stalls`) calls
-//! [`Recorder::beat`] regularly: if no beat came for a quarter of a second, a pause of every client is recorded before the next
-//! event, from the last event or beat on.
+//! [`Recorder::beat`] regularly: if no beat came for a quarter of a second, a pause of every client is recorded before
+//! the next event, beginning at the last event or beat.
 
 use std::future::Future;
 use std::pin::pin;
@@ -14,7 +14,7 @@ use zk_checker::history::{Code, Conn, FaultKind, OpId, ReqId, Request, SessionSt
 use zk_harness::journal::Journal;
 use zk_recipes::zk::{Created, Error, ErrorKind, Over, SessionId, Stat, State, Status};
 
-/// The gap between two beats from which on it is a pause of the process.
+/// The shortest gap between two beats that counts as a pause of the process.
 const STALL: Duration = Duration::from_millis(250);
 
 /// The journal of a run in real time, and its clock.
@@ -30,7 +30,7 @@ struct Inner {
 }
 
 impl Inner {
-    /// Records a pause of all clients, if there was no event for too long.
+    /// Records a pause of all clients, if there was no event or beat for too long.
     fn look_for_stall(&mut self, now: u64) {
         let Some(seen) = self.seen_alive else { return };
         let last = self.journal.history().events.last().map_or(0, |event| event.at);
@@ -52,13 +52,13 @@ impl Inner {
 }
 
 impl Recorder {
-    /// A tape whose time begins now.
+    /// A recording that begins now.
     #[expect(clippy::disallowed_methods, reason = "a real run happens in real time")]
     pub fn new(journal: Journal) -> Arc<Recorder> {
         Arc::new(Recorder { inner: Mutex::new(Inner { journal, seen_alive: None }), start: Instant::now() })
     }
 
-    /// Records at the present time, in microseconds. Times never go back.
+    /// Records at the current time, in microseconds. Times never decrease.
     pub fn write<R>(&self, write: impl FnOnce(&mut Journal, u64) -> R) -> R {
         let mut inner = self.lock();
         let at = u64::try_from(self.start.elapsed().as_micros()).unwrap_or(u64::MAX);
@@ -69,7 +69,7 @@ impl Recorder {
         write(&mut inner.journal, at)
     }
 
-    /// Notes that the process runs. A long gap between two notes is a pause.
+    /// Notes that the process runs. A long gap between two beats is a pause.
     pub fn beat(&self) {
         let mut inner = self.lock();
         let at = u64::try_from(self.start.elapsed().as_micros()).unwrap_or(u64::MAX);
@@ -83,12 +83,12 @@ impl Recorder {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        // A journal is whole between any two events.
+        // A journal is consistent between any two events.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// How many duties have begun and are not discharged.
+/// The number of duties that have begun and are not discharged.
 #[derive(Default)]
 pub struct Duties {
     begun: AtomicUsize,
@@ -96,13 +96,13 @@ pub struct Duties {
 }
 
 impl Duties {
-    /// Counts one, until what is returned is dropped.
+    /// Counts a duty until the returned value is dropped.
     pub fn begin(self: &Arc<Self>) -> Begun {
         self.begun.fetch_add(1, SeqCst);
         Begun(self.clone())
     }
 
-    /// Resolves when none is left.
+    /// Resolves when no duty is left.
     pub async fn idle(&self) {
         loop {
             let mut idle = pin!(self.idle.notified());
@@ -127,7 +127,7 @@ impl Drop for Begun {
     }
 }
 
-/// In whose name is written.
+/// Records for one client.
 #[derive(Clone)]
 pub struct Scribe {
     tape: Arc<Recorder>,
@@ -138,7 +138,7 @@ pub struct Scribe {
 }
 
 impl Scribe {
-    /// Writes in the name of that client.
+    /// A scribe for that client.
     pub fn new(tape: &Arc<Recorder>, client: u16) -> Self {
         Scribe {
             tape: tape.clone(),
@@ -149,17 +149,17 @@ impl Scribe {
         }
     }
 
-    /// Where it writes.
+    /// The recorder that it writes to.
     pub fn tape(&self) -> &Recorder {
         &self.tape
     }
 
-    /// From here on requests belong to that operation.
+    /// Assigns later requests to that operation.
     pub fn set_op(&self, op: u32) {
         self.op.store(op, SeqCst);
     }
 
-    /// The operation to which requests belong at present, or 0.
+    /// The operation of current requests, or 0.
     pub fn op(&self) -> u32 {
         self.op.load(SeqCst)
     }
@@ -174,7 +174,7 @@ impl Scribe {
         self.client
     }
 
-    /// Writes as a clean-up duty of the operation in hand.
+    /// A scribe for a clean-up duty of the current operation.
     pub(crate) fn for_duty(&self) -> Self {
         let op = Arc::new(AtomicU32::new(self.op.load(SeqCst)));
         Scribe { op, cleanup: true, ..self.clone() }
@@ -201,13 +201,13 @@ impl Scribe {
         self.note(OpId(0), |journal| What::State {
             session: journal.session(session),
             state,
-            // Not seen from here.
+            // Unknown to the client.
             conn: Conn(0),
             server: 0,
         });
     }
 
-    /// Writes how a session got from one status to another.
+    /// Records how a session changed from one status to another.
     pub(crate) fn news(&self, session: SessionId, seen: Status, now: Status) {
         if seen.is_connected() && now.connection > seen.connection {
             self.state(session, SessionState::Suspended);
@@ -222,7 +222,7 @@ impl Scribe {
     }
 }
 
-/// A request that was written down.
+/// A recorded request.
 pub(crate) struct Asked {
     scribe: Scribe,
     op: OpId,
@@ -230,7 +230,7 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// Writes the answer down.
+    /// Records the reply.
     fn heard(&self, answer: Result<Answer, &Error>) {
         let (code, answer) = match answer {
             Ok(answer) => (answer.code, answer),
@@ -251,7 +251,7 @@ impl Asked {
     }
 }
 
-/// Step 2, around the future of a request that has left.
+/// Step 2, around the future of a request in flight.
 pub(crate) async fn heard<T>(
     asked: Asked,
     answer: impl Future<Output = Result<T, Error>>,
@@ -262,10 +262,10 @@ pub(crate) async fn heard<T>(
     answer
 }
 
-/// What a good answer says about the world.
+/// The information in a successful reply.
 pub(crate) struct Answer {
     code: Code,
-    /// The largest in the stats that came with it.
+    /// The largest zxid in its stats.
     zxid: u64,
     /// The path and the czxid of a new znode.
     made: Option<(String, i64)>,

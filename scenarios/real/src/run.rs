@@ -1,9 +1,9 @@
 //! One run of a workload on real servers: seeded clients in this process, a leak check, the verdict.
 //!
 //! 1. Prepare: create a directory for the run, and measure the round trip.
-//! 2. Work: every client, on a thread of its own, makes round after round, and sometimes drops an operation, until the time is
-//!    over. Meanwhile the nemesis injects faults, if wanted.
-//! 3. Heal: all servers serve, no operation is dropped any more; all clients finish the round.
+//! 2. Work: every client, on a thread of its own, makes round after round, and sometimes drops an operation, until the
+//!    time is over. Meanwhile the nemesis injects faults, if wanted.
+//! 3. Heal: all servers serve, no further operation is dropped; all clients finish the round.
 //! 4. Wait until all duties are discharged.
 //! 5. Leak check: list the remaining znodes in a new session while the sessions of the clients are open.
 //! 6. Close the sessions, clean up, judge.
@@ -33,14 +33,14 @@ use zk_harness::workload::{Begins, Rounds, Setting, Task, TaskFn};
 use zk_recipes::client::{Client, Options};
 use zk_recipes::zk::{CreateMode, Error, SessionId, ZooKeeper};
 
-/// How long the clients may take to finish beyond what their workload states, and their duties to be discharged. Where
-/// clients wait for each other, one that has lost its session may wait in vain for more than one of them.
+/// The time limit for clients to finish beyond what their workload states, and for their duties to be discharged. If
+/// clients wait for each other, a client that has lost its session may wait in vain for several others.
 const FINISH_LIMIT: Duration = Duration::from_secs(60);
 
-/// How long a server may take to accept a session.
+/// The time limit for a server to accept a session.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 
-/// How long a session of ours may take to close.
+/// The time limit for our own session to close.
 const CLOSE_LIMIT: Duration = Duration::from_secs(2);
 
 /// The time limit of the clean-up, and the pause before a retry: servers may have to elect a leader first.
@@ -50,28 +50,28 @@ const TIDY_AGAIN: Duration = Duration::from_millis(100);
 /// The interval of progress reports.
 const TELL: Duration = Duration::from_millis(100);
 
-/// How many rounds there are at the most for a recipe that wants objects of its own in each: all are declared before.
+/// The most rounds of a recipe that needs new objects in each: all are declared in advance.
 const MOST_ROUNDS: u32 = 500;
 
-/// How many round trips are measured.
+/// The number of measured round trips.
 const MEASURED: u32 = 20;
 
-/// What to run.
+/// The parameters of a run.
 #[derive(Clone, Debug)]
 pub struct RunRequest {
     /// The workload.
     pub workload: &'static RealWorkload,
-    /// How many clients.
+    /// The number of clients.
     pub clients: u8,
-    /// What they draw from.
+    /// The seed of their draws.
     pub seed: u64,
-    /// How long to go on.
+    /// The length of the run.
     pub length: Duration,
-    /// The servers' connect string, maybe with a path at its end.
+    /// The servers' connect string, possibly with a path at its end.
     pub address: String,
-    /// How many servers there are of our own, if they are.
+    /// The number of servers, if they are our own.
     pub servers: Option<u8>,
-    /// Those.
+    /// Our own servers.
     pub owned: Option<Owned>,
     /// The faults to inject.
     pub harm: Option<Harm>,
@@ -79,34 +79,34 @@ pub struct RunRequest {
     pub tick: Duration,
     /// The session timeout to ask for.
     pub timeout: Duration,
-    /// What produced the run, for its history.
+    /// The source of the run, for its history.
     pub source: String,
-    /// Set from outside when the time is over before it is.
+    /// Set from outside to end the run early.
     pub stop: Arc<AtomicBool>,
 }
 
-/// What a run came to.
+/// The outcome of a run.
 #[derive(Debug)]
 pub struct Outcome {
-    /// What was judged.
+    /// The verdicts of the rules.
     pub report: Report,
-    /// What happened.
+    /// The history.
     pub history: History,
-    /// How often a client went through the recipe.
+    /// The number of completed rounds.
     pub rounds: u64,
     /// How long the clients worked.
     pub worked: Duration,
-    /// What did not come to its end, if anything: then the run proves nothing.
+    /// The unfinished part of the run, if any: then the run is no evidence.
     pub unfinished: Option<String>,
-    /// What the servers lost that they had acknowledged, if they did: then no recipe is to blame, and nothing is proved.
+    /// Acknowledged writes that the servers lost, if any: then the recipe is not to blame, and the run is no evidence.
     pub lost_by_servers: Option<String>,
-    /// What there still was when the clients were done, and their sessions open.
+    /// The remains when the clients were done, while their sessions were open.
     pub left: Left,
 }
 
 impl Outcome {
-    /// What the clients left on the servers though all was well and they were done, if they did: that would grow for ever.
-    /// Znodes are the rules' to judge.
+    /// The leak of a run that finished well: clients left something on the servers that would grow for ever. Rules
+    /// judge znodes.
     pub fn leak(&self) -> Option<String> {
         let well = self.unfinished.is_none() && self.lost_by_servers.is_none();
         let watches = self.left.watches.filter(|&watches| well && watches > 0)?;
@@ -114,14 +114,14 @@ impl Outcome {
     }
 }
 
-/// Why there was no run.
+/// Why the run failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
     /// No server listens there, or it is not a ZooKeeper server.
     #[error("no ZooKeeper server answers at {0}")]
     Unreachable(String),
-    /// There is one, and it refuses.
+    /// The server refuses.
     #[error("the server at {0} refuses: {1}")]
     Refused(String, Error),
     /// The workload panicked.
@@ -132,7 +132,7 @@ pub enum RunError {
     Runtime(#[from] std::io::Error),
 }
 
-/// Runs. `tell` hears every now and then how many rounds have been made.
+/// Runs. `tell` is called regularly with the number of completed rounds.
 ///
 /// # Errors
 ///
@@ -176,7 +176,7 @@ impl Progress {
         far.last.is_none_or(|last| round <= last)
     }
 
-    /// The time is over: what one has begun the others make, too.
+    /// Ends the run: every round that one client has begun, the others make, too.
     fn end(&self) {
         let mut far = self.far.lock().unwrap_or_else(PoisonError::into_inner);
         far.last = Some(far.begun);
@@ -204,8 +204,8 @@ async fn work(
         process.spawn(async move {
             let mut next = 0;
             while next < setting.rounds && begins(next) {
-                // One session claims a name through one object, and objects last for a stretch. The last session stays, so
-                // that its leaks show.
+                // One session claims a name through one object, and objects last for a stretch. The last session stays
+                // open, so that its leaks show.
                 client.close().await;
                 let end = setting.rounds.min(next.saturating_add(client.stretch()));
                 let (rounds, made) = (Rounds::while_begun(next..end, begins.clone()), made.clone());
@@ -216,7 +216,7 @@ async fn work(
         })
     });
     let parts: Vec<_> = parts.collect();
-    // The faults of other servers are unknown, and only this process is observed.
+    // The faults of foreign servers are unknown, so only this process is observed.
     let servers = order.owned.as_ref().map_or("", |_| &order.address);
     let observer = Observer::begin(&tape, servers, order.timeout)?;
     let decided = (order.seed, &order.scope());
@@ -269,7 +269,7 @@ async fn work(
     Ok(Outcome { report, history, rounds: rounds.load(SeqCst), worked, unfinished, lost_by_servers, left })
 }
 
-/// Step 5: whatever is below an object now has been left behind.
+/// Step 5: every znode below an object now was left behind.
 async fn look(order: &RunRequest, own: &Own, tape: &Recorder, clients: &[RealClient]) -> Result<(), Error> {
     let zk = Client::open(&own.address, own.options.clone()).await?;
     let (names, objects) = order.objects();
@@ -323,9 +323,9 @@ impl RunRequest {
 /// The directory of the run on the servers.
 struct Own {
     zk: Client,
-    /// Made for this run, below which everything happens: what is left of it is nobody else's trouble.
+    /// Created for this run; everything happens below it, so that leftovers affect no other run.
     folder: String,
-    /// The connect string that leads there.
+    /// The connect string with that folder.
     address: String,
     options: Options,
     round_trip: Duration,
@@ -344,7 +344,7 @@ impl Own {
             options: Options::new(order.timeout),
             round_trip: Duration::ZERO,
         };
-        // Containers, so that the server removes them if we cannot.
+        // Containers, so that the server removes them if the clean-up fails.
         own.zk.create(&own.folder, b"", CreateMode::Container).await?;
         for level in own.levels(order) {
             match own.zk.create(&level, b"", CreateMode::Container).await {
@@ -361,18 +361,18 @@ impl Own {
         Ok(own)
     }
 
-    /// The durability check of servers under faults.
+    /// Starts the durability check if servers are under faults.
     async fn witness(&self, order: &RunRequest) -> Option<Witness> {
         let harm = order.harm.as_ref()?;
         if !harm.kinds.iter().copied().any(Injection::strikes_servers) {
             return None;
         }
         let path = format!("{}/acknowledged", self.folder);
-        // Without one nothing is told of servers that lose writes; the clients' own troubles are told anyway.
+        // Without the check, writes lost by the servers go unreported; errors of the clients are reported anyway.
         Witness::begin(&order.address, &self.options, &path).await.ok()
     }
 
-    /// The clients of a run, each with its way to the folder.
+    /// The clients of a run, each with its links to the folder.
     fn clients(&self, order: &RunRequest, tape: &Arc<Recorder>, over: &Arc<Bell>) -> Vec<RealClient> {
         let common = Common { timeout: order.timeout, over: over.clone() };
         let ways = order.harm.as_ref().and_then(|harm| harm.ways.as_ref());
@@ -384,7 +384,7 @@ impl Own {
         (0..order.clients).map(client).collect()
     }
 
-    /// Everything above the objects, from the top. What an object's own znode means is its recipe's affair.
+    /// All ancestors of the objects, from the top. The recipe decides about the object's own znode.
     fn levels(&self, order: &RunRequest) -> Vec<String> {
         let folder = &self.folder;
         let (names, objects) = order.objects();
@@ -409,7 +409,7 @@ impl Own {
             round_trip: micros(self.round_trip),
             settle: 250_000,
             sync_limit: zk_checker::history::SYNC_LIMIT,
-            // The faults of other servers are unknown.
+            // The faults of foreign servers are unknown.
             faults_recorded: order.owned.is_some(),
             pings_recorded: false,
             foreign_clients: false,
@@ -420,7 +420,7 @@ impl Own {
         Journal::new(header, names, objects)
     }
 
-    /// Takes everything away and closes. What cannot be taken away in that time the servers remove by themselves in a while.
+    /// Deletes everything and closes. Servers delete the rest by themselves after a while.
     async fn tidy(&mut self, order: &RunRequest) {
         let _ = timeout(TIDY_LIMIT, async {
             while !self.take_away(order).await {
@@ -431,7 +431,7 @@ impl Own {
         let _ = self.zk.close(CLOSE_LIMIT).await;
     }
 
-    /// Whether nothing is there any more. Not if the connection was lost, or somebody's last write came in between.
+    /// Whether everything is deleted. False if the connection was lost, or a client's late write came in between.
     async fn take_away(&mut self, order: &RunRequest) -> bool {
         if self.zk.status().over().is_some()
             && let Ok(zk) = Client::open(&order.address, Options::new(CONNECT_LIMIT)).await

@@ -1,7 +1,7 @@
-//! Several runs, one after the other, on the same servers: all workloads for their share of the time, or one for long.
+//! Several runs in sequence on the same servers: all workloads for their share of the time, or one for long.
 //!
-//! A run is judged when it is over, from its history, which lies in memory until then. So what takes long is a course of legs,
-//! each of which is a run of its own: healed, looked at, judged and forgotten.
+//! A run is judged when it is over, from its history, which stays in memory until then. So a long course consists of
+//! legs, each of which is a run of its own: healed, checked for leaks, judged and discarded.
 
 use crate::figures::Figures;
 use crate::leak_check::{Left, Memory, resident_kib};
@@ -10,16 +10,16 @@ use crate::workload::RealWorkload;
 use std::time::Duration;
 use zk_checker::Verdict;
 
-/// No run is longer.
+/// The longest run.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// The same of one in which little happens.
+/// The longest run of a workload with few events.
 const LONGEST_OF_LONG: Duration = Duration::from_secs(600);
 
-/// Such a one shows nothing in less.
+/// The shortest useful run of such a workload.
 const LEAST_OF_LONG: Duration = Duration::from_secs(60);
 
-/// Those that show something within their share of the time.
+/// The workloads that show something within their share of the time.
 pub fn worth_it(workloads: &[&'static RealWorkload], length: Duration) -> Vec<&'static RealWorkload> {
     let share = length / u32::try_from(workloads.len().max(1)).unwrap_or(u32::MAX);
     workloads.iter().copied().filter(|workload| !workload.is_long || share >= LEAST_OF_LONG).collect()
@@ -53,28 +53,28 @@ pub fn legs(workloads: &[&'static RealWorkload], length: Duration, seed: u64) ->
     (0..).zip((0..turns).flat_map(turn)).map(leg).collect()
 }
 
-/// What the legs of a course came to, together.
+/// The combined results of the legs of a course.
 #[derive(Debug)]
 pub struct Total {
     /// The worst verdict.
     pub verdict: Verdict,
-    /// How many legs were made.
+    /// The number of legs.
     pub runs: u32,
-    /// How many broke a promise.
+    /// The number of legs that broke a promise.
     pub failed: u32,
-    /// How many proved nothing.
+    /// The number of vacuous legs.
     pub vacuous: u32,
-    /// How often a client went through a recipe.
+    /// The number of completed rounds.
     pub rounds: u64,
     /// How long the clients worked.
     pub worked: Duration,
-    /// What they did, and what was done to them.
+    /// The figures of all legs.
     pub figures: Figures,
-    /// The most that was left of any leg.
+    /// The largest remains of any leg.
     pub left: Left,
-    /// How much memory was in use.
+    /// The memory in use.
     pub memory: Memory,
-    /// How many znodes there are on all servers that were not there at the begin.
+    /// The number of znodes on all servers that did not exist at the beginning.
     pub znodes: Option<u64>,
 }
 
@@ -96,14 +96,14 @@ impl Default for Total {
 }
 
 impl Total {
-    /// Looks at the end whether anything has grown.
+    /// Records the final figures of the leak check.
     pub fn see(&mut self, tenth_kib: Option<u64>, znodes: Option<u64>, znodes_at_first: Option<u64>) {
         self.memory.tenth_kib = tenth_kib;
         self.memory.end_kib = resident_kib();
         self.znodes = znodes.zip(znodes_at_first).map(|(now, then)| now.saturating_sub(then));
     }
 
-    /// What the course itself has left on the servers, if it did.
+    /// The leak of the course itself, if any.
     pub fn leak(&self) -> Option<String> {
         let znodes = self.znodes.filter(|&znodes| znodes > 0)?;
         Some(format!("{znodes} znodes, on all servers together, were left when everything was taken away"))

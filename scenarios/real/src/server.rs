@@ -1,8 +1,8 @@
-//! One Apache ZooKeeper server of our own, on 127.0.0.1 and in a folder that goes with it: a standalone one, or a member of
-//! an [`Ensemble`](super::Ensemble).
+//! One Apache ZooKeeper server of our own, on 127.0.0.1, in a folder that is removed with it: a standalone server, or a
+//! member of an [`Ensemble`](super::Ensemble).
 //!
 //! 1. Find: the jars and Java.
-//! 2. Settle: a fresh temporary folder, a reaper beside it in case we go first, a free port, a configuration.
+//! 2. Settle: a new temporary folder, a reaper in case this process dies first, a free port, a configuration.
 //! 3. Start: one process.
 //! 4. Wait until it serves, or has died.
 //! 5. Stop when dropped: ask, then kill, then remove the folder.
@@ -19,38 +19,38 @@ use crate::folder::Folder;
 use crate::install;
 use crate::reaper::{self, Reaper};
 
-/// How long a server may take until it serves. Java on a busy machine is slow.
+/// The time limit for a server to serve. Java on a busy machine is slow.
 const START_LIMIT: Duration = Duration::from_secs(60);
 
-/// How long a server may take to stop when asked.
+/// The time limit for a server to stop when asked.
 const STOP_LIMIT: Duration = Duration::from_secs(5);
 
-/// How often a server that starts, stops or lags is looked at.
+/// The interval at which a starting, stopping or lagging server is polled.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// How long a server that starts may take to answer one word at first; each silence doubles it, up to [`WORD_LIMIT`]. A server
-/// that has begun to listen and does not serve yet may leave a connection without an answer for as long as it runs.
+/// The first time limit for the reply of a starting server to one word; each timeout doubles it, up to [`WORD_LIMIT`].
+/// A server that listens but does not serve yet may leave a connection without a reply for as long as it runs.
 const FIRST_WORD_LIMIT: Duration = Duration::from_millis(125);
 
-/// How long a server that serves may take to answer one word.
+/// The time limit for the reply of a serving server to one word.
 const WORD_LIMIT: Duration = Duration::from_secs(2);
 
 /// The number of attempts to find a free port: another process may take one before the server does.
 pub(super) const PORTS_TRIED: usize = 3;
 
-/// How many ports are looked at before the system is asked for a free one.
+/// How many ports are tried before the system is asked for a free one.
 const PORTS_LOOKED_AT: u32 = 50;
 
-/// What kind of server to start.
+/// The options of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerOptions {
-    /// The port, or any that is free.
+    /// The port; `None`: any free port.
     pub port: Option<u16>,
-    /// The length of a tick. Sessions last 2 to 20 ticks, and are found expired up to a tick late.
+    /// The length of a tick. Sessions last 2 to 20 ticks, and expire up to a tick late.
     pub tick: Duration,
 }
 
-/// Why there is no server.
+/// Why the server did not start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
@@ -59,7 +59,7 @@ pub enum StartError {
         "no ZooKeeper found: install the package zookeeper, or set ZOOKEEPER_HOME to an unpacked release"
     )]
     NoZooKeeper,
-    /// `ZOOKEEPER_HOME` leads nowhere.
+    /// `ZOOKEEPER_HOME` names no release.
     #[error("no zookeeper-*.jar in {} or its lib, which ZOOKEEPER_HOME names", .0.display())]
     WrongHome(PathBuf),
     /// Java is not installed.
@@ -74,7 +74,7 @@ pub enum StartError {
     /// The process lives but does not serve.
     #[error("the server does not serve after {} s; its last word: {last}", .after.as_secs())]
     Silent {
-        /// How long was waited.
+        /// How long the caller waited.
         after: Duration,
         /// The last line of its log.
         last: String,
@@ -82,15 +82,15 @@ pub enum StartError {
     /// The operating system refused something.
     #[error("cannot {doing}: {source}")]
     Io {
-        /// What was being done.
+        /// The failed action.
         doing: &'static str,
-        /// Why it could not be done.
+        /// The reason.
         source: std::io::Error,
     },
 }
 
 impl StartError {
-    /// Whether something is missing on this machine, rather than wrong.
+    /// Whether something is not installed on this machine, rather than broken.
     pub fn is_not_installed(&self) -> bool {
         matches!(self, Self::NoZooKeeper | Self::NoJava(_))
     }
@@ -106,7 +106,7 @@ impl StartError {
 pub struct Settings<'a> {
     /// Java system properties, each as `name=value`.
     pub properties: &'a [&'a str],
-    /// Lines of its configuration, each as `name=value`, for what is no property.
+    /// Lines of its configuration, each as `name=value`, for settings that are no property.
     pub lines: &'a [&'a str],
 }
 
@@ -115,20 +115,20 @@ pub struct Settings<'a> {
 pub struct Host<'a> {
     /// The folder in which the server's own folder is made, such as one in memory.
     pub folder: Option<&'a Path>,
-    /// Flags of the Java virtual machine. They stand last, and the last of contradictory flags counts.
+    /// Flags of the Java virtual machine. They come last, and the last of contradictory flags counts.
     pub flags: &'a [&'a str],
 }
 
-/// Which member of an ensemble a server is.
+/// The place of a server in an ensemble.
 #[derive(Clone, Debug)]
 pub(super) struct Member {
     /// Its number, from 1.
     pub id: usize,
-    /// The ports on which members speak to each other, of all of them: its own, and those at which it finds the others.
+    /// The ports between members, of all members: its own, and those at which it reaches the others.
     pub peers: Arc<[Peer]>,
 }
 
-/// Where one member listens to the others.
+/// The ports at which a member listens to the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Peer {
     /// As leader, to its followers.
@@ -151,18 +151,18 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// A running server. Dropping it stops the process and removes its folder; if this process ends without that, by
-/// whatever means, both go with it.
+/// A running server. Dropping it stops the process and removes its folder; if this process ends without a drop, in any
+/// way, both are removed as well.
 ///
 /// Its functions block: call them outside of async code.
 #[derive(Debug)]
 pub struct Server {
-    // Dropped in this order, after `drop` has stopped the process: first the folder goes, then the reaper is sent home.
+    // Dropped in this order, after `drop` has stopped the process: first the folder, then the reaper.
     process: Child,
     folder: Folder,
     reaper: Reaper,
     port: u16,
-    /// The arguments of the Java virtual machine, for another start.
+    /// The arguments of the Java virtual machine, for a restart.
     arguments: Vec<String>,
 }
 
@@ -221,7 +221,7 @@ impl Server {
         Ok(server)
     }
 
-    /// Steps 2 and 3. A member of an ensemble serves only when enough others have begun as well.
+    /// Steps 2 and 3. A member of an ensemble serves only when enough others have started as well.
     pub(super) fn begin(
         port: u16,
         tick: Duration,
@@ -239,7 +239,7 @@ impl Server {
         Ok(Server { process, folder, reaper, port, arguments })
     }
 
-    /// Where it listens, as a client's connect string.
+    /// Its address, as a client's connect string.
     pub fn address(&self) -> String {
         format!("127.0.0.1:{}", self.port)
     }
@@ -267,11 +267,11 @@ impl Server {
     pub fn figure(&self, name: &str) -> Option<u64> {
         let told = self.ask("mntr").ok()?;
         let line = told.lines().find_map(|line| line.strip_prefix(name))?;
-        // A figure with a fraction is none of those that are counted.
+        // The counted figures have no fractions.
         line.trim().parse().ok()
     }
 
-    /// Stops its clock: it neither answers nor hangs up, until [`resume`](Self::resume).
+    /// Pauses its process: it neither replies nor closes connections, until [`resume`](Self::resume).
     ///
     /// # Errors
     ///
@@ -289,7 +289,7 @@ impl Server {
         self.signal("CONT")
     }
 
-    /// Kills it at once, as a crash would. Its data stay for [`start_again`](Self::start_again).
+    /// Kills it at once, like a crash. Its data stay for [`start_again`](Self::start_again).
     ///
     /// # Errors
     ///
@@ -299,12 +299,12 @@ impl Server {
         self.process.wait().map(drop)
     }
 
-    /// Asks it to stop, and waits until it has. Its data stay for [`start_again`](Self::start_again).
+    /// Asks it to stop, and waits for its end. Its data stay for [`start_again`](Self::start_again).
     pub fn shut_down(&mut self) {
         self.stop();
     }
 
-    /// Starts it on the same port with the same data, and waits until it serves. If it runs it is killed first.
+    /// Starts it on the same port with the same data, and waits until it serves. A running server is killed first.
     ///
     /// # Errors
     ///
@@ -315,7 +315,7 @@ impl Server {
         self.wait_until_it_serves()
     }
 
-    /// Removes the data of a server that was stopped: started again, it is an empty one.
+    /// Removes the data of a stopped server: after a restart it is empty.
     ///
     /// # Errors
     ///
@@ -324,7 +324,7 @@ impl Server {
         std::fs::remove_dir_all(self.data())
     }
 
-    /// Copies the data of a server that was stopped, for [`restore`](Self::restore). Goes with the server.
+    /// Copies the data of a stopped server, for [`restore`](Self::restore). The copy is removed with the server.
     ///
     /// # Errors
     ///
@@ -335,7 +335,7 @@ impl Server {
         Ok(Backup(to))
     }
 
-    /// Replaces the data of a server that was stopped by a backup of its own.
+    /// Replaces the data of a stopped server by its own backup.
     ///
     /// # Errors
     ///
@@ -349,7 +349,7 @@ impl Server {
         self.folder.path().join(DATA).join("version-2")
     }
 
-    /// Step 4. A member serves when it has a leader, or is one that enough others follow.
+    /// Step 4. A member serves when it has a leader, or leads a quorum.
     pub(super) fn wait_until_it_serves(&mut self) -> Result<(), StartError> {
         let mut limit = FIRST_WORD_LIMIT;
         for _ in 0..START_LIMIT.as_millis() / PAUSE.as_millis() {
@@ -370,8 +370,8 @@ impl Server {
         Err(StartError::Silent { after: START_LIMIT, last: self.last_word() })
     }
 
-    /// Whether who listens at the port is the process that was started. Somebody else may have been quicker, and then the
-    /// process is about to die of it.
+    /// Whether the process that listens at the port is the started one. If another process took the port first, the
+    /// started one is about to die.
     fn is_ours(&self) -> bool {
         let folder = self.folder.path().display().to_string();
         self.ask("conf").is_ok_and(|answer| answer.contains(&folder))
@@ -387,7 +387,7 @@ impl Server {
         lines.find(|line| line.contains("Exception") || line.starts_with("Error")).unwrap_or(last).to_owned()
     }
 
-    /// Sends a signal to our own child, which cannot have made room for another process: it was not waited for.
+    /// Sends a signal to our own child. Its process id cannot have been reused, since no wait has collected it.
     fn signal(&self, name: &str) -> std::io::Result<()> {
         let status = Command::new("sh")
             .args(["-c", r#"kill -s "$1" "$2""#, "sh", name, &self.process.id().to_string()])
@@ -396,13 +396,13 @@ impl Server {
         if status.success() { Ok(()) } else { Err(std::io::Error::other(format!("kill -s {name} failed"))) }
     }
 
-    /// Asks the process to end; says whether it could be asked.
+    /// Asks the process to end; returns whether that was possible.
     pub(super) fn ask_to_stop(&self) -> bool {
         // A paused server does not react to SIGTERM until it resumes.
         self.signal("TERM").is_ok() && self.signal("CONT").is_ok()
     }
 
-    /// Asks the process to end, then makes it.
+    /// Asks the process to end, then kills it.
     fn stop(&mut self) {
         let ends = |process: &mut Child| matches!(process.try_wait(), Ok(Some(_)));
         if ends(&mut self.process) {
@@ -416,7 +416,7 @@ impl Server {
                 pause();
             }
         }
-        // Nothing to be done about a process that can be neither asked nor killed.
+        // A process that can be neither asked nor killed is left alone.
         let _ = self.kill();
     }
 }
@@ -436,11 +436,11 @@ fn choose_port(wanted: Option<u16>) -> Result<u16, StartError> {
     Ok(listener.local_addr().map_err(io("find a free port"))?.port())
 }
 
-/// Where free ports are looked for: below those that systems give to whoever does not ask for one, which are many while
-/// clients connect, and come and go between our look and the server's.
+/// The range of free ports: below the ephemeral ports, which connecting clients use, and which come and go between our
+/// check and the server's.
 const PORTS: std::ops::Range<u16> = 16_000..32_000;
 
-/// Holds a port until it is dropped: the one that is wanted, or any that is free.
+/// Holds a port until it is dropped: the wanted one, or any free port.
 pub(super) fn listen(wanted: Option<u16>) -> Result<TcpListener, StartError> {
     let listen = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port));
     let free = || {
@@ -486,7 +486,7 @@ fn write_configuration(
         std::fs::write(data.join("myid"), id.to_string()).map_err(io("write the server's number"))?;
     }
     std::fs::write(folder.path().join(CONFIGURATION), text)
-        // Releases that log through logback look for this; without it they tell everything.
+        // Releases that log through logback read this file; without it they log everything.
         .and_then(|()| std::fs::write(folder.path().join("logback.xml"), LOGBACK))
         .map_err(io("write the server's configuration"))
 }
@@ -519,11 +519,11 @@ fn launch(folder: &Folder, reaper: &mut Reaper, arguments: &[String]) -> Result<
         .arg(folder.path().join(CONFIGURATION))
         .stdout(log)
         .stderr(log_too)
-        // A Ctrl-C is for us: we stop it when we are done with it.
+        // A separate process group: on Ctrl-C this process stops the server itself.
         .process_group(0)
         .spawn()
         .map_err(io("start a shell"))?;
-    // The gate opens only when the reaper knows the process.
+    // The gate opens only after the reaper knows the process.
     match reaper.server(process.id()).and_then(|()| reaper::open(&mut process)) {
         Ok(()) => Ok(process),
         Err(source) => {
@@ -537,7 +537,7 @@ pub(super) fn io(doing: &'static str) -> impl FnOnce(std::io::Error) -> StartErr
     move |source| StartError::Io { doing, source }
 }
 
-/// The pause between two looks at a server.
+/// The pause between two polls of a server.
 #[expect(
     clippy::disallowed_methods,
     reason = "a real process takes real time, and tells nobody when it is ready"
@@ -550,7 +550,7 @@ pub fn pause() {
 mod tests {
     use super::*;
 
-    /// Our look at the port comes before another's server is there, and our own server's after that.
+    /// Our check of the port comes before the other server starts, and our own server's check after that.
     #[test]
     fn a_server_that_was_quicker_is_not_taken_for_ours() {
         let tick = Duration::from_millis(200);

@@ -1,5 +1,5 @@
-//! The links between the members of an ensemble: two for each pair and each direction in which one connects to the other,
-//! for votes and for what the leader sends and is sent.
+//! The links between the members of an ensemble: two for each pair and direction of connecting, one for votes and one
+//! for the packets to and from the leader.
 
 use crate::proxy::{Line, Network, Speech, Way};
 use crate::server::Peer;
@@ -10,14 +10,14 @@ pub struct ServerLinks {
     links: Vec<Vec<Link>>,
 }
 
-/// What one member finds another at.
+/// The link from one member to another.
 struct Link {
     line: Line,
     peer: Peer,
 }
 
 impl ServerLinks {
-    /// Links between all members, each of which listens at those ports.
+    /// Creates links between all members, each of which listens at those ports.
     pub(super) fn link(network: &Network, members: &[Peer]) -> io::Result<ServerLinks> {
         let count = members.len();
         let mut places = Vec::new();
@@ -43,19 +43,19 @@ impl ServerLinks {
         Ok(ServerLinks { links })
     }
 
-    /// The ports at which a member finds the others, and its own.
+    /// The ports at which a member reaches the others, and its own.
     pub(super) fn seen_by(&self, member: usize) -> Vec<Peer> {
         self.links[member].iter().map(|link| link.peer).collect()
     }
 
-    /// Partitions a member from all others: both directions are delayed.
+    /// Partitions a member from all others: both directions are held.
     pub fn isolate(&self, member: usize) {
         for line in self.lines_of(member) {
             Way::BOTH.into_iter().for_each(|way| line.hold(way));
         }
     }
 
-    /// Holds up what one member sends to another.
+    /// Holds the packets from one member to another.
     pub fn hold(&self, from: usize, to: usize) {
         self.links[from][to].line.hold(Way::There);
         self.links[to][from].line.hold(Way::Back);

@@ -1,12 +1,12 @@
-//! Stalls without an injected fault: this process gets no processor or is stopped, or a server does not answer.
+//! Stalls without an injected fault: this process is stopped or gets no processor, or a server does not reply.
 //!
-//! A loss of a hold needs a reason, and a busy machine is one. So a separate thread observes a run:
+//! A hold may be lost only for a reason, and a busy machine is one. So a separate thread observes a run:
 //!
 //! 1. It calls [`Recorder::beat`], which notices a gap between two beats.
-//! 2. It has a session with each server, and pings it. A ping takes the path of all requests, including the log on disk. An
-//!    overdue reply is a fault of the server until it arrives.
+//! 2. It has a session with each server, and pings it. A ping takes the path of all requests, including the log on
+//!    disk. While a reply is overdue, a fault of the server is recorded.
 //!
-//! These sessions use the wire protocol directly, because the client under test must not be its own witness.
+//! These sessions use the wire protocol directly, because the client under test must not be its own observer.
 
 use crate::process::Process;
 use crate::proxy::message;
@@ -24,20 +24,20 @@ use zk_checker::history::{FaultKind, OpId, Victim, What, Who};
 use zk_recipes::wire::jute::Out;
 use zk_recipes::wire::{frame, number};
 
-/// How often the tape is beaten.
+/// The interval of the beats.
 const BEAT: Duration = Duration::from_millis(50);
 
-/// How long between an answer and the next ping.
+/// The pause between a reply and the next ping.
 const PING: Duration = Duration::from_millis(100);
 
-/// How long before a server that hangs up or does not listen is tried again.
+/// The pause before a retry after a server has closed or refused the connection.
 const AGAIN: Duration = Duration::from_millis(100);
 
-/// A client pings after a third of its timeout, and gives the connection up after the next third: what keeps a server from
-/// answering for half of that is on record before any client acts on it.
+/// A client pings after a third of its timeout, and gives up the connection after another third: a server's silence is
+/// on record after half of that, before any client acts on it.
 const OVERDUE: u32 = 6;
 
-/// The observer of one run. It is gone when this is dropped.
+/// The observer of one run. Dropping it ends the observation.
 pub(super) struct Observer {
     _process: Process,
 }
@@ -62,7 +62,7 @@ impl Observer {
     }
 }
 
-/// One server, seen from outside.
+/// The observer's view of one server.
 struct Probe {
     tape: Arc<Recorder>,
     server: u8,
@@ -75,13 +75,13 @@ impl Probe {
     async fn observe(self) {
         let mut connection = None;
         loop {
-            // What goes wrong is tried again until it goes well: that is how long the server did not answer.
+            // Failures are retried until one succeeds: all that time the server did not reply.
             connection = Some(self.in_time(self.answered(connection.take())).await);
             sleep(PING).await;
         }
     }
 
-    /// One answer, to a ping or to a connect.
+    /// Awaits one reply, to a ping or to a connect.
     async fn answered(&self, connection: Option<TcpStream>) -> TcpStream {
         if let Some(mut stream) = connection
             && ask(&mut stream, Out::default().int(number::PING_XID).int(number::PING).as_bytes())
@@ -103,13 +103,13 @@ impl Probe {
         stream.set_nodelay(true)?;
         let timeout = i32::try_from(self.timeout.as_millis()).unwrap_or(i32::MAX);
         let mut hello = Out::default();
-        // Protocol version, last zxid, timeout, a new session, its password, and no server that only reads.
+        // Protocol version, last zxid, timeout, a new session, its password, and no read-only server.
         hello.int(0).long(0).int(timeout).long(0).buffer(Some(&[0; 16])).bool(false);
         ask(&mut stream, hello.as_bytes()).await?;
         Ok(stream)
     }
 
-    /// Waits, and says so while it takes too long.
+    /// Awaits a reply, and records while it is overdue.
     async fn in_time<T>(&self, answer: impl Future<Output = T>) -> T {
         let (overdue, victim) = (self.timeout / OVERDUE, Victim::Server { server: self.server });
         let mut answer = pin!(answer);
@@ -128,7 +128,7 @@ impl Probe {
     }
 }
 
-/// Sends one frame, and waits for one.
+/// Sends one frame, and awaits one.
 async fn ask(stream: &mut TcpStream, frame: &[u8]) -> io::Result<()> {
     stream.write_all(&frame::of(frame)).await?;
     if message(stream, &mut Vec::new()).await? { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }

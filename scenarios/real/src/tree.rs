@@ -1,11 +1,11 @@
-//! What there is below a znode.
+//! Lists the znodes below a znode.
 
 use futures_util::future::try_join_all;
 use std::collections::VecDeque;
 use zk_recipes::zk::{Error, Stat, ZooKeeper, path};
 
-/// Everything below a znode, parents before their children; nothing if there is no such znode. What goes meanwhile may be
-/// left out.
+/// All descendants of a znode, parents before their children; none if it does not exist. Znodes that are deleted
+/// meanwhile may be missing.
 pub(super) async fn tree<Z: ZooKeeper>(zk: &Z, root: &str) -> Result<Vec<(String, Stat)>, Error> {
     let mut found = Vec::new();
     let mut unseen = VecDeque::from([root.to_owned()]);

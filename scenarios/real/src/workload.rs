@@ -1,24 +1,24 @@
-//! A workload, or a mutant, as it runs on real servers.
+//! A workload, or a mutant, on real servers.
 
 use crate::client::RealClient;
 use std::fmt;
 use zk_checker::RuleId;
 use zk_harness::workload::{TaskFn, Workload};
 
-/// A workload that can run on real servers. Two of the same name are the same.
+/// A workload that can run on real servers. Two of the same name are equal.
 pub struct RealWorkload {
-    /// It, as it runs in the simulation.
+    /// The workload, as it runs in the simulation.
     pub workload: &'static Workload,
     /// One client's part.
     pub part: TaskFn<RealClient>,
     /// Rules that a run must test, otherwise it is vacuous: fewer than in the simulation, since a capture has fewer events.
     pub required: &'static [RuleId],
-    /// Little happens in its runs, so they are longer, and nothing shows in a short one.
+    /// Its runs have few events, so they are longer, and a short one shows nothing.
     pub is_long: bool,
 }
 
 impl RealWorkload {
-    /// A workload whose every run is rich in events.
+    /// A workload whose runs all have many events.
     pub const fn new(
         workload: &'static Workload,
         part: TaskFn<RealClient>,

@@ -24,12 +24,12 @@ pub(super) trait Calls<Z: ZooKeeper>: Send + Sync {
         site.vote(vote).boxed()
     }
 
-    /// What a site is asked to do.
+    /// The payload that a site votes on.
     fn payload(&self, site: &Site<Z>) -> Vec<u8> {
         site.payload().to_vec()
     }
 
-    /// The sites of a transaction, as one of them knows them.
+    /// The sites of a transaction, as a site knows them.
     fn sites(&self, site: &Site<Z>) -> Vec<String> {
         site.sites().to_vec()
     }

@@ -1,4 +1,4 @@
-//! Two-phase commit by sites that ask too much: what they vote on, who votes with them, and for a second vote.
+//! Two-phase commit by sites that ask for more than they need: the payload, the other sites, and a second vote.
 
 mod calls;
 mod mutants;

@@ -27,7 +27,7 @@ const fn mutant(
     WORKLOAD.mutant(name, about, caught, &[], |_| Plan { rounds: 4, ..Plan::calm() }, sim)
 }
 
-/// A site does something else than it was asked to.
+/// A site does not do what it was asked to do.
 static PAYLOAD_OF_ANOTHER: Workload =
     mutant("ballots-payload-of-another", "a site is told another payload", Caught::by(An1), |task| {
         client(task, Arc::new(PayloadOfAnother)).boxed()
@@ -41,7 +41,7 @@ impl<Z: ZooKeeper> Calls<Z> for PayloadOfAnother {
     }
 }
 
-/// A site knows a part of the others: it asks those alone after a failure.
+/// A site knows only some of the other sites: after a failure it asks only those.
 static SITES_IN_PART: Workload =
     mutant("ballots-sites-in-part", "a site is told a part of the sites", Caught::by(An1), |task| {
         client(task, Arc::new(SitesInPart)).boxed()
@@ -55,7 +55,7 @@ impl<Z: ZooKeeper> Calls<Z> for SitesInPart {
     }
 }
 
-/// A coordinator knows a part of the sites.
+/// A coordinator knows only some of the sites.
 static COORDINATES_IN_PART: Workload = mutant(
     "ballots-coordinates-in-part",
     "a coordinator is told a part of the sites",
@@ -71,7 +71,7 @@ impl<Z: ZooKeeper> Calls<Z> for CoordinatesInPart {
     }
 }
 
-/// A coordinator tells its sites another path: they find no transaction.
+/// A coordinator passes a wrong path to its sites: they find no transaction.
 static PATH_OF_ANOTHER: Workload =
     mutant("ballots-path-of-another", "a coordinator is told another path", Caught::by(An1), |task| {
         client(task, Arc::new(PathOfAnother)).boxed()
@@ -110,7 +110,7 @@ impl<Z: ZooKeeper> Calls<Z> for VotedAlready {
     }
 }
 
-/// A second vote is said to be cast, and the first one stands.
+/// A second vote is reported as cast, but the first one counts.
 static TAKES_THE_FIRST_VOTE: Workload = mutant(
     "ballots-takes-the-first-vote",
     "a second vote returns done, and the first one stands",
@@ -142,7 +142,7 @@ impl<Z: ZooKeeper> Calls<Z> for TakesTheFirstVote {
     }
 }
 
-/// A site is told that the transaction does not name it: the others wait for its vote.
+/// A site learns, wrongly, that the transaction does not name it: the others wait for its vote.
 static NOT_NAMED: Workload = mutant(
     "ballots-not-named",
     "a site that opens a transaction again is told that the transaction does not name it",

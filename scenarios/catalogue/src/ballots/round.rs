@@ -45,7 +45,7 @@ impl<C: Client> Ballot<'_, C> {
         Call::new(self.object(), verb)
     }
 
-    /// Writes down the arguments of an operation, and for which party it speaks.
+    /// Records the arguments of an operation, and the party that calls it.
     fn gives(&self, texts: Vec<String>, party: u64) -> impl FnOnce(&mut Journal, u64, OpId) + use<C> {
         let me = self.client.number();
         move |journal, at, op| texts.iter().for_each(|text| journal.given(at, me, op, text, party))
@@ -79,7 +79,7 @@ impl<C: Client> Ballot<'_, C> {
             let site = match self.opens(&path(self.round), &name(self.site)).await {
                 Ended::Done(site) => site,
                 ended if ended.is_session_over() => return Round::Again,
-                // Another client has altered the transaction: nothing can be decided on it.
+                // Another client has modified the transaction: no decision is possible.
                 Ended::Failed(error) if error.is_mismatch() => return Round::Over,
                 _ => continue,
             };
@@ -99,7 +99,7 @@ impl<C: Client> Ballot<'_, C> {
         self.ends(voted).await
     }
 
-    /// Waits for the decision, now and then asks for it again, and finishes.
+    /// Waits for the decision, occasionally asks for it again, and finishes.
     async fn ends(&self, voted: Voted<C::Zk>) -> Round {
         let mut asks = 1 + self.client.choose(2);
         for _ in 0..20 {
@@ -123,7 +123,7 @@ impl<C: Client> Ballot<'_, C> {
         if ended.is_session_over() { Round::Again } else { Round::Over }
     }
 
-    /// The site knows the decision from a life or a session before: all that is left is to finish.
+    /// The site knows the decision from an earlier life or session: it only has to finish.
     async fn finishes_again(&self) -> Round {
         let path = path(self.round);
         let finishing = || async {
@@ -138,7 +138,7 @@ impl<C: Client> Ballot<'_, C> {
         if ended.is_session_over() { Round::Again } else { Round::Over }
     }
 
-    /// Waits for a limited time until the transaction of the round is there. The requests for that are no part of the recipe.
+    /// Waits for a limited time until the transaction of the round exists. These requests are no part of the recipe.
     async fn has_begun(&self) -> bool {
         if self.is_first() {
             return matches!(self.zk.exists(&path(self.round)).await, Ok(Some(_)));
@@ -154,7 +154,7 @@ impl<C: Client> Ballot<'_, C> {
         matches!(select(pin!(begun), pin!(patience)).await, Either::Left((true, _)))
     }
 
-    /// Begins the transaction, now and then once more.
+    /// Begins the transaction, occasionally twice.
     async fn begins(&self) -> Option<Coordinator<C::Zk>> {
         let path = path(self.round);
         let mut begun = None;
@@ -182,7 +182,7 @@ impl<C: Client> Ballot<'_, C> {
         begun
     }
 
-    /// Opens a transaction, and learns what it is about.
+    /// Opens a transaction, and learns its payload and sites.
     async fn opens(&self, path: &str, site: &str) -> Ended<Site<C::Zk>> {
         let (me, object) = (self.client.number(), self.object());
         let observed = |journal: &mut Journal, at, op, site: &Site<C::Zk>| {
@@ -204,7 +204,7 @@ impl<C: Client> Ballot<'_, C> {
         operation(self.client, self.call(Verb::Vote), gives, voting).await.1
     }
 
-    /// Votes the other way through another handle; opens what is not its own, and what does not exist.
+    /// Casts the opposite vote through another handle; opens transactions that do not name it or do not exist.
     async fn asks_too_much(&self, cast: Vote) {
         match self.client.choose(6) {
             3 => {
@@ -228,7 +228,7 @@ impl<C: Client> Ballot<'_, C> {
         }
     }
 
-    /// The coordinator waits without a limit, until it has enough.
+    /// The coordinator waits without a time limit, until its patience is over.
     async fn coordinates(&self, coordinator: &Coordinator<C::Zk>) {
         let patience = self.pace.limit * [1, 4, 16][self.client.choose(3) as usize];
         let (me, object) = (self.client.number(), self.object());
@@ -244,7 +244,7 @@ impl<C: Client> Ballot<'_, C> {
         sometimes!(self.client, "a coordinator drops its wait", matches!(ended, Ended::Cancelled));
     }
 
-    /// An operation by which a party learns the decision.
+    /// An operation that returns the decision to a party.
     async fn learns<F: Future<Output = Result<Decision, Error>>>(
         &self,
         party: u64,
@@ -259,7 +259,7 @@ impl<C: Client> Ballot<'_, C> {
         observed_operation(self.client, call, gives, work, observed).await.1
     }
 
-    /// A transaction without a site, with one named twice, or with a payload that no server takes.
+    /// Begins a transaction without a site, with one named twice, or with a payload that exceeds the servers' limit.
     async fn makes_a_mistake(&self) {
         let (sites, size) =
             [(Vec::new(), 1), (vec![name(0), name(0)], 1), (vec![name(0)], zk::path::MAX_REQUEST_BYTES)]
@@ -274,7 +274,7 @@ impl<C: Client> Ballot<'_, C> {
         sometimes!(self.client, "bad input is refused", is_bad_input);
     }
 
-    /// Whether this site has learned the decision of this round, in whatever life.
+    /// Whether this site has learned the decision of this round, in any life.
     fn knows_decision(&self) -> bool {
         let (object, site) = (self.object(), self.site);
         self.client.journal(|journal, _| {

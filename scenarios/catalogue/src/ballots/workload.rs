@@ -1,10 +1,11 @@
 //! Sites that vote on one transaction after the other, and ask for more than they need.
 //!
-//! Every client speaks for a site, as in the [workload of two-phase commit](crate::two_phase_commit::workload); the forms change by
-//! turns. One of them begins the transaction of a round, now and then once more, or with input that makes no sense, and waits for the
-//! decision without a time limit until it has enough. A site opens the transaction, now and then as one that it does not name, or one
-//! that does not exist; it learns what it votes on and with whom, votes, now and then the other way through another handle, waits for
-//! the decision and finishes. Whoever dies or loses its session goes on where it was.
+//! Every client speaks for a site, as in the [workload of two-phase commit](crate::two_phase_commit::workload); the
+//! forms alternate. One of them begins the transaction of a round, occasionally twice or with invalid input, and waits
+//! for the decision without a time limit until its patience is over. A site opens the transaction, occasionally as a
+//! site that it does not name, or one that does not exist; it learns what it votes on and with whom, votes,
+//! occasionally the opposite through another handle, waits for the decision and finishes. A site that dies or loses its
+//! session continues where it was.
 
 use super::calls::{Calls, Right};
 use super::round::Ballot;
@@ -22,7 +23,7 @@ pub static WORKLOAD: Workload = Workload {
     ..Workload::own("ballots", objects, |task| client(task, Arc::new(Right)).boxed(), &STATED)
 };
 
-/// What its runs owe.
+/// What its runs must fulfil.
 pub static STATED: Stated = Stated {
     finishes_within: Duration::from_secs(90),
     rules: None,

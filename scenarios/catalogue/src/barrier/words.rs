@@ -23,7 +23,7 @@ impl Actor {
         self.does(Call::new(GATE, Verb::Lower), lower).await.done().expect("it is lowered");
     }
 
-    /// Begins to wait at the barrier that stands.
+    /// Begins to wait at the current barrier.
     pub fn waits_at_the_gate(&self) -> impl Future<Output = Ended<()>> + Send + use<> {
         let wait = |zk| async move { Barrier::new(&zk, PATH, BarrierOptions::default())?.wait().await };
         self.does(Call::new(GATE, Verb::Wait), wait)

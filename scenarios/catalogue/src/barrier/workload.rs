@@ -1,8 +1,9 @@
 //! Clients that raise and lower a barrier, and others that wait at it.
 //!
-//! Each round: either raise the barrier (to stay, or for as long as the session lives), lower it before long, now and then
-//! to raise it again at once; or wait at it, for the one that stands or until none does, now and then with little patience.
-//! Whoever may have left it standing lowers it before doing anything else, so that nobody waits for one who is gone.
+//! Each round: either raise the barrier (permanently, or for as long as the session lives), lower it before long,
+//! occasionally raise it again at once; or wait at it, for the current one or until none stands, occasionally with a
+//! short time limit. A client that may have left the barrier standing lowers it before anything else, so that no waiter
+//! waits for a dead client.
 
 use crate::prelude::*;
 use std::future::Future;
@@ -22,7 +23,7 @@ pub static WORKLOAD: Workload = Workload {
 pub static REAL: RealWorkload =
     RealWorkload::new(&WORKLOAD, |task| client(task, Box::new(new)).boxed(), &[Ba1]);
 
-/// What its runs owe.
+/// What its runs must fulfil.
 pub static STATED: Stated = Stated {
     finishes_within: Duration::from_secs(120),
     rules: None,
@@ -40,7 +41,7 @@ pub const PATH: &str = "/gates/a";
 /// The barrier, among the objects of its run.
 pub const GATE: ObjectId = ObjectId(0);
 
-/// How long a patient client waits: longer than anything takes.
+/// The time limit of a patient client, longer than any operation takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The barrier, as it is declared to the checker.
@@ -48,7 +49,7 @@ pub fn objects(names: &mut Names, _: &Setting) -> Vec<Object> {
     vec![Object::plain(Kind::Barrier, names.intern(PATH))]
 }
 
-/// The constructor of a barrier that stands for so long: of the right one, or of a mutant.
+/// The constructor of a barrier with that lifetime: the right one's, or a mutant's.
 pub type Make<Z, G> = Box<dyn Fn(&Z, While) -> G + Send + Sync>;
 
 /// The barrier on [`PATH`].
@@ -59,13 +60,13 @@ pub fn new<Z: ZooKeeper>(zk: &Z, lives: While) -> Barrier<Z> {
 
 /// The methods of the barrier, which a mutant has too.
 pub trait Gate: Clone + Send + Sync + 'static {
-    /// Puts it up.
+    /// Raises the barrier.
     fn raise(&self) -> impl Future<Output = Result<(), Error>> + Send;
 
-    /// Takes it down.
+    /// Lowers the barrier.
     fn lower(&self) -> impl Future<Output = Result<(), Error>> + Send;
 
-    /// Waits for a limited time until the one that stands has gone, or until none stands.
+    /// Waits for a limited time until the current barrier is deleted, or until none stands.
     fn wait(&self, verb: Verb, limit: Duration) -> impl Future<Output = Result<(), Error>> + Send;
 }
 
@@ -89,7 +90,7 @@ impl<Z: ZooKeeper> Gate for Barrier<Z> {
 /// One client's part.
 pub async fn client<C: Client, G: Gate>(task: Task<C>, make: Make<C::Zk, G>) {
     let (client, pace, make) = (&task.client, task.setting.pace, &make);
-    // An earlier life may have left it standing.
+    // An earlier life of the client may have left it standing.
     let may_stand = &AtomicBool::new(true);
     let round = |zk: C::Zk, _| async move {
         let lives = if client.choose(4) == 3 { While::SessionLives } else { While::Permanent };
@@ -105,7 +106,7 @@ pub async fn client<C: Client, G: Gate>(task: Task<C>, make: Make<C::Zk, G>) {
     rounds(&task, round).await;
 }
 
-/// Lowers it until that is certain.
+/// Lowers the barrier; retries until the outcome is certain.
 async fn lower<C: Client, G: Gate>(client: &C, gate: &G, may_stand: &AtomicBool) -> Round {
     loop {
         let (_, ended) = operation(client, Call::new(GATE, Verb::Lower), nothing, || gate.lower()).await;
@@ -120,7 +121,7 @@ async fn lower<C: Client, G: Gate>(client: &C, gate: &G, may_stand: &AtomicBool)
     }
 }
 
-/// Raises it, and lowers it before long.
+/// Raises the barrier, and lowers it before long.
 async fn control<C: Client, G: Gate>(
     client: &C,
     gate: &G,

@@ -25,7 +25,7 @@ impl Actor {
         async move { following.await.ok() }
     }
 
-    /// Writes the value, whatever it is.
+    /// Writes the value unconditionally.
     pub async fn writes_the_value(&self, text: &'static str) -> Versioned {
         let number = self.number();
         let written = self.does_and_then(

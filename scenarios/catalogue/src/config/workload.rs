@@ -1,8 +1,8 @@
 //! Clients that follow a value, write it, publish sets of values and read them.
 //!
-//! Each round: follow the value for a while; or read and write it on the condition that nobody has written in between; or
-//! write it without a condition; or read the set and publish another in its place. In the last round they follow for long
-//! enough that the last value must have come to everybody.
+//! Each round: follow the value for a while; or read and write it on the condition that no other client has written in
+//! between; or write it without a condition; or read the set and publish another in its place. In the last round
+//! clients follow for so long that every follower must have received the last value.
 
 use crate::prelude::*;
 use futures_util::future::{Either, select};
@@ -26,7 +26,7 @@ pub static WORKLOAD: Workload = Workload {
 pub static REAL: RealWorkload =
     RealWorkload::new(&WORKLOAD, |task| client(task, Box::new(new)).boxed(), &[Cf1, Cf7]);
 
-/// What its runs owe.
+/// What its runs must fulfil.
 pub static STATED: Stated = Stated {
     finishes_within: Duration::from_secs(180),
     rules: None,
@@ -64,7 +64,7 @@ pub fn new<Z: ZooKeeper>(zk: &Z, path: &str) -> Config<Z> {
 
 /// The methods of the configuration, which a mutant has too.
 pub trait Configuration: Clone + Send + Sync + 'static {
-    /// What following gives.
+    /// The follower's type.
     type Updates: Follows;
 
     /// Follows the value.
@@ -96,7 +96,7 @@ pub trait Configuration: Clone + Send + Sync + 'static {
 
 /// Something that follows a value.
 pub trait Follows: Send + 'static {
-    /// The next news.
+    /// The next update.
     fn next(&mut self) -> impl Future<Output = Result<Update, Error>> + Send;
 }
 
@@ -166,10 +166,10 @@ pub async fn client<C: Client, F: Configuration>(task: Task<C>, make: MakeConfig
     rounds(&task, round).await;
 }
 
-/// In which time every fault is over and the last value must have come.
+/// Within this time every fault is over and the last value must have arrived.
 const LONG: u32 = 2000;
 
-/// What comes after an operation that did not end as asked.
+/// The end of a round after an operation that did not succeed.
 pub(crate) fn over<T>(ended: &Ended<T>) -> Round {
     if ended.is_session_over() { Round::Again } else { Round::Over }
 }
@@ -204,7 +204,7 @@ pub async fn follow<C: Client, F: Configuration>(client: &C, config: &F, time: D
     over(&ended)
 }
 
-/// Reads the value, and writes another if nobody else has.
+/// Reads the value, and writes another one on the condition that it is unchanged.
 pub(crate) async fn write<C: Client, F: Configuration>(client: &C, config: &F, value: &str) -> Round {
     let read = |journal: &mut Journal, at, op, value: &Option<Versioned>| {
         let (seen, data, number) = match value {
@@ -231,7 +231,7 @@ pub(crate) async fn write<C: Client, F: Configuration>(client: &C, config: &F, v
     over(&ended)
 }
 
-/// Writes, whatever stands there.
+/// Writes without a condition.
 pub(crate) async fn overwrite<C: Client, F: Configuration>(client: &C, config: &F, value: &str) -> Round {
     let (_, ended) = operation(
         client,
@@ -247,13 +247,13 @@ fn is_conflict<T>(ended: &Ended<T>) -> bool {
     matches!(&ended, Ended::Failed(e) if e.is_conflict())
 }
 
-/// The values of a set, as they are written down.
+/// The values of a set, as the history records them.
 fn listed(values: &BTreeMap<String, Vec<u8>>) -> String {
     let values: Vec<_> = values.values().map(|value| String::from_utf8_lossy(value)).collect();
     values.join(",")
 }
 
-/// Reads the set, and publishes another if nobody else has.
+/// Reads the set, and publishes another one on the condition that it is unchanged.
 pub(crate) async fn publish<C: Client, F: Configuration>(client: &C, config: &F, value: &str) -> Round {
     let (_, ended) = observed_operation(
         client,

@@ -1,9 +1,9 @@
 //! Clients that begin together and end together, round after round.
 //!
-//! Each round: enter (now and then with little patience), be inside for a while, leave (now and then without waiting, or
-//! with little patience). Rounds go by turns over three double barriers: one for all clients, one for two of them in which
-//! they leave one after the other, and one for two that is used once, so that others come late. Whoever finds nobody
-//! to begin with gives up in the end: the others may be done.
+//! Each round: enter (occasionally with a short time limit), be inside for a while, leave (occasionally without
+//! waiting, or with a short time limit). Rounds alternate over three double barriers: one for all clients, one for two
+//! of them in which they leave one after the other, and one for two that is used once, so that others come late. A
+//! client that finds no others to begin with gives up in the end: they may be done.
 
 use crate::prelude::*;
 use futures_util::future::{Either, select};
@@ -24,32 +24,32 @@ pub static WORKLOAD: Workload = Workload {
 pub static REAL: RealWorkload =
     RealWorkload::new(&WORKLOAD, |task| client(task, setup, Box::new(new)).boxed(), &[Db1, Db2]);
 
-/// What its runs owe.
+/// What its runs must fulfil.
 pub static STATED: Stated = Stated {
     finishes_within: Duration::from_secs(90),
     rules: None,
     sometimes: &[SESSIONS[0], SESSIONS[1], "an entrant gives up", "a place inside is lost"],
 };
 
-/// How long a patient client waits for others: longer than anything takes.
+/// The time that a patient client waits for others, longer than any operation takes.
 const PATIENCE: Duration = Duration::from_secs(25);
 
-/// How a double barrier is set up.
+/// The setup of a double barrier.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// Where it is.
+    /// Its path.
     pub path: &'static str,
-    /// Among the objects of the run.
+    /// Its number among the objects of the run.
     pub object: ObjectId,
-    /// For how many.
+    /// The number of participants.
     pub participants: usize,
-    /// Used once, or round after round.
+    /// Whether it is used once, or in every round.
     pub reuse: Reuse,
-    /// How they leave.
+    /// How participants leave.
     pub leave: Leave,
 }
 
-/// The three, of which the rounds make use by turns.
+/// The three double barriers; rounds alternate over them.
 fn setups(setting: &Setting) -> [Setup; 3] {
     let setup = |number: u16, path, participants, reuse, leave| Setup {
         path,
@@ -89,10 +89,11 @@ pub(super) fn setup(setting: &Setting, round: u32) -> Setup {
     setups(setting)[which].clone()
 }
 
-/// The constructor of a double barrier, of its setup, the participant's id and the round: of the right one, or of a mutant.
+/// The constructor of a double barrier, from its setup, the participant's id and the round: the right one's, or a
+/// mutant's.
 pub type Make<Z, M> = Box<dyn Fn(&Z, &Setup, Option<String>, u32) -> M + Send + Sync>;
 
-/// The double barrier, set up so.
+/// The double barrier with that setup.
 pub(super) fn new<Z: ZooKeeper>(zk: &Z, setup: &Setup, id: Option<String>, _: u32) -> DoubleBarrier<Z> {
     let Setup { participants, reuse, leave, .. } = *setup;
     let options = DoubleBarrierOptions { participants, id, reuse, leave, parents: Parents::Container };
@@ -101,24 +102,24 @@ pub(super) fn new<Z: ZooKeeper>(zk: &Z, setup: &Setup, id: Option<String>, _: u3
 
 /// The methods of the double barrier, which a mutant has too.
 pub trait Meeting: Send + Sync + 'static {
-    /// A place inside.
+    /// A participant's place inside.
     type Participation: Participation;
-    /// Whether it can be told to give up soon, and be left without waiting.
+    /// Whether participants can give up soon, and leave without waiting.
     const MAY_GIVE_UP: bool = true;
 
-    /// Enters; for a limited time.
+    /// Enters within a time limit.
     fn enter(&self, limit: Duration) -> impl Future<Output = Result<Self::Participation, Error>> + Send;
 }
 
-/// A place inside.
+/// A participant's place inside.
 pub trait Participation: Send + Sync + 'static {
     /// The generation and the roster.
     fn opening(&self) -> (u64, String);
 
-    /// Resolves when it is lost.
+    /// Resolves when the place is lost.
     fn lost(&self) -> impl Future<Output = ()> + Send;
 
-    /// Leaves; for a limited time, if there is one.
+    /// Leaves, within the time limit if there is one.
     fn leave(self, limit: Option<Duration>) -> impl Future<Output = Result<(), Error>> + Send;
 }
 
@@ -209,7 +210,7 @@ async fn leave<C: Client, P: Participation>(
             let _ = operation(client, call.within(limit), nothing, || place.leave(Some(limit))).await;
         }
         7 => {
-            // Now and then the place is simply dropped: it leaves in the background.
+            // Occasionally the place is just dropped: it leaves in the background.
             give_up(client, call, nothing, place);
         }
         _ => {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use zk_harness::stage::hold::Holding;
 use zk_recipes::{Election, ElectionOptions, Leader, Term};
 
-/// What a leader of a story holds.
+/// A leader's term in a story.
 pub type Leading = Holding<Term<SimClient>>;
 
 /// One election.
@@ -32,12 +32,12 @@ impl Actor {
     ///
     /// # Panics
     ///
-    /// If it is not.
+    /// If it is not elected.
     pub async fn takes_office(&self) -> Leading {
         self.stands().await.expect("it is elected")
     }
 
-    /// Puts on record that it has begun to lead. `None` if that is refused.
+    /// Writes the acknowledgement. `None` if the server refuses it.
     pub async fn acknowledges(&self, leading: Leading, says: &'static str) -> Option<Leading> {
         let (me, token) = (self.number(), leading.guard.token() as u64);
         let call = Call::new(ELECTION, Verb::Acknowledge);
@@ -51,7 +51,7 @@ impl Actor {
         self.does_and_then(call, given, acknowledge, |_, _, leading| leading).await.done()
     }
 
-    /// Begins to follow who leads, until so many acknowledgements were told.
+    /// Begins to follow the leader, until so many acknowledgements were reported.
     pub fn follows_until(&self, acknowledgements: usize) -> impl Future<Output = ()> + Send + use<> {
         let own = Arc::new(AtomicU32::new(0));
         let given = {

@@ -1,10 +1,9 @@
-//! Clients that stand for election again and again, lead for a while, and follow who leads.
+//! Clients that stand for election repeatedly, lead for a while, and follow the leader.
 //!
-//! Each round: either stand (now and then with a time limit), put on record that it has begun, act as leader and write to
-//! the resource behind the office, and resign or let the term go; or follow who leads for a while. Some lead and follow for
-//! long, so that whoever follows in the end has to know who leads; and now and then somebody who has no part in it deletes
-//! the leader's candidate. Whoever is told to stop stops; a client whose session
-//! ends opens another.
+//! Each round: either stand (occasionally with a time limit), acknowledge, act as leader and write to the resource
+//! behind the office, and resign or let the term go; or follow the leader for a while. Some lead and follow for so long
+//! that followers must know the leader at the end; and occasionally a foreign client deletes the leader's candidate. A
+//! client that must stop stops; a client whose session ends opens another.
 
 use crate::prelude::*;
 use futures_util::future::{Either, select};
@@ -27,7 +26,7 @@ pub static WORKLOAD: Workload = Workload {
 pub static REAL: RealWorkload =
     RealWorkload::new(&WORKLOAD, |task| client(task, Box::new(new)).boxed(), &[Mx1, Le4]);
 
-/// What its runs owe.
+/// What its runs must fulfil.
 pub static STATED: Stated = Stated {
     finishes_within: Duration::from_secs(90),
     rules: None,
@@ -56,7 +55,7 @@ pub fn objects(names: &mut Names, setting: &Setting) -> Vec<Object> {
 /// An election in that directory, as it is declared to the checker.
 pub fn object(directory: Sym, setting: &Setting) -> Object {
     Object {
-        // The lock's, and the watch on the own candidate, for which nobody waits.
+        // The lock's budget, and the watch on the own candidate, which no call awaits.
         budget: Budget { free_acquire: 3, ..Budget::LOCK },
         ..setting.held(Kind::Election, directory)
     }
@@ -69,18 +68,18 @@ pub fn new<Z: ZooKeeper>(zk: &Z) -> Election<Z> {
 
 /// The methods of the election, which a mutant has too.
 pub trait Electing: Clone + Send + Sync + 'static {
-    /// What taking office gives.
+    /// The type of a term.
     type Office: Office;
-    /// What following gives.
+    /// The follower's type.
     type Follower: Follower;
 
-    /// Stands for office and waits for it.
+    /// Stands for office and waits until it is elected.
     fn stand(&self) -> impl Future<Output = Result<Self::Office, Error>> + Send;
 
     /// Stands for office for a limited time.
     fn stand_within(&self, limit: Duration) -> impl Future<Output = Result<Self::Office, Error>> + Send;
 
-    /// Follows who leads.
+    /// Follows the leader.
     fn follow(&self) -> Self::Follower;
 }
 
@@ -90,9 +89,9 @@ pub trait Office: Held {
     fn acknowledge(&self, data: &[u8]) -> impl Future<Output = Result<(), Error>> + Send;
 }
 
-/// Somebody who follows who leads.
+/// A follower of the leader.
 pub trait Follower: Send {
-    /// The next news.
+    /// The next change.
     fn next(&mut self) -> impl Future<Output = Result<Leader, Error>> + Send;
 }
 
@@ -139,7 +138,7 @@ pub async fn client<C: Client, E: Electing>(task: Task<C>, make: Make<C::Zk, E>)
     rounds(&task, round).await;
 }
 
-/// One candidacy with what follows.
+/// One candidacy, and the term that follows.
 async fn take_office<C: Client, E: Electing>(client: &C, zk: &C::Zk, election: &E, pace: Pace) -> Round {
     let call = Call::new(ELECTION, Verb::Stand);
     let call = if client.choose(8) == 7 { call.within(pace.limit) } else { call };
@@ -163,12 +162,12 @@ async fn take_office<C: Client, E: Electing>(client: &C, zk: &C::Zk, election: &
     Round::Over
 }
 
-/// Begins to lead, says so, and leads.
+/// Begins to lead, acknowledges, and leads.
 async fn lead<C: Client, T: Office>(client: &C, belief: Belief<'_, C, T>, term: &T, op: OpId, pace: Pace) {
     if let Some(why) = belief.unless_lost(client.sleep(pace.work * client.choose(3))).await {
         sometimes!(client, "a leader is told to stop before it leads", true);
         belief.end(why);
-        // Whoever does not look may try all the same.
+        // A client that does not check its term may try anyway.
         if client.choose(2) == 1 {
             acknowledge(client, term, op).await;
         }
@@ -183,7 +182,7 @@ async fn lead<C: Client, T: Office>(client: &C, belief: Belief<'_, C, T>, term: 
             return acknowledging.await;
         }
     }
-    // Now and then so long that whoever follows has to know.
+    // Occasionally for so long that followers must know the leader.
     if client.choose(16) == 15
         && let Some(why) = belief.unless_lost(client.sleep(pace.work * 700)).await
     {
@@ -202,7 +201,7 @@ async fn acknowledge<C: Client, T: Office>(client: &C, term: &T, op: OpId) {
     let _ = operation(client, call, given, || term.acknowledge(says.as_bytes())).await;
 }
 
-/// Follows who leads, for a while.
+/// Follows the leader for a while.
 async fn follow<C: Client, E: Electing>(client: &C, election: &E, pace: Pace) -> Round {
     let for_long = client.choose(4) == 3;
     let time = pace.work * if for_long { 900 } else { 1 + client.choose(16) };
@@ -224,7 +223,7 @@ async fn follow<C: Client, E: Electing>(client: &C, election: &E, pace: Pace) ->
     if ended.is_session_over() { Round::Again } else { Round::Over }
 }
 
-/// Acts as somebody who has no part in the election: deletes the candidate of whoever leads.
+/// Acts as a foreign client: deletes the leader's candidate.
 async fn depose<C: Client>(client: &C, zk: &C::Zk) -> Round {
     let Ok(listing) = zk.children(DIRECTORY).await else { return Round::Over };
     let number = |name: &&String| name.rsplit_once("-n_").map(|(_, number)| number.to_owned());
@@ -232,10 +231,10 @@ async fn depose<C: Client>(client: &C, zk: &C::Zk) -> Round {
     let Some(first) = candidates.min_by_key(number) else { return Round::Over };
     let victim = Victim::Process { client: client.number() };
     let what = What::Fault { kind: FaultKind::ForeignDelete, victim, lasts: 0 };
-    // Until it is certain: one that is under way must not come when this client takes part again.
+    // Retries until the outcome is certain: a delete in flight must not arrive after this client takes part again.
     let candidate = path::join(DIRECTORY, first);
     loop {
-        // Each of them may meet another candidate: numbers begin anew in a directory that was deleted and made again.
+        // Each attempt may meet another candidate: numbers begin anew in a directory that was deleted and recreated.
         client.journal(|journal, at| journal.note(at, Who::World, OpId(0), what));
         let before = zk.status();
         match zk.delete(&candidate, None).await {
@@ -246,12 +245,12 @@ async fn depose<C: Client>(client: &C, zk: &C::Zk) -> Round {
     }
 }
 
-/// Writes down what a follower was told.
+/// Records the news that a follower received.
 pub fn tell<C: Client>(client: &C, op: OpId, news: &Leader) {
     tell_of(client, ELECTION, op, news);
 }
 
-/// The same of any election.
+/// The same for any election.
 pub fn tell_of<C: Client>(client: &C, object: ObjectId, op: OpId, news: &Leader) {
     let me = client.number();
     client.journal(|journal, at| match news {

@@ -1,4 +1,5 @@
-//! What the workloads exercise together: every operation and every way in which it can end, and every value of an option.
+//! The operations that the workloads exercise, each with the ways in which it can end, and the option values that they
+//! set.
 //!
 //! ```text
 //! # A comment.
@@ -9,8 +10,8 @@
 //! option Naming::Kazoo: never, the reason
 //! ```
 //!
-//! A sweep of all workloads with 10,000 seeds or more is vacuous if it did not meet something of the list; what it met beside
-//! the list it prints. A test compares the options with the public enums of `recipes/src`.
+//! A sweep of all workloads with 10,000 seeds or more is vacuous if it did not exercise an entry of the list; it prints
+//! what it exercised beyond the list. A test compares the options with the public enums of `recipes/src`.
 
 use zk_harness::exercised::Exercised;
 
@@ -19,11 +20,11 @@ use zk_harness::exercised::Exercised;
 pub struct Operation {
     /// Its name, as a sweep prints it: `lock acquire within a limit`.
     pub name: String,
-    /// Its ends in some runs.
+    /// The endings that occur in some runs.
     pub endings: Vec<String>,
-    /// Its ends in a few runs.
+    /// The endings that occur in a few runs.
     pub rarely: Vec<String>,
-    /// Its ends in no run, each with the reason.
+    /// The endings that occur in no run, each with the reason.
     pub never: Vec<(String, String)>,
 }
 
@@ -32,7 +33,7 @@ pub struct Operation {
 pub struct OptionValue {
     /// The variant: `Naming::Curator`.
     pub value: String,
-    /// The workloads that set it, or the reason why none does.
+    /// The workloads that set it, or the reason why no workload does.
     pub set_by: Result<Vec<String>, String>,
 }
 
@@ -49,7 +50,7 @@ pub struct List {
 ///
 /// # Panics
 ///
-/// If it is not written as above: a test of this module reads it.
+/// If the list does not parse: a test of this module reads it.
 pub fn list() -> List {
     parse(include_str!("exercised.txt")).expect("a test reads the list")
 }
@@ -58,7 +59,7 @@ pub fn list() -> List {
 ///
 /// # Errors
 ///
-/// A line that is not written as above.
+/// A line that does not parse.
 pub fn parse(text: &str) -> Result<List, String> {
     let mut list = List::default();
     for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
@@ -88,7 +89,8 @@ pub fn parse(text: &str) -> Result<List, String> {
     Ok(list)
 }
 
-/// What is on a list and was not exercised: `lock acquire: removed`; and what was, and is not on the list.
+/// The entries of the list that were not exercised: `lock acquire: removed`; and the exercised ones that are not on the
+/// list.
 pub fn differences(list: &List, exercised: &Exercised) -> (Vec<String>, Vec<String>) {
     let met =
         |name: &str, ending: &str| exercised.0.get(name).is_some_and(|endings| endings.contains_key(ending));

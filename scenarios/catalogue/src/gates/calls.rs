@@ -8,7 +8,7 @@ pub(super) type Pending<'a> = BoxFuture<'a, Result<(), Error>>;
 
 /// The calls. Each method has the right one as default.
 pub(super) trait Calls<Z: ZooKeeper>: Send + Sync {
-    /// Waits until the barrier that stands has gone.
+    /// Waits until the current barrier is deleted.
     fn wait<'a>(&'a self, barrier: &'a Barrier<Z>) -> Pending<'a> {
         barrier.wait().boxed()
     }
@@ -18,17 +18,17 @@ pub(super) trait Calls<Z: ZooKeeper>: Send + Sync {
         barrier.wait_until_down().boxed()
     }
 
-    /// For how long a barrier stands that is to stand so long.
+    /// The lifetime of a barrier, from the one that was asked for.
     fn lives(&self, asked: While) -> While {
         asked
     }
 
-    /// The number of participants that a client enters for, who is told another one than the barrier is for.
+    /// The number of participants that a client enters for, when it is given a number other than the barrier's.
     fn number(&self, told: usize, _is_for: usize) -> usize {
         told
     }
 
-    /// The znode of a place inside a double barrier.
+    /// The znode of a participant's place.
     fn path(&self, place: &Inside<Z>) -> String {
         place.path().to_owned()
     }
@@ -43,7 +43,7 @@ pub(super) trait Calls<Z: ZooKeeper>: Send + Sync {
         place.lost().boxed()
     }
 
-    /// Waits until a place that was suspect is confirmed or lost.
+    /// Waits until a suspect place is confirmed or lost.
     fn resumed<'a>(&'a self, _: &'a Z, place: &'a Inside<Z>) -> BoxFuture<'a, Result<(), LostReason>> {
         place.resumed().boxed()
     }

@@ -1,4 +1,4 @@
-//! Clients that wait in a wrong way, or take another's place for theirs.
+//! Clients with wrong waits, or that take another participant's place for theirs.
 
 use super::calls::{Calls, Pending};
 use super::workload::{WORKLOAD, client};
@@ -61,7 +61,7 @@ impl<Z: ZooKeeper> Calls<Z> for WaitDownPretends {
     }
 }
 
-/// Nobody tells a client that the barrier is gone.
+/// A client is not notified that the barrier is gone.
 static WAITS_FOR_EVER: Workload = mutant(
     "gates-waits-for-ever",
     "a wait without a limit looks once, and does not end when the barrier is lowered",
@@ -81,7 +81,7 @@ impl<Z: ZooKeeper> Calls<Z> for WaitsForEver {
     }
 }
 
-/// A barrier outlives the client that has raised it: nobody lowers it.
+/// A barrier outlives the client that raised it: no client lowers it.
 static STANDS_FOR_GOOD: Workload = mutant(
     "gates-stands-for-good",
     "a barrier that was to stand as long as a session stands for good",
@@ -97,7 +97,7 @@ impl<Z: ZooKeeper> Calls<Z> for StandsForGood {
     }
 }
 
-/// A participant takes another's znode for its own: who watches it watches the wrong one.
+/// A participant takes another's znode for its own: clients that watch it watch the wrong znode.
 static PATH_OF_ANOTHER: Workload = mutant(
     "gates-path-of-another",
     "the path of a place inside is that of no znode of the participant",
@@ -113,7 +113,7 @@ impl<Z: ZooKeeper> Calls<Z> for PathOfAnother {
     }
 }
 
-/// Participants that disagree about their number go on together: one of them works with too few.
+/// Participants that disagree about their number begin together: one of them works with too few.
 static ENTERS_WITH_ANY_NUMBER: Workload = mutant(
     "gates-enters-with-any-number",
     "who enters for another number of participants is let in, or waits, as if it were for the right one",
@@ -145,11 +145,11 @@ const fn struck(
     )
 }
 
-/// A participant whose session is over takes itself for one inside, and the others leave without it.
+/// A participant whose session is over believes that it is inside, and the others leave without it.
 static PLACE_ALWAYS_HELD: Workload = struck(
     "gates-place-always-held",
     "the state of a place inside is held, whatever has become of it",
-    // Few clients ask for the state after the deadline and before they learn that the session is over.
+    // Few clients read the state between the deadline and the notification that the session is over.
     Caught::by(An1).within(100),
     |task| client(task, Arc::new(PlaceAlwaysHeld)).boxed(),
 );
@@ -162,7 +162,7 @@ impl<Z: ZooKeeper> Calls<Z> for PlaceAlwaysHeld {
     }
 }
 
-/// A participant stops working although it has its place.
+/// A participant stops working although it still has its place.
 static PLACE_NEVER_HELD: Workload = mutant(
     "gates-place-never-held",
     "the state of a place inside is lost, although it stands",
@@ -178,7 +178,7 @@ impl<Z: ZooKeeper> Calls<Z> for PlaceNeverHeld {
     }
 }
 
-/// A participant whose session is over works on, and is not told.
+/// A participant whose session is over continues to work, and is not notified.
 static PLACE_NEVER_LOST: Workload = struck(
     "gates-place-never-lost",
     "who waits to be told that its place is lost is told nothing",
@@ -194,7 +194,7 @@ impl<Z: ZooKeeper> Calls<Z> for PlaceNeverLost {
     }
 }
 
-/// A participant that was cut off works again before it knows whether it has its place.
+/// A disconnected participant resumes work before it knows whether it still has its place.
 static PLACE_RESUMES_TOO_EARLY: Workload = struck(
     "gates-place-resumes-too-early",
     "a place inside is said to be confirmed while the connection is lost",

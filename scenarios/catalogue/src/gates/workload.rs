@@ -1,10 +1,10 @@
 //! Clients that wait at a barrier and at double barriers without a time limit.
 //!
-//! By turns all are at a barrier or at one of two double barriers. At the barrier some raise and lower it, and the others wait, for
-//! the one that stands or until none does, until it opens or they have enough and drop the wait. At a double barrier they enter, work
-//! inside, go on after a suspicion, and leave; who finds nobody to begin with drops the call in the end; now and then
-//! somebody inside takes the barrier for one of more participants. Missing parents are created
-//! as containers or as persistent znodes, or must exist.
+//! Rounds alternate between a barrier and two double barriers. At the barrier some clients raise and lower it, and the
+//! others wait, for the current one or until none stands, until it opens or their patience is over and they drop the
+//! wait. At a double barrier they enter, work inside, continue after a suspicion, and leave; a client that finds no
+//! others to begin with drops the call in the end; occasionally a client inside enters as if the barrier were for more
+//! participants. Missing parents are created as containers or as persistent znodes, or must exist.
 
 use super::calls::{Calls, Right};
 use crate::double_barrier::workload as double;
@@ -29,7 +29,7 @@ pub static WORKLOAD: Workload = Workload {
     ..Workload::own("gates", objects, |task| client(task, Arc::new(Right)).boxed(), &STATED)
 };
 
-/// What its runs owe.
+/// What its runs must fulfil.
 pub static STATED: Stated = Stated {
     finishes_within: Duration::from_secs(120),
     rules: None,
@@ -52,13 +52,14 @@ const PATH: &str = "/open/gate";
 /// The barrier, among the objects of its run.
 const GATE: ObjectId = ObjectId(0);
 
-/// How long a patient client waits: longer than anything takes.
+/// The time that a patient client waits, longer than any operation takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How long a patient client waits for others at a double barrier, which may be done.
+/// The time that a patient client waits at a double barrier for others, which may be done.
 const COMPANY: Duration = Duration::from_secs(25);
 
-/// The two double barriers: for all clients, who leave together, and for two of them, who leave one after the other.
+/// The two double barriers: one for all clients, which leave together, and one for two of them, which leave one after
+/// the other.
 fn setups(setting: &Setting) -> [double::Setup; 2] {
     let setup = |number, path, participants: u8, leave| double::Setup {
         path,
@@ -87,7 +88,7 @@ pub(super) type Make<C> = Arc<dyn Calls<<C as Client>::Zk>>;
 /// One client's part.
 pub(super) async fn client<C: Client>(task: Task<C>, calls: Make<C>) {
     let (client, setting, calls) = (&task.client, task.setting, &*calls);
-    // An earlier life may have left it standing.
+    // An earlier life of the client may have left it standing.
     let may_stand = &AtomicBool::new(true);
     let round = |zk: C::Zk, number: u32| async move {
         let visitor = Visitor { client, calls, zk, setting, may_stand };
@@ -108,7 +109,7 @@ struct Visitor<'a, C: Client> {
     may_stand: &'a AtomicBool,
 }
 
-/// What comes after an operation that did not end as asked.
+/// The end of a round after an operation that did not succeed.
 fn over<T>(ended: &Ended<T>) -> Round {
     if ended.is_session_over() { Round::Again } else { Round::Over }
 }
@@ -131,7 +132,7 @@ impl<C: Client> Visitor<'_, C> {
         }
     }
 
-    /// Lowers it until that is certain.
+    /// Lowers the barrier; retries until the outcome is certain.
     async fn lowers(&self, gate: &Barrier<C::Zk>) -> Round {
         loop {
             let call = Call::new(GATE, Verb::Lower);
@@ -146,7 +147,7 @@ impl<C: Client> Visitor<'_, C> {
         }
     }
 
-    /// Raises it, and lowers it before long.
+    /// Raises the barrier, and lowers it before long.
     async fn raises(&self, gate: &Barrier<C::Zk>, lives: While) -> Round {
         self.may_stand.store(true, Ordering::Relaxed);
         let word = if lives == While::SessionLives { "session" } else { "permanent" };
@@ -162,7 +163,7 @@ impl<C: Client> Visitor<'_, C> {
         self.lowers(gate).await
     }
 
-    /// Waits until it opens, or until it is enough.
+    /// Waits until the barrier opens, or the client's patience is over.
     async fn waits(&self, gate: &Barrier<C::Zk>) -> Round {
         let patience = match self.client.choose(4) {
             3 => self.setting.pace.limit / 4,
@@ -223,7 +224,7 @@ impl<C: Client> Visitor<'_, C> {
         Round::Over
     }
 
-    /// Enters as if the barrier were for one participant more. It stands, since this client is inside.
+    /// Enters with a number of participants one too high. The barrier exists, since this client is inside.
     async fn enters_otherwise(&self, setup: &double::Setup, parents: Parents) {
         let id = format!("q{}", self.client.number());
         let double::Setup { participants, reuse, leave, .. } = *setup;
@@ -243,10 +244,10 @@ impl<C: Client> Visitor<'_, C> {
         sometimes!(self.client, "a barrier is for another number of participants", is_mismatch);
     }
 
-    /// Works inside until it is enough or the place is lost.
+    /// Works inside until the work is done or the place is lost.
     async fn works(&self, object: ObjectId, op: OpId, place: &Inside<C::Zk>) {
         let says = |state| tells(self.client, object, op, state);
-        // Now and then it works for longer, and reads meanwhile.
+        // Occasionally it works for longer, and reads meanwhile.
         let times = if self.client.choose(4) == 3 { 16 } else { 1 };
         let time = self.setting.pace.work * self.client.choose(16);
         let mut working = pin!(in_no_operation(self.client, async {

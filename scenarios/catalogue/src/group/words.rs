@@ -41,7 +41,7 @@ impl Actor {
     ///
     /// # Panics
     ///
-    /// If it does not.
+    /// If the join fails.
     pub async fn joins_as(&self, id: &'static str) -> Joined {
         self.asks_to_join(id).await.expect("it has joined")
     }
@@ -52,19 +52,19 @@ impl Actor {
         let _ = self.does(Call::new(GROUP, Verb::Release), leave).await;
     }
 
-    /// Is a member for that long. Says so if it is told before that it is out.
+    /// Stays a member for that long. Reports an earlier notification that it is out.
     pub async fn stays(&self, joined: &Joined, time: Duration) {
         stay(self.process(), joined.op, &joined.member, time).await;
     }
 
-    /// Is told that it is out, and says so.
+    /// Waits for the notification that it is out, and reports it.
     pub async fn is_out(&self, joined: &Joined) {
         joined.member.out().await;
         let (number, op) = (self.number(), joined.op);
         self.journal(|j, at| j.observed(at, number, op, GROUP, Seen::Missing, "", 0));
     }
 
-    /// Begins to follow who is a member, for that long.
+    /// Begins to follow the members, for that long.
     pub fn follows_the_group(&self, time: Duration) -> impl Future<Output = Option<Round>> + Send + use<> {
         let (process, group) = (self.process().clone(), of(self.zk()));
         let following = self.process().process.spawn(async move { follow(&process, &group, time).await });

@@ -1,8 +1,9 @@
-//! Clients that are members of a group for a while, and clients that follow who is.
+//! Clients that are members of a group for a while, and clients that follow its members.
 //!
-//! Each round: join, under one of two ids or without one, be a member until it is enough or one is told to be out, and
-//! leave, or drop the membership; or follow who is a member. In the last round some follow for long enough that the last
-//! change must have come to everybody. A member that may be out waits until it knows; one that is out says so.
+//! Each round: join, under one of two ids or without one, be a member for a while or until the notification that it is
+//! out, and leave, or drop the membership; or follow the members. In the last round some follow for so long that every
+//! follower must have received the last change. A member that may be out waits until it knows; a member that is out
+//! reports it.
 
 use crate::prelude::*;
 use futures_util::future::{Either, select};
@@ -25,7 +26,7 @@ pub static WORKLOAD: Workload = Workload {
 pub static REAL: RealWorkload =
     RealWorkload::new(&WORKLOAD, |task| client(task, Box::new(new)).boxed(), &[Gm1, Gm4]);
 
-/// What its runs owe.
+/// What its runs must fulfil.
 pub static STATED: Stated = Stated {
     finishes_within: Duration::from_secs(180),
     rules: None,
@@ -56,9 +57,9 @@ pub fn new<Z: ZooKeeper>(zk: &Z) -> Group<Z> {
 
 /// The methods of the group, which a mutant has too.
 pub trait Gathering: Clone + Send + Sync + 'static {
-    /// What joining gives.
+    /// The type of a membership.
     type MemberHandle: MemberHandle;
-    /// What following gives.
+    /// The follower's type.
     type Views: Observes;
 
     /// Joins.
@@ -68,20 +69,20 @@ pub trait Gathering: Clone + Send + Sync + 'static {
         data: &[u8],
     ) -> impl Future<Output = Result<Self::MemberHandle, Error>> + Send;
 
-    /// Follows who is a member.
+    /// Follows the members.
     fn follow(&self, data: WithData) -> Self::Views;
 }
 
 /// A membership.
 pub trait MemberHandle: Send + Sync + 'static {
-    /// Resolves when it is over, although nobody has left.
+    /// Resolves when the membership is over although the member has not left.
     fn out(&self) -> impl Future<Output = ()> + Send;
 
-    /// Leaves, and tells how it ended if it knows that.
+    /// Leaves; returns how the membership ended, if known.
     fn leave(self) -> impl Future<Output = Result<Option<Released>, Error>> + Send;
 }
 
-/// Something that follows who is a member.
+/// A follower of the members.
 pub trait Observes: Send + 'static {
     /// The next view.
     fn next(&mut self) -> impl Future<Output = Result<GroupView, Error>> + Send;
@@ -145,10 +146,10 @@ pub async fn client<C: Client, G: Gathering>(task: Task<C>, make: Make<C::Zk, G>
     rounds(&task, round).await;
 }
 
-/// In which time every fault is over and the last change must have come.
+/// Within this time every fault is over and the last change must have arrived.
 const LONG: u32 = 2000;
 
-/// What comes after an operation that did not end as asked.
+/// The end of a round after an operation that did not succeed.
 fn over<T>(ended: &Ended<T>) -> Round {
     if ended.is_session_over() { Round::Again } else { Round::Over }
 }
@@ -165,14 +166,14 @@ async fn take_part<C: Client, G: Gathering>(client: &C, group: &G, pace: Pace) -
     Round::Over
 }
 
-/// Joins, under one of two ids or without one. `Err`: it came to nothing.
+/// Joins, under one of two ids or without one. `Err`: the join failed.
 pub async fn join<C: Client, G: Gathering>(
     client: &C,
     group: &G,
     pace: Pace,
 ) -> Result<(OpId, G::MemberHandle), Round> {
     let id = [Some("one"), Some("two"), None][client.choose(3) as usize];
-    // Under a name that others may have it waits, but not for ever.
+    // Under a name that others may have, it waits for a limited time.
     let call = Call::new(GROUP, Verb::Join).within(pace.limit * 20);
     let joining = || async {
         match select(pin!(group.join(id, b"here")), pin!(client.sleep(call.limit))).await {
@@ -191,7 +192,7 @@ pub async fn join<C: Client, G: Gathering>(
     }
 }
 
-/// Is a member until it is enough, or until it learns that it is out: then it says so.
+/// Stays a member for that time, or until it is notified that it is out, which it reports.
 pub async fn stay<C: Client, M: MemberHandle>(client: &C, op: OpId, member: &M, time: Duration) {
     if let Either::Left(_) = select(pin!(member.out()), pin!(client.sleep(time))).await {
         sometimes!(client, "a member learns that it is out", true);
@@ -203,19 +204,19 @@ pub async fn stay<C: Client, M: MemberHandle>(client: &C, op: OpId, member: &M, 
 pub async fn leave<C: Client, M: MemberHandle>(client: &C, member: M) {
     let call = Call::new(GROUP, Verb::Release);
     if client.choose(8) == 7 {
-        // Its duty leaves.
+        // The dropped handle leaves in the background.
         give_up(client, call, nothing, member);
     } else {
         gives_back(client, call, nothing, || member.leave()).await;
     }
 }
 
-/// A member says that it is out.
+/// A member reports that it is out.
 fn is_out<C: Client>(client: &C, op: OpId) {
     client.journal(|j, at| j.observed(at, client.number(), op, GROUP, Seen::Missing, "", 0));
 }
 
-/// Follows who is a member for a while.
+/// Follows the members for a while.
 pub async fn follow<C: Client, G: Gathering>(client: &C, group: &G, time: Duration) -> Round {
     let data = if client.choose(2) == 1 { WithData::Yes } else { WithData::No };
     let views = &mut group.follow(data);

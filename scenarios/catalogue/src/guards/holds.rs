@@ -1,4 +1,4 @@
-//! The holds of the workload: the recipes that give guards, with their options, and the guards themselves.
+//! The holds of the workload: the recipes that return guards, their options, and the guards themselves.
 
 use crate::prelude::*;
 use crate::{election, priority_lock, revocable_lock};
@@ -13,7 +13,7 @@ use zk_recipes::{
     Released, RevocableLock, RevocableLockOptions, RunUntil, SharedLock, SharedLockOptions, Stop, Term,
 };
 
-/// A recipe that gives guards.
+/// A recipe that returns guards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recipe {
     /// [`Lock`].
@@ -28,14 +28,14 @@ pub enum Recipe {
     Election,
 }
 
-/// Something that clients hold in turn, and the options with which they do.
+/// An object that clients hold in turn, and their options.
 #[derive(Clone, Copy, Debug)]
 pub struct Thing {
-    /// What gives its guards.
+    /// The recipe that returns its guards.
     pub recipe: Recipe,
     /// Its directory.
     pub path: &'static str,
-    /// Names of the contenders' znodes.
+    /// The naming of the contenders' znodes.
     pub naming: Naming,
     /// How its directory is created.
     pub parents: Parents,
@@ -43,7 +43,7 @@ pub struct Thing {
     pub on_suspect: OnSuspect,
     /// Their margin, as a part of the session timeout; 0 for the default.
     pub margin: u32,
-    /// Until when a guard's `run` drives its work.
+    /// How long a guard's `run` drives its work.
     pub run_until: RunUntil,
     /// The data of a contender's znode.
     pub data: &'static [u8],
@@ -128,7 +128,7 @@ impl Thing {
             OnSuspect::Stop => Policy::Stop,
             OnSuspect::UntilDeadline => Policy::UntilDeadline,
         };
-        // A holder that waits for its loss, or asks for its state, watches its own znode.
+        // A holder that awaits its loss, or asks for its state, watches its own znode.
         let budget = Budget { free_acquire: declared.budget.free_acquire + 1, ..declared.budget };
         Object { margin: margin.as_micros() as u64, on_suspect, budget, ..declared }
     }
@@ -143,7 +143,7 @@ impl Thing {
         (self.margin > 0).then(|| timeout / self.margin)
     }
 
-    /// The verbs of its acquires: for a writer and for a reader, and whether it is free.
+    /// The verbs of its acquires: for a writer or a reader, waiting or trying.
     pub fn verb(&self, reads: bool, tries: bool) -> Verb {
         match (self.recipe, reads, tries) {
             (Recipe::Election, ..) => Verb::Stand,
@@ -255,8 +255,8 @@ impl<Z: ZooKeeper> Line<Z> {
         Ok(all.into_iter().map(Listed::Contender).collect())
     }
 
-    /// Deletes the znode of a contender; `None` if there was none any more. Locks whose holders can be asked to go have no
-    /// evictions: [`Error::is_unimplemented`].
+    /// Deletes the znode of a contender; `None` if it was already gone. Revocable locks have no evictions:
+    /// [`Error::is_unimplemented`].
     pub async fn evict(&self, whom: &Listed) -> Result<Option<()>, Error> {
         let is_gone = match (self, whom) {
             (Line::Lock(lock), Listed::Contender(whom)) => lock.evict(whom).await?,
@@ -267,7 +267,7 @@ impl<Z: ZooKeeper> Line<Z> {
         Ok(is_gone.then_some(()))
     }
 
-    /// Asks a contender to go, or makes it go after the grace period. Other locks have nothing of the kind:
+    /// Asks a contender to go, or revokes it after the grace period. Other locks have no revocation:
     /// [`Error::is_unimplemented`].
     pub async fn revoke(&self, whom: &Listed, grace: Option<Duration>) -> Result<Fate, Error> {
         match (self, whom, grace) {
@@ -283,9 +283,9 @@ impl<Z: ZooKeeper> Line<Z> {
 /// A contender in a list.
 #[derive(Clone, Debug)]
 pub enum Listed {
-    /// Of a lock without priorities, or of an election.
+    /// A contender of a lock without priorities, or of an election.
     Contender(Contender),
-    /// Of a priority lock.
+    /// A contender of a priority lock.
     Urgent(PriorityContender),
 }
 
@@ -311,7 +311,7 @@ pub enum Hold<Z: ZooKeeper> {
     Term(Box<Term<Z>>),
 }
 
-/// Calls a method of the hold, whichever it is; those that not every hold has by arms of their own.
+/// Calls a method of any hold; methods that only some holds have match by arms of their own.
 macro_rules! each {
     ($hold:expr, $held:ident => $call:expr) => {
         each!($hold, $held => $call, $call, $call)
@@ -386,7 +386,7 @@ impl<Z: ZooKeeper> Guarding for Hold<Z> {
     }
 }
 
-/// The methods of guards beside those of [`Held`], which a mutant has too.
+/// The methods of guards beyond those of [`Held`], which a mutant has too.
 pub trait Guarding: Held {
     /// The path of the hold's znode.
     fn path(&self) -> &str;
@@ -394,16 +394,16 @@ pub trait Guarding: Held {
     /// The state of the hold.
     fn state(&self) -> HoldState;
 
-    /// Resolves when a hold that was suspect is confirmed.
+    /// Resolves when a suspect hold is confirmed.
     fn resumed(&self) -> impl Future<Output = Result<(), LostReason>> + Send;
 
-    /// Resolves when the holder was asked to go; never, if that is not possible.
+    /// Resolves when the holder was asked to go; never, if the recipe has no revocation.
     fn revoked(&self) -> impl Future<Output = Result<(), LostReason>> + Send;
 
-    /// The check for a transaction of the holder's own.
+    /// The check for the holder's own transaction.
     fn check(&self) -> Op;
 
-    /// Applies writes while the hold goes on.
+    /// Applies writes while the hold lasts.
     fn transact(&self, ops: Vec<Op>) -> impl Future<Output = Result<Vec<OpResult>, Error>> + Send;
 
     /// The same, exactly once.
@@ -421,7 +421,7 @@ pub trait Guarding: Held {
 
 /// The methods of the recipes, which a mutant has too.
 pub trait Grants: Send + Sync + 'static {
-    /// What a grant gives.
+    /// The guard's type.
     type Guard: Guarding;
 
     /// Waits for a hold: for ever, for the limit of the call, or not at all. `None`: it was not free.
@@ -434,10 +434,10 @@ pub trait Grants: Send + Sync + 'static {
     /// Lists the contenders, in order.
     fn contenders(&self) -> impl Future<Output = Result<Vec<Listed>, Error>> + Send;
 
-    /// Deletes the znode of a contender; `None` if there was none any more.
+    /// Deletes the znode of a contender; `None` if it was already gone.
     fn evict(&self, whom: &Listed) -> impl Future<Output = Result<Option<()>, Error>> + Send;
 
-    /// Asks a contender to go, or makes it go after the grace period.
+    /// Asks a contender to go, or revokes it after the grace period.
     fn revoke(
         &self,
         whom: &Listed,

@@ -1,14 +1,14 @@
-//! Clients that hold something by any recipe that gives guards, and use everything that its guard offers.
+//! Clients that hold objects of every recipe that returns guards, and use all methods of the guards.
 //!
-//! Each round all clients are at the same thing: a lock, a shared, revocable or priority lock, or an office, with its defaults
-//! or with other options. A client lists the contenders, and now and then evicts one, or asks it to go, or makes it go; or it
-//! takes a hold, and with it
+//! In each round all clients use the same object: a lock, a shared, revocable or priority lock, or an office, with its
+//! defaults or with other options. A client lists the contenders, and occasionally evicts one, asks it to go, or
+//! revokes it; or it takes a hold, and with it
 //! - writes to the resource behind it, by itself or in work that ends with the hold;
 //! - writes in ZooKeeper under it, at least once, or exactly once, or in a transaction of its own;
-//! - looks at its state.
+//! - reads its state.
 //!
-//! A holder that was told to stop since its connection is lost goes on when the hold is confirmed, or tries to write all the
-//! same: such a write must not be applied if the hold is over.
+//! A holder that had to stop because its connection was lost continues when the hold is confirmed, or tries to write
+//! anyway: such a write must not be applied if the hold is over.
 
 pub mod holds;
 mod mutants;

@@ -34,7 +34,7 @@ pub(super) static ALL: &[&Workload] = &[
     &RESULTS_REVERSED,
 ];
 
-/// The step that is wrong.
+/// The wrong step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wrong {
     None,
@@ -113,7 +113,7 @@ impl<C: Client, Z: ZooKeeper> Grants for WrongLine<C, Z> {
 }
 
 impl<C, Z: ZooKeeper> WrongGuard<C, Z> {
-    /// The state, with another reason or another instant.
+    /// The state, with a wrong reason or a wrong instant.
     fn told(&self, state: HoldState) -> HoldState {
         match (self.wrong, state) {
             (Wrong::LostForAnotherReason, HoldState::Lost(LostReason::Removed)) => {
@@ -238,7 +238,7 @@ impl<C: Client, Z: ZooKeeper> Guarding for WrongGuard<C, Z> {
 }
 
 fn run<C: Client>(task: Task<C>, wrong: Wrong) -> BoxFuture<'static, ()> {
-    // No operation of the workload, so that nothing lies.
+    // No operation of the workload: the liar never lies.
     static HONEST: Lie = Lie { verb: Verb::Snapshot, how: How::Pretends };
     let liar = Liar::new(&task.client, &HONEST);
     run_with(task, wrong, liar)
@@ -246,7 +246,7 @@ fn run<C: Client>(task: Task<C>, wrong: Wrong) -> BoxFuture<'static, ()> {
 
 fn run_with<C: Client>(task: Task<C>, wrong: Wrong, liar: Liar<C>) -> BoxFuture<'static, ()> {
     let make = move |zk: &C::Zk, thing: &Thing, margin: Option<Duration>| {
-        // One that no hold could survive is still refused.
+        // A margin that no hold could survive is still refused.
         let margin = margin.filter(|margin| wrong != Wrong::MarginOverlooked || *margin >= zk.timeout());
         let data = if wrong == Wrong::WithoutData { b"" } else { thing.data };
         let right = Line::new(zk, &Thing { data, ..*thing }, margin)?;
@@ -266,12 +266,12 @@ const fn mutant(
     WORKLOAD.mutant(name, about, caught, faults, plan, sim)
 }
 
-/// Without faults, for those whose wrong step needs none.
+/// A mutant whose wrong step needs no faults.
 const fn lie(name: &'static str, about: &'static str, caught: Caught, sim: TaskFn<SimProcess>) -> Workload {
     WORKLOAD.mutant(name, about, caught, &[], |_| crowded(), sim)
 }
 
-/// Enough clients that some wait, and enough rounds that every thing has its turn.
+/// Enough clients that some wait, and enough rounds that every object is used.
 fn crowded() -> Plan {
     Plan { clients: 5, rounds: THINGS.len() as u32, ..Plan::calm() }
 }
@@ -281,16 +281,16 @@ fn struck(faults: &[Fault], rate: f64) -> Plan {
     Plan { faults: 24, rounds: 2 * THINGS.len() as u32, ..crowded().with(faults, rate) }
 }
 
-/// Ends sessions while their clients do not look.
+/// Ends sessions whose clients do not notice at once.
 const ENDS: &[Fault] = &[Fault::SessionExpiry, Fault::ClientPause];
 
-/// Keeps pings from being answered.
+/// Leaves pings without a reply.
 const SILENCES: &[Fault] = &[Fault::ClientMuted, Fault::ClientDeafened];
 
 /// Ends sessions, or only connections.
 const BREAKS: &[Fault] = &[Fault::SessionExpiry, Fault::Disconnect];
 
-/// The session of a holder ends, the next client is granted the lock, and the first one's write is applied beside it.
+/// A holder's session ends, the next client is granted the lock, and the first client's write is applied beside it.
 static TRANSACT_UNFENCED: Workload = mutant(
     "guards-transact-unfenced",
     "transact sends the writes without the check of the hold's znode",
@@ -300,7 +300,7 @@ static TRANSACT_UNFENCED: Workload = mutant(
     |task| run(task, Wrong::TransactUnfenced),
 );
 
-/// The directory is there whoever holds: the check fences nothing.
+/// The directory exists whichever client holds the lock: the check fences nothing.
 static FENCE_OF_DIRECTORY: Workload = mutant(
     "guards-fence-of-directory",
     "the fence checks the lock's directory",
@@ -320,7 +320,7 @@ static ONCE_RESENDS: Workload = mutant(
     |task| run(task, Wrong::OnceResends),
 );
 
-/// The request is lost, and nothing was applied.
+/// The request is lost, and the write was not applied.
 static ONCE_TAKES_LOSS_FOR_SUCCESS: Workload = mutant(
     "guards-once-takes-loss-for-success",
     "transact_once returns done after a lost request",
@@ -330,7 +330,7 @@ static ONCE_TAKES_LOSS_FOR_SUCCESS: Workload = mutant(
     |task| run(task, Wrong::OnceTakesLossForSuccess),
 );
 
-/// A holder that looks before each effect goes on beside the next one.
+/// A holder that checks its state before each effect continues beside the next holder.
 static STATE_ALWAYS_HELD: Workload = mutant(
     "guards-state-always-held",
     "the state says that the lock is held although the connection is lost, or the session is over",
@@ -340,7 +340,7 @@ static STATE_ALWAYS_HELD: Workload = mutant(
     |task| run(task, Wrong::StateAlwaysHeld),
 );
 
-/// A holder that has not been answered for long goes on nearly until the ensemble may have ended its session, although its caller asked
+/// A holder without replies continues nearly until the ensemble may have ended its session, although its caller asked
 /// for more time to stop.
 static MARGIN_OVERLOOKED: Workload = mutant(
     "guards-margin-overlooked",
@@ -352,7 +352,7 @@ static MARGIN_OVERLOOKED: Workload = mutant(
     |task| run(task, Wrong::MarginOverlooked),
 );
 
-/// A holder goes on while its connection is lost.
+/// A holder continues while its connection is lost.
 static RESUMES_TOO_EARLY: Workload = mutant(
     "guards-resumes-too-early",
     "resumed returns while the connection is lost",
@@ -369,7 +369,7 @@ static RESUMES_TOO_EARLY: Workload = mutant(
     |task| run(task, Wrong::ResumesTooEarly),
 );
 
-/// Work goes on after its hold.
+/// Work continues after its hold.
 static RUN_GOES_ON: Workload = mutant(
     "guards-run-goes-on",
     "run drives the work to its end, whatever becomes of the hold",
@@ -379,7 +379,7 @@ static RUN_GOES_ON: Workload = mutant(
     |task| run(task, Wrong::RunGoesOn),
 );
 
-/// Whoever holds is evicted in the place of a waiter.
+/// The holder is evicted instead of a waiter.
 static EVICTS_THE_FIRST: Workload = lie(
     "guards-evicts-the-first",
     "evict deletes the first contender, whichever it was given",
@@ -395,7 +395,7 @@ static LISTS_BY_NAME: Workload = lie(
     |task| run(task, Wrong::ListsByName),
 );
 
-/// A client that waits for nobody to stand in its way goes on too early.
+/// A client that waits until no contender is ahead of it continues too early.
 static LISTS_WITHOUT_THE_FIRST: Workload = lie(
     "guards-lists-without-the-first",
     "the list of contenders lacks the first one",
@@ -403,7 +403,7 @@ static LISTS_WITHOUT_THE_FIRST: Workload = lie(
     |task| run(task, Wrong::ListsWithoutTheFirst),
 );
 
-/// A holder that was to go on until the deadline stops at each short loss of the connection.
+/// A holder whose policy is to continue until the deadline stops at each short connection loss.
 static STOPS_TOO_SOON: Workload = mutant(
     "guards-stops-too-soon",
     "a holder is told to stop when the connection is lost, although by its policy it goes on until the deadline",
@@ -413,7 +413,7 @@ static STOPS_TOO_SOON: Workload = mutant(
     |task| run(task, Wrong::StopsTooSoon),
 );
 
-/// Nobody can tell from its znode who holds.
+/// The contenders' znodes do not identify the holder.
 static WITHOUT_DATA: Workload = lie(
     "guards-without-data",
     "the data that a contender's znode was to have are left out",
@@ -421,7 +421,8 @@ static WITHOUT_DATA: Workload = lie(
     |task| run(task, Wrong::WithoutData),
 );
 
-/// An application that makes a new session for a lost one, and keeps the session when its znode was deleted, does the wrong thing.
+/// An application that opens a new session after a session's end, and keeps the session after a deletion of its znode,
+/// does the wrong thing.
 static LOST_FOR_ANOTHER_REASON: Workload = mutant(
     "guards-lost-for-another-reason",
     "a lost hold gives another reason than the one that there is",
@@ -431,7 +432,7 @@ static LOST_FOR_ANOTHER_REASON: Workload = mutant(
     |task| run(task, Wrong::LostForAnotherReason),
 );
 
-/// Whoever plans by that instant acts within the margin that was left for the clocks.
+/// A caller that plans by that instant acts within the margin that was left for the clocks.
 static SUSPECT_FOR_TOO_LONG: Workload = mutant(
     "guards-suspect-for-too-long",
     "a suspect hold is said to be the holder's until the session may end, without the margin",
@@ -441,7 +442,7 @@ static SUSPECT_FOR_TOO_LONG: Workload = mutant(
     |task| run(task, Wrong::SuspectForTooLong),
 );
 
-/// The version that a caller goes on with is that of another znode.
+/// The caller continues with the version of another znode.
 static RESULTS_REVERSED: Workload = lie(
     "guards-results-reversed",
     "transact returns the results in another order than its operations",
@@ -458,31 +459,31 @@ pub(super) static LIES: Lies = Lies {
     rows: &[
         // A write that was never sent.
         row(Verb::Transact, How::Pretends, An1, "transact returns done and writes nothing"),
-        // A write that was applied is said not to be.
+        // The write is reported as failed, but was applied.
         row(Verb::Transact, How::Denies(UNDONE), An3, "transact writes and fails").or(DENIED),
         refuses(Verb::Transact, UNMET_OF_HOLDS, "transact"),
-        // What is to be applied once is applied twice.
+        // A write that must be applied exactly once is applied twice.
         row(Verb::TransactOnce, How::Repeats, Mx17, "transact_once writes twice"),
         // A write that was never sent.
         row(Verb::TransactOnce, How::Pretends, An1, "transact_once returns done and writes nothing"),
-        // A write that was applied is said not to be.
+        // The write is reported as failed, but was applied.
         row(Verb::TransactOnce, How::Denies(UNDONE), An3, "transact_once writes and fails").or(DENIED),
         refuses(Verb::TransactOnce, UNMET_OF_HOLDS, "transact_once"),
-        // A contender that is said to be gone, and stands.
+        // The contender is reported as evicted, but stays.
         row(Verb::Evict, How::Pretends, An1, "evict returns done and deletes nothing"),
-        // A contender that is said to stand, and is gone.
+        // The eviction is reported as failed, but took effect.
         row(Verb::Evict, How::Denies(UNDONE), An3, "evict deletes the contender and fails").or(DENIED),
         refuses(Verb::Evict, UNMET_OF_HOLDS, "evict"),
         refuses(Verb::Contenders, UNMET_OF_HOLDS, "contenders"),
-        // Nobody was asked.
+        // No contender was asked.
         row(Verb::Ask, How::Pretends, An1, "ask returns done and writes nothing"),
-        // Nobody was made to go.
+        // No contender was revoked.
         row(Verb::Force, How::Pretends, An1, "force returns done and deletes nothing"),
     ],
 };
 
-/// Reasons that say that nothing was done, none of which has occurred.
+/// Errors that report that nothing was done, none of which has occurred.
 const UNDONE: &[Failure] = &[Failure::Denied, Failure::BadVersion, Failure::Other];
 
-/// Whoever gives such a reason has not met it either.
+/// The rule that may report such a lie instead, by its reason.
 const DENIED: &[(RuleId, &str)] = &[(An2, "the reason never occurred")];

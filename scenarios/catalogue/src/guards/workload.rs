@@ -23,7 +23,7 @@ pub static WORKLOAD: Workload = Workload {
     ..Workload::own("guards", objects, |task| client(task, &THINGS, Box::new(Line::new)).boxed(), &STATED)
 };
 
-/// What its runs owe.
+/// What its runs must fulfil.
 pub static STATED: Stated = Stated {
     finishes_within: Duration::from_secs(120),
     rules: None,
@@ -43,7 +43,7 @@ pub static STATED: Stated = Stated {
     ],
 };
 
-/// The directory of what is written under holds.
+/// The directory of the znodes that are written under holds.
 const GUARDED: &str = "/guarded";
 
 /// The things, as they are declared to the checker.
@@ -51,7 +51,7 @@ pub fn objects(names: &mut Names, setting: &Setting) -> Vec<Object> {
     THINGS.iter().map(|thing| thing.object(names, setting)).collect()
 }
 
-/// The constructor of a recipe whose holders have that margin: of the right one, or of a mutant.
+/// The constructor of a recipe whose holders have that margin: the right one's, or a mutant's.
 pub type MakeLine<Z, L> = Box<dyn Fn(&Z, &Thing, Option<Duration>) -> Result<L, Error> + Send + Sync>;
 
 /// One client's part.
@@ -78,7 +78,7 @@ impl<C: Client> Part<'_, C> {
     async fn round<L: Grants>(&self, make: &MakeLine<C::Zk, L>) -> Round {
         let Part { client, zk, thing, .. } = *self;
         if thing.parents == Parents::MustExist {
-            // Whoever comes first creates it. That it exists already is as good.
+            // The first client creates it. An existing znode is as good.
             in_no_operation(client, async {
                 let _ = zk.create("/guards", &[], CreateMode::Persistent).await;
                 let _ = zk.create(thing.path, &[], CreateMode::Persistent).await;
@@ -108,7 +108,7 @@ impl<C: Client> Part<'_, C> {
         Round::Over
     }
 
-    /// Lists the contenders, and makes one of them go if it is to.
+    /// Lists the contenders, and makes one of them go if asked to.
     async fn looks_at<L: Grants>(&self, line: &L, acts: bool) -> Round {
         let (client, me) = (self.client, self.client.number());
         let call = Call::new(self.object, Verb::Contenders);
@@ -147,7 +147,7 @@ impl<C: Client> Part<'_, C> {
         if ended.is_session_over() { Round::Again } else { Round::Over }
     }
 
-    /// One hold, with what its holder does.
+    /// One hold, and its holder's actions.
     async fn holds<L: Grants>(&self, line: &L) -> Round {
         let (client, pace, me) = (self.client, self.setting.pace, self.client.number());
         let reads = client.choose(3) == 2;
@@ -189,7 +189,7 @@ impl<C: Client> Part<'_, C> {
                 break stopped;
             }
         };
-        // Whoever does not look may write all the same.
+        // A client that does not check its hold may write anyway.
         let writes = if stopped.is_some() {
             self.tells_state(&guard, op);
             2 + client.choose(2)
@@ -205,7 +205,7 @@ impl<C: Client> Part<'_, C> {
         Round::Over
     }
 
-    /// Whether a hold that was suspect is confirmed.
+    /// Whether a suspect hold is confirmed.
     async fn goes_on<G: Guarding>(&self, guard: &G) -> bool {
         let resumed = in_no_operation(self.client, guard.resumed()).await;
         sometimes!(self.client, "a hold that was suspect is confirmed", resumed.is_ok());
@@ -213,13 +213,13 @@ impl<C: Client> Part<'_, C> {
         resumed.is_ok()
     }
 
-    /// Acts as holder, and hears whether it is asked to go; says why it must stop, if it must.
+    /// Acts as holder, and records a request to go; returns why it must stop, if it must.
     async fn acts<G: Guarding>(&self, guard: &G, op: OpId) -> Option<Why> {
         let hears = async {
             if guard.revoked().await.is_ok() {
                 self.hears(op);
             } else {
-                // It is told by the loss itself.
+                // `acting` reports the loss.
                 std::future::pending::<()>().await;
             }
         };
@@ -258,7 +258,7 @@ impl<C: Client> Part<'_, C> {
                 0 => drop(belief.use_resource()),
                 2 => self.tells_state(guard, op),
                 _ => {
-                    // What has left for the server cannot be called back: the hold's znode fences it.
+                    // A request in flight cannot be cancelled: the hold's znode fences it.
                     let mut writing = pin!(self.writes(guard));
                     if let Some(stopped) = belief.unless_lost(writing.as_mut()).await {
                         belief.end(stopped);
@@ -290,13 +290,13 @@ impl<C: Client> Part<'_, C> {
         worked
     }
 
-    /// The caller was told that it was asked to go.
+    /// Records that the holder was asked to go.
     fn hears(&self, op: OpId) {
         let (me, object) = (self.client.number(), self.object);
         self.client.journal(|journal, at| journal.observed(at, me, op, object, Seen::Word, "unlock", 0));
     }
 
-    /// Writes down the state of a hold, as its guard tells it.
+    /// Records the state of a hold, as its guard reports it.
     fn tells_state<G: Guarding>(&self, guard: &G, op: OpId) {
         tells(self.client, self.object, op, guard.state().into());
     }
@@ -315,7 +315,7 @@ impl<C: Client> Part<'_, C> {
         .await;
     }
 
-    /// The same, exactly once, where the guard can.
+    /// The same, exactly once, if the guard supports that.
     async fn writes_once<G: Guarding>(&self, guard: &mut G) {
         if !guard.has_receipts() {
             return self.writes(guard).await;
@@ -327,7 +327,7 @@ impl<C: Client> Part<'_, C> {
         .await;
     }
 
-    /// One write under the hold whose znode has that path. If there is nothing to write to yet, the client makes it.
+    /// One write under the hold with that znode. If the target does not exist yet, the client creates it.
     async fn write<F: Future<Output = Result<Vec<OpResult>, Error>> + Send>(
         &self,
         verb: Verb,
@@ -373,7 +373,7 @@ impl<C: Client> Part<'_, C> {
     }
 }
 
-/// The kind of a result, as the history has it.
+/// The kind of a result, as the history records it.
 fn kind(result: &OpResult) -> &'static str {
     match result {
         OpResult::Checked => "check",

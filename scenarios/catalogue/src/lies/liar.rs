@@ -1,4 +1,4 @@
-//! How a client tells a lie: beside the right recipe, whose calls it makes or leaves out.
+//! A client's liar: it wraps the right recipe, whose calls it makes or leaves out.
 
 use super::{How, Lie};
 use std::future::{Future, pending, poll_fn};
@@ -11,7 +11,7 @@ use zk_harness::operation::is_answered;
 use zk_recipes::zk::{Error, ErrorKind};
 use zk_recipes::{Released, Stop};
 
-/// A client's recipe that tells a lie.
+/// A client's liar.
 #[derive(Clone)]
 pub(crate) struct Liar<C> {
     client: C,
@@ -33,8 +33,8 @@ impl<C: Client> Liar<C> {
         LyingStream { liar: self.clone(), right, told: None }
     }
 
-    /// Makes a call of the right recipe, or lies. `feigned` is what the caller gets of work that was not done; none if it cannot
-    /// be feigned: then the call is a right one.
+    /// Makes a call of the right recipe, or lies. `feigned` is the caller's result for work that was not done; if it
+    /// returns none, the call is a right one.
     ///
     /// `work` must send nothing before it is polled.
     pub(crate) async fn call<T: Send, F: Future<Output = Result<T, Error>> + Send>(
@@ -44,7 +44,7 @@ impl<C: Client> Liar<C> {
         feigned: impl FnOnce() -> Option<T> + Send,
     ) -> Result<T, Error> {
         if self.lie.how == How::Repeats && self.lies_in(verb) {
-            // What was granted first stays: whoever dropped it would give it back.
+            // The first result stays, since dropping it would release it.
             std::mem::forget(work().await?);
             return work().await;
         }
@@ -64,7 +64,7 @@ impl<C: Client> Liar<C> {
         match self.lie.how {
             How::Pretends | How::FindsNothing => match feigned() {
                 Some(value) => {
-                    // A guard in there that was dropped would do in the background what is left undone here.
+                    // Dropping a guard inside would do the omitted work in the background.
                     std::mem::forget(work);
                     Ok(value)
                 }
@@ -104,7 +104,7 @@ impl<C: Client> Liar<C> {
         self.call(verb, hold, || Some(Hold::feigned(self))).await
     }
 
-    /// The same for a call that gives something back.
+    /// The same for a call that releases something.
     pub(crate) async fn ends<T: Send>(
         &self,
         verb: Verb,
@@ -117,7 +117,7 @@ impl<C: Client> Liar<C> {
         self.call_once(verb, work, || Some(clean)).await
     }
 
-    /// The same for what a stream tells next. One that repeats tells once more what it has told.
+    /// The same for the next item of a stream. A stream that repeats returns its last item again.
     pub(crate) async fn next<T: Clone + Send>(
         &self,
         verb: Verb,
@@ -132,17 +132,17 @@ impl<C: Client> Liar<C> {
         Ok(told.insert(news).clone())
     }
 
-    /// Whether a call lies. A call that is no operation of its client has no answer that is judged.
+    /// Whether a call lies. A call outside its client's operations has no result to judge.
     pub(crate) fn lies_in(&self, verb: Verb) -> bool {
         verb == self.lie.verb && self.client.op() != 0 && self.client.choose(2) == 1
     }
 
-    /// How its operation lies.
+    /// How the operation lies.
     pub(crate) fn how(&self) -> How {
         self.lie.how
     }
 
-    /// The reason that a lie gives.
+    /// The reason of a lie.
     pub(crate) fn reason_of(&self, how: How) -> Error {
         match how {
             How::Denies(reasons) | How::Refuses(reasons) => self.one_of(reasons),
@@ -150,7 +150,7 @@ impl<C: Client> Liar<C> {
         }
     }
 
-    /// Does the work until its first request is answered, and leaves the rest undone for good.
+    /// Polls the work until its first request has a reply, and never resumes it.
     async fn until_answered<T: Send>(
         &self,
         work: impl Future<Output = Result<T, Error>> + Send,
@@ -158,7 +158,7 @@ impl<C: Client> Liar<C> {
     ) -> Result<T, Error> {
         let mut work = Box::pin(work);
         let done = poll_fn(|context| {
-            // Before it is polled: what comes next would leave with the poll.
+            // Before the poll: a poll would send the next request.
             if is_answered(&self.client) {
                 return Poll::Ready(None);
             }
@@ -166,7 +166,7 @@ impl<C: Client> Liar<C> {
         })
         .await;
         done.unwrap_or_else(|| {
-            // A future that is dropped cleans up in the background, and some finish what they began.
+            // A dropped future cleans up in the background, and some finish what they began.
             std::mem::forget(work);
             Ok(feigned)
         })
@@ -177,7 +177,7 @@ impl<C: Client> Liar<C> {
     }
 }
 
-/// An error that gives that reason.
+/// An error with that reason.
 fn error(reason: Failure) -> Error {
     let named = || "/what/is/named".to_owned();
     match reason {
@@ -197,7 +197,7 @@ fn error(reason: Failure) -> Error {
         Failure::Late => ErrorKind::Late.into(),
         Failure::NoTransaction => ErrorKind::NoTransaction(named()).into(),
         Failure::AlreadyVoted => ErrorKind::AlreadyVoted.into(),
-        // A reason of which no rule can know whether it occurred.
+        // A reason that no rule can refute.
         _ => ErrorKind::Unimplemented.into(),
     }
 }
@@ -213,18 +213,18 @@ pub(crate) struct Lying<C, R> {
 pub(crate) struct LyingStream<C, S, T> {
     pub liar: Liar<C>,
     pub right: S,
-    /// What it told last.
+    /// The last item that it returned.
     pub told: Option<T>,
 }
 
-/// What a recipe that lies has granted: a hold of the right recipe, or a feigned one.
+/// The grant of a lying recipe: a hold of the right recipe, or a feigned one.
 pub(crate) struct Hold<C, H> {
     pub liar: Liar<C>,
     pub held: Option<H>,
 }
 
 impl<C: Client, H> Hold<C, H> {
-    /// A hold that nothing stands for.
+    /// A hold without a znode.
     pub(crate) fn feigned(liar: &Liar<C>) -> Self {
         Hold { liar: liar.clone(), held: None }
     }
@@ -234,7 +234,7 @@ impl<C: Client, H> Hold<C, H> {
         Hold { liar: liar.clone(), held: Some(held) }
     }
 
-    /// Waits for what becomes of the right hold. Nothing becomes of a feigned one.
+    /// Awaits an event of the right hold. A feigned hold has no events.
     pub(crate) async fn waits<'a, F: Future>(&'a self, wait: impl FnOnce(&'a H) -> F) -> F::Output {
         match &self.held {
             Some(held) => wait(held).await,

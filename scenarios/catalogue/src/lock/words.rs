@@ -26,7 +26,7 @@ impl Actor {
     ///
     /// # Panics
     ///
-    /// If it is not granted.
+    /// If the lock is not granted.
     pub async fn acquires(&self) -> Holding<Guard<SimClient, Exclusive>> {
         self.asks().await.expect("the lock is granted")
     }

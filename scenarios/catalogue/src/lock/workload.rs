@@ -1,8 +1,8 @@
-//! Clients that take a lock again and again, and write to a resource that it guards.
+//! Clients that take a lock repeatedly, and write to a resource that it guards.
 //!
-//! Each round: acquire (now and then with a time limit, or only if it is free), hold for a while and write to the
-//! resource in between, release. Whoever is told to stop stops, except that a write which has left for the resource
-//! arrives there: it is the resource that refuses it, by its token. A client whose session ends opens another.
+//! Each round: acquire (occasionally with a time limit, or only if it is free), hold for a while and write to the
+//! resource in between, release. A holder that must stop stops, but a write in flight still arrives at the resource,
+//! which refuses it by its token. A client whose session ends opens another.
 
 use crate::prelude::*;
 use std::future::Future;
@@ -20,7 +20,7 @@ pub static WORKLOAD: Workload = Workload {
 pub static REAL: RealWorkload =
     RealWorkload::new(&WORKLOAD, |task| client(task, Box::new(new)).boxed(), &[Mx1, Mx13]);
 
-/// What its runs owe.
+/// What its runs must fulfil.
 pub static STATED: Stated = Stated {
     finishes_within: Duration::from_secs(60),
     rules: None,
@@ -52,7 +52,7 @@ pub fn new<Z: ZooKeeper>(zk: &Z) -> Lock<Z> {
 
 /// The lock, or a mutant of it.
 pub trait Exclusive: Clone + Send + Sync + 'static {
-    /// What a grant gives.
+    /// The guard's type.
     type Guard: Held;
 
     /// Waits for the lock: for ever, for the limit of the call, or not at all. `None`: it was not free.
@@ -84,7 +84,7 @@ pub async fn client<C: Client, L: Exclusive>(task: Task<C>, make: Make<C::Zk, L>
     rounds(&task, round).await;
 }
 
-/// One acquire with what follows.
+/// One acquire, and the hold that follows.
 async fn take_turn<C: Client, L: Exclusive>(client: &C, zk: &C::Zk, lock: &L, pace: Pace) -> Round {
     let call = match client.choose(8) {
         6 => Call::new(LOCK, Verb::Acquire).within(pace.limit),

@@ -1,8 +1,8 @@
-//! A lock over a client library that takes the session to be in danger when half of its timeout has passed without an answer: a holder
-//! stops although the ensemble cannot have expired the session.
+//! A lock over a client library that considers the session in danger after half of its timeout without a reply: a
+//! holder stops although the ensemble cannot have expired the session.
 //!
-//! Pings come three times in a session timeout, so it takes a ping that is lost or late to see it: with a fault that excuses a
-//! disconnect, and no loss of a connection that is still there. MX-16 knows when what was answered had been sent.
+//! Pings are sent three times in a session timeout, so only a lost or late ping shows it: under a fault that excuses a
+//! disconnect, but without a loss of the connection. MX-16 knows when the last request that has a reply was sent.
 
 use crate::lock::workload::new;
 use crate::long_holds::client;
@@ -20,10 +20,10 @@ pub(super) static WORKLOAD: Workload = crate::long_holds::WORKLOAD.mutant(
     |task| client(task, over(|| Arc::new(TooEarly), new)).boxed(),
 );
 
-/// A client that hears nothing for a while, and whose packets get nowhere for a while.
+/// Faults under which a client receives no packets for a while, or its packets do not arrive.
 const FAULTS: &[Fault] = &[Fault::ClientDeafened, Fault::ClientMuted];
 
-/// The wrong step: it gives half of the time away.
+/// The wrong step: it gives up half of the time.
 struct TooEarly;
 
 impl<Z: ZooKeeper> Interceptor<Z> for TooEarly {

@@ -1,9 +1,9 @@
-//! Clients that hold for many session timeouts, and others that wait for as long.
+//! Clients that hold for many session timeouts, and clients that wait for as long.
 //!
-//! Each round: take a lock and keep it for up to ten session timeouts, and ask for nothing meanwhile, or now and then for
-//! something; or be a member of a group for as long; or follow who is one. All of a client's rounds are made through one
-//! session as long as that lives. So a session lives on pings alone for most of the time, and so does whatever is held
-//! through it: whoever is told to stop where no fault has struck was told so for nothing.
+//! Each round: take a lock and keep it for up to ten session timeouts, without requests or with an occasional one; or
+//! be a member of a group for as long; or follow its members. A client makes all its rounds through one session as long
+//! as that lives. So for most of the time only pings keep the session alive, and its holds: a holder that must stop
+//! without a fault was stopped for no reason.
 
 mod deadline_too_early;
 mod without_pings;
@@ -39,9 +39,9 @@ pub static RECIPE: Recipe = Recipe {
     real_mutants: &[],
 };
 
-/// What its runs owe.
+/// What its runs must fulfil.
 pub static STATED: Stated = Stated {
-    // A holder, a waiter behind it, and what is left of a follower's time.
+    // A holder, a waiter behind it, and the rest of a follower's time.
     finishes_within: Duration::from_secs(300),
     rules: None,
     sometimes: &[
@@ -90,7 +90,7 @@ pub async fn client<C: Client, L: Exclusive>(task: Task<C>, make: Make<C::Zk, L>
     rounds(&task, round).await;
 }
 
-/// Takes the lock, keeps it for so many session timeouts, and gives it back.
+/// Takes the lock, keeps it for so many session timeouts, and releases it.
 async fn take_turn<C: Client, L: Exclusive>(
     client: &C,
     zk: &C::Zk,
@@ -116,7 +116,7 @@ async fn take_turn<C: Client, L: Exclusive>(
         }
         if asks {
             belief.use_resource();
-            // Nobody waits for the answer: what counts is that there is one.
+            // The reply is not awaited; it only has to arrive.
             drop(zk.exists(lock::DIRECTORY));
         }
     }
@@ -127,7 +127,7 @@ async fn take_turn<C: Client, L: Exclusive>(
     Round::Over
 }
 
-/// Is a member of the group for so long.
+/// Is a member of the group for that time.
 async fn take_part<C: Client, G: Gathering>(client: &C, group: &G, pace: Pace, time: Duration) -> Round {
     let (op, member) = match group::join(client, group, pace).await {
         Ok(joined) => joined,

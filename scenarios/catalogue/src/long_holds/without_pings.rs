@@ -1,7 +1,7 @@
-//! A lock over a client library that counts the answers to its own requests, and not those to pings: a holder that sends no
-//! request learns after one session timeout that the session may be over, on a connection on which nothing went wrong.
+//! A lock over a client library that counts the replies to its own requests, but not those to pings: a holder that
+//! sends no request learns after one session timeout that the session may be over, on a connection without faults.
 //!
-//! It does no other harm, which is why no other rule than MX-16 sees it: a holder that stops too early excludes nobody.
+//! It does no other harm, so no rule but MX-16 sees it: a holder that stops too early violates no exclusion.
 
 use crate::lock::workload::new;
 use crate::long_holds::client;
@@ -19,14 +19,14 @@ pub(super) static WORKLOAD: Workload = crate::long_holds::WORKLOAD.mutant(
     |task| client(task, over(|| Arc::new(WithoutPings::default()), new)).boxed(),
 );
 
-/// The wrong step: it knows when the last request was sent that was answered.
+/// The wrong step: it counts from the last request that has a reply.
 #[derive(Default)]
 struct WithoutPings {
     answered: Arc<Mutex<Time>>,
 }
 
 impl WithoutPings {
-    /// Counts an answer to a request that is sent now.
+    /// Counts the reply to a request that is sent now.
     fn counts<T: 'static, Z: ZooKeeper>(&self, zk: &Z, request: Reply<T>) -> Reply<T> {
         let (answered, sent) = (self.answered.clone(), zk.now());
         let counting = request.inspect(move |answer| {

@@ -1,4 +1,4 @@
-//! The calls, each with an input of which one part is wrong.
+//! The calls, each with an input that is wrong in one part.
 
 use crate::prelude::*;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use zk_recipes::{
     SharedLock, SharedLockOptions, Window,
 };
 
-/// What a call is given.
+/// The input of a call.
 #[derive(Clone, Debug)]
 pub(super) struct Input {
     /// The path of the object.
@@ -28,26 +28,26 @@ pub(super) struct Input {
     pub count: usize,
 }
 
-/// What is wrong with an input.
+/// The wrong part of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flaw {
-    /// The path is that.
+    /// The path is this one.
     Path(&'static str),
-    /// The name is that.
+    /// The name is this one.
     Name(&'static str),
-    /// The data fit into no request.
+    /// The data exceed the size of a request.
     TooLarge,
-    /// The data are the word that asks an owner to go.
+    /// The data are the word that revokes a hold.
     Word,
     /// The margin is as long as the session timeout.
     Margin,
-    /// Nothing is counted.
+    /// The count is zero.
     Nobody,
-    /// More are counted than fit into a request.
+    /// The count exceeds the size of a request.
     Crowd,
 }
 
-/// Paths that no recipe takes.
+/// Paths that every recipe refuses.
 const PATHS: [Flaw; 8] = [
     Flaw::Path(""),
     Flaw::Path("mistakes/relative"),
@@ -59,18 +59,18 @@ const PATHS: [Flaw; 8] = [
     Flaw::Path("/mistakes/\u{0}"),
 ];
 
-/// Names that are no part of a path.
+/// Names that cannot be a component of a path.
 const NAMES: [Flaw; 4] = [Flaw::Name(""), Flaw::Name("a/b"), Flaw::Name(".."), Flaw::Name("a\u{1}")];
 
-/// Names that are no end of a part of a path.
+/// Names that cannot end a component of a path.
 const ENDS: &[Flaw] = &[Flaw::Name(""), Flaw::Name("a/b"), Flaw::Name("a\u{1}")];
 
-/// A call that mistakes are made in.
+/// A call in which mistakes are made.
 pub(super) struct Mistaken {
     /// The number of its object, among [`KINDS`].
     pub object: u16,
     pub verb: Verb,
-    /// What can be wrong with it, beside the path.
+    /// Its possible flaws, besides the path.
     flaws: &'static [&'static [Flaw]],
 }
 
@@ -130,7 +130,7 @@ pub(super) const CALLS: &[Mistaken] = &[
 ];
 
 impl Mistaken {
-    /// What can be wrong with it.
+    /// Its possible flaws.
     pub(super) fn flaws(&self) -> impl Iterator<Item = Flaw> + Clone + '_ {
         PATHS.iter().chain(self.flaws.iter().copied().flatten()).copied()
     }
@@ -163,7 +163,7 @@ pub(super) fn path_of(object: u16) -> String {
     format!("/mistakes/{}", KINDS[usize::from(object)].name())
 }
 
-/// How long a call may wait that should not begin to.
+/// The time limit of a call, which should fail before it waits.
 const LIMIT: Duration = Duration::from_secs(1);
 
 /// Makes a call.
@@ -271,7 +271,7 @@ async fn queues<Z: ZooKeeper>(zk: &Z, call: &Mistaken, input: Input) -> Result<(
         _ => {
             let mut consumer = match queue.consumer(Prefetch(count)) {
                 Ok(consumer) => consumer,
-                // As wrong with a window.
+                // A wrong window fails in the same way.
                 Err(_) => queue.relaxed_consumer(Prefetch(1), Window(count))?,
             };
             consumer.take_up_to(1).await.map(drop)

@@ -1,4 +1,4 @@
-//! Clients that make mistakes: calls of every recipe with input that makes no sense.
+//! Clients that make mistakes: calls of every recipe with invalid input.
 
 mod calls;
 mod mutants;

@@ -1,4 +1,4 @@
-//! Recipes that take input which makes no sense.
+//! Recipes that accept invalid input.
 
 use super::calls::{Input, Mistaken, calls};
 use super::workload::{Makes, WORKLOAD, client, plan};
@@ -20,14 +20,14 @@ const fn mutant(
     WORKLOAD.mutant(name, about, caught, &[], |_| plan(), sim)
 }
 
-/// Where another rule knows what such a call has done, or it fails.
+/// Another rule knows the effect of such a call, or the call fails.
 const OTHERWISE: &[(RuleId, &str)] = &[
     (An2, "the call that is made fails for another reason, and has sent requests"),
     (Qu3, "items are put that were not given"),
     (Gm4, "the member that joins is not the one that was asked for"),
 ];
 
-/// A call whose input is made good first.
+/// A call whose input is corrected first.
 struct Mends(fn(&mut Input, good: Input));
 
 impl<Z: ZooKeeper> Makes<Z> for Mends {
@@ -46,7 +46,7 @@ fn mends<C: Client>(task: Task<C>, mend: fn(&mut Input, Input)) -> BoxFuture<'st
     client(task, Arc::new(Mends(mend))).boxed()
 }
 
-/// A typing error in a path makes a second object, which nobody else uses.
+/// A typing error in a path makes a second object, which no other client uses.
 static MENDS_PATHS: Workload = mutant(
     "mistakes-mends-paths",
     "a path that breaks the rules is taken for another one",
@@ -54,7 +54,7 @@ static MENDS_PATHS: Workload = mutant(
     |task| mends(task, |input, good| input.path = good.path),
 );
 
-/// A name that is no part of a path is written in another way: nobody finds it.
+/// A name that cannot be a component of a path is written differently: no client finds it.
 static MENDS_NAMES: Workload = mutant(
     "mistakes-mends-names",
     "a name, an id, a key or a site that is no part of a path is taken for another one",
@@ -62,7 +62,7 @@ static MENDS_NAMES: Workload = mutant(
     |task| mends(task, |input, good| input.name = good.name),
 );
 
-/// Data that fit into no request, or that ask an owner to go, are replaced.
+/// Data that exceed the size of a request, or that revoke a hold, are replaced.
 static CUTS_DATA: Workload = mutant(
     "mistakes-cuts-data",
     "data that fit into no request, or that mean something else, are cut",
@@ -78,7 +78,7 @@ static CUTS_MARGINS: Workload = mutant(
     |task| mends(task, |input, good| input.margin = good.margin),
 );
 
-/// A call with bad input returns done: its caller never learns that nothing is so.
+/// A call with bad input returns done: its caller never learns that it had no effect.
 static DOES_NOTHING: Workload = mutant(
     "mistakes-does-nothing",
     "a call with bad input returns done",
@@ -105,7 +105,7 @@ impl<Z: ZooKeeper> Makes<Z> for DoesNothing {
     }
 }
 
-/// What is wrong is found when the servers have been asked already: a mistake in a loop is a load.
+/// Bad input is refused only after a request to the servers: a mistake in a loop loads them.
 static ASKS_FIRST: Workload = mutant(
     "mistakes-asks-first",
     "bad input is refused when a request has been sent",

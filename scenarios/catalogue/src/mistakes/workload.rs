@@ -1,9 +1,9 @@
 //! Clients that make mistakes.
 //!
-//! Each round is one call, of any recipe, with an input of which one part makes no sense: a path that breaks ZooKeeper's rules or
-//! lies in its own directory, a name that is no part of a path, data that fit into no request, or that mean something else, a margin
-//! that no hold could survive, no item at all. The recipe refuses it before anything is sent, and nothing is left. Now and then a
-//! client writes a value, in a call that makes sense.
+//! Each round is one call, of any recipe, with an input that is invalid in one part: a path that breaks ZooKeeper's
+//! rules or is inside its own directory, a name that cannot be a component of a path, data that exceed the size of a
+//! request, or that have another meaning, a margin that no hold could survive, no item at all. The recipe refuses it
+//! before it sends a request, and leaves nothing behind. Occasionally a client writes a value, in a valid call.
 
 use super::calls::{CALLS, Input, KINDS, Mistaken, calls, path_of};
 use crate::election::workload as election;
@@ -23,12 +23,12 @@ pub(super) static WORKLOAD: Workload = Workload {
     ..Workload::own("mistakes", objects, |task| client(task, Arc::new(Right)).boxed(), &STATED)
 };
 
-/// No request is sent that a fault could strike.
+/// A plan without faults: no request is sent that a fault could affect.
 pub(super) fn plan() -> Plan {
     Plan { clients: 2, rounds: 24, ..Plan::calm() }
 }
 
-/// What its runs owe.
+/// What its runs must fulfil.
 static STATED: Stated = Stated {
     finishes_within: Duration::from_secs(60),
     rules: None,
@@ -51,9 +51,9 @@ pub(super) fn objects(names: &mut Names, setting: &Setting) -> Vec<Object> {
     KINDS.iter().enumerate().map(object).collect()
 }
 
-/// How a call is made: in the right way, or as a mutant makes it.
+/// How a call is made: the right way, or a mutant's.
 pub(super) trait Makes<Z: ZooKeeper>: Send + Sync {
-    /// Makes a call with an input that makes no sense.
+    /// Makes a call with an invalid input.
     fn make<'a>(
         &'a self,
         zk: &'a Z,
@@ -76,7 +76,7 @@ impl<Z: ZooKeeper> Makes<Z> for Right {
     }
 }
 
-/// A call that makes sense: a client that makes mistakes is no worse off.
+/// A valid call: a client that has made mistakes still works.
 async fn writes<C: Client>(client: &C, zk: &C::Zk, number: u32) -> Round {
     let value = format!("{} {number}", client.number());
     let call = CALLS.iter().find(|call| call.verb == Verb::Overwrite).expect("a value can be written");

@@ -47,12 +47,12 @@ impl Actor {
     ///
     /// # Panics
     ///
-    /// If that fails.
+    /// If the registration fails.
     pub async fn registers(&self, name: &'static str) -> Registration<SimClient> {
         self.asks_for_the_name(name).await.done().expect("the name is registered")
     }
 
-    /// Gives a name back.
+    /// Releases a name.
     pub async fn unregisters(&self, name: &'static str, registered: Registration<SimClient>) {
         let number = self.number();
         let given =

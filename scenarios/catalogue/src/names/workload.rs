@@ -1,9 +1,9 @@
 //! Clients that register names for a while, look names up, and make unique ones.
 //!
-//! Each round: register one of two names (with a limit and waiting, or giving up if it is taken), have it until it is
-//! enough or it is lost, and give it back, or drop it; or look a name up, as fresh as is drawn; or make a unique name; or
-//! register a name for good and take it back. A client whose session ends opens another, and gives back there what it had
-//! before.
+//! Each round: register one of two names (with a limit and waiting, or giving up if it is taken), keep it for a while
+//! or until it is lost, and release or drop it; or look a name up, with the drawn freshness; or make a unique name; or
+//! register a permanent name and remove it. A client whose session ends opens another, in which it releases its former
+//! name.
 
 use crate::prelude::*;
 use futures_util::future::{Either, select};
@@ -27,7 +27,7 @@ pub static WORKLOAD: Workload = Workload {
 pub static REAL: RealWorkload =
     RealWorkload::new(&WORKLOAD, |task| client(task, Box::new(new)).boxed(), &[Ns1, Ns2]);
 
-/// What its runs owe.
+/// What its runs must fulfil.
 pub static STATED: Stated = Stated {
     finishes_within: Duration::from_secs(90),
     rules: None,
@@ -52,8 +52,8 @@ pub fn objects(names: &mut Texts, setting: &Setting) -> Vec<Object> {
     vec![Object { margin: setting.margin_us(), ..Object::plain(Kind::Names, names.intern(DIRECTORY)) }]
 }
 
-/// The constructor of a name service over a session: of the right one, or of a mutant. The flag says whether a client waits for a
-/// name that is taken.
+/// The constructor of a name service over a session: the right one's, or a mutant's. The flag is set if a client
+/// waits for a taken name.
 pub type MakeNames<Z, S> = Box<dyn Fn(&Z, bool) -> S + Send + Sync>;
 
 /// The names in [`DIRECTORY`].
@@ -65,7 +65,7 @@ pub fn new<Z: ZooKeeper>(zk: &Z, waits: bool) -> Names<Z> {
 
 /// The methods of the name service, which a mutant has too.
 pub trait NameService<Z: ZooKeeper>: Clone + Send + Sync + 'static {
-    /// What a registration gives.
+    /// The type of a registration.
     type Registered: Registered<Z>;
 
     /// Registers a name for the session.
@@ -75,7 +75,7 @@ pub trait NameService<Z: ZooKeeper>: Clone + Send + Sync + 'static {
         data: &[u8],
     ) -> impl Future<Output = Result<Self::Registered, Error>> + Send;
 
-    /// Registers a name for good, in names that do not wait.
+    /// Registers a permanent name, in a directory whose names do not wait.
     fn register_permanent(
         &self,
         names: &Names<Z>,
@@ -85,7 +85,7 @@ pub trait NameService<Z: ZooKeeper>: Clone + Send + Sync + 'static {
         names.register_permanent(name, data)
     }
 
-    /// Takes such a name back; says whether it stood until then.
+    /// Removes such a name; returns whether it existed until then.
     fn unregister(&self, registered: &PermanentName<Z>) -> impl Future<Output = Result<bool, Error>> + Send {
         registered.unregister()
     }
@@ -118,8 +118,8 @@ pub trait Registered<Z: ZooKeeper>: Send + Sync + 'static {
     /// Resolves when it may be lost.
     fn lost(&self) -> impl Future<Output = ()> + Send;
 
-    /// Gives it back; `zk` is a session that lives, as far as one knows.
-    /// Tells how it ended if it knows that.
+    /// Releases it; `zk` is a session that lives, as far as the client knows. Returns how the registration ended, if
+    /// known.
     fn release(self, zk: Z) -> impl Future<Output = Result<Option<Released>, Error>> + Send;
 }
 
@@ -177,12 +177,12 @@ fn a_name<C: Client>(client: &C) -> &'static str {
     ["db", "web"][client.choose(2) as usize]
 }
 
-/// What comes after an operation that did not end as asked.
+/// The end of a round after an operation that did not succeed.
 fn over<T>(ended: &Ended<T>) -> Round {
     if ended.is_session_over() { Round::Again } else { Round::Over }
 }
 
-/// Registers a name, has it for a while, and gives it back.
+/// Registers a name, keeps it for a while, and releases it.
 async fn for_a_while<C: Client, S: NameService<C::Zk>>(
     client: &C,
     zk: C::Zk,
@@ -226,14 +226,14 @@ async fn for_a_while<C: Client, S: NameService<C::Zk>>(
         (matches!(select(lost, pin!(client.sleep(time))).await, Either::Left(_)), for_long)
     };
     sometimes!(client, "a registration is lost before its release", is_lost);
-    // Who is in no hurry waits to see what becomes of the session.
+    // Some clients wait until the session is connected again or over.
     let mut status = zk.status();
     while is_lost && for_long && !status.is_connected() && status.over().is_none() {
         status = zk.changed(status).await;
     }
     let zk = match zk.status().over() {
         None => zk,
-        // What it had it gives back in its next session, as far as that can be.
+        // The client releases its former name in its next session, if it can.
         Some(_) => {
             sometimes!(client, "a name is released in a later session", true);
             client.open().await.unwrap_or(zk)
@@ -244,7 +244,7 @@ async fn for_a_while<C: Client, S: NameService<C::Zk>>(
     };
     let call = Call::new(NAMES, Verb::Unregister);
     if client.choose(8) == 7 {
-        // Its duty gives it back.
+        // The dropped guard releases the name in the background.
         give_up(client, call, given, registered);
     } else {
         gives_back(client, call, given, || registered.release(zk)).await;
@@ -252,7 +252,7 @@ async fn for_a_while<C: Client, S: NameService<C::Zk>>(
     Round::Over
 }
 
-/// The work, or `TimedOut`: by the client's own clock.
+/// The result of the work, or `TimedOut` by the client's own clock.
 async fn within<C: Client, T>(
     client: &C,
     limit: Duration,
@@ -304,7 +304,7 @@ async fn unique<C: Client, S: NameService<C::Zk>>(client: &C, zk: &C::Zk, servic
     over(&ended)
 }
 
-/// Registers a name for good, and takes it back after a while.
+/// Registers a permanent name, and removes it after a while.
 async fn for_good<C: Client, S: NameService<C::Zk>>(
     client: &C,
     zk: &C::Zk,
@@ -316,7 +316,7 @@ async fn for_good<C: Client, S: NameService<C::Zk>>(
     let name = a_name(client);
     let register = || async {
         let registered = service.register_permanent(&names, name, value.as_bytes()).await?;
-        // By the guid in front: it may have been taken away, and another's stand there.
+        // Identified by the guid in front: the znode may have been deleted, and another client's may have its name.
         let own = registered.guid().to_string();
         let czxid = loop {
             match zk.get(registered.path()).await {
@@ -324,7 +324,7 @@ async fn for_good<C: Client, S: NameService<C::Zk>>(
                 Ok(_) => break 0,
                 Err(e) if e.is_no_node() => break 0,
                 Err(e) if e.is_outcome_unknown() => return Err(e),
-                // It has the name: a server that refuses this look says nothing about that.
+                // The client owns the name: an error of this read does not change that.
                 Err(_) => client.sleep(pace.work).await,
             }
         };

@@ -8,7 +8,7 @@ use std::time::Duration;
 use zk_harness::stage::hold::Holding;
 use zk_recipes::{Preempt, Priority};
 
-/// What a holder of a story holds.
+/// A hold of the priority lock in a story.
 pub type Urgently = Holding<Hold<SimClient>>;
 
 /// One priority lock.
@@ -17,7 +17,7 @@ pub fn objects(names: &mut Names) -> Vec<Object> {
 }
 
 impl Actor {
-    /// Begins to wait for the priority lock, in the client's own process: as a reader or a writer, and as urgent as that.
+    /// Begins to wait for the priority lock, in the client's own process, as a reader or a writer with that priority.
     pub fn asks_urgently(
         &self,
         verb: Verb,
@@ -38,17 +38,17 @@ impl Actor {
         async move { asking.await.done() }
     }
 
-    /// Begins to wait for a writer's hold of that urgency; holders are waited for.
+    /// Begins to wait for a writer's hold of that priority, without asking holders to go.
     pub fn asks_to_write_at(&self, priority: u16) -> impl Future<Output = Option<Urgently>> + Send + use<> {
         self.asks_urgently(Verb::Write, priority, Preempt::Never)
     }
 
-    /// Begins to wait for a reader's hold of that urgency; holders are waited for.
+    /// Begins to wait for a reader's hold of that priority, without asking holders to go.
     pub fn asks_to_read_at(&self, priority: u16) -> impl Future<Output = Option<Urgently>> + Send + use<> {
         self.asks_urgently(Verb::Read, priority, Preempt::Never)
     }
 
-    /// Is told that somebody asks it to go.
+    /// Waits until it is asked to go.
     ///
     /// # Panics
     ///

@@ -1,9 +1,9 @@
 //! Clients of different urgency that take a lock of readers and writers, and ask each other to go.
 //!
-//! Each round: read or write with a priority (now and then with a time limit), waiting for less urgent holders, asking
-//! them to go, or making them; hold for a while and write to the resource in between; release. Who is asked to go finishes
-//! what it does; some hold on for so long that they are made to. Whoever is told to stop stops; a client whose session ends
-//! opens another.
+//! Each round: read or write with a priority (occasionally with a time limit), waiting for less urgent holders, asking
+//! them to go, or revoking them; hold for a while and write to the resource in between; release. A holder that is asked
+//! to go finishes its work; some hold for so long that they are revoked. A holder that must stop stops; a client whose
+//! session ends opens another.
 
 use crate::prelude::*;
 use futures_util::future::{Either, select};
@@ -25,7 +25,7 @@ pub static WORKLOAD: Workload = Workload {
 pub static REAL: RealWorkload =
     RealWorkload::new(&WORKLOAD, |task| client(task, Box::new(right)).boxed(), &[Mx1]);
 
-/// What its runs owe.
+/// What its runs must fulfil.
 pub static STATED: Stated = Stated {
     finishes_within: Duration::from_secs(60),
     rules: None,
@@ -45,10 +45,10 @@ pub const DIRECTORY: &str = "/locks/p";
 /// The lock, among the objects of its run.
 pub const LOCK: ObjectId = ObjectId(0);
 
-/// How long who is made to go is left alone first.
+/// The grace period before a forced revocation.
 pub const GRACE: Duration = Duration::from_millis(200);
 
-/// Six requests in two round trips; a waiter reads three times after each wake-up, and watches, or is granted it.
+/// Six requests in two round trips; after each wake-up a waiter reads three times, and watches or is granted the lock.
 const BUDGET: Budget = Budget { free_acquire: 6, free_round_trips: 2, release: 1, per_wake_up: 5 };
 
 /// The lock, as it is declared to the checker.
@@ -95,7 +95,7 @@ impl<Z: ZooKeeper> Held for Hold<Z> {
     }
 }
 
-/// A hold whose holder hears that it is asked to go.
+/// A hold whose holder can be asked to go.
 pub trait HeldUrgently: Held {
     /// Resolves when the holder was asked to go.
     fn revoked(&self) -> impl Future<Output = Result<(), LostReason>> + Send;
@@ -103,10 +103,10 @@ pub trait HeldUrgently: Held {
 
 /// The methods of the priority lock, which a mutant has too.
 pub trait Urgent: Send + Sync + 'static {
-    /// What a grant gives.
+    /// The guard's type.
     type Guard: HeldUrgently;
 
-    /// Waits for a reader's or a writer's hold; a limit of zero is none.
+    /// Waits for a reader's or a writer's hold; zero means no time limit.
     fn acquire(
         &self,
         verb: Verb,
@@ -137,7 +137,7 @@ pub fn new<Z: ZooKeeper>(zk: &Z, preempt: Preempt) -> Result<PriorityLock<Z>, Er
     PriorityLock::new(zk, DIRECTORY, PriorityLockOptions { preempt, ..PriorityLockOptions::default() })
 }
 
-/// Records what a call that takes the lock is given: no data, its priority, and its policy.
+/// Records the arguments of a call that takes the lock: no data, its priority, and its policy.
 pub fn tell(journal: &mut Journal, at: u64, client: u16, op: OpId, priority: Priority, preempt: Preempt) {
     let policy = match preempt {
         Preempt::Never => "never",
@@ -154,7 +154,7 @@ pub fn right<Z: ZooKeeper>(zk: &Z, preempt: Preempt) -> PriorityLock<Z> {
     new(zk, preempt).expect("the directory is a good path")
 }
 
-/// Waits for a reader's or a writer's hold; a limit of zero is none.
+/// Waits for a reader's or a writer's hold; zero means no time limit.
 pub async fn acquire<Z: ZooKeeper>(
     lock: &PriorityLock<Z>,
     verb: Verb,
@@ -169,7 +169,7 @@ pub async fn acquire<Z: ZooKeeper>(
     }
 }
 
-/// The constructor of a lock that does so with its holders: of the right one, or of a mutant.
+/// The constructor of a lock with that policy: the right one's, or a mutant's.
 pub type MakeUrgent<Z, L> = Box<dyn Fn(&Z, Preempt) -> L + Send + Sync>;
 
 /// One client's part.
@@ -187,7 +187,7 @@ pub async fn client<C: Client, L: Urgent>(task: Task<C>, make: MakeUrgent<C::Zk,
     rounds(&task, round).await;
 }
 
-/// One acquire with what follows.
+/// One acquire, and the hold that follows.
 async fn take_turn<C: Client, L: Urgent>(
     client: &C,
     zk: &C::Zk,
@@ -217,7 +217,7 @@ async fn take_turn<C: Client, L: Urgent>(
     Round::Over
 }
 
-/// Holds for a while, writes to the resource, and hears whether it is asked to go.
+/// Holds for a while, writes to the resource, and records a request to go.
 async fn hold<C: Client, H: HeldUrgently>(
     client: &C,
     belief: Belief<'_, C, H>,
@@ -239,7 +239,7 @@ async fn hold<C: Client, H: HeldUrgently>(
                 journal.observed(at, client.number(), op, LOCK, Seen::Word, "", 0);
             });
         } else {
-            // It is told by the loss itself.
+            // The belief reports the loss.
             std::future::pending::<()>().await;
         }
     };

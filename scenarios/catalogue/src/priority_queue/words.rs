@@ -9,7 +9,7 @@ use sim_zk::SimClient;
 use std::sync::Arc;
 use zk_recipes::{Order, Parents, PriorityProducer, PriorityQueue, PriorityQueueOptions};
 
-/// The priority queue whose items are taken for good.
+/// The priority queue whose items are taken at most once.
 pub const FRESH: ObjectId = ObjectId(0);
 
 /// The priority queues.
@@ -24,13 +24,13 @@ fn open_urgent(zk: &SimClient, way: &Way) -> PriorityQueue<SimClient> {
 }
 
 impl Actor {
-    /// One who puts into a priority queue.
+    /// A producer of a priority queue.
     pub fn urgent_producer(&self, object: ObjectId) -> Putting<PriorityProducer<SimClient>> {
         let puts = open_urgent(self.zk(), &QUEUES[usize::from(object.0)]).producer();
         Putting { actor: self.clone(), object, puts: Arc::new(Mutex::new(puts)) }
     }
 
-    /// One who takes from a priority queue.
+    /// A consumer of a priority queue.
     pub fn urgent_consumer(&self, object: ObjectId) -> Getting {
         let gets = open_urgent(self.zk(), &QUEUES[usize::from(object.0)]).consumer();
         Getting { actor: self.clone(), object, gets: Arc::new(Mutex::new(gets)) }

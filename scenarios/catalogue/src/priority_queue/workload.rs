@@ -1,7 +1,7 @@
 //! Clients that put items of many priorities into queues and take the most urgent out.
 //!
-//! As the [workload of queues](crate::queue::workload): one queue where items are taken for good by a fresh list, one where nothing
-//! more urgent may be there, and one where they are claimed.
+//! As the [workload of queues](crate::queue::workload): one queue whose consumers take items by a fresh list, one that
+//! must hold no more urgent item, and one whose items are claimed.
 
 use crate::prelude::*;
 use crate::queue::workload::{Puts, Way, client, declared};
@@ -22,7 +22,7 @@ pub static WORKLOAD: Workload = Workload {
 pub static REAL: RealWorkload =
     RealWorkload::new(&WORKLOAD, |task| client(task, &QUEUES, Box::new(open)).boxed(), &[Qu1, Qu2]);
 
-/// What its runs owe.
+/// What its runs must fulfil.
 pub static STATED: Stated = Stated {
     finishes_within: Duration::from_secs(60),
     rules: None,
@@ -56,7 +56,7 @@ pub fn objects(names: &mut Names, _: &Setting) -> Vec<Object> {
     declared(&QUEUES, names)
 }
 
-/// One who puts into the right priority queue, and one who takes.
+/// A producer and a consumer of the right priority queue.
 pub(super) fn open<Z: ZooKeeper>(zk: &Z, way: &Way, _: usize) -> (PriorityProducer<Z>, Consumer<Z>) {
     let options = PriorityQueueOptions {
         order: way.order.unwrap_or(Order::Fresh),

@@ -3,13 +3,13 @@
 /// Public items with the same docs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Entry {
-    /// The list in which it stands.
+    /// The list to which it belongs.
     pub recipe: &'static str,
     /// The items, such as `Lock::acquire`; a case of the page of costs is a sentence of `COST.md: lock`.
     pub subjects: Vec<String>,
-    /// The workloads that call the method; none for what is no method, and for a method that no workload calls.
+    /// The workloads that call the method; empty if none does, or for other items than methods.
     pub called_by: Vec<String>,
-    /// The judgement of the method itself, beside its sentences. `None` for what is no method.
+    /// The judgement of the method itself, besides its sentences. `None` for other items.
     pub judgement: Option<Judgement>,
     /// The sentences.
     pub promises: Vec<Promise>,
@@ -18,15 +18,15 @@ pub struct Entry {
 /// A sentence of the docs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Promise {
-    /// The heading under which it stands.
+    /// The heading above the sentence.
     pub heading: String,
     /// The sentence.
     pub says: String,
-    /// What judges it.
+    /// How it is judged.
     pub judgement: Judgement,
 }
 
-/// What judges a promise.
+/// How a promise is judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Judgement {
     /// Rules and tests that fail when it is broken.

@@ -1,4 +1,5 @@
-//! What the recipes promise, who judges it, which workload exercises it and which mutant shows it.
+//! The promises of the recipes, the rules and tests that judge them, the workloads that exercise them and the mutants
+//! that break them.
 //!
 //! One text file for each recipe, beside its workload: `<recipe>/promises.txt`. `zookeeper.txt` has the trait, and `guards.txt` what
 //! guards and locks share.
@@ -23,7 +24,7 @@
 //! ```
 //!
 //! The test `promises` of this crate compares the list with the public methods and the docs of `recipes/src` and with
-//! `recipes/COST.md`, and looks for every name that it uses.
+//! `recipes/COST.md`, and checks that every name in the list exists.
 
 mod entry;
 mod parse;
@@ -56,7 +57,7 @@ pub const FILES: &[(&str, &str)] = &[
 ///
 /// # Panics
 ///
-/// A list that is not written as above: a test of this module reads them all.
+/// If a list does not parse: a test of this module reads them all.
 pub fn all() -> Vec<Entry> {
     let of = |(recipe, text): &(&'static str, &str)| {
         parse(recipe, text).unwrap_or_else(|problem| panic!("the promises of {recipe}: {problem}"))
@@ -73,7 +74,7 @@ mod tests {
         assert!(!all().is_empty());
     }
 
-    /// `UPDATE_PROMISES=1 cargo test -p zk-catalogue promises` writes the page anew: read the difference.
+    /// `UPDATE_PROMISES=1 cargo test -p zk-catalogue promises` rewrites the page; review the diff.
     #[test]
     fn the_page_has_the_table() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/promises.md");

@@ -6,7 +6,7 @@ use super::entry::{Entry, Judgement, Promise};
 ///
 /// # Errors
 ///
-/// A sentence that names the line and what is wrong with it.
+/// A sentence that names the line and the mistake.
 pub fn parse(recipe: &'static str, text: &str) -> Result<Vec<Entry>, String> {
     let mut reader = Reader { recipe, entries: Vec::new(), open: Vec::new() };
     for (number, line) in text.lines().enumerate() {
@@ -22,7 +22,7 @@ pub fn parse(recipe: &'static str, text: &str) -> Result<Vec<Entry>, String> {
 struct Reader {
     recipe: &'static str,
     entries: Vec<Entry>,
-    /// Sentences that wait for their judgement.
+    /// Sentences whose judgement has not been read yet.
     open: Vec<(String, String)>,
 }
 

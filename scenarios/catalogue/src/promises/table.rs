@@ -10,7 +10,7 @@ pub struct Counts {
     pub methods: usize,
     /// Methods that a workload calls.
     pub called: usize,
-    /// Sentences, each counted for every item whose docs have it.
+    /// Sentences, counted once for each item whose docs have them.
     pub sentences: usize,
     /// Sentences that a rule or a test judges.
     pub judged: usize,
@@ -131,7 +131,7 @@ fn rows(out: &mut String, entry: &Entry) {
     }
 }
 
-/// What judges, and what shows it.
+/// The cells with the judges and with the mutants.
 fn cells(judgement: &Judgement) -> (String, String) {
     match judgement {
         Judgement::By { judges, mutants } => (judges.join(", "), mutants.join(", ")),
@@ -146,7 +146,7 @@ fn cell(says: &str) -> String {
     plain(says).replace('|', "\\|")
 }
 
-/// Returns a sentence without the targets of its links, which lead nowhere outside the docs.
+/// Returns a sentence without the targets of its links, which are only valid inside the docs.
 pub fn plain(says: &str) -> String {
     let mut out = String::new();
     let mut rest = says;

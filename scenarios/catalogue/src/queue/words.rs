@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use zk_harness::stage;
 use zk_recipes::{Claimed, Consumer, Item, Prefetch, Producer};
 
-/// The queue whose items are taken for good.
+/// The queue whose items are taken at most once.
 pub const ONCE: ObjectId = ObjectId(0);
 
 /// The queue whose items are claimed.
@@ -31,20 +31,20 @@ fn way(object: ObjectId) -> &'static Way {
 }
 
 impl Actor {
-    /// One who puts into a queue.
+    /// A producer of a queue.
     pub fn producer(&self, object: ObjectId) -> Putting<Producer<SimClient>> {
         let puts = queue::right(self.zk(), way(object)).producer();
         Putting { actor: self.clone(), object, puts: Arc::new(Mutex::new(puts)) }
     }
 
-    /// One who takes from a queue, one item at a time.
+    /// A consumer of a queue that takes one item at a time.
     pub fn consumer(&self, object: ObjectId) -> Getting {
         let gets = queue::right(self.zk(), way(object)).consumer(Prefetch(1)).expect("it takes something");
         Getting { actor: self.clone(), object, gets: Arc::new(Mutex::new(gets)) }
     }
 }
 
-/// A client that puts.
+/// A client that puts items.
 pub struct Putting<P> {
     pub(crate) actor: Actor,
     pub(crate) object: ObjectId,
@@ -61,7 +61,7 @@ impl<P: Puts + 'static> Putting<P> {
     ///
     /// # Panics
     ///
-    /// If it is not put.
+    /// If the put fails.
     pub async fn puts_at(&self, priority: u16, item: &'static str) {
         let (me, puts) = (self.actor.number(), self.puts.clone());
         let given = move |journal: &mut Journal, at, op| {
@@ -74,7 +74,7 @@ impl<P: Puts + 'static> Putting<P> {
     }
 }
 
-/// A client that takes, or claims.
+/// A client that takes or claims items.
 pub struct Getting {
     pub(crate) actor: Actor,
     pub(crate) object: ObjectId,
@@ -107,7 +107,7 @@ impl Getting {
     /// Begins to wait for an item to claim.
     pub fn asks(&self) -> impl Future<Output = Option<Claimed<SimClient>>> + Send + use<> {
         let (object, gets) = (self.object, self.gets.clone());
-        // What was claimed is handed out before the call returns.
+        // The item is recorded as handed out before the call returns.
         let (actor, number) = (self.actor.clone(), Arc::new(AtomicU32::new(0)));
         let given = {
             let number = number.clone();
@@ -132,11 +132,11 @@ impl Getting {
         self.asks().await.expect("there is an item")
     }
 
-    /// Is done with an item.
+    /// Confirms an item.
     ///
     /// # Errors
     ///
-    /// What the recipe says.
+    /// Those of the recipe.
     pub async fn confirms(&self, claim: Claimed<SimClient>) -> Result<(), Error> {
         let (me, object) = (self.actor.number(), self.object);
         let text = String::from_utf8_lossy(&claim.item().data).into_owned();

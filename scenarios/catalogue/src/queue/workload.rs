@@ -1,9 +1,9 @@
 //! Clients that put items into queues and take them out.
 //!
-//! Each round all are at the same queue: one where items are taken for good, one where they are claimed, and one where
-//! idle consumers all watch. Some put, one item or several; the others take or claim, one by one or together, at once or
-//! after a wait; who waits for too long goes. What was claimed is done with, given back, or just dropped. A client whose
-//! session ends hands out what it has in hand, and opens another session.
+//! In each round all clients use the same queue: one where items are taken, one where they are claimed, and one where
+//! idle consumers all watch. Some put, one item or several; the others take or claim, one by one or together, at once
+//! or after a wait with a time limit. A claimed item is confirmed, given back, or just dropped. A client whose session
+//! ends hands out the items that it has taken, and opens another session.
 
 use crate::prelude::*;
 use std::future::Future;
@@ -28,7 +28,7 @@ pub static WORKLOAD: Workload = Workload {
 pub static REAL: RealWorkload =
     RealWorkload::new(&WORKLOAD, |task| client(task, &QUEUES, Box::new(open)).boxed(), &[Qu1, Qu2]);
 
-/// What its runs owe.
+/// What its runs must fulfil.
 pub static STATED: Stated = Stated {
     finishes_within: Duration::from_secs(60),
     rules: None,
@@ -40,7 +40,7 @@ pub static STATED: Stated = Stated {
 pub struct Way {
     /// Its directory.
     pub path: &'static str,
-    /// Who loses when a consumer dies.
+    /// Whether an item is lost when its consumer dies.
     pub delivery: Delivery,
     /// How consumers wait.
     pub idle: Idle,
@@ -75,34 +75,34 @@ pub fn declared(ways: &[Way], names: &mut Names) -> Vec<Object> {
     ways.iter().map(declare).collect()
 }
 
-/// The constructor of one who puts and one who takes so many at a time: of the right queue, or of a mutant.
+/// The constructor of a producer and of a consumer that takes so many at a time: the right queue's, or a mutant's.
 pub type Open<Z, P, G> = Box<dyn Fn(&Z, &Way, usize) -> (P, G) + Send + Sync>;
 
-/// One who puts.
+/// A producer.
 pub trait Puts: Send {
     /// Puts items, all or none.
     fn put(&mut self, priority: u16, items: &[Vec<u8>]) -> impl Future<Output = Result<(), Error>> + Send;
 }
 
-/// One who takes or claims.
+/// A consumer, which takes or claims.
 pub trait Gets: Send {
-    /// An item in one's hands.
+    /// The type of a claim.
     type Claim: Claims;
 
-    /// Whether it can settle what it has taken.
+    /// Whether it can settle the outcome of its takes.
     const SETTLES: bool = true;
 
-    /// Learns what it has taken, and says how much of that it has not handed out.
+    /// Settles the outcome of its takes, and returns the number of items that it has not handed out.
     fn settle(&mut self) -> impl Future<Output = Result<usize, Error>> + Send {
         async { Ok(0) }
     }
 
-    /// How much of what it has taken it has not handed out, as far as it knows.
+    /// The number of items that it has taken and not handed out, as far as it knows.
     fn in_hand(&self) -> usize {
         0
     }
 
-    /// Waits for items and takes them, at most so many.
+    /// Waits for items and takes at most so many.
     fn take(&mut self, count: usize) -> impl Future<Output = Result<Vec<Item>, Error>> + Send;
 
     /// Takes an item if there is one.
@@ -112,15 +112,15 @@ pub trait Gets: Send {
     fn claim(&mut self) -> impl Future<Output = Result<Self::Claim, Error>> + Send;
 }
 
-/// An item in one's hands.
+/// A claimed item.
 pub trait Claims: Send {
     /// The item.
     fn item(&self) -> &Item;
 
-    /// It is done with.
+    /// Confirms the item.
     fn done(self) -> impl Future<Output = Result<(), Error>> + Send;
 
-    /// It is given back.
+    /// Gives the item back.
     fn give_back(self) -> impl Future<Output = Result<(), Error>> + Send;
 }
 
@@ -130,7 +130,7 @@ pub fn right<Z: ZooKeeper>(zk: &Z, way: &Way) -> Queue<Z> {
     Queue::new(zk, way.path, options).expect("the directory is a good path")
 }
 
-/// One who puts into the right queue, and one who takes so many at a time.
+/// A producer of the right queue, and a consumer that takes so many at a time.
 pub fn open<Z: ZooKeeper>(zk: &Z, way: &Way, prefetch: usize) -> (Producer<Z>, Consumer<Z>) {
     let queue = right(zk, way);
     (queue.producer(), queue.consumer(Prefetch(prefetch)).expect("it takes something"))
@@ -186,7 +186,7 @@ impl<Z: ZooKeeper> Claims for Claimed<Z> {
     }
 }
 
-/// What a client does its part with, in one session.
+/// A client's producers and consumers in one session.
 struct Hands<P, G> {
     session: SessionId,
     queues: Vec<(P, G)>,
@@ -228,7 +228,7 @@ pub async fn client<C: Client, P: Puts, G: Gets>(
     }
 }
 
-/// A client, and what makes its items differ.
+/// A client, and the numbers that make its items unique.
 struct QueueClient<C> {
     client: C,
     ways: &'static [Way],
@@ -238,7 +238,7 @@ struct QueueClient<C> {
 }
 
 impl<C: Client> QueueClient<C> {
-    /// One put, or one take with what follows. By default the first client puts, and the others take.
+    /// One put, or one take and the end of its claims. By default the first client puts, and the others take.
     async fn takes_turn<P: Puts, G: Gets>(&mut self, hands: &mut Hands<P, G>) {
         let number = self.round as usize % self.ways.len();
         let object = ObjectId(number as u16);
@@ -299,7 +299,7 @@ impl<C: Client> QueueClient<C> {
         sometimes!(&self.client, "a taker gives up", matches!(ended, Ended::Cancelled));
     }
 
-    /// How long it waits for an item.
+    /// The time limit of a wait for an item.
     fn patience(&self) -> Duration {
         self.pace.limit * (1 + self.client.choose(8))
     }
@@ -322,7 +322,7 @@ impl<C: Client> QueueClient<C> {
                 let _ = operation(&self.client, call, given, || claim.give_back()).await;
             }
             5 => {
-                // Simply dropped: its duty gives the item back.
+                // The dropped claim gives the item back in the background.
                 give_up(&self.client, Call::new(object, Verb::GiveBack), given, claim);
             }
             _ => {
@@ -332,12 +332,12 @@ impl<C: Client> QueueClient<C> {
         }
     }
 
-    /// What was taken and not handed out is handed out now, whatever has become of the session.
+    /// Hands out the items that were taken and not handed out, even if the session is over.
     async fn empties<P: Puts, G: Gets>(&self, mut hands: Hands<P, G>, is_in_its_session: bool) {
         for (number, (_, gets)) in hands.queues.iter_mut().enumerate() {
             let object = ObjectId(number as u16);
             let me = self.client.number();
-            // Of a session that is over nothing more is learned.
+            // A session that is over cannot settle anything more.
             let settled = match is_in_its_session && G::SETTLES {
                 true => settles(&self.client, object, || gets.settle()).await,
                 false => gets.settle().await.ok(),
@@ -352,7 +352,7 @@ impl<C: Client> QueueClient<C> {
                     observe(journal, at, me, op, object, item);
                 }
             };
-            // They are there: nothing is sent.
+            // The items are in memory: no request is sent.
             let items = gets.take(in_hand).await.unwrap_or_default();
             self.client.journal(|journal, at| {
                 let op = journal.call(at, me, object, Verb::Take, 0);
@@ -363,12 +363,12 @@ impl<C: Client> QueueClient<C> {
     }
 }
 
-/// Writes down how many items are asked for, at most.
+/// Records the maximum number of requested items.
 pub(crate) fn asks(me: u16, count: usize) -> impl FnOnce(&mut Journal, u64, OpId) {
     move |journal, at, op| journal.given(at, me, op, "", count as u64)
 }
 
-/// Settles what a consumer has taken.
+/// Settles the outcome of a consumer's takes.
 pub(crate) async fn settles<C: Client, F: Future<Output = Result<usize, Error>>>(
     client: &C,
     object: ObjectId,

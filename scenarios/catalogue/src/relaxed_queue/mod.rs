@@ -1,7 +1,7 @@
 //! Queues whose consumers are relaxed.
 //!
-//! As the [workload of queues](crate::queue::workload), with consumers that take a share of the first items: each item is still
-//! delivered once, and none passes over more than the window allows.
+//! As the [workload of queues](crate::queue::workload), with consumers that take a share of the first items: each item
+//! is still delivered once, and none is delivered out of order by more than the window allows.
 
 mod mutants;
 
@@ -33,7 +33,7 @@ pub static WORKLOAD: Workload = Workload {
     )
 };
 
-/// The items at the head of a queue from which a consumer takes.
+/// The number of items at the head of a queue from which a consumer takes.
 const WINDOW: usize = 2;
 
 /// The queues.
@@ -49,7 +49,7 @@ fn objects(names: &mut Names, _: &Setting) -> Vec<Object> {
     declared(&QUEUES, names).into_iter().map(relaxed).collect()
 }
 
-/// One who puts, and a relaxed consumer.
+/// A producer, and a relaxed consumer.
 fn open<Z: ZooKeeper>(zk: &Z, way: &Way, prefetch: usize, window: usize) -> (Producer<Z>, Consumer<Z>) {
     let queue = right(zk, way);
     let consumer = queue.relaxed_consumer(Prefetch(prefetch), Window(window));

@@ -1,4 +1,4 @@
-//! Relaxed consumers that do not keep to their window.
+//! Relaxed consumers that exceed their window.
 
 use super::{QUEUES, WORKLOAD, open};
 use crate::prelude::*;
@@ -7,7 +7,7 @@ use crate::queue::workload::client;
 /// All mutants.
 pub(super) static ALL: &[&Workload] = &[&WITHOUT_A_WINDOW];
 
-/// Each consumer takes its share of the whole list, however many items that passes over.
+/// Each consumer takes its share of the whole list, however many items that skips.
 static WITHOUT_A_WINDOW: Workload = WORKLOAD.mutant(
     "relaxed-queue-without-a-window",
     "a relaxed consumer that takes items from anywhere in the queue",

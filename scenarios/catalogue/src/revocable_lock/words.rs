@@ -19,7 +19,7 @@ pub fn revocable(names: &mut Names) -> Vec<Object> {
     revocable_lock::objects(names, &SETTING)
 }
 
-/// How long who is made to go is left alone first.
+/// The grace period before a forced revocation.
 pub fn grace() -> Duration {
     revocable_lock::grace(SETTING.pace)
 }
@@ -31,7 +31,7 @@ fn revocable_of(zk: &SimClient) -> Result<RevocableLock<SimClient>, Error> {
 type RevocableHolding = Holding<Guard<SimClient, Revocable<Write>>>;
 
 impl Actor {
-    /// Begins to wait for a hold that it can be asked for. `None`: it was asked to go while it waited.
+    /// Begins to wait for a revocable hold. `None`: it was asked to go while it waited.
     pub fn asks_revocably(&self) -> impl Future<Output = Option<RevocableHolding>> + Send + use<> {
         let (number, known) = shared_number();
         let actor = self.clone();
@@ -72,7 +72,7 @@ impl Actor {
         self.tells(path, Verb::Ask)
     }
 
-    /// Asks the owner of a znode to go, and deletes it when the grace is over.
+    /// Asks the owner of a znode to go, and deletes the znode after the grace period.
     pub fn makes_go(&self, path: &str) -> impl Future<Output = Option<Fate>> + Send + use<> {
         self.tells(path, Verb::Force)
     }
@@ -101,14 +101,14 @@ impl Actor {
     }
 }
 
-/// The number of an operation, for what happens within it.
+/// The number of an operation, shared with the code that runs within it.
 fn shared_number() -> (Arc<AtomicU32>, Arc<AtomicU32>) {
     let number = Arc::new(AtomicU32::new(0));
     (number.clone(), number)
 }
 
 impl Stage {
-    /// The znode of whoever stands last in line for the revocable lock.
+    /// The znode of the last contender for the revocable lock.
     ///
     /// # Panics
     ///

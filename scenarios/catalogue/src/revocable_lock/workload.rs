@@ -1,8 +1,8 @@
 //! Clients that take a revocable lock as readers and writers, and ask each other to go.
 //!
-//! Each round: now and then ask somebody who stands in line to go, or make him go; then ask to read or to write, hold for
-//! a while and use the resource in between, release. Whoever hears that he is asked to go says so; of three holders two
-//! then go. A waiter that is asked gives up, as its recipe does.
+//! Each round: occasionally ask a contender to go, or revoke it by force; then ask to read or to write, hold for a
+//! while and use the resource in between, release. A holder that is asked to go records the request; two of three
+//! holders then go. A waiter that is asked to go gives up, as its recipe does.
 
 use crate::prelude::*;
 use crate::shared_lock::workload::{Downgraded, Granted, LOCK, Shared, Taken, downgrade, drawn, shared};
@@ -29,7 +29,7 @@ pub static WORKLOAD: Workload = Workload {
 pub static REAL: RealWorkload =
     RealWorkload::new(&WORKLOAD, |task| client(task, Box::new(new)).boxed(), &[Mx1, Mx13, Rv1]);
 
-/// What its runs owe.
+/// What its runs must fulfil.
 pub static STATED: Stated = Stated {
     finishes_within: Duration::from_secs(60),
     rules: None,
@@ -47,7 +47,7 @@ pub static STATED: Stated = Stated {
 /// The lock's directory.
 pub const DIRECTORY: &str = "/locks/r";
 
-/// How long who is made to go is left alone first.
+/// The grace period before a forced revocation.
 pub fn grace(pace: Pace) -> Duration {
     pace.work * 4
 }
@@ -64,7 +64,7 @@ pub fn object(directory: Sym, setting: &Setting) -> Object {
         manner: Manner { forced: true, grace, ..Manner::default() },
         ..setting.held(Kind::RevocableLock, directory)
     };
-    // The own znode is read, and nobody waits for that.
+    // The read of the own znode, which no call awaits.
     object.budget.free_acquire += 1;
     object
 }
@@ -76,19 +76,19 @@ pub fn new<Z: ZooKeeper>(zk: &Z) -> RevocableLock<Z> {
 
 /// A hold whose holder can be asked to go.
 pub trait HeldUntilAsked: Held {
-    /// Resolves when it was asked to go, or when it is lost: says which.
+    /// Resolves when it was asked to go (true), or is lost (false).
     fn is_asked(&self) -> impl Future<Output = bool> + Send;
 }
 
 /// The methods of the revocable lock, which a mutant has too.
 pub trait Revocable: Shared<Read: HeldUntilAsked, Write: HeldUntilAsked> {
-    /// Who stands in line.
+    /// Lists the contenders.
     fn contenders(&self) -> impl Future<Output = Result<Vec<Contender>, Error>> + Send;
 
-    /// Asks one of them to go.
+    /// Asks a contender to go.
     fn ask(&self, contender: &Contender) -> impl Future<Output = Result<Fate, Error>> + Send;
 
-    /// Makes one of them go.
+    /// Revokes a contender by force.
     fn force(
         &self,
         contender: &Contender,
@@ -142,7 +142,7 @@ pub async fn client<C: Client, L: Revocable>(task: Task<C>, make: Make<C::Zk, L>
     rounds(&task, round).await;
 }
 
-/// Asks somebody to go, or makes him go.
+/// Asks a contender to go, or revokes it by force.
 async fn ask<C: Client, L: Revocable>(client: &C, lock: &L, verb: Verb, pace: Pace) -> Round {
     let contenders = match lock.contenders().await {
         Ok(contenders) if !contenders.is_empty() => contenders,
@@ -170,7 +170,7 @@ async fn ask<C: Client, L: Revocable>(client: &C, lock: &L, verb: Verb, pace: Pa
     }
 }
 
-/// A fate, as the journal has it.
+/// A fate, as the history records it.
 pub fn name(fate: Fate) -> &'static str {
     match fate {
         Fate::Asked => "asked",
@@ -180,12 +180,12 @@ pub fn name(fate: Fate) -> &'static str {
     }
 }
 
-/// The caller was told that it was asked to go.
+/// Records that the caller was asked to go.
 fn heard<C: Client>(client: &C, op: OpId) {
     client.journal(|j, at| j.observed(at, client.number(), op, LOCK, Seen::Word, "unlock", 0));
 }
 
-/// One acquire with what follows.
+/// One acquire, and the hold that follows.
 async fn take_turn<C: Client, L: Revocable>(client: &C, zk: &C::Zk, lock: &L, pace: Pace) -> Round {
     let call = drawn(client, pace);
     let number = AtomicU32::new(0);
@@ -223,14 +223,14 @@ async fn take_turn<C: Client, L: Revocable>(client: &C, zk: &C::Zk, lock: &L, pa
     Round::Over
 }
 
-/// Holds for a while and uses the resource in between, until the time is over, or the holder must stop, or it was asked to
-/// go and does.
+/// Holds for a while and uses the resource in between, until the time is over, the holder must stop, or it goes when
+/// asked to.
 async fn hold<C: Client, H: HeldUntilAsked>(client: &C, zk: &C::Zk, guard: H, op: OpId, pace: Pace) {
     let belief = Belief::begin(client, zk.session(), &guard, LOCK, op);
     let goes = client.choose(3) < 2;
     let asked = async {
         if !guard.is_asked().await {
-            // That it is lost is told otherwise.
+            // The belief reports the loss.
             return std::future::pending().await;
         }
         heard(client, op);

@@ -38,7 +38,7 @@ pub(super) trait Calls<Z: ZooKeeper>: Send + Sync {
         names.registered(name, guid).boxed()
     }
 
-    /// The next change of a name, of which the follower was told so many before.
+    /// The next change of a name, given the number of changes that the follower has received.
     fn next_value<'a>(&'a self, updates: &'a mut Updates<Z>, _: u32) -> Pending<'a, Update> {
         updates.next().boxed()
     }
@@ -77,7 +77,7 @@ pub(super) trait Calls<Z: ZooKeeper>: Send + Sync {
         registered.run(work).boxed()
     }
 
-    /// Waits until a registration that was suspect is confirmed or lost.
+    /// Waits until a suspect registration is confirmed or lost.
     fn resumed_registration<'a>(
         &'a self,
         _: &'a Z,
@@ -91,7 +91,7 @@ pub(super) trait Calls<Z: ZooKeeper>: Send + Sync {
         member.state()
     }
 
-    /// Waits until a membership that was suspect is confirmed or lost.
+    /// Waits until a suspect membership is confirmed or lost.
     fn resumed<'a>(&'a self, _: &'a Z, member: &'a Membership<Z>) -> BoxFuture<'a, Result<(), LostReason>> {
         member.resumed().boxed()
     }
@@ -116,7 +116,7 @@ pub(super) struct Right;
 
 impl<Z: ZooKeeper> Calls<Z> for Right {}
 
-/// The work, or `TimedOut` after that time: by the client's own clock.
+/// The result of the work, or `TimedOut` after that time by the client's own clock.
 pub(super) async fn until<T>(
     time: impl Future<Output = ()>,
     work: impl Future<Output = Result<T, Error>>,

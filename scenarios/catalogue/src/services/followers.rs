@@ -10,7 +10,7 @@ use zk_recipes::config::Update;
 use zk_recipes::group::{GroupView, WithData};
 
 impl<C: Client> Service<'_, C> {
-    /// For how long a follower follows: in the long time every fault is over and the last change must have come.
+    /// How long a follower follows: within the long time every fault is over and the last change must have arrived.
     fn follows_for(&self) -> Duration {
         self.pace.think * if self.client.choose(8) == 7 { 4000 } else { 20 * (1 + self.client.choose(8)) }
     }
@@ -75,13 +75,13 @@ impl<C: Client> Service<'_, C> {
         over(&operation(self.client, call, called, following).await.1)
     }
 
-    /// Writes down a view, and the data of its members.
+    /// Records a view, and the data of its members.
     pub(super) fn sees(&self, journal: &mut Journal, (at, op): (u64, OpId), view: &GroupView) {
         let (me, zxid) = (self.client.number(), view.zxid.cast_unsigned());
         let ids: Vec<_> = view.members.iter().map(|member| member.id.as_str()).collect();
         journal.observed(at, me, op, GROUP, Seen::View, &ids.join(","), zxid);
         for member in &view.members {
-            // Without an equals sign it has no data, although they were asked for.
+            // Without an equals sign the member has no data, although the view should include them.
             let data = member.data.as_ref().map(|data| format!("={}", String::from_utf8_lossy(data)));
             let text = format!("{}{}", member.id, data.unwrap_or_default());
             journal.observed(at, me, op, GROUP, Seen::MemberData, &text, zxid);

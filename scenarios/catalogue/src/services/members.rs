@@ -26,7 +26,7 @@ impl<C: Client> Service<'_, C> {
         }
         let call = Call::new(GROUP, Verb::Release);
         if self.client.choose(8) == 7 {
-            // Its duty leaves.
+            // The dropped membership leaves in the background.
             give_up(self.client, call, nothing, member);
         } else {
             gives_back(self.client, call, nothing, || member.leave()).await;
@@ -34,7 +34,7 @@ impl<C: Client> Service<'_, C> {
         Round::Over
     }
 
-    /// Joins, within a time limit, or until the caller drops it. `Err`: it came to nothing.
+    /// Joins, within a time limit, or until the caller drops it. `Err`: the join failed.
     async fn joins(&self) -> Result<(OpId, Option<&'static str>, Membership<C::Zk>), Round> {
         let (client, first) = (self.client, self.data(0));
         let id = [Some("one"), Some("two"), None][client.choose(3) as usize];
@@ -63,7 +63,7 @@ impl<C: Client> Service<'_, C> {
         }
     }
 
-    /// Replaces its data, and looks at what others see.
+    /// Replaces its data, and checks the view of other clients.
     async fn changes(&self, member: &Membership<C::Zk>, id: Option<&str>, number: u32) {
         let data = self.data(number);
         let set = || self.calls.set_member(&self.zk, member, data.as_bytes());
@@ -78,7 +78,7 @@ impl<C: Client> Service<'_, C> {
         }
     }
 
-    /// Works for a while. Returns whether it is still a member; one that is out says so.
+    /// Works for a while. Returns whether it is still a member; a member that is out reports it.
     async fn works(&self, op: OpId, member: &Membership<C::Zk>) -> bool {
         let work = self.client.sleep(self.time()).boxed();
         let Err(stop) = self.calls.run(member, work).await else {
@@ -118,7 +118,8 @@ impl<C: Client> Service<'_, C> {
         }
     }
 
-    /// Does something else while it is a member. Returns whether it still is one; one that is out says so at once.
+    /// Does something else while it is a member. Returns whether it still is one; a member that is out reports it at
+    /// once.
     async fn attends(&self, op: OpId, member: &Membership<C::Zk>, work: impl Future<Output = ()>) -> bool {
         let out = pin!(in_no_operation(self.client, self.is_out(member)));
         match select(out, pin!(work)).await {
@@ -136,7 +137,7 @@ impl<C: Client> Service<'_, C> {
         self.client.journal(|journal, at| journal.observed(at, me, op, GROUP, Seen::Missing, "", 0));
     }
 
-    /// Reads the members, of which it is one, with their data.
+    /// Reads the members with their data, including itself.
     async fn looks_at_itself(&self) {
         let views = &mut self.group.follow(WithData::Yes);
         let call = Call::new(GROUP, Verb::Watch);
@@ -145,7 +146,7 @@ impl<C: Client> Service<'_, C> {
             observed_operation(self.client, call, nothing, || self.calls.next_view(views), observed).await;
     }
 
-    /// Joins under the id that it has.
+    /// Joins again under its own id.
     async fn joins_again(&self, id: &str) {
         let call = Call::new(GROUP, Verb::Join).within(self.pace.limit);
         let join = || self.group.join(Some(id), b"once more").within(call.limit);

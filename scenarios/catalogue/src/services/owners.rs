@@ -1,4 +1,4 @@
-//! Owners of names: as long as their session lives, and for good.
+//! Owners of names: for as long as their session lives, and permanently.
 
 use super::workload::{NAMES, SERVICES, Service, over};
 use crate::prelude::*;
@@ -42,7 +42,7 @@ impl<C: Client> Service<'_, C> {
         sometimes!(client, "the state of a registration is lost", is_lost);
         let call = Call::new(NAMES, Verb::Unregister);
         if client.choose(8) == 7 {
-            // Its duty gives it back.
+            // The dropped registration is released in the background.
             give_up(client, call, self.gives([name]), registered);
         } else {
             gives_back(client, call, self.gives([name]), || registered.release()).await;
@@ -50,7 +50,7 @@ impl<C: Client> Service<'_, C> {
         Round::Over
     }
 
-    /// Has a name for a while. Returns whether the name is still its own, as far as one knows.
+    /// Keeps a name for a while. Returns whether the name is still its own, as far as the client knows.
     async fn keeps(&self, op: OpId, registered: &Registration<C::Zk>) -> bool {
         let work = self.client.sleep(self.time()).boxed();
         let Err(stop) = self.calls.run_registered(registered, work).await else {
@@ -68,10 +68,10 @@ impl<C: Client> Service<'_, C> {
         }
     }
 
-    /// Registers a name for good, replaces its value, finds the registration again and takes it back.
+    /// Registers a permanent name, replaces its value, finds the registration again and removes it.
     pub(super) async fn serves_for_good(&self) -> Round {
         let (client, name) = (self.client, self.name());
-        // It waits for nobody: a name for good may never be free again.
+        // No waiting: a permanent name may never be free again.
         let names = Names::new(&self.zk, SERVICES, NamesOptions::default()).expect("a good path");
         let Some((mut registered, round)) = self.registers_for_good(&names, name).await else {
             return Round::Over;
@@ -89,14 +89,14 @@ impl<C: Client> Service<'_, C> {
         let call = Call::new(NAMES, Verb::Unregister);
         let ended = operation(client, call, self.gives([name]), || registered.unregister()).await.1;
         if matches!(ended, Ended::Done(_)) && client.choose(2) == 1 {
-            // It forgets that it has none any more.
+            // The client uses the removed registration.
             self.replaces(&registered, &self.data(9)).await;
             self.recalls(&names, name, registered).await;
         }
         over(&ended)
     }
 
-    /// Registers a name for good. `None` if it came to nothing.
+    /// Registers a permanent name. `None` if that failed.
     async fn registers_for_good(
         &self,
         names: &Names<C::Zk>,
@@ -105,7 +105,7 @@ impl<C: Client> Service<'_, C> {
         let (client, first) = (self.client, self.data(0));
         let register = || async {
             let registered = names.register_permanent(name, first.as_bytes()).await?;
-            // By the guid in front: it may have been taken away, and another's stand there.
+            // Identified by the guid in front: the znode may have been deleted, and another client's may have its name.
             let own = registered.guid().to_string();
             let czxid = loop {
                 match self.zk.get(registered.path()).await {
@@ -113,7 +113,7 @@ impl<C: Client> Service<'_, C> {
                     Ok(_) => break 0,
                     Err(e) if e.is_no_node() => break 0,
                     Err(e) if e.is_outcome_unknown() => return Err(e),
-                    // It has the name: a server that refuses this look says nothing about that.
+                    // The client owns the name: an error of this read does not change that.
                     Err(_) => client.sleep(self.pace.work).await,
                 }
             };
@@ -138,7 +138,7 @@ impl<C: Client> Service<'_, C> {
         sometimes!(self.client, "the znode whose data are to be replaced is gone", is_gone);
     }
 
-    /// A restarted owner knows the name and the guid.
+    /// Finds the registration again, as a restarted owner does that knows the name and the guid.
     async fn recalls(
         &self,
         names: &Names<C::Zk>,
@@ -161,7 +161,7 @@ impl<C: Client> Service<'_, C> {
         }
     }
 
-    /// Looks a name up, by the newest state.
+    /// Looks a name up, in the newest state.
     pub(super) async fn looks_up(&self) -> Round {
         self.client.sleep(self.pace.work * self.client.choose(8)).await;
         let (client, name) = (self.client, self.name());

@@ -1,10 +1,11 @@
-//! Services that register under names and as members of a group, and clients that look for them.
+//! Services that register under names and as members of a group, and clients that look them up.
 //!
-//! Each round: register one of two names, within a time limit, as long as the session lives or for good; or join a group, within a
-//! time limit or without one. Whoever has a name or is a member replaces its data now and then, reads what others see of it, and
-//! works until it is enough or the hold is lost: it waits for the loss, or lets the recipe drop its work. One that is only suspect
-//! goes on when it is confirmed. A permanent registration is found again by its guid, and written to after it was taken back. Others
-//! follow a name or the members with their data. Now and then a name or data make no sense, and a member joins once more.
+//! Each round: register one of two names, within a time limit, for as long as the session lives or permanently; or join
+//! a group, with or without a time limit. An owner or member occasionally replaces its data, checks what other clients
+//! see, and works until it is done or the hold is lost: it waits for the loss, or lets the recipe drop its work. A
+//! suspect one continues when it is confirmed. A permanent registration is found again by its guid, and written to
+//! after its removal. Other clients follow a name or the members with their data. Occasionally a name or data are
+//! invalid, and a member joins twice.
 
 use super::calls::{Calls, Right};
 use crate::prelude::*;
@@ -24,7 +25,7 @@ pub static WORKLOAD: Workload = Workload {
     ..Workload::own("services", objects, |task| client(task, Arc::new(Right)).boxed(), &STATED)
 };
 
-/// What its runs owe.
+/// What its runs must fulfil.
 pub static STATED: Stated = Stated {
     finishes_within: Duration::from_secs(180),
     rules: None,
@@ -75,7 +76,7 @@ pub(super) struct Service<'a, C: Client> {
     pub(super) pace: Pace,
     pub(super) names: Names<C::Zk>,
     pub(super) group: Group<C::Zk>,
-    /// Makes the data of a client differ.
+    /// Makes the data of a client unique.
     pub(super) round: u32,
 }
 
@@ -123,17 +124,17 @@ impl<C: Client> Service<'_, C> {
         ["db", "web"][self.client.choose(2) as usize]
     }
 
-    /// Data that no other client writes, nor this one a second time.
+    /// Data that no client writes twice.
     pub(super) fn data(&self, number: u32) -> String {
         format!("{}-{}-{number}", self.client.number(), self.round)
     }
 
-    /// A time to work for: short, or longer than anything that a server takes.
+    /// A time to work: short, or longer than any reply takes.
     pub(super) fn time(&self) -> Duration {
         self.pace.work * (1 + self.client.choose(if self.client.choose(2) == 1 { 400 } else { 4 }))
     }
 
-    /// Writes down the arguments of an operation.
+    /// Records the arguments of an operation.
     pub(super) fn gives<'t, const N: usize>(
         &self,
         texts: [&'t str; N],
@@ -142,7 +143,7 @@ impl<C: Client> Service<'_, C> {
         move |journal, at, op| texts.iter().for_each(|text| journal.given(at, me, op, text, 0))
     }
 
-    /// A name that is no part of a path, or data that no server takes.
+    /// A name that cannot be a component of a path, or data that exceed the servers' limit.
     async fn makes_a_mistake(&self) {
         let (name, size) =
             [("", 1), ("a/b", 1), ("large", path::MAX_REQUEST_BYTES)][self.client.choose(3) as usize];
@@ -166,7 +167,7 @@ fn is_bad_input<T>(ended: &Ended<T>) -> bool {
     matches!(ended, Ended::Failed(error) if error.is_bad_input())
 }
 
-/// What comes after an operation that did not end as asked.
+/// The end of a round after an operation that did not succeed.
 pub(super) fn over<T>(ended: &Ended<T>) -> Round {
     if ended.is_session_over() { Round::Again } else { Round::Over }
 }

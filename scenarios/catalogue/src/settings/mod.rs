@@ -1,4 +1,4 @@
-//! Configurations with other options than the usual ones, and bad input.
+//! Configurations with unusual options, and bad input.
 
 mod mutants;
 pub mod workload;

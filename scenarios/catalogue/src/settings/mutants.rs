@@ -25,7 +25,7 @@ pub(super) static ALL: &[&Workload] = &[
     &SNAPSHOT_FINDS_NO_SET,
 ];
 
-/// The step that is wrong.
+/// The wrong step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wrong {
     TakesWhatIsTooLarge,
@@ -58,7 +58,7 @@ impl<Z: ZooKeeper> WrongConfig<Z> {
         let must_exist = options.parents == Parents::MustExist;
         let parents = match (wrong, options.parents) {
             (Wrong::CreatesWhatMustExist, _) => Parents::Container,
-            // So that the wrapper learns that they are missing.
+            // The wrapper learns that parents are missing.
             (Wrong::StopsAtParents, _) => Parents::MustExist,
             (_, parents) => parents,
         };
@@ -66,7 +66,7 @@ impl<Z: ZooKeeper> WrongConfig<Z> {
         WrongConfig { wrong, zk: zk.clone(), path: path.to_owned(), must_exist, right, cache }
     }
 
-    /// What follows a write of the right configuration.
+    /// The result after a write of the right configuration.
     async fn written(&self, ended: Result<Versioned, Error>) -> Result<Versioned, Error> {
         match (self.wrong, ended) {
             (Wrong::TakesWhatIsTooLarge, Err(e)) if e.is_bad_input() => Ok(feigned()),
@@ -78,7 +78,7 @@ impl<Z: ZooKeeper> WrongConfig<Z> {
         }
     }
 
-    /// An unconditional write that is sent until it is answered.
+    /// An unconditional write that is resent until it has a reply.
     async fn sends_until_answered(&self, data: &[u8]) -> Result<Versioned, Error> {
         loop {
             let status = connected(&self.zk).await?;
@@ -88,24 +88,24 @@ impl<Z: ZooKeeper> WrongConfig<Z> {
                     return Ok(Versioned { data: data.to_vec(), czxid, mzxid, version });
                 }
                 Err(e) if e.is_connection_loss() => lost(&self.zk, status).await?,
-                // There is nothing to write over.
+                // Nothing to overwrite: the znode is missing.
                 Err(_) => return self.right.put(data).await,
             }
         }
     }
 
-    /// Writes new values into the set that stands.
+    /// Writes new values into the current set.
     async fn writes_in_place(&self, values: &BTreeMap<String, Vec<u8>>, pointer: &Versioned) {
         let text = String::from_utf8_lossy(&pointer.data);
         let Some(set) = text.lines().next() else { return };
         for (key, value) in values {
-            // A key that the set does not have stays away.
+            // Keys that the set does not have are not added.
             drop(self.zk.set(&format!("{}/{set}/{key}", self.path), value, None).await);
         }
     }
 }
 
-/// What a write says that it has written.
+/// The fictitious result of a write.
 fn feigned() -> Versioned {
     Versioned { data: Vec::new(), czxid: FEIGNED, mzxid: FEIGNED, version: 0 }
 }
@@ -151,7 +151,7 @@ impl<Z: ZooKeeper> Configuration for WrongConfig<Z> {
             (Wrong::WritesBeforeItValidates, _) => {
                 let ended = self.right.publish(values, expected).await;
                 if ended.as_ref().is_err_and(Error::is_bad_input) {
-                    // Unless another set is there already.
+                    // Fails if another set is already there.
                     drop(self.right.publish(&BTreeMap::new(), expected).await);
                 }
                 ended
@@ -174,7 +174,7 @@ impl<Z: ZooKeeper> Configuration for WrongConfig<Z> {
 /// A follower of it.
 struct WrongUpdates<Z: ZooKeeper> {
     right: Updates<Z>,
-    /// What it returns before it asks a server.
+    /// The update that it returns before any request.
     first: Option<Versioned>,
     cache: Cache,
 }
@@ -208,12 +208,12 @@ const fn mutant(
     WORKLOAD.mutant(name, about, caught, &[], |_| crowded(), sim)
 }
 
-/// Enough clients that they meet, and enough rounds that each does everything.
+/// Enough clients that they interfere, and enough rounds that each client does everything.
 fn crowded() -> Plan {
     Plan { clients: 5, rounds: 8, ..Plan::calm() }
 }
 
-/// A writer goes on with a value that no follower gets.
+/// A writer continues with a value that no follower receives.
 static TAKES_WHAT_IS_TOO_LARGE: Workload = mutant(
     "settings-takes-what-is-too-large",
     "data that fit into no request, or a key that makes no sense, are taken for written",
@@ -221,7 +221,7 @@ static TAKES_WHAT_IS_TOO_LARGE: Workload = mutant(
     |task| run(task, Wrong::TakesWhatIsTooLarge),
 );
 
-/// A set without the values is published, of which its publisher is told that nothing was written.
+/// A set without the values is published, but reported as not written.
 static WRITES_BEFORE_IT_VALIDATES: Workload = mutant(
     "settings-writes-before-it-validates",
     "a set with a key that makes no sense is published without that key, and then refused",
@@ -229,7 +229,7 @@ static WRITES_BEFORE_IT_VALIDATES: Workload = mutant(
     |task| run(task, Wrong::WritesBeforeItValidates),
 );
 
-/// A typing error in the path makes a second configuration, which nobody follows.
+/// A typing error in the path makes a second configuration, which no client follows.
 static CREATES_WHAT_MUST_EXIST: Workload = mutant(
     "settings-creates-what-must-exist",
     "a write creates the parents that must exist",
@@ -245,7 +245,7 @@ static STOPS_AT_PARENTS: Workload = mutant(
     |task| run(task, Wrong::StopsAtParents),
 );
 
-/// A write whose reply was lost undoes the one that another client made since.
+/// A write whose reply was lost undoes another client's later write.
 static PUT_RESENDS: Workload = WORKLOAD.mutant(
     "settings-put-resends",
     "an unconditional write whose reply was lost is sent again, whatever stands there now",
@@ -277,7 +277,7 @@ static FOLLOWS_A_CACHE: Workload = mutant(
     |task| run(task, Wrong::FollowsACache),
 );
 
-/// A reader of a set that stands is told that somebody has destroyed it.
+/// A reader of an existing set gets the error that another client has destroyed it.
 static SNAPSHOT_FINDS_NO_SET: Workload = mutant(
     "settings-snapshot-finds-no-set",
     "a snapshot fails as if the set that the pointer names were not there",

@@ -1,8 +1,8 @@
-//! Clients that write, publish and follow a configuration with options of their own, and now and then make a mistake.
+//! Clients that write, publish and follow a configuration with options of their own, and occasionally make a mistake.
 //!
-//! As the [workload of configurations](crate::config::workload), on a value and a set in directories of their own. Each client draws how
-//! missing parents are created, or that they must exist, and how many sets are kept. Now and then a key makes no sense, or the data do
-//! not fit into a request.
+//! As the [workload of configurations](crate::config::workload), on a value and a set in directories of their own. Each
+//! client draws how missing parents are created, or that they must exist, and how many sets are kept. Occasionally a
+//! key is invalid, or the data exceed the size of a request.
 
 use crate::config::workload::{Configuration, SET, VALUE, follow, over, overwrite, publish, write};
 use crate::prelude::*;
@@ -21,7 +21,7 @@ pub static WORKLOAD: Workload = Workload {
     ..Workload::own("settings", objects, |task| client(task, Box::new(new)).boxed(), &STATED)
 };
 
-/// What its runs owe.
+/// What its runs must fulfil.
 pub static STATED: Stated = Stated {
     finishes_within: Duration::from_secs(180),
     rules: None,
@@ -104,7 +104,7 @@ async fn overwrites_what_must_exist<C: Client, F: Configuration>(
     over(&ended)
 }
 
-/// A key that is no part of a path, or data that no server takes.
+/// A key that cannot be a component of a path, or data that exceed the servers' limit.
 async fn makes_a_mistake<C: Client, F: Configuration>(client: &C, config: &F, set: &F) -> Round {
     let large = vec![b'x'; path::MAX_REQUEST_BYTES];
     let given = |journal: &mut Journal, at, op| journal.given(at, client.number(), op, "a mistake", 0);

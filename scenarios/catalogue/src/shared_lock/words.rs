@@ -42,7 +42,7 @@ impl Actor {
         async move { asking.await.done() }
     }
 
-    /// Begins to go on as a reader.
+    /// Begins to downgrade to a reader.
     pub fn begins_to_downgrade(
         &self,
         holding: Holding<Guard<SimClient, Write>>,

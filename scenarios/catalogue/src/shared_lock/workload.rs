@@ -1,7 +1,8 @@
-//! Clients that read and write under a shared lock, again and again.
+//! Clients that read and write under a shared lock repeatedly.
 //!
-//! Each round: ask to read or to write (now and then with a time limit, or only if it is free), hold for a while and use the
-//! resource in between; now and then a writer goes on as a reader; release. A client whose session ends opens another.
+//! Each round: ask to read or to write (occasionally with a time limit, or only if it is free), hold for a while and
+//! use the resource in between; occasionally a writer downgrades to a reader; release. A client whose session ends
+//! opens another.
 
 use crate::prelude::*;
 use std::future::Future;
@@ -21,7 +22,7 @@ pub static WORKLOAD: Workload = Workload {
 pub static REAL: RealWorkload =
     RealWorkload::new(&WORKLOAD, |task| client(task, Box::new(new)).boxed(), &[Mx1, Mx13]);
 
-/// What its runs owe.
+/// What its runs must fulfil.
 pub static STATED: Stated = Stated {
     finishes_within: Duration::from_secs(60),
     rules: None,
@@ -53,15 +54,15 @@ pub fn new<Z: ZooKeeper>(zk: &Z) -> SharedLock<Z> {
 
 /// The shared lock, or a mutant of it.
 pub trait Shared: Clone + Send + Sync + 'static {
-    /// What a reader is granted.
+    /// The type of a reader's guard.
     type Read: Held;
-    /// What a writer is granted.
+    /// The type of a writer's guard.
     type Write: Held;
 
     /// Waits to read or to write: for ever, for the limit of the call, or not at all. `None`: it was not free.
     fn take(&self, call: Call) -> impl Future<Output = Taken<Self::Read, Self::Write>> + Send;
 
-    /// Goes on as a reader, or not.
+    /// Downgrades to a reader, if the lock supports that.
     fn downgrade(
         write: Self::Write,
     ) -> impl Future<Output = Result<Self::Read, NotDowngraded<Self::Write>>> + Send;
@@ -70,7 +71,7 @@ pub trait Shared: Clone + Send + Sync + 'static {
 /// The result of an acquire.
 pub type Taken<R, W> = Result<Option<Granted<R, W>>, Error>;
 
-/// Implements [`Shared`] for a recipe by its methods.
+/// Implements [`Shared`] for a recipe by its own methods.
 macro_rules! shared {
     ($lock:ident, $read:ty, $write:ty) => {
         impl<Z: ZooKeeper> Shared for $lock<Z> {
@@ -99,7 +100,7 @@ pub(crate) use shared;
 
 shared!(SharedLock, Read, Write);
 
-/// What an acquire gives.
+/// The guard that an acquire returns.
 pub enum Granted<R, W> {
     /// Held together with other readers.
     Read(R),
@@ -107,7 +108,7 @@ pub enum Granted<R, W> {
     Write(W),
 }
 
-/// What is asked for in a round.
+/// Draws the acquire of a round.
 pub fn drawn<C: Client>(client: &C, pace: Pace) -> Call {
     match client.choose(10) {
         0..=2 => Call::new(LOCK, Verb::Write),
@@ -129,7 +130,7 @@ pub async fn client<C: Client, L: Shared>(task: Task<C>, make: Make<C::Zk, L>) {
     rounds(&task, round).await;
 }
 
-/// One acquire with what follows.
+/// One acquire, and the hold that follows.
 async fn take_turn<C: Client, L: Shared>(client: &C, zk: &C::Zk, lock: &L, pace: Pace) -> Round {
     let call = drawn(client, pace);
     let (op, granted) = match attempt(client, call, nothing, || lock.take(call)).await {
@@ -166,24 +167,24 @@ async fn take_turn<C: Client, L: Shared>(client: &C, zk: &C::Zk, lock: &L, pace:
     Round::Over
 }
 
-/// What has become of a writer that was to go on as a reader.
+/// The result of a downgrade.
 pub enum Downgraded<R, W> {
-    /// It did, by that operation.
+    /// The client is a reader, by that operation.
     Reader(OpId, R),
-    /// It stands as it stood, and no longer acts as a writer.
+    /// The downgrade failed: the writer's hold stays, but the client no longer acts as a writer.
     Writer(W),
     /// The operation was dropped, and the guard with it.
     Gone,
 }
 
-/// Makes a writer that believes, by operation `writing`, go on as a reader.
+/// Downgrades the writer whose belief began with operation `writing`.
 pub async fn downgrade<C: Client, L: Shared>(
     client: &C,
     writing: OpId,
     guard: L::Write,
 ) -> Downgraded<L::Read, L::Write> {
     let mut refused = None;
-    // From the call on it does not act as a writer, and as a reader not before the answer has come.
+    // From the call on it does not act as a writer, and it acts as a reader only after the reply.
     let stops = |journal: &mut Journal, at, _| {
         journal.unbelieve(at, client.number(), writing, Why::Released);
     };

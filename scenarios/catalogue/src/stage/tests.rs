@@ -1,4 +1,4 @@
-//! The words that stories are told in do what they say.
+//! Tests that the vocabulary of stories does what it says.
 
 use crate::lock::words as lock;
 use crate::lock::workload::{DIRECTORY, LOCK};
@@ -148,7 +148,7 @@ fn a_server_lags_stands_still_or_dies_and_the_others_go_on() {
             let w = Stage::from(w);
             let (a, b) = (w.client("a").await, w.client("b").await);
             let leader = w.leader().expect("the servers have a leader");
-            // Clients begin at one server after the other.
+            // Clients connect to the servers in turn.
             let (quick, slow) = if leader == 1 { (&b, &a) } else { (&a, &b) };
             let server = u8::from(leader != 1);
             w.lags(server, 0.5);

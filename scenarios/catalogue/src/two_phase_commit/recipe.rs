@@ -1,4 +1,4 @@
-//! The steps of two-phase commit as one site takes them, of the right recipe or of a mutant.
+//! The steps of one site in two-phase commit, by the right recipe or by a mutant.
 
 use std::future::Future;
 use std::time::Duration;
@@ -31,7 +31,7 @@ pub trait TwoPhases: Send + Sync + 'static {
         transaction: Transaction,
     ) -> impl Future<Output = Result<Self::Coordinator, Error>> + Send;
 
-    /// Another coordinator takes the place of the first.
+    /// Another coordinator replaces the first.
     fn resume(&self) -> impl Future<Output = Result<Self::Coordinator, Error>> + Send;
 
     /// Step 2, and the vote that a former session of the site has cast.
@@ -66,7 +66,7 @@ pub trait TwoPhases: Send + Sync + 'static {
     /// Step 8.
     fn finish(&self, voted: Self::Voted) -> impl Future<Output = Result<(), Error>> + Send;
 
-    /// An operator takes everything away.
+    /// An operator deletes the whole transaction.
     fn forget(&self, coordinator: Self::Coordinator) -> impl Future<Output = Result<(), Error>> + Send;
 }
 

@@ -46,7 +46,7 @@ impl<C: Client, T: TwoPhases> SiteRound<'_, C, T> {
         Call::new(self.object(), verb)
     }
 
-    /// Writes down for which party an operation speaks.
+    /// Records the party that calls an operation.
     fn gives(&self, text: &'static str, party: u64) -> impl FnOnce(&mut Journal, u64, OpId) + use<C, T> {
         let me = self.client.number();
         move |journal, at, op| journal.given(at, me, op, text, party)
@@ -88,7 +88,7 @@ impl<C: Client, T: TwoPhases> SiteRound<'_, C, T> {
         Round::Over
     }
 
-    /// Begins the transaction if it is missing, and votes; or the round comes to an end.
+    /// Begins the transaction if it is missing, and votes; `Err` if the round ends.
     async fn begins_and_votes(&self, coordinator: &mut Option<T::Coordinator>) -> Result<T::Voted, Round> {
         let vote = if self.client.choose(4) == 3 { Vote::Abort } else { Vote::Commit };
         loop {
@@ -99,9 +99,9 @@ impl<C: Client, T: TwoPhases> SiteRound<'_, C, T> {
             match self.votes(vote).await {
                 Ended::Done(voted) => return Ok(voted),
                 ended if ended.is_session_over() => return Err(Round::Again),
-                // Another client has altered the transaction: nothing can be decided on it.
+                // Another client has modified the transaction: no decision is possible.
                 Ended::Failed(error) if error.is_mismatch() => return Err(Round::Over),
-                // It was forgotten meanwhile.
+                // The transaction was deleted meanwhile.
                 Ended::Failed(e) if e.is_no_transaction() && self.knows(self.site) => {
                     return Err(Round::Over);
                 }
@@ -110,9 +110,9 @@ impl<C: Client, T: TwoPhases> SiteRound<'_, C, T> {
         }
     }
 
-    /// Asks for the decision until it is known; or the round comes to an end.
+    /// Asks for the decision until it is known. `Some` if the round ends.
     async fn insists(&self, voted: &T::Voted) -> Option<Round> {
-        // The recipe fails at nothing but the end of its session; a mutant gets a limited number of attempts.
+        // The recipe fails only at the end of its session; a mutant gets a limited number of attempts.
         for _ in 0..20 {
             match self.decides(voted).await {
                 Ended::Done(decision) => {
@@ -127,12 +127,12 @@ impl<C: Client, T: TwoPhases> SiteRound<'_, C, T> {
                 _ => {}
             }
         }
-        // Nobody finishes who does not know the decision, be it that its last attempt was cut short.
+        // A site that does not know the decision cannot finish, even if its last attempt was cut short.
         Some(Round::Over)
     }
 
-    /// The site knows the decision from a life or a session before: all that is left is to finish. The begin of a process
-    /// that has died may arrive after all have finished: there the site has no vote to stand by, and does not vote again.
+    /// The site knows the decision from an earlier life or session: it only has to finish. A dead process's begin may
+    /// arrive after all have finished: in that transaction the site has cast no vote, and does not vote again.
     async fn finishes_again(&self) -> Round {
         let finishing = || async {
             match self.participant.open().await? {
@@ -156,7 +156,7 @@ impl<C: Client, T: TwoPhases> SiteRound<'_, C, T> {
         operation(self.client, self.call(Verb::Finish), self.gives("", party), work).await.1
     }
 
-    /// Waits for a limited time until the transaction of the round is there. The requests for that are no part of the recipe.
+    /// Waits for a limited time until the transaction of the round exists. These requests are no part of the recipe.
     async fn has_begun(&self) -> bool {
         if u64::from(self.round) % self.sites == self.site {
             return matches!(self.zk.exists(&path(self.round)).await, Ok(Some(_)));
@@ -202,7 +202,7 @@ impl<C: Client, T: TwoPhases> SiteRound<'_, C, T> {
         })
     }
 
-    /// The coordinator's part: of the transaction that it has begun, or in the place of one that has died.
+    /// The coordinator's part: for the transaction that it has begun, or as the successor of a dead coordinator.
     async fn coordinates(&self, begun: Option<T::Coordinator>) -> Option<T::Coordinator> {
         let (limit, participant) = (self.limit(), &self.participant);
         match begun {
@@ -214,7 +214,7 @@ impl<C: Client, T: TwoPhases> SiteRound<'_, C, T> {
             None => {
                 let deciding = || async {
                     let heir = participant.resume().await?;
-                    // It has decided what was not decided.
+                    // The successor has decided: the decision is on record.
                     self.tells(Seen::Name, &path(self.round), COORDINATOR);
                     participant.coordinate_within(&heir, limit).await
                 };
@@ -226,7 +226,7 @@ impl<C: Client, T: TwoPhases> SiteRound<'_, C, T> {
         }
     }
 
-    /// An operation by which a party learns the decision. A limit of zero is none.
+    /// An operation that returns the decision to a party. Zero means no time limit.
     async fn learns<F: Future<Output = Result<Decision, Error>>>(
         &self,
         limit: Duration,
@@ -245,7 +245,7 @@ impl<C: Client, T: TwoPhases> SiteRound<'_, C, T> {
     async fn decides(&self, voted: &T::Voted) -> Ended<Decision> {
         let limit = self.limit();
         match self.client.choose(4) {
-            // Without a coordinator the other sites bring the decision about for a site that waits without a limit.
+            // Without a coordinator the other sites make the decision, even for a site that waits without a limit.
             1 if form(self.round) == FORMS[0] && self.is_joined_by_all() => {
                 self.learns(Duration::ZERO, "", self.site, || self.participant.decision(voted)).await
             }
@@ -274,7 +274,7 @@ impl<C: Client, T: TwoPhases> SiteRound<'_, C, T> {
         self.learns(limit, "", self.site, || self.participant.decision_within(voted, limit)).await
     }
 
-    /// Follows the votes of the others, until they are all there or it is decided.
+    /// Follows the votes of the others, until all are cast or the decision is made.
     async fn follows(&self, voted: &T::Voted) -> Ended<Decision> {
         let (me, object, site) = (self.client.number(), self.object(), self.site);
         let following = || async {
@@ -293,19 +293,19 @@ impl<C: Client, T: TwoPhases> SiteRound<'_, C, T> {
         observed_operation(self.client, call, gives, following, observed).await.1
     }
 
-    /// Writes down what the operation in hand has told so far.
+    /// Records an observation of the current operation.
     fn tells(&self, seen: Seen, text: &str, number: u64) {
         let (op, me, object) = (OpId(self.client.op()), self.client.number(), self.object());
         self.client.journal(|journal, at| journal.observed(at, me, op, object, seen, text, number));
     }
 
-    /// Whether every site takes part until the decision. A site to which the transaction is gone gives the round up after
-    /// some attempts, and another that begins the transaction again is alone with it.
+    /// Whether every site takes part until the decision. If the transaction was deleted, its sites give the round up
+    /// after some attempts, and a site that begins it again is alone.
     fn is_joined_by_all(&self) -> bool {
         !self.has_happened(|what| matches!(what, What::Fault { kind: FaultKind::ForeignDelete, .. }))
     }
 
-    /// Whether a party has learned the decision of this round, in whatever life.
+    /// Whether a party has learned the decision of this round, in any life.
     fn knows(&self, party: u64) -> bool {
         let object = self.object();
         self.has_happened(|what| match *what {

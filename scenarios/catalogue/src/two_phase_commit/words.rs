@@ -11,26 +11,26 @@ use zk_recipes::two_phase_commit::{Coordinator, Decision, Form, Site, Transactio
 /// The transaction of a story.
 const TRANSACTION: ObjectId = ObjectId(0);
 
-/// A transaction of two sites that has no coordinator.
+/// A transaction of two sites without a coordinator.
 pub fn objects(names: &mut Names) -> Vec<Object> {
     let path = names.intern(&path(0));
     vec![Object { size: 2, ..Object::plain(Kind::TwoPhaseCommit, path) }]
 }
 
-/// A transaction of two sites that has one.
+/// A transaction of two sites with a coordinator.
 pub fn coordinated_objects(names: &mut Names) -> Vec<Object> {
     let manner = Manner { coordinated: true, ..Manner::default() };
     objects(names).into_iter().map(|object| Object { manner, ..object }).collect()
 }
 
-/// For whom an operation speaks, as a trace says it.
+/// The party of an operation, as a trace prints it.
 const FOR_COORDINATOR: &str = "for the coordinator";
 
 fn for_site(site: u64) -> &'static str {
     if site == 0 { "for site 0" } else { "for site 1" }
 }
 
-/// What an operation is for: whose, and what is given to it.
+/// An operation's verb, arguments and party.
 struct As {
     verb: Verb,
     limit: Duration,
@@ -39,7 +39,7 @@ struct As {
 }
 
 impl Actor {
-    /// An operation on the transaction, in the client's own process, in which it may be told the decision.
+    /// An operation on the transaction, in the client's own process, which may return the decision.
     fn transacts<T, F>(
         &self,
         what: As,
@@ -74,7 +74,7 @@ impl Actor {
     ///
     /// # Panics
     ///
-    /// If it cannot be begun.
+    /// If the begin fails.
     pub async fn begins_a_transaction(&self, form: Form) -> Coordinator<SimClient> {
         let transaction = Transaction { sites: vec![name(0), name(1)], payload: Vec::new(), form };
         let what = As { verb: Verb::Begin, limit: Duration::ZERO, text: FOR_COORDINATOR, party: COORDINATOR };
@@ -86,7 +86,7 @@ impl Actor {
     ///
     /// # Panics
     ///
-    /// If it cannot vote.
+    /// If the vote fails.
     pub async fn votes(&self, site: u64, vote: Vote) -> Voted<SimClient> {
         let text = if vote == Vote::Commit { "commit" } else { "abort" };
         let what = As { verb: Verb::Vote, limit: Duration::ZERO, text, party: site };
@@ -97,7 +97,7 @@ impl Actor {
         self.transacts(what, voting).await.done().expect("it votes").0
     }
 
-    /// Waits for the decision, and with a limit brings one about; gives back what it needs to finish.
+    /// Waits for the decision, and with a limit forces one; returns the vote that finishing needs.
     pub fn learns(
         &self,
         site: u64,

@@ -1,10 +1,11 @@
 //! Sites that take part in one transaction after the other, in all forms.
 //!
-//! Every client speaks for a site: process `a` and those that follow when it dies for site 0, `b` for site 1, and so on. Each
-//! round is a transaction of its own. One of the clients begins it and is its coordinator besides; if that one does not come,
-//! another begins it. Each site votes, waits for the decision (with a time limit, or after it had given up, or following the
-//! others' votes), now and then asks again, and finishes. Whoever dies or loses its session goes on where it was: it opens
-//! again, its vote stands. What a site has learned it remembers for good, as from a log of its own.
+//! Every client speaks for a site: process `a` and its successors for site 0, `b` for site 1, and so on. Each round is
+//! a transaction of its own. One of the clients begins it and is also its coordinator; if that client does not come,
+//! another begins it. Each site votes, waits for the decision (with a time limit, or after it had given up, or
+//! following the others' votes), occasionally asks again, and finishes. A client that dies or loses its session
+//! continues where it was: it opens again, its vote counts. A site remembers what it has learned for ever, as from its
+//! own log.
 
 use super::recipe::{Participant, TwoPhases};
 use super::round::SiteRound;
@@ -24,7 +25,7 @@ pub static WORKLOAD: Workload = Workload {
 pub static REAL: RealWorkload =
     RealWorkload::new(&WORKLOAD, |task| client(task, Box::new(Clone::clone)).boxed(), &[Tc1, Tc3, Tc5]);
 
-/// What its runs owe.
+/// What its runs must fulfil.
 pub static STATED: Stated = Stated {
     finishes_within: Duration::from_secs(60),
     rules: None,
@@ -48,7 +49,7 @@ pub(super) const FORMS: [Form; 4] = [
     Form::Decentralised { follow_votes: true },
 ];
 
-/// Which number a coordinator has where a site has its own.
+/// The coordinator's number, in place of a site's.
 pub const COORDINATOR: u64 = 0xffff;
 
 /// How the transaction of a round is decided.
@@ -91,7 +92,7 @@ pub async fn client<C: Client, T: TwoPhases>(task: Task<C>, make: Make<Participa
     rounds(&task, round).await;
 }
 
-/// For which site a process speaks: it is named after the one that it follows.
+/// The site of a process: the first letter of its name, which its successors inherit.
 pub(crate) fn seat<C: Client>(client: &C, clients: u8) -> u64 {
     let number = client.number();
     let name = client.journal(|journal, _| {

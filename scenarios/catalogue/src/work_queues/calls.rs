@@ -16,7 +16,7 @@ pub(super) enum Puts<Z: ZooKeeper> {
 }
 
 impl<Z: ZooKeeper> Puts<Z> {
-    /// Puts items, all or none; a single one by the call for one.
+    /// Puts items, all or none; a single item by the call for one.
     pub(super) async fn put(&mut self, priority: u16, items: &[Vec<u8>]) -> Result<(), Error> {
         match (self, items) {
             (Puts::InTurn(producer), [item]) => Producer::put(producer, item).await,
@@ -41,7 +41,7 @@ pub(super) trait Calls<Z: ZooKeeper>: Send + Sync {
         consumer.try_claim().boxed()
     }
 
-    /// Claims at most so many items, and waits until there is one.
+    /// Claims at most so many items, and waits for the first one.
     fn claim_up_to<'a>(
         &'a self,
         consumer: &'a mut Consumer<Z>,
@@ -55,7 +55,7 @@ pub(super) trait Calls<Z: ZooKeeper>: Send + Sync {
         claim.attempts()
     }
 
-    /// Deletes the items of a batch, together with further writes.
+    /// Confirms the items of a batch, together with further writes.
     fn confirm(&self, _: &Z, mut claims: Vec<Claimed<Z>>, writes: Vec<Op>) -> Pending<'static, ()> {
         match claims.pop() {
             Some(claim) if claims.is_empty() => claim.done_with(writes).boxed(),

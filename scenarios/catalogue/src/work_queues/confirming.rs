@@ -10,7 +10,7 @@ use zk_recipes::zk::{CreateMode, Op, path};
 type Batch<C> = Vec<Claimed<Zk<C>>>;
 
 impl<C: Client> Worker<C> {
-    /// Confirms all that is kept, one queue after the other.
+    /// Confirms all kept claims, one queue after the other.
     pub(super) async fn confirms_all(&self, hands: &mut Hands<Zk<C>>) {
         for number in 0..QUEUES.len() {
             let (batch, rest) =
@@ -27,14 +27,14 @@ impl<C: Client> Worker<C> {
         }
     }
 
-    /// Drops all that is kept: its session was given up for another.
+    /// Drops all kept claims: the client has replaced their session.
     pub(super) fn drops_all(&self, hands: &mut Hands<Zk<C>>) {
         for (number, _, claim) in std::mem::take(&mut hands.kept) {
             self.drops(number, claim);
         }
     }
 
-    /// A claim is simply dropped: its duty gives the item back.
+    /// Drops a claim, which gives the item back in the background.
     fn drops(&self, number: usize, claim: Claimed<Zk<C>>) {
         let text = text_of(claim.item());
         let given = |journal: &mut Journal, at, op| journal.given(at, self.client.number(), op, &text, 0);
@@ -86,7 +86,7 @@ impl<C: Client> Worker<C> {
         ended.done().is_some()
     }
 
-    /// Writes down the arguments of a confirmation: the items, and the paths that are written.
+    /// Records the arguments of a confirmation: the items, and the paths that are written.
     pub(super) fn gives(
         &self,
         journal: &mut Journal,
@@ -103,7 +103,7 @@ impl<C: Client> Worker<C> {
         }
     }
 
-    /// What is written together with the confirmation of some items: nothing, the result of each, the count as well, or something
+    /// The writes that accompany the confirmation of some items: none, the result of each, also the count, or a write
     /// that is refused.
     fn writes(&self, items: &[String]) -> Vec<Op> {
         let drawn = self.client.choose(5);

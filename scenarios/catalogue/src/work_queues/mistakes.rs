@@ -1,4 +1,4 @@
-//! Calls that make no sense: the recipe refuses them before anything is sent, or finds that the queue is another one.
+//! Invalid calls: the recipe refuses them before it sends a request, or finds that the queue is of another kind.
 
 use super::workload::{Hands, QUEUES, WORN, Worker, Zk, object, text_of};
 use crate::prelude::*;
@@ -6,7 +6,7 @@ use zk_recipes::zk::path;
 use zk_recipes::{Claimed, Delivery, Idle, Parents, Queue, QueueOptions};
 
 impl<C: Client> Worker<C> {
-    /// One of them.
+    /// Makes one invalid call.
     pub(super) async fn makes_a_mistake(&mut self, number: usize, hands: &mut Hands<Zk<C>>) {
         let ended = match self.client.choose(6) {
             0 => self.puts_nothing(number, hands).await,
@@ -37,7 +37,7 @@ impl<C: Client> Worker<C> {
         operation(&self.client, call, given, || self.calls.put(puts, 0, &items)).await.1
     }
 
-    /// Asks for no item at all.
+    /// Asks for zero items.
     async fn gets_none(&self, number: usize, hands: &mut Hands<Zk<C>>) -> Ended<()> {
         let consumer = &mut hands.queues[number].1;
         if number == WORN {
@@ -48,7 +48,7 @@ impl<C: Client> Worker<C> {
         operation(&self.client, call, nothing, || self.calls.claim_up_to(consumer, 0)).await.1.map(drop)
     }
 
-    /// Takes where items are claimed, and claims where they are taken.
+    /// Takes from a queue whose items are claimed, and claims from one whose items are taken.
     async fn gets_otherwise(&self, number: usize, hands: &mut Hands<Zk<C>>) -> Ended<()> {
         let consumer = &mut hands.queues[number].1;
         if number == WORN {
@@ -59,7 +59,7 @@ impl<C: Client> Worker<C> {
         operation(&self.client, call, nothing, || consumer.take()).await.1.map(drop)
     }
 
-    /// Confirms no claim, or claims of two queues.
+    /// Confirms no claims, or claims of two queues.
     async fn confirms_what_does_not_belong_together(
         &self,
         number: usize,
@@ -82,7 +82,7 @@ impl<C: Client> Worker<C> {
         let options = QueueOptions {
             delivery: Delivery::AtMostOnce,
             idle: Idle::HerdFree,
-            // The wrong mode must not be the first.
+            // The wrong mode must not be used first.
             parents: Parents::MustExist,
         };
         let queue = Queue::new(&hands.zk, QUEUES[0].path, options).expect("the directory is a good path");

@@ -1,10 +1,11 @@
 //! Workers that claim items in batches, keep them for several rounds, and confirm them together with other writes.
 //!
-//! Each round all are at the same queue for two rounds: with and without priorities, of each order and each way to wait, one that
-//! must exist already, and one whose sequence counter has run out. Some put, one item or several; the others claim: one item,
-//! several, or what there is. A batch is confirmed at once or some rounds later, as a whole or item by item, with other writes in
-//! the same transaction or without, some of which are refused; part of it is given back or dropped. Now and then an operator
-//! deletes a claim by hand, and now and then a call makes no sense. Producers and consumers live as long as their session.
+//! All clients use the same queue for two rounds: with and without priorities, of each order and each way to wait, one
+//! that must already exist, and one whose sequence counter is exhausted. Some put, one item or several; the others
+//! claim: one item, several, or all that the queue has. A batch is confirmed at once or some rounds later, as a whole
+//! or item by item, with other writes in the same transaction or without, some of which are refused; part of it is
+//! given back or dropped. Occasionally an operator deletes a claim by hand, and occasionally a call is invalid.
+//! Producers and consumers live as long as their session.
 
 use super::calls::{Calls, Puts, Right};
 use super::worn::{Plain, Worn};
@@ -31,7 +32,7 @@ pub static WORKLOAD: Workload = Workload {
     ..Workload::own("work-queues", objects, |task| client(task, Arc::new(Right)).boxed(), &STATED)
 };
 
-/// What its runs owe.
+/// What its runs must fulfil.
 pub static STATED: Stated = Stated {
     finishes_within: Duration::from_secs(60),
     rules: None,
@@ -73,7 +74,7 @@ pub(super) static QUEUES: [Way; 5] = [
 /// The queue that must exist: the first client creates its directory.
 const FOUNDED: usize = 2;
 
-/// The queue whose counter has run out.
+/// The queue whose counter is exhausted.
 pub(super) const WORN: usize = 4;
 
 /// How missing directories of a queue are created.
@@ -99,7 +100,7 @@ pub(super) type Zk<C> = Intercepted<<C as Client>::Zk>;
 /// The calls of a worker: the right ones, or those of a mutant.
 pub(super) type Make<C> = Arc<dyn Calls<Zk<C>>>;
 
-/// What a worker has in one session.
+/// A worker's producers, consumers and claims in one session.
 pub(super) struct Hands<Z: ZooKeeper> {
     session: SessionId,
     pub(super) zk: Z,
@@ -109,7 +110,7 @@ pub(super) struct Hands<Z: ZooKeeper> {
 }
 
 impl<Z: ZooKeeper> Hands<Z> {
-    /// Opens all queues in a session. Sends nothing.
+    /// Opens all queues in a session. Sends no request.
     fn open<Y: ZooKeeper>(zk: &Y, prefetch: usize) -> Hands<Intercepted<Y>> {
         let plain = Intercepted::new(zk, Arc::new(Plain));
         let worn = Intercepted::new(zk, Arc::new(Worn));
@@ -172,7 +173,7 @@ pub(super) async fn client<C: Client>(task: Task<C>, calls: Make<C>) {
     }
 }
 
-/// A client, and what makes its items differ.
+/// A client, and the numbers that make its items unique.
 pub(super) struct Worker<C: Client> {
     pub(super) client: C,
     pub(super) calls: Make<C>,
@@ -204,7 +205,7 @@ impl<C: Client> Worker<C> {
         if is_put {
             self.puts(number, hands).await;
         } else if number == WORN {
-            // With the last number given again and again, only a consumer that is alone knows which item it has read.
+            // The server returns the last number repeatedly, so only a sole consumer knows which item it has read.
             match seat(&self.client, self.clients) {
                 0 => self.takes(number, hands).await,
                 _ => self.puts(number, hands).await,
@@ -212,25 +213,25 @@ impl<C: Client> Worker<C> {
         } else {
             self.claims(number, hands).await;
             self.client.sleep(self.pace.work * self.client.choose(4)).await;
-            // Else the batch is kept for a later round.
+            // Otherwise the batch is kept for a later round.
             if self.client.choose(3) != 2 {
                 self.confirms_all(hands).await;
             }
         }
     }
 
-    /// Creates what must exist.
+    /// Creates the directory of the queue that must exist.
     async fn founds(&self, hands: &Hands<Zk<C>>) {
         let making = async {
             for path in ["/work", QUEUES[FOUNDED].path] {
-                // Whoever finds it missing says so.
+                // A client that finds it missing reports that.
                 let _ = hands.zk.create(path, &[], CreateMode::Persistent).await;
             }
         };
         in_no_operation(&self.client, making).await;
     }
 
-    /// An operator who does not know that the claim's owner lives.
+    /// Acts as an operator that deletes a claim whose owner may live.
     async fn operates(&self, number: usize, hands: &Hands<Zk<C>>) {
         let claims = path::join(QUEUES[number].path, "claims");
         let deleting = async {
@@ -287,12 +288,12 @@ impl<C: Client> Worker<C> {
         .await;
     }
 
-    /// How long it waits for an item.
+    /// The time limit of a wait for an item.
     fn patience(&self) -> Duration {
         self.pace.limit * (1 + self.client.choose(8))
     }
 
-    /// Claims an item, several, or what there is.
+    /// Claims an item, several, or all that the queue has.
     async fn claims(&self, number: usize, hands: &mut Hands<Zk<C>>) {
         let call = Call::new(object(number), Verb::Claim);
         let consumer = &mut hands.queues[number].1;
@@ -347,10 +348,10 @@ impl<C: Client> Worker<C> {
         hands.kept.extend(claims.into_iter().map(|claim| (number, self.round, claim)));
     }
 
-    /// What was taken and not handed out is handed out now, whatever has become of the session.
+    /// Hands out the items that were taken and not handed out, even if the session is over.
     async fn empties(&self, mut hands: Hands<Zk<C>>, is_in_its_session: bool) {
         let consumer = &mut hands.queues[WORN].1;
-        // Of a session that is over nothing more is learned.
+        // A session that is over cannot settle anything more.
         let settled = match is_in_its_session {
             true => settles(&self.client, object(WORN), || consumer.settle()).await,
             false => consumer.settle().await.ok(),
@@ -359,7 +360,7 @@ impl<C: Client> Worker<C> {
         if in_hand == 0 {
             return;
         }
-        // They are there: nothing is sent.
+        // The items are in memory: no request is sent.
         let items = consumer.take_up_to(in_hand).await.unwrap_or_default();
         let me = self.client.number();
         self.client.journal(|journal, at| {
@@ -393,7 +394,7 @@ pub(super) fn text_of(item: &Item) -> String {
     String::from_utf8_lossy(&item.data).into_owned()
 }
 
-/// An item comes into the hands of a client by an operation.
+/// Records that an operation hands an item out to a client.
 fn hands_out(journal: &mut Journal, at: u64, (me, op): (u16, OpId), number: usize, item: &Item) {
     let czxid = item.czxid.cast_unsigned();
     journal.observed(at, me, op, object(number), Seen::Item, &text_of(item), czxid);

@@ -1,23 +1,23 @@
-//! A queue whose sequence counter has run out.
+//! A queue whose sequence counter is exhausted.
 //!
-//! At 2147483647 a server creates the znode of that number, and its counter stays there: each further sequential create in the
-//! directory is answered with `NodeExists` while that znode exists. To count that far takes a server months, so the session asks
-//! for the last number by name. It does so once: a recipe that reads how many numbers are left asks for none behind the last, so
-//! two items never have the same name.
+//! At 2147483647 a server creates the znode of that number, and its counter stays there: each further sequential create
+//! in the directory fails with `NodeExists` while that znode exists. A server takes months to count that far, so the
+//! session creates the last number by name. It does so once: a recipe that reads how many numbers are left asks for
+//! none after the last, so no two items have the same name.
 
 use crate::prelude::*;
 use crate::session::{Interceptor, Reply};
 use zk_recipes::zk::{CreateMode, Op, OpResult};
 
-/// Says that the last number was given. A second create of it is refused, as that of the item is while the item exists.
+/// Marks the last number as given. A second create of it is refused, as that of the item is while the item exists.
 const GIVEN: &str = "/last-number-given";
 
-/// A session as it is.
+/// An unchanged session.
 pub(super) struct Plain;
 
 impl<Z: ZooKeeper> Interceptor<Z> for Plain {}
 
-/// A session under which the counters of directories of items have run out.
+/// A session in which the counters of directories of items are exhausted.
 pub(super) struct Worn;
 
 impl<Z: ZooKeeper> Interceptor<Z> for Worn {
@@ -30,7 +30,7 @@ impl<Z: ZooKeeper> Interceptor<Z> for Worn {
                 *mode = CreateMode::Persistent;
             }
         }
-        // A recipe learns the number of the last znode that was created, and takes a refusal here for one of the first item.
+        // A recipe learns the number of the last created znode, and takes a refusal here for one of the first item.
         let given = Op::Create { path: GIVEN.to_owned(), data: Vec::new(), mode: CreateMode::Persistent };
         ops.insert(first, given);
         zk.multi(ops).boxed()

@@ -1,10 +1,10 @@
-//! Locks of all kinds and elections on directories whose sequence numbers have run out.
+//! Locks of all kinds and elections on directories whose sequence numbers are exhausted.
 //!
-//! As the [workload of guards](crate::guards::workload), on directories that have had so many children that few numbers are left,
-//! or none. At 2147483647 a server's counter stays: all further contenders get that number, or negative ones while creates are
-//! pipelined. The number does not tell their order then, and the czxid does. So all that is promised of a line holds across the end
-//! of the numbers: the order of grants, one holder at a time, no herd. One call is refused: a writer cannot become a reader in its
-//! place, since that place cannot be taken over.
+//! As the [workload of guards](crate::guards::workload), on directories that have had so many children that few numbers
+//! are left, or none. At 2147483647 a server's counter stays: all further contenders get that number, or negative ones
+//! while creates are pipelined. The number no longer defines their order, but the czxid does. So all promises about
+//! contenders hold beyond the last number: the order of grants, mutual exclusion, no herd. One call is refused: a
+//! writer cannot downgrade to a reader, since its place cannot be taken over.
 
 mod mutants;
 
@@ -13,7 +13,7 @@ use crate::guards::workload::{client, objects};
 use crate::prelude::*;
 use std::time::Duration;
 
-/// Lines without numbers, as the catalogue lists them.
+/// Contenders without numbers, as the catalogue lists them.
 pub static RECIPE: Recipe = Recipe {
     workload: &WORKLOAD,
     real: None,
@@ -23,7 +23,7 @@ pub static RECIPE: Recipe = Recipe {
     real_mutants: &[],
 };
 
-/// Lines whose numbers run out, under load.
+/// Contenders whose numbers run out, under load.
 pub static WORKLOAD: Workload = Workload {
     about: "clients hold something by any recipe while the sequence numbers run out",
     plan: |seed| Plan {
@@ -36,7 +36,7 @@ pub static WORKLOAD: Workload = Workload {
     ..Workload::own("worn-lines", objects, |task| client(task, &THINGS, Box::new(Line::new)).boxed(), &STATED)
 };
 
-/// What its runs owe.
+/// What its runs must fulfil.
 pub static STATED: Stated = Stated {
     finishes_within: Duration::from_secs(120),
     rules: None,
@@ -56,7 +56,8 @@ pub static STATED: Stated = Stated {
     ],
 };
 
-/// The number of the first contender. A stream of its own: the draws of the plan are those of other workloads.
+/// The number of the first contender, from a random stream of its own: the draws of the plan are those of other
+/// workloads.
 fn first_number(seed: u64) -> i32 {
     const LEFT: [i32; 8] = [0, 1, 2, 3, 4, 6, 8, 12];
     i32::MAX - LEFT[(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 61) as usize]

@@ -1,4 +1,4 @@
-//! Lines that take worn numbers for good ones.
+//! Recipes that order contenders by exhausted numbers.
 
 use crate::lock::mutants::copy::{MutantLock, Mutation};
 use crate::lock::workload::{self as lock, WORKLOAD};
@@ -7,7 +7,7 @@ use crate::prelude::*;
 /// All mutants.
 pub(super) static ALL: &[&Workload] = &[&BY_NUMBER];
 
-/// Contenders with the same number stand in the order of their guids: who comes later may stand ahead of the holder.
+/// Contenders with the same number are ordered by their guids: a newcomer may be ahead of the holder.
 static BY_NUMBER: Workload = WORKLOAD.mutant(
     "worn-lines-by-number",
     "contenders stand in the order of their numbers where the numbers have run out",

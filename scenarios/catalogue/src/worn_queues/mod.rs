@@ -1,7 +1,8 @@
 //! Queues near the end of their sequence numbers.
 //!
-//! As the [workload of queues](crate::queue::workload), on directories that have had so many children that few numbers are left, or
-//! none: every put is refused that would come too near to the end of ZooKeeper's counter, and what was put before is taken.
+//! As the [workload of queues](crate::queue::workload), on directories that have had so many children that few numbers
+//! are left, or none: the queue refuses every put that would come too close to the end of ZooKeeper's counter, and
+//! earlier items are taken.
 
 mod mutants;
 
@@ -27,17 +28,17 @@ pub static WORKLOAD: Workload = Workload {
     ..Workload::own("worn-queues", objects, |task| client(task, &QUEUES, Box::new(open)).boxed(), &STATED)
 };
 
-/// What its runs owe.
+/// What its runs must fulfil.
 pub static STATED: Stated = Stated {
     finishes_within: Duration::from_secs(60),
     rules: None,
     sometimes: &[SESSIONS[0], SESSIONS[1], "a taker gives up", "what was taken outlives its session"],
 };
 
-/// The number from which on a queue takes no item.
+/// The first number at which a queue refuses items.
 const END: i32 = i32::MAX - (1 << 24);
 
-/// The number of the first item. A stream of its own: the draws of the plan are those of other workloads.
+/// The number of the first item, from a random stream of its own: the draws of the plan are those of other workloads.
 fn first_number(seed: u64) -> i32 {
     const FIRST: [i32; 8] = [END - 12, END - 6, END - 5, END - 3, END - 1, END, i32::MAX - 1, i32::MAX];
     FIRST[(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 61) as usize]

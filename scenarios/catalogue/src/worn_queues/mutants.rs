@@ -1,4 +1,4 @@
-//! Queues that do not know how many numbers are left.
+//! Queues that ignore how many numbers are left.
 
 use super::{END, WORKLOAD};
 use crate::prelude::*;
@@ -10,8 +10,8 @@ use zk_recipes::zk::{Data, Op, OpResult};
 /// All mutants.
 pub(super) static ALL: &[&Workload] = &[&PUTS_TO_THE_END];
 
-/// At the end of its numbers a server gives the last one again: a consumer that has read the item of that name deletes the next
-/// one. The former comes out twice, and the latter never.
+/// At the end of its numbers a server gives the last one again: a consumer that has read the item of that name deletes
+/// the next one. The first item is delivered twice, the second never.
 static PUTS_TO_THE_END: Workload = WORKLOAD.mutant(
     "worn-queues-puts-to-the-end",
     "a queue that puts items for as long as a server gives a number",
@@ -21,7 +21,7 @@ static PUTS_TO_THE_END: Workload = WORKLOAD.mutant(
         (Qu10, "the item with the same name is younger, and its number says nothing of that"),
     ]),
     &[],
-    // In every second run there are numbers, so that the right queue shows that it puts.
+    // Every second run has numbers left, so that the right queue can put.
     |seed| Plan {
         clients: 8,
         rounds: 12,
@@ -34,7 +34,7 @@ static PUTS_TO_THE_END: Workload = WORKLOAD.mutant(
     },
 );
 
-/// A session whose client does not see how many children a directory has had.
+/// A session that hides how many children a directory has had.
 struct Blind;
 
 impl<Z: ZooKeeper> Interceptor<Z> for Blind {

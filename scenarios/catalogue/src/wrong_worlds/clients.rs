@@ -1,7 +1,7 @@
-//! Clients that forget their watches, or mix up what they are told.
+//! Clients that forget their watches, or mix up notifications and zxids.
 //!
-//! What they forget nobody wakes them for; what they mix up is read as older than it is. The watches of a client belong to
-//! its library: [kazoo#170], rust-zookeeper#97, and ClickHouse#59735 for what it has seen.
+//! A forgotten watch never wakes its waiter; mixed-up replies are read as older than they are. The watches of a client
+//! belong to its library: [kazoo#170], rust-zookeeper#97, and ClickHouse#59735 for the last zxid it has seen.
 //!
 //! [kazoo#170]: https://github.com/python-zk/kazoo/issues/170
 
@@ -15,12 +15,12 @@ use zk_checker::RuleId::{Zk3, Zk4, Zk6, Zk7, Zk14};
 use zk_harness::plan::Plan;
 use zk_harness::workload::Workload;
 
-/// Whoever waits loses its connection.
+/// Waiters lose their connections.
 const WAITERS: Trigger = Trigger { faults: LEFT, plan: |_| Plan { rounds: 2, ..world().with(LEFT, 0.05) } };
 const LEFT: &[Fault] = &[Fault::Disconnect, Fault::WatchLost, Fault::ServerCrash, Fault::ClientPartition];
 
 pub(super) static ALL: &[Workload] = &[
-    // Harm: MX-7, a lock that nobody gets although it is free.
+    // Harm: MX-7, no client gets a lock although it is free.
     wrong("lock-forgets-watches", InjectedBug::ForgetsWatches, &lock::WORKLOAD, Some(Zk6), WAITERS),
     wrong("raw-forgets-absent", InjectedBug::ForgetsAbsent, &raw::WORKLOAD, Some(Zk6), LOSSES),
     wrong("raw-forgets-trees", InjectedBug::ForgetsTrees, &raw::WORKLOAD, Some(Zk14), LOSSES),

@@ -1,7 +1,7 @@
-//! Worlds that are too kind: no promise is broken, and something that ZooKeeper does not exclude never happens.
+//! Worlds that are not adversarial enough: no promise is broken, but an anomaly that ZooKeeper allows never happens.
 //!
-//! A recipe that was only seen in such a world may rely on what nobody promises. No rule catches them: what is missing is
-//! told by the probes, and a sweep that is long enough is not green.
+//! A recipe that was only tested in such a world may rely on properties that ZooKeeper does not promise. No rule
+//! catches them: the probes report what was never reached, and a sweep that is long enough is not green.
 
 use super::{LOSSES, Trigger, world, wrong};
 use crate::raw;
@@ -10,11 +10,11 @@ use sim_zk::injected_bug::InjectedBug;
 use zk_harness::plan::Plan;
 use zk_harness::workload::Workload;
 
-/// Of the faults that can take an answer away only those that break connections: those of servers can, too.
+/// Of the faults that can lose a reply, only those that break connections; server faults can, too.
 const BREAKS: Trigger = Trigger { faults: BREAK, plan: |_| world().with(BREAK, 0.03) };
 const BREAK: &[Fault] = &[Fault::RequestLost, Fault::ReplyLost, Fault::ReplyLate, Fault::Disconnect];
 
-/// Servers are behind.
+/// Servers lag.
 const LAGS: Trigger = Trigger { faults: LAG, plan: |_| Plan { faults: 6, ..world().with(LAG, 0.02) } };
 const LAG: &[Fault] = &[Fault::LinkHeld, Fault::ApplyStall, Fault::ServerPartition];
 

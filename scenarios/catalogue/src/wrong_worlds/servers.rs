@@ -1,7 +1,7 @@
 //! Servers that fire watches wrongly, or not at all.
 //!
-//! Whoever waits by such a watch waits too long, or wakes for nothing. ZOOKEEPER-3145 for the watches of a directory whose
-//! ephemerals go with their session.
+//! A waiter on such a watch waits too long, or wakes for no reason. ZOOKEEPER-3145 is about the watches of a directory
+//! whose ephemerals are deleted with their session.
 
 use super::{CALM, ENDS, LOSSES, fewer, wrong};
 use crate::group::workload as group;
@@ -13,7 +13,7 @@ use zk_harness::workload::Workload;
 
 pub(super) static ALL: &[Workload] = &[
     wrong("raw-fires-twice", InjectedBug::FiresTwice, &raw::WORKLOAD, Some(Zk6), CALM),
-    // Harm: GM-2, a view that shows who has gone.
+    // Harm: GM-2, a view that shows a member that is gone.
     wrong(
         "group-silent-end",
         InjectedBug::SilentEnd,

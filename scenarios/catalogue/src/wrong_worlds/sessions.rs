@@ -1,7 +1,7 @@
-//! Servers that mistake who lives, who leads, and who is behind.
+//! Servers with a wrong belief about which session lives, which server leads, and which server lags.
 //!
-//! An ephemeral that stays blocks a lock for ever (MX-8): ZOOKEEPER-1367, -2355, -3144. A session that moves to a server
-//! behind it reads what it had seen change: ClickHouse Keeper.
+//! An ephemeral that stays blocks a lock for ever (MX-8): ZOOKEEPER-1367, -2355, -3144. A session that moves to a
+//! lagging server reads older state than before: ClickHouse Keeper.
 
 use super::{ENDS, MOVES, PARTITIONS, fewer, wrong};
 use crate::lock::workload as lock;

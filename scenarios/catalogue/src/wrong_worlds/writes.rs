@@ -1,6 +1,6 @@
-//! Servers that lose, split, reorder or misreport writes, and show a tree that is none.
+//! Servers that lose, split, reorder or misreport writes, and show an inconsistent tree.
 //!
-//! A lost acknowledged write gives a lock to two (MX-2): ZOOKEEPER-4785. So does a number that is given twice:
+//! A lost acknowledged write lets two clients hold a lock (MX-2): ZOOKEEPER-4785. So does a number that is given twice:
 //! ZOOKEEPER-1046.
 
 use super::{CALM, ELECTIONS, fewer, wrong};

@@ -1,7 +1,6 @@
-//! A recorded case: steps, and what the real server did at each.
+//! A recorded case: steps, and the real server's behaviour at each.
 //!
-//! Cases are written as JSON, one a line. Nothing in them is passed over: a field that is not known here is an error, so
-//! that no part of an expectation goes unlooked at.
+//! Cases are JSON, one per line. An unknown field is an error, so that no part of an expectation is ignored.
 
 use crate::exchange::form::{Expect, Step};
 use crate::exchange::wire;
@@ -13,43 +12,43 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
-    /// Its number where it was recorded.
+    /// Its number in the recording.
     #[serde(default)]
     pub n: u32,
-    /// What it is called.
+    /// Its name.
     pub id: String,
     /// What it shows.
     #[serde(default)]
     pub about: String,
     /// The name of the server's configuration.
     pub config: String,
-    /// Whether the server has to be an empty one that never had anything in it.
+    /// Whether the server has to be empty and unused.
     #[serde(default)]
     pub fresh: bool,
-    /// The real server itself does now this, now that; how.
+    /// Whether, or how, the real server itself is nondeterministic.
     #[serde(default)]
     pub race: Option<Race>,
-    /// What is done.
+    /// The steps.
     pub steps: Vec<Step>,
-    /// What came of it, step by step.
+    /// The expected result of each step.
     pub expect: Vec<Expect>,
     /// How often it was recorded.
     #[serde(default)]
     pub runs: u32,
 }
 
-/// Whether, or how, the real server itself is not of one mind.
+/// Whether, or how, the real server itself is nondeterministic.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub enum Race {
-    /// Whether.
+    /// Whether it is.
     Whether(bool),
-    /// How.
+    /// The description of how.
     How(String),
 }
 
 impl Case {
-    /// Whether the real server itself does now this, now that.
+    /// Whether the real server itself is nondeterministic.
     pub fn is_race(&self) -> bool {
         self.race.as_ref().is_some_and(|race| !matches!(race, Race::Whether(false)))
     }
@@ -60,7 +59,7 @@ impl Case {
     }
 }
 
-/// Why a file of cases is none.
+/// Why a file of cases cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum CaseError {
     /// It cannot be read.
@@ -71,7 +70,7 @@ pub enum CaseError {
         /// Why.
         why: std::io::Error,
     },
-    /// There is nothing in it.
+    /// The file has no cases.
     #[error("there is no case in {}", .0.display())]
     Empty(PathBuf),
     /// A line is not a case.
@@ -81,12 +80,12 @@ pub enum CaseError {
         file: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The mistake.
         why: String,
     },
 }
 
-/// A case, and where it stands.
+/// A case, with its file and line.
 #[derive(Clone, Debug)]
 pub struct Placed {
     /// The case.
@@ -97,20 +96,20 @@ pub struct Placed {
     pub line: usize,
 }
 
-/// What a file of recorded behaviour holds.
+/// The content of a file of recorded behaviour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     /// Cases.
     Cases,
-    /// Scenarios of an ensemble, after a first line that says of what ensemble.
+    /// Scenarios of an ensemble, after a first line that describes the ensemble.
     Scenarios,
 }
 
-/// What a file holds, by its first line.
+/// Returns the content of a file, by its first line.
 ///
 /// # Errors
 ///
-/// It cannot be read.
+/// The file cannot be read.
 pub fn content(file: &Path) -> Result<Content, CaseError> {
     let text = text(file)?;
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
@@ -127,7 +126,7 @@ fn text(file: &Path) -> Result<String, CaseError> {
 ///
 /// # Errors
 ///
-/// The first line that is not a case, and why.
+/// The first line that is not a case, and the reason.
 pub fn read(file: &Path) -> Result<Vec<Placed>, CaseError> {
     let text = text(file)?;
     let mut cases = Vec::new();
@@ -138,11 +137,11 @@ pub fn read(file: &Path) -> Result<Vec<Placed>, CaseError> {
     if cases.is_empty() { Err(CaseError::Empty(file.to_owned())) } else { Ok(cases) }
 }
 
-/// Reads one case, and sees to it that it can be played.
+/// Reads one case, and checks that it can be played.
 ///
 /// # Errors
 ///
-/// What is wrong with it.
+/// The mistake.
 pub fn parse(text: &str) -> Result<Case, String> {
     let case: Case = serde_json::from_str(text)
         .map_err(|error| error.to_string().replace(" at line 1 column", ", at column"))?;
@@ -156,7 +155,7 @@ pub fn parse(text: &str) -> Result<Case, String> {
     Ok(case)
 }
 
-/// The longest time that a step may take, in ms: an hour.
+/// The time limit of a step, in ms: an hour.
 const LONGEST_MS: u64 = 3_600_000;
 
 fn playable<'a>(step: &'a Step, opened: &mut BTreeSet<&'a str>) -> Result<(), String> {

@@ -1,7 +1,7 @@
-//! Where an observation differs from the expectation.
+//! Differences between an observation and the expectation.
 //!
-//! Compared to the letter, but for what a server is free in: the order of clients and of ACLs that the scheme `auth` has
-//! made, of notifications where several sessions or znodes may end at once, and, unless the server has Java's order, that
+//! The comparison is exact, except where a server is free: the order of clients and of ACLs made by the scheme `auth`,
+//! of notifications when several sessions or znodes may end at once, and, unless the server has Java's order, the order
 //! of children, of ephemerals, and of the notifications of one session's end.
 
 use super::case::Case;
@@ -10,18 +10,18 @@ use crate::exchange::form::{Expect, Item, Step};
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// The first thing that differs in a step.
+/// The first difference in a step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     /// The step, from 1.
     pub step: usize,
-    /// What the step does.
+    /// The operation of the step.
     pub op: String,
     /// The field, with dots between its parts.
     pub field: String,
-    /// What the case says of it; `Null` if nothing.
+    /// The expected value; `Null` if none.
     pub expected: Value,
-    /// What was observed; `Null` if nothing.
+    /// The observed value; `Null` if none.
     pub observed: Value,
 }
 
@@ -33,11 +33,11 @@ impl fmt::Display for Difference {
     }
 }
 
-/// The first difference between what a case expects and what was observed.
+/// The first difference between a case's expectation and the observation.
 pub fn compare(case: &Case, observed: &[Expect], order: ListOrder) -> Option<Difference> {
     let freedom = Freedom {
         acls: case.steps.iter().any(makes_acl_by_auth),
-        // What is read back from the disk is in another order than it was made.
+        // After a restart, the state read from disk is in another order than it was created.
         order: order == ListOrder::Any || case.restarts(),
     };
     for (number, ((step, expected), observed)) in (1..).zip(case.steps.iter().zip(&case.expect).zip(observed))
@@ -50,7 +50,7 @@ pub fn compare(case: &Case, observed: &[Expect], order: ListOrder) -> Option<Dif
     None
 }
 
-/// What may come in any order.
+/// The parts whose order is free.
 #[derive(Clone, Copy)]
 struct Freedom {
     acls: bool,
@@ -79,17 +79,17 @@ fn ends_a_session(step: &Step) -> bool {
         || step.op == "pipeline" && step.ops.iter().any(ends_a_session)
 }
 
-/// Whether several sessions, or znodes that are looked after, may end in this step.
+/// Whether several sessions, containers or znodes with a time to live may end in this step.
 fn lets_time_pass(step: &Step) -> bool {
     matches!(step.op.as_str(), "wait" | "poll" | "restart_server")
 }
 
-/// An expectation as a value in which what may differ is in one order, or left out.
+/// An expectation as a value in which the free parts are sorted or left out.
 fn plain(step: &Step, of: &Expect, freedom: Freedom) -> Value {
     let mut of = of.clone();
     tell_the_same(&mut of, freedom);
     if step.op == "poll" {
-        // There is no reply, so nothing is before or after it.
+        // Without a reply, no notification is before or after it.
         let mut all = std::mem::take(&mut of.before);
         all.append(&mut of.after);
         of.events.values_mut().for_each(|events| all.append(events));
@@ -103,17 +103,17 @@ fn plain(step: &Step, of: &Expect, freedom: Freedom) -> Value {
         of.stream.iter_mut().for_each(|stream| sort_events_between_replies(stream));
     }
     if step.op == "pipeline" && ends_a_session(step) && of.missing.is_none() {
-        // All is answered; whether the end of the connection is seen is a matter of when one looks.
+        // All requests have replies; whether the end of the connection is seen depends on timing.
         of.closed = false;
     }
     let value = serde_json::to_value(&of).expect("an expectation is made of texts and numbers");
     without_nothing(value)
 }
 
-/// Brings into one order what a server may order as it likes.
+/// Sorts the parts whose order is free.
 fn tell_the_same(of: &mut Expect, freedom: Freedom) {
     if freedom.order {
-        // It holds what `children` or `ephemerals` hold in another order.
+        // It has the same names as `children` or `ephemerals`, in another order.
         of.order = None;
         of.results.iter_mut().flatten().for_each(|result| result.order = None);
     }
@@ -141,10 +141,10 @@ fn sort_events_between_replies(stream: &mut [Item]) {
     }
 }
 
-/// Drops what says nothing: null, false, and lists without a notification in them.
+/// Drops empty values: null, false, and lists without a notification in them.
 fn without_nothing(value: Value) -> Value {
     let silent = |name: &str, value: &Value| match value {
-        // No data, and data that are null, are two things.
+        // Missing data and null data are different.
         Value::Null => !matches!(name, "data" | "getData"),
         Value::Bool(false) => name != "readonly",
         Value::Array(list) => list.is_empty() && matches!(name, "before" | "after"),
@@ -161,7 +161,7 @@ fn without_nothing(value: Value) -> Value {
     }
 }
 
-/// The first field in which two values differ, as deep as it has a name.
+/// The first field in which two values differ, as deeply nested as it has a name.
 fn first(expected: &Value, observed: &Value, at: &str) -> Option<(String, Value, Value)> {
     if expected == observed {
         return None;
@@ -185,7 +185,7 @@ fn first(expected: &Value, observed: &Value, at: &str) -> Option<(String, Value,
     }
 }
 
-/// The names of both, those first that tell most.
+/// The names of both, the most informative first.
 fn names<'a>(a: &'a Map<String, Value>, b: &'a Map<String, Value>) -> Vec<&'a str> {
     let mut names: Vec<&str> = a.keys().chain(b.keys()).map(String::as_str).collect();
     names.sort_by_key(|name| (!matches!(*name, "connected" | "refused" | "expired" | "err"), *name));
@@ -198,7 +198,7 @@ mod tests {
     use super::*;
     use crate::conformance::case;
 
-    /// What differs in a case of one session, whose one step this is.
+    /// The difference in a case of one session with one step.
     fn differs(step: &str, expected: &str, observed: &str) -> String {
         differs_in(ListOrder::Any, step, expected, observed)
     }

@@ -1,8 +1,8 @@
-//! Plays one case and notes what it observes, in the form of an expectation.
+//! Plays one case and records what it observes, in the form of an expectation.
 //!
-//! 1. Settle: a session of our own watches over the case; the zxid that it sees is the case's beginning.
+//! 1. Settle: a control session of our own observes the case; the zxid that it sees is the case's beginning.
 //! 2. Step: one after the other.
-//! 3. Look around: after each step the other sessions are pinged, and say what they were notified of.
+//! 3. Look around: after each step the other sessions are pinged, and their notifications are read.
 //! 4. Tidy: close the case's sessions, delete its nodes.
 
 use super::case::Case;
@@ -15,13 +15,13 @@ use crate::exchange::wire::{self, Hello, Welcome};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How long a reply may take, unless the case says otherwise.
+/// The time limit of a reply, unless the case has another.
 const REPLY_LIMIT: Duration = Duration::from_secs(10);
 
 /// How often sessions are pinged while a case waits: the shortest timeout is a second.
 const PING_EVERY: Duration = Duration::from_millis(150);
 
-/// The timeout that our own session asks for, in ms.
+/// The timeout that the control session asks for, in ms.
 const CONTROL_TIMEOUT: i32 = 30_000;
 
 /// Plays cases against a target, one after the other.
@@ -29,13 +29,13 @@ pub struct Player<T: Target> {
     pub(super) target: T,
     pub(super) control: Session<T::Link>,
     pub(super) sessions: BTreeMap<String, Session<T::Link>>,
-    /// Sessions whose label another one has now.
+    /// Sessions whose label now belongs to another one.
     pub(super) former: Vec<Session<T::Link>>,
     pub(super) terms: Terms,
 }
 
 impl<T: Target> Player<T> {
-    /// Opens the session that watches over the cases.
+    /// Opens the control session.
     ///
     /// # Errors
     ///
@@ -60,22 +60,22 @@ impl<T: Target> Player<T> {
         self.target.can_restart()
     }
 
-    /// In which order the target has what a server may order as it likes.
+    /// The order of the target where servers are free.
     pub fn order(&self) -> ListOrder {
         self.target.order()
     }
 
-    /// Plays a case and says what came of each step, up to the first at which the server talked nonsense.
+    /// Plays a case and returns the result of each step, up to the first at which the server sent a malformed reply.
     ///
     /// # Errors
     ///
-    /// It could not be played to its end.
+    /// The case could not be played to its end.
     pub fn play(&mut self, case: &Case) -> Result<Vec<Expect>, Trouble> {
         self.terms = Terms { z0: self.last_zxid()?, ..Terms::default() };
         let mut observed = Vec::new();
         for step in &case.steps {
             match self.step(step) {
-                // Nonsense is an answer, but what comes after it means nothing.
+                // A malformed reply is a result, but later steps mean nothing.
                 Err(Trouble::Garbled(nonsense)) => {
                     observed.push(Expect { err: Some(nonsense.to_string()), ..Expect::default() });
                     break;
@@ -118,7 +118,7 @@ impl<T: Target> Player<T> {
             .expect("sessions are opened before they act: that was looked at when the case was read")
     }
 
-    /// The last zxid of the server, as our own session sees it.
+    /// The last zxid of the server, as the control session sees it.
     pub(super) fn last_zxid(&mut self) -> Result<i64, Trouble> {
         let ping = Step { op: "ping".to_owned(), ..Step::default() };
         match self.control.ask(&mut self.target, &ping, &Terms::default(), PATIENCE)? {
@@ -137,7 +137,7 @@ impl<T: Target> Player<T> {
         };
         match self.target.connect(&hello)? {
             Greeting::Refused => {
-                // Others can still name it; it has no connection, and nothing is left of it to be closed.
+                // Later steps can still name it; it has no connection, so there is nothing to close.
                 let none = Welcome { timeout: 0, session: 0, password: vec![0; 16], readonly: false };
                 let refused = Session { link: None, over: true, ..blank(none, hello.timeout) };
                 self.sessions.entry(label.to_owned()).or_insert(refused);
@@ -196,7 +196,7 @@ impl<T: Target> Player<T> {
         })
     }
 
-    /// Whether the server closes the session's connection before this one, if there is one.
+    /// Whether the server closes the session's previous connection before this one, if there is one.
     fn old_is_closed(&mut self, label: &str) -> Result<bool, Trouble> {
         let session = self.sessions.get_mut(label).expect("it was just looked at");
         if session.link.is_none() {
@@ -212,7 +212,7 @@ impl<T: Target> Player<T> {
         })
     }
 
-    /// The last zxid that a client claims to have seen: none if the case does not say.
+    /// The last zxid that a client claims to have seen; 0 if the case does not say.
     fn claimed(&self, step: &Step, seen: i64) -> i64 {
         match &step.last_zxid {
             None => 0,
@@ -345,7 +345,7 @@ impl<T: Target> Player<T> {
         Ok(Expect { restarted: true, ..Expect::default() })
     }
 
-    /// Lets every other session say what it was notified of, and keeps it alive by that.
+    /// Reads the notifications of every other session by a ping, which also keeps it alive.
     fn look_around(&mut self, acting: &str, told: &mut Expect) -> Result<(), Trouble> {
         self.last_zxid()?;
         let mut gone = Vec::new();

@@ -1,6 +1,6 @@
-//! Plays many cases, each on a server that is empty and has the configuration it asks for.
+//! Plays many cases, each on an empty server with the configuration that it needs.
 //!
-//! 1. Find a server: the one at hand, if it has the configuration and nothing is left on it; else a new one.
+//! 1. Find a server: the current one, if it has the configuration and nothing is left on it; else a new one.
 //! 2. Play the case, compare.
 //! 3. Tidy up.
 
@@ -11,12 +11,12 @@ use super::supply::Supply;
 use super::target::Trouble;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What became of a case.
+/// The verdict on a case.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CaseVerdict {
     /// As recorded.
     Pass,
-    /// Not as recorded, but the real server itself is not of one mind there.
+    /// Not as recorded, but the real server itself is nondeterministic there.
     Race(Difference),
     /// Not as recorded.
     Differ(Difference),
@@ -24,7 +24,7 @@ pub enum CaseVerdict {
     Skip(String),
 }
 
-/// A case could not be played: the machinery failed, or the server is gone.
+/// A case could not be played: the test itself failed, or the server is gone.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot play {id}, line {line} of {}: {trouble}", .file.display())]
 pub struct RunError {
@@ -34,7 +34,7 @@ pub struct RunError {
     pub file: std::path::PathBuf,
     /// Its line, from 1.
     pub line: usize,
-    /// What happened.
+    /// The error.
     pub trouble: Trouble,
 }
 
@@ -53,8 +53,8 @@ pub struct Left {
     pub by: String,
 }
 
-/// Plays cases, those of one configuration together, until `stop` is set, and tells each when it is done. Says what is left on the
-/// last server.
+/// Plays cases, those of one configuration together, until `stop` is set, and reports each when it is done. Returns
+/// what is left on the last server.
 ///
 /// # Errors
 ///
@@ -83,7 +83,7 @@ pub fn run<S: Supply>(
     });
     if let Some(mut player) = ground.player.take() {
         if result.is_err() {
-            // The case did not come to its end. If the server is gone there is nothing to be tidied up.
+            // The case did not finish. If the server is gone there is nothing to tidy up.
             let _ = player.tidy();
         }
         player.finish();
@@ -91,13 +91,13 @@ pub fn run<S: Supply>(
     result.map(|()| ground.left)
 }
 
-/// The server at hand.
+/// The current server.
 struct Ground<'a, S: Supply> {
     supply: &'a mut S,
     player: Option<Player<S::Target>>,
     config: String,
     left: Vec<Left>,
-    /// Whether nothing was done on it before this case.
+    /// Whether the server was unused before this case.
     pristine: bool,
 }
 
@@ -126,7 +126,7 @@ impl<S: Supply> Ground<'_, S> {
         })
     }
 
-    /// Sees to a server for this case, or says why there is none.
+    /// Prepares a server for this case, or returns why there is none.
     fn prepare(&mut self, case: &Case) -> Result<Option<String>, Trouble> {
         let suits = self.config == case.config && self.left.is_empty();
         if let Some(player) = &mut self.player {
@@ -150,7 +150,7 @@ impl<S: Supply> Ground<'_, S> {
     }
 }
 
-/// Whether what another case left is in a case's way.
+/// Whether a node that another case left would disturb a case.
 fn in_the_way(case: &Case, left: &Left) -> Option<String> {
     let top = |path: &str| path.split('/').nth(1).unwrap_or_default().to_owned();
     let meets = case.steps.iter().flat_map(|step| std::iter::once(step).chain(&step.ops)).any(|step| {

@@ -1,4 +1,4 @@
-//! One session as a case has it: its number, its password, its connection if it has one.
+//! One session of a case: its number, its password, its connection if it has one.
 
 use super::target::Target;
 use crate::exchange::Arrival;
@@ -7,7 +7,7 @@ use crate::exchange::reply::{self, Garbled, Terms};
 use crate::exchange::wire;
 use std::time::Duration;
 
-/// How long a server may take to answer a ping, and to close what it has to close.
+/// The time limit for a server to reply to a ping, and to close a connection.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A session.
@@ -28,13 +28,13 @@ pub(super) struct Session<L> {
     pub(super) last_xid: i32,
 }
 
-/// What came until a reply, or instead of it.
+/// What arrived in place of a reply, or the reply.
 pub(super) enum Heard {
     /// The reply.
     Reply(Box<Expect>),
-    /// None, for as long as was waited.
+    /// No reply within the time limit.
     Nothing,
-    /// None, and the connection is gone.
+    /// No reply, and the connection is closed.
     Closed,
 }
 
@@ -44,7 +44,7 @@ impl<L> Session<L> {
         self.last_xid
     }
 
-    /// Sends a request and waits for its reply; what was notified meanwhile comes with it.
+    /// Sends a request and awaits its reply; returns the notifications before it as well.
     pub(super) fn ask<T: Target<Link = L>>(
         &mut self,
         target: &mut T,
@@ -75,20 +75,20 @@ impl<L> Session<L> {
                         let told = reply::reply(&step.op, header, body, terms)?;
                         return Ok((Heard::Reply(Box::new(told)), before));
                     }
-                    // Else a reply that was no longer waited for.
+                    // Otherwise it is a late reply that no step awaits any more.
                 }
             }
         }
     }
 
-    /// Everything that the server had to say up to now, which ends with a ping's reply.
+    /// All notifications that the server has sent up to now, marked by the reply to a ping.
     pub(super) fn barrier<T: Target<Link = L>>(&mut self, target: &mut T) -> Result<Vec<Notice>, Garbled> {
         let ping = Step { op: "ping".to_owned(), ..Step::default() };
         let (_, notices) = self.ask(target, &ping, &Terms::default(), PATIENCE)?;
         Ok(notices)
     }
 
-    /// What comes within that time; gives up its connection if that ends.
+    /// The notifications within that time; drops the connection if it ends.
     pub(super) fn listen<T: Target<Link = L>>(
         &mut self,
         target: &mut T,

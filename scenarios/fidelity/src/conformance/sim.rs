@@ -1,4 +1,4 @@
-//! A simulated server: one that stands alone, on a calm network, in a time that costs nothing.
+//! A simulated standalone server, on a fault-free network.
 
 use super::supply::{Configuration, TICK};
 use super::target::{Greeting, ListOrder, Target, Trouble};
@@ -11,10 +11,10 @@ use sim_zk::wire::Codec;
 use sim_zk::{Config, ConnId, Settings};
 use std::time::Duration;
 
-/// The only server there is.
+/// The only server.
 const SERVER: u8 = 0;
 
-/// How long a server may take to answer to a hello.
+/// The time limit for a server to reply to a hello.
 const HELLO_LIMIT: Duration = Duration::from_secs(10);
 
 /// A simulated server. Its time passes only during waits.
@@ -23,7 +23,7 @@ pub struct Simulated {
 }
 
 impl Simulated {
-    /// A server of that configuration on which nothing was ever done.
+    /// An unused server with that configuration.
     pub fn new(configuration: &Configuration) -> Self {
         let settings = Settings {
             extended_types: configuration.extended_types,
@@ -36,7 +36,7 @@ impl Simulated {
             servers: 1,
             tick: micros(TICK),
             settings,
-            // So little that it does not count.
+            // Negligibly short.
             latency: 10,
             reap_every: configuration.reap_every.map(micros),
             ..Config::default()
@@ -45,7 +45,7 @@ impl Simulated {
     }
 }
 
-/// A connection, and what is to be remembered to read and write its frames.
+/// A connection, and the state needed to encode and decode its frames.
 #[derive(Debug)]
 pub struct SimLink {
     connection: ConnId,

@@ -1,4 +1,4 @@
-//! Where the servers come from that cases are played against.
+//! The supply of servers against which cases are played.
 
 use super::sim::Simulated;
 use super::target::{Target, Trouble};
@@ -6,19 +6,19 @@ use super::tcp::{Restart, Tcp};
 use std::time::Duration;
 use zk_real::{Server, ServerOptions, Settings};
 
-/// The tick of our servers: session timeouts lie between one and ten seconds.
+/// The tick of our servers: session timeouts are between one and ten seconds.
 pub(super) const TICK: Duration = Duration::from_millis(500);
 
-/// A configuration that cases ask for.
+/// A configuration that cases name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Configuration {
     /// Its name.
     pub name: &'static str,
-    /// Whether there are znodes with a time to live.
+    /// Whether znodes with a time to live are enabled.
     pub extended_types: bool,
-    /// Who may do everything, as `user:digest`.
+    /// The superuser, as `user:digest`.
     pub super_digest: Option<&'static str>,
-    /// How often empty containers and the like are looked for. Unless a case is about that, not while it runs.
+    /// How often empty containers and expired znodes are deleted. Never during a case, unless it tests that.
     pub reap_every: Option<Duration>,
 }
 
@@ -49,7 +49,7 @@ impl Configuration {
     ///
     /// # Errors
     ///
-    /// There is none.
+    /// There is no such configuration.
     pub fn named(name: &str) -> Result<&'static Configuration, Trouble> {
         CONFIGURATIONS.iter().find(|configuration| configuration.name == name).ok_or_else(|| {
             let names: Vec<&str> = configurations().collect();
@@ -57,7 +57,7 @@ impl Configuration {
         })
     }
 
-    /// The Java system properties that make it.
+    /// The Java system properties that set it.
     fn properties(&self) -> Vec<String> {
         let reap_every = self.reap_every.map_or(100_000_000, |every| every.as_millis());
         let mut properties = vec![
@@ -76,14 +76,14 @@ impl Configuration {
 
 /// Gives out targets.
 pub trait Supply {
-    /// What it gives out.
+    /// The type of the targets.
     type Target: Target;
 
-    /// An empty server of that configuration, or `None` if there is only the one that was given out before.
+    /// An empty server of that configuration, or `None` if the previous one is the only one.
     ///
     /// # Errors
     ///
-    /// There is none to be had.
+    /// No server is available.
     fn target(&mut self, config: &str) -> Result<Option<Self::Target>, Trouble>;
 }
 
@@ -115,7 +115,7 @@ impl Supply for OurOwn {
     }
 }
 
-/// One server that runs already, whatever its configuration.
+/// One running server, whatever its configuration.
 #[derive(Debug)]
 pub struct OfOthers {
     address: Option<String>,
@@ -128,7 +128,7 @@ impl OfOthers {
         OfOthers { address: Some(address.to_owned()), restart: None }
     }
 
-    /// The same server, which can be restarted so.
+    /// The same server, with a way to restart it.
     #[must_use]
     pub fn restarted_by(self, restart: Restart) -> Self {
         OfOthers { restart: Some(restart), ..self }

@@ -1,11 +1,11 @@
-//! What a case is played against: something that takes raw connections.
+//! The target of a case, which accepts raw connections.
 
 use crate::exchange::Arrival;
 use crate::exchange::reply;
 use crate::exchange::wire::{Hello, Welcome};
 use std::time::Duration;
 
-/// Something that a case can be played against: a server behind a socket, or one in this process.
+/// A target on which a case can be played: a server behind a socket, or one in this process.
 ///
 /// # Promises
 ///
@@ -14,20 +14,20 @@ pub trait Target {
     /// A connection on which the server has welcomed a session.
     type Link;
 
-    /// Opens a connection and says hello on it.
+    /// Opens a connection and sends a hello on it.
     ///
     /// # Errors
     ///
-    /// Connection refused. A server that accepts and closes has answered.
+    /// Connection refused. Accepting and then closing counts as an answer.
     fn connect(&mut self, hello: &Hello) -> Result<Greeting<Self::Link>, Trouble>;
 
-    /// Sends frames, in one piece. If the connection is gone nothing is sent; `receive` will tell.
+    /// Sends frames, in one write. If the connection is gone nothing is sent; `receive` will report that.
     fn send(&mut self, link: &mut Self::Link, frames: &[Vec<u8>]);
 
-    /// The next frame, for which it waits that long.
+    /// The next frame, awaited for that long.
     fn receive(&mut self, link: &mut Self::Link, within: Duration) -> Arrival;
 
-    /// Cuts a connection without a word, or with a reset.
+    /// Cuts a connection without a message, or with a reset.
     fn cut(&mut self, link: Self::Link, reset: bool);
 
     /// Lets that much time pass.
@@ -43,10 +43,10 @@ pub trait Target {
     ///
     /// # Errors
     ///
-    /// It does not start.
+    /// The target does not start.
     fn restart(&mut self) -> Result<(), Trouble>;
 
-    /// In which order it has what a server may order as it likes.
+    /// Its order where servers are free.
     fn order(&self) -> ListOrder {
         ListOrder::Any
     }
@@ -55,27 +55,27 @@ pub trait Target {
 /// The order in which a server lists children, ephemerals, and the znodes of a closed session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListOrder {
-    /// In any: they are compared as sets.
+    /// Any order: the lists are compared as sets.
     Any,
-    /// In that of Java's hash sets: they are compared as lists.
+    /// The order of Java's hash sets: the lists are compared as lists.
     Java,
 }
 
-/// What a server answers to a hello.
+/// The reply of a server to a hello.
 #[derive(Debug)]
 pub enum Greeting<L> {
-    /// A session, or that there is none of that number.
+    /// A session, or the reply that there is no such session.
     Welcome(L, Welcome),
-    /// It hung up.
+    /// The server closed the connection.
     Refused,
 }
 
 impl<L> Greeting<L> {
-    /// What the first arrival on a link to that address means.
+    /// The meaning of the first arrival on a link to that address.
     ///
     /// # Errors
     ///
-    /// It is no answer to a hello.
+    /// It is no reply to a hello.
     pub(super) fn of(arrival: Arrival, link: L, address: &str) -> Result<Self, Trouble> {
         match arrival {
             Arrival::Frame(frame) => Ok(Greeting::Welcome(link, reply::welcome(&frame)?)),
@@ -88,39 +88,39 @@ impl<L> Greeting<L> {
     }
 }
 
-/// Why a case could not be played, which says nothing about what it shows.
+/// Why a case could not be played; this is no evidence about its behaviour.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Trouble {
     /// No server listens there.
     #[error("no ZooKeeper server can be reached at {address}: {why}")]
     Unreachable {
-        /// Where.
+        /// The address.
         address: String,
-        /// What the socket says.
+        /// The error of the socket.
         why: std::io::Error,
     },
     /// A process listens, but it is not a working ZooKeeper server.
     #[error("the server at {address} does not open a session: {why}")]
     NoSession {
-        /// Where.
+        /// The address.
         address: String,
-        /// What it does instead.
+        /// The server's behaviour instead.
         why: &'static str,
     },
-    /// The session that watches over a case is gone.
+    /// The control session is gone.
     #[error("the server has given up the session from which it is watched")]
     ControlLost,
-    /// There is something on the server that is not ours.
+    /// The server has znodes that are not ours.
     #[error("the server holds {0} already, and cases need an empty one")]
     NotEmpty(String),
-    /// It sends an unreadable frame.
+    /// The server sends an unreadable frame.
     #[error(transparent)]
     Garbled(#[from] reply::Garbled),
     /// A server of our own does not start.
     #[error(transparent)]
     Start(#[from] zk_real::StartError),
-    /// A server of others does not start again.
+    /// A foreign server does not restart.
     #[error("the server was not restarted: {0}")]
     Restart(String),
     /// There is no configuration of that name.

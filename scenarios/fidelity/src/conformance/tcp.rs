@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use zk_real::Server;
 use zk_recipes::wire::frame;
 
-/// How long a server may take to accept a connection and to answer to a hello.
+/// The time limit for a server to accept a connection and to reply to a hello.
 const HELLO_LIMIT: Duration = Duration::from_secs(10);
 
-/// A server behind a socket: our own, or one that runs already.
+/// A server behind a socket: our own, or a running one.
 #[derive(Debug)]
 pub struct Tcp {
     address: String,
@@ -22,11 +22,11 @@ pub struct Tcp {
     begun: Instant,
 }
 
-/// A way to stop a server that is not ours, and to start it again with the same data.
+/// A way to stop a foreign server, and to start it again with the same data.
 pub struct Restart(Box<dyn FnMut() -> Result<(), String>>);
 
 impl Restart {
-    /// `restart` returns when the server serves again, or one sentence why it does not.
+    /// `restart` returns when the server serves again, or a sentence that explains why it does not.
     pub fn by(restart: impl FnMut() -> Result<(), String> + 'static) -> Self {
         Restart(Box::new(restart))
     }
@@ -39,7 +39,7 @@ impl fmt::Debug for Restart {
 }
 
 impl Tcp {
-    /// A server that runs already; with `restart` it can be restarted.
+    /// A running server; with `restart` it can be restarted.
     pub fn of_others(address: &str, restart: Option<Restart>) -> Self {
         Tcp { address: address.to_owned(), server: None, restart, begun: now() }
     }
@@ -65,7 +65,7 @@ impl Tcp {
     }
 }
 
-/// A connection, and what has come of the next frame.
+/// A connection, and the received part of the next frame.
 #[derive(Debug)]
 pub struct TcpLink {
     stream: TcpStream,
@@ -85,7 +85,7 @@ impl TcpLink {
             if let Ok(Some(frame)) = frame::take(&mut self.came) {
                 return Arrival::Frame(frame);
             }
-            // A time limit of nothing would be none.
+            // A zero timeout would mean no timeout.
             let left = end.saturating_duration_since(now()).max(Duration::from_micros(100));
             if self.stream.set_read_timeout(Some(left)).is_err() {
                 return Arrival::Closed;
@@ -112,14 +112,14 @@ impl Target for Tcp {
         let stream =
             self.open().map_err(|why| Trouble::Unreachable { address: self.address.clone(), why })?;
         let mut link = TcpLink { stream, came: Vec::new() };
-        // If it fails, then because the server has hung up.
+        // A failure here means that the server has closed the connection.
         let _ = link.send(&[wire::hello(hello)]);
         let arrival = link.receive(HELLO_LIMIT);
         Greeting::of(arrival, link, &self.address)
     }
 
     fn send(&mut self, link: &mut TcpLink, frames: &[Vec<u8>]) {
-        // A frame that the server does not want is answered by hanging up in the middle of it.
+        // A server closes the connection in the middle of a frame that it refuses.
         let _ = link.send(frames);
     }
 
@@ -129,7 +129,7 @@ impl Target for Tcp {
 
     fn cut(&mut self, link: TcpLink, reset: bool) {
         if reset {
-            // If this is not to be had, an ordinary end has to do.
+            // If a reset is not possible, an ordinary close must do.
             let _ = socket2::SockRef::from(&link.stream).set_linger(Some(Duration::ZERO));
         }
         drop(link);

@@ -1,4 +1,4 @@
-//! Leaves a server as a case found it: no session of the case, no node of it.
+//! Restores a server after a case: no sessions of the case, no nodes of it.
 
 use super::play::Player;
 use super::session::{Heard, PATIENCE};
@@ -11,7 +11,7 @@ use crate::exchange::wire::Hello;
 const RESERVED: [&str; 4] = ["/", "/zookeeper", "/zookeeper/config", "/zookeeper/quota"];
 
 impl<T: Target> Player<T> {
-    /// Closes the last case's sessions and deletes what there is but the server's own nodes. Says what could not be
+    /// Closes the last case's sessions and deletes all nodes but the server's own. Returns the nodes that could not be
     /// deleted.
     ///
     /// # Errors
@@ -25,7 +25,7 @@ impl<T: Target> Player<T> {
         if left.is_empty() || auths.is_empty() {
             return Ok(left);
         }
-        // Perhaps who the case's sessions said they were may do it.
+        // The identities of the case's sessions may have the permission.
         for auth in &auths {
             if auth.scheme.as_deref() == Some("digest") {
                 self.ask(auth)?;
@@ -34,7 +34,7 @@ impl<T: Target> Player<T> {
         self.delete_below("/")
     }
 
-    /// Closes the session that watched over the cases. If it cannot be closed it expires.
+    /// Closes the control session. If it cannot be closed it expires.
     pub fn finish(mut self) {
         let close = Step { op: "close".to_owned(), ..Step::default() };
         let _ = self.control.ask(&mut self.target, &close, &Terms::default(), PATIENCE);
@@ -55,7 +55,7 @@ impl<T: Target> Player<T> {
         Ok(None)
     }
 
-    /// What has not been closed would expire in the middle of another case.
+    /// Closes sessions that would otherwise expire in the middle of another case.
     fn close_sessions(&mut self) -> Result<(), Trouble> {
         let close = Step { op: "close".to_owned(), ..Step::default() };
         let sessions = std::mem::take(&mut self.sessions).into_values();
@@ -63,7 +63,7 @@ impl<T: Target> Player<T> {
             if session.over {
                 continue;
             }
-            // A connection may be stuck behind a request that is never answered.
+            // A connection may be blocked behind a request without a reply.
             if let Some(link) = session.link.take() {
                 self.target.cut(link, false);
             }
@@ -83,7 +83,7 @@ impl<T: Target> Player<T> {
         Ok(())
     }
 
-    /// Deletes what is below a node, and says what is left of it.
+    /// Deletes the descendants of a node, and returns those that are left.
     fn delete_below(&mut self, parent: &str) -> Result<Vec<String>, Trouble> {
         let mut left = Vec::new();
         for path in self.children(parent)? {
@@ -97,7 +97,7 @@ impl<T: Target> Player<T> {
             }
             let delete = Step { op: "delete".to_owned(), path: Some(path.clone()), ..Step::default() };
             let told = self.ask(&delete)?;
-            // A reaper may have been there first.
+            // The server may have deleted it first.
             if !matches!(told.err.as_deref(), Some("OK" | "NoNode")) {
                 left.push(path);
             }
@@ -105,7 +105,7 @@ impl<T: Target> Player<T> {
         Ok(left)
     }
 
-    /// The paths of a node's children. Whoever may not read them finds out when deleting.
+    /// The paths of a node's children; empty if they may not be read, since deleting will report that.
     fn children(&mut self, parent: &str) -> Result<Vec<String>, Trouble> {
         let list = Step { op: "getChildren".to_owned(), path: Some(parent.to_owned()), ..Step::default() };
         let names = self.ask(&list)?.children.unwrap_or_default();
@@ -120,7 +120,7 @@ impl<T: Target> Player<T> {
         }
     }
 
-    /// Whether nothing was ever done on the server but opening the session that watches it.
+    /// Whether the server is unused, except for opening the control session.
     ///
     /// # Errors
     ///

@@ -1,6 +1,6 @@
-//! Replies and notifications in the words of a scenario, and its paths on the ensemble.
+//! Replies and notifications in a scenario's notation, and its paths on the ensemble.
 //!
-//! A scenario's paths are relative to a node of its own. What is ZooKeeper's own stays what it is.
+//! A scenario's paths are relative to a node of its own. ZooKeeper's own paths are unchanged.
 
 use crate::exchange::form::{Data, Expect, NameOrNumber, Notice, OpResult, Step as Request};
 
@@ -43,7 +43,7 @@ pub fn absolute_request(request: &Request) -> Request {
     request
 }
 
-/// What a reply says: the error's name, or `OK` and what was asked for.
+/// The text of a reply: the error's name, or `OK` and the requested values.
 pub fn reply(request: &Request, told: &Expect) -> String {
     let err = told.err.clone().unwrap_or_default();
     if err != "OK" {
@@ -71,7 +71,7 @@ pub fn reply(request: &Request, told: &Expect) -> String {
     }
 }
 
-/// The error for which a transaction was not applied: the others say that they were rolled back because of it.
+/// The error that aborted a transaction: the other operations report that they were rolled back because of it.
 fn failure(results: &[OpResult]) -> Option<&str> {
     let errors =
         || results.iter().filter_map(|result| result.error.as_deref()).filter(|error| *error != "OK");
@@ -92,7 +92,7 @@ fn is_sequential_flag(flag: i32) -> bool {
     matches!(flag, 2 | 3 | 6)
 }
 
-/// A notification's type, and its state if that is not the usual one.
+/// A notification's type, and its state unless that is `SyncConnected`.
 pub fn event(notice: &Notice) -> String {
     match notice.as_slice() {
         [event, _, state] => format!("{event}:{state}"),
@@ -101,7 +101,7 @@ pub fn event(notice: &Notice) -> String {
     }
 }
 
-/// Notifications with their paths, in the order of their text: several watches of one change fire in any order.
+/// Notifications with their paths, sorted as text: several watches of one change fire in any order.
 pub fn events(notices: &[Notice]) -> String {
     let text = |notice: &Notice| {
         let mut parts = notice.clone();

@@ -1,7 +1,7 @@
-//! A file of scenarios: first the ensemble that they were recorded on, then one scenario a line.
+//! A file of scenarios: first the ensemble on which they were recorded, then one scenario per line.
 //!
-//! Nothing in them is passed over: a field that is not known here is an error, so that no part of a scenario goes
-//! unlooked at. A line that cannot be played is said, and does not keep the others from being played.
+//! An unknown field is an error, so that no part of a scenario is ignored. A line that cannot be played is reported,
+//! and the others are played.
 
 use super::expected::Expected;
 use super::step::Step;
@@ -11,23 +11,23 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The ensemble that the scenarios were recorded on.
+/// The ensemble on which the scenarios were recorded.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Meta {
-    /// The version of the form.
+    /// The version of the format.
     pub meta: u32,
-    /// How many members it has.
+    /// The number of members.
     pub members: usize,
     /// The `tickTime`, in ms. Scenarios count in ticks.
     pub tick_ms: u64,
-    /// In how many ticks a follower has to have caught up with a new leader.
+    /// The ticks within which a follower has to catch up with a new leader.
     #[serde(rename = "initLimit")]
     pub init_limit: u32,
-    /// After how many ticks without a packet followers and leader give each other up.
+    /// The ticks without a packet after which followers and leader disconnect each other.
     #[serde(rename = "syncLimit")]
     pub sync_limit: u32,
-    /// A word about it.
+    /// A remark about it.
     #[serde(default)]
     pub note: String,
 }
@@ -44,33 +44,33 @@ impl Meta {
     }
 }
 
-/// What a run may show, or must not: a value for each of some labels.
+/// An outcome that a run may show, or must not: a value for each of some labels.
 pub type Outcome = BTreeMap<String, Expected>;
 
 /// One scenario.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// Its number where it was recorded.
+    /// Its number in the recording.
     pub n: u32,
-    /// What it is called.
+    /// Its name.
     pub id: String,
     /// What it shows.
     pub about: String,
-    /// The facts that it bears on.
+    /// The facts that it concerns.
     pub semantics: String,
-    /// What is done.
+    /// The steps.
     pub steps: Vec<Step>,
     /// A run shows one of these.
     pub allowed: Vec<Outcome>,
-    /// And none of these.
+    /// A run shows none of these.
     pub never: Vec<Outcome>,
-    /// Whether it was played on a real ensemble by the same steps.
+    /// Whether the same steps were played on a real ensemble.
     pub exec: bool,
-    /// How often it was recorded; 0 if that is not said.
+    /// How often it was recorded; 0 if unknown.
     pub runs: u32,
 }
 
-/// A scenario as it is written.
+/// A scenario in its written form.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -95,7 +95,7 @@ fn yes() -> bool {
     true
 }
 
-/// Why a file of scenarios is none, or a line of it no scenario.
+/// Why a file of scenarios, or a line of it, cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum CaseError {
     /// It cannot be read.
@@ -113,10 +113,10 @@ pub enum CaseError {
         file: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The mistake.
         why: String,
     },
-    /// There is no scenario in it.
+    /// The file has no scenario.
     #[error("there is no scenario in {}", .0.display())]
     Empty(PathBuf),
     /// A line is not a scenario that can be played.
@@ -126,12 +126,12 @@ pub enum CaseError {
         file: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The mistake.
         why: String,
     },
 }
 
-/// A scenario, and where it stands.
+/// A scenario, with its file and line.
 #[derive(Clone, Debug)]
 pub struct Placed {
     /// The scenario.
@@ -142,7 +142,7 @@ pub struct Placed {
     pub line: usize,
 }
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Debug)]
 pub struct Suite {
     /// The ensemble.
@@ -157,15 +157,15 @@ pub struct Suite {
 ///
 /// # Errors
 ///
-/// It cannot be read, does not begin with the ensemble, or holds nothing else. Lines that are no scenarios are told in
-/// [`Suite::bad`].
+/// The file cannot be read, does not begin with the ensemble, or has no scenarios. Lines that are no scenarios are
+/// listed in [`Suite::bad`].
 pub fn read(file: &Path) -> Result<Suite, CaseError> {
     let text =
         std::fs::read_to_string(file).map_err(|why| CaseError::Unreadable { file: file.to_owned(), why })?;
     parse_suite(&text, file)
 }
 
-/// Reads the text of a file of scenarios; `file` is what to call it.
+/// Reads the text of a file of scenarios; `file` is its name in errors.
 ///
 /// # Errors
 ///
@@ -196,11 +196,11 @@ fn parse_meta(text: &str) -> Result<Meta, String> {
     }
 }
 
-/// Reads one scenario, and sees to it that it can be played on such an ensemble.
+/// Reads one scenario, and checks that it can be played on such an ensemble.
 ///
 /// # Errors
 ///
-/// What is wrong with it.
+/// The mistake.
 pub fn parse(text: &str, meta: &Meta) -> Result<Scenario, String> {
     let written: Written = serde_json::from_str(text).map_err(|error| told(&error))?;
     let steps = (1..)
@@ -221,7 +221,7 @@ pub fn parse(text: &str, meta: &Meta) -> Result<Scenario, String> {
     Ok(scenario)
 }
 
-/// What serde says, without the line, which is always the first.
+/// The message of serde, without the line, which is always the first.
 fn told(error: &serde_json::Error) -> String {
     error.to_string().replace(" at line 1 column", ", at column")
 }

@@ -1,4 +1,4 @@
-//! Whether a scenario can be played: nothing in it names what is not there, and every request can be written.
+//! Checks that a scenario can be played: every name is defined, and every request can be encoded.
 
 use super::case::{Meta, Outcome, Scenario};
 use super::cluster;
@@ -6,7 +6,7 @@ use super::step::{Connect, Fault, Links, Op, Step, Ticks};
 use crate::exchange::wire;
 use std::collections::BTreeSet;
 
-/// What the steps so far have made.
+/// The names that the steps so far have defined.
 #[derive(Default)]
 struct Known<'a> {
     members: usize,
@@ -16,7 +16,7 @@ struct Known<'a> {
     labels: BTreeSet<&'a str>,
 }
 
-/// Looks at a whole scenario.
+/// Checks a whole scenario.
 ///
 /// # Errors
 ///
@@ -92,7 +92,7 @@ impl<'a> Known<'a> {
         Ok(())
     }
 
-    /// A step that holds others.
+    /// A step that contains other steps.
     fn compound(&mut self, step: &'a Step) -> Result<(), String> {
         match step {
             Step::Until(until) => {
@@ -119,7 +119,7 @@ impl<'a> Known<'a> {
         Ok(())
     }
 
-    /// Something has to come of a step that is repeated.
+    /// A repeated step must have a result.
     fn repeated(&mut self, step: &'a Step) -> Result<(), String> {
         match step {
             Step::Op(op) if !op.only_send => self.op(op),
@@ -197,7 +197,7 @@ impl<'a> Known<'a> {
     }
 }
 
-/// More than anybody waits.
+/// More than any scenario waits.
 const LONGEST: f64 = 1e6;
 
 fn time(ticks: Option<f64>) -> Result<(), String> {

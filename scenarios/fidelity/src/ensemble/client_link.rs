@@ -1,7 +1,7 @@
-//! One connection of a session: what was asked on it, and what has come.
+//! One connection of a session: its requests, and the frames received.
 //!
-//! Replies come in the order of the requests, but a server that gives up a session's write may still answer the reads
-//! behind it before it closes: so each reply is taken for the first request with its xid, not for the next one.
+//! Replies come in the order of the requests, but a server that abandons a session's write may still reply to the reads
+//! behind it before it closes: so each reply belongs to the first request with its xid, not to the next one.
 
 use super::cluster::Cluster;
 use crate::exchange::Arrival;
@@ -23,23 +23,23 @@ pub(super) struct ClientLink<C> {
     pub(super) notices: VecDeque<Notice>,
 }
 
-/// What came of the hello.
+/// The result of the hello.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Greeting {
     Awaited,
     Welcome(Welcome),
-    /// The server hung up.
+    /// The server closed the connection.
     Closed,
     /// Connection refused.
     Refused,
 }
 
-/// A request, and the words of its reply.
+/// A request, and the text of its reply.
 struct Asked {
     xid: i32,
     request: Request,
     told: Option<String>,
-    /// A step has waited for the reply and received it, or its absence.
+    /// A step has waited for the reply, and received it or a timeout.
     settled: bool,
 }
 
@@ -56,7 +56,7 @@ impl<C> ClientLink<C> {
         }
     }
 
-    /// Sends a request, whose paths are the scenario's, and says where to look for its reply.
+    /// Sends a request with the scenario's paths, and returns the index of its reply.
     pub(super) fn ask<L: Cluster<Connection = C>>(
         &mut self,
         cluster: &mut L,
@@ -72,7 +72,7 @@ impl<C> ClientLink<C> {
         self.asked.len() - 1
     }
 
-    /// Takes in everything that has come.
+    /// Reads everything that has arrived.
     pub(super) fn take_in<L: Cluster<Connection = C>>(&mut self, cluster: &mut L) -> Result<(), Garbled> {
         while !self.is_over {
             match cluster.receive(&self.connection) {
@@ -113,7 +113,7 @@ impl<C> ClientLink<C> {
         Ok(())
     }
 
-    /// The words of a reply: `CLOSED` if there will be none.
+    /// The text of a reply: `CLOSED` if there will be none.
     pub(super) fn told(&mut self, place: usize) -> Option<String> {
         let asked = &mut self.asked[place];
         let told = asked.told.clone().or_else(|| self.is_over.then(|| "CLOSED".to_owned()));
@@ -121,7 +121,7 @@ impl<C> ClientLink<C> {
         told
     }
 
-    /// The replies to requests that no step has waited for, numbered among these from 1, and how the connection stands.
+    /// The replies that no step has waited for, numbered among these from 1, and the state of the connection.
     pub(super) fn left(&mut self) -> String {
         let left = (1..).zip(self.asked.iter_mut().filter(|asked| !asked.settled));
         let mut words = Vec::new();

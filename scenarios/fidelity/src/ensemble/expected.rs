@@ -1,24 +1,24 @@
-//! What came of a step, and what may come of it.
+//! The result of a step, and its expected results.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What came of a step.
+/// The result of a step.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum StepResult {
-    /// A word: `OK`, an error's name, what was read.
+    /// A text: `OK`, an error's name, or what was read.
     Text(String),
     /// A number: of ticks, of zxids.
     Number(f64),
-    /// The frames that were left on a connection.
+    /// The frames left on a connection.
     Frames(String),
 }
 
 impl StepResult {
-    /// A word.
+    /// A text.
     pub fn text(word: impl Into<String>) -> Self {
         StepResult::Text(word.into())
     }
@@ -33,39 +33,39 @@ impl fmt::Display for StepResult {
     }
 }
 
-/// A number with no more digits than anybody reads.
+/// A number, rounded for display.
 fn short(number: f64) -> String {
     let text = format!("{number:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// What came of each step that has a label.
+/// The result of each labelled step.
 pub type Results = BTreeMap<String, StepResult>;
 
-/// What may come of a step.
+/// The expected result of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expected {
-    /// This word.
+    /// This text.
     Text(String),
     /// This number.
     Number(f64),
-    /// A number from the one to the other.
+    /// A number in this range, ends included.
     Range(f64, f64),
-    /// The step has not been taken.
+    /// The step was not executed.
     Nothing,
     /// Any of these.
     AnyOf(Vec<Expected>),
 }
 
 impl Expected {
-    /// Whether this is that; `None` stands for a step that was not taken.
+    /// Whether the result matches; `None` stands for a step that was not executed.
     pub fn matches(&self, told: Option<&StepResult>) -> bool {
         match (self, told) {
             (Expected::Nothing, None) => true,
             (Expected::AnyOf(any), told) => any.iter().any(|expected| expected.matches(told)),
             (Expected::Text(word), Some(StepResult::Text(told))) => word == told,
             (Expected::Text(word), Some(StepResult::Frames(told))) => same_frames(word, told),
-            // A number may be written as a word.
+            // A number may be written as a text.
             (Expected::Text(word), Some(told @ StepResult::Number(_))) => *word == told.to_string(),
             (Expected::Number(number), Some(told)) => short(*number) == told.to_string(),
             (Expected::Range(low, high), Some(StepResult::Number(number))) => (*low..=*high).contains(number),
@@ -82,7 +82,8 @@ impl Expected {
     }
 }
 
-/// How the frames left on a connection are written is left open: with the number of each request or without, and with
+/// Compares frames left on a connection, whose notation may vary: with or without the number of each request, and with
+/// blanks or commas between them.
 /// blanks or commas between them.
 fn same_frames(expected: &str, told: &str) -> bool {
     let tokens = |text: &str| -> Vec<String> {

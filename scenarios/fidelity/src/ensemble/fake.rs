@@ -1,14 +1,14 @@
-//! An ensemble that says what it is told to say: for tests of the player.
+//! A fake ensemble with scripted replies, for tests of the player.
 //!
-//! Each request is answered by the next answer of its script, a millisecond later; the last answer goes for all that
-//! follow. What is done to the ensemble is written down.
+//! Each request takes the next reply of its script, a millisecond later; the last reply is repeated. The fake logs
+//! everything that is done to it.
 
 use super::cluster::{Cluster, Link, Member, Micros, PipelineStage};
 use crate::exchange::Arrival;
 use crate::exchange::wire::{self, Hello};
 use std::collections::{BTreeMap, VecDeque};
 
-/// What the ensemble answers.
+/// A scripted reply.
 #[derive(Clone, Debug)]
 pub(super) enum Says {
     /// This error, or 0 and an empty body.
@@ -18,27 +18,27 @@ pub(super) enum Says {
     Path(&'static str),
     /// The results of a transaction: errors.
     Errors(&'static [i32]),
-    /// Notifications, their types and paths, and then the answer.
+    /// Notifications, with their types and paths, and then the reply.
     Behind(&'static [(i32, &'static str)], Box<Says>),
     Nothing,
     Close,
     Refuse,
-    /// As an answer to a hello: there is no such session.
+    /// As a reply to a hello: there is no such session.
     Expired,
-    /// So much later, in ms.
+    /// Later by that many ms.
     Late(u64, Box<Says>),
-    /// Not before the present fault is undone.
+    /// Not before the current fault ends.
     Held(Box<Says>),
 }
 
-/// A connection: what comes, and when.
+/// A connection: its arrivals, and their times.
 #[derive(Default)]
 struct FakeConnection {
     arrivals: VecDeque<(Micros, Arrival)>,
     is_over: bool,
 }
 
-/// The ensemble. Its first leader is member 1, so that roles are not places.
+/// The fake. Its first leader is member 1, so that roles differ from indexes.
 #[derive(Default)]
 pub(super) struct Fake {
     now: Micros,
@@ -48,7 +48,7 @@ pub(super) struct Fake {
     zxid: i64,
     dead: Vec<Member>,
     paused: Vec<Member>,
-    /// Everything that was asked and done.
+    /// The log of requests and actions.
     pub(super) log: std::rc::Rc<std::cell::RefCell<Vec<String>>>,
 }
 
@@ -60,7 +60,7 @@ impl Fake {
         fake.say("create /scenario", &[Says::Error(0)])
     }
 
-    /// What it answers to one request after the other, by operation and path, or to `connect` and the member's place.
+    /// Its replies to successive requests, by operation and path, or to `connect` and the member's index.
     pub(super) fn say(mut self, request: &str, says: &[Says]) -> Self {
         self.script.insert(request.to_owned(), says.iter().cloned().collect());
         self
@@ -127,7 +127,7 @@ fn welcome(timeout: i32, session: i64) -> Vec<u8> {
     [&[0; 4][..], &timeout.to_be_bytes(), &session.to_be_bytes(), &password, &[0]].concat()
 }
 
-/// A body with all that a reader of that operation may look for.
+/// A body with every part that a reader of that operation may need.
 fn body(op: i32, says: &Says) -> Vec<u8> {
     let stat = vec![0; 68];
     match says {
@@ -156,7 +156,7 @@ fn names_count(says: &Says) -> i32 {
     if let Says::Names(names) = says { names.len() as i32 } else { 0 }
 }
 
-/// What a frame asks: the operation, and the path if there is one.
+/// The request in a frame: the operation, and the path if there is one.
 fn asked(frame: &[u8]) -> (i32, i32, String) {
     let int = |at: usize| i32::from_be_bytes(frame[at..at + 4].try_into().expect("four bytes"));
     let (xid, op) = (int(0), int(4));

@@ -1,4 +1,4 @@
-//! A scenario's faults, on the members and links that it means.
+//! A scenario's faults, on the members and links that it names.
 
 use super::cluster::{Cluster, Link, Member, PipelineStage};
 use super::play::{Player, Stuck};
@@ -28,7 +28,7 @@ impl<C: Cluster> Player<'_, C> {
         roles.iter().map(|role| self.member(role).ok_or_else(|| nobody(role))).collect()
     }
 
-    /// Does, or undoes, a fault.
+    /// Begins or ends a fault.
     pub(super) fn fault(&mut self, fault: &Fault) -> Result<(), Stuck> {
         match fault {
             Fault::Link(what, links) => {

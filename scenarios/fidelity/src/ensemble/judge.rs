@@ -7,11 +7,11 @@ use std::fmt;
 /// The verdict of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RunVerdict {
-    /// It shows what is allowed: the outcomes that it matches, by their places.
+    /// The allowed outcomes that the run matches, by their indexes.
     Allowed(Vec<usize>),
-    /// It shows none of what is allowed.
+    /// The run matches no allowed outcome.
     Outside(Outside),
-    /// It shows what must never be.
+    /// The run matches a forbidden outcome.
     Never(Forbidden),
 }
 
@@ -21,7 +21,7 @@ impl RunVerdict {
         matches!(self, RunVerdict::Allowed(_))
     }
 
-    /// One word.
+    /// The verdict in one word.
     pub fn word(&self) -> &'static str {
         match self {
             RunVerdict::Allowed(_) => "allowed",
@@ -41,14 +41,14 @@ impl fmt::Display for RunVerdict {
     }
 }
 
-/// How a run differs from the outcome that comes nearest to it.
+/// The difference between a run and the nearest allowed outcome.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outside {
-    /// The outcome, by its place.
+    /// The outcome, by its index.
     pub nearest: usize,
-    /// How many there are.
+    /// The number of outcomes.
     pub of: usize,
-    /// Every label that differs, what it should show, and what it shows.
+    /// Every label that differs, its expected value, and its actual value.
     pub differences: Vec<(String, Expected, Option<String>)>,
 }
 
@@ -65,12 +65,12 @@ impl fmt::Display for Outside {
     }
 }
 
-/// What must never be, and was.
+/// A forbidden outcome that occurred.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Forbidden {
-    /// The outcome, by its place.
+    /// The outcome, by its index.
     pub place: usize,
-    /// What it says.
+    /// Its values.
     pub outcome: Outcome,
 }
 
@@ -81,7 +81,8 @@ impl fmt::Display for Forbidden {
     }
 }
 
-/// Judges a run. What must never be comes first: an outcome can be allowed in what it names and forbidden in another part.
+/// Judges a run. Forbidden outcomes come first: a run can match an allowed outcome in some labels and a forbidden one
+/// in others.
 pub fn judge(scenario: &Scenario, results: &Results) -> RunVerdict {
     if let Some((place, outcome)) = find(&scenario.never, results) {
         return RunVerdict::Never(Forbidden { place, outcome: outcome.clone() });

@@ -1,15 +1,16 @@
-//! Scenarios of faults on an ensemble, with what a real Apache ZooKeeper showed in them: does an ensemble stay within that?
+//! Scenarios of faults on an ensemble, with the outcomes of a real Apache ZooKeeper: tests whether an ensemble stays
+//! within them.
 //!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
-//! | [`case`](mod@case) | a file of scenarios; [`step`] and [`expected`], what a scenario does and what it may show |
+//! | [`case`](mod@case) | a file of scenarios; [`step`] and [`expected`], a scenario's steps and allowed results |
 //! | `check` | whether a scenario can be played at all |
-//! | [`cluster`] | what a scenario is played against: raw connections, faults, and time |
-//! | [`play`] | plays one scenario, and notes what came of each labelled step |
-//! | [`judge`] | those results, against what is allowed and what must never be |
+//! | [`cluster`] | the target of a scenario: raw connections, faults, and time |
+//! | [`play`] | plays one scenario, and records the result of each labelled step |
+//! | [`judge`] | compares those results with the allowed and the forbidden outcomes |
 //! | [`sim`] | the simulation as such an ensemble |
-//! | [`served`] | an ensemble behind sockets, in real time, whose faults are asked for |
-//! | [`run`] | the same scenario under many seeds; [`report`], which outcomes came how often |
+//! | [`served`] | an ensemble behind sockets, in real time, with injected faults |
+//! | [`run`] | the same scenario under many seeds; [`report`], the frequency of each outcome |
 //!
 //! A scenario does not know ensembles, a [`cluster::Cluster`] does not know scenarios.
 

@@ -1,11 +1,11 @@
-//! Plays one scenario, and notes what came of each labelled step.
+//! Plays one scenario, and records the result of each labelled step.
 //!
-//! 1. Settle: wait until all members serve, make the node under which the scenario's paths are, see it everywhere.
+//! 1. Settle: wait until all members serve, create the node of the scenario's paths, wait until every member has it.
 //! 2. Cast: the leader is `L`, the others are `F1`, `F2`, ... from here on.
 //! 3. Step: one after the other. Only the steps of a session keep it alive; there are no pings.
 //!
-//! A step that waits for its result takes as long as the ensemble does. What is repeated is repeated every
-//! [`POLL`] ticks, as the recorded runs did it.
+//! A step that waits for its result takes as long as the ensemble does. Repeated steps are repeated every [`POLL`]
+//! ticks, as in the recorded runs.
 
 use super::case::{Meta, Scenario};
 use super::client_link::ClientLink;
@@ -18,32 +18,32 @@ use rand::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::BTreeMap;
 
-/// How long the result of a step may take, in ticks, unless the step says otherwise.
+/// The time limit for the result of a step, in ticks, unless the step has another.
 pub(super) const PATIENCE: f64 = 20.0;
 
-/// How often what is repeated is repeated, in ticks.
+/// The interval of repeated steps, in ticks.
 pub const POLL: f64 = 0.02;
 
-/// How long an ensemble may take to serve before the scenario begins, in ticks.
+/// The time limit for an ensemble to serve before the scenario begins, in ticks.
 const SETTLING: f64 = 200.0;
 
 /// How long to listen for packets in flight, in ticks.
 pub(super) const LISTEN: f64 = 0.2;
 
-/// Why a scenario could not be played to its end, which is not the same as showing something that is not allowed.
+/// Why a scenario could not be played to its end, as opposed to a forbidden outcome.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Stuck {
     /// The ensemble does not get ready.
     #[error("the ensemble does not get ready: {0}")]
     NotReady(String),
-    /// What a step waits for does not come about.
+    /// The condition of a wait does not come true.
     #[error("step {step} timed out after {ticks} ticks: {what}")]
     InVain {
         /// The step, from 1.
         step: usize,
-        /// For what.
+        /// The condition.
         what: &'static str,
-        /// How long.
+        /// The time limit.
         ticks: u64,
     },
     /// No member has that role.
@@ -59,7 +59,7 @@ pub enum Stuck {
     Garbled(#[from] Garbled),
 }
 
-/// Plays a scenario on an ensemble that nothing was done on yet. The seed decides what the scenario leaves to chance.
+/// Plays a scenario on an unused ensemble. The seed decides the random choices of the scenario.
 ///
 /// # Errors
 ///
@@ -74,7 +74,7 @@ pub fn play<C: Cluster>(cluster: C, scenario: &Scenario, meta: &Meta, seed: u64)
     Ok(player.results)
 }
 
-/// A session as a scenario has it.
+/// A session of a scenario.
 #[derive(Default)]
 pub(super) struct Session {
     pub(super) id: i64,
@@ -83,9 +83,9 @@ pub(super) struct Session {
     pub(super) timeout: f64,
     /// Its connection.
     pub(super) current: Option<usize>,
-    /// The one before it moved.
+    /// The previous connection, before the move.
     pub(super) old: Option<usize>,
-    /// A connection that has not been answered to.
+    /// A connection whose hello has no reply yet.
     pub(super) opening: Option<usize>,
     pub(super) uses_old: bool,
     last_xid: i32,
@@ -98,7 +98,7 @@ impl Session {
     }
 }
 
-/// A request that was sent, and on which connection; none if there was no connection.
+/// A request that was sent, and its connection; none if there was no connection.
 #[derive(Clone, Copy)]
 struct Sent(Option<(usize, usize)>);
 
@@ -108,12 +108,12 @@ struct Mark {
     zxid: i64,
 }
 
-/// Plays.
+/// The player.
 pub(super) struct Player<'a, C: Cluster> {
     pub(super) cluster: C,
     pub(super) meta: &'a Meta,
     rng: Xoshiro256PlusPlus,
-    /// The number of the step that is being played, from 1.
+    /// The number of the current step, from 1.
     pub(super) number: usize,
     /// The members: `L`, then `F1`, `F2`, ...
     pub(super) cast: Vec<Member>,
@@ -142,7 +142,7 @@ impl<'a, C: Cluster> Player<'a, C> {
         }
     }
 
-    /// Waits until all members serve, and makes the scenario's node by a session that is closed again.
+    /// Waits until all members serve, and creates the scenario's node through a temporary session.
     fn settle(&mut self) -> Result<(), Stuck> {
         let end = self.in_ticks(SETTLING);
         let served = self.wait_for(end, |cluster, members| {
@@ -171,7 +171,7 @@ impl<'a, C: Cluster> Player<'a, C> {
         Ok(())
     }
 
-    /// Plays one step and says what came of it.
+    /// Plays one step and returns its result.
     fn step(&mut self, step: &Step) -> Result<Option<StepResult>, Stuck> {
         let (label, told) = match step {
             Step::Connect(connect) => (&connect.label, Some(self.connect(connect, false)?)),
@@ -219,7 +219,7 @@ impl<'a, C: Cluster> Player<'a, C> {
         self.cluster.now() + self.meta.micros(ticks)
     }
 
-    /// Lets the ensemble go on until that can be said of it.
+    /// Advances the ensemble until the condition on it holds.
     fn wait_for<T>(&mut self, end: Micros, said: impl Fn(&C, usize) -> Option<T>) -> Option<T> {
         loop {
             let told = said(&self.cluster, self.meta.members);
@@ -230,7 +230,7 @@ impl<'a, C: Cluster> Player<'a, C> {
         }
     }
 
-    /// Lets the ensemble go on until that can be said of a connection.
+    /// Advances the ensemble until the condition on a connection holds.
     pub(super) fn listen<T>(
         &mut self,
         line: usize,
@@ -292,7 +292,7 @@ impl<'a, C: Cluster> Player<'a, C> {
         Ok(told.unwrap_or_else(|| "TIMEOUT".to_owned()))
     }
 
-    /// Fetches the reply to a request that was only sent; nothing comes of it if the request was not made.
+    /// Fetches the reply to a request that was only sent; no result if the request was not made.
     fn fetch(&mut self, it: &Await) -> Result<Option<StepResult>, Stuck> {
         let Some(sent) = self.sent.get(&it.request).copied() else { return Ok(None) };
         let told = StepResult::Text(self.answer(sent, it.within.unwrap_or(PATIENCE))?);
@@ -319,7 +319,7 @@ impl<'a, C: Cluster> Player<'a, C> {
         }
     }
 
-    /// Repeats a step, and says everything that came of it, each once, in the order of first appearance.
+    /// Repeats a step, and returns every distinct result, in the order of first appearance.
     fn spin(&mut self, spin: &Spin) -> Result<StepResult, Stuck> {
         let end = self.in_ticks(spin.ticks);
         let mut seen: Vec<String> = Vec::new();
@@ -333,7 +333,7 @@ impl<'a, C: Cluster> Player<'a, C> {
         Ok(StepResult::Text(seen.join(",")))
     }
 
-    /// Waits for members. To wait in vain is a result only where it has a label.
+    /// Waits for members. A timeout is a result only if the step has a label.
     fn wait(&mut self, wait: &Wait) -> Result<StepResult, Stuck> {
         let within = wait.within.unwrap_or(2.0 * PATIENCE);
         let end = self.in_ticks(within);
@@ -368,7 +368,7 @@ impl<'a, C: Cluster> Player<'a, C> {
     }
 
     fn here(&self) -> Mark {
-        // The most advanced member: even the leader may lag behind a follower.
+        // The member that is furthest ahead: even the leader may lag behind a follower.
         let members = (0..self.cluster.members()).map(Member);
         let zxid = members.filter_map(|member| self.cluster.last_applied(member)).max().unwrap_or(0);
         Mark { at: self.cluster.now(), zxid }
@@ -387,7 +387,7 @@ impl<'a, C: Cluster> Player<'a, C> {
     }
 }
 
-/// Whether all members that run have applied the same.
+/// Whether all running members have applied the same.
 fn is_caught_up<C: Cluster>(cluster: &C) -> bool {
     let mut applied = (0..cluster.members()).filter_map(|member| cluster.last_applied(Member(member)));
     let first = applied.next();

@@ -1,4 +1,4 @@
-//! Scenarios, played on an ensemble that says what it is told to say.
+//! Scenarios, played on an ensemble with scripted replies.
 
 use super::case::{Meta, parse};
 use super::expected::{Results, StepResult};
@@ -10,7 +10,7 @@ fn meta() -> Meta {
     serde_json::from_str(text).expect("it describes an ensemble")
 }
 
-/// Plays steps, every one of which is a line, with a session `a` on `F1` that is open already.
+/// Plays steps, one per line, with a session `a` that is already open on `F1`.
 fn try_steps(fake: Fake, seed: u64, steps: &str) -> Result<Results, Stuck> {
     let steps = steps.trim().lines().collect::<Vec<_>>().join(", ");
     let open = r#"{"s": "a", "connect": "F1", "T": 16, "as_": "open"}"#;
@@ -26,7 +26,7 @@ fn results(fake: Fake, steps: &str) -> String {
     results.iter().map(|(label, told)| format!("{label} {told}")).collect::<Vec<_>>().join(", ")
 }
 
-/// What the ensemble was asked, and what was done to it, from the first connect of the steps on.
+/// The log of the ensemble, from the first connect of the steps on.
 fn log(fake: Fake, steps: &str) -> String {
     let log = fake.log.clone();
     results(fake, steps);
@@ -139,7 +139,7 @@ fn a_hello_has_the_session_and_the_zxid_of_its_last_reply() {
         {"s": "a", "drop": 1}
         {"s": "a", "connect": "F2"}
         {"s": "a", "op": "setWatches", "data": ["/c"], "relativeZxid": "last"}"#;
-    // The reply to setData has come by the time of the drop.
+    // The reply to setData has arrived by the time of the drop.
     let wanted = "connect 0 session 0 seen 0\n1: create /scenario/c\n1: setData /scenario/c\n\
                   connect 2 session 0 seen 0\n1: cut\nconnect 2 session 77 seen 100000003\n\
                   3: setWatches from 100000003";

@@ -1,75 +1,75 @@
-//! What many runs of a scenario showed: a table for eyes, or lines of JSON.
+//! The results of many runs of a scenario: a table, or lines of JSON.
 
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What the runs of a scenario came to.
+/// The results of a scenario's runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
-    /// What kind of line this is.
+    /// The kind of this line.
     pub kind: &'static str,
     /// The scenario's number.
     pub n: u32,
-    /// What it is called.
+    /// Its name.
     pub id: String,
     /// What it shows.
     pub about: String,
     /// `pass`, `fail`, or `vacuous` if there were no runs.
     pub verdict: &'static str,
-    /// How many runs there were.
+    /// The number of runs.
     pub runs: u64,
-    /// What they showed, in the order of the first seeds.
+    /// The results, in the order of their first seeds.
     pub shown: Vec<Shown>,
-    /// Those which could not be played to their end.
+    /// The runs that could not be played to their end.
     pub stuck: Vec<StuckRuns>,
-    /// What is allowed, and no run has shown.
+    /// Allowed outcomes that no run has shown.
     pub unreached: Vec<Unreached>,
 }
 
 impl Report {
-    /// Whether every run came to its end and showed what is allowed.
+    /// Whether every run finished and showed an allowed outcome.
     pub fn passes(&self) -> bool {
         self.verdict == "pass"
     }
 }
 
-/// Runs that showed the same.
+/// Runs with the same results.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Shown {
-    /// How many.
+    /// Their number.
     pub runs: u64,
     /// The first of their seeds.
     pub first_seed: u64,
     /// `allowed`, `outside` or `never`.
     pub verdict: &'static str,
-    /// What is wrong with it.
+    /// The reason, unless it is allowed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// What they showed, as far as the scenario judges by it.
+    /// The results on which the scenario's verdict depends.
     pub results: BTreeMap<String, String>,
 }
 
 /// Runs that could not be played to their end, for the same reason.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StuckRuns {
-    /// How many.
+    /// Their number.
     pub runs: u64,
     /// The first of their seeds.
     pub first_seed: u64,
-    /// Why.
+    /// The reason.
     pub why: String,
 }
 
-/// What is allowed, and no run has shown.
+/// An allowed outcome that no run has shown.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Unreached {
-    /// The allowed outcome, by its place from 1.
+    /// The allowed outcome, by its index from 1.
     pub outcome: usize,
-    /// Of that outcome, this label; or the whole of it.
+    /// The label within that outcome; `None` for the whole outcome.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// What it says.
+    /// Its value.
     pub what: String,
 }
 

@@ -8,7 +8,7 @@ use super::play::{Stuck, play};
 use super::report::{Report, Shown, StuckRuns, Unreached};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Plays a scenario under each of the seeds, on an ensemble that `make` makes for it.
+/// Plays a scenario under each of the seeds, on a new ensemble from `make`.
 pub fn run<C: Cluster>(
     scenario: &Scenario,
     meta: &Meta,
@@ -23,11 +23,11 @@ pub fn run<C: Cluster>(
     tally.report(scenario)
 }
 
-/// What came of the runs so far.
+/// The results of the runs so far.
 #[derive(Default)]
 struct Tally {
     runs: u64,
-    /// By what they showed, which is told in the order of the first seeds.
+    /// The runs by their results, reported in the order of the first seeds.
     shown: BTreeMap<String, Shown>,
     stuck: BTreeMap<String, StuckRuns>,
     /// Outcomes that were reached, and alternatives in them.
@@ -122,8 +122,8 @@ fn verdict(runs: u64, shown: &[Shown], stuck: &[StuckRuns]) -> &'static str {
     }
 }
 
-/// What the scenario judges by, numbers as the range that they fall into: so that two runs that show the same are the
-/// same.
+/// The results on which the verdict depends, with numbers replaced by the range that they fall into, so that equivalent
+/// runs compare equal.
 fn folded(scenario: &Scenario, results: &Results) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
     for outcome in scenario.allowed.iter().chain(&scenario.never) {
@@ -136,7 +136,7 @@ fn folded(scenario: &Scenario, results: &Results) -> BTreeMap<String, String> {
     all
 }
 
-/// A number that no range holds is told to a tenth.
+/// Prints a number that no range contains with one decimal.
 fn fold(scenario: &Scenario, label: &str, told: &StepResult) -> String {
     let StepResult::Number(number) = told else { return told.to_string() };
     let expected = scenario.allowed.iter().filter_map(|outcome| outcome.get(label));

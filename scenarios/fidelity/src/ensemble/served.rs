@@ -1,10 +1,10 @@
-//! An ensemble behind sockets, in real time: whoever runs it tells its state and has its faults done, and other clients may be
-//! connected to it.
+//! An ensemble behind sockets, in real time: its operator reports its state and injects its faults, and other clients
+//! may be connected to it.
 //!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
 //! | `socket` | one connection of a scenario's session |
-//! | `tidy` | what a scenario leaves behind, undone |
+//! | `tidy` | restores the ensemble after a scenario |
 
 mod socket;
 #[cfg(test)]
@@ -23,19 +23,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long a wait for sockets may be, in microseconds, before the state of the ensemble is looked at again.
+/// The longest wait for sockets, in microseconds, before the state of the ensemble is read again.
 const SLICE: u64 = 2_000;
 
 /// A fault that lasts until it is ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LastingFault {
-    /// The packets of a link are held, and go on in order when it ends.
+    /// The packets of a link are held, and delivered in order when the fault ends.
     Hold(Link),
-    /// The packets of a link are lost, and sent again when it ends if their connection still stands.
+    /// The packets of a link are lost, and sent again when the fault ends if their connection survives.
     Lose(Link),
     /// The process of a member is dead.
     Kill(Member),
-    /// The process of a member stands still.
+    /// The process of a member is paused.
     Pause(Member),
     /// One stage of a member stalls.
     Stall(Member, PipelineStage),
@@ -59,58 +59,58 @@ pub struct Status {
     pub members: Vec<MemberStatus>,
 }
 
-/// Why an ensemble is not at a scenario's disposal, in one sentence.
+/// Why a scenario cannot use an ensemble any more, in one sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Trouble(pub String);
 
-/// The control of an ensemble that is served: its faults, and what it says of itself.
+/// The control of a served ensemble: its faults and its state.
 pub trait ControlOfServed {
-    /// The state at present.
+    /// The current state.
     ///
     /// # Errors
     ///
-    /// There is no answer, or none that makes sense.
+    /// There is no reply, or an unreadable one.
     fn status(&self) -> Result<Status, Trouble>;
 
-    /// Begins a fault. Does not wait for what follows from it.
+    /// Begins a fault. Does not wait for its consequences.
     ///
     /// # Errors
     ///
-    /// There is no answer, or it is refused.
+    /// There is no reply, or the fault is refused.
     fn begin(&self, fault: LastingFault) -> Result<(), Trouble>;
 
-    /// Ends a fault that [`begin`](Self::begin) began. Does not wait for what follows from it.
+    /// Ends a fault that [`begin`](Self::begin) began. Does not wait for its consequences.
     ///
     /// # Errors
     ///
-    /// There is no answer, or it is refused.
+    /// There is no reply, or the end is refused.
     fn end(&self, fault: LastingFault) -> Result<(), Trouble>;
 
-    /// Ends a session as if it had expired; nothing, if it has ended.
+    /// Ends a session as if it had expired; no effect if it has already ended.
     ///
     /// # Errors
     ///
-    /// There is no answer, or it is refused.
+    /// There is no reply, or the end is refused.
     fn end_session(&self, session: i64) -> Result<(), Trouble>;
 }
 
 /// An ensemble behind sockets. A reference to it is a [`Cluster`].
 ///
-/// When the ensemble is not at the scenario's disposal any more, such as after its end, no time passes from then on but that which
-/// is waited for in vain, and every connection is over; [`trouble`](Self::trouble) tells why.
+/// When the scenario cannot use the ensemble any more, such as after its end, time passes only by waits that time out,
+/// and every connection is closed; [`trouble`](Self::trouble) returns the reason.
 pub struct Served<C> {
     addresses: Vec<SocketAddr>,
     control: C,
     begun: Instant,
-    /// The time that was waited for in vain, in microseconds.
+    /// The time of waits that were skipped, in microseconds.
     skipped: Cell<Micros>,
     sockets: RefCell<Vec<Socket>>,
-    /// The state, until something may have changed.
+    /// The cached state, until it may have changed.
     known: RefCell<Option<Status>>,
-    /// The faults that were begun and not ended.
+    /// The faults that have begun and not ended.
     lasting: RefCell<Vec<LastingFault>>,
-    /// The sessions that were opened.
+    /// The opened sessions.
     sessions: RefCell<Vec<i64>>,
     trouble: RefCell<Option<Trouble>>,
     interrupted: Arc<AtomicBool>,
@@ -133,13 +133,13 @@ impl<C: ControlOfServed> Served<C> {
         }
     }
 
-    /// The same ensemble, with a flag that gives the scenario up once it is set: that is its trouble then.
+    /// The same ensemble, with a flag that aborts the scenario once it is set, which then is its trouble.
     #[must_use]
     pub fn interrupted_by(self, interrupted: Arc<AtomicBool>) -> Self {
         Served { interrupted, ..self }
     }
 
-    /// Why the ensemble is not at the scenario's disposal any more, so that its results say nothing.
+    /// Why the scenario cannot use the ensemble any more, so that its results are no evidence.
     pub fn trouble(&self) -> Option<Trouble> {
         self.trouble.borrow().clone()
     }
@@ -172,7 +172,7 @@ impl<C: ControlOfServed> Served<C> {
         }
     }
 
-    /// Begins a fault of a link, unless the other one lasts there: the verb that ends one of them ends both.
+    /// Begins a fault of a link, unless the other kind lasts there: the verb that ends one of them ends both.
     fn begin_on_link(&self, fault: LastingFault, other: LastingFault) {
         if self.lasting.borrow().contains(&other) {
             let why = "a link of a served ensemble holds packets or loses them, and not both at a time";
@@ -181,7 +181,7 @@ impl<C: ControlOfServed> Served<C> {
         self.begin(fault);
     }
 
-    /// Ends a fault, but none that somebody else began.
+    /// Ends a fault, but none of another client.
     fn end(&self, fault: LastingFault) {
         *self.known.borrow_mut() = None;
         if self.lasting.borrow().contains(&fault)
@@ -192,12 +192,12 @@ impl<C: ControlOfServed> Served<C> {
         }
     }
 
-    /// Reads and writes what can be read and written by then; if nothing can, waits for it.
+    /// Reads and writes all that is ready; waits for that time if nothing is.
     fn exchange(&self, wait: Duration) {
         let mut sockets = self.sockets.borrow_mut();
         let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(wait.subsec_nanos()) };
         let mut watched: Vec<PollFd<'_>> = sockets.iter().filter_map(Socket::watched).collect();
-        // An interrupted wait is a short one.
+        // An interrupted wait is just shorter.
         let _ = poll(&mut watched, Some(&timeout));
         drop(watched);
         for socket in sockets.iter_mut() {

@@ -1,4 +1,4 @@
-//! What a scenario does with the connections of its sessions: open, move, cut, listen.
+//! The connections of a scenario's sessions: open, move, cut, listen.
 
 use super::answer;
 use super::client_link::{ClientLink, Greeting};
@@ -20,7 +20,7 @@ impl<C: Cluster> Player<'_, C> {
         }
         session.uses_old = false;
         let give_up = connect.retry.map(|ticks| self.in_ticks(ticks));
-        // An attempt that is still under way in the end says less than the one before.
+        // If the last attempt times out, the result of the one before is reported.
         let mut before = None;
         loop {
             let mut end = self.in_ticks(connect.wait.unwrap_or(PATIENCE));
@@ -39,7 +39,7 @@ impl<C: Cluster> Player<'_, C> {
         }
     }
 
-    /// Opens a connection in place of the session's present one, and waits for an answer.
+    /// Opens a connection in place of the session's current one, and awaits a reply.
     pub(super) fn open(&mut self, label: &str, role: &str, end: Micros) -> Result<&'static str, Stuck> {
         let session = self.session(label);
         for line in [session.current.take(), session.opening.take()].into_iter().flatten() {
@@ -59,7 +59,7 @@ impl<C: Cluster> Player<'_, C> {
         self.greeting(label, line, end)
     }
 
-    /// Waits for the answer to a hello.
+    /// Awaits the reply to a hello.
     fn greeting(&mut self, label: &str, line: usize, end: Micros) -> Result<&'static str, Stuck> {
         let answered =
             |line: &mut ClientLink<_>| (line.greeting != Greeting::Awaited).then(|| line.greeting.clone());
@@ -82,7 +82,7 @@ impl<C: Cluster> Player<'_, C> {
         }
     }
 
-    /// Goes on waiting for the answer to a hello; there is none to wait for if it has come already.
+    /// Continues to await the reply to a hello; returns at once if it has already arrived.
     pub(super) fn finish_connect(&mut self, listen: &Listen) -> Result<StepResult, Stuck> {
         let label = &listen.session;
         let Some(line) = self.session(label).opening else { return Ok(StepResult::text("closed")) };
@@ -90,7 +90,7 @@ impl<C: Cluster> Player<'_, C> {
         self.greeting(label, line, end).map(StepResult::text)
     }
 
-    /// Cuts the connection that the session uses, and the one that it was about to open.
+    /// Cuts the connection that the session uses, and the one that it is opening.
     pub(super) fn drop_connections(&mut self, label: &str) -> Result<(), Stuck> {
         let session = self.session(label);
         let used = session.line();
@@ -101,7 +101,7 @@ impl<C: Cluster> Player<'_, C> {
         Ok(())
     }
 
-    /// The zxid of a session's last reply, on whatever connection.
+    /// The zxid of a session's last reply, on any connection.
     pub(super) fn seen(&mut self, label: &str) -> Result<i64, Garbled> {
         let mut seen = 0;
         for line in self.lines.iter_mut().filter(|line| line.session == label) {
@@ -111,7 +111,7 @@ impl<C: Cluster> Player<'_, C> {
         Ok(seen)
     }
 
-    /// The first notification that has not been told yet.
+    /// The first notification that was not reported yet.
     pub(super) fn event(&mut self, listen: &Listen) -> Result<StepResult, Stuck> {
         let Some(line) = self.session(&listen.session).line() else { return Ok(StepResult::text("CLOSED")) };
         let end = self.in_ticks(listen.within.unwrap_or(PATIENCE));
@@ -122,7 +122,7 @@ impl<C: Cluster> Player<'_, C> {
         Ok(StepResult::Text(told.unwrap_or_else(|| "TIMEOUT".to_owned())))
     }
 
-    /// All notifications that have not been told yet, with those that are on their way.
+    /// All notifications that were not reported yet, including those in flight.
     pub(super) fn events(&mut self, listen: &Listen) -> Result<StepResult, Stuck> {
         let Some(line) = self.session(&listen.session).line() else { return Ok(StepResult::text("CLOSED")) };
         self.hear_out(line, listen)?;
@@ -130,7 +130,7 @@ impl<C: Cluster> Player<'_, C> {
         Ok(StepResult::Text(answer::events(&notices)))
     }
 
-    /// What is left to be read on the connection that the session had before it moved.
+    /// The unread frames on the connection that the session had before it moved.
     pub(super) fn old_frames(&mut self, listen: &Listen) -> Result<StepResult, Stuck> {
         let Some(line) = self.session(&listen.session).old else { return Ok(StepResult::text("CLOSED")) };
         self.hear_out(line, listen)?;

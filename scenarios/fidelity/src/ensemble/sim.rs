@@ -1,4 +1,4 @@
-//! A simulated ensemble: its servers are close to each other, and as fast or slow as the seed says.
+//! A simulated ensemble: its servers are close to each other, and their speed depends on the seed.
 
 use super::case::Meta;
 use super::cluster::{Cluster, Link, Member, Micros, PipelineStage};
@@ -10,12 +10,12 @@ use sim_zk::raw::Raw;
 use sim_zk::wire::Codec;
 use sim_zk::{Config, ConnId, Hold};
 
-/// One-way latency on the calm network, in microseconds: members and clients are as far apart as network namespaces of
-/// one machine.
+/// One-way latency on the fault-free network, in microseconds: members and clients are as far apart as network
+/// namespaces of one machine.
 const LATENCY: u64 = 150;
 const LINK_LATENCY: u64 = 7;
 
-/// How long the hosts take to set up a connection.
+/// The time that hosts take to set up a connection.
 const HANDSHAKE: u64 = 60;
 
 /// A simulated ensemble.
@@ -30,36 +30,37 @@ struct ClientConnection {
     phase: Phase,
 }
 
-/// How far a connection is.
+/// The phase of a connection.
 enum Phase {
-    /// The hosts shake hands, until then; what the client says first follows.
+    /// The hosts shake hands until then; the client's hello follows.
     Handshake { until: Micros, member: Member, hello: Hello },
-    /// The server knows of it, or its host has refused it.
+    /// The server has the connection, or its host has refused it.
     Open { conn: ConnId, refused: bool },
-    /// The client let go of it before the server knew of it.
+    /// The client closed it before it reached the server.
     Gone,
 }
 
-/// Decides as a seed does, but on a good network: most packets and disks are quick, and now and then one is not.
+/// Chooses like a seed, but on a good network: most packets and disks are quick, with occasional exceptions.
 struct Near(Seeded);
 
 impl Chooser for Near {
     fn choose(&mut self, point: Point, n: u32) -> u32 {
-        // Of so many draws the least counts. These were found by trying: with them reads right behind a write of somebody
-        // else, and protected creates whose connection is cut, go wrong about as often as they did on a real ensemble.
+        // The least of that many draws counts. The numbers were found by experiment: with them, reads right behind
+        // another client's write, and protected creates whose connection is cut, fail about as often as on a real
+        // ensemble.
         let draws = match point {
             Point::Latency => 32,
             Point::Lag => 3,
             _ => 1,
         };
         let least = (0..draws).map(|_| self.0.choose(point, n)).min().unwrap_or(0);
-        // The calm latency, which 0 stands for, is a long one here.
+        // 0 stands for the fault-free latency, which is a long one here.
         if point == Point::Latency { least.max(1) } else { least }
     }
 }
 
 impl Simulated {
-    /// An ensemble as the suite wants it, in which `seed` decides every race.
+    /// An ensemble with the suite's parameters, in which `seed` decides every race.
     pub fn new(seed: u64, meta: &Meta) -> Self {
         let config = Config {
             tick: meta.tick_ms * 1000,
@@ -69,14 +70,14 @@ impl Simulated {
             ..Config::default().with_servers(u8::try_from(meta.members).unwrap_or(9))
         };
         let mut chooser = Seeded::new(seed, Rates::NONE);
-        // Nobody knows how far a tick has got when a scenario begins.
+        // The phase of the tick at the beginning of a scenario is unknown.
         let phase = (u64::from(chooser.choose(Point::User, 1 << 16)) * config.tick * 2) >> 16;
         let mut raw = Raw::new(config, Near(chooser));
         while raw.advance(phase) {}
         Simulated { raw, lines: Vec::new() }
     }
 
-    /// The first handshake that is not over yet.
+    /// The first handshake in progress.
     fn next_handshake(&self) -> Option<(Micros, usize)> {
         let until = |(line, of): (usize, &ClientConnection)| match &of.phase {
             Phase::Handshake { until, .. } => Some((*until, line)),
@@ -85,7 +86,7 @@ impl Simulated {
         self.lines.iter().enumerate().filter_map(until).min()
     }
 
-    /// The hosts have shaken hands: the client says hello.
+    /// Sends the client's hello after the handshake.
     fn say_hello(&mut self, line: usize) {
         let ClientConnection { codec, phase } = &mut self.lines[line];
         if let Phase::Handshake { member, hello, .. } = phase {

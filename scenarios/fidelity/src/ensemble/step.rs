@@ -1,4 +1,4 @@
-//! One step of a scenario. All times are in ticks. Fields that are written by another name say so.
+//! One step of a scenario. All times are in ticks. Attributes give the written names of fields where they differ.
 
 use super::expected::Expected;
 use super::written;
@@ -10,15 +10,15 @@ use serde::Deserialize;
 pub enum Step {
     /// Opens a connection for a session, in place of the one that it has.
     Connect(Connect),
-    /// Awaits the answer to a connect that took too long.
+    /// Awaits the reply to a connect that timed out.
     FinishConnect(Listen),
     /// Opens another connection for a session, which keeps the one that it has.
     Move(Connect),
     /// Cuts a session's connection with a reset.
     Drop(String),
-    /// Goes on with the connection that a session had before it moved, or with the later one.
+    /// Switches to the connection that a session had before it moved, or to the later one.
     Use(String, Side),
-    /// What is left to be read on the connection that a session had before it moved.
+    /// The unread frames on the connection that a session had before it moved.
     OldFrames(Listen),
     /// A request.
     Op(Box<Op>),
@@ -28,23 +28,23 @@ pub enum Step {
     Event(Listen),
     /// All notifications.
     Events(Listen),
-    /// Something goes wrong, or well again.
+    /// Begins or ends a fault.
     Fault(Fault),
-    /// Repeats a step until that comes of it.
+    /// Repeats a step until it has that result.
     Until(Box<Until>),
     /// Repeats a step for some time.
     Spin(Box<Spin>),
-    /// Waits for members.
+    /// Waits for a condition on members.
     Wait(Wait),
     /// Waits.
     WaitTicks(Ticks),
     /// Sets a mark on the clock, and on the zxids.
     Mark(String),
-    /// How much time has passed since a mark.
+    /// The time since a mark.
     Elapsed(Since),
-    /// How many zxids have been used since a mark.
+    /// The number of zxids used since a mark.
     ZxidDelta(Since),
-    /// One of two ways to go on.
+    /// A branch.
     If(Box<If>),
 }
 
@@ -58,19 +58,19 @@ pub struct Connect {
     /// The name of the member.
     #[serde(rename = "connect", alias = "move")]
     pub member: String,
-    /// The session timeout that is asked for.
+    /// The requested session timeout.
     #[serde(rename = "T")]
     pub timeout: Option<f64>,
-    /// How long to wait for an answer.
+    /// How long to wait for a reply.
     pub wait: Option<f64>,
-    /// For how long to try again.
+    /// How long to retry.
     pub retry: Option<f64>,
-    /// Where the result goes.
+    /// The label of the result.
     #[serde(rename = "as_")]
     pub label: Option<String>,
 }
 
-/// Something that a session hears.
+/// Something that a session receives.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Listen {
@@ -80,12 +80,12 @@ pub struct Listen {
     /// How long to wait for it.
     #[serde(rename = "to")]
     pub within: Option<f64>,
-    /// Where the result goes.
+    /// The label of the result.
     #[serde(rename = "as_")]
     pub label: Option<String>,
 }
 
-/// Which of two connections.
+/// One of two connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Side {
@@ -100,15 +100,15 @@ pub enum Side {
 pub struct Op {
     /// The session.
     pub session: String,
-    /// What is asked; its paths are those of the scenario.
+    /// The request, with the scenario's paths.
     pub request: Request,
     /// The zxid from which setWatches counts.
     pub relative_zxid: RelativeZxid,
-    /// It is only sent: the reply is fetched later, if at all.
+    /// Only send: the reply is fetched later, if at all.
     pub only_send: bool,
     /// How long to wait for the reply.
     pub within: Option<f64>,
-    /// Where the result goes, and what to await the reply by.
+    /// The label of the result, by which the reply can be awaited.
     pub label: Option<String>,
 }
 
@@ -121,7 +121,7 @@ pub enum RelativeZxid {
     Zxid(i64),
 }
 
-/// A reply to be awaited.
+/// A reply to await.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Await {
@@ -131,7 +131,7 @@ pub struct Await {
     /// How long to wait.
     #[serde(rename = "to")]
     pub within: Option<f64>,
-    /// Where the result goes, if not to the request's label.
+    /// The label of the result, if not the request's.
     #[serde(rename = "as_")]
     pub label: Option<String>,
 }
@@ -145,31 +145,31 @@ pub enum Fault {
     Member(MemberFault, Vec<String>),
 }
 
-/// What happens to links.
+/// The kind of a link fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkFault {
-    /// What is sent waits.
+    /// Packets are held.
     Hold,
-    /// What has waited goes on.
+    /// Held packets are delivered.
     Release,
-    /// What is sent is lost.
+    /// Packets are lost.
     Lose,
-    /// It is no longer lost.
+    /// Packets are not lost any more.
     Heal,
 }
 
 /// Links between members.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Links {
-    /// All.
+    /// All links.
     All,
-    /// From each of the ones to each of the others.
+    /// From each of the first to each of the second.
     Between(Vec<String>, Vec<String>),
-    /// And back.
+    /// The same in both directions.
     BothWays(Vec<String>, Vec<String>),
 }
 
-/// What happens to a member.
+/// The kind of a member fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "they are what the scenarios call them")]
 pub enum MemberFault {
@@ -192,16 +192,16 @@ pub struct Until {
     /// The step.
     #[serde(rename = "until")]
     pub step: Step,
-    /// What is to come of it.
+    /// The result that ends the repetition.
     pub equals: Expected,
-    /// How long to go on, from the mark.
+    /// The time limit, counted from the mark.
     pub max: Option<f64>,
     /// The mark; if none, the beginning of this step.
     pub since: Option<String>,
-    /// Is done between the repetitions.
+    /// Steps between the repetitions.
     #[serde(default, deserialize_with = "written::steps")]
     pub also: Vec<Step>,
-    /// Where the time since the mark goes.
+    /// The label of the time since the mark.
     #[serde(rename = "as_")]
     pub label: Option<String>,
 }
@@ -213,12 +213,12 @@ pub struct Spin {
     /// The step.
     #[serde(rename = "spin")]
     pub step: Step,
-    /// For how long.
+    /// The duration.
     pub ticks: f64,
-    /// Is done between the repetitions.
+    /// Steps between the repetitions.
     #[serde(default, deserialize_with = "written::steps")]
     pub also: Vec<Step>,
-    /// Where everything that came of it goes, each once.
+    /// The label of all distinct results.
     #[serde(rename = "as_")]
     pub label: Option<String>,
 }
@@ -226,59 +226,59 @@ pub struct Spin {
 /// A wait for members.
 #[derive(Clone, Debug)]
 pub struct Wait {
-    /// For what.
+    /// The condition.
     pub what: WaitFor,
-    /// How long, at most.
+    /// The time limit.
     pub within: Option<f64>,
-    /// Where it goes whether that came.
+    /// The label that records whether the condition came true.
     pub label: Option<String>,
 }
 
-/// What to wait for.
+/// A condition on members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitFor {
-    /// All members that run have applied the same.
+    /// All running members have applied the same.
     CaughtUp,
     /// All members serve clients.
     All,
-    /// So many do.
+    /// That many members serve clients.
     Members(usize),
 }
 
-/// Some time.
+/// A duration.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Ticks {
-    /// So much.
+    /// Exactly that long.
     Fixed(f64),
-    /// So much at least, and so much at most.
+    /// A random duration between a least and a greatest one.
     Random(f64, f64),
 }
 
-/// Something counted from a mark.
+/// A number counted from a mark.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Since {
     /// The mark; if none, the last one, or the beginning.
     #[serde(rename = "since")]
     pub mark: Option<String>,
-    /// Where the number goes.
+    /// The label of the number.
     #[serde(rename = "as_")]
     pub label: Option<String>,
 }
 
-/// One of two ways to go on.
+/// A branch.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct If {
-    /// The label whose result is looked at.
+    /// The label whose result is compared.
     #[serde(rename = "if_")]
     pub label: String,
-    /// What it is compared with.
+    /// The value that it is compared with.
     pub equals: Expected,
-    /// If it is that.
+    /// The steps if they are equal.
     #[serde(deserialize_with = "written::steps")]
     pub then: Vec<Step>,
-    /// If not.
+    /// The steps otherwise.
     #[serde(default, rename = "else", alias = "else_", deserialize_with = "written::steps")]
     pub otherwise: Vec<Step>,
 }

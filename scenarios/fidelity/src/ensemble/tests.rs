@@ -28,7 +28,7 @@ fn everything_that_the_form_has_is_read() {
     assert_eq!((last.line, last.scenario.exec, last.scenario.runs), (5, false, 12));
 }
 
-/// What is wrong with a scenario of these steps.
+/// The error of a scenario with these steps.
 fn refused(steps: &str) -> String {
     let open = r#"{"s": "a", "connect": "F1", "T": 16, "as_": "c"}"#;
     let text = format!(r#"{{"id": "x", "steps": [{open}, {steps}], "allowed": [{{"c": "ok"}}]}}"#);
@@ -110,7 +110,7 @@ fn a_line_that_cannot_be_played_keeps_no_other_from_it() {
     );
 }
 
-/// A scenario with the labels w, r, t and f that allows, and never allows, this.
+/// A scenario with the labels w, r, t and f, and these allowed and forbidden outcomes.
 fn judging(allowed: &str, never: &str) -> Scenario {
     let op = |label: &str| format!(r#"{{"s": "a", "op": "exists", "path": "/{label}", "as_": "{label}"}}"#);
     let steps = [
@@ -173,7 +173,7 @@ fn frames_can_be_written_with_their_numbers_or_without() {
 fn runs_are_counted_by_what_they_show() {
     let allowed = r#"[{"w": ["OK", "CLOSED"], "r": "OK", "t": [[0, 1]]}, {"w": "NoNode", "r": ["OK", "NoNode"]}, {"w": "NodeExists"}]"#;
     let scenario = judging(allowed, r#"[{"w": "NoNode", "r": "NotEmpty"}]"#);
-    // By the seed: allowed twice in two ways, outside, forbidden, not to be played.
+    // By the seed: two allowed outcomes, outside, forbidden, and stuck.
     let make = |seed: u64, _: &Meta| {
         let (w, r) = [(0, 0), (-101, 0), (0, -101), (-101, -111), (0, 0), (0, 0)][seed as usize % 6];
         let fake = Fake::new().say("exists /scenario/w", &[Says::Error(w)]);

@@ -1,4 +1,4 @@
-//! The steps of a scenario as they are written: which kind a step is of shows in the fields that it has.
+//! The written form of a scenario's steps: the fields determine the kind of a step.
 
 mod fault;
 
@@ -13,7 +13,7 @@ type Fields = Map<String, Value>;
 /// A reader of one kind of step.
 type Reader = fn(Fields) -> Result<Step, String>;
 
-/// The field that tells a kind of step from the others. A connect may `wait`, so waits come last.
+/// The field that identifies each kind of step. A connect may `wait`, so waits come last.
 const KINDS: [(&str, Reader); 19] = [
     ("op", op),
     ("connect", |from| read(from).map(Step::Connect)),
@@ -40,7 +40,7 @@ const KINDS: [(&str, Reader); 19] = [
 ///
 /// # Errors
 ///
-/// What is wrong with it.
+/// The mistake.
 pub(super) fn step(written: Fields) -> Result<Step, String> {
     let kind = KINDS.iter().find(|(key, _)| written.contains_key(*key));
     let Some((_, reader)) = kind else {
@@ -60,7 +60,7 @@ fn read<T: DeserializeOwned>(from: Fields) -> Result<T, String> {
     serde_json::from_value(Value::Object(from)).map_err(|error| error.to_string())
 }
 
-/// Takes out a field that says 1, which is how a step without an argument is written.
+/// Removes a field that must be 1, the notation of a step without an argument.
 fn take_marker(from: &mut Fields, key: &str) -> Result<(), String> {
     match from.remove(key) {
         Some(value) if value == json!(1) || value == json!(true) => Ok(()),
@@ -68,7 +68,7 @@ fn take_marker(from: &mut Fields, key: &str) -> Result<(), String> {
     }
 }
 
-/// Whether something is so: 1 or 0, or a truth value.
+/// A flag: 1 or 0, or a boolean.
 fn flag<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
     match Value::deserialize(from)? {
         Value::Bool(so) => Ok(so),
@@ -78,7 +78,7 @@ fn flag<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
     }
 }
 
-/// One step, or a list of them. Not an untagged enumeration: that would not say what is wrong with a step.
+/// One step, or a list of them. Not an untagged enumeration, whose errors would not name the mistake in a step.
 pub(super) fn steps<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Step>, D::Error> {
     let written = match Value::deserialize(from)? {
         Value::Array(written) => written,
@@ -108,7 +108,7 @@ struct WrittenUse {
     side: Side,
 }
 
-/// What a request has beside its arguments.
+/// The fields of a request besides its arguments.
 #[derive(Deserialize)]
 struct WrittenOp {
     s: String,
@@ -120,7 +120,7 @@ struct WrittenOp {
     relative_zxid: Value,
 }
 
-/// Arguments of recorded cases that mean nothing here.
+/// Arguments of recorded cases that have no meaning here.
 const FOREIGN: [&str; 9] =
     ["session", "relative", "timeout", "timeout_ms", "ms", "readonly", "last_zxid", "passwd", "then_closed"];
 
@@ -190,7 +190,7 @@ struct WrittenMark {
     mark: String,
 }
 
-/// A mark is named by the step itself, or by `since`; or the step says 1, for the last one.
+/// The step itself names the mark, or `since` does; or the step is 1, for the last mark.
 fn since(mut from: Fields, key: &str) -> Result<Since, String> {
     let named = match from.get(key) {
         Some(Value::String(mark)) => Some(mark.clone()),

@@ -1,6 +1,6 @@
-//! The form in which requests and their answers are written in both kinds of recorded files.
+//! The notation of requests and replies that both kinds of recorded files share.
 //!
-//! A field that is not known here is an error, so that no part of an expectation goes unlooked at.
+//! An unknown field is an error, so that no part of an expectation is ignored.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 #[serde(deny_unknown_fields, default)]
 #[expect(missing_docs, reason = "the arguments have the names of ZooKeeper's own")]
 pub struct Step {
-    /// The session that acts, by its label.
+    /// The label of the acting session.
     pub session: Option<String>,
-    /// One of ZooKeeper's operations, or one about connections.
+    /// One of ZooKeeper's operations, or an operation on a connection.
     pub op: String,
     pub path: Option<String>,
     pub data: Option<Data>,
@@ -21,7 +21,7 @@ pub struct Step {
     /// That many bytes of data.
     pub size: Option<usize>,
     pub mode: Option<NameOrNumber>,
-    /// The mode of a create as the number that is sent.
+    /// The mode of a create as the number on the wire.
     pub flags: Option<i32>,
     pub acl: Option<Vec<(NameOrNumber, String, String)>>,
     /// No list of ACLs at all, which is not the same as an empty one.
@@ -45,9 +45,9 @@ pub struct Step {
     pub leaving: Option<String>,
     pub members: Option<String>,
     pub config_id: Option<i64>,
-    /// Those of a multi, a multiRead, a pipeline.
+    /// The operations of a multi, a multiRead or a pipeline.
     pub ops: Vec<Step>,
-    /// The session timeout asked for, in ms; of a pipeline, how long to wait for its replies.
+    /// The requested session timeout, in ms; for a pipeline, how long to wait for its replies.
     pub timeout: Option<i32>,
     /// How long to wait for a reply.
     pub timeout_ms: Option<u64>,
@@ -74,7 +74,7 @@ pub enum Data {
     Paths(Vec<String>),
 }
 
-/// Something that has a name, or the number that is sent.
+/// A name, or its number on the wire.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum NameOrNumber {
@@ -88,16 +88,16 @@ pub enum NameOrNumber {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub enum LastZxid {
-    /// So much later than the case's beginning.
+    /// That much later than the case's beginning.
     Relative(i64),
-    /// In a word: `seen`, that of the session's last reply.
+    /// As a word: `seen` is the zxid of the session's last reply.
     Word(String),
 }
 
 /// A notification: its type, its path, and the state unless that is `SyncConnected`.
 pub type Notice = Vec<String>;
 
-/// What a step came to.
+/// The result of a step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[expect(missing_docs, reason = "the fields of replies have the names of ZooKeeper's own")]
@@ -106,23 +106,23 @@ pub struct Expect {
     pub timeout: Option<i32>,
     pub readonly: Option<bool>,
     pub same_session: bool,
-    /// The session's connection before this one was closed by the server.
+    /// The server closed the session's previous connection.
     pub old_closed: bool,
-    /// The server closed the connection instead of answering to a connect.
+    /// The server closed the connection instead of replying to a connect.
     pub refused: bool,
-    /// The server said that there is no such session.
+    /// The server replied that there is no such session.
     pub expired: bool,
     pub session_zero: bool,
     pub passwd_zero: bool,
     /// `OK`, or the error's name.
     pub err: Option<String>,
-    /// The reply's zxid, less that of the case's beginning.
+    /// The reply's zxid, relative to the case's beginning.
     pub zxid: Option<i64>,
     pub path: Option<String>,
     #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub data: Option<Option<String>>,
     pub stat: Option<Stat>,
-    /// In the order of names.
+    /// Sorted by name.
     pub children: Option<Vec<String>>,
     pub ephemerals: Option<Vec<String>>,
     /// Children or ephemerals in the order of the server.
@@ -130,34 +130,34 @@ pub struct Expect {
     pub number: Option<i32>,
     pub acl: Option<Vec<(NameOrNumber, String, String)>>,
     pub clients: Option<Vec<(String, String)>>,
-    /// Of a multi, of a multiRead.
+    /// The results of a multi or multiRead.
     pub results: Option<Vec<OpResult>>,
     /// The server closed the connection.
     pub closed: bool,
-    /// There was no connection any more: of the session that acts, or of others.
+    /// The acting session, or others, had no connection any more.
     pub disconnected: Option<serde_json::Value>,
     pub no_reply: bool,
     pub restarted: bool,
-    /// Of a pipeline: replies and notifications, as they came.
+    /// Replies and notifications of a pipeline, in the order of arrival.
     pub stream: Option<Vec<Item>>,
-    /// Which of a pipeline's requests had no reply.
+    /// The requests of a pipeline without a reply.
     pub missing: Option<Vec<usize>>,
-    /// The request of a pipeline that this is the reply to.
+    /// The index of the request in a pipeline to which this is the reply.
     pub i: Option<usize>,
     /// Notifications on the acting connection before the reply.
     pub before: Vec<Notice>,
-    /// And after it.
+    /// Notifications after the reply.
     pub after: Vec<Notice>,
     /// Notifications on the connections of other sessions.
     pub events: BTreeMap<String, Vec<Notice>>,
 }
 
-/// A field that is there is `Some`, be it null.
+/// Maps a present field to `Some`, even if it is null.
 fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Option<String>>, D::Error> {
     Option::deserialize(from).map(Some)
 }
 
-/// Something that a pipeline's connection brought.
+/// One arrival on a pipeline's connection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Item {
@@ -168,7 +168,7 @@ pub enum Item {
     Event(Notice),
 }
 
-/// What one operation of a multi or of a multiRead came to.
+/// The result of one operation of a multi or multiRead.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default, rename_all = "camelCase")]
 #[expect(missing_docs, reason = "they have the names of ZooKeeper's operations")]
@@ -195,7 +195,7 @@ pub struct OpResult {
     pub stat: Option<Stat>,
 }
 
-/// What is known of a node, as far as it repeats: the times are left out.
+/// The reproducible part of a node's stat: the times are left out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the fields have the names of ZooKeeper's own")]
@@ -215,18 +215,18 @@ pub struct Stat {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Zxid {
-    /// So much later than the case's beginning.
+    /// That much later than the case's beginning.
     Relative(i64),
-    /// `zero`, or `pre` for what is older than the case.
+    /// `zero`, or `pre` for a zxid older than the case.
     Word(String),
 }
 
-/// Whose ephemeral a node is.
+/// The owner of an ephemeral node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Owner {
-    /// Nobody's: 0.
+    /// No owner: 0.
     Number(i64),
-    /// That session's.
+    /// The session with that label.
     Label(String),
 }

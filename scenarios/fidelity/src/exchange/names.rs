@@ -45,7 +45,7 @@ pub(super) fn state(number: i32) -> String {
     name.to_owned()
 }
 
-/// What each bit of an ACL's permissions is called, in the order of writing them.
+/// The letter of each bit of an ACL's permissions, in the order of writing them.
 pub(super) const PERMISSIONS: [(char, i32); 5] = [('c', 4), ('d', 8), ('r', 1), ('w', 2), ('a', 16)];
 
 /// The number of a create's mode.

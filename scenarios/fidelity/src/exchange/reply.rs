@@ -6,12 +6,12 @@ use super::wire::Welcome;
 use std::collections::BTreeMap;
 use zk_recipes::wire::jute;
 
-/// A frame does not say what it should.
+/// A frame cannot be decoded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the server sent a frame that ends early or says nonsense, while {0} was read")]
 pub struct Garbled(&'static str);
 
-/// The header of everything that a server sends after its welcome.
+/// The header of all frames that a server sends after its welcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// The request's xid, or that of a notification.
@@ -22,7 +22,7 @@ pub struct Header {
     pub err: i32,
 }
 
-/// What makes the numbers of one run comparable with those of another.
+/// The base values that make the numbers of different runs comparable.
 #[derive(Clone, Debug, Default)]
 pub struct Terms {
     /// The last zxid before the case.
@@ -32,7 +32,7 @@ pub struct Terms {
 }
 
 impl Terms {
-    /// A header's zxid: 0 and -1 are none.
+    /// A header's zxid, relative to the case; 0 and -1 mean none.
     pub fn zxid(&self, zxid: i64) -> i64 {
         if zxid > 0 { zxid - self.z0 } else { zxid }
     }
@@ -54,7 +54,7 @@ impl Terms {
     }
 }
 
-/// Reads jute, and says what could not be read.
+/// Reads jute, and names the part that could not be read.
 pub(super) struct In<'a>(jute::In<'a>);
 
 type Read<T> = Result<T, Garbled>;
@@ -80,7 +80,7 @@ impl<'a> In<'a> {
         self.0.buffer().ok_or(Garbled("a text"))
     }
 
-    /// Data, which may be none at all.
+    /// Data, which may be null.
     fn data(&mut self) -> Read<Option<String>> {
         Ok(self.bytes()?.map(|bytes| String::from_utf8_lossy(bytes).into_owned()))
     }
@@ -120,17 +120,17 @@ impl<'a> In<'a> {
     }
 }
 
-/// Reads the server's answer to the first frame of a connection.
+/// Reads the server's reply to the first frame of a connection.
 ///
 /// # Errors
 ///
-/// It is none.
+/// It is no such reply.
 pub fn welcome(frame: &[u8]) -> Result<Welcome, Garbled> {
     let mut from = In::new(frame);
     let _protocol = from.int()?;
     let (timeout, session) = (from.int()?, from.long()?);
     let password = from.bytes()?.unwrap_or_default().to_owned();
-    // Older servers do not say.
+    // Older servers omit it.
     let readonly = !from.0.rest().is_empty() && from.bool()?;
     Ok(Welcome { timeout, session, password, readonly })
 }
@@ -146,11 +146,11 @@ pub fn header(frame: &[u8]) -> Result<(Header, &[u8]), Garbled> {
     Ok((header, from.0.rest()))
 }
 
-/// Reads what follows the header of a notification.
+/// Reads the body of a notification.
 ///
 /// # Errors
 ///
-/// It is none.
+/// It is no notification.
 pub fn notice(body: &[u8]) -> Result<Notice, Garbled> {
     let mut from = In::new(body);
     let (event, state, path) = (from.int()?, from.int()?, from.text()?);
@@ -165,7 +165,7 @@ pub fn notice(body: &[u8]) -> Result<Notice, Garbled> {
 ///
 /// # Errors
 ///
-/// It is none.
+/// It is no such reply.
 pub fn reply(op: &str, header: Header, body: &[u8], terms: &Terms) -> Result<Expect, Garbled> {
     let mut told = Expect {
         err: Some(names::error(header.err)),
@@ -205,7 +205,7 @@ pub fn reply(op: &str, header: Header, body: &[u8], terms: &Terms) -> Result<Exp
     Ok(told)
 }
 
-/// Names in their order, and in the server's if there are several.
+/// The sorted names, and the server's order if there are several.
 fn sorted(names: Vec<String>) -> (Option<Vec<String>>, Option<Vec<String>>) {
     let mut sorted = names.clone();
     sorted.sort();

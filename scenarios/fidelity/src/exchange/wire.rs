@@ -1,6 +1,6 @@
-//! ZooKeeper's wire protocol, as a client writes it: the header of a request, one body an operation.
+//! ZooKeeper's wire protocol, as a client writes it: the header of a request, one body per operation.
 //!
-//! A frame here is without the four bytes of its length.
+//! Frames here do not include the four bytes of their length.
 
 use super::form::{Data, NameOrNumber, Step};
 use super::names;
@@ -14,10 +14,10 @@ pub const PING: i32 = -2;
 /// The xid of an authentication.
 pub const AUTH: i32 = -4;
 
-/// How much data a case may ask to be sent, in bytes: many times what a server takes.
+/// The most data that a case may send, in bytes: far above a server's limit.
 const LARGEST_DATA: usize = 16 << 20;
 
-/// What a client says first on a connection.
+/// A client's first message on a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hello {
     /// The last zxid that it has seen.
@@ -28,11 +28,11 @@ pub struct Hello {
     pub session: i64,
     /// The password of that session.
     pub password: Vec<u8>,
-    /// Whether a server that only reads would do.
+    /// Whether a read-only server would do.
     pub readonly: bool,
 }
 
-/// What a server says to a [`Hello`].
+/// A server's reply to a [`Hello`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Welcome {
     /// The session timeout that is granted, in ms; 0 if there is no such session.
@@ -41,7 +41,7 @@ pub struct Welcome {
     pub session: i64,
     /// Its password.
     pub password: Vec<u8>,
-    /// Whether this server only reads.
+    /// Whether this server is read-only.
     pub readonly: bool,
 }
 
@@ -60,7 +60,7 @@ pub fn ping() -> Vec<u8> {
     out.done()
 }
 
-/// The xid that a request has: its own, unless the operation has one of its kind.
+/// The xid of a request: its own, unless the operation has a fixed one.
 pub fn xid(step: &Step, own: i32) -> i32 {
     match step.op.as_str() {
         "ping" => PING,
@@ -73,7 +73,7 @@ pub fn xid(step: &Step, own: i32) -> i32 {
 ///
 /// # Errors
 ///
-/// There is no such operation, or an argument is missing or makes no sense.
+/// There is no such operation, or an argument is missing or invalid.
 pub fn request(step: &Step, own_xid: i32, z0: i64) -> Result<Vec<u8>, String> {
     let number = match step.number {
         Some(number) if step.op == "unknown" => number,
@@ -158,7 +158,7 @@ fn body(out: &mut Out, step: &Step, z0: i64) -> Result<(), String> {
         }
         "setWatches" | "setWatches2" => watches(out, step, z0)?,
         "getEphemerals" => _ = out.text(step.prefix.as_deref().ok_or("`prefix` is missing")?),
-        // Nothing but the header: ping, whoAmI, closeSession, and what is unknown.
+        // Only the header: ping, whoAmI, closeSession, and unknown operations.
         _ => {}
     }
     Ok(())
@@ -212,7 +212,7 @@ fn path(step: &Step) -> Result<&str, String> {
     step.path.as_deref().ok_or_else(|| "`path` is missing".to_owned())
 }
 
-/// Any version if none is named.
+/// Any version unless the step names one.
 fn version(step: &Step) -> i32 {
     step.version.unwrap_or(-1)
 }
@@ -228,7 +228,7 @@ fn data(step: &Step) -> Result<Option<Vec<u8>>, String> {
     }
 }
 
-/// Everything to everybody if nothing is said.
+/// All permissions for everyone unless the step has an ACL.
 fn acl(out: &mut Out, step: &Step) -> Result<(), String> {
     if step.nullacl {
         out.int(-1);

@@ -4,7 +4,7 @@ use super::form::{Expect, Step};
 use super::reply::{self, Header, Terms};
 use super::wire::{self, Hello};
 
-/// The bytes that a request has, in hexadecimal digits, after its xid.
+/// The bytes of a request after its xid, in hexadecimal digits.
 fn sent(step: &str) -> String {
     let step: Step = serde_json::from_str(step).expect("it is a step");
     let frame = wire::request(&step, 7, 100).expect("it can be sent");
@@ -16,14 +16,14 @@ fn refused(step: &str) -> String {
     wire::request(&step, 7, 100).expect_err("it cannot be sent")
 }
 
-/// What a reply of these parts says, as JSON.
+/// The decoded reply with these parts.
 fn told(op: &str, body: &[&[u8]]) -> Expect {
     let header = Header { xid: 7, zxid: 103, err: 0 };
     let labels = [(0x55, "a".to_owned())].into();
     reply::reply(op, header, &body.concat(), &Terms { z0: 100, labels }).expect("it is a reply")
 }
 
-/// Everything to everybody.
+/// All permissions for everyone.
 const OPEN: &str = "000000010000001f00000005776f726c6400000006616e796f6e65";
 
 #[test]
@@ -102,7 +102,7 @@ fn a_hello_and_its_welcome() {
     assert!(reply::welcome(&said[..15]).is_err());
 }
 
-/// A stat that was made at 50, changed at 102 and is owned by session 0x55.
+/// A stat created at 50, changed at 102 and owned by session 0x55.
 fn stat() -> Vec<u8> {
     let longs = |values: &[i64]| values.iter().flat_map(|v| v.to_be_bytes()).collect::<Vec<u8>>();
     let ints = |values: &[i32]| values.iter().flat_map(|v| v.to_be_bytes()).collect::<Vec<u8>>();

@@ -1,11 +1,11 @@
-//! What is understood of what passes: where one message ends and the next begins, which requests of a client are writes,
-//! and how a server introduces itself to another.
+//! Parses the bytes that a link forwards: where a message ends, which requests of a client are writes, and how a server
+//! introduces itself to another.
 //!
-//! * A client's request is its length, an xid and the number of an operation; a reply is its length, the xid, a zxid and an
-//!   error. The first message either way is that of the connect, without an xid.
-//! * A server that connects for an election says the version of its words, its number, and the address at which it wants to
-//!   be called back: the one of two with the smaller number is (`QuorumCnxManager.InitialMessage`). That has to be a link of
-//!   ours as well, or members would speak past it.
+//! * A client's request is its length, an xid and the number of an operation; a reply is its length, the xid, a zxid
+//!   and an error. The first message in either direction is that of the connect, without an xid.
+//! * A server that connects for an election sends the version of its protocol, its number, and its address for a
+//!   callback: the member with the smaller number is called back (`QuorumCnxManager.InitialMessage`). That address has
+//!   to be a link of ours as well, or members would bypass the link.
 
 use std::collections::BTreeSet;
 use std::io::{self, ErrorKind};
@@ -14,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use zk_recipes::wire::frame;
 
-/// No message is longer: ZooKeeper's own limit is a megabyte, and a transaction's answer may be several.
+/// The longest message: ZooKeeper's own limit is a megabyte, and a transaction's reply may be several.
 const LONGEST_BYTES: usize = 64 << 20;
 
 /// create, delete, setData, multi, create2, createContainer, createTTL.
@@ -23,10 +23,10 @@ const WRITES: [i32; 7] = [1, 2, 5, 14, 15, 19, 21];
 /// The versions of a server's introduction: without a list of addresses, and with one.
 const INTRODUCTIONS: [i64; 2] = [-65536, -65535];
 
-/// An address is not longer.
+/// The longest address.
 const LONGEST_ADDRESS_BYTES: u32 = 4096;
 
-/// Reads one message, with its length in front. False at the end of what there is.
+/// Reads one message, with its length in front. Returns false at the end of the input.
 pub(crate) async fn message(
     from: &mut (impl AsyncReadExt + Unpin),
     message: &mut Vec<u8>,
@@ -45,18 +45,18 @@ fn int(bytes: &[u8], at: usize) -> Option<i32> {
     Some(i32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
 }
 
-/// The writes of a connection that were not answered yet, by their xids.
+/// The writes of a connection without a reply so far, by their xids.
 #[derive(Default)]
 pub(super) struct Writes(Mutex<BTreeSet<i32>>);
 
 impl Writes {
-    /// Takes a request down, and says whether it is a write.
+    /// Records a request, and returns whether it is a write.
     pub(super) fn asked(&self, request: &[u8]) -> bool {
         let (Some(xid), Some(operation)) = (int(request, 4), int(request, 8)) else { return false };
         WRITES.contains(&operation) && self.open().insert(xid)
     }
 
-    /// Whether that is the reply to a write.
+    /// Whether it is the reply to a write.
     pub(super) fn answered(&self, reply: &[u8]) -> bool {
         int(reply, 4).is_some_and(|xid| self.open().remove(&xid))
     }
@@ -66,8 +66,7 @@ impl Writes {
     }
 }
 
-/// Hands a server's introduction on, with another address to be called back at. What is no introduction is handed on as it
-/// is.
+/// Forwards a server's introduction, with another callback address. Other bytes are forwarded unchanged.
 pub(super) async fn introduce(
     from: &mut (impl AsyncReadExt + Unpin),
     to: &mut (impl AsyncWriteExt + Unpin),

@@ -4,7 +4,7 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
-/// Which of two ways something goes.
+/// A direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// From the connecting side.
@@ -23,14 +23,14 @@ impl Way {
 pub enum Loss {
     /// The request: it does not reach the server.
     Request,
-    /// The reply: the server has applied the write, and the client does not hear of it.
+    /// The reply: the server has applied the write, but the client does not learn of it.
     Reply,
 }
 
 /// The callback of a loss.
 type Struck = Box<dyn FnOnce() + Send>;
 
-/// The connections of one party to another. Clones are of the same line.
+/// The connections of one party to another. Clones share the line.
 #[derive(Clone, Default)]
 pub struct Line {
     inner: Arc<Inner>,
@@ -48,7 +48,7 @@ struct State {
     held: [bool; 2],
     /// Whether new connections are refused.
     cut: bool,
-    /// How often all connections were ended.
+    /// How often all connections were closed.
     ended: u64,
     /// The loss for the next write.
     loss: Option<(Loss, Struck)>,
@@ -111,7 +111,7 @@ impl Line {
         self.state().held.contains(&true)
     }
 
-    /// How often all connections were ended.
+    /// How often all connections were closed.
     pub(super) fn ended(&self) -> u64 {
         self.state().ended
     }
@@ -126,7 +126,7 @@ impl Line {
         self.until(|state| !state.held.contains(&true)).await;
     }
 
-    /// Resolves when all connections were ended more often than that.
+    /// Resolves when all connections were closed more often than that.
     pub(super) async fn ends(&self, seen: u64) {
         self.until(|state| state.ended > seen).await;
     }

@@ -1,4 +1,4 @@
-//! Links as those at their ends see them.
+//! Tests of links from both of their ends.
 
 use super::*;
 use std::io::{ErrorKind, Read, Write};
@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 use zk_recipes::wire::frame;
 
-/// For how long nothing comes that does not come.
+/// How long a test waits for bytes that must not arrive.
 const SILENCE: Duration = Duration::from_millis(100);
 
 /// Two ends, and the line in between.
@@ -155,7 +155,7 @@ fn a_member_that_listens_late_is_reached_and_a_client_is_sent_away_at_once() {
     }
 }
 
-/// A client that has connected, in the second epoch: half a zxid that looks like the number of an operation.
+/// A connected client, in the second epoch, so that half of a zxid looks like the number of an operation.
 fn session(ends: &Ends) -> (TcpStream, TcpStream) {
     let (mut client, mut server) = ends.connect();
     let connect = framed(&[0, 2, 17]);
@@ -184,7 +184,7 @@ fn a_reply_is_lost_when_the_write_has_reached_the_server_and_reads_are_not_lost(
     client.write_all(&[&read[..], &write].concat()).unwrap();
     hears(&mut server, &[&read[..], &write].concat());
     let (first, second) = (framed(&[1, 0, 5, 0]), framed(&[2, 0, 6, 0]));
-    // In pieces that end anywhere.
+    // In pieces that end at any byte.
     server.write_all(&first[..7]).unwrap();
     assert!(lost.try_recv().is_err());
     server.write_all(&[&first[7..], &second].concat()).unwrap();

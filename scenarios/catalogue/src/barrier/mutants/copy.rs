@@ -1,6 +1,6 @@
 //! A copy of the barrier, in which a [`Mutation`] makes one step wrong.
 //!
-//! The steps of its waiters are those of `zk_recipes::barrier`, in their plainest form; it is raised and lowered as the right
+//! Its waiters follow the steps of `zk_recipes::barrier`, in their plainest form; it is raised and lowered as the right
 //! one is.
 
 use crate::barrier::workload::{Gate, PATH, new};
@@ -20,7 +20,7 @@ pub struct Mutation {
     pub no_watch_left: bool,
     /// The effect of the end of a waiter's session.
     pub end_of_session: EndOfSession,
-    /// Who waits for one barrier passes when that one has gone, whatever stands then.
+    /// A waiter for one barrier passes when that barrier is deleted, even if another one stands by then.
     pub edge: bool,
 }
 
@@ -37,7 +37,7 @@ pub enum EndOfSession {
     Fails,
     /// The waiter passes.
     Opens,
-    /// The waiter does not hear of it.
+    /// The waiter is not notified.
     Unheard,
 }
 
@@ -50,7 +50,7 @@ pub struct MutantBarrier<Z: ZooKeeper> {
 }
 
 impl<Z: ZooKeeper> MutantBarrier<Z> {
-    /// A barrier that stands for so long.
+    /// A barrier with that lifetime.
     pub fn new(zk: &Z, lives: While, mutation: &'static Mutation) -> Self {
         MutantBarrier { zk: zk.clone(), right: new(zk, lives), mutation }
     }
@@ -70,7 +70,7 @@ impl<Z: ZooKeeper> MutantBarrier<Z> {
             };
             let Some(stat) = stat else {
                 if !mutation.no_watch_left {
-                    // As a client library does that has no way to take a watch back.
+                    // Like a client library that cannot remove a watch.
                     std::mem::forget(watch);
                 }
                 return Ok(());

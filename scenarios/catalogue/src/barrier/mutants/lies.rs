@@ -16,35 +16,35 @@ pub(in crate::barrier) static LIES: Lies = Lies {
     plan: |_| Plan { rounds: 4, ..Plan::calm() },
     part: |task, liar| client(task, Box::new(move |zk, lives| liar.over(new(zk, lives)))).boxed(),
     rows: &[
-        // A barrier that is said to stand, and was never created: whoever comes to wait walks through.
+        // The barrier is reported as raised, but was never created: clients that come to wait pass at once.
         row(Raise, Pretends, An1, "raise returns done and creates nothing"),
-        // A barrier that is said not to stand, and does: its caller has no reason to lower it, and waiters stay.
+        // The raise is reported as failed, but the barrier stands: its caller does not lower it, and the waiters stay.
         row(Raise, DENIES, An3, "raise creates the barrier and fails"),
         refuses(Raise, &[TimedOut, Denied, NodeExists, NoNode, ConnectionLoss], "raise"),
-        // A raise that takes any answer to its first create for success: the parent was missing, and so is the barrier.
+        // A raise that takes any reply to its first create for success: the parent was missing, and so is the barrier.
         row(
             Raise,
             StopsHalfway,
             An1,
             "raise returns done when the first create is answered, whatever the answer",
         ),
-        // A barrier that is said to be gone, and stands: its waiters wait for ever.
+        // The barrier is reported as lowered, but stands: its waiters wait for ever.
         row(Lower, Pretends, An1, "lower returns done and deletes nothing"),
-        // A barrier that is said to stand still, and has opened: its caller believes that the waiters wait.
+        // The lower is reported as failed, but the barrier has opened: its caller believes that the waiters wait.
         row(Lower, DENIES, An3, "lower deletes the barrier and fails"),
         refuses(Lower, &[TimedOut, Denied, NoNode, BadVersion, ConnectionLoss], "lower"),
-        // A wait that lets its caller pass without a look at the barrier.
+        // A wait that returns without reading the barrier.
         row(Wait, Pretends, Ba1, "wait returns at once, and the barrier stands")
             .or(&[(Ba5, "no event has opened it")])
             .breaks(Promise::Barriers),
-        // A wait that says that its limit is over when it has just begun, or that it lost a connection that stood.
+        // A wait that reports a timeout when it has just begun, or a connection loss that did not occur.
         row(
             Wait,
             Refuses(UNMET),
             An2,
             "wait fails before its limit is over, or for a reason that never occurred",
         ),
-        // The same of the level-triggered wait: it says that no barrier stands while one stands.
+        // The same for the level-triggered wait: it returns while a barrier stands.
         row(WaitDown, Pretends, Ba1, "the level-triggered wait returns at once, and a barrier stands")
             .or(&[(Ba5, "no event has opened it")])
             .breaks(Promise::Barriers),

@@ -19,10 +19,10 @@ static ANY_EVENT_OPENS: Mutation = Mutation { only_its_end: false, ..Mutation::R
 
 const CRASHES: &[Fault] = &[Fault::ServerCrash];
 
-/// A barrier whose waiters take any event for its end: somebody writes into it, and they pass while it stands
+/// A barrier whose waiters take any event for its end: another client writes into it, and they pass while it stands
 /// (apache/curator, GH-1290, is of that class).
 ///
-/// The right barrier hears nothing of what is written: only the loss of its connection puts it to the test.
+/// The right barrier's watch does not fire on writes: only a connection loss tests it.
 pub(super) static ANY_WRITE: Workload = WORKLOAD.mutant(
     "barrier-any-write",
     "a barrier that opens when its data change",
@@ -35,8 +35,8 @@ pub(super) static ANY_WRITE: Workload = WORKLOAD.mutant(
     |task| run(task, &ANY_EVENT_OPENS),
 );
 
-/// A barrier whose waiters take the end of their session for the end of the barrier: any error ends the wait, and nobody
-/// looks which.
+/// A barrier whose waiters take the end of their session for the end of the barrier: any error ends the wait, and its
+/// kind is not checked.
 pub(super) static OPENS_WITH_SESSION: Workload = WORKLOAD.mutant(
     "barrier-opens-with-session",
     "a waiter takes the end of its session for the removal of the barrier",

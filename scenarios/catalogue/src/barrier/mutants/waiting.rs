@@ -7,7 +7,7 @@ use crate::prelude::*;
 use crate::session::{Intercepted, Polls};
 use std::sync::Arc;
 
-/// A barrier whose waiters look again while they wait.
+/// A barrier whose waiters poll while they wait.
 pub(super) static POLLS: Workload = WORKLOAD.mutant(
     "barrier-polls",
     "a waiter polls beside its watch",
@@ -17,8 +17,8 @@ pub(super) static POLLS: Workload = WORKLOAD.mutant(
     |task| client(task, Box::new(|zk, lives| new(&Intercepted::new(zk, Arc::new(Polls)), lives))).boxed(),
 );
 
-/// A barrier whose waiters ask again after every event, the deletion too, as ZooKeeper's recipes page has it: who was let go
-/// and finds the next barrier raised stays, for that and for every later one.
+/// A barrier whose waiters check again after every event, including the deletion, as in ZooKeeper's recipes page: a
+/// released waiter that finds the next barrier raised waits for that one too, and for every later one.
 pub(super) static ASKS_AGAIN: Workload = WORKLOAD.mutant(
     "barrier-asks-again",
     "a barrier whose waiters read again after the event, and wait again if it was raised anew",
@@ -28,8 +28,8 @@ pub(super) static ASKS_AGAIN: Workload = WORKLOAD.mutant(
     |task| run(task, &Mutation { edge: false, ..Mutation::RIGHT }),
 );
 
-/// A barrier whose waiters only hear events of the barrier: when their session ends, with it their watch, they wait for
-/// ever (kazoo).
+/// A barrier whose waiters react only to events of the barrier: when their session ends, and their watch with it, they
+/// wait for ever (kazoo).
 pub(super) static DEAF: Workload = WORKLOAD.mutant(
     "barrier-deaf",
     "a barrier whose waiters ignore the end of their session",
@@ -39,8 +39,8 @@ pub(super) static DEAF: Workload = WORKLOAD.mutant(
     |task| run(task, &Mutation { end_of_session: EndOfSession::Unheard, ..Mutation::RIGHT }),
 );
 
-/// A barrier that asks whether its znode exists, with a watch, as ZooKeeper's recipes page has it: on a barrier that does not
-/// stand, that leaves a watch on its creation, which nobody waits for (CURATOR-654).
+/// A barrier that checks with `exists` and a watch, as in ZooKeeper's recipes page: if no barrier stands, an unused
+/// watch on its creation is left behind (CURATOR-654).
 pub(super) static EXISTS_WATCH: Workload = WORKLOAD.mutant(
     "barrier-exists-watch",
     "a barrier that uses exists with a watch, and leaves the watch behind when there is no barrier",

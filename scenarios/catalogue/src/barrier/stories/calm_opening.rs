@@ -1,4 +1,4 @@
-//! Two wait at a barrier, and it is lowered.
+//! Two clients wait at a barrier, and it is lowered.
 
 use crate::barrier::words as barrier;
 use crate::prelude::*;

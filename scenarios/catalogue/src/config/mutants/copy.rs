@@ -1,4 +1,4 @@
-//! The right configuration with another way to follow it, or another way to write, in which a [`Mutation`] makes one step wrong.
+//! The right configuration with a different way to follow or to write, in which a [`Mutation`] makes one step wrong.
 
 use crate::config::workload::{Configuration, Follows, new};
 use crate::copies::connected;
@@ -9,11 +9,11 @@ use zk_recipes::zk::{Data, Error, ZooKeeper};
 
 /// The steps that can be wrong.
 pub(super) struct Mutation {
-    /// Reading and arming are one request.
+    /// One request reads the value and arms the watch.
     pub arms_by_reading: bool,
-    /// A follower arms again after every notification.
+    /// A follower arms its watch again after every notification.
     pub arms_after_a_change: bool,
-    /// A conditional write has the version that was read.
+    /// A conditional write carries the version that was read.
     pub writes_with_version: bool,
 }
 
@@ -129,7 +129,7 @@ impl<Z: ZooKeeper> Follows for MutantUpdates<Z> {
         loop {
             match self.watch.take() {
                 Some(watch) => drop(watch.await?),
-                // Without a watch no notification comes any more.
+                // Without a watch no further notification comes.
                 None if self.last >= 0 => std::future::pending().await,
                 None => {}
             }

@@ -16,61 +16,61 @@ pub(in crate::config) static LIES: Lies = Lies {
     plan: |_| Plan { rounds: 6, ..Plan::calm() },
     part: |task, liar| client(task, Box::new(move |zk, path| liar.over(new(zk, path)))).boxed(),
     rows: &[
-        // A value that is said to be written, and is not: followers never get it.
+        // The value is reported as written, but is not: followers never receive it.
         row(CompareAndSet, Pretends, An1, "a conditional write returns done and writes nothing"),
-        // A conditional write that was applied is said to have lost a race: its caller reads its own value, and writes on top of it.
+        // An applied conditional write reports a conflict: its caller reads its own value, and writes on top of it.
         row(CompareAndSet, Denies(&[Other, Conflict]), An3, "a conditional write is applied, and fails"),
-        // A conditional write is said to have lost a race that there was not.
+        // A conditional write reports a conflict that did not occur.
         row(
             CompareAndSet,
             Refuses(&[Conflict, NoNode, TimedOut, ConnectionLoss]),
             An2,
             "a conditional write fails for a race that there was not, or another reason that never occurred",
         ),
-        // A value that is said to be written, and is not.
+        // The value is reported as written, but is not.
         row(Overwrite, Pretends, An1, "an unconditional write returns done and writes nothing"),
-        // A value that is said not to be written, and is: followers act on what its writer takes back.
+        // The write is reported as failed, but is applied: followers act on a value that its writer gives up.
         row(Overwrite, DENIES, An3, "an unconditional write is applied, and fails"),
         refuses(Overwrite, &[Conflict, Denied, TimedOut, ConnectionLoss], "an unconditional write"),
-        // A write that takes any answer to its first request for success: the znode was missing, and so is the value.
+        // A write that takes any reply to its first request for success: the znode was missing, and so is the value.
         row(
             Overwrite,
             StopsHalfway,
             An1,
             "an unconditional write returns done when its first request is answered, whatever the answer",
         ),
-        // A write that every follower is told of twice.
+        // A write that every follower receives twice.
         row(Overwrite, Repeats, An4, "an unconditional write is applied twice")
             .or(&[(Cf7, "another write came in between")]),
-        // A set that is said to be published, and is not.
+        // The set is reported as published, but is not.
         row(Publish, Pretends, An1, "publish returns done and writes nothing"),
-        // A set that is said not to be published, and is.
+        // The set is reported as not published, but is.
         row(Publish, Denies(&[Other, Conflict]), An3, "publish writes the set, and fails"),
-        // A set is not published for a race that there was not.
+        // A set is not published because of a conflict that did not occur.
         row(
             Publish,
             Refuses(&[Conflict, BadInput, TimedOut]),
             An2,
             "publish fails for a race that there was not, or another reason that never occurred",
         ),
-        // A set whose values are written, and whose pointer is not: readers go on with the former set.
+        // The values of a set are written, but not its pointer: readers keep the former set.
         row(
             Publish,
             StopsHalfway,
             An1,
             "publish returns done when its first request is answered, and does not move the pointer",
         ),
-        // A value is said not to be there without a look: its reader writes as if it were the first.
+        // Reports that no value exists, without reading: the caller writes as if it were the first.
         row(Get, Pretends, An1, "get says that there is no value, without asking"),
         refuses(Get, UNMET_OF_READS, "get"),
-        // A set that stands is said to be missing.
+        // An existing set is reported as missing.
         row(Verb::Snapshot, Pretends, An1, "snapshot says that there is no set, without asking"),
         refuses(Verb::Snapshot, UNMET_OF_READS, "snapshot"),
-        // A follower is told that there is no value while there is one.
+        // A follower is given no value although one exists.
         row(Follow, Pretends, An1, "a follower is told that there is no value, without asking")
             .or(&[(Cf1, "it had been told that before")]),
         row(Follow, Refuses(UNMET_OF_READS), An2, "following ends for a reason that never occurred"),
-        // A follower acts on a value that nobody has written.
+        // A follower acts on a value that no client has written.
         row(Follow, Distorts, Cf2, "a follower is given the first half of a value"),
         // A follower acts on one value twice.
         row(Follow, Repeats, Cf1, "a follower is told the same again")
@@ -112,7 +112,7 @@ impl<C: Client, Z: ZooKeeper> Configuration for Lying<C, Config<Z>> {
     }
 }
 
-/// What a write says that it has written.
+/// The fictitious result of a write.
 fn feigned(data: &[u8]) -> Option<Versioned> {
     Some(Versioned { data: data.to_vec(), czxid: FEIGNED, mzxid: FEIGNED, version: 0 })
 }

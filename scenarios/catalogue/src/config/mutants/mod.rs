@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// All mutants.
 pub(super) static ALL: &[&Workload] = &[&ARMS_LATE, &ARMS_ONCE, &UNCONDITIONAL, &POLLS];
 
-/// Those that show on real servers, without the simulation's faults.
+/// The mutants that real servers kill, without the simulation's faults.
 pub(super) static REAL: &[&RealWorkload] = &[&ARMS_LATE_REAL, &UNCONDITIONAL_REAL];
 
 /// One client's part, with the copy.
@@ -36,7 +36,7 @@ static SECOND_REQUEST: Mutation = Mutation { arms_by_reading: false, ..Mutation:
 /// The same on real servers.
 static ARMS_LATE_REAL: RealWorkload = RealWorkload::new(&ARMS_LATE, |task| run(task, &SECOND_REQUEST), &[]);
 
-/// A follower that does not arm its watch again after a change (CURATOR-258): it learns of the next one, and of no other.
+/// A follower that does not arm its watch again after a change (CURATOR-258): it receives the next change only.
 static ARMS_ONCE: Workload = WORKLOAD.mutant(
     "config-arms-once",
     "a follower that does not arm its watch again after a change",
@@ -46,7 +46,7 @@ static ARMS_ONCE: Workload = WORKLOAD.mutant(
     |task| run(task, &Mutation { arms_after_a_change: false, ..Mutation::RIGHT }),
 );
 
-/// A configuration whose followers look again while they wait for a change.
+/// A configuration whose followers poll while they wait for a change.
 static POLLS: Workload = WORKLOAD.mutant(
     "config-polls",
     "a follower polls beside its watch",

@@ -1,4 +1,4 @@
-//! what was written while a follower was away is told when it is back
+//! A follower receives, after a reconnect, the value that was written while it was disconnected.
 
 use crate::config::words as config;
 use crate::prelude::*;

@@ -1,4 +1,4 @@
-//! a follower is told of every change at one request
+//! A follower receives every change at the cost of one request.
 
 use crate::config::words as config;
 use crate::prelude::*;

@@ -1,4 +1,4 @@
-//! of two who have read the same value one writes, and the other is told
+//! Two writers have read the same value; one writes, and the other gets a conflict.
 
 use crate::config::words as config;
 use crate::prelude::*;

@@ -1,13 +1,13 @@
-//! The double barrier of ZooKeeper's recipes page, mended until it holds on a calm network, in which a [`Mutation`] makes one
-//! step wrong.
+//! The double barrier of ZooKeeper's recipes page, corrected until it is right on a fault-free network, in which a
+//! [`Mutation`] makes one step wrong.
 //!
-//! What is mended: each round has a directory of its own; `ready` does not count, its presence is looked at, and the last to
-//! leave takes it along.
+//! The corrections: each round has a directory of its own; `ready` is not counted, clients check for its presence, and
+//! the last client to leave deletes it.
 //!
-//! 1. Enter: `exists(ready)` with a watch; create an ephemeral znode; list. Enough: create `ready`, and in. Otherwise wait
-//!    for `ready`, unless it was there.
-//! 2. Leave: list. Nobody: out. We alone: delete our znode and `ready`, and out. We the lowest: wait for the end of the
-//!    highest. Otherwise delete our znode and wait for the end of the lowest. List again.
+//! 1. Enter: `exists(ready)` with a watch; create an ephemeral znode; list. If there are enough znodes, create `ready`
+//!    and return. Otherwise wait for `ready`, unless it existed.
+//! 2. Leave: list. No znodes: return. Only ours: delete it and `ready`, and return. Ours the lowest: wait for the
+//!    deletion of the highest. Otherwise delete ours and wait for the deletion of the lowest. List again.
 
 use crate::copies::{connected, lost};
 use crate::double_barrier::workload::{Meeting, Participation, Setup};
@@ -22,23 +22,23 @@ use zk_recipes::zk::{Armed, CreateMode, Duty, Error, ErrorKind, EventKind, Op, Z
 pub struct Mutation {
     /// Each round has a directory of its own.
     pub fresh_path: bool,
-    /// `ready` is left out of the count.
+    /// `ready` is not counted as a participant.
     pub ready_is_nobody: bool,
-    /// How many may be missing.
+    /// The number of participants that may be missing.
     pub missing: usize,
-    /// The last to leave takes `ready` along.
+    /// The last participant to leave deletes `ready`.
     pub ready_goes: bool,
-    /// There is a `ready` at all.
+    /// A `ready` znode exists.
     pub has_ready: bool,
     /// Only `ready` ends the wait.
     pub only_ready: bool,
-    /// Who leaves waits for the others.
+    /// A leaving participant waits for the others.
     pub leave_waits: bool,
     /// Each phase has a watch of its own.
     pub own_watches: bool,
-    /// The znode is deleted that was made.
+    /// Deletes the znode that was created, not the name that was asked for.
     pub deletes_its_own: bool,
-    /// Only the lowest is waited for, and not the whole directory.
+    /// Waits for the lowest znode only, not for the whole directory.
     pub watches_one: bool,
 }
 
@@ -68,12 +68,12 @@ pub struct MutantDoubleBarrier<Z: ZooKeeper> {
     mutation: &'static Mutation,
 }
 
-/// A place in it.
+/// A participant's place inside.
 pub struct Inside<Z: ZooKeeper> {
     zk: Z,
     directory: String,
     round: u32,
-    /// The znode that was asked for, and the one that was made.
+    /// The znode that was asked for, and the one that was created.
     asked: String,
     own: String,
     armed: Option<Armed>,
@@ -133,7 +133,7 @@ impl<Z: ZooKeeper> MutantDoubleBarrier<Z> {
         inside.own = self.register(&inside.asked).await?;
         loop {
             let status = connected(zk).await?;
-            // Without `ready` the children themselves are watched.
+            // Without `ready` clients watch the children themselves.
             let list = match mutation.has_ready {
                 true => zk.children(&self.directory).await.map(|list| (list, None)),
                 false => zk.children_watch(&self.directory).await.map(|(list, watch)| (list, Some(watch))),
@@ -169,7 +169,7 @@ impl<Z: ZooKeeper> MutantDoubleBarrier<Z> {
                 children.await?;
                 continue;
             }
-            // Wait for `ready`, unless it was there.
+            // Wait for `ready`, unless it existed.
             while !seen.0 {
                 let status = if mutation.only_ready { zk.status() } else { began };
                 let Some(watch) = seen.1.take() else {
@@ -193,7 +193,7 @@ impl<Z: ZooKeeper> MutantDoubleBarrier<Z> {
         }
     }
 
-    /// Whether `ready` is there, and a watch on it.
+    /// Whether `ready` exists, and a watch on it.
     async fn look(&self) -> Result<(bool, Option<Z::Watch>), Error> {
         loop {
             let status = connected(&self.zk).await?;
@@ -210,7 +210,7 @@ impl<Z: ZooKeeper> Inside<Z> {
     async fn leave_without_limit(&mut self) -> Result<(), Error> {
         let (zk, mutation) = (self.zk.clone(), self.mutation);
         if let Some(ready) = self.ready.take() {
-            // One watcher for both phases: whatever it tells means that all are out.
+            // One watcher for both phases: any notification means that all have left.
             let deleting = zk.delete(&self.asked, None);
             ready.await?;
             drop(deleting);
@@ -236,7 +236,7 @@ impl<Z: ZooKeeper> Inside<Z> {
             let is_there = names.contains(&own) && mutation.deletes_its_own;
             let (Some(lowest), Some(highest)) = (names.first(), names.last()) else {
                 if !mutation.watches_one {
-                    // Nobody knows that it is the last.
+                    // No client knows that it is the last.
                     let _ = zk.delete(&path::join(&self.directory, "ready"), None).await;
                 }
                 return Ok(());
@@ -253,7 +253,7 @@ impl<Z: ZooKeeper> Inside<Z> {
                 }
                 continue;
             }
-            // The lowest keeps the others.
+            // The lowest znode stays until the others are deleted.
             let keeps = is_there && *lowest == own && mutation.watches_one;
             if !keeps && (is_there || !mutation.deletes_its_own) {
                 self.delete().await?;

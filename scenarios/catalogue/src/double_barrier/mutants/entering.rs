@@ -1,11 +1,11 @@
-//! Mutants that let somebody in before all are there.
+//! Mutants that let participants in before all have arrived.
 
 use super::copy::Mutation;
 use super::{BASE, run};
 use crate::prelude::*;
 
-/// A double barrier whose entrants take any wake-up for the opening: a change of the session's state since they began lets
-/// them in (apache/curator, GH-1290).
+/// A double barrier whose entrants take any wake-up for the opening: a change of the session's state since they began
+/// lets them in (apache/curator, GH-1290).
 pub(super) static ANY_WAKE: Workload = BASE.mutant(
     "double-barrier-any-wake",
     "a double barrier that admits at any wake-up, also at connection loss",
@@ -15,8 +15,7 @@ pub(super) static ANY_WAKE: Workload = BASE.mutant(
     |task| run(task, &Mutation { only_ready: false, ..Mutation::RIGHT }),
 );
 
-/// A double barrier that opens when one participant is still missing: whoever counts takes itself for one that is not in the
-/// list yet.
+/// A double barrier that opens one participant short: each participant assumes that the list lacks itself.
 pub(super) static ONE_SHORT: Workload = BASE.mutant(
     "double-barrier-one-short",
     "a double barrier that opens when one participant is still missing",

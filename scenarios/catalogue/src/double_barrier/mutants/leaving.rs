@@ -1,4 +1,4 @@
-//! Mutants that leave wrongly.
+//! Mutants with wrong steps in leaving.
 
 use super::copy::Mutation;
 use super::{BASE, run};
@@ -7,8 +7,9 @@ use crate::prelude::*;
 use crate::session::{Intercepted, LeavesItsZnode};
 use std::sync::Arc;
 
-/// A double barrier with sequential znodes that, to leave, deletes the name that it had asked for: there is no such znode,
-/// which it takes for "deleted already" (ZOOKEEPER-4406). Its znode stays, and blocks every participant.
+/// A double barrier with sequential znodes whose participants delete, to leave, the name that they had asked for: no
+/// such znode exists, which they take for "deleted already" (ZOOKEEPER-4406). The real znode stays, and blocks every
+/// participant.
 pub(super) static ASKED_NAME: Workload = BASE.mutant(
     "double-barrier-asked-name",
     "a double barrier with sequential znodes that deletes the name it had asked for",
@@ -18,7 +19,7 @@ pub(super) static ASKED_NAME: Workload = BASE.mutant(
     |task| run(task, &Mutation { deletes_its_own: false, ..Mutation::RIGHT }),
 );
 
-/// A double barrier in which who leaves deletes its znode and goes, whoever is still inside.
+/// A double barrier whose participants delete their znodes and leave at once, although others are still inside.
 pub(super) static LEAVE_AT_ONCE: Workload = BASE.mutant(
     "double-barrier-leave-at-once",
     "a double barrier in which a leaving participant waits for no other",
@@ -28,8 +29,8 @@ pub(super) static LEAVE_AT_ONCE: Workload = BASE.mutant(
     |task| run(task, &Mutation { leave_waits: false, ..Mutation::RIGHT }),
 );
 
-/// A double barrier with one watcher for both phases: a notification of `ready` that comes late, when its receiver leaves
-/// already, means to it that all are out (apache/curator, PR#416).
+/// A double barrier with one watcher for both phases: a late notification of `ready`, delivered when the participant
+/// leaves already, means to it that all have left (apache/curator, PR#416).
 pub(super) static ONE_WATCHER: Workload = BASE.mutant(
     "double-barrier-one-watcher",
     "a double barrier with one watcher for both phases",
@@ -39,8 +40,8 @@ pub(super) static ONE_WATCHER: Workload = BASE.mutant(
     |task| run(task, &Mutation { own_watches: false, ..Mutation::RIGHT }),
 );
 
-/// A double barrier in which who leaves deletes its znode at once and watches the directory until it is empty: every one that
-/// goes wakes all who have gone before.
+/// A double barrier whose participants, to leave, delete their znodes at once and watch the directory until it is
+/// empty: every departure wakes all that have left before.
 pub(super) static WATCH_ALL: Workload = BASE.mutant(
     "double-barrier-watch-all",
     "a double barrier in which all leaving participants watch the whole directory",

@@ -19,22 +19,22 @@ pub(in crate::double_barrier) static LIES: Lies = Lies {
         client(task, setup, Box::new(make)).boxed()
     },
     rows: &[
-        // A participant that begins before the others have come.
+        // A participant that begins before the others have arrived.
         row(Enter, Pretends, Db1, "enter returns at once, without a znode").breaks(Promise::Barriers),
-        // A participant that the others count on, and that is told that it is not inside.
+        // A participant that the others count on, but whose enter is reported as failed.
         row(Enter, DENIES, Db7, "enter is done, and fails"),
         refuses(Enter, UNMET, "enter"),
-        // A participant that comes when all are inside, and waits for as many to come again. In every fifth round they meet where
-        // each but the first to meet is late.
+        // A late participant that waits for a full new set of participants. In every fifth round each participant but
+        // the first to arrive is late.
         row(Enter, Hangs(Some(Late)), Db5, "a late participant waits for ever")
             .plan(|_| Plan { rounds: 10, ..Plan::calm() }),
-        // A participant that is said to have left, and is still there: the others wait for it.
+        // A participant that is reported as having left, but whose znode stays: the others wait for it.
         row(Leave, Pretends, Db9, "leave returns at once, and its znode stays")
             .or(&[(An1, "its znode stays")]),
-        // A participant that has left together with the others, and is told that it has not.
+        // A participant that has left together with the others, but whose leave is reported as failed.
         row(Leave, Denies(&[TimedOut, Removed, Denied]), An2, "leave is done, and fails"),
         refuses(Leave, UNMET, "leave"),
-        // A participant that leaves, and does not wait for the others.
+        // A participant that leaves without waiting for the others.
         row(
             Leave,
             StopsHalfway,

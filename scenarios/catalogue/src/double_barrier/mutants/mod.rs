@@ -1,4 +1,5 @@
-//! Mutants of the double barrier: [`copy`] is that of ZooKeeper's recipes page, which a [`Mutation`] makes wrong in one step.
+//! Mutants of the double barrier: [`copy`] is the one of ZooKeeper's recipes page, in which a [`Mutation`] makes one
+//! step wrong.
 
 mod copy;
 mod entering;
@@ -27,7 +28,7 @@ pub(super) static ALL: &[&Workload] = &[
     &leaving::LEAVES_ITS_ZNODE,
 ];
 
-/// One double barrier, for all clients.
+/// One double barrier for all clients.
 fn setup(setting: &Setting, _: u32) -> Setup {
     let participants = usize::from(setting.clients);
     let (object, reuse, leave) = (ObjectId(0), Reuse::Generations, Leave::Keeper);

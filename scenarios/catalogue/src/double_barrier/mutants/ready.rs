@@ -1,11 +1,11 @@
-//! Mutants that mistake what `ready` is for.
+//! Mutants that misuse `ready`.
 
 use super::copy::Mutation;
 use super::{BASE, run};
 use crate::prelude::*;
 
-/// A double barrier that counts all children, `ready` among them, on a path that is used again: in the second round one less
-/// is enough (Netflix/curator#99).
+/// A double barrier that counts all children, including `ready`, on a path that is used again: in the second round one
+/// participant less suffices (Netflix/curator#99).
 pub(super) static COUNTS_READY: Workload = BASE.mutant(
     "double-barrier-counts-ready",
     "a double barrier that counts ready as a participant, on a path that is used again",
@@ -19,8 +19,8 @@ pub(super) static COUNTS_READY: Workload = BASE.mutant(
     },
 );
 
-/// A double barrier without `ready`: everybody counts the children until there are enough. A fast one has left again before a
-/// slow one has counted, which waits for ever (ZOOKEEPER-1011).
+/// A double barrier without `ready`: participants count the children until there are enough. A fast one leaves before a
+/// slow one has counted; the slow one waits for ever (ZOOKEEPER-1011).
 pub(super) static NO_READY: Workload = BASE.mutant(
     "double-barrier-no-ready",
     "a double barrier without ready: every participant counts the children",
@@ -30,8 +30,8 @@ pub(super) static NO_READY: Workload = BASE.mutant(
     |task| run(task, &Mutation { has_ready: false, ..Mutation::RIGHT }),
 );
 
-/// A double barrier whose `ready` is a regular znode that nobody removes, as ZooKeeper's recipes page has it, on a path that
-/// is used again: the second round is open before anybody comes.
+/// A double barrier whose `ready` is a regular znode that is never deleted, as in ZooKeeper's recipes page, on a path
+/// that is used again: the second round is open before any participant arrives.
 pub(super) static READY_STAYS: Workload = BASE.mutant(
     "double-barrier-ready-stays",
     "a double barrier whose ready is never removed, on a path that is used again",

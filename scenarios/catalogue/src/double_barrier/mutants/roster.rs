@@ -1,4 +1,4 @@
-//! A mutant whose participants do not learn of all who are inside with them.
+//! A mutant whose participants do not learn the ids of all participants.
 
 use super::super::workload::{Meeting, Participation, Setup, new, roster_text};
 use super::BASE;
@@ -7,7 +7,7 @@ use crate::prelude::*;
 use std::time::Duration;
 use zk_recipes::{DoubleBarrier, Inside};
 
-/// A double barrier whose roster lacks one who was counted: the others share the work without it.
+/// A double barrier whose roster lacks a counted participant: the others share the work without it.
 pub(super) static LACKS_ONE: Workload = BASE.mutant(
     "double-barrier-roster-lacks-one",
     "a participant is told a roster that lacks the first of its names",

@@ -1,4 +1,4 @@
-//! Three begin together and end together.
+//! Three participants begin together and end together.
 
 use crate::double_barrier::words::step_of_three;
 use crate::prelude::*;

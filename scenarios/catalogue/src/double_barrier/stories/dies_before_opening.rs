@@ -1,4 +1,4 @@
-//! A participant registers and dies before the others are there.
+//! A participant registers and dies before the others have arrived.
 
 use crate::double_barrier::words::step_of_three;
 use crate::prelude::*;

@@ -1,4 +1,4 @@
-//! Who opened a double barrier, and so keeps its end, dies inside.
+//! The participant that opened a double barrier, and so keeps its end, dies inside.
 
 use crate::double_barrier::words::step_of_three;
 use crate::prelude::*;

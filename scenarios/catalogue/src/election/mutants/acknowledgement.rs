@@ -7,8 +7,8 @@ use crate::session::{Interceptor, Reply, Watch, over, watched_list};
 use std::sync::Arc;
 use zk_recipes::zk::{CreateMode, Created, Duty, Listing, Op, OpResult, path};
 
-/// An election whose leader takes an acknowledgement that is there already for its own: no candidate obeys what a former
-/// leader has left, and the leader goes on without a record.
+/// An election whose leader takes an existing acknowledgement for its own: candidates ignore a former leader's record,
+/// and the leader leads without one.
 pub(super) static ACK_EXISTS: Workload = WORKLOAD.mutant(
     "election-ack-exists",
     "an election whose leader takes another's acknowledgement for its own",
@@ -36,8 +36,8 @@ impl<Z: ZooKeeper> Interceptor<Z> for Swallows {
     }
 }
 
-/// An election whose acknowledgement is a persistent znode, as the note of ZooKeeper's recipes page leaves it open: a leader
-/// that has gone is on record still, and the next leader finds the name taken.
+/// An election whose acknowledgement is a persistent znode, which the note of ZooKeeper's recipes page does not
+/// exclude: a former leader stays on record, and the next leader finds the name taken.
 pub(super) static PERSISTENT_ACK: Workload = WORKLOAD.mutant(
     "election-persistent-ack",
     "an election with a persistent acknowledgement, which outlives its leader",
@@ -60,8 +60,8 @@ impl<Z: ZooKeeper> Interceptor<Z> for Stays {
     }
 }
 
-/// An election whose leaders write the acknowledgement without a check that their candidate is there: a leader that has been
-/// deposed without knowing puts on record that it leads, beside or instead of its successor.
+/// An election whose leaders write the acknowledgement without a check that their candidate exists: a leader that was
+/// deposed without noticing records itself as leader, beside or instead of its successor.
 pub(super) static UNCHECKED_ACK: Workload = WORKLOAD.mutant(
     "election-unchecked-ack",
     "an election whose acknowledgement is written without a check of the leader's candidate",
@@ -79,15 +79,15 @@ impl<Z: ZooKeeper> Interceptor<Z> for DoesNotCheck {
     fn multi(&self, zk: &Z, mut ops: Vec<Op>) -> Reply<Vec<OpResult>> {
         let acknowledges = ops.iter().any(|op| matches!(op, Op::Create { .. }));
         if acknowledges && let Some(Op::Check { path, .. }) = ops.first_mut() {
-            // The directory is always there.
+            // The directory always exists.
             *path = path::split(path).0.to_owned();
         }
         zk.multi(ops).boxed()
     }
 }
 
-/// An election whose candidates wait for the leader's acknowledgement before they watch the predecessor: a leader that goes
-/// without having begun leaves all of them waiting for ever (zk-ruby).
+/// An election whose candidates wait for the leader's acknowledgement before they watch the predecessor: when a leader
+/// goes before it has acknowledged, they all wait for ever (zk-ruby).
 pub(super) static WAITS_FOR_ACK: Workload = WORKLOAD.mutant(
     "election-waits-for-ack",
     "an election whose candidates wait for the acknowledgement before they watch ahead",
@@ -127,8 +127,8 @@ impl<Z: ZooKeeper> Interceptor<Z> for WaitsForTheRecord {
     }
 }
 
-/// An election whose candidates clear away the record that they take for a former leader's, as they begin to stand: it is the
-/// present leader's, and followers see that nobody leads.
+/// An election whose new candidates delete the record, which they take for a former leader's: it is the present
+/// leader's, and followers see no leader.
 pub(super) static CLEARS_RECORD: Workload = WORKLOAD.mutant(
     "election-clears-record",
     "an election whose candidates delete the record as they begin to stand, whoever wrote it",
@@ -143,7 +143,7 @@ struct ClearsAway;
 impl<Z: ZooKeeper> Interceptor<Z> for ClearsAway {
     fn create(&self, zk: &Z, path: &str, data: &[u8], mode: CreateMode) -> Reply<Created> {
         if mode == CreateMode::EphemeralSequential {
-            // Nobody waits for that.
+            // The reply is not awaited.
             drop(zk.arm(Duty::Path(path::join(path::split(path).0, "leader"))));
         }
         zk.create(path, data, mode).boxed()

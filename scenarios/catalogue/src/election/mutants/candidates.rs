@@ -1,4 +1,4 @@
-//! Mutants whose candidates stand or wait wrongly.
+//! Mutants with wrong steps in standing or waiting.
 
 use super::{Own, WORKLOAD};
 use crate::election::workload::{Electing, client, new};
@@ -11,8 +11,8 @@ use std::time::Duration;
 use zk_recipes::zk::{CreateMode, Created, Listing, path};
 use zk_recipes::{Election, Leadership, Term};
 
-/// An election in which a client takes a candidate of its former session for its own. That goes when the former session ends,
-/// and another client leads beside it (CURATOR-696, CURATOR-444).
+/// An election in which a client takes a candidate of its former session for its own. That znode is deleted when the
+/// former session ends, and another client leads beside it (CURATOR-696, CURATOR-444).
 pub(super) static FORMER_SESSION: Workload = WORKLOAD.mutant(
     "election-former-session",
     "an election that takes the candidate of a former session for its own",
@@ -34,8 +34,8 @@ pub(super) static FORMER_SESSION: Workload = WORKLOAD.mutant(
 
 const RECONNECTING: &[Fault] = &[Fault::Disconnect, Fault::ClientPartition, Fault::Cancel];
 
-/// An election in which all candidates watch the leader, not each its predecessor: when the leader goes, all of them wake. It
-/// is the simple solution of ZooKeeper's recipes page, which warns of the herd.
+/// An election in which all candidates watch the leader instead of their predecessors: when the leader goes, all of
+/// them wake. It is the simple solution of ZooKeeper's recipes page, which warns of the thundering herd.
 pub(super) static WATCH_LEADER: Workload = WORKLOAD.mutant(
     "election-watch-leader",
     "an election whose candidates all watch the leader: its end wakes all of them",
@@ -70,8 +70,8 @@ impl<Z: ZooKeeper> Interceptor<Z> for WatchesTheFirst {
     }
 }
 
-/// An election in which a candidate that finds its predecessor gone makes a new candidate: it goes to the end of the queue,
-/// again and again (CURATOR-504: 2.6 million znodes in two hours; CURATOR-644, CURATOR-645).
+/// An election in which a candidate whose predecessor is gone creates a new candidate: it goes to the end of the queue,
+/// repeatedly (CURATOR-504: 2.6 million znodes in two hours; CURATOR-644, CURATOR-645).
 pub(super) static NEW_CANDIDATE: Workload = WORKLOAD.mutant(
     "election-new-candidate",
     "an election in which a candidate creates a new znode when its predecessor is deleted",
@@ -93,7 +93,7 @@ pub(super) static NEW_CANDIDATE: Workload = WORKLOAD.mutant(
     },
 );
 
-/// Tells a candidate whose predecessor is gone that its own candidate is removed.
+/// Reports to a candidate whose predecessor is gone that its own znode is deleted.
 #[derive(Default)]
 struct GivesUp(Own);
 

@@ -7,7 +7,7 @@ use crate::session::{Interceptor, Reply, Watch, over, watched_list};
 use std::sync::Arc;
 use zk_recipes::zk::{CreateMode, Created, Listing};
 
-/// An election whose leader never looks at its candidate again after taking office: when another client deletes it, the next
+/// An election whose leader does not watch its candidate after taking office: when another client deletes it, the next
 /// candidate leads beside it (CURATOR-49).
 pub(super) static DEAF_LEADER: Workload = WORKLOAD.mutant(
     "election-deaf-leader",
@@ -38,7 +38,7 @@ impl<Z: ZooKeeper> Interceptor<Z> for NeverLooks {
         let (zk, path, is_own) = (zk.clone(), path.to_owned(), self.0.has(path));
         async move {
             if is_own {
-                // A watch that the server does not know never fires.
+                // A watch that is not registered with the server never fires.
                 return zk.children(&path).await.map(|list| (list, std::future::pending().boxed()));
             }
             watched_list(&zk, &path).await

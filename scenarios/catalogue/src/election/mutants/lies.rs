@@ -16,40 +16,41 @@ pub(in crate::election) static LIES: Lies = Lies {
     plan: |_| Plan { rounds: 6, ..Plan::calm() },
     part: |task, liar| client(task, Box::new(move |zk| liar.over(new(zk)))).boxed(),
     rows: &[
-        // A leader that nobody has elected: it leads beside another one.
+        // A leader without an election: it leads beside another one.
         row(Stand, Pretends, Le3, "a candidate is told that it leads, without asking").harm(&[Le1]),
-        // A leader that is said not to be elected: for as long as its session lives nobody leads.
+        // An elected leader whose election is reported as failed: no client leads for as long as its session lives.
         row(Stand, DENIES, Le8, "a candidate is elected and told that it is not")
             .or(&[(Le5, "nobody else is elected while its candidate stands")]),
         refuses(Stand, UNMET_OF_HOLDS, "a candidacy"),
-        // A leader whose epoch is that of every other: nobody tells its writes from those of a deposed one.
+        // All leaders have the same epoch: it does not tell a leader's writes from those of a deposed one.
         row(Stand, Distorts, Le2, "a leader is given another epoch than its candidate has"),
-        // A leader that is said to be on record, and is not: followers never hear of it.
+        // The leader is reported as being on record, but is not: followers never learn of it.
         row(Acknowledge, Pretends, Le4, "acknowledge returns done and writes no record"),
-        // A leader that is said not to be on record, and is: followers turn to it, and it does not serve them.
+        // The acknowledgement is reported as failed, but is written: followers turn to a leader that does not serve
+        // them.
         row(Acknowledge, DENIES, An3, "acknowledge writes the record and fails"),
         refuses(Acknowledge, UNMET_OF_HOLDS, "acknowledge"),
-        // A leader that finds the record of its predecessor, and takes that for its own.
+        // A leader that takes its predecessor's record for its own.
         row(
             Acknowledge,
             StopsHalfway,
             Le4,
             "acknowledge returns done when its first request is answered, whatever the answer",
         ),
-        // A leader that is said to have resigned, and stands in the way of the others still.
+        // The leader is reported as having resigned, but still blocks the other candidates.
         row(Release, Pretends, Le8, "resign returns done and deletes nothing")
             .or(&[(An1, "it says that it ended clean")]),
-        // A leader that is said to be in office, and has resigned.
+        // The resignation is reported as failed, but took effect.
         row(Release, DENIES, An3, "resign deletes the candidate and fails"),
         refuses(Release, UNMET_OF_HOLDS, "resign"),
-        // A term that was lost is said to have lasted until it was resigned: whoever wrote meanwhile does not look back.
+        // A lost term is reported as kept until it was resigned: its leader does not check the writes made meanwhile.
         row(
             Release,
             EndsClean,
             An1,
             "resign says that the term lasted until then, whatever has become of it",
         ),
-        // A follower is told that nobody leads while somebody does.
+        // A follower gets the news that there is no leader although there is one.
         row(Observe, Pretends, An1, "a follower is told that nobody leads, without asking")
             .or(&[(Le4, "it had been told that before")]),
         row(
@@ -58,7 +59,7 @@ pub(in crate::election) static LIES: Lies = Lies {
             An2,
             "following ends for a reason that never occurred",
         ),
-        // An observer acts on one change of the leader twice.
+        // An observer acts on the same change of leader twice.
         row(Observe, Repeats, Le4, "an observer is told the same again"),
     ],
 };

@@ -27,10 +27,10 @@ pub(super) static ALL: &[&Workload] = &[
     &observing::TELLS_NOBODY,
 ];
 
-/// Those that show on real servers, without the simulation's faults.
+/// The mutants that real servers kill, without the simulation's faults.
 pub(super) static REAL: &[&RealWorkload] = &[&candidates::WATCH_LEADER_REAL];
 
-/// The candidates that were made over a session, which tells them from those of other clients.
+/// The candidates created over a session; identifies them among those of other clients.
 #[derive(Default)]
 struct Own(Arc<Mutex<Vec<String>>>);
 

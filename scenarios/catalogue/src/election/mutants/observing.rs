@@ -1,4 +1,4 @@
-//! A mutant whose observers do not take in what they read.
+//! A mutant whose observers ignore the record.
 
 use super::WORKLOAD;
 use crate::election::workload::{Electing, Follower, client, new};
@@ -6,8 +6,8 @@ use crate::prelude::*;
 use std::time::Duration;
 use zk_recipes::{Election, Leader, Leadership, Term};
 
-/// An election whose observers take the record for none, although they have read it and its candidate is the first: to them
-/// the office is vacant for ever.
+/// An election whose observers report that no leader is recorded, although they have read the record and its candidate
+/// is the first: to them the office is vacant for ever.
 pub(super) static TELLS_NOBODY: Workload = WORKLOAD.mutant(
     "election-tells-nobody",
     "an observer is told that no leader is recorded, although it has read the record",
@@ -51,7 +51,7 @@ impl<Z: ZooKeeper> Follower for Blind<Z> {
     async fn next(&mut self) -> Result<Leader, Error> {
         loop {
             self.right.next().await?;
-            // Nothing is told twice.
+            // No change is reported twice.
             if !std::mem::replace(&mut self.has_told, true) {
                 return Ok(Leader::Unacknowledged { candidates: Vec::new() });
             }

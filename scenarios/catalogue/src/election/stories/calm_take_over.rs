@@ -1,4 +1,4 @@
-//! A leader begins, resigns, and the next candidate takes over, while somebody follows.
+//! A leader begins, resigns, and the next candidate takes over, while a follower observes.
 
 use crate::election::words as election;
 use crate::prelude::*;

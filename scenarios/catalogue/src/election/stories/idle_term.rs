@@ -1,4 +1,4 @@
-//! A leader leads for ten session timeouts, and nobody asks for anything meanwhile.
+//! A leader leads for ten session timeouts, and no client sends a request meanwhile.
 
 use crate::election::words as election;
 use crate::prelude::*;

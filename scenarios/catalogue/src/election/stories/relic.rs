@@ -1,4 +1,4 @@
-//! Somebody deletes the leader's candidate, and its record is left.
+//! A foreign client deletes the leader's candidate, and the record is left.
 
 use crate::election::words as election;
 use crate::prelude::*;

@@ -12,15 +12,15 @@ use zk_recipes::zk::{Armed, CreateMode, Duty, Error, ZooKeeper, path};
 
 /// The steps that can be wrong.
 pub(super) struct Mutation {
-    /// Those of claiming the member's name.
+    /// The steps of claiming the member's name.
     pub claim: claims::Mutation,
     /// A member reports that it is out when its session has ended.
     pub says_that_it_is_out: bool,
-    /// After a lost reply a member looks for its znode before it makes another.
+    /// After a lost reply a member looks for its znode before it creates another.
     pub looks_after_loss: bool,
-    /// How long before the session may have ended a member is out, in tenths of the session's timeout.
+    /// The safety margin before the end of the session at which a member is out, in tenths of the session's timeout.
     pub margin: u32,
-    /// Whether an observer is given a view, after the last one that it was given.
+    /// Whether an observer receives a view, given the last one that it received.
     pub tells: fn(&GroupView, &GroupView) -> bool,
 }
 
@@ -64,7 +64,7 @@ impl<Z: ZooKeeper> MutantGroup<Z> {
         }
     }
 
-    /// Without an id: a sequential znode, and after a lost reply another.
+    /// Without an id: creates a sequential znode, and another one after a lost reply.
     async fn numbered(&self, data: &[u8]) -> Result<Claim<Z>, Error> {
         loop {
             let path = format!("{DIRECTORY}/m-");
@@ -165,7 +165,7 @@ impl<Z: ZooKeeper> MemberHandle for MutantMember<Z> {
     }
 }
 
-/// Resolves when the server has answered nothing for so long that the session may have ended.
+/// Resolves when the server has been silent for so long that the session may have ended.
 async fn past_its_deadline<Z: ZooKeeper>(zk: Z, margin: u32) {
     let deadline = || zk.safe_until().before(zk.timeout() * margin / 10);
     while zk.now() < deadline() {

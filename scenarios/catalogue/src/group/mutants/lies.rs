@@ -18,33 +18,33 @@ pub(in crate::group) static LIES: Lies = Lies {
     rows: &[
         // A member that no other client sees.
         row(Join, Pretends, Gm4, "join returns done and creates nothing"),
-        // A member that does not know that it is one: others give it work that is never done.
+        // A member whose join is reported as failed: other clients give it work that is never done.
         row(Join, DENIES, Gm5, "join creates the znode and fails"),
         refuses(Join, &[Taken, Removed, TimedOut, ConnectionLoss, Denied], "join"),
-        // A member that has two znodes, and knows one of them: it is counted twice, and stays when it has left.
+        // A member with two znodes that knows only one: it is counted twice, and the second stays after it has left.
         row(Join, Repeats, Gm5, "join creates a second znode"),
-        // A member that is said to have left, and is still there.
+        // The member is reported as having left, but its znode stays.
         row(Release, Pretends, An1, "leave returns done and deletes nothing"),
-        // A member that is said to be still there, and has left.
+        // The leave is reported as failed, but took effect.
         row(Release, DENIES, An3, "leave deletes the znode and fails"),
         refuses(Release, &[TimedOut, Removed, NoNode, ConnectionLoss], "leave"),
-        // A membership that was lost is said to have lasted until its member left: nobody asks what was missed.
+        // A lost membership is reported as kept until its member left: the caller does not check what it missed.
         row(
             Release,
             EndsClean,
             An1,
             "leave says that the membership lasted until then, whatever has become of it",
         ),
-        // A follower is told that the group is empty while it has members.
+        // A follower gets an empty view although the group has members.
         row(Watch, Pretends, An1, "a follower is told that the group is empty, without asking")
             .or(&[(Gm1, "the group had members in every state of that time")]),
         row(Watch, Refuses(UNMET_OF_READS), An2, "following ends for a reason that never occurred"),
-        // An observer acts on one view twice.
+        // An observer acts on the same view twice.
         row(Watch, Repeats, Gm1, "an observer is told the same view again"),
     ],
 };
 
-/// Sessions that expire now and then make the right group fail, too: for reasons that occurred.
+/// Under session expiry the right group fails too, for reasons that occurred.
 const EXPIRY: &[Fault] = &[Fault::SessionExpiry];
 
 impl<C: Client, Z: ZooKeeper> Gathering for Lying<C, Group<Z>> {

@@ -30,8 +30,8 @@ fn run<C: Client>(task: Task<C>, mutation: &'static Mutation) -> BoxFuture<'stat
     client(task, make).boxed()
 }
 
-/// A group that takes "the znode exists already" for success: a member that was quickly restarted finds the znode of its
-/// former session, and vanishes with it (bookkeeper#3418; STORM-1941).
+/// A group that takes "the znode exists already" for success: a quickly restarted member finds the znode of its former
+/// session, and vanishes with it (bookkeeper#3418; STORM-1941).
 static EXISTS_IS_JOINED: Workload = WORKLOAD.mutant(
     "group-exists-is-joined",
     "a group that takes NodeExists for success",
@@ -59,7 +59,7 @@ static STAYS_SILENT: Workload = WORKLOAD.mutant(
     |task| run(task, &Mutation { says_that_it_is_out: false, ..Mutation::RIGHT }),
 );
 
-/// A group without ids whose member joins again after a lost reply: it has two znodes, and knows one of them
+/// A group without ids whose member joins again after a lost reply: it has two znodes, and knows only one of them
 /// (twitter/commons).
 static JOINS_TWICE: Workload = WORKLOAD.mutant(
     "group-joins-twice",
@@ -87,7 +87,7 @@ static STAYS: Mutation = Mutation {
     ..Mutation::RIGHT
 };
 
-/// A group whose observers look again while they wait for a change.
+/// A group whose observers poll while they wait for a change.
 static POLLS: Workload = WORKLOAD.mutant(
     "group-polls",
     "an observer polls beside its watch",
@@ -97,7 +97,7 @@ static POLLS: Workload = WORKLOAD.mutant(
     |task| client(task, over(|| Arc::new(Polls), new)).boxed(),
 );
 
-/// A group whose observers list the members and arm no watch: they are never told of a change.
+/// A group whose observers list the members and arm no watch: they never learn of a change.
 static WITHOUT_WATCH: Workload = WORKLOAD.mutant(
     "group-without-watch",
     "an observer lists the members and arms no watch",
@@ -119,7 +119,7 @@ impl<Z: ZooKeeper> Interceptor<Z> for ListsAlone {
     }
 }
 
-/// A group whose observers are told of members that come, and not of those that go: they give work to the dead.
+/// A group whose observers learn of members that come, but not of those that go: they give work to dead members.
 static DEAF_TO_DEPARTURES: Workload = WORKLOAD.mutant(
     "group-deaf-to-departures",
     "an observer is given no view in which members have only gone",
@@ -134,8 +134,8 @@ fn is_within(few: &GroupView, many: &GroupView) -> bool {
     few.members.iter().all(|member| many.members.iter().any(|other| other.id == member.id))
 }
 
-/// A group whose members report that they are out when a tenth of the session's timeout has passed without an answer: they stop
-/// working, and are members still.
+/// A group whose members report that they are out when a tenth of the session's timeout has passed without a reply:
+/// they stop working while they are still members.
 static OUT_TOO_EARLY: Workload = WORKLOAD.mutant(
     "group-out-too-early",
     "a member reports that it is out although its session cannot have ended",

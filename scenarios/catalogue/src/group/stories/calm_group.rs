@@ -1,4 +1,4 @@
-//! observers see who comes and who goes
+//! Observers see members join and leave.
 
 use crate::group::words as group;
 use crate::prelude::*;

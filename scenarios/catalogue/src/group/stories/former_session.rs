@@ -1,4 +1,4 @@
-//! the znode of a former session is no membership: it is waited for
+//! The znode of a former session is no membership: the client waits for its deletion.
 
 use crate::group::words as group;
 use crate::prelude::*;

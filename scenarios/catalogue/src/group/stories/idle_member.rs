@@ -1,4 +1,4 @@
-//! a member is in the group for ten session timeouts, and asks for nothing
+//! A member is in the group for ten session timeouts, and sends no request.
 
 use crate::group::words as group;
 use crate::prelude::*;

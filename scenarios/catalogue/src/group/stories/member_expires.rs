@@ -1,4 +1,4 @@
-//! a member whose session ends is told, and leaves every view
+//! A member whose session ends is notified, and disappears from every view.
 
 use crate::group::words as group;
 use crate::prelude::*;

@@ -1,7 +1,7 @@
 //! A copy of the lock, and of the shared lock without its downgrade, in which a [`Mutation`] makes one step wrong.
 //!
-//! The steps are those of `zk_recipes::lock`, in their plainest form. All steps but the mutated one are right, so that a run
-//! shows what the wrong step alone does.
+//! The steps are those of `zk_recipes::lock`, in their plainest form. All steps but the mutated one are right, so that
+//! a run shows the effect of the wrong step alone.
 
 use crate::copies::{connected, lost, make_all};
 use crate::lock::workload::Exclusive;
@@ -18,21 +18,21 @@ use zk_recipes::{LostReason, Released, Stop};
 pub struct Mutation {
     /// The znode's name begins with the attempt's guid, by which the client finds it after a lost reply.
     pub guid: bool,
-    /// A write goes ahead of the list in which the client looks for its znode.
+    /// The client writes before it lists the children to look for its znode.
     pub settles: bool,
     /// The znode that a waiter watches.
     pub watches: Watches,
     /// A waiter polls instead of watching.
     pub polls: bool,
-    /// A waiter that was woken looks again before it holds.
+    /// A woken waiter lists again before it holds.
     pub looks_again: bool,
-    /// A waiter looks again if its predecessor is gone already when it is to be watched.
+    /// A waiter lists again if its predecessor is already gone when it sets the watch.
     pub sees_that_it_is_gone: bool,
     /// The effect of a time limit.
     pub limit: Limit,
     /// The holder stops when its session may be over.
     pub stops: bool,
-    /// The holder sends a delete again that failed.
+    /// The holder retries a failed delete.
     pub tries_until_certain: bool,
     /// The fencing token is the number at the end of the name.
     pub number_is_token: bool,
@@ -40,7 +40,7 @@ pub struct Mutation {
     pub drops_a_clone: bool,
     /// The order of the waiters.
     pub rank: fn(&str) -> Option<&str>,
-    /// Of the names in a list, the one for which the contender named `own` waits.
+    /// The name for which the contender named `own` waits, among the listed names.
     pub ahead: for<'a> fn(mutation: &Mutation, own: &str, names: &'a [String]) -> Option<&'a String>,
 }
 
@@ -68,7 +68,7 @@ impl Mutation {
 pub enum Watches {
     /// The predecessor's.
     Nearest,
-    /// That of the first contender.
+    /// The first contender's.
     First,
     /// The directory.
     Directory,
@@ -81,9 +81,9 @@ pub enum Limit {
     Kept,
     /// It counts from the last wake-up.
     Renewed,
-    /// At its end the waiter takes the lock for granted.
+    /// At its end the waiter believes that it holds the lock.
     Overlooked,
-    /// At its end the waiter takes the first contender for dead, and deletes its znode.
+    /// At its end the waiter believes that the first contender is dead, and deletes its znode.
     Forced,
 }
 
@@ -99,7 +99,7 @@ pub struct MutantLock<Z: ZooKeeper> {
 pub struct Guard<Z: ZooKeeper> {
     place: OwnZnode<Z>,
     mutation: &'static Mutation,
-    /// Why it is lost, once that was told.
+    /// Why it is lost, once it has been notified.
     lost: OnceLock<LostReason>,
 }
 
@@ -122,7 +122,7 @@ impl<Z: ZooKeeper> MutantLock<Z> {
         MutantLock { zk: zk.clone(), directory, mutation }
     }
 
-    /// Joins under a name with that mark.
+    /// Joins under a name with that prefix.
     async fn join(&self, mark: &str) -> Result<(OwnZnode<Z>, Option<Look>), Error> {
         let zk = &self.zk;
         let guid = zk.guid().to_string();
@@ -158,7 +158,7 @@ impl<Z: ZooKeeper> MutantLock<Z> {
                         return Ok((OwnZnode { zk: zk.clone(), path, czxid, armed: Some(armed) }, None));
                     }
                 }
-                // Without a guid there is nothing to look for.
+                // Without a guid the client cannot look for its znode.
                 Err(e) if e.is_connection_loss() => lost(zk, status).await?,
                 Err(e) => return Err(e),
             }
@@ -210,8 +210,8 @@ impl<Z: ZooKeeper> MutantLock<Z> {
         }
     }
 
-    /// Waits until it is the first contender, or gives up at the first look unless it `waits`. `patience` is the limit between
-    /// two wake-ups.
+    /// Waits until it is the first contender, or gives up after the first list unless it `waits`. `patience` is the
+    /// limit between two wake-ups.
     async fn turn(
         &self,
         own: &str,
@@ -264,7 +264,8 @@ impl<Z: ZooKeeper> MutantLock<Z> {
             Watches::Directory => self.directory.to_owned(),
         };
         match zk.children_watch(&watched).await {
-            // The predecessor may go between the list and the watch: then the answer, of the directory's children, lacks it.
+            // The predecessor may go between the list and the watch: then the reply, which lists the directory's
+            // children, lacks it.
             Ok((listing, watch))
                 if mutation.watches != Watches::Directory || listing.names.contains(ahead) =>
             {
@@ -283,7 +284,7 @@ impl<Z: ZooKeeper> MutantLock<Z> {
         }
     }
 
-    /// Joins under a name with that mark, and waits for its turn as the call says.
+    /// Joins under a name with that prefix, and waits as the call demands.
     pub async fn take_as(&self, mark: &str, call: Call) -> Result<Option<Guard<Z>>, Error> {
         match call.verb {
             Verb::TryAcquire | Verb::TryRead | Verb::TryWrite => self.try_enter(mark).await,
@@ -321,7 +322,7 @@ impl<Z: ZooKeeper> MutantLock<Z> {
         Ok(is_ours.then_some(self.guard(place)))
     }
 
-    /// Waits for a limited time, and holds in any case.
+    /// Waits for a limited time, and holds whether or not the lock was granted.
     async fn enter_anyway(&self, limit: Duration) -> Result<Guard<Z>, Error> {
         let timer = self.zk.sleep_until(self.zk.now() + limit);
         let (place, look) = self.join("lock").await?;

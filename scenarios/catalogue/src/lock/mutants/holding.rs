@@ -1,10 +1,10 @@
-//! Mutants that hold or release wrongly.
+//! Mutants with wrong steps in holding or releasing.
 
 use super::copy::Mutation;
 use super::{WORKLOAD, run};
 use crate::prelude::*;
 
-/// A lock whose release forgets the znode although the delete failed with the connection: the znode stays among the
+/// A lock whose release forgets the znode after a delete that failed with a connection loss: the znode stays among the
 /// contenders as long as the session lives (CURATOR-678, CURATOR-202).
 pub(super) static FORGETS_FAILED_DELETE: Workload = WORKLOAD.mutant(
     "lock-forgets-failed-delete",
@@ -15,7 +15,7 @@ pub(super) static FORGETS_FAILED_DELETE: Workload = WORKLOAD.mutant(
     |task| run(task, &Mutation { tries_until_certain: false, ..Mutation::RIGHT }),
 );
 
-/// A lock whose holders go on whatever becomes of their connection and their session (CURATOR-206; libkv#156).
+/// A lock whose holders continue when their connection is lost or their session ends (CURATOR-206; libkv#156).
 ///
 /// A holder that was paused for longer than its session lives has to stop at once when it resumes.
 pub(super) static HOLDS_ON: Workload = WORKLOAD.mutant(
@@ -27,10 +27,10 @@ pub(super) static HOLDS_ON: Workload = WORKLOAD.mutant(
     |task| run(task, &Mutation { stops: false, ..Mutation::RIGHT }),
 );
 
-/// A lock whose fencing token is the number at the end of the name: that starts again at 0 with its directory, and ends at
+/// A lock whose fencing token is the number at the end of the name, which restarts at 0 with its directory, and ends at
 /// 2147483647 (zk-ruby#34; ZOOKEEPER-4372).
 ///
-/// The harm shows where the directory is made again.
+/// The harm shows when the directory is recreated.
 pub(super) static NUMBER_AS_TOKEN: Workload = WORKLOAD.mutant(
     "lock-number-as-token",
     "the sequence number is used as the fencing token",
@@ -46,10 +46,10 @@ static NUMBER_IS_TOKEN: Mutation = Mutation { number_is_token: true, ..Mutation:
 pub(super) static NUMBER_AS_TOKEN_REAL: RealWorkload =
     RealWorkload::new(&NUMBER_AS_TOKEN, |task| run(task, &NUMBER_IS_TOKEN), &[]);
 
-/// A lock whose guard can be cloned, and which the first dropped clone releases: here each write has a clone with it, and the
-/// holder goes on with its own (zookeeper-client 0.11.1).
+/// A lock whose guard can be cloned, and which the first dropped clone releases: here each write has its own clone, and
+/// the holder continues with the original (zookeeper-client 0.11.1).
 ///
-/// The mutant needs no faults: they put the rule to the test in the right lock.
+/// The mutant needs no faults: they exercise the rule with the right lock.
 pub(super) static CLONED_GUARD: Workload = WORKLOAD.mutant(
     "lock-cloned-guard",
     "a lock whose guard can be cloned: the first dropped clone releases it",

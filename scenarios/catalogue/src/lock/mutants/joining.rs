@@ -1,4 +1,4 @@
-//! Mutants that join wrongly, or under a name or in an order that is wrong.
+//! Mutants with wrong steps in joining, wrong names or a wrong order.
 
 use super::copy::Mutation;
 use super::{WORKLOAD, run};
@@ -6,8 +6,8 @@ use crate::prelude::*;
 
 /// A lock whose znodes bear no guid: when the reply to its create is lost, the client creates again.
 ///
-/// The first znode may exist: then it stays among the contenders, and nobody deletes it while the session lives. All
-/// contenders behind it wait for a client that does not know that it is first (ZOOKEEPER-1262; zk-ruby#54).
+/// If the first znode exists, it stays among the contenders for as long as the session lives. All contenders behind it
+/// wait for a client that does not know that it is first (ZOOKEEPER-1262; zk-ruby#54).
 pub(super) static NO_GUID: Workload = WORKLOAD.mutant(
     "lock-no-guid",
     "a lock without guids in its znodes' names: after a lost reply it creates again",
@@ -23,8 +23,8 @@ pub(super) static NO_GUID: Workload = WORKLOAD.mutant(
     |task| run(task, &Mutation { guid: false, ..Mutation::RIGHT }),
 );
 
-/// A lock that looks for its znode by the guid after a lost reply, as ZooKeeper's recipes page has it, and creates again if
-/// the list lacks it. But the server that answers the list may lag behind the first create, and then there are two
+/// A lock that looks for its znode by the guid after a lost reply, as in ZooKeeper's recipes page, and creates again if
+/// the list lacks it. But the server that replies may lag behind the first create, and then there are two znodes
 /// (CURATOR-264).
 pub(super) static NO_SETTLE: Workload = WORKLOAD.mutant(
     "lock-no-settle",
@@ -37,7 +37,7 @@ pub(super) static NO_SETTLE: Workload = WORKLOAD.mutant(
 
 const LAGGING: &[Fault] = &[Fault::ReplyLost, Fault::Disconnect, Fault::ApplyStall, Fault::LinkHeld];
 
-/// A lock whose contenders are in the order of whole names: the guid in front decides, and not the number (ZOOKEEPER-2931,
+/// A lock whose contenders are ordered by whole names: the guid in front decides, not the number (ZOOKEEPER-2931,
 /// ZOOKEEPER-3162).
 pub(super) static WHOLE_NAMES: Workload = WORKLOAD.mutant(
     "lock-whole-names",
@@ -52,7 +52,7 @@ pub(super) static WHOLE_NAMES: Workload = WORKLOAD.mutant(
     |task| run(task, &Mutation { rank: |name| Some(name), ..Mutation::RIGHT }),
 );
 
-/// A lock that takes every child of its directory for a contender: it waits for a znode that is none and never goes
+/// A lock that takes every child of its directory for a contender: it waits for a foreign znode that never goes
 /// (CURATOR-43; python-zk/kazoo d2140dd).
 pub(super) static EVERY_CHILD: Workload = WORKLOAD.mutant(
     "lock-every-child",

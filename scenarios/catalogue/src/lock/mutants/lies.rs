@@ -14,28 +14,29 @@ pub(in crate::lock) static LIES: Lies = Lies {
     plan: |_| Plan { rounds: 6, ..Plan::calm() },
     part: |task, liar| client(task, Box::new(move |zk| liar.over(new(zk)))).boxed(),
     rows: &[
-        // A client that is said to hold, and has no znode: the next one enters beside it.
+        // The client is reported as holding, but has no znode: the next holder enters beside it.
         row(Acquire, Pretends, Mx4, "acquire grants the lock without asking")
             .harm(&[Mx3])
             .breaks(Promise::Exclusion),
-        // A client that is said not to hold, and does: for as long as its session lives nobody else does.
+        // A granted acquire is reported as failed: no other client holds for as long as the session lives.
         row(Acquire, Denies(NOT_HELD), An2, "acquire is granted and fails")
             .or(&[(Mx12, "its znode stays"), (Mx8, "nobody is granted the lock meanwhile")]),
         refuses(Acquire, UNMET_OF_HOLDS, "acquire"),
-        // A lock that is said to be free, and is held.
+        // A held lock is reported as free.
         row(TryAcquire, Pretends, Mx4, "an attempt is granted the lock without asking"),
-        // An attempt that succeeds is said to have failed.
+        // An attempt that succeeds is reported as failed.
         row(TryAcquire, Denies(NOT_HELD), An2, "an attempt is granted the lock and fails")
             .or(&[(Mx12, "its znode stays")]),
         refuses(TryAcquire, UNMET_OF_HOLDS, "an attempt"),
-        // A lock that is free is said to be taken: its caller never gets it.
+        // A free lock is reported as taken: its caller never gets it.
         row(TryAcquire, FindsNothing, An2, "an attempt says that the lock is not free, without asking"),
-        // A hold that is said to be given back, and stands: the next waiter waits for as long as the session lives.
+        // The hold is reported as released, but its znode stays: the next waiter waits for as long as the session
+        // lives.
         row(Release, Pretends, Mx12, "release returns done and deletes nothing"),
-        // A hold that is said to stand, and was given back.
+        // The release is reported as failed, but took effect.
         row(Release, DENIES, An3, "release deletes the znode and fails"),
         refuses(Release, UNMET_OF_HOLDS, "release"),
-        // A hold that was lost is said to have lasted until it was given back: whoever wrote meanwhile does not look back.
+        // A lost hold is reported as kept until its release: the caller does not check the writes made meanwhile.
         row(Release, EndsClean, An1, "release says that a hold lasted until then, whatever has become of it"),
     ],
 };

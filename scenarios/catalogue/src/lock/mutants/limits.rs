@@ -1,10 +1,10 @@
-//! Mutants that mistake a time limit.
+//! Mutants with a wrong time limit.
 
 use super::copy::{Limit, Mutation};
 use super::{WORKLOAD, run};
 use crate::prelude::*;
 
-/// A lock that gives a guard when the time limit is over, whether it was granted or not (Kazoo's `with lock`, by reading).
+/// A lock that returns a guard at the time limit, whether it was granted or not (Kazoo's `with lock`, by reading).
 pub(super) static LIMIT_OVERLOOKED: Workload = WORKLOAD.mutant(
     "lock-limit-overlooked",
     "at the time limit the lock counts as granted",
@@ -14,7 +14,7 @@ pub(super) static LIMIT_OVERLOOKED: Workload = WORKLOAD.mutant(
     |task| run(task, &Mutation { limit: Limit::Overlooked, ..Mutation::RIGHT }),
 );
 
-/// A lock whose time limit starts anew at each wake-up (Kazoo, by reading).
+/// A lock whose time limit restarts at each wake-up (Kazoo, by reading).
 pub(super) static LIMIT_RENEWED: Workload = WORKLOAD.mutant(
     "lock-limit-renewed",
     "the time limit starts anew at each wake-up",
@@ -24,7 +24,7 @@ pub(super) static LIMIT_RENEWED: Workload = WORKLOAD.mutant(
     |task| run(task, &Mutation { limit: Limit::Renewed, ..Mutation::RIGHT }),
 );
 
-/// A lock whose waiters take the first contender for dead when their time is over, and delete its znode.
+/// A lock whose waiters, at their time limit, take the first contender for dead and delete its znode.
 pub(super) static BREAKS_IN: Workload = WORKLOAD.mutant(
     "lock-breaks-in",
     "a waiter deletes the first contender's znode at its time limit",

@@ -1,5 +1,5 @@
-//! Mutants of the lock: [`copy`] is a copy of the lock that a [`Mutation`] makes wrong in one step; behind an
-//! [interceptor](crate::session::Interceptor) the right lock does something wrong.
+//! Mutants of the lock: a [`copy`] of the lock in which a [`Mutation`] makes one step wrong, and the right lock behind
+//! an [interceptor](crate::session::Interceptor) that does something wrong.
 
 pub(crate) mod copy;
 mod holding;
@@ -40,7 +40,7 @@ pub(super) static ALL: &[&Workload] = &[
     &sessions::MISSING_IS_FIRST,
 ];
 
-/// Those that show on real servers, without the simulation's faults.
+/// The mutants that real servers kill, without the simulation's faults.
 pub(super) static REAL: &[&RealWorkload] = &[
     &holding::NUMBER_AS_TOKEN_REAL,
     &waiting::POLLS_REAL,

@@ -1,6 +1,6 @@
-//! The right lock before a resource that looks at no token: a write that a holder sent before it
-//! was paused past its session arrives after writes of the next holder, and is accepted (Kleppmann, "How to do distributed locking").
-//! The lock itself does nothing wrong.
+//! The right lock before a resource that checks no tokens: a write that a holder sent before it was paused past its
+//! session arrives after writes of the next holder, and is accepted (Kleppmann, "How to do distributed locking"). The
+//! lock itself is right.
 
 use crate::lock::workload::{Exclusive, client, new};
 use crate::prelude::*;
@@ -18,7 +18,7 @@ pub(super) static WORKLOAD: Workload = super::WORKLOAD.mutant(
 
 const FAULTS: &[Fault] = &[Fault::ClientPause];
 
-/// The right lock, with guards that fence nothing off.
+/// The right lock, with guards that do not fence.
 #[derive(Clone)]
 struct Unfenced<Z: ZooKeeper>(Lock<Z>);
 

@@ -8,8 +8,8 @@ use crate::session::{Interceptor, LeavesItsZnode, Reply, Watch, over, over_all};
 use std::sync::{Arc, Mutex, PoisonError};
 use zk_recipes::zk::{CreateMode, Created, Listing, path};
 
-/// A lock whose waiters leave their znodes when they give up, by a time limit or because the future is dropped (kazoo a96b1e4;
-/// zk-ruby#49; aiozk#34).
+/// A lock whose waiters leave their znodes behind when they give up, at a time limit or because the future is dropped
+/// (kazoo a96b1e4; zk-ruby#49; aiozk#34).
 pub(super) static LEAVES_ITS_ZNODE: Workload = WORKLOAD.mutant(
     "lock-leaves-its-znode",
     "a waiter that gives up leaves its znode behind",
@@ -25,9 +25,9 @@ pub(super) static LEAVES_ITS_ZNODE: Workload = WORKLOAD.mutant(
     |task| client(task, over(|| Arc::new(LeavesItsZnode), new)).boxed(),
 );
 
-/// A lock whose znodes are persistent: that of a client that dies stays for ever.
+/// A lock whose znodes are persistent: a dead client's znode stays for ever.
 ///
-/// The znode is not of the session that believes; the harm shows when a client dies.
+/// No session owns the znode; the harm shows when a client dies.
 pub(super) static PERSISTENT: Workload = WORKLOAD.mutant(
     "lock-persistent",
     "the znodes of contenders are persistent",
@@ -51,8 +51,8 @@ impl<Z: ZooKeeper> Interceptor<Z> for Persistent {
     }
 }
 
-/// A lock whose waiters watch by `exists`: where the predecessor is gone already, that leaves a watch for its creation, which
-/// never comes (CURATOR-107; kazoo 9b0a793).
+/// A lock whose waiters watch by `exists`: if the predecessor is already gone, a watch on its creation is left behind,
+/// which never fires (CURATOR-107; kazoo 9b0a793).
 pub(super) static EXISTS_WATCH: Workload = WORKLOAD.mutant(
     "lock-exists-watch",
     "a waiter watches by exists, which leaves a watch on a missing znode",
@@ -83,7 +83,7 @@ impl<Z: ZooKeeper> Interceptor<Z> for WatchesByExists {
 }
 
 /// A lock that tries again when its session has ended, and takes the znode of an earlier attempt for its own, whichever
-/// session owns it: the znode of the former session is granted, and goes with that session (CURATOR-604, CURATOR-498).
+/// session owns it: the former session's znode is granted, and is deleted with that session (CURATOR-604, CURATOR-498).
 pub(super) static FORMER_SESSION: Workload = WORKLOAD.mutant(
     "lock-former-session",
     "a lock that takes the znode of its former session for its own",
@@ -106,8 +106,8 @@ pub(super) static FORMER_SESSION: Workload = WORKLOAD.mutant(
 
 const RECONNECTING: &[Fault] = &[Fault::Disconnect, Fault::ClientPartition, Fault::Cancel];
 
-/// A lock whose waiter takes it for granted that its own znode is in the list: when another client has deleted it and no
-/// lower one is left, the waiter holds the lock. Found by reading go-zookeeper/zk.
+/// A lock whose waiter assumes that its own znode is in the list: when another client has deleted it and no lower one
+/// is left, the waiter holds the lock. Found by reading go-zookeeper/zk.
 pub(super) static MISSING_IS_FIRST: Workload = WORKLOAD.mutant(
     "lock-missing-is-first",
     "a waiter whose znode is gone, with no lower one left, holds the lock",

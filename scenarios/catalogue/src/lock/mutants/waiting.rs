@@ -1,10 +1,10 @@
-//! Mutants that wait wrongly.
+//! Mutants with wrong steps in waiting.
 
 use super::copy::{Mutation, Watches};
 use super::{WORKLOAD, run};
 use crate::prelude::*;
 
-/// A lock whose waiters all watch the directory, instead of each the predecessor's znode: every release and every newcomer
+/// A lock whose waiters all watch the directory instead of their predecessors' znodes: every release and every newcomer
 /// wakes all of them. ZooKeeper's recipes page calls it the herd effect.
 pub(super) static WATCH_ALL: Workload = WORKLOAD.mutant(
     "lock-watch-all",
@@ -52,8 +52,8 @@ static POLLING: Mutation = Mutation { polls: true, ..Mutation::RIGHT };
 /// The same on real servers.
 pub(super) static POLLS_REAL: RealWorkload = RealWorkload::new(&POLLS, |task| run(task, &POLLING), &[]);
 
-/// A lock whose waiters hold as soon as they are woken, without a second look: they take "the predecessor is gone" for "it
-/// is my turn", also when a waiter in the middle gave up.
+/// A lock whose woken waiters hold without listing again: they take "the predecessor is gone" for "it is my turn", even
+/// when a waiter in the middle gave up.
 pub(super) static EVENT_GRANTS: Workload = WORKLOAD.mutant(
     "lock-event-grants",
     "any wake-up grants, without another list",
@@ -63,8 +63,8 @@ pub(super) static EVENT_GRANTS: Workload = WORKLOAD.mutant(
     |task| run(task, &Mutation { looks_again: false, ..Mutation::RIGHT }),
 );
 
-/// A lock whose waiters wait although the predecessor is gone already when they come to watch it: no notification will ever
-/// wake them (helix PR#44; samuel/go-zookeeper#10).
+/// A lock whose waiters wait although the predecessor is already gone when they set the watch: no notification ever
+/// wakes them (helix PR#44; samuel/go-zookeeper#10).
 pub(super) static WAITS_FOR_NOBODY: Workload = WORKLOAD.mutant(
     "lock-waits-for-nobody",
     "the predecessor is gone before the watch is armed, and the waiter still waits for it",

@@ -1,4 +1,4 @@
-//! The holder's process stands still for longer than its session lives.
+//! The holder's process is paused for longer than its session lives.
 
 use crate::lock::words as lock;
 use crate::prelude::*;

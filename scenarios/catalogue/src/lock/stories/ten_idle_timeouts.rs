@@ -1,4 +1,4 @@
-//! A lock is held for ten session timeouts, and nobody asks for anything meanwhile.
+//! A lock is held for ten session timeouts, and no client sends a request meanwhile.
 
 use crate::lock::words as lock;
 use crate::prelude::*;
@@ -12,8 +12,9 @@ pub(super) const STORY: Story = Story {
         vec![
             ("nobody was told to stop", told.count(|what| matches!(what, What::Unbelieve { .. })) == 2),
             ("both gave it back themselves", told.count(released) == 2),
-            // Each has made its znode, listed the line, watched its znode, and deleted it; the waiter has watched the holder's
-            // and listed the line again, and the first comer made the directories, which took four more.
+            // Each client creates its znode, lists the contenders, watches its znode, and deletes it; the waiter also
+            // watches the holder's znode and lists again, and the first client creates the directories, which takes
+            // four more requests.
             ("fourteen requests were enough", told.count(|what| matches!(what, What::Send { .. })) == 14),
         ]
     },

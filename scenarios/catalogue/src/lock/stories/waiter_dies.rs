@@ -1,4 +1,4 @@
-//! A waiter in the middle of the line dies.
+//! A waiter in the middle of the queue dies.
 
 use crate::lock::words as lock;
 use crate::prelude::*;

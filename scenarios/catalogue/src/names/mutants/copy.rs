@@ -1,4 +1,4 @@
-//! A copy of the name service, over a claim that a [`Mutation`] makes wrong in one step.
+//! A copy of the name service, over a claim in which a [`Mutation`] makes one step wrong.
 
 use crate::claims::{Claim, Mutation, claim, over};
 use crate::copies::connected;

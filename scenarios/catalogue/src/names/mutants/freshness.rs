@@ -1,4 +1,4 @@
-//! A mutant that reads what may be older than its caller asked for.
+//! A mutant with stale reads.
 
 use super::WORKLOAD;
 use crate::names::workload::{NameService, client, new};
@@ -6,8 +6,8 @@ use crate::prelude::*;
 use zk_recipes::config::Versioned;
 use zk_recipes::names::{Freshness, Names, Registration};
 
-/// A name service whose synced lookups read what the connected server has: a client that was told of a registration by another one
-/// does not find it.
+/// A name service whose synced lookups read from the connected server without a sync: a client does not find a
+/// registration that it knows of from another client.
 pub(super) static SYNCED_READS_LOCALLY: Workload = WORKLOAD.mutant(
     "names-synced-reads-locally",
     "a name service whose synced lookups are not behind a sync",

@@ -17,41 +17,43 @@ pub(in crate::names) static LIES: Lies = Lies {
     plan: |_| Plan { rounds: 6, ..Plan::calm() },
     part: |task, liar| client(task, Box::new(move |zk, waits| liar.over(new(zk, waits)))).boxed(),
     rows: &[
-        // A name that is said to be registered, and is not: another client gets it as well.
+        // The name is reported as registered, but is not: another client gets it as well.
         row(Register, Pretends, Ns1, "register returns done and creates nothing"),
-        // A name that is said not to be registered, and is: for as long as the session lives nobody can have it.
+        // The registration is reported as failed, but took effect: no client can have the name for as long as the
+        // session lives.
         row(Register, DENIES, Ns4, "register creates the znode and fails")
             .or(&[(An3, "a name that was registered for good stays")]),
-        // A free name is said to be taken.
+        // A free name is reported as taken.
         row(
             Register,
             Refuses(&[Taken, TimedOut, ConnectionLoss]),
             An2,
             "register fails for a reason that never occurred, such as an owner that there is not",
         ),
-        // A name that is said to be given back, and is not: nobody else can have it.
+        // The name is reported as released, but is not: no other client can have it.
         row(Unregister, Pretends, An1, "unregister returns done and deletes nothing"),
-        // A name that is said to be kept, and was given back: another client may have it by now.
+        // The release is reported as failed, but took effect: another client may have the name by now.
         row(Unregister, DENIES, An3, "unregister deletes the znode and fails"),
         refuses(Unregister, &[TimedOut, Removed, Denied, ConnectionLoss], "unregister"),
-        // A registration that was lost is said to have lasted until it was given back: nobody asks who had the name.
+        // A lost registration is reported as kept until its release: the caller does not check which client had the
+        // name.
         row(
             Unregister,
             EndsClean,
             An1,
             "unregister says that the registration lasted until then, whatever has become of it",
         ),
-        // A name that is registered is said to be free.
+        // A registered name is reported as free.
         row(Resolve, Pretends, Ns5, "resolve says that there is no such name, without asking")
             .or(&[(An1, "it was to read behind a sync")]),
         refuses(Resolve, UNMET_OF_READS, "resolve"),
-        // A name service that costs twice what it promises.
+        // A lookup that costs twice what the recipe promises.
         row(Resolve, Repeats, An4, "resolve looks the name up twice"),
-        // A name that is said to be unique, and was made up: two clients have the same.
+        // A name is reported as unique, but was made up: two clients have the same.
         row(Unique, Pretends, An1, "unique makes a name up and creates nothing")
             .or(&[(Ns2, "all such names are the same")]),
         refuses(Unique, UNMET_OF_READS, "unique"),
-        // A name that is made, and of which nobody knows.
+        // A name is created that no client knows.
         row(Unique, Repeats, An4, "unique makes two names and returns the second"),
     ],
 };

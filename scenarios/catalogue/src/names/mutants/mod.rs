@@ -13,7 +13,7 @@ use copy::MutantNames;
 pub(super) static ALL: &[&Workload] =
     &[&EXISTS_IS_MINE, &LOSS_IS_REFUSAL, &RELEASE_BY_NAME, &freshness::SYNCED_READS_LOCALLY];
 
-/// Those that show on real servers, without the simulation's faults.
+/// The mutants that real servers kill, without the simulation's faults.
 pub(super) static REAL: &[&RealWorkload] = &[&EXISTS_IS_MINE_REAL];
 
 /// One client's part, with the copy.
@@ -22,9 +22,10 @@ fn run<C: Client>(task: Task<C>, mutation: &'static Mutation) -> BoxFuture<'stat
     client(task, make).boxed()
 }
 
-/// A name service that takes "the znode exists already" for success: each client that asks for a name believes to have it.
+/// A name service that takes "the znode exists already" for success: each client that asks for a name believes that it
+/// owns it.
 ///
-/// After "Name Service" of ZooKeeper's recipes page, which says no more than that the API is enough.
+/// After "Name Service" of ZooKeeper's recipes page, which only says that the API is enough.
 static EXISTS_IS_MINE: Workload = WORKLOAD.mutant(
     "names-exists-is-mine",
     "a name service that takes NodeExists for success",
@@ -40,8 +41,8 @@ static TAKES_WHAT_IS_THERE: Mutation = Mutation { exists_is_anothers: false, ..M
 static EXISTS_IS_MINE_REAL: RealWorkload =
     RealWorkload::new(&EXISTS_IS_MINE, |task| run(task, &TAKES_WHAT_IS_THERE), &[]);
 
-/// A name service that takes a lost connection for a refusal: the caller learns that another client has the name, and the
-/// name is its own for as long as its session lives.
+/// A name service that takes a connection loss for a refusal: the caller learns that another client has the name, but
+/// owns it itself for as long as its session lives.
 static LOSS_IS_REFUSAL: Workload = WORKLOAD.mutant(
     "names-loss-is-refusal",
     "a name service that takes connection loss for a refusal",
@@ -51,7 +52,8 @@ static LOSS_IS_REFUSAL: Workload = WORKLOAD.mutant(
     |task| run(task, &Mutation { looks_after_loss: false, ..Mutation::RIGHT }),
 );
 
-/// A name service that gives a name back by its name alone: after its session has ended, it takes the next owner's.
+/// A name service that releases a name without a check of its owner: after its session has ended, it deletes the next
+/// owner's.
 static RELEASE_BY_NAME: Workload = WORKLOAD.mutant(
     "names-release-by-name",
     "a name service that releases a name by its path alone, whoever owns it by then",

@@ -1,4 +1,4 @@
-//! a lost reply is neither yes nor no: the znode is looked for, and its owner asked
+//! The reply to a registration is lost: the client reads the znode and checks its owner.
 
 use crate::names::words as names;
 use crate::prelude::*;

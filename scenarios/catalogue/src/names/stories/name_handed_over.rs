@@ -1,4 +1,4 @@
-//! a name has one owner, and the next when it is given back
+//! A name has one owner, and after its release the next one.
 
 use crate::names::words as names;
 use crate::prelude::*;

@@ -1,4 +1,4 @@
-//! who was away gives back nothing that is the next owner's
+//! A client that was disconnected past its session's end does not release the next owner's name.
 
 use crate::names::words as names;
 use crate::prelude::*;

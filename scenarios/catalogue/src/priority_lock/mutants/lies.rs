@@ -15,24 +15,25 @@ pub(in crate::priority_lock) static LIES: Lies = Lies {
     plan: |_| Plan { rounds: 4, ..Plan::calm() },
     part: |task, liar| client(task, Box::new(move |zk, preempt| liar.over(right(zk, preempt)))).boxed(),
     rows: &[
-        // A reader that is said to hold, and has no znode: a writer enters beside it.
+        // The reader is reported as holding, but has no znode: a writer enters beside it.
         row(Read, Pretends, Mx4, "a reader is granted the lock without asking"),
-        // A reader that is said not to hold, and does: for as long as its session lives no writer enters.
+        // A granted read is reported as failed: no writer enters for as long as the session lives.
         row(Read, Denies(NOT_HELD), An2, "a reader is granted the lock and told that it is not")
             .or(&[(Mx12, "its znode stays")]),
         row(Read, Refuses(UNMET_OF_HOLDS), An2, "a reader is turned away for a reason that never occurred"),
-        // A writer that is said to hold, and has no znode: others enter beside it.
+        // The writer is reported as holding, but has no znode: others enter beside it.
         row(Write, Pretends, Mx4, "a writer is granted the lock without asking"),
-        // A writer that is said not to hold, and does: for as long as its session lives nobody enters.
+        // A granted write is reported as failed: no client enters for as long as the session lives.
         row(Write, Denies(NOT_HELD), An2, "a writer is granted the lock and told that it is not")
             .or(&[(Mx12, "its znode stays")]),
         row(Write, Refuses(UNMET_OF_HOLDS), An2, "a writer is turned away for a reason that never occurred"),
-        // A hold that is said to be given back, and stands: the next waiter waits for as long as the session lives.
+        // The hold is reported as released, but its znode stays: the next waiter waits for as long as the session
+        // lives.
         row(Release, Pretends, Mx12, "release returns done and deletes nothing"),
-        // A hold that is said to stand, and was given back.
+        // The release is reported as failed, but took effect.
         row(Release, DENIES, An3, "release deletes the znode and fails"),
         refuses(Release, UNMET_OF_HOLDS, "release"),
-        // A hold that was lost is said to have lasted until it was given back: whoever wrote meanwhile does not look back.
+        // A lost hold is reported as kept until its release: the caller does not check the writes made meanwhile.
         row(Release, EndsClean, An1, "release says that a hold lasted until then, whatever has become of it"),
     ],
 };

@@ -14,7 +14,7 @@ use zk_recipes::zk::{CreateMode, Created, Listing, Op, OpResult};
 pub(super) static ALL: &[&Workload] =
     &[&BESIDE, &NO_GATES, &NEVER_ASKS, &NEVER_FORCES, &ASKS_ANYWAY, &FORCES_ANYWAY, &OVERLOOKS_THE_URGENT];
 
-/// A mutant of the priority lock. None needs faults.
+/// A mutant of the priority lock. No mutant needs faults.
 const fn mutant(
     name: &'static str,
     about: &'static str,
@@ -31,8 +31,8 @@ fn run<C: Client>(task: Task<C>, interceptor: fn() -> Arc<dyn Interceptor<C::Zk>
     client(task, Box::new(make)).boxed()
 }
 
-/// A priority lock whose newcomers look at the waiters alone: the most urgent of them enters, beside the holders. So it is if
-/// a lock's waiters are sorted by priority, and nothing else is done.
+/// A priority lock whose newcomers compare themselves with the waiters only: the most urgent of them enters beside the
+/// holders. This is what a lock does whose waiters are sorted by priority, without any other change.
 static BESIDE: Workload = mutant(
     "priority-lock-beside",
     "a priority lock whose newcomers list the contenders alone and enter beside the holder",
@@ -49,7 +49,8 @@ impl<Z: ZooKeeper> Interceptor<Z> for SeesTheLineAlone {
     }
 }
 
-/// A priority lock whose grants do not pass the gates: two who look at the same time both see no holder, and both enter.
+/// A priority lock whose grants skip the gates: two waiters that list at the same time both see no holder, and both
+/// enter.
 static NO_GATES: Workload = mutant(
     "priority-lock-no-gates",
     "a priority lock whose grants do not notice a concurrent grant",
@@ -71,7 +72,7 @@ impl<Z: ZooKeeper> Interceptor<Z> for OpensTheGates {
     }
 }
 
-/// A priority lock whose waiters overlook those that are more urgent: whoever looks first when a holder goes is granted.
+/// A priority lock whose waiters overlook the more urgent ones: the first waiter that lists after a release is granted.
 static OVERLOOKS_THE_URGENT: Workload = mutant(
     "priority-lock-overlooks-the-urgent",
     "a priority lock whose waiters overlook those that are more urgent",
@@ -81,7 +82,7 @@ static OVERLOOKS_THE_URGENT: Workload = mutant(
     |task| run(task, || Arc::new(OverlooksTheUrgent::default())),
 );
 
-/// The priority that its contender has.
+/// The priority of its contender.
 #[derive(Default)]
 struct OverlooksTheUrgent(Arc<Mutex<String>>);
 
@@ -109,24 +110,25 @@ fn priority(name: &str) -> &str {
     name.rsplit_once('-').and_then(|(front, _)| front.get(digits(front)?..)).unwrap_or_default()
 }
 
-/// One client's part, with a lock that takes each policy for another one.
+/// One client's part, with a lock that replaces each policy by another one.
 fn run_with<C: Client>(task: Task<C>, taken_for: fn(Preempt) -> Preempt) -> BoxFuture<'static, ()> {
     client(task, Box::new(move |zk: &C::Zk, preempt| right(zk, taken_for(preempt)))).boxed()
 }
 
-/// A mutant that takes a policy for another one. Its waiters meet less urgent holders, some of whom do not listen.
+/// A mutant that replaces a policy by another one. Its waiters meet less urgent holders, some of which do not listen.
 const fn preempting(name: &'static str, about: &'static str, sim: TaskFn<SimProcess>) -> Workload {
     mutant(name, about, Caught::by(Rv5), |_| Plan { clients: 4, rounds: 12, ..Plan::calm() }, sim)
 }
 
-/// A priority lock whose waiters ask no holder to release, whatever their policy: the urgent wait as long as all others.
+/// A priority lock whose waiters ask no holder to release, whatever their policy: urgent waiters wait as long as all
+/// others.
 static NEVER_ASKS: Workload = preempting(
     "priority-lock-never-asks",
     "a priority lock whose waiters ask no less urgent holder to release",
     |task| run_with(task, |_| Preempt::Never),
 );
 
-/// A priority lock whose waiters ask, and never force: who does not listen holds for as long as it likes.
+/// A priority lock whose waiters ask, but never force: a holder that does not listen holds for as long as it likes.
 static NEVER_FORCES: Workload = preempting(
     "priority-lock-never-forces",
     "a priority lock whose waiters ask a less urgent holder to release and never delete its znode",
@@ -138,7 +140,7 @@ static NEVER_FORCES: Workload = preempting(
     },
 );
 
-/// A priority lock whose waiters ask less urgent holders to release although they were told to wait.
+/// A priority lock whose waiters ask less urgent holders to release although their policy is to wait.
 static ASKS_ANYWAY: Workload = preempting(
     "priority-lock-asks-anyway",
     "a priority lock whose waiters ask holders to release though their policy is to wait",

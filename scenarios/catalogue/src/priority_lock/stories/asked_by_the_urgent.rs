@@ -1,4 +1,4 @@
-//! An urgent client asks a less urgent holder to go, and makes another that does not.
+//! An urgent client asks a less urgent holder to go, and revokes another one that does not.
 
 use crate::prelude::*;
 use crate::priority_lock::words as priority_lock;

@@ -1,4 +1,4 @@
-//! Somebody urgent comes last and is served first, but not before the holder goes.
+//! An urgent client comes last and is served first, but not before the holder goes.
 
 use crate::prelude::*;
 use crate::priority_lock::words as priority_lock;

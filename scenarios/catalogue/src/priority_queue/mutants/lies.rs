@@ -22,44 +22,45 @@ pub(in crate::priority_queue) static LIES: Lies = Lies {
         client(task, &QUEUES, Box::new(open)).boxed()
     },
     rows: &[
-        // An item that is said to be in the queue, and is not: nobody ever gets it.
+        // The item is reported as put, but is not: no consumer ever gets it.
         row(Put, Pretends, Qu3, "put returns done and creates nothing"),
-        // An item that is said not to be in the queue, and is: its producer puts it again.
+        // The put is reported as failed, but took effect: its producer puts the item again.
         row(Put, DENIES, Qu3, "put creates the items and fails"),
         refuses(Put, UNMET, "put"),
         // A put that creates each item twice: both are handed out.
         row(Put, Repeats, Qu3, "put creates its items a second time")
             .or(&[(An1, "there are more items than were given")]),
-        // An item is handed out that nobody has put.
+        // An item is handed out that no producer has put.
         row(Take, Pretends, Qu1, "take hands out an item that was never put"),
-        // An item that was deleted is said not to have been taken: nobody ever gets it.
+        // The take is reported as failed, but the item was deleted: no consumer ever gets it.
         row(Take, DENIES, An3, "take deletes the item and fails"),
         refuses(Take, UNMET, "take"),
-        // An item that is in the queue is said not to be there: its caller stops asking.
+        // An item in the queue is reported as missing: its caller stops asking.
         row(Take, FindsNothing, An2, "an attempt says that there is no item, without asking"),
         refuses(Settle, UNMET, "settle"),
-        // An item is claimed that nobody has put.
+        // An item is claimed that no producer has put.
         row(Claim, Pretends, Qu1, "claim hands out an item that was never put"),
         refuses(Claim, UNMET, "claim"),
-        // An item that is said to be done with, and stands: it is handed out again when the session ends.
+        // The item is reported as confirmed, but stays: it is handed out again when the session ends.
         row(Confirm, Pretends, Qu1, "confirm returns done and deletes nothing"),
-        // An item that is said to belong to another consumer, and is done with: its caller undoes its work, and nobody does it again.
+        // A confirmed item is reported as another consumer's: its caller undoes its work, and no consumer does it
+        // again.
         row(
             Confirm,
             Denies(&[ClaimLost, Other]),
             An3,
             "confirm deletes the item and says that the claim is lost",
         ),
-        // A claim that stands is said to be lost.
+        // A valid claim is reported as lost.
         row(
             Confirm,
             Refuses(LOST),
             An2,
             "confirm says that the claim is lost, and it stands, or fails for another reason that never occurred",
         ),
-        // An item that is said to be given back, and is claimed still: nobody else gets it.
+        // The item is reported as given back, but is still claimed: no other consumer gets it.
         row(GiveBack, Pretends, An1, "give back returns done and keeps the claim"),
-        // A claim that stands is said to be lost.
+        // A valid claim is reported as lost.
         row(
             GiveBack,
             Refuses(LOST),

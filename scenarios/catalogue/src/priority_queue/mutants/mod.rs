@@ -25,7 +25,7 @@ fn objects(names: &mut Names, _: &Setting) -> Vec<Object> {
     declared(&URGENT, names)
 }
 
-/// A mutant of the priority queue: none needs faults.
+/// A mutant of the priority queue; no mutant needs faults.
 const fn mutant(
     name: &'static str,
     about: &'static str,
@@ -53,8 +53,8 @@ static AS_TEXT: Workload = mutant(
     |task| run(task, &Mutation { prefix: |priority| format!("queue-{priority}-"), ..RIGHT }),
 );
 
-/// A priority queue whose consumers use a list until it is used up, as if the order could not change: what is more urgent and
-/// came later has to wait.
+/// A priority queue whose consumers use up a list before they read it anew, as if the order could not change: a more
+/// urgent item that comes later has to wait.
 static OLD_LIST: Workload = mutant(
     "priority-queue-old-list",
     "a priority queue whose consumers use the list of an earlier call",
@@ -62,8 +62,8 @@ static OLD_LIST: Workload = mutant(
     |task| run(task, &Mutation { keeps_list: true, ..RIGHT }),
 );
 
-/// A priority queue whose names are `queue-YY` and the number, as ZooKeeper's recipes page has them, with nothing to say how
-/// wide YY is and nothing between the two: priority 10 goes before 9, and a priority runs into the number.
+/// A priority queue whose names are `queue-YY` and the number, as in ZooKeeper's recipes page, which defines neither
+/// the width of YY nor a separator: priority 10 goes before 9, and a priority runs into the number.
 static PAGE: Workload = mutant(
     "priority-queue-page",
     "a priority queue with names as on ZooKeeper's recipes page: queue-YY and the number",

@@ -1,4 +1,4 @@
-//! Priorities nine and ten: as texts they would go the wrong way round.
+//! Priorities nine and ten, which would be in the wrong order as texts.
 
 use crate::prelude::*;
 use crate::priority_queue::words::{FRESH, urgent};

@@ -1,12 +1,12 @@
-//! Mutants that say "done" of an item without reading what became of it.
+//! Mutants that report an item as confirmed without reading the reply.
 
 use super::BASE;
 use crate::prelude::*;
 use crate::queue::workload::{Claims, Gets, Way, client, declared, open};
 use zk_recipes::{Claimed, Consumer, Delivery, Idle, Item, Producer};
 
-/// A queue of claims that says "done" without reading what its transaction answered: an item whose claim was lost is told to
-/// be done with, and handed out again. Found by reading Kazoo's `LockingQueue`.
+/// A queue of claims that reports success without reading its transaction's reply: an item whose claim was lost is
+/// reported as confirmed, and handed out again. Found by reading Kazoo's `LockingQueue`.
 pub(super) static CONFIRMS_BLINDLY: Workload = Workload {
     objects: |names, _| declared(&CLAIMS, names),
     ..BASE.mutant(
@@ -19,8 +19,8 @@ pub(super) static CONFIRMS_BLINDLY: Workload = Workload {
     )
 };
 
-/// A queue of claims that says "done" without reading what its transaction answered, and a foreign client that deletes claims: an
-/// item is told to be done with, and handed out again. Found by reading Kazoo's `LockingQueue`.
+/// A queue of claims that reports success without reading its transaction's reply, under a foreign client that deletes
+/// claims: an item is reported as confirmed, and handed out again. Found by reading Kazoo's `LockingQueue`.
 pub(super) static BLIND_TO_LOST_CLAIMS: Workload = Workload {
     name: "queue-blind-to-lost-claims",
     about: "a queue that reports success although a foreign client has deleted the claim",

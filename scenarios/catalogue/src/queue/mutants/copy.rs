@@ -1,7 +1,8 @@
 //! A plain copy of the queue, without receipts, in which a [`Mutation`] makes one step wrong.
 //!
-//! The steps are those of ZooKeeper's recipes page, with items that stay. On a calm network the copy without a mutation is
-//! right, so that a run shows what the wrong step alone does. Its idle consumers all watch the queue: it is declared as such.
+//! The steps are those of ZooKeeper's recipes page, with persistent items. On a fault-free network the copy without a
+//! mutation is right, so that a run shows the effect of the wrong step alone. Its idle consumers all watch the queue:
+//! it is declared as such.
 
 use crate::copies::{connected, lost};
 use crate::queue::workload::{Gets, Puts, Way};
@@ -14,19 +15,19 @@ pub struct Mutation {
     pub mode: CreateMode,
     /// The beginning of an item's name, by its priority.
     pub prefix: fn(u16) -> String,
-    /// A put whose answer was lost is sent again.
+    /// A put whose reply was lost is sent again.
     pub puts_again: bool,
-    /// What becomes of an item whose delete was not answered.
+    /// The treatment of an item whose delete has no reply.
     pub unanswered: Unanswered,
     /// An item is handed out although another consumer was faster.
     pub ignores_no_node: bool,
     /// A consumer watches again after another was faster.
     pub watches_again: bool,
-    /// A consumer makes the queue that it finds missing, and does not just wait.
+    /// A consumer creates a missing queue znode instead of just waiting.
     pub makes_parent: bool,
-    /// The items are sorted the wrong way round.
+    /// The items are sorted in the wrong order.
     pub newest_first: bool,
-    /// A list serves until it is used up, in a queue of priorities too.
+    /// Consumers use up a list before they read it anew, even with priorities.
     pub keeps_list: bool,
 }
 
@@ -45,20 +46,20 @@ impl Mutation {
     };
 }
 
-/// What becomes of an item whose delete was not answered.
+/// The treatment of an item whose delete has no reply.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Unanswered {
-    /// The caller is told that nobody knows.
+    /// The call reports that the outcome is unknown.
     Told,
-    /// The delete is sent again, and "no such znode" means that another was faster.
+    /// The delete is sent again, and "no such znode" counts as another consumer's delete.
     DeletedAgain,
     /// It is handed out.
     HandedOut,
-    /// It is passed over, and the next one taken.
+    /// It is skipped, and the next one taken.
     PassedOver,
 }
 
-/// One who puts into the copy, and one who takes.
+/// A producer and a consumer of the copy.
 pub fn open<Z: ZooKeeper>(
     zk: &Z,
     way: &Way,
@@ -68,7 +69,7 @@ pub fn open<Z: ZooKeeper>(
     (MutantProducer::new(zk, way, mutation), consumer)
 }
 
-/// One who puts.
+/// A producer.
 pub struct MutantProducer<Z> {
     zk: Z,
     root: &'static str,
@@ -76,7 +77,7 @@ pub struct MutantProducer<Z> {
 }
 
 impl<Z: ZooKeeper> MutantProducer<Z> {
-    /// One who puts.
+    /// A producer.
     pub fn new(zk: &Z, way: &Way, mutation: &'static Mutation) -> Self {
         MutantProducer { zk: zk.clone(), root: way.path, mutation }
     }
@@ -102,7 +103,7 @@ impl<Z: ZooKeeper> Puts for MutantProducer<Z> {
     }
 }
 
-/// One who takes.
+/// A consumer.
 pub struct MutantConsumer<Z> {
     zk: Z,
     root: &'static str,
@@ -111,7 +112,7 @@ pub struct MutantConsumer<Z> {
 }
 
 impl<Z: ZooKeeper> MutantConsumer<Z> {
-    /// The next item, or `None` if there is none and it does not wait.
+    /// The next item, or `None` if there is none and the consumer does not wait.
     async fn next(&mut self, waits: bool) -> Result<Option<Item>, Error> {
         let mutation = self.mutation;
         let mut lost_a_race = false;
@@ -132,7 +133,7 @@ impl<Z: ZooKeeper> MutantConsumer<Z> {
                     make(&self.zk, self.root).await?;
                     continue;
                 }
-                // Waits for a watch that was never armed.
+                // No watch was armed, so nothing wakes it.
                 Err(e) if e.is_no_node() => std::future::pending().await,
                 Err(e) if e.is_connection_loss() => {
                     lost(&self.zk, status).await?;
@@ -208,7 +209,7 @@ impl<Z: ZooKeeper> Gets for MutantConsumer<Z> {
     }
 }
 
-/// Makes what is missing of a path.
+/// Creates the missing part of a path.
 async fn make<Z: ZooKeeper>(zk: &Z, root: &str) -> Result<(), Error> {
     for (at, _) in root.match_indices('/').skip(1).chain([(root.len(), "")]) {
         match zk.create(&root[..at], &[], CreateMode::Persistent).await {

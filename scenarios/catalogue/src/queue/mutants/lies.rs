@@ -21,56 +21,58 @@ pub(in crate::queue) static LIES: Lies = Lies {
         client(task, &QUEUES, Box::new(open)).boxed()
     },
     rows: &[
-        // An item that is said to be in the queue, and is not: nobody ever gets it.
+        // The item is reported as put, but is not: no consumer ever gets it.
         row(Put, Pretends, Qu3, "put returns done and creates nothing"),
-        // An item that is said not to be in the queue, and is: its producer puts it again.
+        // The put is reported as failed, but took effect: its producer puts the item again.
         row(Put, DENIES, Qu3, "put creates the items and fails"),
         refuses(Put, UNMET, "put"),
         // A put that creates each item twice: both are handed out.
         row(Put, Repeats, Qu3, "put creates its items a second time")
             .or(&[(An1, "there are more items than were given")]),
-        // A put that takes any answer to its first create for success: the directory was missing, and so are the items.
+        // A put that takes any reply to its first create for success: the directory was missing, and so are the items.
         row(
             Put,
             StopsHalfway,
             Qu3,
             "put returns done when its first request is answered, whatever the answer",
         ),
-        // An item is handed out that nobody has put.
+        // An item is handed out that no producer has put.
         row(Take, Pretends, Qu1, "take hands out an item that was never put"),
-        // An item that was deleted is said not to have been taken: nobody ever gets it.
+        // The take is reported as failed, but the item was deleted: no consumer ever gets it.
         row(Take, DENIES, An3, "take deletes the item and fails"),
         refuses(Take, UNMET, "take"),
-        // An item that is in the queue is said not to be there: its caller stops asking.
+        // An item in the queue is reported as missing: its caller stops asking.
         row(Take, FindsNothing, An2, "an attempt says that there is no item, without asking"),
-        // What was taken is said to be handed out: with its consumer it is lost.
+        // A taken item is reported as handed out: it is lost with its consumer.
         row(Settle, Pretends, Qu2, "settle says that no item is in hand, without asking"),
-        // An item is claimed that nobody has put.
+        // An item is claimed that no producer has put.
         row(Claim, Pretends, Qu1, "claim hands out an item that was never put"),
-        // An item that is said not to be claimed, and is: for as long as the session lives nobody else gets it.
+        // The claim is reported as failed, but took effect: no other consumer gets the item for as long as the session
+        // lives.
         row(Claim, DENIES, Qu9, "claim claims the item and fails"),
         refuses(Claim, UNMET, "claim"),
-        // An item that is said to be done with, and stands: it is handed out again when the session ends.
+        // The item is reported as confirmed, but stays: it is handed out again when the session ends.
         row(Confirm, Pretends, Qu1, "confirm returns done and deletes nothing"),
-        // An item that is said to belong to another consumer, and is done with: its caller undoes its work, and nobody does it again.
+        // A confirmed item is reported as another consumer's: its caller undoes its work, and no consumer does it
+        // again.
         row(
             Confirm,
             Denies(&[ClaimLost, Other]),
             An3,
             "confirm deletes the item and says that the claim is lost",
         ),
-        // A claim that stands is said to be lost.
+        // A valid claim is reported as lost.
         row(
             Confirm,
             Refuses(LOST),
             An2,
             "confirm says that the claim is lost, and it stands, or fails for another reason that never occurred",
         ),
-        // An item that is said to be given back, and is claimed still: nobody else gets it.
+        // The item is reported as given back, but is still claimed: no other consumer gets it.
         row(GiveBack, Pretends, An1, "give back returns done and keeps the claim"),
-        // An item that is said to be claimed still, and was given back: two consumers work on it.
+        // The return is reported as failed, but took effect: two consumers work on the item.
         row(GiveBack, DENIES, An3, "give back gives the claim up and fails"),
-        // A claim that stands is said to be lost.
+        // A valid claim is reported as lost.
         row(
             GiveBack,
             Refuses(LOST),
@@ -80,10 +82,10 @@ pub(in crate::queue) static LIES: Lies = Lies {
     ],
 };
 
-/// Requests that are refused now and then make the right queue fail, too: for a reason that occurred.
+/// Under occasionally refused requests the right queue fails, too, for a reason that occurred.
 pub(crate) const REFUSAL: &[Fault] = &[Fault::AccessDenied];
 
-/// What the mutants of both queues draw.
+/// The plan of the lying mutants of both queues.
 pub(crate) fn plan(_: u64) -> Plan {
     Plan { clients: 4, rounds: 9, ..Plan::calm() }.with(REFUSAL, 0.005)
 }
@@ -91,7 +93,7 @@ pub(crate) fn plan(_: u64) -> Plan {
 /// Reasons for which a call may fail, none of which has occurred.
 pub(crate) const UNMET: &[Failure] = &[TimedOut, Denied, NoNode, ConnectionLoss];
 
-/// The same of a claim.
+/// The same for a claim.
 pub(crate) const LOST: &[Failure] = &[ClaimLost, TimedOut, ConnectionLoss];
 
 impl<C: Client, P: Puts + Sync> Puts for Lying<C, P> {
@@ -139,7 +141,7 @@ impl<C: Client, G: Gets + Sync> Gets for Lying<C, G> {
     }
 }
 
-/// An item that nobody has put.
+/// An item that no producer has put.
 fn feigned() -> Item {
     Item { data: b"feigned".to_vec(), czxid: FEIGNED }
 }

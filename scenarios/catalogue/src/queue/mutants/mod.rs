@@ -1,5 +1,5 @@
-//! Mutants of the queue: [`copy`] is a plain copy of it that a [`Mutation`] makes wrong in one step; others use the right queue
-//! in a wrong way.
+//! Mutants of the queue: [`copy`] is a plain copy in which a [`Mutation`] makes one step wrong; other mutants misuse
+//! the right queue.
 
 mod claims;
 pub(crate) mod copy;

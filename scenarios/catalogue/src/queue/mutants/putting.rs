@@ -1,4 +1,4 @@
-//! Mutants that put wrongly. Their consumers are those of the right queue.
+//! Mutants with wrong steps in putting. Their consumers are those of the right queue.
 
 use super::copy::{MutantProducer, Mutation};
 use super::{BASE, ONE};
@@ -14,7 +14,7 @@ fn run<C: Client>(task: Task<C>, mutation: &'static Mutation) -> BoxFuture<'stat
     client(task, &ONE, open).boxed()
 }
 
-/// A queue whose items are ephemeral, as ZooKeeper's recipes page has them: they go with their producer's session.
+/// A queue whose items are ephemeral, as in ZooKeeper's recipes page: they are deleted with their producer's session.
 ///
 /// The harm, lost items, shows when a producer dies.
 pub(super) static EPHEMERAL_ITEMS: Workload = BASE.mutant(
@@ -26,7 +26,7 @@ pub(super) static EPHEMERAL_ITEMS: Workload = BASE.mutant(
     |task| run(task, &Mutation { mode: CreateMode::EphemeralSequential, ..Mutation::RIGHT }),
 );
 
-/// A queue whose producers put again when the answer to a put was lost: the item is there twice. Measured in Apache
+/// A queue whose producers put again when the reply to a put was lost: the queue has the item twice. Measured in Apache
 /// Curator 5.4.
 pub(super) static PUT_AGAIN: Workload = BASE.mutant(
     "queue-put-again",

@@ -1,12 +1,12 @@
-//! Mutants that take the wrong item, or mistake what became of its delete.
+//! Mutants that take the wrong item, or misjudge the outcome of its delete.
 
 use super::copy::{Mutation, Unanswered};
 use super::{BASE, run};
 use crate::prelude::*;
 
-/// A queue whose consumers send a delete again when its answer was lost, take "no such znode" for another consumer's work,
-/// and go on to the next item: the first is lost, although the queue promises to lose none. Measured in Apache Curator 5.4
-/// and Kazoo 2.11.
+/// A queue whose consumers resend a delete when its reply was lost, take "no such znode" for another consumer's delete,
+/// and continue with the next item: the first is lost, although the queue promises to lose none. Measured in Apache
+/// Curator 5.4 and Kazoo 2.11.
 pub(super) static DELETE_AGAIN: Workload = BASE.mutant(
     "queue-delete-again",
     "a queue whose consumers retry a delete and take NoNode for the success of another consumer",
@@ -16,7 +16,7 @@ pub(super) static DELETE_AGAIN: Workload = BASE.mutant(
     |task| run(task, &Mutation { unanswered: Unanswered::DeletedAgain, ..Mutation::RIGHT }),
 );
 
-/// A queue that hands out an item whose delete was not answered: if it never arrived, somebody else gets the item too.
+/// A queue that hands out an item whose delete has no reply: if it never arrived, another consumer gets the item too.
 pub(super) static HANDS_OUT_IN_DOUBT: Workload = BASE.mutant(
     "queue-hands-out-in-doubt",
     "a queue that delivers an item whose delete has an unknown outcome",
@@ -26,7 +26,7 @@ pub(super) static HANDS_OUT_IN_DOUBT: Workload = BASE.mutant(
     |task| run(task, &Mutation { unanswered: Unanswered::HandedOut, ..Mutation::RIGHT }),
 );
 
-/// A queue that passes over an item whose delete was not answered, and takes the next: if it did arrive, the item is lost.
+/// A queue that skips an item whose delete has no reply, and takes the next: if it did arrive, the item is lost.
 pub(super) static PASSES_OVER_IN_DOUBT: Workload = BASE.mutant(
     "queue-passes-over-in-doubt",
     "a queue that skips an item whose delete has an unknown outcome",
@@ -46,7 +46,7 @@ pub(super) static NO_NODE_IGNORED: Workload = BASE.mutant(
     |task| run(task, &Mutation { ignores_no_node: true, ..Mutation::RIGHT }),
 );
 
-/// A queue that gives the newest item first: its names are sorted the wrong way round.
+/// A queue that delivers the newest item first: its names are sorted in the wrong order.
 pub(super) static NEWEST_FIRST: Workload = BASE.mutant(
     "queue-newest-first",
     "a queue that gives the newest item first",

@@ -1,4 +1,4 @@
-//! Mutants whose consumers wait wrongly.
+//! Mutants with wrong steps in waiting.
 
 use super::copy::Mutation;
 use super::{BASE, run};
@@ -6,8 +6,8 @@ use crate::prelude::*;
 use crate::queue::workload::{QUEUES, Way, client, objects, open};
 use zk_recipes::{Consumer, Idle, Producer};
 
-/// A queue that is declared free of herds, and whose idle consumers all watch it, as on ZooKeeper's recipes page: every put
-/// wakes everybody.
+/// A queue that is declared free of herds, but whose idle consumers all watch it, as in ZooKeeper's recipes page: every
+/// put wakes all consumers.
 pub(super) static ALL_WATCH: Workload = Workload {
     objects,
     ..BASE.mutant(
@@ -20,12 +20,12 @@ pub(super) static ALL_WATCH: Workload = Workload {
     )
 };
 
-/// The right queue, used in another way than it is declared.
+/// The right queue, used differently than declared.
 fn open_as_textbook<Z: ZooKeeper>(zk: &Z, way: &Way, prefetch: usize) -> (Producer<Z>, Consumer<Z>) {
     open(zk, &Way { idle: Idle::Textbook, ..*way }, prefetch)
 }
 
-/// A queue whose consumers do not watch again when another was faster: they wait for good while items come and go.
+/// A queue whose consumers do not watch again when another was faster: they wait for ever while items come and go.
 pub(super) static NO_NEW_WATCH: Workload = BASE.mutant(
     "queue-no-new-watch",
     "a queue whose consumers do not watch again after a lost race",
@@ -35,8 +35,8 @@ pub(super) static NO_NEW_WATCH: Workload = BASE.mutant(
     |task| run(task, &Mutation { watches_again: false, ..Mutation::RIGHT }),
 );
 
-/// A queue whose consumers wait, without a watch, when the queue's znode is not there: nobody tells them when it is
-/// (CURATOR-308).
+/// A queue whose consumers wait, without a watch, when the queue's znode is missing: they are not notified of its
+/// creation (CURATOR-308).
 pub(super) static PARENT_IGNORED: Workload = BASE.mutant(
     "queue-parent-ignored",
     "a queue whose consumers wait without a watch while the queue is missing",
@@ -46,8 +46,8 @@ pub(super) static PARENT_IGNORED: Workload = BASE.mutant(
     |task| run(task, &Mutation { makes_parent: false, ..Mutation::RIGHT }),
 );
 
-/// A queue whose consumers wait, without a watch, when the queue's znode is not there, and a foreign client that takes the whole
-/// queue away: nobody tells them when it is there again (CURATOR-308).
+/// A queue whose consumers wait, without a watch, when the queue's znode is missing, under a foreign client that
+/// deletes the whole queue: they are not notified of its creation (CURATOR-308).
 pub(super) static PARENT_TAKEN_UNSEEN: Workload = Workload {
     name: "queue-parent-taken-unseen",
     about: "a queue whose consumers wait without a watch when a foreign client has deleted the queue",

@@ -1,4 +1,4 @@
-//! Two consumers wait, and two items are put: the first wakes one of them, who wakes the other.
+//! Two consumers wait, and two items are put: the first item wakes one of them, which wakes the other.
 
 use crate::prelude::*;
 use crate::queue::words as queue;

@@ -1,4 +1,4 @@
-//! A consumer's session ends while it has an item in its hands.
+//! A consumer's session ends while it holds an item.
 
 use crate::prelude::*;
 use crate::queue::words as queue;

@@ -1,4 +1,4 @@
-//! The revocable lock over an [intercepted](crate::session) session, or with a wrong way to make others go.
+//! The revocable lock over an [intercepted](crate::session) session, or with a wrong way to revoke.
 
 use crate::prelude::*;
 use crate::revocable_lock::workload::{Revocable, new};
@@ -13,9 +13,9 @@ pub struct MutantRevocableLock<Z: ZooKeeper> {
     zk: Z,
     /// For the client's own holds.
     lock: RevocableLock<Intercepted<Z>>,
-    /// For asking others to go.
+    /// For revoking other contenders.
     right: RevocableLock<Z>,
-    /// The client asks whom it makes go first, and leaves it alone for the grace.
+    /// Asks a contender to go before it deletes the znode, and waits for the grace period.
     has_grace: bool,
 }
 

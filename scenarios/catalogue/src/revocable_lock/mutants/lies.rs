@@ -16,32 +16,34 @@ pub(in crate::revocable_lock) static LIES: Lies = Lies {
     plan: |_| Plan { clients: 4, rounds: 4, ..Plan::calm() },
     part: |task, liar| client(task, Box::new(move |zk| liar.over(new(zk)))).boxed(),
     rows: &[
-        // A holder that is said to have been asked to go, and never hears of it.
+        // The holder is reported as asked to go, but is never notified.
         row(Ask, Pretends, An1, "a request to go is said to be written, and is not"),
         refuses(Ask, UNMET_OF_HOLDS, "a request to go"),
-        // A holder that is said to be gone by force, and holds still.
+        // The holder is reported as revoked by force, but still holds.
         row(Force, Pretends, An1, "a contender is said to be deleted, and is not even asked"),
-        // A contender that is said to stand, and was deleted by force. Most contenders go within the grace period: it takes many rounds.
+        // The forced revocation is reported as failed, but took effect. Most contenders go within the grace period: it
+        // takes many rounds.
         row(Force, DENIES, An3, "a contender is deleted by force, and the call fails").plan(|_| Plan {
             clients: 4,
             rounds: 24,
             ..Plan::calm()
         }),
         refuses(Force, UNMET_OF_HOLDS, "a forced revocation"),
-        // A contender that was asked to go, and is said to be deleted: the second step, after the grace period, is left out.
+        // A contender that was only asked to go is reported as deleted: the second step, after the grace period, is
+        // left out.
         row(Force, StopsHalfway, An1, "a contender is said to be deleted when the first request is answered"),
-        // A reader that is said to hold, and has no znode: a writer enters beside it.
+        // The reader is reported as holding, but has no znode: a writer enters beside it.
         row(Read, Pretends, Rw2, "a reader is granted the lock without asking").harm(&[Rw1]),
-        // A reader is turned away for a reason that never occurred, such as a request to go that nobody has made.
+        // A reader fails for a reason that never occurred, such as a request to go that no client has made.
         row(
             Read,
             Refuses(NOT_ASKED),
             An2,
             "a reader is said to be asked to go, or fails for another reason that never occurred",
         ),
-        // A writer that is said to hold, and has no znode: others enter beside it.
+        // The writer is reported as holding, but has no znode: others enter beside it.
         row(Write, Pretends, Rw2, "a writer is granted the lock without asking").harm(&[Rw1]),
-        // A writer is turned away for a reason that never occurred, such as a request to go that nobody has made.
+        // A writer fails for a reason that never occurred, such as a request to go that no client has made.
         row(
             Write,
             Refuses(NOT_ASKED),
@@ -49,26 +51,27 @@ pub(in crate::revocable_lock) static LIES: Lies = Lies {
             "a writer is said to be asked to go, or fails for another reason that never occurred",
         ),
         refuses(TryRead, UNMET_OF_HOLDS, "a reader's attempt"),
-        // A lock that is free is said not to be: its reader never gets it.
+        // A free lock is reported as taken: its reader never gets it.
         row(TryRead, FindsNothing, An2, "a reader's attempt says that the lock is not free, without asking"),
         refuses(TryWrite, UNMET_OF_HOLDS, "a writer's attempt"),
-        // A lock that is free is said not to be: its writer never gets it.
+        // A free lock is reported as taken: its writer never gets it.
         row(TryWrite, FindsNothing, An2, "a writer's attempt says that the lock is not free, without asking"),
-        // A writer that is said to hold as a reader, and stands in the way of all others still.
+        // The writer is reported as a reader, but still blocks all others.
         row(Downgrade, Pretends, Rw2, "downgrade returns done and leaves the writer's znode"),
-        // A hold that is said to be given back, and stands: the next waiter waits for as long as the session lives.
+        // The hold is reported as released, but its znode stays: the next waiter waits for as long as the session
+        // lives.
         row(Release, Pretends, Mx12, "release returns done and deletes nothing"),
-        // A hold that is said to stand, and was given back.
+        // The release is reported as failed, but took effect.
         row(Release, DENIES, An3, "release deletes the znode and fails"),
-        // A hold that was lost is said to have lasted until it was given back: whoever wrote meanwhile does not look back.
+        // A lost hold is reported as kept until its release: the caller does not check the writes made meanwhile.
         row(Release, EndsClean, An1, "release says that a hold lasted until then, whatever has become of it"),
     ],
 };
 
-/// Reasons for which a contender may be turned away, none of which has occurred.
+/// Reasons for which a contender may fail, none of which has occurred.
 const NOT_ASKED: &[Failure] = &[Revoked, Removed, Denied];
 
-// It takes and downgrades as a shared lock that lies does.
+// Takes and downgrades lie as those of the shared lock.
 impl<C: Client, L: Revocable> Revocable for Lying<C, L> {
     async fn contenders(&self) -> Result<Vec<Contender>, Error> {
         self.right.contenders().await

@@ -38,8 +38,8 @@ fn run<C: Client>(
     client(task, make).boxed()
 }
 
-/// A revocable lock whose owners throw away the data that the arming read of their own znode returns: a request to go that
-/// was written before the watch is lost (so in Apache Curator, by reading).
+/// A revocable lock whose owners discard the data that the arming read of their own znode returns: a request to go that
+/// was written before the watch is lost (Apache Curator, by reading).
 static DEAF: Workload = mutant(
     "revocable-lock-deaf",
     "an owner discards the data of the read that arms its watch",
@@ -47,7 +47,7 @@ static DEAF: Workload = mutant(
     |task| run(task, || Arc::new(ThrowsAway::default()), true),
 );
 
-/// The znodes that were read before.
+/// The znodes that were already read.
 #[derive(Default)]
 struct ThrowsAway(Mutex<BTreeSet<String>>);
 
@@ -58,8 +58,8 @@ impl<Z: ZooKeeper> Interceptor<Z> for ThrowsAway {
     }
 }
 
-/// A revocable lock that removes at once whom it makes go: the "freaking laser beams" of ZooKeeper's recipes page, without a
-/// request before.
+/// A revocable lock that deletes a contender's znode at once, without asking first: the "freaking laser beams" of
+/// ZooKeeper's recipes page.
 static NO_GRACE: Workload = mutant(
     "revocable-lock-no-grace",
     "a forced revocation removes at once, without a grace period",
@@ -71,7 +71,7 @@ struct Unaltered;
 
 impl<Z: ZooKeeper> Interceptor<Z> for Unaltered {}
 
-/// A revocable lock whose waiters watch the data of the predecessor, and take any notification for its deletion: a holder
+/// A revocable lock whose waiters watch the predecessor's data, and take any notification for its deletion: a holder
 /// that is asked to go lets the next client in beside itself.
 static WORD_FOR_DELETION: Workload = mutant(
     "revocable-lock-word-for-deletion",

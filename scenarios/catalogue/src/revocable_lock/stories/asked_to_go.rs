@@ -1,4 +1,4 @@
-//! Somebody in a hurry asks the holder to go, and one who waits.
+//! A client asks the holder and a waiter to go.
 
 use crate::prelude::*;
 use crate::revocable_lock::words;

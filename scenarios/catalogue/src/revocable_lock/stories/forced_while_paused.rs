@@ -1,4 +1,4 @@
-//! A holder that stands still is made to go.
+//! A paused holder is revoked by force.
 
 use crate::prelude::*;
 use crate::revocable_lock::words;

@@ -1,4 +1,4 @@
-//! The word is written before its owner watches.
+//! The request to go is written before the znode's owner watches it.
 
 use crate::prelude::*;
 use crate::revocable_lock::words;

@@ -1,4 +1,4 @@
-//! Services that make one call in a wrong way, over right recipes.
+//! Services that make one call wrong, over right recipes.
 
 mod told;
 
@@ -47,7 +47,7 @@ const fn mutant(
     WORKLOAD.mutant(name, about, caught, faults, |_| Plan { clients: 4, rounds: 6, ..Plan::calm() }, sim)
 }
 
-/// The data of a registration are said to be replaced, and are not: clients go on to the old address.
+/// A registration's data are reported as replaced, but are not: clients still use the old address.
 static SET_PRETENDS: Workload = mutant(
     "services-set-pretends",
     "replacing the data of a registration returns done and writes nothing",
@@ -64,7 +64,7 @@ impl<Z: ZooKeeper> Calls<Z> for SetPretends {
     }
 }
 
-/// A registration that stands is said to be removed after its data were replaced: its owner registers again.
+/// A registration is reported as removed after its data were replaced: its owner registers again.
 static SET_DENIES: Workload = mutant(
     "services-set-denies",
     "replacing the data of a registration writes them, and says that the znode is removed",
@@ -85,7 +85,7 @@ impl<Z: ZooKeeper> Calls<Z> for SetDenies {
     }
 }
 
-/// The value of a permanent name is written without the guid in front: its owner does not know it again.
+/// A permanent name's value is written without the guid in front: its owner does not recognise it.
 static SET_PERMANENT_WITHOUT_GUID: Workload = mutant(
     "services-set-permanent-without-guid",
     "the value of a permanent name is written without the guid of its registration",
@@ -107,7 +107,7 @@ impl<Z: ZooKeeper> Calls<Z> for SetPermanentWithoutGuid {
     }
 }
 
-/// The data of a member are said to be replaced, and are not.
+/// A member's data are reported as replaced, but are not.
 static MEMBER_SET_PRETENDS: Workload = mutant(
     "services-member-set-pretends",
     "replacing the data of a member returns done and writes nothing",
@@ -124,7 +124,7 @@ impl<Z: ZooKeeper> Calls<Z> for MemberSetPretends {
     }
 }
 
-/// A restarted owner is told that it has no registration: it never takes its name back.
+/// A restarted owner learns, wrongly, that it has no registration: it never removes its name.
 static FORGETS_ITS_REGISTRATION: Workload = mutant(
     "services-forgets-its-registration",
     "a permanent registration is not found by its guid",
@@ -146,7 +146,7 @@ impl<Z: ZooKeeper> Calls<Z> for ForgetsItsRegistration {
     }
 }
 
-/// A follower of a name is told of the first value, and of no change.
+/// A follower of a name receives the first value, but no change.
 static FOLLOWS_ONCE: Workload = mutant(
     "services-follows-once",
     "a follower of a name is told of no change",
@@ -194,7 +194,7 @@ impl<Z: ZooKeeper> Calls<Z> for FollowRepeats {
     }
 }
 
-/// A join is refused as a second one, and the client is no member.
+/// A join is refused as a second one, but the client is no member.
 static JOINED_ALREADY: Workload = mutant(
     "services-joined-already",
     "a join is refused although the client is no member",
@@ -212,7 +212,7 @@ impl<Z: ZooKeeper> Calls<Z> for JoinedAlready {
     }
 }
 
-/// The czxid of a membership is not that of its znode: who compares it takes the member for another one.
+/// The czxid of a membership is not that of its znode: a client that compares it takes the member for another one.
 static CZXID_OF_ANOTHER: Workload = mutant(
     "services-czxid-of-another",
     "the czxid of a membership is that of no znode of it",
@@ -229,7 +229,7 @@ impl<Z: ZooKeeper> Calls<Z> for CzxidOfAnother {
     }
 }
 
-/// A member whose session is over is said to be held still.
+/// A member whose session is over is reported as held.
 static NEVER_LOST: Workload = Workload {
     plan: |_| Plan { clients: 4, rounds: 6, ..Plan::calm() }.with(LOSSES, 0.05),
     ..mutant(
@@ -249,7 +249,7 @@ impl<Z: ZooKeeper> Calls<Z> for NeverLost {
     }
 }
 
-/// A view shows the data that a member had when it was seen first: clients go on to the old address.
+/// A view shows the data that a member had when it was first seen: clients still use the old address.
 static SHOWS_OLD_DATA: Workload = mutant(
     "services-shows-old-data",
     "a view shows the first data of a member that it has seen",
@@ -277,7 +277,7 @@ impl<Z: ZooKeeper> Calls<Z> for ShowsOldData {
     }
 }
 
-/// A view has the names of its members alone: clients do not know where they are.
+/// A view has only the names of its members: clients do not know their addresses.
 static SHOWS_NO_DATA: Workload = mutant(
     "services-shows-no-data",
     "a view lacks the data of its members, which were asked for",

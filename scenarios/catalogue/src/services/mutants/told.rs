@@ -1,4 +1,4 @@
-//! What registrations and memberships tell of themselves, and is not so.
+//! False states of registrations and memberships.
 
 use super::{Calls, client, mutant};
 use crate::lies::LOSSES;
@@ -22,7 +22,7 @@ const fn struck(
     }
 }
 
-/// An owner that looks before it serves goes on beside the next one.
+/// An owner that checks its state before it serves continues beside the next one.
 pub(super) static REGISTRATION_ALWAYS_HELD: Workload = Workload {
     plan: |_| Plan { clients: 4, rounds: 6, ..Plan::calm() }.with(LOSSES, 0.05),
     ..mutant(
@@ -42,7 +42,7 @@ impl<Z: ZooKeeper> Calls<Z> for RegistrationAlwaysHeld {
     }
 }
 
-/// An owner stops serving under a name that is its own.
+/// An owner stops serving under its own name.
 pub(super) static REGISTRATION_NEVER_HELD: Workload = mutant(
     "services-registration-never-held",
     "the state of a registration is lost, although it stands",
@@ -59,7 +59,7 @@ impl<Z: ZooKeeper> Calls<Z> for RegistrationNeverHeld {
     }
 }
 
-/// An owner serves on while another one may have the name.
+/// An owner continues to serve while another one may have the name.
 pub(super) static REGISTRATION_RUN_GOES_ON: Workload = struck(
     "services-registration-run-goes-on",
     "the run of a registration drives the work to its end, whatever becomes of the name",
@@ -79,7 +79,7 @@ impl<Z: ZooKeeper> Calls<Z> for RegistrationRunGoesOn {
     }
 }
 
-/// An owner that was cut off serves again before it knows whether the name is still its own.
+/// A disconnected owner resumes before it knows whether the name is still its own.
 pub(super) static REGISTRATION_RESUMES_TOO_EARLY: Workload = struck(
     "services-registration-resumes-too-early",
     "a registration is said to be confirmed while the connection is lost",
@@ -99,7 +99,7 @@ impl<Z: ZooKeeper> Calls<Z> for RegistrationResumesTooEarly {
     }
 }
 
-/// A member works on while others take it for gone.
+/// A member continues to work while others consider it gone.
 pub(super) static MEMBER_RUN_GOES_ON: Workload = struck(
     "services-member-run-goes-on",
     "the run of a membership drives the work to its end, whatever becomes of the member",
@@ -115,7 +115,7 @@ impl<Z: ZooKeeper> Calls<Z> for MemberRunGoesOn {
     }
 }
 
-/// A member that was cut off works again before it knows whether it is one still.
+/// A disconnected member resumes before it knows whether it is still one.
 pub(super) static MEMBER_RESUMES_TOO_EARLY: Workload = struck(
     "services-member-resumes-too-early",
     "a membership is said to be confirmed while the connection is lost",

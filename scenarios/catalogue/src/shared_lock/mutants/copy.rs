@@ -1,4 +1,4 @@
-//! The copy of the lock as a shared lock without its downgrade, and the rules by which its readers and writers wait.
+//! The copy of the lock as a shared lock without its downgrade, and the predecessors of its readers and writers.
 
 use crate::lock::mutants::copy::{Guard, MutantLock, Mutation, number};
 use crate::prelude::*;

@@ -14,37 +14,38 @@ pub(in crate::shared_lock) static LIES: Lies = Lies {
     plan: |_| Plan { clients: 4, rounds: 4, ..Plan::calm() },
     part: |task, liar| client(task, Box::new(move |zk| liar.over(new(zk)))).boxed(),
     rows: &[
-        // A reader that is said to hold, and has no znode: a writer enters beside it.
+        // The reader is reported as holding, but has no znode: a writer enters beside it.
         row(Read, Pretends, Rw2, "a reader is granted the lock without asking").harm(&[Rw1]),
-        // A reader that is said not to hold, and does: for as long as its session lives no writer enters.
+        // A granted read is reported as failed: no writer enters for as long as the session lives.
         row(Read, Denies(NOT_HELD), An2, "a reader is granted the lock and told that it is not")
             .or(&[(Mx12, "its znode stays")]),
         row(Read, Refuses(UNMET_OF_HOLDS), An2, "a reader is turned away for a reason that never occurred"),
-        // A writer that is said to hold, and has no znode: others enter beside it.
+        // The writer is reported as holding, but has no znode: others enter beside it.
         row(Write, Pretends, Rw2, "a writer is granted the lock without asking").harm(&[Rw1]),
-        // A writer that is said not to hold, and does: for as long as its session lives nobody enters.
+        // A granted write is reported as failed: no client enters for as long as the session lives.
         row(Write, Denies(NOT_HELD), An2, "a writer is granted the lock and told that it is not")
             .or(&[(Mx12, "its znode stays")]),
         row(Write, Refuses(UNMET_OF_HOLDS), An2, "a writer is turned away for a reason that never occurred"),
         refuses(TryRead, UNMET_OF_HOLDS, "a reader's attempt"),
-        // A lock that is free is said not to be: its reader never gets it.
+        // A free lock is reported as taken: its reader never gets it.
         row(TryRead, FindsNothing, An2, "a reader's attempt says that the lock is not free, without asking"),
-        // A lock that is said to be free, and is held.
+        // A held lock is reported as free.
         row(TryWrite, Pretends, Rw2, "a writer's attempt is granted the lock without asking").harm(&[Rw1]),
         refuses(TryWrite, UNMET_OF_HOLDS, "a writer's attempt"),
-        // A lock that is free is said not to be: its writer never gets it.
+        // A free lock is reported as taken: its writer never gets it.
         row(TryWrite, FindsNothing, An2, "a writer's attempt says that the lock is not free, without asking"),
-        // A writer that is said to hold as a reader, and stands in the way of all others still.
+        // The writer is reported as a reader, but still blocks all others.
         row(Downgrade, Pretends, Rw2, "downgrade returns done and leaves the writer's znode"),
-        // A writer that is said to have kept its hold, and has a reader's.
+        // The downgrade is reported as failed, but took effect.
         row(Downgrade, DENIES, Mx12, "downgrade is done, and fails")
             .or(&[(An1, "the hold that it says it has is none, and ends clean")]),
-        // A hold that is said to be given back, and stands: the next waiter waits for as long as the session lives.
+        // The hold is reported as released, but its znode stays: the next waiter waits for as long as the session
+        // lives.
         row(Release, Pretends, Mx12, "release returns done and deletes nothing"),
-        // A hold that is said to stand, and was given back.
+        // The release is reported as failed, but took effect.
         row(Release, DENIES, An3, "release deletes the znode and fails"),
         refuses(Release, UNMET_OF_HOLDS, "release"),
-        // A hold that was lost is said to have lasted until it was given back: whoever wrote meanwhile does not look back.
+        // A lost hold is reported as kept until its release: the caller does not check the writes made meanwhile.
         row(Release, EndsClean, An1, "release says that a hold lasted until then, whatever has become of it"),
     ],
 };
@@ -85,7 +86,7 @@ impl<C: Client, L: Shared> Shared for Lying<C, L> {
         }
         match liar.how() {
             How::Pretends => {
-                // It goes on to hold as a writer.
+                // The writer's znode stays.
                 std::mem::forget(held);
                 Ok(Hold { liar, held: None })
             }

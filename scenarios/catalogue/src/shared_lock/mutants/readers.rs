@@ -5,8 +5,8 @@ use super::{mutant, run};
 use crate::lock::mutants::copy::{Mutation, number};
 use crate::prelude::*;
 
-/// A shared lock whose readers wait for any writer in the list: where none is ahead, for one behind them, which waits for the
-/// reader: a deadlock (kazoo#649).
+/// A shared lock whose readers wait for any writer in the list: if no writer is ahead, for one behind them, which waits
+/// for the reader: a deadlock (kazoo#649).
 pub(super) static LATER_WRITER: Workload = mutant(
     "shared-lock-later-writer",
     "a reader waits for a later writer, which waits for the reader",
@@ -14,7 +14,7 @@ pub(super) static LATER_WRITER: Workload = mutant(
     |task| run(task, &Mutation { ahead: any_writer, ..RIGHT }),
 );
 
-/// Why an attempt that does not wait may be found by another rule than a reader that waits.
+/// The reason why another rule may report an attempt than a reader that waits.
 const NOBODY_AHEAD: &str = "a reader that does not wait is told that the lock is not free";
 
 fn any_writer<'a>(right: &Mutation, own: &str, names: &'a [String]) -> Option<&'a String> {
@@ -23,8 +23,8 @@ fn any_writer<'a>(right: &Mutation, own: &str, names: &'a [String]) -> Option<&'
     nearest(right, own, names).or_else(|| later.min_by_key(|name| number(name)))
 }
 
-/// A shared lock whose readers watch the lowest writer ahead, as the "next lowest" of ZooKeeper's recipes page can be read
-/// and Apache Curator does: each writer that goes wakes all readers behind all writers.
+/// A shared lock whose readers watch the lowest writer ahead, one reading of the "next lowest" of ZooKeeper's recipes
+/// page, which Apache Curator follows: each writer that goes wakes all readers behind all writers.
 pub(super) static LOWEST_WRITER: Workload = mutant(
     "shared-lock-lowest-writer",
     "a reader watches the lowest writer ahead: every deletion of a writer wakes it",
@@ -39,7 +39,7 @@ fn lowest_writer<'a>(right: &Mutation, own: &str, names: &'a [String]) -> Option
     ahead(own, names).filter(|name| is_writer(name)).min_by_key(|name| number(name))
 }
 
-/// A shared lock whose readers look for names "starting with `write-`", as ZooKeeper's recipes page has it, although the
+/// A shared lock whose readers look for names "starting with `write-`", as in ZooKeeper's recipes page, although the
 /// same page puts a guid in front: a reader never sees a writer.
 pub(super) static LITERAL_NAMES: Workload = mutant(
     "shared-lock-literal-names",

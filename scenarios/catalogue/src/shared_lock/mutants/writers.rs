@@ -5,8 +5,8 @@ use super::{mutant, run};
 use crate::lock::mutants::copy::{Mutation, number};
 use crate::prelude::*;
 
-/// A shared lock whose writers watch the highest reader ahead and enter when it goes, although lower ones may hold still
-/// (zk-ruby, before e346f31).
+/// A shared lock whose writers watch the highest reader ahead and enter when it goes, although lower ones may still
+/// hold (zk-ruby, before e346f31).
 pub(super) static HIGHEST_READER: Workload = mutant(
     "shared-lock-highest-reader",
     "a writer watches the highest reader ahead and enters when that one is deleted",
@@ -14,7 +14,7 @@ pub(super) static HIGHEST_READER: Workload = mutant(
     |task| run(task, &Mutation { looks_again: false, ..RIGHT }),
 );
 
-/// A shared lock whose writers wait for writers alone: they enter beside readers.
+/// A shared lock whose writers wait for writers only: they enter beside readers.
 pub(super) static WRITER_PASSES_READERS: Workload = mutant(
     "shared-lock-writer-passes-readers",
     "writers wait for writers alone, and enter beside readers",

@@ -1,4 +1,4 @@
-//! A writer goes on as a reader, and the reply to that is lost.
+//! A writer downgrades to a reader, and the reply is lost.
 
 use crate::prelude::*;
 use crate::shared_lock::words as shared_lock;

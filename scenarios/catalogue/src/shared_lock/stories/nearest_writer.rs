@@ -1,4 +1,4 @@
-//! A reader stands behind two writers.
+//! A reader waits behind two writers.
 
 use crate::prelude::*;
 use crate::shared_lock::words as shared_lock;

@@ -1,11 +1,12 @@
-//! Mutants whose coordinator decides wrongly.
+//! Mutants with a wrong decision of the coordinator.
 
 use super::steps::{Coordination, Mutation};
 use super::{WORKLOAD, run};
 use crate::prelude::*;
 
-/// Two-phase commit whose coordinator decides on its own reading of the votes, and puts nothing on record. A vote may come
-/// after the reading, or another participant decide otherwise: a decision that only the coordinator knows binds nobody.
+/// Two-phase commit whose coordinator decides by its own reading of the votes, and writes no record. A vote may come
+/// after the reading, or another participant decide otherwise: a decision that only the coordinator knows binds no
+/// site.
 pub(super) static OWN_READING: Workload = WORKLOAD.mutant(
     "two-phase-commit-own-reading",
     "two-phase commit whose coordinator decides on the votes that it read, without a record",

@@ -1,4 +1,4 @@
-//! Mutants whose sites decide wrongly, or lose the decision.
+//! Mutants whose sites make a wrong decision, or lose the decision.
 
 use super::steps::{Coordination, Mutation, Undecided};
 use super::{WORKLOAD, run};
@@ -6,8 +6,8 @@ use crate::prelude::*;
 
 const DELAYS: &[Fault] = &[Fault::ClientPause, Fault::Disconnect];
 
-/// Two-phase commit in which abort is proposed without a check that a vote is missing. All may have voted for commit by then,
-/// and only the coordinator is slow: what all sites agreed to is aborted.
+/// Two-phase commit in which abort is proposed without a check that a vote is missing. All sites may have voted for
+/// commit by then, and only the coordinator is slow: a transaction is aborted to which all sites agreed.
 pub(super) static ABORT_UNCHECKED: Workload = WORKLOAD.mutant(
     "two-phase-commit-abort-unchecked",
     "two-phase commit in which abort is proposed without a check that a vote is missing",
@@ -19,13 +19,13 @@ pub(super) static ABORT_UNCHECKED: Workload = WORKLOAD.mutant(
 
 static UNCHECKED: Mutation = Mutation {
     undecided: Undecided::ProposesUnchecked,
-    // A coordinator may take any time: that is not the wrong step.
+    // A coordinator may be slow: that is not the wrong step.
     coordination: Coordination::Slow,
     ..Mutation::RIGHT
 };
 
-/// Two-phase commit in which a site that finds a decision on record keeps to the one that it would have made itself.
-/// `NodeExists` says that there is another decision, and not that there is this one.
+/// Two-phase commit in which a site that finds a recorded decision keeps its own. `NodeExists` means that a decision
+/// exists, not that it is this one.
 pub(super) static OWN_DECISION_STANDS: Workload = WORKLOAD.mutant(
     "two-phase-commit-own-decision-stands",
     "two-phase commit that takes NodeExists on the record for success of its own decision",
@@ -44,8 +44,8 @@ pub(super) static OWN_DECISION_STANDS: Workload = WORKLOAD.mutant(
     },
 );
 
-/// Two-phase commit in which a site that has voted for commit aborts by itself when its time is over. The others may commit
-/// meanwhile: a vote is a promise, and a time limit does not take it back.
+/// Two-phase commit in which a site that has voted for commit aborts alone at its time limit. The others may commit
+/// meanwhile: a time limit does not revoke a vote.
 pub(super) static TIME_OUT_ABORTS: Workload = WORKLOAD.mutant(
     "two-phase-commit-time-out-aborts",
     "two-phase commit in which a site that voted for commit aborts at its time limit",
@@ -58,8 +58,8 @@ pub(super) static TIME_OUT_ABORTS: Workload = WORKLOAD.mutant(
     |task| run(task, &Mutation { undecided: Undecided::AbortsAlone, ..Mutation::RIGHT }),
 );
 
-/// Two-phase commit in which the first site that has learned the decision removes the record. A slower one finds nothing
-/// there, and waits for ever or decides otherwise.
+/// Two-phase commit in which the first site that has learned the decision deletes the record. A slower one finds no
+/// record, and waits for ever or decides otherwise.
 pub(super) static RECORD_REMOVED_EARLY: Workload = WORKLOAD.mutant(
     "two-phase-commit-record-removed-early",
     "two-phase commit in which the first site that knows the decision removes the record",

@@ -22,21 +22,21 @@ pub(in crate::two_phase_commit) static LIES: Lies = Lies {
         client(task, Box::new(make)).boxed()
     },
     rows: &[
-        // A transaction that is said to have begun, and does not exist: its sites wait for it.
+        // The transaction is reported as begun, but does not exist: its sites wait for it.
         row(Begin, Pretends, An1, "begin returns done and creates nothing"),
-        // A transaction that is said not to have begun, and has: its coordinator does not care for it.
+        // The begin is reported as failed, but took effect: its coordinator ignores the transaction.
         row(Begin, DENIES, An3, "begin creates the transaction and fails"),
         refuses(Begin, &[TimedOut, NodeExists, Denied, ConnectionLoss], "begin"),
-        // A vote that is said to be cast, and is not: the transaction waits for it.
+        // The vote is reported as cast, but is not: the transaction waits for it.
         row(Verb::Vote, Pretends, An1, "vote returns done and writes nothing"),
-        // A vote that is said not to be cast, and binds its site: it may decide alone what the others decide otherwise.
+        // The vote is reported as failed, but binds its site, which may decide alone against the others.
         row(Verb::Vote, DENIES, An3, "vote writes the vote and fails"),
         refuses(Verb::Vote, &[TimedOut, BadVersion, NoTransaction, ConnectionLoss], "vote"),
-        // A decision that was made up: a site commits what others abort.
+        // An invented decision: a site commits what others abort.
         row(Decide, Pretends, Tc9, "a party is told that the transaction commits, without asking")
             .harm(&[Tc1, Tc2])
             .breaks(Promise::Agreement),
-        // A decision that was made is said to be unknown.
+        // A decision that was made is reported as unknown.
         row(Decide, DENIES, An3, "a party learns the decision, and is told that it did not"),
         row(
             Decide,
@@ -44,14 +44,14 @@ pub(in crate::two_phase_commit) static LIES: Lies = Lies {
             An2,
             "a party does not learn the decision, for a reason that never occurred",
         ),
-        // A party that knows the decision inside, and whose caller waits.
+        // The decision is known, but its caller waits for ever.
         row(Decide, Hangs(None), Tc13, "a party learns the decision, and the call never returns"),
-        // A site that is said to have finished, and has not: the transaction stays.
+        // The site is reported as finished, but is not: the transaction stays.
         row(Finish, Pretends, An1, "finish returns done and deletes nothing"),
-        // A site that is said not to have finished, and has.
+        // The finish is reported as failed, but took effect.
         row(Finish, DENIES, An3, "finish deletes the znode of the site and fails"),
         refuses(Finish, UNMET, "finish"),
-        // A site that finishes by its own znode alone: the last one leaves the transaction behind.
+        // A site that deletes only its own znode to finish: the last site leaves the transaction behind.
         row(
             Finish,
             StopsHalfway,
@@ -65,7 +65,7 @@ pub(in crate::two_phase_commit) static LIES: Lies = Lies {
 const UNMET: &[Failure] = &[TimedOut, Denied, ConnectionLoss];
 
 impl<C: Client, Z: ZooKeeper> Lying<C, Participant<Z>> {
-    /// The decision for a site, of which nobody knows if its vote was feigned.
+    /// The decision for a site; it stays unknown if the vote was feigned.
     async fn decides(&self, voted: Option<&Voted<Z>>, limit: Option<Duration>) -> Result<Decision, Error> {
         let Some(voted) = voted else { return self.waits_in_vain(limit).await };
         let work = || async {
@@ -86,9 +86,9 @@ impl<C: Client, Z: ZooKeeper> Lying<C, Participant<Z>> {
 
 impl<C: Client, Z: ZooKeeper> TwoPhases for Lying<C, Participant<Z>> {
     type Site = Site<Z>;
-    /// None: it is feigned.
+    /// `None` is a feigned vote.
     type Voted = Option<Voted<Z>>;
-    /// None: it is feigned.
+    /// `None` is a feigned coordinator.
     type Coordinator = Option<Coordinator<Z>>;
 
     async fn begin(&self, transaction: Transaction) -> Result<Self::Coordinator, Error> {

@@ -1,5 +1,5 @@
-//! Mutants of two-phase commit: [`steps`] is the right recipe, of which a [`Mutation`] replaces one step; [`page`] is a copy of
-//! the two variants of ZooKeeper's recipes page.
+//! Mutants of two-phase commit: [`steps`] is the right recipe with one step replaced by a [`Mutation`]; [`page`] is a
+//! copy of the two variants of ZooKeeper's recipes page.
 
 mod coordinating;
 mod deciding;
@@ -38,7 +38,7 @@ fn run<C: Client>(task: Task<C>, mutation: &'static Mutation) -> BoxFuture<'stat
     client(task, make).boxed()
 }
 
-/// The output of `work`, or `None` when the limit is over.
+/// The output of `work`, or `None` at the limit.
 async fn within<Z: ZooKeeper, T>(zk: &Z, limit: Duration, work: impl Future<Output = T>) -> Option<T> {
     let timer = zk.sleep_until(zk.now() + limit);
     match select(pin!(work), pin!(timer)).await {

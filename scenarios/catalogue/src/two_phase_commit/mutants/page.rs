@@ -1,5 +1,5 @@
-//! A copy of the two variants of two-phase commit on ZooKeeper's recipes page, each with the wrong step that it can be read to
-//! have.
+//! A copy of the two variants of two-phase commit on ZooKeeper's recipes page, each with the wrong step of a possible
+//! reading.
 
 use super::{WORKLOAD, within};
 use crate::copies::connected;
@@ -10,9 +10,9 @@ use std::time::Duration;
 use zk_recipes::two_phase_commit::{Decision, Transaction, Vote};
 use zk_recipes::zk::{CreateMode, path};
 
-/// Two-phase commit whose coordinator creates the sites' znodes one by one, while the sites take those that are there for all
-/// that take part: so the steps of the recipes page can be read. A site that comes early sees half a list, and commits what
-/// others have yet to vote on.
+/// Two-phase commit whose coordinator creates the sites' znodes one by one, while the sites take the existing ones for
+/// all participants: a possible reading of the recipes page. An early site sees half a list, and commits before others
+/// have voted.
 pub(super) static CHILDREN_ONE_BY_ONE: Workload = WORKLOAD.mutant(
     "two-phase-commit-children-one-by-one",
     "two-phase commit whose sites' znodes are created one by one: an early site decides on a partial list",
@@ -27,11 +27,11 @@ pub(super) static CHILDREN_ONE_BY_ONE: Workload = WORKLOAD.mutant(
     |task| client(task, Box::new(|right| Page(right.clone(), Variant::Recorded))).boxed(),
 );
 
-/// Two-phase commit as the second variant of the recipes page has it: each site's vote is an ephemeral znode of its own,
-/// every site reads all of them, and there is no record of the decision. When a site dies its vote goes with it: a site that
-/// has read it commits, a site that reads later waits for it, or aborts.
+/// Two-phase commit in the second variant of the recipes page: each site's vote is an ephemeral znode of its own, every
+/// site reads all votes, and the decision is not recorded. When a site dies its vote is deleted: a site that has read
+/// it commits, a site that reads later waits for it, or aborts.
 pub(super) static EPHEMERAL_VOTES: Workload = Workload {
-    // That all sites watch all votes is as the page has it.
+    // As in the page, all sites watch all votes.
     objects: textbook,
     ..WORKLOAD.mutant(
         "two-phase-commit-ephemeral-votes",
@@ -51,9 +51,9 @@ fn textbook(names: &mut Names, setting: &Setting) -> Vec<Object> {
 
 /// A variant of the page.
 enum Variant {
-    /// A persistent znode a site for its vote, and a record of the decision.
+    /// A persistent znode for each site's vote, and a record of the decision.
     Recorded,
-    /// An ephemeral znode a site for its vote, and no record.
+    /// An ephemeral znode for each site's vote, and no record.
     Ephemeral,
 }
 
@@ -65,7 +65,7 @@ impl<Z: ZooKeeper> Page<Z> {
         path::join(&self.0.path, "decision")
     }
 
-    /// The number of sites, which the second variant keeps in the transaction's znode: as many bytes.
+    /// The number of sites; the second variant stores it as the length of the transaction's data.
     async fn sites(&self) -> Result<usize, Error> {
         let Page(Participant { zk, path, .. }, variant) = self;
         match variant {
@@ -111,7 +111,7 @@ impl<Z: ZooKeeper> Page<Z> {
         }
     }
 
-    /// Watches the transaction, and reads the votes whenever one has come.
+    /// Watches the transaction, and reads the votes after each new one.
     async fn counted(&self, sites: usize) -> Result<Decision, Error> {
         let Participant { zk, path, .. } = &self.0;
         loop {
@@ -127,7 +127,7 @@ impl<Z: ZooKeeper> Page<Z> {
     }
 }
 
-/// What a participant knows from the transaction is the number of its sites.
+/// From the transaction a participant learns only the number of its sites.
 impl<Z: ZooKeeper> TwoPhases for Page<Z> {
     type Site = usize;
     type Voted = usize;
@@ -150,7 +150,7 @@ impl<Z: ZooKeeper> TwoPhases for Page<Z> {
             }
         }
         if let Variant::Recorded = variant {
-            // One after the other: that is the wrong step.
+            // One by one: the wrong step.
             for site in transaction.sites.iter().rev() {
                 zk.create(&format!("{path}/s_{site}"), &[], CreateMode::Persistent).await?;
             }
@@ -176,7 +176,7 @@ impl<Z: ZooKeeper> TwoPhases for Page<Z> {
         let Page(Participant { zk, path, name }, variant) = self;
         let word: &[u8] = if vote == Vote::Commit { b"commit" } else { b"abort" };
         if let Variant::Ephemeral = variant {
-            // Ephemeral: that is the wrong step.
+            // Ephemeral: the wrong step.
             return match zk.create(&path::join(path, name), word, CreateMode::Ephemeral).await {
                 Ok(_) => Ok(sites),
                 Err(e) if e.is_node_exists() => Ok(sites),

@@ -1,4 +1,4 @@
-//! The right recipe, of which a [`Mutation`] replaces one step.
+//! The right recipe with one step replaced by a [`Mutation`].
 
 use super::within;
 use crate::copies::connected;
@@ -14,13 +14,13 @@ use zk_recipes::zk::{CreateMode, Error, Op, ZooKeeper, path};
 pub(super) struct Mutation {
     /// How a site casts its vote for commit.
     pub vote: Ballot,
-    /// What a site does without a decision.
+    /// How a site acts without a decision.
     pub undecided: Undecided,
     /// How the coordinator decides.
     pub coordination: Coordination,
-    /// A site that knows the decision leaves the record to the others.
+    /// A site that knows the decision does not delete the record.
     pub keeps_record: bool,
-    /// A site is told the votes of the others.
+    /// A site learns the votes of the others.
     pub tells_votes: bool,
 }
 
@@ -39,21 +39,21 @@ impl Mutation {
 pub(super) enum Ballot {
     /// At version 0.
     Once,
-    /// Under no version, and again after a lost reply.
+    /// Unconditionally, and again after a lost reply.
     Overwritten,
     /// At version 0, and the site watches the votes of all others until the decision.
     Watching,
 }
 
-/// What a site does without a decision.
+/// How a site acts without a decision.
 pub(super) enum Undecided {
-    /// At the end of the limit it proposes abort with a check that a vote is missing.
+    /// At its time limit it proposes abort with a check that a vote is missing.
     Terminates,
-    /// At the end of the limit it proposes abort without a check, and obeys the record.
+    /// At its time limit it proposes abort without a check, and obeys the record.
     ProposesUnchecked,
-    /// Before the end of the limit it proposes abort without a check, and obeys its own proposal.
+    /// Before its time limit it proposes abort without a check, and obeys its own proposal.
     ObeysItself,
-    /// At the end of the limit it aborts without a proposal.
+    /// At its time limit it aborts without a proposal.
     AbortsAlone,
 }
 
@@ -90,7 +90,7 @@ impl<Z: ZooKeeper> MutantParticipant<Z> {
         path::join(&self.right.path, "decision")
     }
 
-    /// Creates the record without any check, unless there is one.
+    /// Creates the record without any check, unless it exists.
     async fn decide(&self, decision: Decision) -> Result<(), Error> {
         let word = if decision == Decision::Commit { "commit" } else { "abort" };
         let zk = &self.right.zk;
@@ -105,7 +105,7 @@ impl<Z: ZooKeeper> MutantParticipant<Z> {
         }
     }
 
-    /// Writes a vote for commit under no version.
+    /// Writes a vote for commit unconditionally.
     async fn overwrite(&self) -> Result<(), Error> {
         let Participant { zk, path, name } = &self.right;
         let write = |path: String, data: &[u8]| Op::Set { path, data: data.to_vec(), version: None };
@@ -121,7 +121,7 @@ impl<Z: ZooKeeper> MutantParticipant<Z> {
         }
     }
 
-    /// Votes, and watches the votes of all others until they are cast or the decision falls.
+    /// Votes, and watches the votes of all others until they are cast or the decision is made.
     async fn vote_watching(&self, site: Site<Z>, vote: Vote) -> Result<Voted<Z>, Error> {
         let Participant { zk, name: own, .. } = &self.right;
         let others = (0..site.sites().len() as u64).map(name).filter(|other| other != own);
@@ -143,7 +143,7 @@ impl<Z: ZooKeeper> MutantParticipant<Z> {
         Ok(voted)
     }
 
-    /// Decides by a reading of the votes, and puts nothing on record.
+    /// Decides by a reading of the votes, and writes no record.
     async fn read_votes(&self, sites: &[String]) -> Result<Decision, Error> {
         let votes: Vec<String> = sites.iter().map(|name| self.site(name)).collect();
         let votes = self.right.zk.get_many(&votes).await?;
@@ -173,7 +173,7 @@ impl<Z: ZooKeeper> TwoPhases for MutantParticipant<Z> {
         match self.mutation.vote {
             Ballot::Overwritten if site.cast().is_none() && vote == Vote::Commit => {
                 self.overwrite().await?;
-                // The vote is cast: the recipe takes it up.
+                // The vote is cast: the right recipe continues from it.
                 self.right.open().await?.0.vote(vote).await
             }
             Ballot::Once | Ballot::Overwritten => site.vote(vote).await,
@@ -188,7 +188,7 @@ impl<Z: ZooKeeper> TwoPhases for MutantParticipant<Z> {
     async fn decision_within(&self, voted: &Voted<Z>, limit: Duration) -> Result<Decision, Error> {
         let patience = match self.mutation.undecided {
             Undecided::Terminates => return voted.decision().within(limit).await,
-            // A short one, so that the site meets a record of which it has not heard.
+            // Short, so that the site meets a record that it does not know.
             Undecided::ObeysItself => limit / 16,
             Undecided::ProposesUnchecked | Undecided::AbortsAlone => limit,
         };
@@ -238,7 +238,7 @@ impl<Z: ZooKeeper> TwoPhases for MutantParticipant<Z> {
             let _ = self.right.zk.delete(&self.record(), None).await;
         }
         if matches!(self.mutation.undecided, Undecided::ObeysItself) {
-            // A record stands, and who has not read it cannot finish: that is not the wrong step.
+            // A site must read the record before it can finish: that is not the wrong step.
             voted.decision().await?;
         }
         voted.finish().await

@@ -1,11 +1,11 @@
-//! Mutants that vote wrongly.
+//! Mutants with wrong votes.
 
 use super::steps::{Ballot, Mutation};
 use super::{WORKLOAD, run};
 use crate::prelude::*;
 
-/// Two-phase commit in which votes are written under no version, and written again when the reply was lost. A vote that can be
-/// overwritten is none: the vote that another site has read may not be the one that stands in the end.
+/// Two-phase commit in which votes are written unconditionally, and again after a lost reply. A vote that can be
+/// overwritten does not bind: another site may have read a different vote than the final one.
 pub(super) static VOTES_OVERWRITTEN: Workload = WORKLOAD.mutant(
     "two-phase-commit-votes-overwritten",
     "two-phase commit with votes that are written without a version, and again after a lost reply",
@@ -15,7 +15,7 @@ pub(super) static VOTES_OVERWRITTEN: Workload = WORKLOAD.mutant(
     |task| run(task, &Mutation { vote: Ballot::Overwritten, ..Mutation::RIGHT }),
 );
 
-/// Two-phase commit in which every site watches the votes of all others, although it obeys the record alone: n(n - 1)
+/// Two-phase commit in which every site watches the votes of all others, although it obeys only the record: n(n - 1)
 /// notifications where n are enough. ZooKeeper's recipes page names it as a drawback of its first variant.
 pub(super) static WATCH_ALL_VOTES: Workload = WORKLOAD.mutant(
     "two-phase-commit-watch-all-votes",
@@ -26,8 +26,8 @@ pub(super) static WATCH_ALL_VOTES: Workload = WORKLOAD.mutant(
     |task| run(task, &Mutation { vote: Ballot::Watching, ..Mutation::RIGHT }),
 );
 
-/// Two-phase commit in which a site that follows the votes of the others is told at once that no more are to come: whoever
-/// shows them shows none.
+/// Two-phase commit in which a site that follows the votes of the others learns at once, wrongly, that no more will
+/// come: a program that displays them displays none.
 pub(super) static TELLS_NO_VOTE: Workload = WORKLOAD.mutant(
     "two-phase-commit-tells-no-vote",
     "two-phase commit in which a site is told that no vote of another site is to come",

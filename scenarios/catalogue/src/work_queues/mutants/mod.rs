@@ -1,4 +1,4 @@
-//! Workers that make one call in a wrong way, over right queues.
+//! Workers that make one call wrong, over right queues.
 
 use super::calls::{Calls, Pending, Puts};
 use super::workload::{WORKLOAD, client};
@@ -33,8 +33,8 @@ const fn mutant(
     WORKLOAD.mutant(name, about, caught, &[], |_| Plan { clients: 4, rounds: 10, ..Plan::calm() }, sim)
 }
 
-/// The results are written in a transaction of their own, ahead of the confirmation: others see them while the item is in the queue,
-/// and if the claim is lost they stand although nothing was done.
+/// The results are written in a separate transaction, ahead of the confirmation: other clients see them while the item
+/// is in the queue, and if the claim is lost they stay although nothing was confirmed.
 static WRITES_FIRST: Workload = mutant(
     "work-queues-writes-first",
     "the writes beside a confirmation are made before it",
@@ -57,7 +57,8 @@ impl<Z: ZooKeeper> Calls<Z> for WritesFirst {
     }
 }
 
-/// A batch is confirmed item by item: if the worker dies in between, or a claim is lost, half of the batch is done.
+/// A batch is confirmed item by item: if the worker dies in between, or a claim is lost, half of the batch is
+/// confirmed.
 static CONFIRMS_ONE_BY_ONE: Workload = mutant(
     "work-queues-confirms-one-by-one",
     "each item of a batch is confirmed in a transaction of its own",
@@ -85,7 +86,8 @@ impl<Z: ZooKeeper> Calls<Z> for ConfirmsOneByOne {
     }
 }
 
-/// Nobody asks whether a batch was confirmed: with one claim lost nothing is, and all of it is done again by others.
+/// The confirmation of a batch is not checked: with one claim lost no item is confirmed, and other workers do all of it
+/// again.
 static BLIND_TO_LOST_CLAIMS: Workload = mutant(
     "work-queues-blind-to-lost-claims",
     "a confirmation that failed because a claim is lost is taken for done",
@@ -108,7 +110,7 @@ impl<Z: ZooKeeper> Calls<Z> for BlindToLostClaims {
     }
 }
 
-/// The present delivery is not counted: an item that is given up after so many attempts is tried once more.
+/// The current delivery is not counted: an item that is given up after so many attempts is tried once more.
 static COUNTS_FROM_ZERO: Workload = mutant(
     "work-queues-counts-from-zero",
     "attempts are counted without the present one",
@@ -124,7 +126,7 @@ impl<Z: ZooKeeper> Calls<Z> for CountsFromZero {
     }
 }
 
-/// A try says that there is nothing to claim without a look at the queue: its own items wait in there.
+/// An attempt reports that there is nothing to claim, without reading the queue: the items wait in the queue.
 static FINDS_NOTHING: Workload = mutant(
     "work-queues-finds-nothing",
     "a try to claim says that there is nothing, and does not look",
@@ -140,7 +142,7 @@ impl<Z: ZooKeeper> Calls<Z> for FindsNothing {
     }
 }
 
-/// Of a batch that is claimed one item is handed out: for as long as the session lives no other consumer gets the rest.
+/// Only one item of a claimed batch is handed out: no other consumer gets the rest for as long as the session lives.
 static HANDS_OUT_ONE: Workload = mutant(
     "work-queues-hands-out-one",
     "of several claims the first is handed out, and the others stand",
@@ -165,7 +167,8 @@ impl<Z: ZooKeeper> Calls<Z> for HandsOutOne {
     }
 }
 
-/// A batch is put item by item: others come in between, and if the producer dies half of the batch is in the queue.
+/// A batch is put item by item: other items come in between, and if the producer dies half of the batch is in the
+/// queue.
 static PUTS_ONE_BY_ONE: Workload = mutant(
     "work-queues-puts-one-by-one",
     "each item of a batch is put in a transaction of its own",
@@ -188,7 +191,7 @@ impl<Z: ZooKeeper> Calls<Z> for PutsOneByOne {
     }
 }
 
-/// A producer that does not know the error of a counter that has run out: its items are lost.
+/// A producer that ignores the error of an exhausted counter: its items are lost.
 static IGNORES_EXHAUSTION: Workload = mutant(
     "work-queues-ignores-exhaustion",
     "a put that failed because the numbers have run out is taken for done",
@@ -210,7 +213,7 @@ impl<Z: ZooKeeper> Calls<Z> for IgnoresExhaustion {
     }
 }
 
-/// Numbers are said to have run out that have not: the queue is given up for nothing.
+/// Numbers are reported as exhausted although they are not: the queue is given up for no reason.
 static GIVES_UP_TOO_EARLY: Workload = mutant(
     "work-queues-gives-up-too-early",
     "a put of several items fails as if the numbers had run out",
@@ -229,7 +232,7 @@ impl<Z: ZooKeeper> Calls<Z> for GivesUpTooEarly {
     }
 }
 
-/// A call without an item returns done: a caller that has lost its items on the way does not learn it.
+/// A call without an item returns done: a caller that has lost its items before the call does not notice.
 static ACCEPTS_NOTHING: Workload = mutant(
     "work-queues-accepts-nothing",
     "a put of no item, and a confirmation of no claim, return done",
@@ -255,7 +258,7 @@ impl<Z: ZooKeeper> Calls<Z> for AcceptsNothing {
     }
 }
 
-/// A batch that fits is said to be too large: its producer splits it, or gives up.
+/// A batch that fits is refused as too large: its producer splits it, or gives up.
 static REFUSES_GOOD_INPUT: Workload = mutant(
     "work-queues-refuses-good-input",
     "a put of several items that fit is refused as bad input",
@@ -274,7 +277,7 @@ impl<Z: ZooKeeper> Calls<Z> for RefusesGoodInput {
     }
 }
 
-/// A consumer gets more than it can work on: the others wait for what it has claimed.
+/// A consumer gets more than it can work on: other consumers wait for the items that it has claimed.
 static HANDS_OUT_MORE: Workload = mutant(
     "work-queues-hands-out-more",
     "a claim of several items claims one more than was asked for",

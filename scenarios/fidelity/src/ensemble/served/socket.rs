@@ -1,4 +1,4 @@
-//! One connection of a scenario's session: a socket that never blocks.
+//! One connection of a scenario's session: a non-blocking socket.
 
 use crate::exchange::Arrival;
 use rustix::event::{PollFd, PollFlags};
@@ -7,22 +7,22 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 use zk_recipes::wire::frame;
 
-/// How long a host may take to accept a connection.
+/// The time limit for a host to accept a connection.
 const HANDSHAKE: Duration = Duration::from_secs(2);
 
-/// A connection, what has come on it, and what is still to be sent.
+/// A connection, its received bytes, and its unsent bytes.
 pub(super) struct Socket {
     stream: Option<TcpStream>,
     came: Vec<u8>,
     unsent: Vec<u8>,
-    /// The end that has come, and is told behind all frames.
+    /// The end of the connection, reported after all frames.
     end: Option<Arrival>,
-    /// How many frames were taken.
+    /// The number of frames taken.
     pub(super) frames: usize,
 }
 
 impl Socket {
-    /// Connects. A host that does not accept has refused.
+    /// Connects. A host that does not accept in time counts as refusing.
     pub(super) fn open(address: SocketAddr) -> Socket {
         let connected = TcpStream::connect_timeout(&address, HANDSHAKE).and_then(|stream| {
             stream.set_nodelay(true)?;
@@ -33,13 +33,13 @@ impl Socket {
         Socket { stream: connected.ok(), came: Vec::new(), unsent: Vec::new(), end, frames: 0 }
     }
 
-    /// What to wait for on it, unless it is over.
+    /// The events to wait for, unless the connection is over.
     pub(super) fn watched(&self) -> Option<PollFd<'_>> {
         let wanted = if self.unsent.is_empty() { PollFlags::IN } else { PollFlags::IN | PollFlags::OUT };
         self.stream.as_ref().map(|stream| PollFd::new(stream, wanted))
     }
 
-    /// Sends a frame, or what of it the host takes.
+    /// Sends a frame, or as much of it as the host accepts.
     pub(super) fn send(&mut self, frame: &[u8]) {
         self.unsent.extend(frame::of(frame));
         self.write();
@@ -51,13 +51,13 @@ impl Socket {
                 Ok(written) => drop(self.unsent.drain(..written)),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return,
-                // What the server had sent before it hung up can still be read.
+                // Bytes that the server sent before it closed the connection can still be read.
                 Err(_) => self.unsent.clear(),
             }
         }
     }
 
-    /// Takes in what the host has.
+    /// Reads all available bytes.
     pub(super) fn read(&mut self) {
         let mut part = [0; 1 << 14];
         while let Some(stream) = &mut self.stream {
@@ -73,7 +73,7 @@ impl Socket {
         }
     }
 
-    /// The next thing that has come; nothing comes behind the end.
+    /// The next arrival; nothing arrives after the end.
     pub(super) fn take(&mut self) -> Arrival {
         match frame::take(&mut self.came) {
             Ok(Some(frame)) => {
@@ -84,10 +84,10 @@ impl Socket {
         }
     }
 
-    /// Cuts the connection with a reset: nothing comes from it any more.
+    /// Cuts the connection with a reset: nothing arrives from it any more.
     pub(super) fn reset(&mut self) {
         if let Some(stream) = self.stream.take() {
-            // If a reset is not to be had, an ordinary end has to do.
+            // If a reset is not possible, an ordinary close must do.
             let _ = socket2::SockRef::from(&stream).set_linger(Some(Duration::ZERO));
         }
         (self.came, self.unsent, self.end) = (Vec::new(), Vec::new(), None);

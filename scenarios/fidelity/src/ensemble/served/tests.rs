@@ -1,4 +1,4 @@
-//! Ensembles whose control does not answer, and faults of others.
+//! Ensembles whose control does not reply, and faults of other clients.
 
 use super::{ControlOfServed, LastingFault, MemberStatus, Served, Status, Trouble};
 use crate::ensemble::case::{Meta, Scenario, parse};
@@ -7,7 +7,7 @@ use crate::ensemble::play::{Stuck, play};
 use std::cell::RefCell;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 
-/// What was asked of it; it answers to so many questions.
+/// The questions to it; it answers only so many.
 #[derive(Default)]
 struct Fake {
     asked: RefCell<Vec<String>>,
@@ -49,7 +49,7 @@ impl ControlOfServed for &Fake {
 
 fn meta() -> Meta {
     let note = String::new();
-    // A wait in real time would be one of hours.
+    // A wait in real time would take hours.
     Meta { meta: 1, members: 2, tick_ms: 100_000, init_limit: 10, sync_limit: 5, note }
 }
 

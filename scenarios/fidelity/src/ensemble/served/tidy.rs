@@ -1,4 +1,4 @@
-//! What a scenario leaves behind on an ensemble that goes on: its connections, its faults, its sessions, its znodes.
+//! Restores an ensemble after a scenario: its connections, its faults, its sessions, its znodes.
 
 use super::{ControlOfServed, Served, Trouble};
 use crate::ensemble::answer;
@@ -10,10 +10,10 @@ use crate::exchange::reply::{self, Terms};
 use crate::exchange::wire::{self, Hello};
 use std::sync::atomic::Ordering;
 
-/// How long the ensemble may take to serve and to answer, in ticks.
+/// The time limit for the ensemble to serve and to reply, in ticks.
 const PATIENCE: f64 = 200.0;
 
-/// A session of its own, with one request at a time.
+/// A separate session, with one request at a time.
 struct Janitor<'a, C> {
     served: &'a Served<C>,
     connection: usize,
@@ -22,12 +22,12 @@ struct Janitor<'a, C> {
 }
 
 impl<C: ControlOfServed> Served<C> {
-    /// Sees to it that the ensemble is what a scenario needs: all members serve, and the znode under which its paths are is not
-    /// there.
+    /// Checks that the ensemble is ready for a scenario: all members serve, and the znode of the scenario's paths does
+    /// not exist.
     ///
     /// # Errors
     ///
-    /// It is not so, or the ensemble does not answer.
+    /// It is not ready, or does not reply.
     pub fn prepare(&self, meta: &Meta) -> Result<(), Trouble> {
         let mut janitor = self.janitor(meta)?;
         let found = janitor.ask("exists", answer::PARENT)?;
@@ -41,20 +41,21 @@ impl<C: ControlOfServed> Served<C> {
         }
     }
 
-    /// Undoes what the scenario left behind: cuts its connections, ends its faults and its sessions, deletes its znodes. Faults
-    /// and sessions of others are left alone.
+    /// Undoes the effects of the scenario: cuts its connections, ends its faults and its sessions, deletes its znodes.
+    /// Faults and sessions of other clients are left alone.
     ///
     /// # Errors
     ///
-    /// The ensemble was not at the scenario's disposal to the end, so that its results say nothing; or it does not answer now.
+    /// The scenario could not use the ensemble to the end, so that its results are no evidence; or the ensemble does
+    /// not reply now.
     pub fn tidy(&self, meta: &Meta) -> Result<(), Trouble> {
         self.sockets.take().iter_mut().for_each(super::Socket::reset);
         let faults = self.lasting.take().into_iter().rev();
-        // Each of them, even if one of them cannot be ended.
+        // Every fault is ended, even if one of them cannot be.
         let ended: Vec<Result<(), Trouble>> = faults.map(|fault| self.control.end(fault)).collect();
         let sessions = self.sessions.take();
         let before = self.trouble.take();
-        // An interruption interrupts the scenario, and another one what follows.
+        // The first interruption aborts the scenario, a second one the clean-up.
         self.interrupted.store(false, Ordering::Relaxed);
         let done = ended.into_iter().collect::<Result<(), Trouble>>().and_then(|()| {
             let mut janitor = self.janitor(meta)?;
@@ -86,7 +87,7 @@ impl<C: ControlOfServed> Served<C> {
         let connection = cluster.open(leader, &hello);
         let mut janitor = Janitor { served: self, connection, xid: 0, end };
         janitor.frame()?;
-        // Its own session is closed, and needs no end.
+        // The janitor's own session is closed already.
         self.sessions.borrow_mut().clear();
         Ok(janitor)
     }
@@ -116,7 +117,7 @@ impl<C: ControlOfServed> Janitor<'_, C> {
         told.map_err(|garbled| Trouble(garbled.to_string()))
     }
 
-    /// Deletes a znode and what is below it.
+    /// Deletes a znode and its descendants.
     fn delete(&mut self, path: &str) -> Result<(), Trouble> {
         for child in self.ask("getChildren", path)?.children.unwrap_or_default() {
             self.delete(&format!("{path}/{child}"))?;

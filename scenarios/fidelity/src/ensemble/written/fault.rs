@@ -1,4 +1,4 @@
-//! A fault as it is written: its name, and the links or the members that it strikes.
+//! The written form of a fault: its name, and the affected links or members.
 
 use crate::ensemble::step::{Fault, LinkFault, Links, MemberFault};
 use serde::Deserialize;
@@ -31,11 +31,11 @@ pub(super) struct WrittenFault {
     b: Option<OneOrMany<String>>,
 }
 
-/// Sorts out what is struck: links or members.
+/// Determines the affected links or members.
 ///
 /// # Errors
 ///
-/// There is no such fault, or it strikes something else.
+/// There is no such fault, or it affects something else.
 pub(super) fn fault(it: WrittenFault) -> Result<Fault, String> {
     let link = match it.fault.as_str() {
         "hold" => LinkFault::Hold,
@@ -75,7 +75,7 @@ fn member_fault(mut it: WrittenFault) -> Result<Fault, String> {
         name => return Err(format!("there is no fault {name:?}")),
     };
     if matches!(fault, MemberFault::CommitStop | MemberFault::CommitResume) {
-        // It is the leader's alone.
+        // Only the leader has this stage.
         it.m.get_or_insert(OneOrMany::One("L".to_owned()));
     }
     match it {
