@@ -44,6 +44,7 @@ mod ongoing;
 mod recent;
 mod report;
 mod reports;
+mod rule;
 mod rule_id;
 mod rule_set;
 mod rules;

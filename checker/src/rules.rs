@@ -32,74 +32,11 @@ mod wake_sources;
 mod zookeeper;
 
 use crate::findings::Findings;
-use crate::history::{Event, Kind, Object, What, event_table};
-use crate::rule_id::{Layer, RuleId};
+use crate::history::{Event, Kind, Object};
+use crate::rule::{Kinds, Rule, bit};
+use crate::rule_id::Layer;
 use crate::rule_set::RuleSet;
 use crate::scene::Scene;
-
-/// The common imports of all rules.
-mod prelude {
-    pub(super) use super::{Kinds, Rule, hears};
-    pub(super) use crate::explanation::{Explanation, explain};
-    pub(super) use crate::findings::{Findings, Found};
-    pub(super) use crate::history::*;
-    pub(super) use crate::recent::slot;
-    pub(super) use crate::rule_id::{Layer, RuleId};
-    pub(super) use crate::scene::{NODE_DELETED, Scene, event_name, ms};
-    pub(super) use crate::verdict::Verdict;
-}
-
-/// The kinds of event that a rule receives, as bits.
-pub(crate) type Kinds = u64;
-
-macro_rules! define {
-    ($($(#[$meta:meta])* $kind:ident = $name:literal $({ $($fields:tt)* })?,)+) => {
-        /// The numbers of the bits.
-        #[derive(Clone, Copy)]
-        #[allow(dead_code, reason = "no rule hears some of the kinds")]
-        pub(crate) enum Bit { $($kind),+ }
-
-        /// The kind of an event as a bit.
-        fn kind(what: &What) -> Kinds {
-            match what { $(What::$kind { .. } => 1 << Bit::$kind as u32),+ }
-        }
-    };
-}
-
-event_table!(define);
-
-/// The bits of some kinds of event: `hears![Call, Return]`.
-macro_rules! hears {
-    ($($kind:ident),+ $(,)?) => { $(1 << $crate::rules::Bit::$kind as u32)|+ };
-}
-
-use hears;
-
-/// A promise as a state machine over events.
-pub(crate) trait Rule {
-    /// The rule under which it is reported.
-    const ID: RuleId;
-    /// The kinds of event that it receives.
-    const HEARS: Kinds;
-    /// Further rules that it judges along the way.
-    const ALSO: &'static [RuleId] = &[];
-    /// The kinds of object that it is about; empty means every kind.
-    const ABOUT: &'static [Kind] = &[];
-
-    /// Whether any of its rules is on.
-    fn is_on(on: &RuleSet) -> bool {
-        on.has(Self::ID) || Self::ALSO.iter().any(|rule| on.has(*rule))
-    }
-
-    /// Called before time passes: `scene.at` is the new time, and the view still shows the state before.
-    fn pass_time(&mut self, _scene: &Scene<'_>, _sink: &mut Findings) {}
-
-    /// Called for each event of those kinds; the view shows the state after the event.
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings);
-
-    /// Called once, after the last event.
-    fn finish(&mut self, _scene: &Scene<'_>, _sink: &mut Findings) {}
-}
 
 macro_rules! all_rules {
     ($($field:ident: $rule:ty),+ $(,)?) => {
@@ -149,7 +86,7 @@ macro_rules! all_rules {
             pub(crate) fn event(&mut self, on: &RuleSet, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
                 self.listen(on, scene);
                 self.tally.event(scene, event, out);
-                let kind = kind(&event.what);
+                let kind = bit(&event.what);
                 if zookeeper::probes::Probes::HEARS & kind != 0 && on.has_layer(Layer::ZooKeeper) {
                     self.probes.event(scene, event, out);
                 }

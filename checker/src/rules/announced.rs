@@ -1,6 +1,6 @@
 //! Deletes that are announced as foreign acts.
 
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 
 /// Announced foreign deletes that have not been applied yet, and whose session does not identify them as foreign.
 #[derive(Clone, Debug, Default)]

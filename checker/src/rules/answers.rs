@@ -17,7 +17,7 @@ mod nothing;
 mod seen;
 mod znodes;
 
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::scene::is_above;
 use doing::{Act, Doing, Effect};
 use std::collections::BTreeSet;

@@ -10,7 +10,7 @@ mod progress;
 mod waiters;
 
 use super::wake_sources::{Doubts, Touched};
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::view::{Moment, NEVER};
 use waiters::{Gate, Life, Waiter};
 

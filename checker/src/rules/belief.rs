@@ -1,7 +1,7 @@
 //! Overlapping beliefs: MX-2 and MX-3 (RW-1 of shared locks, LE-1 of elections).
 
 use super::in_time::had_to_stop;
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::view::{Hold, Moment, View, conflict};
 
 /// MX-2: only a named cause excuses two simultaneous beliefs, and only within its window.

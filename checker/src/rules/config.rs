@@ -1,7 +1,7 @@
 //! Configuration: the values that followers see, and the effects of writers: CF-1 to CF-8.
 
 use super::followers::{self, Cost, Wakes, had_time};
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::view::{Moment, Phase};
 
 /// CF-1 to CF-8.
@@ -453,7 +453,7 @@ impl Rule for Config {
             }
             _ => {}
         }
-        if followers::HEARS & super::kind(&event.what) != 0 {
+        if followers::HEARS & crate::rule::bit(&event.what) != 0 {
             self.wakes.event(scene, event, &|_, watch| watch.table == Table::Data, out);
         }
     }

@@ -1,6 +1,6 @@
 //! The cost of a contest: MX-13 (thundering herds: RW-5, LE-7, RV-4), and the counts of a report.
 
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::view::{Moment, Op, is_place};
 
 /// The counts of a report, independent of the rules that are on.

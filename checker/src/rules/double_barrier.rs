@@ -10,7 +10,7 @@ mod leave;
 mod participants;
 mod progress;
 
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::rules::wake_sources::Touched;
 use participants::Participants;
 

@@ -4,7 +4,7 @@
 //! The record is the znode `leader` below the election: an ephemeral, created in one transaction with a check that
 //! the candidate exists. So either the current leader creates it, or the transaction fails.
 
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::view::{Contender, Moment, NEVER, Phase, Req};
 
 /// A record of the leader.

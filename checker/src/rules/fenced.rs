@@ -1,6 +1,6 @@
 //! Writes under a hold (MX-17).
 
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::view::{Moment, Phase};
 
 /// MX-17: a write under a hold is applied only while the hold's znode exists, and at most once for `TransactOnce`.

@@ -1,8 +1,8 @@
 //! Followers of a value, a group or a record: their wake sources, and the cost of a change.
 
 use super::wake_sources::{self, Doubts, Source, Touched};
-use super::{Kinds, hears};
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
+use crate::rule::{Kinds, hears};
 use crate::view::Watch;
 
 /// Whether a watch notifies of the next change of the followed object.

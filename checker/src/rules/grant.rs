@@ -1,7 +1,7 @@
 //! The justification of a grant, its token, and the order of grants: MX-4, MX-5 and MX-6 (RW-2, RW-3; LE-2, LE-3;
 //! MX-15).
 
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::view::{Op, Unjust};
 
 /// The operation, if this event is its first belief.

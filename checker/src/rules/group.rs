@@ -4,7 +4,7 @@ mod members;
 mod views;
 
 use super::followers::{self, Cost, Wakes};
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::view::{Moment, Phase, Watch};
 use members::Membership;
 use views::Watcher;
@@ -293,7 +293,7 @@ impl Rule for Group {
             }
             _ => {}
         }
-        if followers::HEARS & super::kind(&event.what) != 0 {
+        if followers::HEARS & crate::rule::bit(&event.what) != 0 {
             let there = &self.there;
             self.wakes.event(scene, event, &|object, watch| Self::tells(there, scene, object, watch), out);
         }

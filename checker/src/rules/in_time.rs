@@ -1,6 +1,6 @@
 //! Beliefs that last too long: MX-14 (LE-9 of elections).
 
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::view::{Hold, Moment, Op, Phase, StopWhy, View};
 use std::collections::BTreeSet;
 

@@ -1,6 +1,6 @@
 //! The end of an operation: MX-12 (LE-8 of elections).
 
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::view::{Contender, Moment, Phase};
 
 /// MX-12: when an operation is over, its znode is deleted, its belief does not begin again, and its time limit is kept.

@@ -1,6 +1,6 @@
 //! Leaks at the end: MX-11.
 
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 
 /// MX-11: an operation that is over leaves no znode and no watch.
 #[derive(Clone, Default)]

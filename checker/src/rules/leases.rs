@@ -1,7 +1,7 @@
 //! SM-1 for semaphores of this project's clients: there are never more lease holders than leases.
 //! [`claims`](crate::claims) judges the leases that foreign programs report.
 
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Leases;

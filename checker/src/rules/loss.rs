@@ -10,7 +10,7 @@
 //! possible causes if all faults were recorded (`faults_recorded`): then a broken connection, an expired session and a
 //! znode that no client deleted are breaches as well if there was no fault for long enough.
 
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::view::{Moment, Phase};
 
 /// A belief that ended with a report of its loss.

@@ -4,7 +4,7 @@
 //! the same follower reported before, nor than its own client's writes before the follower began.
 
 use crate::digest;
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use std::collections::BTreeMap;
 
 /// GM-1, for the data of members.

@@ -1,7 +1,7 @@
 //! Names: registrations, unregistrations and lookups: NS-1 to NS-5.
 
 use super::followers::had_time;
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::view::{Moment, Op, Phase};
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! The znodes of an acquire, and their deleters: MX-9 and MX-10.
 
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::view::Contender;
 
 /// The contender that the event created or deleted.

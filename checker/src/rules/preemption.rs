@@ -4,7 +4,7 @@
 //! their znodes after the grace period (`force`). A call without a policy is not judged, and neither is a capture,
 //! which shows no writes of other clients.
 
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::view::{Contender, List, NOBODY, Op, View, conflict};
 
 /// The policies, as written in the calls.

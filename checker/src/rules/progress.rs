@@ -2,7 +2,7 @@
 //!
 //! An operation whose time limit ends before the bound is no evidence: no delay of it could break the rule.
 
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::view::Contest;
 
 /// MX-8: after the heal, no operation waits longer than the bound for an object that is free.

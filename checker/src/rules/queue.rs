@@ -8,7 +8,7 @@ pub(super) mod consumers;
 pub(super) mod items;
 mod stock;
 
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::scene::is_above;
 
 /// Whether an object is a queue of either kind.

@@ -1,6 +1,6 @@
 //! The operations that a fenced resource accepted: MX-1. Nothing excuses a breach.
 
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 
 /// MX-1, by object: the latest holds with an accepted operation, exclusive and shared.
 #[derive(Clone, Default)]

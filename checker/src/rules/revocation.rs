@@ -4,7 +4,7 @@
 //! or from the read that arms the watch. The owner tells its caller (`Observed`), and a waiter leaves.
 
 use crate::digest::{self, Digest, Stat};
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::view::{Contender, Hold, Moment, NOBODY, Op, Phase, View, WORDS};
 
 /// RV-1: a request to release reaches its owner. RV-3: a waiter that was asked leaves.

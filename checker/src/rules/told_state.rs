@@ -6,7 +6,7 @@
 //! its state. A caller that waits for a loss is notified as soon as its client has learned of the reason (AN-1).
 
 use super::loss::{self, Loss, Znode};
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::text::seconds;
 use crate::view::{Hold, Moment, Op, Phase};
 

@@ -1,7 +1,7 @@
 //! Lost wake-ups, judged when they happen: MX-7, and RW-4 for readers with no writer ahead.
 
 use super::wake_sources::{Doubt, Doubts, Idle, Source, Touched};
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::view::{Contender, Op, Room, room_of_directory};
 
 /// MX-7: a waiting operation has a wake source.

@@ -1,6 +1,6 @@
 //! Wake sources of idle operations: those without a request or notification in flight.
 
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::view::{Moment, Phase, Watch};
 
 /// The wake source of an operation.

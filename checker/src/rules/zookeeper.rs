@@ -13,7 +13,7 @@ pub(super) mod reads;
 pub(super) mod sessions;
 pub(super) mod watches;
 
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 
 /// The server of an event.
 fn server(who: Who) -> u8 {

@@ -2,7 +2,7 @@
 
 use super::doing::Doing;
 use super::later::Later;
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use std::collections::BTreeSet;
 
 /// The maximal cost of an undisturbed call.

@@ -1,7 +1,7 @@
 //! An operation in progress: its arguments, its replies, and its changes.
 
 use super::znodes::Place;
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::view::Moment;
 
 /// A change of a znode.

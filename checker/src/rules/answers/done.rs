@@ -4,7 +4,7 @@ use super::doing::{Act, Doing, Effect};
 use super::znodes::{Part, Znodes, is_path, proves_nothing};
 use crate::digest;
 use crate::history::PARENTS_MUST_EXIST;
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::rules::two_phase_commit::COORDINATOR;
 
 /// The contradiction in a return, and the event that shows it.

@@ -2,7 +2,7 @@
 
 use super::doing::{Act, Doing, Effect};
 use super::znodes::{Part, Znodes};
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 
 /// Judges the reported ending.
 pub(super) fn judge(scene: &Scene<'_>, doing: &Doing, told: &str, znodes: &Znodes, out: &mut Findings) {

@@ -3,7 +3,7 @@
 use super::doing::Doing;
 use super::later::Later;
 use super::znodes::{Part, Znode, Znodes, is_path, proves_nothing};
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 
 /// Judges the reason that an operation gave.
 pub(super) fn judge(

@@ -1,6 +1,6 @@
 //! Findings that are reported at the end: another rule may find their cause, and takes precedence.
 
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 
 /// The findings so far.
 #[derive(Clone, Default)]

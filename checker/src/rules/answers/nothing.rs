@@ -2,7 +2,7 @@
 
 use super::doing::{Act, Doing, Effect};
 use super::znodes::{Part, Znodes, proves_nothing};
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 
 /// Judges an operation that reported that nothing was done. Returns whether an effect remains.
 ///

@@ -2,7 +2,7 @@
 
 use super::doing::Doing;
 use super::znodes::{Znodes, proves_nothing};
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 
 /// Judges a value that an operation hands out before it returns.
 pub(super) fn judge(

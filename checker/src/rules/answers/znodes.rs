@@ -2,7 +2,7 @@
 
 use super::doing::Doing;
 use crate::recent::{Aged, Recent};
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::view::{Moment, Phase};
 use std::collections::{BTreeMap, BTreeSet};
 

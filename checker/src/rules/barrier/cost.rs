@@ -1,7 +1,7 @@
 //! Notifications, requests and watches of waits: BA-3 and BA-4.
 
 use super::{Barriers, is_wait};
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::rules::wake_sources::keeps_budget;
 
 impl Barriers {

@@ -2,7 +2,7 @@
 
 use super::Barriers;
 use super::waiters::{Gate, Last};
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::view::Phase;
 
 impl Barriers {

@@ -2,7 +2,7 @@
 
 use super::Barriers;
 use super::waiters::{Last, Waiter};
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::rules::wake_sources::{Source, source};
 use crate::view::{NEVER, Phase, Watch};
 

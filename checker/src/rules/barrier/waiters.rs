@@ -1,7 +1,7 @@
 //! The waiters of a barrier, the servers' view of the barrier, and the waiters' knowledge.
 
 use super::Barriers;
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::view::{Moment, NEVER};
 
 /// The servers' view of a barrier.

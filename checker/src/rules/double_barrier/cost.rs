@@ -1,7 +1,7 @@
 //! The cost of a double barrier: DB-8, in runs without faults.
 
 use super::participants::{Participants, object_of};
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::rules::wake_sources::keeps_budget;
 
 /// The latest transactions that touched a barrier.

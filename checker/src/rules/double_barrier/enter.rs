@@ -1,7 +1,7 @@
 //! Enters: DB-1, DB-3, DB-4, DB-7, and DB-9 of enter.
 
 use super::participants::{Id, Participants, Participation, Ready};
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 
 /// The number of participants.
 fn size(scene: &Scene<'_>, part: &Participation) -> usize {

@@ -1,7 +1,7 @@
 //! Leaks of double barriers: DB-10.
 
 use super::participants::{Participants, Participation, object_of};
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::view::{Moment, NEVER};
 
 /// Leaks that were reported.

@@ -1,7 +1,7 @@
 //! Leaves: DB-2, and DB-9 of leave.
 
 use super::participants::{Last, Participants};
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::view::NEVER;
 
 /// Judges a leave that returns.

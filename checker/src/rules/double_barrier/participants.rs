@@ -1,7 +1,7 @@
 //! The participants of double barriers, their znodes, and the openings.
 
+use crate::rule::prelude::*;
 use crate::rules::announced::Announced;
-use crate::rules::prelude::*;
 use crate::view::{Moment, NEVER, Phase};
 use std::collections::{BTreeMap, BTreeSet};
 

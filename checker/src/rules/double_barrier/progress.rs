@@ -1,7 +1,7 @@
 //! Liveness of double barriers: DB-5 and DB-6.
 
 use super::participants::{Id, Participants, Participation};
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::rules::wake_sources::{Doubts, Source, source};
 use crate::view::NEVER;
 use std::collections::BTreeSet;

@@ -1,8 +1,8 @@
 //! Reports to members: that they have joined, that they are out, and that they have left.
 
 use super::{Group, Life};
+use crate::rule::prelude::*;
 use crate::rules::loss::{self, Loss, Znode};
-use crate::rules::prelude::*;
 use crate::view::{Moment, Op};
 
 /// A join, and the membership that it gave.

@@ -1,8 +1,8 @@
 //! The observers' views of the members: GM-1 to GM-3.
 
 use super::{Group, Life, Membership};
+use crate::rule::prelude::*;
 use crate::rules::followers::had_time;
-use crate::rules::prelude::*;
 use crate::view::Moment;
 
 /// An observer of the members.

@@ -5,7 +5,7 @@
 //! its list. A relaxed consumer passes over fewer items than its window has.
 
 use super::stock::{Item, Stock};
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 
 /// The items that the current transaction has taken, or claimed for the first time.
 #[derive(Clone, Default)]

@@ -2,7 +2,7 @@
 
 use super::stock::{Change, Stock};
 use super::{gets, is_below, is_queue};
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::rules::wake_sources::{self, Doubts, Source, Touched};
 use crate::view::{Moment, Phase};
 use std::collections::BTreeMap;

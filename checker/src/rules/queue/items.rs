@@ -6,8 +6,8 @@ use super::batch::Batch;
 use super::stock::{Change, Item, Stock};
 use super::{gets, is_queue};
 use crate::digest;
+use crate::rule::prelude::*;
 use crate::rules::announced::Announced;
-use crate::rules::prelude::*;
 use crate::view::{NEVER, Phase};
 use std::collections::{BTreeMap, BTreeSet};
 

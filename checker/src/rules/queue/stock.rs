@@ -1,7 +1,7 @@
 //! The items in the queues, according to the transactions.
 
 use super::{gets, is_below, is_queue};
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::view::{Moment, NEVER};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -9,7 +9,7 @@
 //! lose its connection and arm again before that reply. Each request that a server refused allows this once more.
 
 use super::{COORDINATOR, SiteOp, size};
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::view::{Moment, Watch, fires};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -14,7 +14,7 @@ mod progress;
 mod written;
 
 use crate::digest;
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::view::Moment;
 use std::collections::BTreeMap;
 

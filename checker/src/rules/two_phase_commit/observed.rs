@@ -1,7 +1,7 @@
 //! The sites' decisions and votes: TC-1 to TC-4, from calls and observations alone.
 
 use super::{COORDINATOR, Heard, SiteOp, Word, site_name, size};
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::view::{Moment, Op};
 use std::collections::BTreeMap;
 

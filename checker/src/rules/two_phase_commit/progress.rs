@@ -3,7 +3,7 @@
 use super::observed::Observed;
 use super::written::Written;
 use super::{SiteOp, site_name, size};
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::view::{Op, Phase};
 use std::collections::{BTreeMap, BTreeSet};
 

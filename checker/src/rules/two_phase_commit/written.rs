@@ -2,7 +2,7 @@
 
 use super::observed::Observed;
 use super::{COORDINATOR, SiteOp, Word, site_name, size};
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::view::Moment;
 use std::collections::BTreeMap;
 

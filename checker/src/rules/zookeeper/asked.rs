@@ -7,7 +7,7 @@
 use super::changes::is_worn;
 use super::order::is_write;
 use super::{client_of, zxid_of};
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::view::is_unjudged;
 use std::collections::VecDeque;
 

@@ -1,6 +1,6 @@
 //! The effects of transactions on the tree: ZK-8, ZK-9 and ZK-11. (Stats in replies are judged with the reads.)
 
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::view::Odd;
 
 /// ZK-8: the suffix of a sequential znode is the number of children that its parent ever had.

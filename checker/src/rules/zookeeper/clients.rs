@@ -1,7 +1,7 @@
 //! The clients' knowledge of their sessions, and the end of sessions without a client: parts of ZK-7.
 
 use super::client_of;
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::view::ServerView;
 
 #[derive(Clone, Copy, Default)]

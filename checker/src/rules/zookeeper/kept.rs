@@ -4,7 +4,7 @@
 //! dropped the watch. After a reconnect each watch must be armed on the new connection, or notified at once, before the
 //! reply to any other request on that connection; no other watch may be armed.
 
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::view::{fires, is_unjudged};
 
 /// A watch that a client waits for.

@@ -2,7 +2,7 @@
 
 use super::{client_of, server, zxid_of};
 use crate::recent::Recent;
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 
 /// Whether a request is ordered by the leader.
 pub(super) fn is_write(kind: Request) -> bool {

@@ -1,11 +1,10 @@
 //! States that a faithful simulation must be able to reach: ZK-15. They are counted, and neither right nor wrong.
 
-use super::super::{Kinds, hears};
 use super::order::is_write;
 use super::{server, zxid_of};
 use crate::metrics::Probe;
 use crate::recent::Recent;
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::view::NEVER;
 use std::collections::VecDeque;
 

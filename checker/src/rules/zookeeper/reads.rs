@@ -2,7 +2,7 @@
 
 use super::{client_of, server, zxid_of};
 use crate::digest::Digest;
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::view::{NEVER, is_unjudged};
 use std::collections::BTreeSet;
 

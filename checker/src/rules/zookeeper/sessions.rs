@@ -1,7 +1,7 @@
 //! The life and end of sessions: ZK-7.
 
 use super::{client_of, server};
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 
 /// ZK-7: ephemerals are deleted together, at the end of their session and only then; a session does nothing after its
 /// end; a session expires when its leader has received no touch for its timeout, and within one tick after.

@@ -7,7 +7,7 @@
 use super::kept::{Fresh, Kept};
 use super::{server, zxid_of};
 use crate::recent::Recent;
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::view::{Effect, is_unjudged};
 use std::collections::VecDeque;
 

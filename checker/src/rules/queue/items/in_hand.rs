@@ -1,7 +1,7 @@
 //! The items that a consumer has taken and not handed out.
 
 use super::{Item, Items};
-use crate::rules::prelude::*;
+use crate::rule::prelude::*;
 use crate::rules::queue::is_queue;
 use crate::view::NEVER;
 

@@ -1,0 +1,71 @@
+//! What rules share: a rule is a state machine over events, and says which kinds of event it receives.
+
+use crate::findings::Findings;
+use crate::history::{Event, Kind, What, event_table};
+use crate::rule_id::RuleId;
+use crate::rule_set::RuleSet;
+use crate::scene::Scene;
+
+/// The common imports of all rules.
+pub(crate) mod prelude {
+    pub(crate) use super::{Kinds, Rule, hears};
+    pub(crate) use crate::explanation::{Explanation, explain};
+    pub(crate) use crate::findings::{Findings, Found};
+    pub(crate) use crate::history::*;
+    pub(crate) use crate::recent::slot;
+    pub(crate) use crate::rule_id::{Layer, RuleId};
+    pub(crate) use crate::scene::{NODE_DELETED, Scene, event_name, ms};
+    pub(crate) use crate::verdict::Verdict;
+}
+
+/// The kinds of event that a rule receives, as bits.
+pub(crate) type Kinds = u64;
+
+macro_rules! define {
+    ($($(#[$meta:meta])* $kind:ident = $name:literal $({ $($fields:tt)* })?,)+) => {
+        /// The numbers of the bits.
+        #[derive(Clone, Copy)]
+        #[allow(dead_code, reason = "no rule hears some of the kinds")]
+        pub(crate) enum Bit { $($kind),+ }
+
+        /// The kind of an event as a bit.
+        pub(crate) fn bit(what: &What) -> Kinds {
+            match what { $(What::$kind { .. } => 1 << Bit::$kind as u32),+ }
+        }
+    };
+}
+
+event_table!(define);
+
+/// The bits of some kinds of event: `hears![Call, Return]`.
+macro_rules! hears {
+    ($($kind:ident),+ $(,)?) => { $(1 << $crate::rule::Bit::$kind as u32)|+ };
+}
+
+pub(crate) use hears;
+
+/// A promise as a state machine over events.
+pub(crate) trait Rule {
+    /// The rule under which it is reported.
+    const ID: RuleId;
+    /// The kinds of event that it receives.
+    const HEARS: Kinds;
+    /// Further rules that it judges along the way.
+    const ALSO: &'static [RuleId] = &[];
+    /// The kinds of object that it is about; empty means every kind.
+    const ABOUT: &'static [Kind] = &[];
+
+    /// Whether any of its rules is on.
+    fn is_on(on: &RuleSet) -> bool {
+        on.has(Self::ID) || Self::ALSO.iter().any(|rule| on.has(*rule))
+    }
+
+    /// Called before time passes: `scene.at` is the new time, and the view still shows the state before.
+    fn pass_time(&mut self, _scene: &Scene<'_>, _sink: &mut Findings) {}
+
+    /// Called for each event of those kinds; the view shows the state after the event.
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings);
+
+    /// Called once, after the last event.
+    fn finish(&mut self, _scene: &Scene<'_>, _sink: &mut Findings) {}
+}
