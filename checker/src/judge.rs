@@ -5,6 +5,7 @@ use crate::explanation::explain;
 use crate::findings::Finding;
 use crate::findings::{Findings, Found};
 use crate::history::{Conn, Event, OpId, SessionState, Tables, What, Who};
+use crate::kinds;
 use crate::report::{self, Report};
 use crate::rule_id::{Layer, RuleId};
 use crate::rule_set::RuleSet;
@@ -35,7 +36,7 @@ impl Judge {
     pub fn new(tables: Tables<'_>, rules: &RuleSet) -> Judge {
         Judge {
             on: rules.clone(),
-            view: View::new(tables, rules.has_layer(Layer::ZooKeeper)),
+            view: View::new(tables, rules.has_layer(Layer::ZooKeeper), kinds::protocol_of),
             rules: Rules::default(),
             findings: Findings::new(tables.objects.len(), rules),
             events: 0,

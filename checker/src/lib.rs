@@ -38,6 +38,7 @@ mod explanation;
 mod findings;
 mod ids;
 mod judge;
+mod kinds;
 mod metrics;
 mod named;
 mod ongoing;

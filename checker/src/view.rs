@@ -7,6 +7,7 @@ mod contest;
 mod initial;
 mod operations;
 mod oracle;
+mod protocol;
 mod requests;
 mod servers;
 mod state;
@@ -17,9 +18,10 @@ mod world;
 
 pub(crate) use ahead::{HandOver, Unjust};
 pub(crate) use causes::Struck;
-pub(crate) use contenders::{Room, is_child, is_place, room_of_directory};
+pub(crate) use contenders::is_child;
 pub(crate) use contest::{At, Contender, Contest, Turn, conflict};
 pub(crate) use oracle::{Effect, Odd, Oracle, is_unjudged};
+pub(crate) use protocol::{Order, Part, Protocol, ProtocolOf, Room};
 pub(crate) use servers::ServerView;
 pub(crate) use state::{Client, Hold, List, Moment, NEVER, NOBODY, Op, Phase, Req, SessionView, Txn};
 pub(crate) use stop::StopWhy;
@@ -61,6 +63,7 @@ pub(crate) struct View {
     /// The tree that the transactions made; only kept for the rules about ZooKeeper itself.
     pub(crate) oracle: Oracle,
     keeps_oracle: bool,
+    protocol_of: ProtocolOf,
     pub(crate) sync_limit: u64,
     pub(crate) txn: Txn,
     pub(crate) healed: bool,
@@ -110,7 +113,7 @@ pub(crate) const WORDS: [&str; 2] = ["unlock", "__REVOKE__"];
 const LONGEST: u64 = 1 << 40;
 
 impl View {
-    pub(crate) fn new(tables: Tables<'_>, keeps_oracle: bool) -> View {
+    pub(crate) fn new(tables: Tables<'_>, keeps_oracle: bool, protocol_of: ProtocolOf) -> View {
         let header = tables.header;
         View {
             mode: header.mode,
@@ -134,6 +137,7 @@ impl View {
             conns: Vec::with_capacity(16),
             oracle: Oracle::default(),
             keeps_oracle,
+            protocol_of,
             sync_limit: header.sync_limit.into(),
             txn: Txn::default(),
             healed: false,
@@ -188,6 +192,10 @@ impl View {
 
     pub(crate) fn contest(&self, object: ObjectId) -> &Contest {
         &self.contests[usize::from(object.0)]
+    }
+
+    pub(crate) fn protocol(&self, object: ObjectId) -> &'static Protocol {
+        self.contest(object).protocol
     }
 
     pub(crate) fn request(&self, req: ReqId) -> Option<&Req> {

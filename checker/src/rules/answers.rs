@@ -19,9 +19,10 @@ mod znodes;
 
 use crate::rule::prelude::*;
 use crate::scene::is_above;
+use crate::view::Part;
 use doing::{Act, Doing, Effect};
 use std::collections::BTreeSet;
-use znodes::{Part, Place, Znodes};
+use znodes::{Place, Znodes};
 
 /// AN-1 to AN-4.
 #[derive(Clone, Default)]

@@ -53,7 +53,7 @@ impl Guarded {
         }
         // If holders watch their znodes, the excuse ends when the notification is delivered.
         let own = view.standing(pair.first).filter(|own| own.by_foreign || own.by_force);
-        let owns = View::watches_own(scene.kind(op.object));
+        let owns = scene.view.protocol(op.object).watches_own;
         if let Some(own) =
             own.filter(|_| !owns || op.hold != Hold::Believed || view.is_told_of_loss(pair.first))
         {

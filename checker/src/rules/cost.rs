@@ -1,7 +1,7 @@
 //! The cost of a contest: MX-13 (thundering herds: RW-5, LE-7, RV-4), and the counts of a report.
 
 use crate::rule::prelude::*;
-use crate::view::{Moment, Op, is_place};
+use crate::view::{Moment, Op};
 
 /// The counts of a report, independent of the rules that are on.
 #[derive(Clone, Default)]
@@ -170,7 +170,7 @@ impl Cost {
                 let client = view.session(session).client.map(|client| view.client(client));
                 let open = client.and_then(|client| client.open.first().copied());
                 // A waiter may be notified about an object that it holds elsewhere.
-                open.filter(|op| is_place(scene.tables, view.op(*op).object, path)).unwrap_or_default()
+                open.filter(|op| view.is_place(scene.tables, view.op(*op).object, path)).unwrap_or_default()
             }
             op => op,
         };
@@ -257,7 +257,7 @@ impl Cost {
             false => self.captures.get(usize::from(op.object.0)).is_some_and(|capture| capture.acquires == 1),
         };
         // A less urgent contender may have been granted the priority lock in between.
-        let alone = alone && (scene.kind(op.object) != Kind::PriorityLock || op.wakes == 0);
+        let alone = alone && (!scene.view.protocol(op.object).has_priorities() || op.wakes == 0);
         if op.granted.index != scene.index || !op.calm || !alone || Self::looks_at_worn(scene, op) {
             return;
         }
@@ -296,7 +296,7 @@ impl Cost {
             Request::Delete | Request::Multi => {
                 for at in 0..view.contests.len() {
                     let object = ObjectId(at as u16);
-                    if crate::view::is_place(scene.tables, object, path) {
+                    if view.is_place(scene.tables, object, path) {
                         self.capture(object).deletes += 1;
                     }
                 }

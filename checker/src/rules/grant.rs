@@ -202,11 +202,11 @@ impl Rule for GrantOrder {
         let view = scene.view;
         let Some(op) = grant(scene, event) else { return };
         let Some(own) = view.contender(op.own).filter(|_| is_firm(scene, op)) else { return };
-        let kind = scene.kind(object);
+        let protocol = view.protocol(object);
         let is_reader = op.share == Share::Shared;
-        let rule = match kind {
-            Kind::SharedLock | Kind::RevocableLock if is_reader => RuleId::Rw3,
-            _ => scene.rule(Self::ID, object),
+        let rule = match protocol.has_readers() && is_reader {
+            true => RuleId::Rw3,
+            false => scene.rule(Self::ID, object),
         };
         if op.verb == Verb::Downgrade {
             return;
@@ -220,7 +220,7 @@ impl Rule for GrantOrder {
                 scene.contender(op.own)
             )
         };
-        if kind == Kind::PriorityLock {
+        if protocol.has_priorities() {
             if let Some((number, list)) = view.passed_over(event.op) {
                 let Some(passed) = view.contender(number) else { return };
                 // As for every grant: if numbers do not show the order, a deleted contender is not ahead.

@@ -1,7 +1,7 @@
 //! Beliefs that last too long: MX-14 (LE-9 of elections).
 
 use crate::rule::prelude::*;
-use crate::view::{Hold, Moment, Op, Phase, StopWhy, View};
+use crate::view::{Hold, Moment, Op, Phase, StopWhy};
 use std::collections::BTreeSet;
 
 /// The reason to stop, as text.
@@ -84,7 +84,7 @@ impl InTime {
         let Some(gone) = view.contender(view.touched) else { return };
         let op = view.op(gone.op);
         let holds = op.hold == Hold::Believed && view.contender(op.own).is_some_and(|own| !own.is_alive());
-        if holds && op.downgrade == OpId(0) && View::watches_own(scene.kind(gone.object)) {
+        if holds && op.downgrade == OpId(0) && view.protocol(gone.object).watches_own {
             out.premise(scene.rule(RuleId::Mx14, gone.object), gone.object);
             self.untold.push((gone.op, view.now));
         }
@@ -135,7 +135,7 @@ impl Rule for InTime {
             What::Believe { object, .. } => {
                 let own = view.contender(view.op(event.op).own);
                 if view.is_sim()
-                    && View::watches_own(scene.kind(object))
+                    && view.protocol(object).watches_own
                     && own.is_some_and(|own| !own.is_alive())
                 {
                     self.untold.push((event.op, view.now));

@@ -20,7 +20,7 @@ impl Leaks {
 
     fn watches(scene: &Scene<'_>, object: ObjectId, out: &mut Findings) {
         let view = scene.view;
-        let here = |path| crate::view::is_place(scene.tables, object, path);
+        let here = |path| view.is_place(scene.tables, object, path);
         for (watch, number) in view.watches_left().filter(|(watch, _)| here(watch.path)) {
             let client = view.client(number);
             let waits = client.open.iter().any(|op| view.op(*op).object == object);

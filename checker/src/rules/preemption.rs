@@ -29,7 +29,7 @@ struct Blocked {
 
 /// The policy of a waiter; none if it is not judged.
 fn policy<'a>(scene: &Scene<'a>, op: &Op) -> Option<&'a str> {
-    let judged = scene.view.is_sim() && op.is_acquire() && scene.is_of(Kind::PriorityLock, op.object);
+    let judged = scene.view.is_sim() && op.is_acquire() && scene.view.protocol(op.object).has_priorities();
     let policy = if judged { scene.text(op.given) } else { "" };
     [NEVER, ASK, FORCE].contains(&policy).then_some(policy)
 }
@@ -182,7 +182,7 @@ impl Rule for Preemption {
             return;
         }
         let before = std::mem::take(&mut self.blocked);
-        let contests = view.contests.iter().filter(|contest| contest.kind == Kind::PriorityLock);
+        let contests = view.contests.iter().filter(|contest| contest.protocol.has_priorities());
         for id in contests.flat_map(|contest| &contest.waiting) {
             let Some((own, waiting, held)) = blocked(scene, *id) else { continue };
             let lists = (waiting.zxid, held.zxid);

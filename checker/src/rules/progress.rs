@@ -70,7 +70,7 @@ impl Rule for Progress {
         }
         for (at, contest) in view.contests.iter().enumerate() {
             let object = ObjectId(at as u16);
-            if matches!(contest.kind, Kind::SharedLock | Kind::RevocableLock) && !contest.waiting.is_empty() {
+            if contest.protocol.has_readers() && !contest.waiting.is_empty() {
                 self.readers(scene, object, out);
             }
             let Some(since) = standstill(scene, contest) else { continue };
@@ -118,7 +118,7 @@ impl Rule for Progress {
                 if verb.asks_for().is_some() && scene.view.healed && scene.view.can_be_overdue(event.op) =>
             {
                 out.premise(scene.rule(Self::ID, object), object);
-                let shared = matches!(scene.kind(object), Kind::SharedLock | Kind::RevocableLock);
+                let shared = scene.view.protocol(object).has_readers();
                 if shared && verb.asks_for() == Some(Share::Shared) {
                     out.premise(RuleId::Rw4, object);
                 }

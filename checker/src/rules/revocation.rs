@@ -37,7 +37,7 @@ struct Asked {
 const REVOCABLE: &[Kind] = &[Kind::RevocableLock, Kind::PriorityLock];
 
 fn is_revocable(scene: &Scene<'_>, object: ObjectId) -> bool {
-    REVOCABLE.contains(&scene.kind(object))
+    scene.view.protocol(object).is_revocable()
 }
 
 /// Whether the reply to a read contains the word.
@@ -116,7 +116,7 @@ impl Heard {
             }
             // A waiter of a priority lock whose request for the grant is in flight cannot know whether it still waits.
             let may_be_granted =
-                scene.is_of(Kind::PriorityLock, op.object) && op.is_waiting() && op.in_flight > 0;
+                view.protocol(op.object).has_priorities() && op.is_waiting() && op.in_flight > 0;
             let given = !may_be_granted && Self::could_act(scene, op, asked.given, Self::after_reading(view));
             // After a forced release, the owner's read finds no znode, and no word.
             let is_there = own.is_some_and(Contender::is_alive);

@@ -2,7 +2,7 @@
 
 use super::wake_sources::{Doubt, Doubts, Idle, Source, Touched};
 use crate::rule::prelude::*;
-use crate::view::{Contender, Op, Room, room_of_directory};
+use crate::view::{Contender, Op, Room};
 
 /// MX-7: a waiting operation has a wake source.
 ///
@@ -52,7 +52,7 @@ impl Wake {
     /// Whether its last list showed no contender ahead of it.
     fn has_no_reason(scene: &Scene<'_>, op: &Op, own: &Contender) -> bool {
         let view = scene.view;
-        let Some(list) = op.list.filter(|_| scene.kind(op.object) != Kind::PriorityLock) else {
+        let Some(list) = op.list.filter(|_| !view.protocol(op.object).has_priorities()) else {
             return false;
         };
         list.zxid != 0 && own.is_in(list.zxid) && view.ahead_at(own, list.zxid).is_none()
@@ -68,19 +68,19 @@ impl Wake {
         to_come: impl Fn(&Contender) -> bool,
     ) -> bool {
         let view = scene.view;
-        let Some(room) = room_of_directory(scene.tables, op.object, dir) else { return false };
+        let Some(room) = view.room_of_directory(scene.tables, op.object, dir) else { return false };
         let contest = view.contest(op.object);
         let blocks = |number: u32| {
             view.contender(number).is_some_and(|other| {
                 other.is_held == (room == Room::Held) && other.stands_before(own) && to_come(other)
             })
         };
-        contest.kind != Kind::PriorityLock || contest.from(0).any(blocks)
+        !contest.protocol.has_priorities() || contest.from(0).any(blocks)
     }
 
     /// Whether it is a reader with no writer ahead.
     fn is_free_reader(scene: &Scene<'_>, op: &Op) -> bool {
-        let shared = matches!(scene.kind(op.object), Kind::SharedLock | Kind::RevocableLock);
+        let shared = scene.view.protocol(op.object).has_readers();
         let own = scene.view.contender(op.node).filter(|_| shared && op.share == Share::Shared);
         own.is_some_and(|own| own.is_alive() && scene.view.ahead_now(own).is_none())
     }
@@ -97,7 +97,7 @@ impl Wake {
     fn premise_of_readers(scene: &Scene<'_>, id: OpId, out: &mut Findings) {
         let op = scene.view.op(id);
         let reads = op.is_acquire() && op.share == Share::Shared;
-        if reads && matches!(scene.kind(op.object), Kind::SharedLock | Kind::RevocableLock) {
+        if reads && scene.view.protocol(op.object).has_readers() {
             out.premise(RuleId::Rw4, op.object);
         }
     }

@@ -6,7 +6,7 @@
 //! declared priority counts before the rank.
 
 use super::{Contender, Hold, List, NOBODY, Op, Phase, View};
-use crate::history::{Kind, Notify, OpId, Session, Share, Verb};
+use crate::history::{Notify, OpId, Session, Share, Verb};
 
 /// Why a grant does not follow from the lists that were served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +97,7 @@ impl View {
             known && nearer && other.stands_before(waiter)
         };
         // Only one writer may watch a reader from behind, but any number of readers may watch a writer.
-        let may_be_many = contest.kind == Kind::PriorityLock || waiter.share == Share::Shared;
+        let may_be_many = contest.protocol.has_priorities() || waiter.share == Share::Shared;
         may_be_many && !contest.standing().any(|number| is_nearer(&self.contenders[number as usize]))
     }
 
@@ -126,7 +126,7 @@ impl View {
         if op.verb == Verb::Downgrade {
             return self.justify_downgrade(op);
         }
-        if self.contest(op.object).kind == Kind::PriorityLock {
+        if self.protocol(op.object).has_priorities() {
             return self.justify_hand_over(id);
         }
         let list = op.list.ok_or(Unjust::NoList)?;
@@ -218,11 +218,6 @@ impl View {
             let other = &self.contenders[*number as usize];
             !other.is_held && other.op != own.op && other.is_in(list.zxid) && other.stands_before(own)
         })
-    }
-
-    /// Whether recipes of this kind watch the znode of a hold, so that a holder is notified of its deletion.
-    pub(crate) fn watches_own(kind: Kind) -> bool {
-        matches!(kind, Kind::Election | Kind::RevocableLock | Kind::PriorityLock)
     }
 
     /// Whether a holder was notified of the deletion of its znode, or will be.

@@ -3,7 +3,7 @@
 //! A simulation needs none of this: its history contains the cause of each connection loss.
 
 use super::{Moment, View};
-use crate::history::{FaultKind, Kind, ObjectId, Victim};
+use crate::history::{FaultKind, ObjectId, Victim};
 
 /// The number of session timeouts after the end of a fault in which it may still break connections: servers that were
 /// cut off or killed elect a leader, and sessions expire.
@@ -92,6 +92,6 @@ impl View {
     /// Whether a capture shows why a contender was deleted: a client has sent a request to delete it, or may have done
     /// so within a transaction, of which only the first operation is recorded.
     pub(crate) fn may_have_been_deleted(&self, object: ObjectId, delete_sent: bool) -> bool {
-        delete_sent || matches!(self.contest(object).kind, Kind::PriorityLock | Kind::RevocableLock)
+        delete_sent || self.protocol(object).is_revocable()
     }
 }

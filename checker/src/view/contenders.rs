@@ -1,7 +1,7 @@
 //! How contenders come and go: znodes that acquires create and that are deleted.
 
-use super::{At, Contender, Moment, NEVER, NOBODY, Phase, Req, Turn, View};
-use crate::history::{Kind, ObjectId, OpId, Request, Session, Share, Sym, Tables, Verb};
+use super::{At, Contender, Moment, NEVER, NOBODY, Phase, Req, Room, Turn, View};
+use crate::history::{ObjectId, OpId, Request, Session, Share, Sym, Tables, Verb};
 
 impl View {
     /// Notes a new znode: a contender, if an acquire created it in a directory of contenders.
@@ -10,10 +10,10 @@ impl View {
         if !op.is_acquire() {
             return;
         }
-        let Some(room) = room(tables, op.object, path) else { return };
+        let Some(room) = self.room(tables, op.object, path) else { return };
         let (object, verb, priority) = (op.object, op.verb, op.number);
         let is_held = room == Room::Held;
-        let kind = self.contests[usize::from(object.0)].kind;
+        let has_priorities = self.protocol(object).has_priorities();
         // A downgrade keeps the rank of the writer's znode.
         let replaced = if verb == Verb::Downgrade { self.contender(self.op(op.former).own) } else { None };
         let stamp = replaced.map_or(czxid, |replaced| replaced.stamp);
@@ -22,7 +22,7 @@ impl View {
         let contest = &mut self.contests[usize::from(object.0)];
         let place = contest.contenders.end();
         let share = verb.asks_for().unwrap_or(Share::Shared);
-        contest.is_plain &= share == Share::Exclusive && kind != Kind::PriorityLock;
+        contest.is_plain &= share == Share::Exclusive && !has_priorities;
         contest.contenders.push(Turn { number, gone: NEVER });
         let alone = contest.first == place;
         self.contenders.push(Contender {
@@ -41,7 +41,7 @@ impl View {
             by_force: false,
             by_op: OpId(0),
             stamp,
-            priority: if kind == Kind::PriorityLock { priority } else { 0 },
+            priority: if has_priorities { priority } else { 0 },
             share,
             is_held,
             asked: Moment::NEVER,
@@ -216,14 +216,7 @@ impl View {
     /// Whether an operation may ask contenders of its object to release.
     fn revokes(&self, by: OpId) -> bool {
         let op = self.op(by);
-        if op.phase == Phase::Unborn {
-            return false;
-        }
-        match self.contest(op.object).kind {
-            Kind::RevocableLock => matches!(op.verb, Verb::Ask | Verb::Force),
-            Kind::PriorityLock => matches!(op.verb, Verb::Ask | Verb::Force) || op.is_acquire(),
-            _ => false,
-        }
+        op.phase != Phase::Unborn && self.protocol(op.object).revoked_by.contains(&op.verb)
     }
 
     /// Whether an operation may delete contenders of its object.
@@ -257,7 +250,7 @@ impl View {
     /// earliest live one, else the latest.
     pub(super) fn own_of(&self, id: OpId, session: Session, token: u64) -> u32 {
         let op = self.op(id);
-        let held = self.contest(op.object).kind == Kind::PriorityLock;
+        let held = self.protocol(op.object).has_priorities();
         if op.nodes <= 1 && !held {
             return op.node;
         }
@@ -301,62 +294,36 @@ impl View {
         let stays = contender.owner == Session(0) || self.present_client(contender.owner).is_some();
         self.op(contender.op).is_done_with() && stays
     }
-}
 
-/// The two directories of contenders.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Room {
-    /// Waiting contenders; without a second directory, holders too.
-    Waiting,
-    /// Holds of a priority lock.
-    Held,
-}
-
-/// The directory of contenders that a path lies in.
-pub(crate) fn room(tables: Tables<'_>, object: ObjectId, path: Sym) -> Option<Room> {
-    let declared = tables.objects.get(usize::from(object.0))?;
-    let (dir, path) = (tables.names.get(declared.path)?, tables.names.get(path)?);
-    let rest = path.strip_prefix(dir)?.strip_prefix('/')?;
-    let (room, name) = match declared.kind {
-        Kind::PriorityLock => match rest.split_once('/')? {
-            ("line", name) => (Room::Waiting, name),
-            ("held", name) => (Room::Held, name),
-            _ => return None,
-        },
-        // The record of the leader is no contender.
-        Kind::Election if rest == "leader" => return None,
-        _ => (Room::Waiting, rest),
-    };
-    (!name.contains('/')).then_some(room)
-}
-
-/// The directory of contenders that a path names.
-pub(crate) fn room_of_directory(tables: Tables<'_>, object: ObjectId, dir: Sym) -> Option<Room> {
-    let declared = tables.objects.get(usize::from(object.0))?;
-    if declared.kind != Kind::PriorityLock {
-        return (dir == declared.path).then_some(Room::Waiting);
+    /// The directory of contenders that a path lies in.
+    fn room(&self, tables: Tables<'_>, object: ObjectId, path: Sym) -> Option<Room> {
+        self.protocol(object).room(below(tables, object, path)?.strip_prefix('/')?)
     }
-    let (object, dir) = (tables.names.get(declared.path)?, tables.names.get(dir)?);
-    match dir.strip_prefix(object)? {
-        "/line" => Some(Room::Waiting),
-        "/held" => Some(Room::Held),
-        _ => None,
+
+    /// The directory of contenders that a path names.
+    pub(crate) fn room_of_directory(&self, tables: Tables<'_>, object: ObjectId, dir: Sym) -> Option<Room> {
+        let below = below(tables, object, dir)?;
+        let below = if below.is_empty() { below } else { below.strip_prefix('/')? };
+        self.protocol(object).room_of_directory(below)
+    }
+
+    /// Whether a path is an object's directory, a directory of contenders, or a child of one.
+    pub(crate) fn is_place(&self, tables: Tables<'_>, object: ObjectId, path: Sym) -> bool {
+        is_child(tables, object, path)
+            || self.room(tables, object, path).is_some()
+            || self.room_of_directory(tables, object, path).is_some()
+            || tables.objects.get(usize::from(object.0)).is_some_and(|object| object.path == path)
     }
 }
 
 /// Whether a path lies directly below an object.
 pub(crate) fn is_child(tables: Tables<'_>, object: ObjectId, path: Sym) -> bool {
-    let Some(object) = tables.objects.get(usize::from(object.0)) else { return false };
-    let (Some(dir), Some(path)) = (tables.names.get(object.path), tables.names.get(path)) else {
-        return false;
-    };
-    path.strip_prefix(dir).and_then(|rest| rest.strip_prefix('/')).is_some_and(|name| !name.contains('/'))
+    let below = below(tables, object, path).and_then(|below| below.strip_prefix('/'));
+    below.is_some_and(|name| !name.contains('/'))
 }
 
-/// Whether a path is an object's directory, a directory of contenders, or a child of one.
-pub(crate) fn is_place(tables: Tables<'_>, object: ObjectId, path: Sym) -> bool {
-    is_child(tables, object, path)
-        || room(tables, object, path).is_some()
-        || room_of_directory(tables, object, path).is_some()
-        || tables.objects.get(usize::from(object.0)).is_some_and(|object| object.path == path)
+/// The part of a path behind the path of an object.
+fn below<'a>(tables: Tables<'a>, object: ObjectId, path: Sym) -> Option<&'a str> {
+    let object = tables.objects.get(usize::from(object.0))?;
+    tables.names.get(path)?.strip_prefix(tables.names.get(object.path)?)
 }

@@ -1,8 +1,9 @@
 //! The contest for one object: its contenders, waiting operations and holders.
 
 use super::initial::initial;
+use super::protocol::Protocol;
 use super::state::{Moment, NEVER, NOBODY};
-use crate::history::{Kind, ObjectId, OpId, Session, Share, Sym};
+use crate::history::{ObjectId, OpId, Session, Share, Sym};
 use crate::recent::{Aged, Recent};
 
 initial! {
@@ -113,7 +114,7 @@ pub(crate) fn conflict(one: Share, other: Share) -> bool {
 /// The contest for one object.
 #[derive(Clone, Debug)]
 pub(crate) struct Contest {
-    pub(crate) kind: Kind,
+    pub(crate) protocol: &'static Protocol,
     /// Whether all contenders exclude each other and are served in the order of creation.
     pub(crate) is_plain: bool,
     /// Contenders by czxid.
@@ -137,9 +138,9 @@ pub(crate) struct Contest {
 }
 
 impl Contest {
-    pub(crate) fn new(kind: Kind) -> Contest {
+    pub(crate) fn new(protocol: &'static Protocol) -> Contest {
         Contest {
-            kind,
+            protocol,
             is_plain: true,
             contenders: Recent::default(),
             first: 0,

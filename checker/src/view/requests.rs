@@ -1,10 +1,9 @@
 //! How requests are sent, answered and lost.
 
-use super::contenders::room_of_directory;
 use super::update::FAR;
 use super::watches::Armed;
 use super::{Hold, List, Phase, Req, Room, StopWhy, View};
-use crate::history::{Code, Conn, Kind, OpId, ReqId, Request, Session, Sym, Table, Tables, Verb, WatchMode};
+use crate::history::{Code, Conn, OpId, ReqId, Request, Session, Sym, Table, Tables, Verb, WatchMode};
 
 impl View {
     pub(super) fn send(&mut self, id: ReqId, mut req: Req) -> Result<(), String> {
@@ -17,7 +16,7 @@ impl View {
         }
         if !req.cleanup && self.op(req.op).phase != Phase::Unborn {
             // Requests to preempt a holder are not part of the cost of waiting.
-            let preempts = self.contest(self.op(req.op).object).kind == Kind::PriorityLock
+            let preempts = self.protocol(self.op(req.op).object).has_priorities()
                 && self.op(req.op).is_acquire()
                 && matches!(req.kind, Request::Set | Request::Delete);
             let now = self.now.at;
@@ -132,6 +131,10 @@ impl View {
             self.shown_in_capture(tables, &req);
         }
         if req.depth != 0 {
+            let room = match req.kind {
+                Request::Children => self.room_of_directory(tables, self.op(req.op).object, req.path),
+                _ => None,
+            };
             let op = &mut self.ops[req.op.0 as usize];
             op.depth = op.depth.max(req.depth);
             match (code, req.kind) {
@@ -146,7 +149,7 @@ impl View {
                     // The state that the list was served in, where that is known.
                     let zxid = if req.served == 0 { zxid } else { req.served };
                     let list = List { zxid, sent: req.sent, reply };
-                    match room_of_directory(tables, op.object, req.path) {
+                    match room {
                         // A contender lists again, because its own znode existed.
                         Some(Room::Waiting) if code == Code::NoNode && op.verb != Verb::Observe => {}
                         Some(Room::Waiting) => op.list = Some(list),

@@ -101,7 +101,7 @@ impl View {
         self.asked = NOBODY;
         self.woken = OpId(0);
         while let Some(object) = tables.objects.get(self.contests.len()) {
-            self.contests.push(Contest::new(object.kind));
+            self.contests.push(Contest::new((self.protocol_of)(object.kind)));
         }
         if let Who::Client(number) = event.who {
             let client = self.client(number);

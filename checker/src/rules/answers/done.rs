@@ -1,11 +1,12 @@
 //! AN-1: an operation that returns done has had the effect that it reports.
 
 use super::doing::{Act, Doing, Effect};
-use super::znodes::{Part, Znodes, is_path, proves_nothing};
+use super::znodes::{Znodes, is_path, proves_nothing};
 use crate::digest;
 use crate::history::PARENTS_MUST_EXIST;
 use crate::rule::prelude::*;
 use crate::rules::two_phase_commit::COORDINATOR;
+use crate::view::Part;
 
 /// The contradiction in a return, and the event that shows it.
 type Wrong = (String, u32);

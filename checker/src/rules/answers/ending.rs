@@ -1,8 +1,9 @@
 //! AN-1: a release reports whether the hold or membership lasted until then, and if not, why.
 
 use super::doing::{Act, Doing, Effect};
-use super::znodes::{Part, Znodes};
+use super::znodes::Znodes;
 use crate::rule::prelude::*;
+use crate::view::Part;
 
 /// Judges the reported ending.
 pub(super) fn judge(scene: &Scene<'_>, doing: &Doing, told: &str, znodes: &Znodes, out: &mut Findings) {

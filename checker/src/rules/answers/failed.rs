@@ -2,8 +2,9 @@
 
 use super::doing::Doing;
 use super::later::Later;
-use super::znodes::{Part, Znode, Znodes, is_path, proves_nothing};
+use super::znodes::{Znode, Znodes, is_path, proves_nothing};
 use crate::rule::prelude::*;
+use crate::view::Part;
 
 /// Judges the reason that an operation gave.
 pub(super) fn judge(

@@ -1,8 +1,9 @@
 //! AN-3: an operation that reports that nothing was done has no remaining effect.
 
 use super::doing::{Act, Doing, Effect};
-use super::znodes::{Part, Znodes, proves_nothing};
+use super::znodes::{Znodes, proves_nothing};
 use crate::rule::prelude::*;
+use crate::view::Part;
 
 /// Judges an operation that reported that nothing was done. Returns whether an effect remains.
 ///

@@ -53,7 +53,7 @@ pub(super) fn judge(
 /// Whether it names all contenders of the list that it has read; a contender deleted meanwhile may be missing. A
 /// priority lock has two lists.
 fn is_complete(scene: &Scene<'_>, doing: &Doing, text: Sym) -> bool {
-    if scene.is_of(Kind::PriorityLock, doing.object) || scene.is_interfered_with(doing.object) {
+    if scene.view.protocol(doing.object).has_priorities() || scene.is_interfered_with(doing.object) {
         return true;
     }
     let Some(list) = scene.view.op(doing.id).list.filter(|list| list.zxid != 0) else { return true };
@@ -94,7 +94,7 @@ fn untrue(
 
 /// Whether contenders are listed in the order of their creation. A priority lock has another order.
 fn is_in_order(scene: &Scene<'_>, doing: &Doing, text: Sym, znodes: &Znodes) -> bool {
-    if scene.is_of(Kind::PriorityLock, doing.object) || scene.is_interfered_with(doing.object) {
+    if scene.view.protocol(doing.object).has_priorities() || scene.is_interfered_with(doing.object) {
         return true;
     }
     let listed = scene.text(text).split(',').filter(|path| !path.is_empty());

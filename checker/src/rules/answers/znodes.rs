@@ -3,31 +3,8 @@
 use super::doing::Doing;
 use crate::recent::{Aged, Recent};
 use crate::rule::prelude::*;
-use crate::view::{Moment, Phase};
+use crate::view::{Moment, Part, Phase};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// The role of a znode in its recipe.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
-    /// The recipe's main znode: the barrier, the value, the transaction.
-    Itself,
-    /// A znode that represents a client: a contender, a member, a name, a participant.
-    Member,
-    /// An item of a queue.
-    Item,
-    /// A claim on an item.
-    Claim,
-    /// The caller's own znode, which a confirmation creates or writes in the same transaction.
-    Along,
-    /// A site of a transaction, with its vote.
-    Site,
-    /// The record of a decision, or of a leader.
-    Record,
-    /// A znode that is written under a hold.
-    Guarded,
-    /// Anything else: a directory, a receipt, a counter.
-    Other,
-}
 
 /// The object of a znode, and its role there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -390,40 +367,9 @@ fn place(scene: &Scene<'_>, path: Sym) -> Option<Place> {
         {
             continue;
         }
-        let part = part(object.kind, rest.trim_start_matches('/'));
-        found = Some((directory.len(), Place { object: ObjectId(at as u16), part }));
+        let object = ObjectId(at as u16);
+        let part = (scene.view.protocol(object).part)(rest.trim_start_matches('/'));
+        found = Some((directory.len(), Place { object, part }));
     }
     found.map(|(_, place)| place)
-}
-
-/// The role of the znode with a name below an object's directory.
-fn part(kind: Kind, name: &str) -> Part {
-    let (first, rest) = name.split_once('/').unwrap_or((name, ""));
-    match kind {
-        Kind::Barrier | Kind::Config | Kind::TwoPhaseCommit if name.is_empty() => Part::Itself,
-        _ if name.is_empty() => Part::Other,
-        Kind::Barrier | Kind::Config => Part::Other,
-        Kind::TwoPhaseCommit if name == "decision" => Part::Record,
-        Kind::TwoPhaseCommit if rest.is_empty() && first != "tally" => Part::Site,
-        Kind::TwoPhaseCommit => Part::Other,
-        Kind::Queue | Kind::PriorityQueue => match (first, rest) {
-            ("receipts" | "takers", _) | ("claims", "") => Part::Other,
-            ("claims", _) => Part::Claim,
-            (_, "") => Part::Item,
-            _ => Part::Other,
-        },
-        Kind::Election if name == "leader" => Part::Record,
-        Kind::DoubleBarrier if rest.is_empty() || rest == "ready" => Part::Other,
-        // The directories of waiters and of holders.
-        Kind::PriorityLock if rest.is_empty() => Part::Other,
-        Kind::DoubleBarrier | Kind::PriorityLock => Part::Member,
-        Kind::Semaphore | Kind::Counter | Kind::Partition | Kind::Cache => Part::Other,
-        Kind::Lock | Kind::SharedLock | Kind::RevocableLock | Kind::Election | Kind::Names | Kind::Group => {
-            if rest.is_empty() {
-                Part::Member
-            } else {
-                Part::Other
-            }
-        }
-    }
 }
