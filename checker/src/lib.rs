@@ -34,6 +34,7 @@ pub mod wire;
 mod actors;
 mod black_box;
 mod claims;
+mod evidence;
 mod explanation;
 mod findings;
 mod ids;

@@ -8,21 +8,18 @@
 //! AN-2 and AN-4 need only the client's side, and judge captures, too. AN-1 and AN-3 need the committed transactions.
 
 mod cost;
-mod doing;
 mod done;
 mod ending;
 mod failed;
 mod later;
 mod nothing;
 mod seen;
-mod znodes;
 
+use crate::evidence::{Act, Doing, Effect, Place, Znodes, is_path};
 use crate::rule::prelude::*;
 use crate::scene::is_above;
 use crate::view::Part;
-use doing::{Act, Doing, Effect};
 use std::collections::BTreeSet;
-use znodes::{Place, Znodes};
 
 /// AN-1 to AN-4.
 #[derive(Clone, Default)]
@@ -149,7 +146,7 @@ impl Rule for Answers {
                     if let (Verb::Begin, [payload, sites]) = (doing.verb, &doing.given[..]) {
                         self.znodes.begins(doing.object, (*payload, *sites));
                     }
-                    if doing.verb == Verb::Confirm && znodes::is_path(scene, text) {
+                    if doing.verb == Verb::Confirm && is_path(scene, text) {
                         self.znodes.belongs(text, Place { object: doing.object, part: Part::Along });
                     }
                 }

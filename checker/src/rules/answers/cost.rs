@@ -1,7 +1,7 @@
 //! AN-4: an undisturbed call costs no more than its budget.
 
-use super::doing::Doing;
 use super::later::Later;
+use crate::evidence::Doing;
 use crate::rule::prelude::*;
 use std::collections::BTreeSet;
 

@@ -1,8 +1,7 @@
 //! AN-1: an operation that returns done has had the effect that it reports.
 
-use super::doing::{Act, Doing, Effect};
-use super::znodes::{Znodes, is_path, proves_nothing};
 use crate::digest;
+use crate::evidence::{Act, Doing, Effect, Znodes, is_path, proves_nothing};
 use crate::history::PARENTS_MUST_EXIST;
 use crate::rule::prelude::*;
 use crate::rules::two_phase_commit::COORDINATOR;

@@ -1,7 +1,6 @@
 //! AN-1: a release reports whether the hold or membership lasted until then, and if not, why.
 
-use super::doing::{Act, Doing, Effect};
-use super::znodes::Znodes;
+use crate::evidence::{Act, Doing, Effect, Znodes};
 use crate::rule::prelude::*;
 use crate::view::Part;
 

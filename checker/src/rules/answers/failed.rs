@@ -1,8 +1,7 @@
 //! AN-2: an operation that fails for a reason has met that reason.
 
-use super::doing::Doing;
 use super::later::Later;
-use super::znodes::{Znode, Znodes, is_path, proves_nothing};
+use crate::evidence::{Doing, Znode, Znodes, is_path, proves_nothing};
 use crate::rule::prelude::*;
 use crate::view::Part;
 

@@ -1,7 +1,6 @@
 //! AN-3: an operation that reports that nothing was done has no remaining effect.
 
-use super::doing::{Act, Doing, Effect};
-use super::znodes::{Znodes, proves_nothing};
+use crate::evidence::{Act, Doing, Effect, Znodes, proves_nothing};
 use crate::rule::prelude::*;
 use crate::view::Part;
 

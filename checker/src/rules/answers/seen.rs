@@ -1,7 +1,6 @@
 //! AN-1: an operation hands out the values that it has read.
 
-use super::doing::Doing;
-use super::znodes::{Znodes, proves_nothing};
+use crate::evidence::{Doing, Znodes, proves_nothing};
 use crate::rule::prelude::*;
 
 /// Judges a value that an operation hands out before it returns.

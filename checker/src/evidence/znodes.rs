@@ -1,39 +1,40 @@
 //! The znodes of objects: the role of each in its recipe, and whether it exists.
 
 use super::doing::Doing;
+use crate::history::{Kind, ObjectId, OpId, Outcome, Session, Sym, Verb};
 use crate::recent::{Aged, Recent};
-use crate::rule::prelude::*;
+use crate::scene::Scene;
 use crate::view::{Moment, Part, Phase};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The object of a znode, and its role there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
-    pub(super) object: ObjectId,
-    pub(super) part: Part,
+pub(crate) struct Place {
+    pub(crate) object: ObjectId,
+    pub(crate) part: Part,
 }
 
 /// A znode.
 #[derive(Clone, Debug)]
-pub(super) struct Znode {
+pub(crate) struct Znode {
     place: Option<Place>,
     is_placed: bool,
-    pub(super) is_alive: bool,
-    pub(super) owner: Session,
+    pub(crate) is_alive: bool,
+    pub(crate) owner: Session,
     /// The client of the operation that created it, and that operation.
-    pub(super) client: u16,
-    pub(super) op: OpId,
-    pub(super) created: Moment,
-    pub(super) deleted: Moment,
+    pub(crate) client: u16,
+    pub(crate) op: OpId,
+    pub(crate) created: Moment,
+    pub(crate) deleted: Moment,
     /// The session that deleted it, and the operation, if one did.
-    pub(super) by: Session,
-    pub(super) deleted_by: OpId,
+    pub(crate) by: Session,
+    pub(crate) deleted_by: OpId,
     /// The zxids of the create and of the last write.
     czxid: u64,
-    pub(super) mzxid: u64,
+    pub(crate) mzxid: u64,
     /// The last write by another operation than the one that created it.
-    pub(super) written: Moment,
-    pub(super) data: Option<u64>,
+    pub(crate) written: Moment,
+    pub(crate) data: Option<u64>,
 }
 
 impl Znode {
@@ -55,17 +56,17 @@ impl Znode {
     };
 
     /// Whether it existed at some time since.
-    pub(super) fn existed_since(&self, since: Moment) -> bool {
+    pub(crate) fn existed_since(&self, since: Moment) -> bool {
         self.is_alive || (self.deleted.came() && self.deleted.index > since.index)
     }
 
     /// Whether it was absent at some time since.
-    pub(super) fn was_absent_since(&self, since: Moment) -> bool {
+    pub(crate) fn was_absent_since(&self, since: Moment) -> bool {
         !self.is_alive || self.created.index > since.index
     }
 
     /// Whether a transaction after that one created it.
-    pub(super) fn is_made_after(&self, zxid: u64) -> bool {
+    pub(crate) fn is_made_after(&self, zxid: u64) -> bool {
         self.czxid > zxid
     }
 }
@@ -80,7 +81,7 @@ impl Aged for Znode {
 
 /// The znodes of all objects.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Znodes {
+pub(crate) struct Znodes {
     all: Recent<Znode>,
     /// By client and object: the znodes that represent it, from operations that returned done.
     own: BTreeMap<(u16, ObjectId), Vec<Sym>>,
@@ -103,18 +104,18 @@ pub(super) struct Znodes {
 }
 
 impl Znodes {
-    pub(super) fn at(&self, path: Sym) -> &Znode {
+    pub(crate) fn at(&self, path: Sym) -> &Znode {
         self.all.at(path.0 as usize)
     }
 
     /// The znode of a path given as text; none if no event has named it.
-    pub(super) fn named(&self, scene: &Scene<'_>, path: &str) -> Option<(Sym, &Znode)> {
+    pub(crate) fn named(&self, scene: &Scene<'_>, path: &str) -> Option<(Sym, &Znode)> {
         let sym = scene.tables.names.find(path)?;
         Some((sym, self.at(sym)))
     }
 
     /// The role of a znode, if it belongs to an object.
-    pub(super) fn place(&mut self, scene: &Scene<'_>, path: Sym) -> Option<Place> {
+    pub(crate) fn place(&mut self, scene: &Scene<'_>, path: Sym) -> Option<Place> {
         let znode = self.all.slot(path.0 as usize);
         if !znode.is_placed {
             (znode.place, znode.is_placed) = (place(scene, path), true);
@@ -123,24 +124,24 @@ impl Znodes {
     }
 
     /// Notes the payload and the sites of a transaction; the sites have commas between.
-    pub(super) fn begins(&mut self, object: ObjectId, with: (Sym, Sym)) {
+    pub(crate) fn begins(&mut self, object: ObjectId, with: (Sym, Sym)) {
         self.begun.insert(object, with);
     }
 
     /// The payload and the sites of a transaction.
-    pub(super) fn begun(&self, object: ObjectId) -> Option<(Sym, Sym)> {
+    pub(crate) fn begun(&self, object: ObjectId) -> Option<(Sym, Sym)> {
         self.begun.get(&object).copied()
     }
 
     /// Sets the role of a znode outside of all objects.
-    pub(super) fn belongs(&mut self, path: Sym, place: Place) {
+    pub(crate) fn belongs(&mut self, path: Sym, place: Place) {
         let znode = self.all.slot(path.0 as usize);
         (znode.place, znode.is_placed) = (Some(place), true);
     }
 
     /// An item that the session of an operation had put before the call, and that was never claimed: it is in each list
     /// that the session reads during the call.
-    pub(super) fn free_item(&self, scene: &Scene<'_>, doing: &Doing) -> Option<Sym> {
+    pub(crate) fn free_item(&self, scene: &Scene<'_>, doing: &Doing) -> Option<Sym> {
         if scene.is_interfered_with(doing.object) {
             return None;
         }
@@ -153,7 +154,7 @@ impl Znodes {
     }
 
     /// Whether a claim of a client was deleted by another session, or without an operation.
-    pub(super) fn lost_a_claim(&self, client: u16, object: ObjectId) -> bool {
+    pub(crate) fn lost_a_claim(&self, client: u16, object: ObjectId) -> bool {
         self.lost_claims.contains(&(client, object))
     }
 
@@ -181,12 +182,12 @@ impl Znodes {
     }
 
     /// The znodes that represent a client, from operations that returned done.
-    pub(super) fn own(&self, client: u16, object: ObjectId) -> &[Sym] {
+    pub(crate) fn own(&self, client: u16, object: ObjectId) -> &[Sym] {
         self.own.get(&(client, object)).map_or(&[], Vec::as_slice)
     }
 
     /// The claims among these on an item of that digest, while the item is in the queue.
-    pub(super) fn claims_on(
+    pub(crate) fn claims_on(
         &self,
         scene: &Scene<'_>,
         doing: &Doing,
@@ -197,34 +198,34 @@ impl Znodes {
     }
 
     /// Whether a znode of that name is a claim on an item of that digest that is in the queue.
-    pub(super) fn is_claim_on(&self, scene: &Scene<'_>, doing: &Doing, claim: Sym, digest: u64) -> bool {
+    pub(crate) fn is_claim_on(&self, scene: &Scene<'_>, doing: &Doing, claim: Sym, digest: u64) -> bool {
         let queue = scene.text(scene.object(doing.object).path);
         let item = format!("{queue}/{}", scene.name(claim));
         self.named(scene, &item).is_some_and(|(_, item)| item.is_alive && item.data == Some(digest))
     }
 
     /// Removes and returns the znodes that represent a client: it releases them.
-    pub(super) fn take_own(&mut self, client: u16, object: ObjectId) -> Vec<Sym> {
+    pub(crate) fn take_own(&mut self, client: u16, object: ObjectId) -> Vec<Sym> {
         self.own.remove(&(client, object)).unwrap_or_default()
     }
 
     /// Whether a znode represents a client that has not released it.
-    pub(super) fn is_own(&self, client: u16, object: ObjectId, path: Sym) -> bool {
+    pub(crate) fn is_own(&self, client: u16, object: ObjectId, path: Sym) -> bool {
         self.own.get(&(client, object)).is_some_and(|own| own.contains(&path))
     }
 
     /// Notes that the grant of an operation was reported lost.
-    pub(super) fn is_lost(&mut self, op: OpId) {
+    pub(crate) fn is_lost(&mut self, op: OpId) {
         self.told_lost.insert(op);
     }
 
     /// Whether the grant of an operation was reported lost.
-    pub(super) fn is_told_lost(&self, op: OpId) -> bool {
+    pub(crate) fn is_told_lost(&self, op: OpId) -> bool {
         self.told_lost.contains(&op)
     }
 
     /// Whether it was deleted with the session that owned it.
-    pub(super) fn went_with_its_session(&self, scene: &Scene<'_>, path: Sym) -> bool {
+    pub(crate) fn went_with_its_session(&self, scene: &Scene<'_>, path: Sym) -> bool {
         let znode = self.at(path);
         let ended = scene.view.session(znode.owner).ended;
         // A request of its own may have deleted it just before.
@@ -232,7 +233,7 @@ impl Znodes {
     }
 
     /// Notes an operation that has returned done: the znodes that it has created represent its client.
-    pub(super) fn done(&mut self, doing: &Doing) {
+    pub(crate) fn done(&mut self, doing: &Doing) {
         let is_own = |part| matches!(part, Part::Member | Part::Claim);
         let made = doing.effects.iter().filter(|effect| is_own(effect.place.part));
         for effect in made {
@@ -244,7 +245,7 @@ impl Znodes {
         }
     }
 
-    pub(super) fn created(
+    pub(crate) fn created(
         &mut self,
         scene: &Scene<'_>,
         path: Sym,
@@ -275,7 +276,7 @@ impl Znodes {
         self.last = Some((path, op));
     }
 
-    pub(super) fn written(&mut self, scene: &Scene<'_>, path: Sym, zxid: u64, op: OpId) {
+    pub(crate) fn written(&mut self, scene: &Scene<'_>, path: Sym, zxid: u64, op: OpId) {
         self.last = None;
         if self.place(scene, path).is_none() {
             return;
@@ -289,7 +290,7 @@ impl Znodes {
     }
 
     /// Takes in the data of the last create or write.
-    pub(super) fn data(&mut self, scene: &Scene<'_>, digest: u64) {
+    pub(crate) fn data(&mut self, scene: &Scene<'_>, digest: u64) {
         let Some((path, op)) = self.last.take() else { return };
         let znode = self.all.slot(path.0 as usize);
         znode.data = Some(digest);
@@ -302,7 +303,7 @@ impl Znodes {
     }
 
     /// Whether no site of a transaction is left.
-    pub(super) fn has_no_site(&self, object: ObjectId) -> bool {
+    pub(crate) fn has_no_site(&self, object: ObjectId) -> bool {
         self.sites.get(&object).is_none_or(|left| *left == 0)
     }
 
@@ -314,16 +315,16 @@ impl Znodes {
     }
 
     /// The znode with the vote of a site, and the digest of the vote that was written last.
-    pub(super) fn vote_of(&self, object: ObjectId, site: u64) -> Option<(Sym, u64)> {
+    pub(crate) fn vote_of(&self, object: ObjectId, site: u64) -> Option<(Sym, u64)> {
         self.votes.get(&(object, site)).copied()
     }
 
     /// Whether a znode of a client was ever deleted by another one, or with its session.
-    pub(super) fn lost_one(&self, client: u16, object: ObjectId) -> bool {
+    pub(crate) fn lost_one(&self, client: u16, object: ObjectId) -> bool {
         self.bereft.contains(&(client, object))
     }
 
-    pub(super) fn deleted(&mut self, scene: &Scene<'_>, path: Sym, by: Session, op: OpId) {
+    pub(crate) fn deleted(&mut self, scene: &Scene<'_>, path: Sym, by: Session, op: OpId) {
         self.last = None;
         let Some(place) = self.place(scene, path) else { return };
         let znode = self.all.slot(path.0 as usize);
@@ -345,13 +346,13 @@ impl Znodes {
 }
 
 /// Whether an argument is the path of a znode.
-pub(super) fn is_path(scene: &Scene<'_>, text: Sym) -> bool {
+pub(crate) fn is_path(scene: &Scene<'_>, text: Sym) -> bool {
     scene.text(text).starts_with('/')
 }
 
 /// Whether a foreign client has changed a transaction, so that another may have taken its place and its znodes prove
 /// nothing.
-pub(super) fn proves_nothing(scene: &Scene<'_>, object: ObjectId) -> bool {
+pub(crate) fn proves_nothing(scene: &Scene<'_>, object: ObjectId) -> bool {
     scene.kind(object) == Kind::TwoPhaseCommit && scene.is_interfered_with(object)
 }
 

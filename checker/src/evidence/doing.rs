@@ -1,12 +1,13 @@
 //! An operation in progress: its arguments, its replies, and its changes.
 
 use super::znodes::Place;
-use crate::rule::prelude::*;
+use crate::history::{Code, ObjectId, OpId, Seen, Session, Sym, Verb};
+use crate::scene::Scene;
 use crate::view::Moment;
 
 /// A change of a znode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Act {
+pub(crate) enum Act {
     Creates,
     Writes,
     Deletes,
@@ -14,42 +15,42 @@ pub(super) enum Act {
 
 /// A committed change that a request of the operation made.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Effect {
-    pub(super) act: Act,
-    pub(super) path: Sym,
-    pub(super) place: Place,
-    pub(super) at: Moment,
+pub(crate) struct Effect {
+    pub(crate) act: Act,
+    pub(crate) path: Sym,
+    pub(crate) place: Place,
+    pub(crate) at: Moment,
     /// The transaction.
-    pub(super) zxid: u64,
+    pub(crate) zxid: u64,
     /// The digest of the data; for a deleted znode, of its last data.
-    pub(super) data: Option<u64>,
+    pub(crate) data: Option<u64>,
 }
 
 /// An operation.
 #[derive(Clone, Debug)]
-pub(super) struct Doing {
-    pub(super) id: OpId,
-    pub(super) client: u16,
+pub(crate) struct Doing {
+    pub(crate) id: OpId,
+    pub(crate) client: u16,
     /// The session in which it was called.
-    pub(super) session: Session,
-    pub(super) object: ObjectId,
-    pub(super) verb: Verb,
-    pub(super) called: Moment,
+    pub(crate) session: Session,
+    pub(crate) object: ObjectId,
+    pub(crate) verb: Verb,
+    pub(crate) called: Moment,
     /// The arguments, in order, and the last number given with one.
-    pub(super) given: Vec<Sym>,
-    pub(super) number: u64,
+    pub(crate) given: Vec<Sym>,
+    pub(crate) number: u64,
     /// Whether its input is bad.
-    pub(super) is_mistaken: bool,
+    pub(crate) is_mistaken: bool,
     /// For a release: the znodes that represented the client when it was called.
-    pub(super) gives_up: Vec<Sym>,
+    pub(crate) gives_up: Vec<Sym>,
     /// The last value that it handed to its caller.
-    pub(super) seen: Option<(Seen, Sym)>,
+    pub(crate) seen: Option<(Seen, Sym)>,
     /// The values that it handed out about the transaction or barrier that it begins, opens, enters or decides.
-    pub(super) about: Vec<(Seen, Sym)>,
+    pub(crate) about: Vec<(Seen, Sym)>,
     /// The number of items that it handed out.
-    pub(super) items: u64,
+    pub(crate) items: u64,
     /// Whether a sync of it was answered.
-    pub(super) has_synced: bool,
+    pub(crate) has_synced: bool,
     /// The codes of its replies, as bits.
     codes: u32,
     /// The codes of its replies since it last handed out a value.
@@ -57,18 +58,18 @@ pub(super) struct Doing {
     /// Whether it was notified of a change since then.
     is_notified: bool,
     /// Whether a reply was lost, or the client was not connected for a while.
-    pub(super) is_disturbed: bool,
+    pub(crate) is_disturbed: bool,
     /// Whether it has deleted the last site of a transaction.
-    pub(super) is_last: bool,
+    pub(crate) is_last: bool,
     /// Whether it returned that its time limit is over.
-    pub(super) is_late: bool,
-    pub(super) effects: Vec<Effect>,
+    pub(crate) is_late: bool,
+    pub(crate) effects: Vec<Effect>,
     /// A directory that it has created above its object.
-    pub(super) directory: Option<(Sym, Moment)>,
+    pub(crate) directory: Option<(Sym, Moment)>,
 }
 
 impl Doing {
-    pub(super) fn new(id: OpId, client: u16, object: ObjectId, verb: Verb, scene: &Scene<'_>) -> Doing {
+    pub(crate) fn new(id: OpId, client: u16, object: ObjectId, verb: Verb, scene: &Scene<'_>) -> Doing {
         let session = scene.view.client(client).session;
         Doing {
             id,
@@ -97,28 +98,28 @@ impl Doing {
     }
 
     /// Notes a reply.
-    pub(super) fn hears(&mut self, code: Code) {
+    pub(crate) fn hears(&mut self, code: Code) {
         self.codes |= 1 << code as u32;
         self.read |= 1 << code as u32;
     }
 
     /// Whether it got a reply with one of these codes.
-    pub(super) fn heard(&self, codes: &[Code]) -> bool {
+    pub(crate) fn heard(&self, codes: &[Code]) -> bool {
         codes.iter().any(|code| self.codes & (1 << *code as u32) != 0)
     }
 
     /// Notes a notification, which counts as a read.
-    pub(super) fn is_notified(&mut self) {
+    pub(crate) fn is_notified(&mut self) {
         self.is_notified = true;
     }
 
     /// Whether it was notified, or got a reply, since it handed out a value; a reply with that code if one is named.
-    pub(super) fn has_read(&self, code: Option<Code>) -> bool {
+    pub(crate) fn has_read(&self, code: Option<Code>) -> bool {
         self.is_notified || code.map_or(self.read != 0, |code| self.read & (1 << code as u32) != 0)
     }
 
     /// Hands out a value.
-    pub(super) fn hands_out(&mut self, seen: Seen, text: Sym) {
+    pub(crate) fn hands_out(&mut self, seen: Seen, text: Sym) {
         self.seen = Some((seen, text));
         self.items += u64::from(seen == Seen::Item);
         if matches!(self.verb, Verb::Begin | Verb::Open | Verb::Enter | Verb::Decide) {
@@ -128,17 +129,17 @@ impl Doing {
     }
 
     /// Whether a server refused one of its requests without a look at the tree.
-    pub(super) fn is_refused(&self) -> bool {
+    pub(crate) fn is_refused(&self) -> bool {
         self.heard(&[Code::NoAuth, Code::Other, Code::Throttled])
     }
 
     /// Whether it got any reply.
-    pub(super) fn heard_any(&self) -> bool {
+    pub(crate) fn heard_any(&self) -> bool {
         self.codes != 0
     }
 
     /// Its name in the text of a finding: `the lower of "a"`.
-    pub(super) fn text(&self, scene: &Scene<'_>) -> String {
+    pub(crate) fn text(&self, scene: &Scene<'_>) -> String {
         format!("the {} of {}", self.verb.name().replace('_', " "), scene.client(self.client))
     }
 }
