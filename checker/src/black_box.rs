@@ -19,6 +19,7 @@ use crate::history::{Kind, ObjectId};
 use crate::monitor::{
     Certificate, Fifo, Holds, Judged, Locking, Monitor, MostUrgent, Number, Operations, Queue, Urgent, Wrong,
 };
+use crate::property::Property;
 use crate::rule_id::RuleId;
 use crate::scene::Scene;
 use crate::verdict::Verdict;
@@ -181,10 +182,10 @@ impl BlackBox {
 
 /// The rule under which the clients' view of a kind of object is reported.
 fn rule_of(kind: Kind, is_sim: bool) -> Option<RuleId> {
-    let exclusion = if is_sim { RuleId::Mx2 } else { RuleId::Mx3 };
+    let exclusion = if is_sim { Property::Exclusion } else { Property::RawExclusion };
     match kind {
         Kind::Lock | Kind::SharedLock | Kind::RevocableLock | Kind::PriorityLock | Kind::Election => {
-            Some(exclusion.of_kind(kind))
+            Some(exclusion.rule(kind))
         }
         Kind::Queue => Some(RuleId::Qu4),
         Kind::PriorityQueue => Some(RuleId::Qu5),

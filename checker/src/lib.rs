@@ -43,6 +43,7 @@ mod kinds;
 mod metrics;
 mod named;
 mod ongoing;
+mod property;
 mod recent;
 mod report;
 mod reports;

@@ -2,6 +2,7 @@
 
 use crate::findings::Findings;
 use crate::history::{Event, Kind, What, event_table};
+use crate::property::Property;
 use crate::rule_id::RuleId;
 use crate::rule_set::RuleSet;
 use crate::scene::Scene;
@@ -12,6 +13,7 @@ pub(crate) mod prelude {
     pub(crate) use crate::explanation::{Explanation, explain};
     pub(crate) use crate::findings::{Findings, Found};
     pub(crate) use crate::history::*;
+    pub(crate) use crate::property::Property;
     pub(crate) use crate::recent::slot;
     pub(crate) use crate::rule_id::{Layer, RuleId};
     pub(crate) use crate::scene::{NODE_DELETED, Scene, event_name, ms};
@@ -46,18 +48,18 @@ pub(crate) use hears;
 
 /// A promise as a state machine over events.
 pub(crate) trait Rule {
-    /// The rule under which it is reported.
-    const ID: RuleId;
+    /// The properties that it judges.
+    const JUDGES: &'static [Property];
     /// The kinds of event that it receives.
     const HEARS: Kinds;
-    /// Further rules that it judges along the way.
-    const ALSO: &'static [RuleId] = &[];
     /// The kinds of object that it is about; empty means every kind.
     const ABOUT: &'static [Kind] = &[];
 
-    /// Whether any of its rules is on.
+    /// Whether a rule is on that names one of its properties, of an object that it is about.
     fn is_on(on: &RuleSet) -> bool {
-        on.has(Self::ID) || Self::ALSO.iter().any(|rule| on.has(*rule))
+        let is_about =
+            |rule: &RuleId| Self::ABOUT.is_empty() || Self::ABOUT.iter().any(|kind| rule.is_about(*kind));
+        Self::JUDGES.iter().flat_map(|property| property.rules()).filter(is_about).any(|rule| on.has(rule))
     }
 
     /// Called before time passes: `scene.at` is the new time, and the view still shows the state before.

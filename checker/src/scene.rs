@@ -2,6 +2,7 @@
 
 use crate::digest;
 use crate::history::{Kind, Notify, Object, ObjectId, OpId, Session, Sym, Tables};
+use crate::property::Property;
 use crate::rule_id::RuleId;
 use crate::text::abbreviated;
 use crate::view::{Moment, Unjust, View, is_child};
@@ -104,9 +105,9 @@ impl Scene<'_> {
         crate::actors::client(self.tables.header, number)
     }
 
-    /// The rule under which this kind of object reports a promise that all contests share.
-    pub(crate) fn rule(&self, rule: RuleId, object: ObjectId) -> RuleId {
-        rule.of_kind(self.kind(object))
+    /// The rule by which this kind of object names a property.
+    pub(crate) fn rule(&self, property: Property, object: ObjectId) -> RuleId {
+        property.rule(self.kind(object))
     }
 
     /// The client of an operation.

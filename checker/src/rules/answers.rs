@@ -120,8 +120,10 @@ impl Answers {
 }
 
 impl Rule for Answers {
-    const ID: RuleId = RuleId::An1;
-    const ALSO: &'static [RuleId] = &[RuleId::An2, RuleId::An3, RuleId::An4];
+    const JUDGES: &'static [Property] = {
+        use Property::*;
+        &[DoneIsDone, ReasonOfFailure, NothingDone, CostOfACall]
+    };
     const HEARS: Kinds = hears![
         Call, Given, Mistaken, Observed, Unbelieve, Return, Reply, Notice, Lost, State, Created, Written,
         Deleted, Data, Crash,

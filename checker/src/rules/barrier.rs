@@ -52,8 +52,10 @@ impl Barriers {
 }
 
 impl Rule for Barriers {
-    const ID: RuleId = RuleId::Ba1;
-    const ALSO: &'static [RuleId] = &[RuleId::Ba2, RuleId::Ba3, RuleId::Ba4, RuleId::Ba5];
+    const JUDGES: &'static [Property] = {
+        use Property::*;
+        &[ClosedBarrier, WaitersAreServed, Budget, NothingLeft, OtherEventsOpenNothing]
+    };
     const HEARS: Kinds = hears![
         Call, Return, Send, Reply, Lost, Notice, State, Created, Deleted, Served, Found, Arm, Fire, Disarm,
         Marked, Ended, Fault, Mended, Crash, Ceased, Sleep, Quiesce

@@ -154,12 +154,12 @@ impl Guarded {
 
     fn is_enough(scene: &Scene<'_>, pair: Overlap, out: &mut Findings) -> bool {
         let object = scene.view.op(pair.first).object;
-        out.is_enough(scene.rule(Self::ID, object), object)
+        out.is_enough(scene.rule(Property::Exclusion, object), object)
     }
 
     fn fail(scene: &Scene<'_>, pair: Overlap, out: &mut Findings, text: Explanation) {
         let object = scene.view.op(pair.first).object;
-        out.fail(scene.rule(Self::ID, object), scene, object, &Self::seen(scene, pair), text);
+        out.fail(scene.rule(Property::Exclusion, object), scene, object, &Self::seen(scene, pair), text);
     }
 
     fn kept(scene: &Scene<'_>, pair: Overlap, out: &mut Findings) {
@@ -231,14 +231,13 @@ impl Guarded {
         let text = Self::text(scene, pair).excused(format!("{why}; the holds overlapped for {}", ms(window)));
         let [a, b] = Self::seen(scene, pair);
         let object = scene.view.op(pair.first).object;
-        let rule = scene.rule(Self::ID, object);
+        let rule = scene.rule(Property::Exclusion, object);
         out.find(Found::unavoidable(rule, pair.since.index), scene, Some(object), &[a, b, index], text);
     }
 }
 
 impl Rule for Guarded {
-    const ID: RuleId = RuleId::Mx2;
-    const ALSO: &'static [RuleId] = &[RuleId::Rw1, RuleId::Le1];
+    const JUDGES: &'static [Property] = &[Property::Exclusion];
     const HEARS: Kinds = hears![Believe, Unbelieve, Call, Crash];
 
     fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
@@ -255,7 +254,7 @@ impl Rule for Guarded {
     fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let view = scene.view;
         if let What::Believe { object, .. } = event.what {
-            out.premise(scene.rule(Self::ID, object), object);
+            out.premise(scene.rule(Property::Exclusion, object), object);
             let share = view.op(event.op).share;
             for first in &view.contest(object).believers {
                 let other = view.op(*first);
@@ -312,8 +311,8 @@ impl Raw {
     fn begin(&mut self, scene: &Scene<'_>, op: OpId, since: Moment, believed: bool, out: &mut Findings) {
         let view = scene.view;
         let (object, share) = (view.op(op).object, view.op(op).share);
-        let rule = scene.rule(RuleId::Mx3, object);
-        let by_belief = rule != RuleId::Mx3;
+        let rule = scene.rule(Property::RawExclusion, object);
+        let by_belief = rule == scene.rule(Property::Exclusion, object);
         let cores = self.of(object);
         cores.retain(|core| core.op != op && core.lasts(view));
         if !view.excusable {
@@ -346,8 +345,7 @@ impl Raw {
 }
 
 impl Rule for Raw {
-    const ID: RuleId = RuleId::Mx3;
-    const ALSO: &'static [RuleId] = &[RuleId::Rw1, RuleId::Le1];
+    const JUDGES: &'static [Property] = &[Property::RawExclusion];
     const HEARS: Kinds = hears![Believe, Call, Return];
 
     fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {

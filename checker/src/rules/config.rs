@@ -65,7 +65,7 @@ struct Notified {
 
 impl Default for Config {
     fn default() -> Config {
-        let wakes = Wakes::new(RuleId::Cf3, Verb::Follow);
+        let wakes = Wakes::new(Verb::Follow);
         let (cost, writes, ops, told) = (Cost::default(), Vec::new(), Vec::new(), Vec::new());
         Config { wakes, cost, writes, ops, told }
     }
@@ -141,7 +141,7 @@ impl Config {
         let object = doing.object;
         match doing.verb {
             Verb::Follow => {
-                self.cost.over(RuleId::Cf8, scene, id, out);
+                self.cost.over(scene, id, out);
                 self.is_late(scene, at, out);
             }
             Verb::CompareAndSet | Verb::Publish | Verb::Overwrite => {
@@ -380,9 +380,19 @@ impl Config {
 }
 
 impl Rule for Config {
-    const ID: RuleId = RuleId::Cf7;
-    const ALSO: &'static [RuleId] =
-        &[RuleId::Cf1, RuleId::Cf2, RuleId::Cf3, RuleId::Cf4, RuleId::Cf5, RuleId::Cf6, RuleId::Cf8];
+    const JUDGES: &'static [Property] = {
+        use Property::*;
+        &[
+            NoLostUpdate,
+            ValuesGoForward,
+            ShowsSomeState,
+            SeenInTheEnd,
+            ValueAfterNotification,
+            ArmedByTheRead,
+            WholeSets,
+            WakeUps,
+        ]
+    };
     const HEARS: Kinds =
         followers::HEARS | hears![Call, Given, Observed, Created, Written, Deleted, Data, Served, Quiesce];
     const ABOUT: &'static [Kind] = &[Kind::Config];
@@ -426,7 +436,7 @@ impl Rule for Config {
             What::Fire { session, path, zxid, conn, kind } => {
                 if let Some(object) = scene.object_at(Kind::Config, path) {
                     let table = if kind == Notify::ChildrenChanged { Table::Child } else { Table::Data };
-                    self.cost.fired(RuleId::Cf8, scene, object, (session, conn, path, zxid, table), out);
+                    self.cost.fired(scene, object, (session, conn, path, zxid, table), out);
                     let full = self.of(object).map(|write| write.zxid).rfind(|full| *full as u32 == zxid);
                     if let Some(zxid) = full.filter(|_| !conn.is_none()) {
                         self.told.push(Notified { conn, object, zxid, noticed: Moment::NEVER });

@@ -40,15 +40,6 @@ pub(crate) struct Cost {
     captures: Vec<Capture>,
 }
 
-/// The rule under which a kind of object reports thundering herds.
-fn herd_rule(kind: Kind) -> RuleId {
-    match kind {
-        Kind::SharedLock | Kind::RevocableLock => RuleId::Rw5,
-        Kind::Election => RuleId::Le7,
-        _ => RuleId::Mx13,
-    }
-}
-
 /// The number of transactions that are kept: lagging servers fire late.
 const REMEMBERED: usize = 32;
 
@@ -130,7 +121,7 @@ impl Cost {
         let view = scene.view;
         let Some(touched) = view.contender(view.touched) else { return };
         let (object, enabled, concerned) = (touched.object, view.enabled, view.concerned);
-        let rule = herd_rule(scene.kind(object));
+        let rule = scene.rule(Property::WakeUps, object);
         let zxid = if deleted { touched.gone } else { touched.czxid };
         if !view.contest(object).waiting.is_empty() {
             out.premise(rule, object);
@@ -206,7 +197,7 @@ impl Cost {
             };
             let rule = match herd.deletions {
                 0 if herd.asks > 0 => RuleId::Rv4,
-                _ => herd_rule(scene.kind(herd.object)),
+                _ => scene.rule(Property::WakeUps, herd.object),
             };
             if woken <= allowed || out.is_enough(rule, herd.object) {
                 continue;
@@ -321,7 +312,7 @@ impl Cost {
             return;
         }
         let object = op.object;
-        let rule = herd_rule(scene.kind(object));
+        let rule = scene.rule(Property::WakeUps, object);
         out.premise(rule, object);
         let deaths = view.contest(object).deaths;
         let capture = self.capture(object);
@@ -342,8 +333,7 @@ impl Cost {
 }
 
 impl Rule for Cost {
-    const ID: RuleId = RuleId::Mx13;
-    const ALSO: &'static [RuleId] = &[RuleId::Rw5, RuleId::Le7, RuleId::Rv4];
+    const JUDGES: &'static [Property] = &[Property::Budget, Property::WakeUps, Property::RequestIsNoGrant];
     const HEARS: Kinds =
         hears![Call, Return, Believe, Sleep, Send, Txn, Created, Deleted, Data, Fire, Notice];
 

@@ -29,18 +29,21 @@ pub(crate) struct DoubleBarriers {
 const LOOK: u64 = 100_000;
 
 impl Rule for DoubleBarriers {
-    const ID: RuleId = RuleId::Db1;
-    const ALSO: &'static [RuleId] = &[
-        RuleId::Db2,
-        RuleId::Db3,
-        RuleId::Db4,
-        RuleId::Db5,
-        RuleId::Db6,
-        RuleId::Db7,
-        RuleId::Db8,
-        RuleId::Db9,
-        RuleId::Db10,
-    ];
+    const JUDGES: &'static [Property] = {
+        use Property::*;
+        &[
+            EnterTogether,
+            LeaveTogether,
+            CountedOnce,
+            OwnGeneration,
+            LateParticipants,
+            Progress,
+            WakeUpToCome,
+            Budget,
+            OtherEventsOpenNothing,
+            NothingLeft,
+        ]
+    };
     const HEARS: Kinds = hears![
         Call, Return, Given, Observed, Send, Reply, Lost, Notice, State, Created, Deleted, Written, Arm,
         Fire, Disarm, Marked, Ended, Fault, Mended, Crash, Ceased, Left, Quiesce

@@ -414,9 +414,9 @@ impl Acknowledged {
 }
 
 impl Rule for Acknowledged {
-    const ID: RuleId = RuleId::Le4;
+    const JUDGES: &'static [Property] =
+        &[Property::Acknowledgement, Property::Progress, Property::NothingLeft];
     const ABOUT: &'static [Kind] = &[Kind::Election];
-    const ALSO: &'static [RuleId] = &[RuleId::Le5, RuleId::Mx11];
     const HEARS: Kinds =
         hears![Call, Return, Reply, Notice, Observed, Txn, Created, Written, Deleted, Quiesce];
 
@@ -480,7 +480,7 @@ impl Rule for Acknowledged {
 pub(crate) struct OneCandidate;
 
 impl Rule for OneCandidate {
-    const ID: RuleId = RuleId::Le6;
+    const JUDGES: &'static [Property] = &[Property::Stability];
     const ABOUT: &'static [Kind] = &[Kind::Election];
     const HEARS: Kinds = hears![Created];
 
@@ -490,7 +490,7 @@ impl Rule for OneCandidate {
         if scene.kind(new.object) != Kind::Election {
             return;
         }
-        out.premise(Self::ID, new.object);
+        out.premise(RuleId::Le6, new.object);
         if view.op(new.op).nodes < 2 {
             return;
         }
@@ -520,7 +520,7 @@ impl Rule for OneCandidate {
         };
         out.fail_in(
             Layer::Safety,
-            Self::ID,
+            RuleId::Le6,
             scene,
             new.object,
             &[before.created, before.deleted.index],

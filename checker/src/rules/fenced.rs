@@ -63,7 +63,7 @@ impl Fenced {
 }
 
 impl Rule for Fenced {
-    const ID: RuleId = RuleId::Mx17;
+    const JUDGES: &'static [Property] = &[Property::FencedWrites];
     const HEARS: Kinds = hears![Call, Given, Created, Written, Deleted, Return, Crash];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {

@@ -20,14 +20,13 @@ pub(super) const HEARS: Kinds = hears![
 /// time to register them again.
 #[derive(Clone)]
 pub(super) struct Wakes {
-    rule: RuleId,
     verb: Verb,
     doubts: Doubts,
 }
 
 impl Wakes {
-    pub(super) fn new(rule: RuleId, verb: Verb) -> Wakes {
-        Wakes { rule, verb, doubts: Doubts::default() }
+    pub(super) fn new(verb: Verb) -> Wakes {
+        Wakes { verb, doubts: Doubts::default() }
     }
 
     fn source(&self, scene: &Scene<'_>, id: OpId, tells: Tells<'_>) -> Source {
@@ -44,7 +43,8 @@ impl Wakes {
     fn look(&mut self, scene: &Scene<'_>, id: OpId, tells: Tells<'_>, out: &mut Findings) {
         let source = self.source(scene, id, tells);
         if self.doubts.look(scene, id, &source) {
-            out.premise(self.rule, scene.view.op(id).object);
+            let object = scene.view.op(id).object;
+            out.premise(scene.rule(Property::SeenInTheEnd, object), object);
         }
     }
 
@@ -58,7 +58,8 @@ impl Wakes {
                 "{} has no watch that would tell it of the next change: its last read should have armed one",
                 scene.client(op.client)
             ));
-            let found = Found::fail(self.rule, doubt.since.index);
+            let rule = scene.rule(Property::SeenInTheEnd, op.object);
+            let found = Found::fail(rule, doubt.since.index);
             out.find(found, scene, Some(op.object), &[op.called.index], text);
         }
         self.doubts = doubts;
@@ -120,7 +121,6 @@ impl Cost {
     /// Counts a notification.
     pub(super) fn fired(
         &mut self,
-        rule: RuleId,
         scene: &Scene<'_>,
         object: ObjectId,
         fire: (Session, Conn, Sym, u32, Table),
@@ -133,6 +133,7 @@ impl Cost {
         if !follows || fire.3 == 0 {
             return;
         }
+        let rule = scene.rule(Property::WakeUps, object);
         out.premise(rule, object);
         if self.fired.contains(&fire) {
             let (who, zxid) = (scene.session(fire.0), fire.3);
@@ -147,11 +148,12 @@ impl Cost {
     }
 
     /// Judges the requests of a follower that has returned.
-    pub(super) fn over(&self, rule: RuleId, scene: &Scene<'_>, id: OpId, out: &mut Findings) {
+    pub(super) fn over(&self, scene: &Scene<'_>, id: OpId, out: &mut Findings) {
         let op = scene.view.op(id);
         if !op.calm {
             return;
         }
+        let rule = scene.rule(Property::WakeUps, op.object);
         out.premise(rule, op.object);
         let allowed = 4 * (op.wakes + 1);
         if op.sends > allowed {

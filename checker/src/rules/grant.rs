@@ -15,13 +15,12 @@ fn grant<'a>(scene: &Scene<'a>, event: &Event) -> Option<&'a Op> {
 pub(crate) struct Justified;
 
 impl Rule for Justified {
-    const ID: RuleId = RuleId::Mx4;
-    const ALSO: &'static [RuleId] = &[RuleId::Rw2, RuleId::Le3];
+    const JUDGES: &'static [Property] = &[Property::JustifiedGrant];
     const HEARS: Kinds = hears![Believe];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let Some(op) = grant(scene, event) else { return };
-        let rule = scene.rule(Self::ID, op.object);
+        let rule = scene.rule(Property::JustifiedGrant, op.object);
         out.premise(rule, op.object);
         let Err(why) = scene.justify(event.op) else { return };
         if out.is_enough(rule, op.object) {
@@ -132,8 +131,7 @@ fn is_firm(scene: &Scene<'_>, op: &Op) -> bool {
 pub(crate) struct FencingToken(Last);
 
 impl Rule for FencingToken {
-    const ID: RuleId = RuleId::Mx5;
-    const ALSO: &'static [RuleId] = &[RuleId::Le2];
+    const JUDGES: &'static [Property] = &[Property::FencingToken];
     const HEARS: Kinds = hears![Believe];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
@@ -143,7 +141,7 @@ impl Rule for FencingToken {
         if own.is_none() && !firm {
             return;
         }
-        let rule = scene.rule(Self::ID, op.object);
+        let rule = scene.rule(Property::FencingToken, op.object);
         out.premise(rule, op.object);
         let what = || {
             format!(
@@ -193,8 +191,7 @@ impl Rule for FencingToken {
 pub(crate) struct GrantOrder(Last);
 
 impl Rule for GrantOrder {
-    const ID: RuleId = RuleId::Mx6;
-    const ALSO: &'static [RuleId] = &[RuleId::Rw3, RuleId::Mx15];
+    const JUDGES: &'static [Property] = &[Property::OrderOfGrants, Property::NoOvertaking];
     const HEARS: Kinds = hears![Believe];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
@@ -205,8 +202,8 @@ impl Rule for GrantOrder {
         let protocol = view.protocol(object);
         let is_reader = op.share == Share::Shared;
         let rule = match protocol.has_readers() && is_reader {
-            true => RuleId::Rw3,
-            false => scene.rule(Self::ID, object),
+            true => scene.rule(Property::NoOvertaking, object),
+            false => scene.rule(Property::OrderOfGrants, object),
         };
         if op.verb == Verb::Downgrade {
             return;

@@ -45,7 +45,7 @@ struct Life {
 impl Default for Group {
     fn default() -> Group {
         Group {
-            wakes: Wakes::new(RuleId::Gm2, Verb::Watch),
+            wakes: Wakes::new(Verb::Watch),
             cost: Cost::default(),
             lives: Vec::new(),
             writes: Vec::new(),
@@ -182,9 +182,10 @@ impl Group {
 }
 
 impl Rule for Group {
-    const ID: RuleId = RuleId::Gm4;
-    const ALSO: &'static [RuleId] =
-        &[RuleId::Gm1, RuleId::Gm2, RuleId::Gm3, RuleId::Gm5, RuleId::Gm6, RuleId::Gm7, RuleId::Gm8];
+    const JUDGES: &'static [Property] = {
+        use Property::*;
+        &[Joined, ShowsSomeState, SeenInTheEnd, DeadMembersLeave, OneZnode, AfterExpiry, WakeUps, NoFalseLoss]
+    };
     const HEARS: Kinds =
         followers::HEARS | hears![Call, Given, Observed, Created, Written, Deleted, Made, Quiesce];
     const ABOUT: &'static [Kind] = &[Kind::Group];
@@ -234,7 +235,7 @@ impl Rule for Group {
                 if let Some(at) = member {
                     self.joined(scene, at, outcome, out);
                 } else if let Some(at) = watcher {
-                    self.cost.over(RuleId::Gm7, scene, event.op, out);
+                    self.cost.over(scene, event.op, out);
                     self.is_late(scene, at, out);
                 } else if view.op(event.op).verb == Verb::Release
                     && matches!(outcome, Outcome::Done | Outcome::Cancelled)
@@ -275,7 +276,7 @@ impl Rule for Group {
             What::Fire { session, path, zxid, conn, kind } => {
                 if let Some(object) = scene.object_at(Kind::Group, path) {
                     let table = if kind == Notify::ChildrenChanged { Table::Child } else { Table::Data };
-                    self.cost.fired(RuleId::Gm7, scene, object, (session, conn, path, zxid, table), out);
+                    self.cost.fired(scene, object, (session, conn, path, zxid, table), out);
                 }
             }
             What::Crash { client } => {

@@ -71,7 +71,7 @@ impl InTime {
             ))
             .because(format!("{} was deleted at {}", scene.contender(op.own), scene.when(gone)))
             .because(format!("{who} has no watch on it any more, so no notification can come"));
-            let rule = scene.rule(RuleId::Mx14, op.object);
+            let rule = scene.rule(Property::StopsInTime, op.object);
             let at = since.index.max(gone.index);
             out.find(Found::fail(rule, at), scene, Some(op.object), &[op.believed.index, gone.index], text);
             false
@@ -85,15 +85,14 @@ impl InTime {
         let op = view.op(gone.op);
         let holds = op.hold == Hold::Believed && view.contender(op.own).is_some_and(|own| !own.is_alive());
         if holds && op.downgrade == OpId(0) && view.protocol(gone.object).watches_own {
-            out.premise(scene.rule(RuleId::Mx14, gone.object), gone.object);
+            out.premise(scene.rule(Property::StopsInTime, gone.object), gone.object);
             self.untold.push((gone.op, view.now));
         }
     }
 }
 
 impl Rule for InTime {
-    const ID: RuleId = RuleId::Mx14;
-    const ALSO: &'static [RuleId] = &[RuleId::Le9];
+    const JUDGES: &'static [Property] = &[Property::StopsInTime];
     const HEARS: Kinds = hears![Unbelieve, Call, Deleted, Believe];
 
     fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
@@ -107,7 +106,7 @@ impl Rule for InTime {
             if scene.at <= view.last_belief(*id) || !acts {
                 continue;
             }
-            let rule = scene.rule(Self::ID, op.object);
+            let rule = scene.rule(Property::StopsInTime, op.object);
             if !self.reported.insert(op.believed.index) || out.is_enough(rule, op.object) {
                 continue;
             }
@@ -152,7 +151,7 @@ impl Rule for InTime {
         if op.stop.instant().0 == u64::MAX {
             return;
         }
-        let rule = scene.rule(Self::ID, op.object);
+        let rule = scene.rule(Property::StopsInTime, op.object);
         out.premise(rule, op.object);
         if op.stop.moved && !self.reported.contains(&op.believed.index) {
             let (begin, end) = view.client(op.client).last_pause;

@@ -45,7 +45,7 @@ impl EndOfInterest {
             ));
             out.fail_in(
                 Layer::Liveness,
-                scene.rule(Self::ID, op.object),
+                scene.rule(Property::EndOfInterest, op.object),
                 scene,
                 op.object,
                 &[op.called.index, since.index],
@@ -84,7 +84,7 @@ impl EndOfInterest {
                     .not_excused(format!("at e{} no request was in flight any more", scene.index));
             out.fail_in(
                 Layer::Liveness,
-                scene.rule(Self::ID, op.object),
+                scene.rule(Property::EndOfInterest, op.object),
                 scene,
                 op.object,
                 &[op.called.index, since.index],
@@ -126,7 +126,13 @@ impl EndOfInterest {
                 scene.when(scene.now())
             ))
             .because(format!("its time limit was {}", ms(op.limit.into())));
-            out.fail(scene.rule(Self::ID, op.object), scene, op.object, &[op.called.index], text);
+            out.fail(
+                scene.rule(Property::EndOfInterest, op.object),
+                scene,
+                op.object,
+                &[op.called.index],
+                text,
+            );
             false
         });
     }
@@ -148,8 +154,8 @@ impl EndOfInterest {
         if !view.is_sim() || !clean {
             return;
         }
-        out.premise(scene.rule(Self::ID, op.object), op.object);
-        let rule = scene.rule(Self::ID, op.object);
+        out.premise(scene.rule(Property::EndOfInterest, op.object), op.object);
+        let rule = scene.rule(Property::EndOfInterest, op.object);
         if view.contender(op.own).is_some_and(Contender::is_alive) && !out.is_enough(rule, op.object) {
             let text = explain(format!(
                 "the release of {} returned done at {}, and {} still exists",
@@ -178,13 +184,18 @@ impl EndOfInterest {
             scene.when(op.called)
         ))
         .because(format!("that acquire had ended at {}", scene.when(since)));
-        out.fail(scene.rule(Self::ID, op.object), scene, op.object, &[op.called.index, since.index], text);
+        out.fail(
+            scene.rule(Property::EndOfInterest, op.object),
+            scene,
+            op.object,
+            &[op.called.index, since.index],
+            text,
+        );
     }
 }
 
 impl Rule for EndOfInterest {
-    const ID: RuleId = RuleId::Mx12;
-    const ALSO: &'static [RuleId] = &[RuleId::Le8];
+    const JUDGES: &'static [Property] = &[Property::EndOfInterest];
     const HEARS: Kinds = hears![Call, Return, Believe, Unbelieve, Created, Quiesce];
 
     fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
@@ -201,7 +212,7 @@ impl Rule for EndOfInterest {
         let op = view.op(event.op);
         match event.what {
             What::Call { object, limit, verb } if verb.asks_for().is_some() && limit > 0 => {
-                out.premise(scene.rule(Self::ID, object), object);
+                out.premise(scene.rule(Property::EndOfInterest, object), object);
                 self.limited.push(event.op);
             }
             What::Believe { .. } => Self::believed_again(scene, event.op, out),
@@ -216,16 +227,16 @@ impl Rule for EndOfInterest {
             }
             // The downgrade replaces the writer's hold, and deletes its znode.
             What::Return { outcome: Outcome::Done, .. } if op.verb == Verb::Downgrade => {
-                out.premise(scene.rule(Self::ID, op.object), op.object);
+                out.premise(scene.rule(Property::EndOfInterest, op.object), op.object);
                 self.owe(scene, op.former);
             }
             What::Return { .. } if !op.is_acquire() => {}
             What::Return { outcome, .. } if outcome != Outcome::Done => {
-                out.premise(scene.rule(Self::ID, op.object), op.object);
+                out.premise(scene.rule(Property::EndOfInterest, op.object), op.object);
                 self.owe(scene, event.op);
             }
             What::Unbelieve { why: Why::Dropped } => {
-                out.premise(scene.rule(Self::ID, op.object), op.object);
+                out.premise(scene.rule(Property::EndOfInterest, op.object), op.object);
                 self.owe(scene, event.op);
             }
             What::Quiesce if view.is_sim() => self.quiesce(scene, out),

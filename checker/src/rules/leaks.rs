@@ -46,7 +46,7 @@ impl Leaks {
 }
 
 impl Rule for Leaks {
-    const ID: RuleId = RuleId::Mx11;
+    const JUDGES: &'static [Property] = &[Property::NothingLeft];
     const HEARS: Kinds = hears![Quiesce, Left];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
@@ -57,7 +57,7 @@ impl Rule for Leaks {
                     view.contests.iter().enumerate().filter(|(_, contest)| !contest.contenders.is_empty())
                 {
                     let object = ObjectId(at as u16);
-                    out.premise(Self::ID, object);
+                    out.premise(RuleId::Mx11, object);
                     for number in contest.standing() {
                         let alive = view.contender(number).filter(|contender| contender.is_alive());
                         if alive.is_some_and(|contender| scene.view.is_leaked(contender)) {
@@ -71,12 +71,14 @@ impl Rule for Leaks {
             What::Quiesce => {
                 for (at, contest) in view.contests.iter().enumerate() {
                     if !contest.contenders.is_empty() {
-                        out.premise(Self::ID, ObjectId(at as u16));
+                        out.premise(RuleId::Mx11, ObjectId(at as u16));
                     }
                 }
             }
-            What::Left { object, path, owner } if !view.is_sim() && Self::ID.is_about(scene.kind(object)) => {
-                out.premise(Self::ID, object);
+            What::Left { object, path, owner }
+                if !view.is_sim() && RuleId::Mx11.is_about(scene.kind(object)) =>
+            {
+                out.premise(RuleId::Mx11, object);
                 if let Some(number) = view.contender_of(path) {
                     if view.contender(number).is_some_and(|contender| scene.view.is_leaked(contender)) {
                         Self::znode(scene, number, out);
@@ -88,7 +90,7 @@ impl Rule for Leaks {
                         let who = scene.client(number);
                         let text = explain(format!("{} of {who} still exists", scene.znode(path)))
                             .because(format!("{who} neither waits nor holds"));
-                        out.leak(Self::ID, scene, object, &[], text);
+                        out.leak(RuleId::Mx11, scene, object, &[], text);
                     }
                 }
             }

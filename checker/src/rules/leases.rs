@@ -7,7 +7,7 @@ use crate::rule::prelude::*;
 pub(crate) struct Leases;
 
 impl Rule for Leases {
-    const ID: RuleId = RuleId::Sm1;
+    const JUDGES: &'static [Property] = &[Property::Leases];
     const ABOUT: &'static [Kind] = &[Kind::Semaphore];
     const HEARS: Kinds = hears![Believe];
 
@@ -18,10 +18,10 @@ impl Rule for Leases {
         if of.kind != Kind::Semaphore || of.manner.reported || scene.is_interfered_with(object) {
             return;
         }
-        out.premise(Self::ID, object);
+        out.premise(RuleId::Sm1, object);
         let believers = scene.view.contest(object).believers.iter().copied();
         let holders: Vec<OpId> = believers.filter(|op| stands(scene, *op)).collect();
-        if holders.len() <= of.size as usize || out.is_enough(Self::ID, object) {
+        if holders.len() <= of.size as usize || out.is_enough(RuleId::Sm1, object) {
             return;
         }
         let mut text = explain(format!(
@@ -40,7 +40,13 @@ impl Rule for Leases {
             ));
         }
         let seen: Vec<u32> = holders.iter().map(|op| since(*op).index).collect();
-        out.fail(Self::ID, scene, object, &seen, text.not_excused("the sessions of all of them are alive"));
+        out.fail(
+            RuleId::Sm1,
+            scene,
+            object,
+            &seen,
+            text.not_excused("the sessions of all of them are alive"),
+        );
     }
 }
 

@@ -100,7 +100,8 @@ fn calm(scene: &Scene<'_>, client: u16) -> String {
 }
 
 /// Judges a report that a holder must stop, or may have to.
-pub(super) fn judge(rule: RuleId, scene: &Scene<'_>, loss: &Loss, out: &mut Findings) {
+pub(super) fn judge(scene: &Scene<'_>, loss: &Loss, out: &mut Findings) {
+    let rule = scene.rule(Property::NoFalseLoss, loss.object);
     out.premise(rule, loss.object);
     let Some(why) = wrong(scene, loss) else { return };
     if out.is_enough(rule, loss.object) {
@@ -111,9 +112,9 @@ pub(super) fn judge(rule: RuleId, scene: &Scene<'_>, loss: &Loss, out: &mut Find
         "{} was told at {} that it {}, which it had been since {}",
         scene.actor(loss.op),
         scene.when(scene.now()),
-        match rule {
-            RuleId::Le10 => "may be the leader no more",
-            RuleId::Gm8 => "may be a member no more",
+        match scene.kind(loss.object) {
+            Kind::Election => "may be the leader no more",
+            Kind::Group => "may be a member no more",
             _ => "may be the holder no more",
         },
         scene.when(loss.since)
@@ -129,17 +130,10 @@ pub(super) fn judge(rule: RuleId, scene: &Scene<'_>, loss: &Loss, out: &mut Find
 }
 
 /// Counts a hold that lasted to its end, if it lasted longer than a client may be without a reply.
-pub(super) fn kept(
-    rule: RuleId,
-    scene: &Scene<'_>,
-    object: ObjectId,
-    session: Session,
-    since: Moment,
-    out: &mut Findings,
-) {
+pub(super) fn kept(scene: &Scene<'_>, object: ObjectId, session: Session, since: Moment, out: &mut Findings) {
     let patience = scene.view.patience(scene.object(object), session);
     if scene.at > since.at.saturating_add(patience) {
-        out.premise(rule, object);
+        out.premise(scene.rule(Property::NoFalseLoss, object), object);
     }
 }
 
@@ -148,8 +142,7 @@ pub(super) fn kept(
 pub(crate) struct FalseLoss;
 
 impl Rule for FalseLoss {
-    const ID: RuleId = RuleId::Mx16;
-    const ALSO: &'static [RuleId] = &[RuleId::Le10];
+    const JUDGES: &'static [Property] = &[Property::NoFalseLoss];
     const HEARS: Kinds = hears![Unbelieve];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
@@ -162,7 +155,7 @@ impl Rule for FalseLoss {
             return Self::too_soon(scene, event.op, out);
         }
         if !matches!(why, Why::Suspect | Why::Lost) {
-            return kept(scene.rule(Self::ID, op.object), scene, op.object, op.session, op.believed, out);
+            return kept(scene, op.object, op.session, op.believed, out);
         }
         // The znode of an unknown hold may be deleted; a downgrade deletes the znode of its hold.
         let Some(own) = scene.view.contender(op.own) else { return };
@@ -180,7 +173,7 @@ impl Rule for FalseLoss {
             }
         };
         let loss = Loss { object, op: event.op, session, since, znode };
-        judge(scene.rule(Self::ID, object), scene, &loss, out);
+        judge(scene, &loss, out);
     }
 }
 
@@ -188,7 +181,7 @@ impl FalseLoss {
     /// A holder with the policy to go on until the deadline is stopped before it.
     fn too_soon(scene: &Scene<'_>, id: OpId, out: &mut Findings) {
         let op = scene.view.op(id);
-        let rule = scene.rule(Self::ID, op.object);
+        let rule = scene.rule(Property::NoFalseLoss, op.object);
         out.premise(rule, op.object);
         if out.is_enough(rule, op.object) {
             return;

@@ -99,7 +99,7 @@ impl MembersData {
 }
 
 impl Rule for MembersData {
-    const ID: RuleId = RuleId::Gm1;
+    const JUDGES: &'static [Property] = &[Property::ShowsSomeState];
     const HEARS: Kinds = hears![Observed, Created, Written, Deleted, Data];
     const ABOUT: &'static [Kind] = &[Kind::Group];
 

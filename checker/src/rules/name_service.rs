@@ -437,8 +437,10 @@ impl NameService {
 }
 
 impl Rule for NameService {
-    const ID: RuleId = RuleId::Ns1;
-    const ALSO: &'static [RuleId] = &[RuleId::Ns2, RuleId::Ns3, RuleId::Ns4, RuleId::Ns5];
+    const JUDGES: &'static [Property] = {
+        use Property::*;
+        &[OneOwner, UniqueNames, LostReply, OwnDelete, Lookups]
+    };
     const HEARS: Kinds =
         hears![Call, Given, Observed, Return, Reply, Lost, Created, Written, Data, Deleted, Quiesce];
     const ABOUT: &'static [Kind] = &[Kind::Names];

@@ -13,12 +13,12 @@ fn touched<'a>(scene: &Scene<'a>) -> Option<&'a Contender> {
 pub(crate) struct OneZnode;
 
 impl Rule for OneZnode {
-    const ID: RuleId = RuleId::Mx9;
+    const JUDGES: &'static [Property] = &[Property::OneZnode];
     const HEARS: Kinds = hears![Created];
 
     fn event(&mut self, scene: &Scene<'_>, _: &Event, out: &mut Findings) {
         let Some(new) = touched(scene) else { return };
-        out.premise(Self::ID, new.object);
+        out.premise(RuleId::Mx9, new.object);
         let view = scene.view;
         if view.op(new.op).live < 2 || new.is_held {
             return;
@@ -40,7 +40,7 @@ impl Rule for OneZnode {
             other.created,
             scene.contender(number)
         ));
-        out.fail(Self::ID, scene, new.object, &[other.created], text);
+        out.fail(RuleId::Mx9, scene, new.object, &[other.created], text);
     }
 }
 
@@ -49,12 +49,12 @@ impl Rule for OneZnode {
 pub(crate) struct WhoDeletes;
 
 impl Rule for WhoDeletes {
-    const ID: RuleId = RuleId::Mx10;
+    const JUDGES: &'static [Property] = &[Property::OwnDelete];
     const HEARS: Kinds = hears![Deleted];
 
     fn event(&mut self, scene: &Scene<'_>, _: &Event, out: &mut Findings) {
         let Some(gone) = touched(scene) else { return };
-        out.premise(Self::ID, gone.object);
+        out.premise(RuleId::Mx10, gone.object);
         let is_revoked = scene.view.is_revoker(gone, gone.by_op);
         if gone.by == gone.owner || gone.by == gone.creator || gone.by_foreign || is_revoked {
             return;
@@ -71,6 +71,6 @@ impl Rule for WhoDeletes {
         ))
         .because(format!("it belongs to {}, which has not ended", scene.session(gone.owner)))
         .not_excused("no recorded fault says that a foreign client deleted it");
-        out.fail(Self::ID, scene, gone.object, &[gone.created], text);
+        out.fail(RuleId::Mx10, scene, gone.object, &[gone.created], text);
     }
 }

@@ -172,7 +172,7 @@ impl Preemption {
 }
 
 impl Rule for Preemption {
-    const ID: RuleId = RuleId::Rv5;
+    const JUDGES: &'static [Property] = &[Property::PreemptionAsDeclared];
     const ABOUT: &'static [Kind] = &[Kind::PriorityLock];
     const HEARS: Kinds = hears![Data, Deleted];
 

@@ -59,8 +59,7 @@ fn standstill(scene: &Scene<'_>, contest: &Contest) -> Option<u64> {
 }
 
 impl Rule for Progress {
-    const ID: RuleId = RuleId::Mx8;
-    const ALSO: &'static [RuleId] = &[RuleId::Le5, RuleId::Rw4];
+    const JUDGES: &'static [Property] = &[Property::Progress, Property::ReadersTogether];
     const HEARS: Kinds = hears![Heal, Call];
 
     fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
@@ -100,7 +99,7 @@ impl Rule for Progress {
                     roles.holds
                 ));
             }
-            out.fail(scene.rule(Self::ID, object), scene, object, &[first.called.index], text);
+            out.fail(scene.rule(Property::Progress, object), scene, object, &[first.called.index], text);
         }
     }
 
@@ -109,7 +108,7 @@ impl Rule for Progress {
             What::Heal => {
                 for (at, contest) in scene.view.contests.iter().enumerate() {
                     let object = ObjectId(at as u16);
-                    let rule = scene.rule(Self::ID, object);
+                    let rule = scene.rule(Property::Progress, object);
                     let can_be = contest.waiting.iter().filter(|op| scene.view.can_be_overdue(**op));
                     can_be.for_each(|_| out.premise(rule, object));
                 }
@@ -117,7 +116,7 @@ impl Rule for Progress {
             What::Call { object, verb, .. }
                 if verb.asks_for().is_some() && scene.view.healed && scene.view.can_be_overdue(event.op) =>
             {
-                out.premise(scene.rule(Self::ID, object), object);
+                out.premise(scene.rule(Property::Progress, object), object);
                 let shared = scene.view.protocol(object).has_readers();
                 if shared && verb.asks_for() == Some(Share::Shared) {
                     out.premise(RuleId::Rw4, object);
@@ -132,7 +131,7 @@ impl Rule for Progress {
             let settled = scene.view.quiet && contest.held > 0;
             if !contest.waiting.is_empty() && !settled {
                 let object = ObjectId(at as u16);
-                out.unknown(scene.rule(Self::ID, object), object);
+                out.unknown(scene.rule(Property::Progress, object), object);
             }
         }
     }

@@ -16,7 +16,7 @@ struct Accepted {
 }
 
 impl Rule for Resource {
-    const ID: RuleId = RuleId::Mx1;
+    const JUDGES: &'static [Property] = &[Property::FencedResource];
     const HEARS: Kinds = hears![Resource];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
@@ -26,7 +26,7 @@ impl Rule for Resource {
         if !scene.tables.objects[at].fenced || !hold.granted.came() {
             return;
         }
-        out.premise(Self::ID, object);
+        out.premise(RuleId::Mx1, object);
         // The servers' order of holds counts, so that wrong tokens cannot hide a breach.
         let own = scene.view.contender(hold.own);
         let rank = own.map_or(token, |own| if own.is_held { own.czxid } else { own.stamp });
@@ -47,7 +47,7 @@ impl Rule for Resource {
                     scene.actor(later.op),
                     later.rank
                 ));
-                out.fail(Self::ID, scene, object, &[hold.granted.index, later.index], text);
+                out.fail(RuleId::Mx1, scene, object, &[hold.granted.index, later.index], text);
             }
             (true, _) => {
                 let accepted = Accepted { rank, op: event.op, index: scene.index };
@@ -61,7 +61,7 @@ impl Rule for Resource {
                 let text = explain(told("refused")).because(format!(
                     "it had accepted no operation of a hold later than this one ({rank:#x})"
                 ));
-                out.fail(Self::ID, scene, object, &[hold.granted.index], text);
+                out.fail(RuleId::Mx1, scene, object, &[hold.granted.index], text);
             }
         }
     }

@@ -240,9 +240,8 @@ impl Heard {
 }
 
 impl Rule for Heard {
-    const ID: RuleId = RuleId::Rv1;
+    const JUDGES: &'static [Property] = &[Property::RequestIsHeard, Property::RevokedWaiterLeaves];
     const ABOUT: &'static [Kind] = REVOCABLE;
-    const ALSO: &'static [RuleId] = &[RuleId::Rv3];
     const HEARS: Kinds = hears![Data, Observed, Notice, Served, Found, Reply, Believe, Return];
 
     fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
@@ -325,7 +324,7 @@ impl Force {
 }
 
 impl Rule for Force {
-    const ID: RuleId = RuleId::Rv2;
+    const JUDGES: &'static [Property] = &[Property::ForceAsAllowed];
     const ABOUT: &'static [Kind] = REVOCABLE;
     const HEARS: Kinds = hears![Deleted, Return];
 
@@ -335,7 +334,7 @@ impl Rule for Force {
         if let What::Return { outcome: Outcome::Done, .. } = event.what {
             let op = view.op(event.op);
             if matches!(op.verb, Verb::Ask | Verb::Force) && is_revocable(scene, op.object) {
-                out.premise(Self::ID, op.object);
+                out.premise(RuleId::Rv2, op.object);
             }
             return;
         }
@@ -344,10 +343,10 @@ impl Rule for Force {
         if by_owner || !view.is_revoker(gone, gone.by_op) {
             return;
         }
-        out.premise(Self::ID, gone.object);
+        out.premise(RuleId::Rv2, gone.object);
         if !gone.by_force {
             let text = Self::text(scene, gone);
-            out.fail(Self::ID, scene, gone.object, &[gone.created, gone.asked.index], text);
+            out.fail(RuleId::Rv2, scene, gone.object, &[gone.created, gone.asked.index], text);
         }
     }
 }
@@ -376,7 +375,7 @@ impl NoGrant {
 }
 
 impl Rule for NoGrant {
-    const ID: RuleId = RuleId::Rv4;
+    const JUDGES: &'static [Property] = &[Property::RequestIsNoGrant];
     const ABOUT: &'static [Kind] = REVOCABLE;
     const HEARS: Kinds = hears![Data, Notice, Believe];
 
@@ -387,7 +386,7 @@ impl Rule for NoGrant {
                 let Some(asked) = view.contender(view.asked) else { return };
                 let others = &view.contest(asked.object).waiting;
                 if others.iter().any(|id| *id != asked.op) && is_revocable(scene, asked.object) {
-                    out.premise(Self::ID, asked.object);
+                    out.premise(RuleId::Rv4, asked.object);
                 }
             }
             What::Notice { session, kind: Notify::DataChanged, path, .. } => {
@@ -422,7 +421,7 @@ impl Rule for NoGrant {
                     scene.znode(path)
                 ))
                 .because("that contender was asked to release, and its znode still exists");
-                out.fail(Self::ID, scene, object, &[at.index], text);
+                out.fail(RuleId::Rv4, scene, object, &[at.index], text);
             }
             _ => {}
         }

@@ -49,7 +49,7 @@ impl ToldState {
         if !op.unbelieved.came() {
             return;
         }
-        let rule = scene.rule(RuleId::Mx14, object);
+        let rule = scene.rule(Property::StopsInTime, object);
         if !rule.is_about(scene.kind(object)) {
             return;
         }
@@ -92,7 +92,7 @@ impl ToldState {
     /// Judges a report of `held`.
     fn held(scene: &Scene<'_>, told: &Told, out: &mut Findings) {
         let (object, session) = (told.object, scene.view.session(told.session));
-        let rule = scene.rule(RuleId::Mx14, object);
+        let rule = scene.rule(Property::StopsInTime, object);
         out.premise(rule, object);
         let why = if session.known_over.came() {
             "its session is over, and its client knows it"
@@ -158,12 +158,7 @@ impl ToldState {
         let Told { op, object, session, since, was_lost } = *told;
         if !was_lost {
             let znode = if is_alive { Znode::There } else { Znode::Deleted };
-            loss::judge(
-                scene.rule(RuleId::Mx16, object),
-                scene,
-                &Loss { object, op, session, since, znode },
-                out,
-            );
+            loss::judge(scene, &Loss { object, op, session, since, znode }, out);
         }
     }
 }
@@ -252,9 +247,7 @@ struct Told {
 }
 
 impl Rule for ToldState {
-    const ID: RuleId = RuleId::Mx14;
-    const ALSO: &'static [RuleId] =
-        &[RuleId::Mx16, RuleId::Le9, RuleId::Le10, RuleId::An1, RuleId::An2, RuleId::Gm8];
+    const JUDGES: &'static [Property] = &[Property::StopsInTime, Property::NoFalseLoss];
     const HEARS: Kinds = hears![Observed, Believe, Created, Deleted];
 
     fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {

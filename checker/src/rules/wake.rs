@@ -88,7 +88,7 @@ impl Wake {
     fn look(&mut self, scene: &Scene<'_>, id: OpId, out: &mut Findings) {
         let source = Self::source(scene, id);
         if self.doubts.look(scene, id, &source) {
-            out.premise(Self::ID, scene.view.op(id).object);
+            out.premise(RuleId::Mx7, scene.view.op(id).object);
         }
         Self::premise_of_readers(scene, id, out);
     }
@@ -135,14 +135,13 @@ impl Wake {
         }
         let list = op.list.map_or(u32::MAX, |list| list.reply);
         let at = if at.came() { at.index } else { doubt.since.index };
-        let rule = if Self::is_free_reader(scene, op) { RuleId::Rw4 } else { Self::ID };
+        let rule = if Self::is_free_reader(scene, op) { RuleId::Rw4 } else { RuleId::Mx7 };
         out.find(Found::fail(rule, at), scene, Some(op.object), &[op.called.index, list], text);
     }
 }
 
 impl Rule for Wake {
-    const ID: RuleId = RuleId::Mx7;
-    const ALSO: &'static [RuleId] = &[RuleId::Rw4];
+    const JUDGES: &'static [Property] = &[Property::WakeUpToCome, Property::ReadersTogether];
     const HEARS: Kinds = hears![
         Return, Believe, Send, Reply, Lost, Notice, State, Arm, Fire, Disarm, Marked, Ended, Fault, Mended,
         Crash, Ceased

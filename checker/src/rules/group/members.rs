@@ -183,7 +183,7 @@ impl Group {
             (member.client, member.object) == (client, object) && !member.is_over && member.since.came()
         };
         if let Some(member) = self.members.iter().rfind(is_left) {
-            loss::kept(RuleId::Gm8, scene, object, member.session, member.since, out);
+            loss::kept(scene, object, member.session, member.since, out);
         }
     }
 
@@ -197,7 +197,7 @@ impl Group {
             true => Znode::There,
             false => Znode::seen(self.members[at].told.came(), own.delete_sent),
         };
-        loss::judge(RuleId::Gm8, scene, &Loss { object, op, session, since, znode }, out);
+        loss::judge(scene, &Loss { object, op, session, since, znode }, out);
     }
 
     /// GM-8: a client whose replacement of data failed, since its znode is gone, reports thereby that it is out.

@@ -384,8 +384,8 @@ fn is_receipt(scene: &Scene<'_>, path: Sym) -> bool {
 }
 
 impl Rule for IdleConsumers {
-    const ID: RuleId = RuleId::Qu6;
-    const ALSO: &'static [RuleId] = &[RuleId::Qu7, RuleId::Qu9];
+    const JUDGES: &'static [Property] =
+        &[Property::WaitersAreServed, Property::WakeUps, Property::NothingLeft];
     const HEARS: Kinds = hears![
         Call, Return, Given, Observed, Reply, Lost, Notice, State, Created, Data, Deleted, Applied, Arm,
         Fire, Disarm, Marked, Ended, Fault, Mended, Crash, Ceased, Quiesce

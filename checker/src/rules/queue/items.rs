@@ -502,9 +502,18 @@ impl Items {
 }
 
 impl Rule for Items {
-    const ID: RuleId = RuleId::Qu1;
-    const ALSO: &'static [RuleId] =
-        &[RuleId::Qu2, RuleId::Qu3, RuleId::Qu4, RuleId::Qu5, RuleId::Qu8, RuleId::Qu10];
+    const JUDGES: &'static [Property] = {
+        use Property::*;
+        &[
+            NoDuplicate,
+            NoLoss,
+            OnePutOneItem,
+            FirstInFirstOut,
+            UrgentFirst,
+            OutlivesItsSession,
+            NumbersAsNumbers,
+        ]
+    };
     const HEARS: Kinds =
         hears![Return, Given, Observed, Txn, Created, Data, Written, Deleted, Fault, Crash, Quiesce, Left];
     const ABOUT: &'static [Kind] = &[Kind::Queue, Kind::PriorityQueue];

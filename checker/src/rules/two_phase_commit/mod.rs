@@ -239,21 +239,24 @@ impl Transaction {
 }
 
 impl Rule for TwoPhaseCommit {
-    const ID: RuleId = RuleId::Tc1;
-    const ALSO: &'static [RuleId] = &[
-        RuleId::Tc2,
-        RuleId::Tc3,
-        RuleId::Tc4,
-        RuleId::Tc5,
-        RuleId::Tc6,
-        RuleId::Tc7,
-        RuleId::Tc8,
-        RuleId::Tc9,
-        RuleId::Tc10,
-        RuleId::Tc11,
-        RuleId::Tc12,
-        RuleId::Tc13,
-    ];
+    const JUDGES: &'static [Property] = {
+        use Property::*;
+        &[
+            Agreement,
+            NoReversal,
+            EveryVote,
+            CommitsUndisturbed,
+            Progress,
+            OneVote,
+            FixedSites,
+            NoWayBack,
+            OneRecord,
+            OutlivesItsSession,
+            RecordStays,
+            WakeUps,
+            NoBlockedSite,
+        ]
+    };
     const HEARS: Kinds = hears![
         Call, Given, Observed, Return, Reply, Notice, State, Created, Written, Data, Deleted, Found, Fire,
         Fault, Crash, Heal, Quiesce

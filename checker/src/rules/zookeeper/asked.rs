@@ -457,8 +457,10 @@ impl Asked {
 }
 
 impl Rule for Asked {
-    const ID: RuleId = RuleId::Zk3;
-    const ALSO: &'static [RuleId] = &[RuleId::Zk8, RuleId::Zk9, RuleId::Zk10, RuleId::Zk11];
+    const JUDGES: &'static [Property] = {
+        use Property::*;
+        &[SessionOrder, SequenceNumbers, Conditions, Durability, WholeTransactions]
+    };
     const HEARS: Kinds =
         hears![Send, Expects, Lost, Reply, Served, Txn, Created, Deleted, Written, Restricted, Fault];
 

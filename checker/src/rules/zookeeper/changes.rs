@@ -11,7 +11,7 @@ pub(crate) struct Suffix {
 }
 
 impl Rule for Suffix {
-    const ID: RuleId = RuleId::Zk8;
+    const JUDGES: &'static [Property] = &[Property::SequenceNumbers];
     const HEARS: Kinds = hears![Reply, Made];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
@@ -28,14 +28,14 @@ impl Rule for Suffix {
                 let name = |sym| scene.text(sym);
                 let number = scene.view.oracle.node_at(path, czxid).and_then(|node| node.number);
                 let Some(number) = number.filter(|number| !is_worn(*number)) else { return };
-                out.premise_of_all(Self::ID);
+                out.premise_of_all(RuleId::Zk8);
                 let wanted = format!("{}{number:010}", name(asked));
                 if name(path) != wanted {
                     let text = explain(format!("the create of {} created {}", name(asked), name(path)))
                         .because(format!(
                             "its parent had had {number} children before, which is the number to append"
                         ));
-                    out.fail_all(Self::ID, scene, &[], text);
+                    out.fail_all(RuleId::Zk8, scene, &[], text);
                 }
             }
             _ => {}
@@ -55,14 +55,14 @@ pub(super) fn is_worn(number: i32) -> bool {
 pub(crate) struct Conditions;
 
 impl Rule for Conditions {
-    const ID: RuleId = RuleId::Zk9;
+    const JUDGES: &'static [Property] = &[Property::Conditions];
     const HEARS: Kinds = hears![Created, Deleted, Written, Restricted];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         if !scene.view.is_sim() {
             return;
         }
-        out.premise_of_all(Self::ID);
+        out.premise_of_all(RuleId::Zk9);
         let (Some(odd), Some(path)) = (scene.view.oracle.odd, event.what.path()) else { return };
         let because = match odd {
             Odd::AlreadyThere => "it existed already",
@@ -73,7 +73,7 @@ impl Rule for Conditions {
         };
         let text = explain(format!("{} was changed at {}", scene.path(path), scene.when(scene.view.now)))
             .because(because);
-        out.fail_all(Self::ID, scene, &[], text);
+        out.fail_all(RuleId::Zk9, scene, &[], text);
     }
 }
 
@@ -102,7 +102,7 @@ impl Whole {
 }
 
 impl Rule for Whole {
-    const ID: RuleId = RuleId::Zk11;
+    const JUDGES: &'static [Property] = &[Property::WholeTransactions];
     const HEARS: Kinds = hears![Txn, Created, Deleted, Written, Restricted];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
@@ -116,7 +116,7 @@ impl Rule for Whole {
                 let effects = oracle.latest_but_one().map_or(0, |last| oracle.effects_of(last).len());
                 self.close(scene, effects, out);
                 self.latest = Some((zxid, kind, code, scene.index));
-                return out.premise_of_all(Self::ID);
+                return out.premise_of_all(RuleId::Zk11);
             }
             What::Created { zxid, .. }
             | What::Deleted { zxid, .. }
@@ -132,7 +132,7 @@ impl Rule for Whole {
         };
         let text = explain(format!("an effect of zxid {zxid:#x} at {}", scene.when(scene.view.now)))
             .because(because);
-        out.fail_all(Self::ID, scene, &[index], text);
+        out.fail_all(RuleId::Zk11, scene, &[index], text);
     }
 
     fn finish(&mut self, scene: &Scene<'_>, out: &mut Findings) {

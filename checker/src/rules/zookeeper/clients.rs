@@ -120,7 +120,7 @@ impl Clients {
 }
 
 impl Rule for Clients {
-    const ID: RuleId = RuleId::Zk7;
+    const JUDGES: &'static [Property] = &[Property::SessionsEnd];
     const HEARS: Kinds = hears![State, Reply, Ceased, Opened, Marked, Ended, Crash];
 
     fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {

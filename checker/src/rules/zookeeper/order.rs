@@ -22,25 +22,25 @@ pub(super) fn is_write(kind: Request) -> bool {
 pub(crate) struct OneOrder;
 
 impl Rule for OneOrder {
-    const ID: RuleId = RuleId::Zk1;
+    const JUDGES: &'static [Property] = &[Property::OneOrder];
     const HEARS: Kinds = hears![Txn, Applied];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let (What::Txn { zxid, .. } | What::Applied { zxid }) = event.what else { return };
         let oracle = &scene.view.oracle;
         let server = server(event.who);
-        out.premise_of_all(Self::ID);
+        out.premise_of_all(RuleId::Zk1);
         if oracle.is_unknown {
             let text = explain(format!("server {server} applied zxid {zxid:#x} at {}", now(scene)))
                 .because("another transaction comes next in the committed order");
-            return out.fail_all(Self::ID, scene, &[], text);
+            return out.fail_all(RuleId::Zk1, scene, &[], text);
         }
         let (from, to) = oracle.skipped;
         if from < to {
             let first = oracle.zxid_of(from).unwrap_or_default();
             let text = explain(format!("server {server} applied zxid {zxid:#x} at {}", now(scene)))
                 .because(format!("the server has not applied {first:#x}, which was committed before"));
-            out.fail_all(Self::ID, scene, &[], text);
+            out.fail_all(RuleId::Zk1, scene, &[], text);
         }
     }
 }
@@ -59,7 +59,7 @@ pub(crate) struct Linearizable {
 }
 
 impl Rule for Linearizable {
-    const ID: RuleId = RuleId::Zk2;
+    const JUDGES: &'static [Property] = &[Property::LinearizableWrites];
     const HEARS: Kinds = hears![Send, Reply];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
@@ -77,13 +77,13 @@ impl Rule for Linearizable {
                     code != Code::Throttled && scene.view.request(req).is_some_and(|req| is_write(req.kind));
                 let (floor, seen) = *self.floor.at(req.0 as usize);
                 if write && floor != 0 {
-                    out.premise_of_all(Self::ID);
+                    out.premise_of_all(RuleId::Zk2);
                     if zxid <= floor {
                         let text = explain(format!("the write r{} was answered with {zxid:#x}", req.0))
                             .because(format!(
                                 "a reply at e{seen}, before the write was sent, already had zxid {floor:#x}"
                             ));
-                        out.fail_all(Self::ID, scene, &[seen], text);
+                        out.fail_all(RuleId::Zk2, scene, &[seen], text);
                     }
                 }
                 if zxid > self.largest {
@@ -145,7 +145,7 @@ impl SessionOrder {
 }
 
 impl Rule for SessionOrder {
-    const ID: RuleId = RuleId::Zk3;
+    const JUDGES: &'static [Property] = &[Property::SessionOrder];
     const HEARS: Kinds = hears![Reply];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
@@ -160,7 +160,7 @@ impl Rule for SessionOrder {
 pub(crate) struct OneImage(Vec<Last>);
 
 impl Rule for OneImage {
-    const ID: RuleId = RuleId::Zk4;
+    const JUDGES: &'static [Property] = &[Property::OneImage];
     const HEARS: Kinds = hears![Reply, State, TurnedAway];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
@@ -176,12 +176,12 @@ impl Rule for OneImage {
                     return;
                 }
                 let last = slot(&mut self.0, usize::from(req.session.0));
-                out.premise_of_all(Self::ID);
+                out.premise_of_all(RuleId::Zk4);
                 if zxid < last.zxid {
                     let session = client_of(scene, req.session);
                     let text = explain(format!("{session} was answered with {zxid:#x} at {}", now(scene)))
                         .because(format!("the session had seen {:#x} at e{}", last.zxid, last.reply));
-                    out.fail_all(Self::ID, scene, &[last.reply], text);
+                    out.fail_all(RuleId::Zk4, scene, &[last.reply], text);
                 }
                 (last.zxid, last.reply) = (zxid.max(last.zxid), scene.index);
             }
@@ -191,7 +191,7 @@ impl Rule for OneImage {
                 if !view.server(server).applied_is_known {
                     return;
                 }
-                out.premise_of_all(Self::ID);
+                out.premise_of_all(RuleId::Zk4);
                 if applied < last.zxid {
                     let session = client_of(scene, session);
                     let text = explain(format!("server {server} accepted {session} at {}", now(scene)))
@@ -199,7 +199,7 @@ impl Rule for OneImage {
                             "the server has applied up to {applied:#x}, and the client has seen {:#x} (e{})",
                             last.zxid, last.reply
                         ));
-                    out.fail_all(Self::ID, scene, &[last.reply], text);
+                    out.fail_all(RuleId::Zk4, scene, &[last.reply], text);
                 }
             }
             What::TurnedAway { session, seen } => {
@@ -208,14 +208,14 @@ impl Rule for OneImage {
                 if !view.server(number).applied_is_known {
                     return;
                 }
-                out.premise_of_all(Self::ID);
+                out.premise_of_all(RuleId::Zk4);
                 if seen <= applied {
                     let session = client_of(scene, session);
                     let text = explain(format!("server {number} refused {session} at {}", now(scene)))
                         .because(format!(
                             "the server has applied {applied:#x}, and the client had only seen {seen:#x}"
                         ));
-                    out.fail_all(Self::ID, scene, &[], text);
+                    out.fail_all(RuleId::Zk4, scene, &[], text);
                 }
             }
             _ => {}
@@ -232,7 +232,7 @@ pub(crate) struct Durable {
 }
 
 impl Rule for Durable {
-    const ID: RuleId = RuleId::Zk10;
+    const JUDGES: &'static [Property] = &[Property::Durability];
     const HEARS: Kinds = hears![Reply, Txn, Applied, Serving, Elected];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
@@ -245,7 +245,7 @@ impl Rule for Durable {
                 let Some(zxid) = zxid_of(zxid) else { return };
                 let write = code == Code::Ok && view.request(req).is_some_and(|req| is_write(req.kind));
                 if write {
-                    out.premise_of_all(Self::ID);
+                    out.premise_of_all(RuleId::Zk10);
                 }
                 match view.oracle.number_of(zxid) {
                     Some(number) if number >= self.shown => {
@@ -254,7 +254,7 @@ impl Rule for Durable {
                     None if write => {
                         let text = explain(format!("the write r{} was answered at {}", req.0, now(scene)))
                             .because(format!("no server has applied a transaction of zxid {zxid:#x}"));
-                        out.fail_all(Self::ID, scene, &[], text);
+                        out.fail_all(RuleId::Zk10, scene, &[], text);
                     }
                     _ => {}
                 }

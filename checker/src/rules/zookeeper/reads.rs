@@ -84,8 +84,7 @@ impl Shown {
 }
 
 impl Rule for Shown {
-    const ID: RuleId = RuleId::Zk5;
-    const ALSO: &'static [RuleId] = &[RuleId::Zk9];
+    const JUDGES: &'static [Property] = &[Property::ReadsShowTheirState, Property::Conditions];
     const HEARS: Kinds = hears![Served, Found, Reply];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
@@ -118,7 +117,7 @@ struct Barrier {
 }
 
 impl Rule for Sync {
-    const ID: RuleId = RuleId::Zk12;
+    const JUDGES: &'static [Property] = &[Property::SyncedReads];
     const HEARS: Kinds = hears![Barrier, Served, Reply, Elected, Ceased];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
@@ -144,14 +143,14 @@ impl Rule for Sync {
                 if barrier.event == 0 || barrier.conn != conn.0 || sent.sent.index < barrier.sent {
                     return;
                 }
-                out.premise_of_all(Self::ID);
+                out.premise_of_all(RuleId::Zk12);
                 if zxid < barrier.zxid {
                     let session = client_of(scene, sent.session);
                     let text =
                         explain(format!("the read r{} of {session} shows zxid {zxid:#x}", req.0)).because(
                             format!("e{}: the sync before it reaches {:#x}", barrier.event, barrier.zxid),
                         );
-                    out.fail_all(Self::ID, scene, &[barrier.event], text);
+                    out.fail_all(RuleId::Zk12, scene, &[barrier.event], text);
                 }
             }
             _ => {}
@@ -182,10 +181,10 @@ impl Sync {
                 && req.sent.at >= serving_since
         });
         if !taken && follows {
-            out.premise_of_all(Self::ID);
+            out.premise_of_all(RuleId::Zk12);
             let text = text()
                 .because(format!("server {} is a follower, and no leader has received the sync", of.server));
-            return out.fail_all(Self::ID, scene, &[req.sent.index], text);
+            return out.fail_all(RuleId::Zk12, scene, &[req.sent.index], text);
         }
         let barrier = self.barriers.get(usize::from(req.session.0)).copied().unwrap_or_default();
         if taken && barrier.req == id && zxid < barrier.zxid {
@@ -193,7 +192,7 @@ impl Sync {
                 "e{}: the leader was at {:#x}, and the reply has {zxid:#x}",
                 barrier.event, barrier.zxid
             ));
-            out.fail_all(Self::ID, scene, &[barrier.event], text);
+            out.fail_all(RuleId::Zk12, scene, &[barrier.event], text);
         }
     }
 }
@@ -316,7 +315,7 @@ impl CutOff {
 }
 
 impl Rule for CutOff {
-    const ID: RuleId = RuleId::Zk13;
+    const JUDGES: &'static [Property] = &[Property::CutOffServer];
     const HEARS: Kinds = hears![Fault, Mended, Served, Serving, Ceased, Elected, Barrier, Marked];
 
     fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {

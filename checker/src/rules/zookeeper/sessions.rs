@@ -89,7 +89,7 @@ impl Sessions {
 }
 
 impl Rule for Sessions {
-    const ID: RuleId = RuleId::Zk7;
+    const JUDGES: &'static [Property] = &[Property::SessionsEnd];
     const HEARS: Kinds = hears![Txn, Created, Deleted, Marked, Ended, Opened, Served];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {

@@ -378,8 +378,7 @@ impl Watches {
 }
 
 impl Rule for Watches {
-    const ID: RuleId = RuleId::Zk6;
-    const ALSO: &'static [RuleId] = &[RuleId::Zk14];
+    const JUDGES: &'static [Property] = &[Property::OneShotWatches, Property::PersistentWatches];
     const HEARS: Kinds = hears![
         Arm, Disarm, Fire, Notice, Reply, State, Created, Deleted, Written, Applied, Served, Found, Ceased
     ];
