@@ -16,6 +16,7 @@ pub(crate) use collect::Collect;
 use crate::explanation::explain;
 use crate::findings::{Findings, Found};
 use crate::history::{Kind, ObjectId};
+use crate::kinds::SeenAs;
 use crate::monitor::{
     Certificate, Fifo, Holds, Judged, Locking, Monitor, MostUrgent, Number, Operations, Queue, Urgent, Wrong,
 };
@@ -183,13 +184,11 @@ impl BlackBox {
 /// The rule under which the clients' view of a kind of object is reported.
 fn rule_of(kind: Kind, is_sim: bool) -> Option<RuleId> {
     let exclusion = if is_sim { Property::Exclusion } else { Property::RawExclusion };
-    match kind {
-        Kind::Lock | Kind::SharedLock | Kind::RevocableLock | Kind::PriorityLock | Kind::Election => {
-            Some(exclusion.rule(kind))
-        }
-        Kind::Queue => Some(RuleId::Qu4),
-        Kind::PriorityQueue => Some(RuleId::Qu5),
-        _ => None,
+    match kind.recipe().seen_as {
+        SeenAs::Nothing => None,
+        SeenAs::Holds => Some(exclusion.rule(kind)),
+        SeenAs::Fifo => Some(RuleId::Qu4),
+        SeenAs::MostUrgent => Some(RuleId::Qu5),
     }
 }
 

@@ -104,7 +104,12 @@ impl Object {
             Kind::Partition => Object::Partition(Default::default()),
             Kind::Cache => Object::Cache(Default::default()),
             Kind::Group => Object::Group(Default::default()),
-            _ => return None,
+            Kind::RevocableLock
+            | Kind::PriorityLock
+            | Kind::PriorityQueue
+            | Kind::TwoPhaseCommit
+            | Kind::Names
+            | Kind::Config => return None,
         })
     }
 }

@@ -1,11 +1,16 @@
 //! The kinds of object, a recipe a file: what the rules have to know of a recipe, and read without naming it.
 //!
-//! A new kind fills a [`Recipe`], in which no field has a default, and gets a line in [`Kind::recipe`].
+//! A [`Recipe`] answers four questions: which znode plays which part and who contends for what ([`Protocol`], which the view
+//! reads), what each operation means and costs ([`Call`]), what a handle is called, and what the clients' own view of an
+//! object is judged as. No field has a default, so the compiler names what a new kind forgets.
+//!
+//! What only one recipe has, such as the order of items or the votes of sites, is judged by rules of its own.
 
 mod barrier;
 mod config;
 mod double_barrier;
 mod election;
+mod failures;
 mod foreign;
 mod group;
 mod lock;
@@ -14,15 +19,142 @@ mod priority_lock;
 mod queue;
 mod revocable_lock;
 mod shared_lock;
-mod two_phase_commit;
+pub(crate) mod two_phase_commit;
 
-use crate::history::Kind;
+use crate::evidence::{Evidence, Judged};
+use crate::history::{Code, Failure, Kind, ObjectId, Seen, Sym, Verb};
+use crate::scene::Scene;
 use crate::view::{Part, Protocol};
 
 /// The description of a recipe.
 pub(crate) struct Recipe {
     /// Which znode plays which part, and how clients contend.
     pub(crate) protocol: Protocol,
+    /// The operations; of two with the same verb, the first one counts.
+    pub(crate) calls: &'static [&'static [Call]],
+    /// The words for the roles of clients.
+    pub(crate) roles: Roles,
+    /// The operation that returns a handle which reports its state, and the name of the handle.
+    pub(crate) handle: Option<(Verb, &'static str)>,
+    /// How the clients' view of an object is judged.
+    pub(crate) seen_as: SeenAs,
+    /// Whether a foreign client may put another object in the place of one, so that its znodes prove nothing.
+    pub(crate) is_replaceable: bool,
+}
+
+/// The words for the roles of clients.
+pub(crate) struct Roles {
+    pub(crate) holder: &'static str,
+    pub(crate) contender: &'static str,
+    /// The verb for a client with the hold.
+    pub(crate) holds: &'static str,
+}
+
+/// The monitor that judges what clients saw of an object.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SeenAs {
+    /// None.
+    Nothing,
+    /// Exclusive and shared holds.
+    Holds,
+    /// Items, first in first out.
+    Fifo,
+    /// Items, the more urgent first.
+    MostUrgent,
+}
+
+/// What an operation of a recipe means and costs.
+pub(crate) struct Call {
+    verb: Verb,
+    /// The largest numbers of requests and of round trips of an undisturbed call: those of the most expensive option in
+    /// `recipes/COST.md`. None for calls that wait for others.
+    pub(crate) budget: Option<(u32, u32)>,
+    /// The largest number of requests of a call that waits, and of requests for each wake-up.
+    pub(crate) waiting: Option<(u32, u32)>,
+    /// Whether its return as done is true; `None` if it reports nothing that is judged here.
+    pub(crate) done: fn(&Evidence<'_>) -> Option<Judged>,
+    /// The values that it hands out, if they are judged here.
+    pub(crate) hands_out: &'static [Value],
+    /// The reasons of failure that mean more than they mean everywhere.
+    fails: &'static [(Failure, Lacks)],
+}
+
+/// The missing justification of a failure; `None` if it is justified.
+type Lacks = fn(&Evidence<'_>) -> Option<String>;
+
+/// A value that an operation hands out before it returns.
+pub(crate) struct Value {
+    pub(crate) seen: Seen,
+    /// Its name in a sentence: "was told the results".
+    pub(crate) what: &'static str,
+    /// The contradiction in it, by its text and its number.
+    pub(crate) untrue: fn(&Evidence<'_>, Sym, u64) -> Option<&'static str>,
+}
+
+impl Recipe {
+    /// The meaning of an operation; none if nothing is judged of it.
+    pub(crate) fn call(&self, verb: Verb) -> Option<&'static Call> {
+        self.calls.iter().copied().flatten().find(|call| call.verb == verb)
+    }
+
+    /// The missing justification of a failure.
+    pub(crate) fn lacks(&self, evidence: &Evidence<'_>, failure: Failure) -> Option<String> {
+        let own = self.call(evidence.verb).into_iter().flat_map(|call| call.fails);
+        match own.into_iter().find(|(of, _)| *of == failure) {
+            Some((_, lacks)) => lacks(evidence),
+            None => failures::lacks(evidence, failure),
+        }
+    }
+
+    /// Whether nothing is known about an object any more.
+    pub(crate) fn proves_nothing(&self, scene: &Scene<'_>, object: ObjectId) -> bool {
+        self.is_replaceable && scene.is_interfered_with(object)
+    }
+}
+
+impl Call {
+    const fn of(verb: Verb) -> Call {
+        Call { verb, budget: None, waiting: None, done: |_| None, hands_out: &[], fails: &[] }
+    }
+
+    const fn costs(self, requests: u32, round_trips: u32) -> Call {
+        Call { budget: Some((requests, round_trips)), ..self }
+    }
+
+    const fn waits(self, requests: u32, per_wake_up: u32) -> Call {
+        Call { waiting: Some((requests, per_wake_up)), ..self }
+    }
+
+    const fn done(self, done: fn(&Evidence<'_>) -> Option<Judged>) -> Call {
+        Call { done, ..self }
+    }
+
+    const fn hands_out(self, hands_out: &'static [Value]) -> Call {
+        Call { hands_out, ..self }
+    }
+
+    const fn fails(self, fails: &'static [(Failure, Lacks)]) -> Call {
+        Call { fails, ..self }
+    }
+}
+
+impl Value {
+    /// A value that a server's answer, or a notification, must have brought.
+    const fn read(seen: Seen) -> Value {
+        Value { seen, what: "a value", untrue: |evidence, _, _| unread(evidence) }
+    }
+
+    /// The absence of a value, which a server must have reported.
+    const fn none(seen: Seen) -> Value {
+        let untrue: fn(&Evidence<'_>, Sym, u64) -> Option<&'static str> =
+            |evidence, _, _| (!evidence.has_read(Some(Code::NoNode))).then_some("no server has said so");
+        Value { seen, what: "that there is none", untrue }
+    }
+}
+
+/// The contradiction in a value that nothing has brought.
+fn unread(evidence: &Evidence<'_>) -> Option<&'static str> {
+    (!evidence.has_read(None)).then_some("no server has answered it since its call, or since the last value")
 }
 
 impl Kind {
@@ -51,6 +183,9 @@ impl Kind {
 pub(crate) fn protocol_of(kind: Kind) -> &'static Protocol {
     &kind.recipe().protocol
 }
+
+/// The words for clients that hold.
+const HOLDERS: Roles = Roles { holder: "holder", contender: "contender", holds: "hold" };
 
 /// Every child of the object's directory represents a client.
 fn child(below: &str) -> Part {

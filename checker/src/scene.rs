@@ -115,14 +115,6 @@ impl Scene<'_> {
         self.client(self.view.op(op).client)
     }
 
-    /// The words for the roles in a contest, by the kind of the object.
-    pub(crate) fn roles(&self, object: ObjectId) -> Roles {
-        match self.kind(object) {
-            Kind::Election => Roles { holder: "leader", contender: "candidate", holds: "lead" },
-            _ => Roles { holder: "holder", contender: "contender", holds: "hold" },
-        }
-    }
-
     /// The path of an object.
     pub(crate) fn place(&self, object: ObjectId) -> String {
         self.path(self.object(object).path)
@@ -157,14 +149,6 @@ impl Scene<'_> {
             Session(number) => format!("session s{number}"),
         }
     }
-}
-
-/// The words for the roles in a contest.
-pub(crate) struct Roles {
-    pub(crate) holder: &'static str,
-    pub(crate) contender: &'static str,
-    /// The verb for a client with the hold.
-    pub(crate) holds: &'static str,
 }
 
 /// ZooKeeper's name of the notification of a deletion.

@@ -1,7 +1,8 @@
 //! Collects the clients' view of each object while a history is judged.
 
 use super::{BlackBox, ClientView, rule_of};
-use crate::history::{Event, Kind, ObjectId, OpId, Outcome, Share, Tables, Verb, What, Who};
+use crate::history::{Event, ObjectId, OpId, Outcome, Share, Tables, Verb, What, Who};
+use crate::kinds::SeenAs;
 use crate::monitor::{Locking, Operations, Queue, Urgent};
 use crate::rule_id::RuleId;
 use crate::rule_set::RuleSet;
@@ -165,10 +166,11 @@ impl Collect {
 
     fn declare(&mut self, object: ObjectId, view: &View, tables: Tables<'_>) {
         let declared = &tables.objects[usize::from(object.0)];
-        let queues = [Kind::Queue, Kind::PriorityQueue].contains(&declared.kind);
+        let seen_as = declared.kind.recipe().seen_as;
+        let queues = [SeenAs::Fifo, SeenAs::MostUrgent].contains(&seen_as);
         // A claimed item may be delivered again in any order, and a relaxed consumer need not keep to the order.
         let is_judged = !queues || !declared.manner.at_least_once && declared.manner.window == 0;
-        let is_judged = is_judged && (declared.kind != Kind::PriorityQueue || declared.manner.strict);
+        let is_judged = is_judged && (seen_as != SeenAs::MostUrgent || declared.manner.strict);
         // A second opinion is possible only if all rules of the first one are on.
         let others: &[RuleId] = match view.is_sim() && queues {
             true => &[RuleId::Qu1, RuleId::Qu2, RuleId::Qu3],
@@ -179,7 +181,7 @@ impl Collect {
         self.objects.push(rule.map(|rule| Gathered {
             object,
             rule,
-            is_fifo: declared.kind == Kind::Queue,
+            is_fifo: seen_as == SeenAs::Fifo,
             held: Vec::new(),
             holds: Vec::new(),
             look_at: HOLDS,

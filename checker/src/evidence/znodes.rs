@@ -1,7 +1,7 @@
 //! The znodes of objects: the role of each in its recipe, and whether it exists.
 
 use super::doing::Doing;
-use crate::history::{Kind, ObjectId, OpId, Outcome, Session, Sym, Verb};
+use crate::history::{ObjectId, OpId, Outcome, Session, Sym, Verb};
 use crate::recent::{Aged, Recent};
 use crate::scene::Scene;
 use crate::view::{Moment, Part, Phase};
@@ -348,12 +348,6 @@ impl Znodes {
 /// Whether an argument is the path of a znode.
 pub(crate) fn is_path(scene: &Scene<'_>, text: Sym) -> bool {
     scene.text(text).starts_with('/')
-}
-
-/// Whether a foreign client has changed a transaction, so that another may have taken its place and its znodes prove
-/// nothing.
-pub(crate) fn proves_nothing(scene: &Scene<'_>, object: ObjectId) -> bool {
-    scene.kind(object) == Kind::TwoPhaseCommit && scene.is_interfered_with(object)
 }
 
 /// The role of a path in the object with the longest directory around it.

@@ -1,13 +1,45 @@
 //! Double barriers: participants are znodes in the directory of a generation, which its `ready` opens.
 
-use super::Recipe;
+use super::{Call, HOLDERS, Recipe, SeenAs, failures};
+use crate::evidence::{Evidence, Judged, wrong};
+use crate::history::{Failure, Seen, Verb};
 use crate::view::{Part, Protocol};
 
-pub(super) static DOUBLE_BARRIER: Recipe = Recipe { protocol: Protocol::uncontended(part) };
+pub(super) static DOUBLE_BARRIER: Recipe = Recipe {
+    protocol: Protocol::uncontended(part),
+    calls: &[CALLS],
+    roles: HOLDERS,
+    handle: Some((Verb::Enter, "place")),
+    seen_as: SeenAs::Nothing,
+    is_replaceable: false,
+};
+
+const CALLS: &[Call] = &[
+    Call::of(Verb::Enter).waits(8, 4).done(has_entered).fails(&[(Failure::ConnectionLoss, cannot_know)]),
+    Call::of(Verb::Leave).waits(8, 4).done(|evidence| evidence.is_given_up()),
+];
 
 fn part(below: &str) -> Part {
     match below.split_once('/') {
         None | Some((_, "ready")) => Part::Other,
         Some(_) => Part::Member,
+    }
+}
+
+/// The znode that an enter reports as its own is its own.
+fn has_entered(evidence: &Evidence<'_>) -> Option<Judged> {
+    let (_, path) = evidence.about.iter().rfind(|(seen, _)| *seen == Seen::Name)?;
+    if evidence.znodes.at(*path).op == evidence.id {
+        return Some(Ok(()));
+    }
+    let path = evidence.scene.path(*path);
+    Some(wrong(format!("it was told that {path} stands for it, which it has not created")))
+}
+
+/// A double barrier that foreign clients have deleted does not show whether it had opened.
+fn cannot_know(evidence: &Evidence<'_>) -> Option<String> {
+    match evidence.is_interfered_with() {
+        true => None,
+        false => failures::lacks(evidence, Failure::ConnectionLoss),
     }
 }

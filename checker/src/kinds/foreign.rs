@@ -1,6 +1,13 @@
-//! Semaphores, counters, partitions and caches: only the reports of programs are judged, and no znode.
+//! Semaphores, counters, partitions and caches: rules judge the reports of programs, and no request.
 
-use super::Recipe;
+use super::{HOLDERS, Recipe, SeenAs};
 use crate::view::{Part, Protocol};
 
-pub(super) static FOREIGN: Recipe = Recipe { protocol: Protocol::uncontended(|_| Part::Other) };
+pub(super) static FOREIGN: Recipe = Recipe {
+    protocol: Protocol::uncontended(|_| Part::Other),
+    calls: &[],
+    roles: HOLDERS,
+    handle: None,
+    seen_as: SeenAs::Nothing,
+    is_replaceable: false,
+};

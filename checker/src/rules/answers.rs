@@ -1,9 +1,9 @@
 //! Answers: AN-1 to AN-4. The result of a call is checked against the replies to its client and the servers' commits.
 //!
-//! The rules are the same for every verb of every recipe; tables hold the differences. [`done`]: the effects of an
-//! operation that returns done. [`seen`]: the replies that an operation needs before it hands out a value. [`failed`]:
-//! the events that justify a reason of failure. [`nothing`]: the effects that an operation may leave after it reports
-//! that nothing was done. [`cost`]: the cost of an undisturbed call.
+//! The rules are the same for every verb of every recipe. The description of each recipe in `kinds` says what it means
+//! that an operation is done ([`done`]), which answers a value needs before it is handed out ([`seen`]), what justifies a
+//! reason of failure ([`failed`]), and what an undisturbed call costs ([`cost`]). [`nothing`]: the effects that an
+//! operation may leave after it reports that nothing was done.
 //!
 //! AN-2 and AN-4 need only the client's side, and judge captures, too. AN-1 and AN-3 need the committed transactions.
 
@@ -15,7 +15,7 @@ mod later;
 mod nothing;
 mod seen;
 
-use crate::evidence::{Act, Doing, Effect, Place, Znodes, is_path};
+use crate::evidence::{Act, Doing, Effect, Evidence, Place, Znodes, is_path};
 use crate::rule::prelude::*;
 use crate::scene::is_above;
 use crate::view::Part;
@@ -84,7 +84,8 @@ impl Answers {
             self.written = (act != Act::Deletes).then_some((op, number));
         } else if let Some(at) = self.refused.iter().position(|doing| doing.id == op) {
             self.refused[at].effects.push(effect);
-            if nothing::judge(scene, &self.refused[at], &self.znodes, out) {
+            let doing = &self.refused[at];
+            if nothing::judge(&Evidence { scene, doing, znodes: &self.znodes }, out) {
                 self.refused.swap_remove(at);
             }
         }
@@ -94,25 +95,24 @@ impl Answers {
         let Some(at) = self.at(id) else { return };
         let mut doing = self.open.remove(at);
         doing.is_late = answer.1 == Failure::TimedOut;
+        let evidence = Evidence { scene, doing: &doing, znodes: &self.znodes };
         match answer {
             (Outcome::Done, _) => {
                 self.costly.judge(scene, &doing, &mut self.later, out);
                 if scene.view.is_sim() {
-                    done::judge(scene, &doing, &self.znodes, out);
+                    done::judge(&evidence, out);
                 }
                 self.znodes.done(&doing);
             }
             (Outcome::Refused, failure) => {
-                failed::judge(scene, &doing, failure, &self.znodes, (&mut self.later, out));
-                let has_left = scene.view.is_sim() && nothing::judge(scene, &doing, &self.znodes, out);
+                failed::judge(&evidence, failure, &mut self.later, out);
+                let has_left = scene.view.is_sim() && nothing::judge(&evidence, out);
                 if !has_left && scene.view.op(id).in_flight > 0 {
                     self.refused.retain(|doing| scene.view.op(doing.id).in_flight > 0);
                     self.refused.push(doing);
                 }
             }
-            (Outcome::Unknown, failure) => {
-                failed::judge(scene, &doing, failure, &self.znodes, (&mut self.later, out))
-            }
+            (Outcome::Unknown, failure) => failed::judge(&evidence, failure, &mut self.later, out),
             // The next call settles the effects of the dropped one.
             (Outcome::Cancelled, _) => self.costly.disturbed(doing.client),
         }
@@ -164,13 +164,13 @@ impl Rule for Answers {
                     self.znodes.is_lost(event.op);
                 }
                 if let Some(at) = self.at(event.op) {
-                    let doing = &mut self.open[at];
+                    let evidence = Evidence { scene, doing: &self.open[at], znodes: &self.znodes };
                     if scene.view.is_sim() && seen == Seen::Ending {
-                        ending::judge(scene, doing, scene.text(text), &self.znodes, out);
-                    } else if scene.view.is_sim() && self.heard.contains(&doing.client) {
-                        seen::judge(scene, doing, (seen, text, number), &self.znodes, out);
+                        ending::judge(&evidence, scene.text(text), out);
+                    } else if scene.view.is_sim() && self.heard.contains(&evidence.client) {
+                        seen::judge(&evidence, (seen, text, number), out);
                     }
-                    doing.hands_out(seen, text);
+                    self.open[at].hands_out(seen, text);
                 }
             }
             What::Return { outcome, failure } => self.returned(scene, event.op, (outcome, failure), out),

@@ -80,7 +80,7 @@ impl Rule for Progress {
             self.reported.push((object, since));
             let first = view.op(contest.waiting[0]);
             let now = scene.when(scene.now());
-            let roles = scene.roles(object);
+            let roles = &scene.kind(object).recipe().roles;
             let mut text = explain(format!(
                 "{} waits to {} since {}; at {now} there had been no {} for {}, and the limit is {}",
                 scene.client(first.client),

@@ -32,13 +32,7 @@ struct Owned {
 
 /// Whether an operation returns a handle that reports its state, outside of a contest.
 fn gives_owned(scene: &Scene<'_>, op: &Op) -> bool {
-    let kind = || scene.kind(op.object);
-    match op.verb {
-        Verb::Register => kind() == Kind::Names,
-        Verb::Join => kind() == Kind::Group,
-        Verb::Enter => kind() == Kind::DoubleBarrier,
-        _ => false,
-    }
+    scene.kind(op.object).recipe().handle.is_some_and(|(verb, _)| verb == op.verb)
 }
 
 impl ToldState {
@@ -106,12 +100,7 @@ impl ToldState {
         if out.is_enough(rule, object) {
             return;
         }
-        let what = match scene.kind(object) {
-            Kind::Names => "registration",
-            Kind::Group => "membership",
-            Kind::DoubleBarrier => "place",
-            _ => "guard",
-        };
+        let what = scene.kind(object).recipe().handle.map_or("guard", |(_, name)| name);
         let (client, now) = (scene.actor(told.op), scene.when(scene.now()));
         let text = explain(format!("the {what} of {client} says at {now} that it is held")).because(why);
         out.fail(rule, scene, object, &[told.since.index], text);

@@ -113,7 +113,7 @@ impl Wake {
         let op = view.op(doubt.op);
         let who = scene.client(op.client);
         let mut at = doubt.since;
-        let roles = scene.roles(op.object);
+        let roles = &scene.kind(op.object).recipe().roles;
         let waits = format!("waits to {} with {}", roles.holds, scene.contender(op.node));
         let mut text = doubt.explain(scene, &waits);
         let own = view.contender(op.node);

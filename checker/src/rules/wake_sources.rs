@@ -72,8 +72,11 @@ pub(super) fn source(
 }
 
 /// Judges the number of requests of a waiting operation, and reports the first one over the budget.
-pub(super) fn keeps_budget(rule: RuleId, scene: &Scene<'_>, id: OpId, allowed: u32, out: &mut Findings) {
+pub(super) fn keeps_budget(rule: RuleId, scene: &Scene<'_>, id: OpId, out: &mut Findings) {
     let op = scene.view.op(id);
+    let call = scene.kind(op.object).recipe().call(op.verb);
+    let Some((requests, per_wake_up)) = call.and_then(|call| call.waiting) else { return };
+    let allowed = requests + per_wake_up * op.wakes;
     if op.sends == allowed + 1 {
         let (who, called) = (scene.client(op.client), scene.when(op.called));
         let text = explain(format!(

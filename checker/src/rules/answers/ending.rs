@@ -1,11 +1,12 @@
 //! AN-1: a release reports whether the hold or membership lasted until then, and if not, why.
 
-use crate::evidence::{Act, Doing, Effect, Znodes};
+use crate::evidence::{Act, Doing, Effect, Evidence, Znodes};
 use crate::rule::prelude::*;
 use crate::view::Part;
 
 /// Judges the reported ending.
-pub(super) fn judge(scene: &Scene<'_>, doing: &Doing, told: &str, znodes: &Znodes, out: &mut Findings) {
+pub(super) fn judge(evidence: &Evidence<'_>, told: &str, out: &mut Findings) {
+    let Evidence { scene, doing, znodes } = *evidence;
     let own = match doing.gives_up[..] {
         [] => None,
         [own] => Some(own),

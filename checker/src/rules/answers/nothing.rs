@@ -1,14 +1,16 @@
 //! AN-3: an operation that reports that nothing was done has no remaining effect.
 
-use crate::evidence::{Act, Doing, Effect, Znodes, proves_nothing};
+use crate::evidence::{Act, Doing, Effect, Evidence, Znodes};
 use crate::rule::prelude::*;
 use crate::view::Part;
 
 /// Judges an operation that reported that nothing was done. Returns whether an effect remains.
 ///
 /// A call may report this when its limit is over, although its leave has begun.
-pub(super) fn judge(scene: &Scene<'_>, doing: &Doing, znodes: &Znodes, out: &mut Findings) -> bool {
-    if proves_nothing(scene, doing.object) || may_be_anothers(scene, doing, znodes) {
+pub(super) fn judge(evidence: &Evidence<'_>, out: &mut Findings) -> bool {
+    let Evidence { scene, doing, znodes } = *evidence;
+    let proves_nothing = scene.kind(doing.object).recipe().proves_nothing(scene, doing.object);
+    if proves_nothing || may_be_anothers(scene, doing, znodes) {
         return false;
     }
     out.premise(RuleId::An3, doing.object);

@@ -55,7 +55,7 @@ impl Barriers {
         if !op.calm || !self.waiters.iter().any(|waiter| waiter.op == id) {
             return;
         }
-        keeps_budget(RuleId::Ba3, scene, id, 2 + 2 * op.wakes, out);
+        keeps_budget(RuleId::Ba3, scene, id, out);
     }
 
     /// BA-4: a wait that is over leaves no watch.

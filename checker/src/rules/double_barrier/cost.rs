@@ -104,6 +104,6 @@ impl Cost {
             return;
         }
         out.premise(RuleId::Db8, op.object);
-        keeps_budget(RuleId::Db8, scene, id, 8 + 4 * op.wakes, out);
+        keeps_budget(RuleId::Db8, scene, id, out);
     }
 }

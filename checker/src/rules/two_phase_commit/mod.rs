@@ -14,12 +14,10 @@ mod progress;
 mod written;
 
 use crate::digest;
+use crate::kinds::two_phase_commit::COORDINATOR;
 use crate::rule::prelude::*;
 use crate::view::Moment;
 use std::collections::BTreeMap;
-
-/// The number of the coordinator.
-pub(super) const COORDINATOR: u64 = 0xffff;
 
 /// A vote, or a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
