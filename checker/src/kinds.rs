@@ -2,7 +2,7 @@
 //!
 //! A [`Recipe`] answers four questions: which znode plays which part and who contends for what ([`Protocol`], which the view
 //! reads), what each operation means and costs ([`Call`]), what a handle is called, and what the clients' own view of an
-//! object is judged as. No field has a default, so the compiler names what a new kind forgets.
+//! object is judged as. Its constructors ask for what every recipe must say, so the compiler names what a new kind forgets.
 //!
 //! What only one recipe has, such as the order of items or the votes of sites, is judged by rules of its own.
 
@@ -92,6 +92,33 @@ pub(crate) struct Value {
 }
 
 impl Recipe {
+    /// A recipe in which clients contend for holds.
+    const fn of_holds(protocol: Protocol, calls: &'static [&'static [Call]]) -> Recipe {
+        let roles = Roles { holder: "holder", contender: "contender", holds: "hold" };
+        Recipe { protocol, calls, roles, handle: None, seen_as: SeenAs::Holds, is_replaceable: false }
+    }
+
+    /// A recipe without contenders.
+    const fn of_znodes(part: fn(&str) -> Part, calls: &'static [&'static [Call]]) -> Recipe {
+        Recipe::of_holds(Protocol::uncontended(part), calls).seen_as(SeenAs::Nothing)
+    }
+
+    const fn with_roles(self, roles: Roles) -> Recipe {
+        Recipe { roles, ..self }
+    }
+
+    const fn with_handle(self, verb: Verb, name: &'static str) -> Recipe {
+        Recipe { handle: Some((verb, name)), ..self }
+    }
+
+    const fn seen_as(self, seen_as: SeenAs) -> Recipe {
+        Recipe { seen_as, ..self }
+    }
+
+    const fn replaceable(self) -> Recipe {
+        Recipe { is_replaceable: true, ..self }
+    }
+
     /// The meaning of an operation; none if nothing is judged of it.
     pub(crate) fn call(&self, verb: Verb) -> Option<&'static Call> {
         self.calls.iter().copied().flatten().find(|call| call.verb == verb)
@@ -174,8 +201,18 @@ impl Kind {
             Kind::Names => &names::NAMES,
             Kind::Config => &config::CONFIG,
             Kind::Group => &group::GROUP,
-            Kind::Semaphore | Kind::Counter | Kind::Partition | Kind::Cache => &foreign::FOREIGN,
+            Kind::Semaphore => &foreign::SEMAPHORE,
+            Kind::Counter => &foreign::COUNTER,
+            Kind::Partition => &foreign::PARTITION,
+            Kind::Cache => &foreign::CACHE,
         }
+    }
+}
+
+impl Kind {
+    /// Whether clients of an object of this kind call an operation.
+    pub fn has(self, verb: Verb) -> bool {
+        self.recipe().call(verb).is_some()
     }
 }
 
@@ -183,9 +220,6 @@ impl Kind {
 pub(crate) fn protocol_of(kind: Kind) -> &'static Protocol {
     &kind.recipe().protocol
 }
-
-/// The words for clients that hold.
-const HOLDERS: Roles = Roles { holder: "holder", contender: "contender", holds: "hold" };
 
 /// Every child of the object's directory represents a client.
 fn child(below: &str) -> Part {

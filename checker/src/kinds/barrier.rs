@@ -1,18 +1,10 @@
 //! Barriers: one znode, which stands while the barrier is raised.
 
-use super::{Call, HOLDERS, Recipe, SeenAs, itself};
+use super::{Call, Recipe, itself};
 use crate::evidence::{Evidence, Judged};
 use crate::history::{Session, Verb};
-use crate::view::Protocol;
 
-pub(super) static BARRIER: Recipe = Recipe {
-    protocol: Protocol::uncontended(itself),
-    calls: &[CALLS],
-    roles: HOLDERS,
-    handle: None,
-    seen_as: SeenAs::Nothing,
-    is_replaceable: false,
-};
+pub(super) static BARRIER: Recipe = Recipe::of_znodes(itself, &[CALLS]);
 
 const CALLS: &[Call] = &[
     Call::of(Verb::Raise).costs(1, 1).done(is_raised),

@@ -1,18 +1,11 @@
 //! Configuration: a value is one znode, and so is the head of a set.
 
-use super::{Call, HOLDERS, Recipe, SeenAs, Value, itself};
+use super::{Call, Recipe, Value, itself};
 use crate::evidence::{Act, Effect, Evidence, Judged, wrong};
 use crate::history::{PARENTS_MUST_EXIST, Seen, Verb};
-use crate::view::{Part, Protocol};
+use crate::view::Part;
 
-pub(super) static CONFIG: Recipe = Recipe {
-    protocol: Protocol::uncontended(itself),
-    calls: &[CALLS],
-    roles: HOLDERS,
-    handle: None,
-    seen_as: SeenAs::Nothing,
-    is_replaceable: false,
-};
+pub(super) static CONFIG: Recipe = Recipe::of_znodes(itself, &[CALLS]);
 
 /// Rules of their own judge the values that are read; their absence is judged here.
 const CALLS: &[Call] = &[

@@ -1,18 +1,12 @@
 //! Double barriers: participants are znodes in the directory of a generation, which its `ready` opens.
 
-use super::{Call, HOLDERS, Recipe, SeenAs, failures};
+use super::{Call, Recipe, failures};
 use crate::evidence::{Evidence, Judged, wrong};
 use crate::history::{Failure, Seen, Verb};
-use crate::view::{Part, Protocol};
+use crate::view::Part;
 
-pub(super) static DOUBLE_BARRIER: Recipe = Recipe {
-    protocol: Protocol::uncontended(part),
-    calls: &[CALLS],
-    roles: HOLDERS,
-    handle: Some((Verb::Enter, "place")),
-    seen_as: SeenAs::Nothing,
-    is_replaceable: false,
-};
+pub(super) static DOUBLE_BARRIER: Recipe =
+    Recipe::of_znodes(part, &[CALLS]).with_handle(Verb::Enter, "place");
 
 const CALLS: &[Call] = &[
     Call::of(Verb::Enter).waits(8, 4).done(has_entered).fails(&[(Failure::ConnectionLoss, cannot_know)]),

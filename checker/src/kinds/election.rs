@@ -1,22 +1,16 @@
 //! Elections: candidates are contenders, and `leader` is the record of the leader that has begun.
 
-use super::lock::{self, GUARD, has_its_data};
-use super::{Call, Recipe, Roles, SeenAs, Value, child};
+use super::lock::{self, ASKS, GUARD};
+use super::{Call, Recipe, Roles, Value, child};
 use crate::evidence::{Act, Effect, Evidence, Judged, wrong};
 use crate::history::{Seen, Verb};
 use crate::view::{Part, Protocol};
 
-pub(super) static ELECTION: Recipe = Recipe {
-    protocol: Protocol { part, watches_own: true, ..lock::PROTOCOL },
-    calls: &[CALLS, GUARD],
-    roles: Roles { holder: "leader", contender: "candidate", holds: "lead" },
-    handle: None,
-    seen_as: SeenAs::Holds,
-    is_replaceable: false,
-};
+pub(super) static ELECTION: Recipe =
+    Recipe::of_holds(Protocol { part, watches_own: true, ..lock::PROTOCOL }, &[CALLS, ASKS, GUARD])
+        .with_roles(Roles { holder: "leader", contender: "candidate", holds: "lead" });
 
 const CALLS: &[Call] = &[
-    Call::of(Verb::Stand).done(has_its_data),
     Call::of(Verb::Acknowledge).costs(1, 1).done(is_on_record),
     Call::of(Verb::Observe).hands_out(&[Value::read(Seen::Leader), Value::read(Seen::Vacant)]),
 ];

@@ -1,19 +1,11 @@
 //! Groups: each member is a znode.
 
 use super::failures::{before_the_limit, is_answered};
-use super::{Call, HOLDERS, Recipe, SeenAs, Value, child};
+use super::{Call, Recipe, Value, child};
 use crate::evidence::{Evidence, Znode};
 use crate::history::{Failure, Seen, Sym, Verb};
-use crate::view::Protocol;
 
-pub(super) static GROUP: Recipe = Recipe {
-    protocol: Protocol::uncontended(child),
-    calls: &[CALLS],
-    roles: HOLDERS,
-    handle: Some((Verb::Join, "membership")),
-    seen_as: SeenAs::Nothing,
-    is_replaceable: false,
-};
+pub(super) static GROUP: Recipe = Recipe::of_znodes(child, &[CALLS]).with_handle(Verb::Join, "membership");
 
 const CALLS: &[Call] = &[
     Call::of(Verb::Join)
@@ -22,6 +14,9 @@ const CALLS: &[Call] = &[
     Call::of(Verb::Release).costs(2, 2).done(|evidence| evidence.is_given_up()),
     Call::of(Verb::Replace).costs(2, 2).done(|evidence| Some(evidence.is_replaced())),
     Call::of(Verb::Watch).hands_out(&[Value::read(Seen::View)]),
+    // Foreign programs report these.
+    Call::of(Verb::Yield),
+    Call::of(Verb::Audit),
 ];
 
 /// A second join finds the znode of the first one.

@@ -1,31 +1,32 @@
 //! Locks: each contender is an ephemeral sequential znode below the lock. What its guard does, the guards of other
 //! recipes do, too.
 
-use super::{Call, HOLDERS, Recipe, SeenAs, Value, child, unread};
+use super::{Call, Recipe, Value, child, unread};
 use crate::evidence::{Act, Effect, Evidence, Judged, wrong};
 use crate::history::{Seen, Sym, Verb};
 use crate::view::{Order, Part, Protocol, Room};
 
-pub(super) static LOCK: Recipe = Recipe {
-    protocol: PROTOCOL,
-    calls: &[
-        &[Call::of(Verb::Acquire).done(has_its_data), Call::of(Verb::TryAcquire).done(has_its_data)],
-        GUARD,
-    ],
-    roles: HOLDERS,
-    handle: None,
-    seen_as: SeenAs::Holds,
-    is_replaceable: false,
-};
+pub(super) static LOCK: Recipe = Recipe::of_holds(PROTOCOL, &[ASKS, GUARD]);
 
 /// The protocol of a lock, which others vary.
 pub(super) const PROTOCOL: Protocol = Protocol {
     part: child,
     rooms: &[("", Room::Waiting)],
     order: Order::Creation,
-    revoked_by: &[],
+    is_revoked_by: |_| false,
     watches_own: false,
 };
+
+/// The operations that ask for a hold. Whatever the kind of lock, a recipe of a caller may use any of them.
+pub(super) const ASKS: &[Call] = &[
+    Call::of(Verb::Acquire).done(has_its_data),
+    Call::of(Verb::TryAcquire).done(has_its_data),
+    Call::of(Verb::Read).done(has_its_data),
+    Call::of(Verb::TryRead).done(has_its_data),
+    Call::of(Verb::Write).done(has_its_data),
+    Call::of(Verb::TryWrite).done(has_its_data),
+    Call::of(Verb::Stand).done(has_its_data),
+];
 
 /// The operations of a guard, and those that look at contenders.
 pub(super) const GUARD: &[Call] = &[
@@ -37,7 +38,7 @@ pub(super) const GUARD: &[Call] = &[
 ];
 
 /// The created contender has the given data.
-pub(super) fn has_its_data(evidence: &Evidence<'_>) -> Option<Judged> {
+fn has_its_data(evidence: &Evidence<'_>) -> Option<Judged> {
     let given = evidence.given.first().filter(|given| !evidence.scene.text(**given).is_empty())?;
     let is_own = |effect: &&Effect| effect.act == Act::Creates && effect.place.part == Part::Member;
     let made = evidence.effects.iter().find(is_own)?;
@@ -84,7 +85,7 @@ pub(super) const RESULTS: Value = Value {
 };
 
 /// The contenders are those of the list that was read, in the order of their creation.
-pub(super) const LINE: Value = Value {
+const LINE: Value = Value {
     seen: Seen::Line,
     what: "a value",
     untrue: |evidence, told, _| {

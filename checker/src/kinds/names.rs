@@ -1,19 +1,13 @@
 //! Directories of names: each name is a znode.
 
 use super::failures::never_asked;
-use super::{Call, HOLDERS, Recipe, SeenAs, child};
+use super::{Call, Recipe, child};
 use crate::evidence::{Act, Effect, Evidence, Judged, wrong};
 use crate::history::{Failure, Session, Verb};
-use crate::view::{Part, Protocol};
+use crate::view::Part;
 
-pub(super) static NAMES: Recipe = Recipe {
-    protocol: Protocol::uncontended(child),
-    calls: &[CALLS],
-    roles: HOLDERS,
-    handle: Some((Verb::Register, "registration")),
-    seen_as: SeenAs::Nothing,
-    is_replaceable: false,
-};
+pub(super) static NAMES: Recipe =
+    Recipe::of_znodes(child, &[CALLS]).with_handle(Verb::Register, "registration");
 
 const CALLS: &[Call] = &[
     Call::of(Verb::Register).costs(2, 2),

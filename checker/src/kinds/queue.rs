@@ -1,25 +1,14 @@
 //! Queues, with and without priorities: items below the queue, claims on them in `claims`.
 
 use super::failures::{gave_up, never_asked};
-use super::{Call, HOLDERS, Recipe, SeenAs};
+use super::{Call, Recipe, SeenAs};
 use crate::evidence::{Act, Evidence, Judged, is_path, wrong};
 use crate::history::{Code, Failure, Sym, Verb};
-use crate::view::{Part, Protocol};
+use crate::view::Part;
 
-pub(super) static QUEUE: Recipe = recipe(SeenAs::Fifo);
+pub(super) static QUEUE: Recipe = Recipe::of_znodes(part, &[CALLS]).seen_as(SeenAs::Fifo);
 
-pub(super) static PRIORITY_QUEUE: Recipe = recipe(SeenAs::MostUrgent);
-
-const fn recipe(seen_as: SeenAs) -> Recipe {
-    Recipe {
-        protocol: Protocol::uncontended(part),
-        calls: &[CALLS],
-        roles: HOLDERS,
-        handle: None,
-        seen_as,
-        is_replaceable: false,
-    }
-}
+pub(super) static PRIORITY_QUEUE: Recipe = Recipe::of_znodes(part, &[CALLS]).seen_as(SeenAs::MostUrgent);
 
 const CALLS: &[Call] = &[
     // A producer's first put also creates its receipt.

@@ -1,20 +1,19 @@
 //! Revocable locks: shared locks whose contenders are asked to release by a word in their znodes.
 
-use super::lock::{self, GUARD};
-use super::shared_lock::{self, READERS_AND_WRITERS};
-use super::{Call, HOLDERS, Recipe, SeenAs};
+use super::lock::{self, ASKS, GUARD};
+use super::{Call, Recipe, shared_lock};
 use crate::evidence::{Evidence, Judged};
 use crate::history::{Seen, Verb};
 use crate::view::Protocol;
 
-pub(super) static REVOCABLE_LOCK: Recipe = Recipe {
-    protocol: Protocol { revoked_by: &[Verb::Ask, Verb::Force], watches_own: true, ..shared_lock::PROTOCOL },
-    calls: &[READERS_AND_WRITERS, &[Call::of(Verb::Downgrade).costs(2, 1)], REVOCABLE, GUARD],
-    roles: HOLDERS,
-    handle: None,
-    seen_as: SeenAs::Holds,
-    is_replaceable: false,
-};
+pub(super) static REVOCABLE_LOCK: Recipe = Recipe::of_holds(
+    Protocol {
+        is_revoked_by: |verb| matches!(verb, Verb::Ask | Verb::Force),
+        watches_own: true,
+        ..shared_lock::PROTOCOL
+    },
+    &[ASKS, &[Call::of(Verb::Downgrade).costs(2, 1)], REVOCABLE, GUARD],
+);
 
 /// The operations that ask a contender to release, and those of a guard whose holder learns of it.
 pub(super) const REVOCABLE: &[Call] = &[

@@ -1,18 +1,11 @@
 //! Two-phase commit: sites with their votes below the transaction, and `decision`, its record.
 
-use super::{Call, HOLDERS, Recipe, SeenAs, Value};
+use super::{Call, Recipe, Value};
 use crate::evidence::{Evidence, Judged, wrong};
 use crate::history::{Failure, Seen, Sym, Verb};
-use crate::view::{Part, Protocol};
+use crate::view::Part;
 
-pub(super) static TWO_PHASE_COMMIT: Recipe = Recipe {
-    protocol: Protocol::uncontended(part),
-    calls: &[CALLS],
-    roles: HOLDERS,
-    handle: None,
-    seen_as: SeenAs::Nothing,
-    is_replaceable: true,
-};
+pub(super) static TWO_PHASE_COMMIT: Recipe = Recipe::of_znodes(part, &[CALLS]).replaceable();
 
 const CALLS: &[Call] = &[
     Call::of(Verb::Begin)

@@ -32,7 +32,8 @@ struct Owned {
 
 /// Whether an operation returns a handle that reports its state, outside of a contest.
 fn gives_owned(scene: &Scene<'_>, op: &Op) -> bool {
-    scene.kind(op.object).recipe().handle.is_some_and(|(verb, _)| verb == op.verb)
+    let is_its = |(verb, _)| verb == op.verb;
+    op.phase != Phase::Unborn && scene.kind(op.object).recipe().handle.is_some_and(is_its)
 }
 
 impl ToldState {

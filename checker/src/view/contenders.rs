@@ -216,7 +216,7 @@ impl View {
     /// Whether an operation may ask contenders of its object to release.
     fn revokes(&self, by: OpId) -> bool {
         let op = self.op(by);
-        op.phase != Phase::Unborn && self.protocol(op.object).revoked_by.contains(&op.verb)
+        op.phase != Phase::Unborn && (self.protocol(op.object).is_revoked_by)(op.verb)
     }
 
     /// Whether an operation may delete contenders of its object.

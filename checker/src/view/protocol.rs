@@ -12,8 +12,8 @@ pub(crate) struct Protocol {
     /// The directories of contenders, by their paths below the object's directory.
     pub(crate) rooms: &'static [(&'static str, Room)],
     pub(crate) order: Order,
-    /// The operations that may ask contenders to release.
-    pub(crate) revoked_by: &'static [Verb],
+    /// Whether an operation may ask contenders to release.
+    pub(crate) is_revoked_by: fn(Verb) -> bool,
     /// Whether a holder watches its own znode, so that it is notified of its deletion.
     pub(crate) watches_own: bool,
 }
@@ -71,7 +71,7 @@ impl Protocol {
             part,
             rooms: &[("", Room::Waiting)],
             order: Order::Creation,
-            revoked_by: &[],
+            is_revoked_by: |_| false,
             watches_own: false,
         }
     }
@@ -99,6 +99,6 @@ impl Protocol {
 
     /// Whether contenders can be asked to release.
     pub(crate) fn is_revocable(&self) -> bool {
-        !self.revoked_by.is_empty()
+        (self.is_revoked_by)(Verb::Ask)
     }
 }

@@ -27,6 +27,7 @@ mod foreign_clients;
 mod forms;
 mod group;
 mod idle_consumers;
+mod kinds;
 mod lagging_servers;
 mod long_histories;
 mod metamorphic;
