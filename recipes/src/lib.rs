@@ -1,12 +1,12 @@
 //! ZooKeeper's coordination recipes, in async Rust, against the trait [`ZooKeeper`].
 //!
-//! The same code runs on a real ensemble (feature `client`) and on the simulated one of the crate `sim-zk`. The
+//! The same code runs on a real ensemble (crate `zk-client`) and on the simulated one of the crate `sim-zk`. The
 //! crate spawns no task, reads no clock, draws no random number and polls nothing: time, waiting and identity come through
 //! the trait. The private module `parts` has the parts that recipes share, and says which recipe uses which.
 //!
 //! | module | content |
 //! |---|---|
-//! | [`zk`] | the trait, its types, its error, and the behaviour that every implementation must show |
+//! | [`zk`] | the trait, its types and its error |
 //! | [`names`] | a name service |
 //! | [`config`] | configuration: a value, or an atomic set of values |
 //! | [`group`] | group membership |
@@ -21,7 +21,6 @@
 //! | [`priority_lock`] | a revocable lock with priorities |
 //! | [`two_phase_commit`] | all sites commit, or all abort |
 //! | [`election`] | leader election, and a record that the leader has begun |
-//! | `client` | the trait over a real ensemble (feature `client`) |
 //!
 //! # Cancellation, and unpolled futures
 //!
@@ -59,31 +58,9 @@
 //! | `session over` | WARN | `session`, `reason`: `expired`, `closed`, `auth_failed` | an operation finds its session over |
 //! | `clean-up begun`, `clean-up done` | DEBUG | `outcome` | the clean-up after a dropped future or guard |
 //!
-//! ## The life of a session
-//!
-//! The client for a real ensemble has a span `session` from `Client::open` to the session's end, with the field
-//! `servers`, and in it a span `connect` for each time without a connection, with the fields `session` and `outcome` (`opened`,
-//! `resumed`, `moved`, `expired`, `closed`, `auth_failed`, `given_up`). Spans and events have the target `zk_recipes::client`. Names
-//! of fields follow OpenTelemetry's conventions. No field has credentials, keys or data. A session with a connection says nothing at level INFO.
-//!
-//! | event | level | fields | when |
-//! |---|---|---|---|
-//! | `attempt` | DEBUG | `server.address`, `server.port`, `network.peer.address` | an attempt begins |
-//! | `attempt failed` | INFO, the same failure again DEBUG | as `attempt`, `error.type`, `error.message` | `error.type` is the name of a [`ConnectFailureKind`](zk::ConnectFailureKind): `unknown_host`, `connection_refused`, `network`, `timed_out`, `tls`, `not_zookeeper`, `not_serving`, `read_only`, `auth_failed` |
-//! | `backoff` | DEBUG | `pause` | a pause before the next round of attempts |
-//! | `no server can be used` | WARN | `session`, `disconnected`, `rounds`, `safe_for`, `errors` | after 1, 2, 4, … s without a connection, then once a minute; from `safe_for=0ns` on another client may have what this session holds |
-//! | `no session opened` | WARN | `limit`, `errors` | `open` ends without a session |
-//! | `session opened`, `session resumed`, `session moved` | INFO | `session`, `server.address`, `server.port`, `network.peer.address`, `timeout`, and `took` or `disconnected` | a server accepted the session: for the first time; again, the same server as before or another one: the session has lived through the time without a connection |
-//! | `another timeout was granted` | INFO | `session`, `asked`, `granted` | the ensemble's bounds changed the session timeout |
-//! | `session suspect` | WARN | `session`, `server.address`, `server.port`, `error.type`, `error.message`, `connected`, `in_flight`, `safe_for` | the connection is lost; `error.type` is `closed_by_server`, `silence`, `network`, `not_zookeeper` or `unusable_answer`; `safe_for` is what is left of the lease, of which holds keep a margin |
-//! | `late ping` | WARN | `session`, `delayed`: `sending`, `answer`, `by` | by more than a sixth of the timeout: this process, the network or the server stalls |
-//! | `session expired` | WARN | `session`, `disconnected` | a server says so |
-//! | `session refused` | ERROR | `session`, `error.type` | the ensemble refuses the credentials |
-//! | `session closed` | INFO | `session` | this client has closed it |
-//!
 //! # Metrics
 //!
-//! With the feature `metrics`, through the facade of that name. `describe_metrics` tells a recorder what they mean. Time is
+//! With the feature `metrics`, through the facade of that name. `describe_metrics` describes them to a recorder. Time is
 //! the handle's own ([`ZooKeeper::now`]); a clean-up is the operation `clean_up` of the recipe `duty`.
 //!
 //! | metric | kind | labels | meaning |
@@ -94,19 +71,7 @@
 //! | `zk_recipes_holds_active` | gauge | `recipe` | holds that are not known to be lost, whether or not their guards are dropped |
 //! | `zk_recipes_holds_lost_total` | counter | `recipe`, `reason` | lost holds |
 //! | `zk_recipes_lost_answers_total` | counter | | connection losses, each followed by a retry |
-//! | `zk_recipes_sessions_connected` | gauge | | sessions that have a connection |
-//! | `zk_recipes_session_changes_total` | counter | `change`: `opened`, `suspect`, `resumed`, `moved`, `expired`, `closed`, `auth_failed` | changes in the life of sessions |
-//! | `zk_recipes_connect_attempts_total` | counter | `server`, `error_type`, empty for success | attempts to connect |
-//! | `zk_recipes_session_disconnected_seconds` | histogram | | time without a connection, until there was one |
-//! | `zk_recipes_connect_backoff_seconds` | histogram | | pauses between rounds of attempts |
-//! | `zk_recipes_client_bytes_total` | counter | `direction`: `sent`, `received` | bytes of connections, without those of TLS |
-//! | `zk_recipes_requests_in_flight` | gauge | | requests without an answer yet |
-//! | `zk_recipes_watches_armed` | gauge | | armed watches |
-//! | `zk_recipes_reply_duration_seconds` | histogram | `kind`: `request`, `ping` | from the call to its answer |
-//! | `zk_recipes_late_pings_total` | counter | `delayed`: `sending`, `answer` | pings that were late by more than a sixth of the timeout |
 
-pub mod session;
-pub mod wire;
 pub mod zk;
 
 mod observe;
@@ -127,9 +92,6 @@ pub mod queue;
 pub mod revocable_lock;
 pub mod shared_lock;
 pub mod two_phase_commit;
-
-#[cfg(feature = "client")]
-pub mod client;
 
 pub use barrier::{Barrier, BarrierOptions, While};
 pub use call::{Call, Work};

@@ -5,8 +5,8 @@
 use crate::acl::Acl;
 use crate::paths::PathId;
 use std::sync::Arc;
-pub use zk_recipes::session::{Password, Table};
-pub use zk_recipes::wire::number::flags_of;
+pub use zk_protocol::session::{Password, Table};
+pub use zk_protocol::wire::number::flags_of;
 pub use zk_recipes::zk::Code;
 use zk_recipes::zk::{CreateMode, Error, EventKind, SessionId, Stat};
 
@@ -116,7 +116,7 @@ pub enum Ask {
 }
 
 /// The watches that a client considers armed, and the zxid of the last reply it has seen.
-pub type Watching = zk_recipes::session::Watching<PathId>;
+pub type Watching = zk_protocol::session::Watching<PathId>;
 
 /// One operation of a [`Ask::Multi`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -1,4 +1,4 @@
-//! The session machine of simulated clients: that of [`zk_recipes::session`], which real clients use as well, with
+//! The session machine of simulated clients: that of [`zk_protocol::session`], which real clients use as well, with
 //! simulated paths, requests and injected bugs.
 
 #[cfg(test)]
@@ -8,9 +8,9 @@ use crate::digest::Digest;
 use crate::injected_bug::InjectedBug;
 use crate::message::{Answer, Ask, Code, ConnId, Down, Refusal, Tag, Up, Watching};
 use crate::paths::PathId;
-use zk_recipes::session::{self, Fingerprint, Flaw, Flaws, Incoming, List, Outgoing, Protocol, SessionError};
+use zk_protocol::session::{self, Fingerprint, Flaw, Flaws, Incoming, List, Outgoing, Protocol, SessionError};
 
-pub(crate) use zk_recipes::session::Servers;
+pub(crate) use zk_protocol::session::Servers;
 
 /// The types of the simulated protocol.
 #[derive(Clone, Copy, Debug)]

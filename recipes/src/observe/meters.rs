@@ -24,8 +24,6 @@ pub fn describe_metrics() {
         Unit::Count,
         "Requests whose answer was lost, each a second try"
     );
-    #[cfg(feature = "client")]
-    crate::client::life::meters::describe();
 }
 
 /// The measurement of an operation.

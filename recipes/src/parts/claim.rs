@@ -17,7 +17,7 @@ use super::retry::{again, connected, present, reconnected, unless_again, until_a
 use super::select::{first, within};
 use super::tenure::{Grant, HoldState, LostReason, OnSuspect, Released, Stop, Tenure, margin_in};
 use crate::observe::{self, operation};
-use crate::session::{Place, Waiters};
+use crate::zk::waiters::{Place, Waiters};
 use crate::zk::{Armed, CreateMode, Duty, Error, ErrorKind, Reserved, Stat, Time, ZooKeeper, path};
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};

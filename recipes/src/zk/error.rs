@@ -115,6 +115,12 @@ impl Error {
         &self.kind
     }
 
+    /// [`kind`](Self::kind), without the rest of the error: for an implementation that adds its own.
+    #[must_use]
+    pub fn into_kind(self) -> ErrorKind {
+        self.kind
+    }
+
     /// The operation that failed, by ZooKeeper's name of the request or by that of the recipe's method: `getData`, `acquire`.
     /// Of a refused transaction, the refused operation's.
     #[must_use]

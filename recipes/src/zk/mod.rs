@@ -11,7 +11,7 @@
 //! | [`duty`] | promises to clean up that outlive a dropped future |
 //! | [`path`] | ZooKeeper's rule for paths, checked before anything is sent |
 //! | [`mod@unreachable`] | why no server could be used, by server |
-//! | [`suite`] | the behaviour that every implementation must show, one function a rule |
+//! | [`waiters`] | futures that wait for one change together, for implementations |
 
 pub(crate) mod backoff;
 pub mod code;
@@ -19,9 +19,9 @@ pub mod duty;
 pub mod error;
 pub mod path;
 pub(crate) mod select;
-pub mod suite;
 pub mod types;
 pub mod unreachable;
+pub mod waiters;
 
 use std::future::Future;
 use std::sync::Weak;
@@ -36,6 +36,9 @@ pub use types::{
     Time, TreeEvent,
 };
 pub use unreachable::{ConnectFailure, ConnectFailureKind, Unreachable};
+
+/// The number of pings that an idle client sends in a session timeout. A recipe's margin depends on it.
+pub const PINGS_PER_TIMEOUT: u32 = 3;
 
 /// Hears of the end of a session: see [`ZooKeeper::on_session_over`].
 pub trait OnSessionOver: Send + Sync {

@@ -70,6 +70,13 @@ impl ConnectFailure {
     ) -> ConnectFailure {
         ConnectFailure { server: server.into(), peer, kind, message: message.into(), is_lasting: false }
     }
+
+    /// The same failure, as one that waiting alone does not mend.
+    #[must_use]
+    pub fn lasting(mut self) -> ConnectFailure {
+        self.is_lasting = true;
+        self
+    }
 }
 
 /// `zk1:2181 (10.0.0.1:2181): connection refused`

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use zk_recipes::zk::suite::{CASES, UNDER_FAULTS};
+use zk_suite::{CASES, UNDER_FAULTS};
 
 /// A name in the last column, and whether the page says that it holds under faults.
 struct Named<'a> {

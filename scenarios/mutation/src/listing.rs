@@ -21,14 +21,14 @@ pub enum Scope {
 }
 
 /// Part of the recipes that belongs to the client.
-const CLIENT: [&str; 3] = ["recipes/src/client/", "recipes/src/session/", "recipes/src/wire/"];
+const CLIENT: [&str; 3] = ["recipes/client/src/", "recipes/protocol/src/session/", "recipes/protocol/src/wire/"];
 
 /// Left out: a test suite, a fuzzer's entry, and code that decides nothing (spans, events, metrics).
 const LEFT_OUT: [&str; 5] = [
-    "recipes/src/zk/suite.rs",
-    "recipes/src/zk/suite/",
-    "recipes/src/client/fuzz.rs",
-    "recipes/src/client/fuzz/",
+    "recipes/suite/src/lib.rs",
+    "recipes/suite/src/",
+    "recipes/client/src/fuzz.rs",
+    "recipes/client/src/fuzz/",
     "recipes/src/observe/",
 ];
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
-use zk_recipes::client::{Client, Options};
+use zk_client::{Client, Options};
 use zk_recipes::zk::{CreateMode, Error, ZooKeeper};
 
 /// The interval between two writes.

@@ -30,7 +30,7 @@ use zk_checker::{Report, RuleSet};
 use zk_harness::journal::Journal;
 use zk_harness::pace::Pace;
 use zk_harness::workload::{Begins, Rounds, Setting, Task, TaskFn};
-use zk_recipes::client::{Client, Options};
+use zk_client::{Client, Options};
 use zk_recipes::zk::{CreateMode, Error, SessionId, ZooKeeper};
 
 /// The time limit for clients to finish beyond what their workload states, and for their duties to be discharged. If

@@ -21,8 +21,8 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use zk_checker::history::{FaultKind, OpId, Victim, What, Who};
-use zk_recipes::wire::jute::Out;
-use zk_recipes::wire::{frame, number};
+use zk_protocol::wire::jute::Out;
+use zk_protocol::wire::{frame, number};
 
 /// The interval of the beats.
 const BEAT: Duration = Duration::from_millis(50);

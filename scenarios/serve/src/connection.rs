@@ -11,8 +11,8 @@ use sim_zk::wire::{Codec, MAX_FRAME_BYTES};
 use std::collections::VecDeque;
 use std::fmt::Write;
 use std::net::SocketAddr;
-use zk_recipes::wire::frame::{self, TooLong};
-use zk_recipes::wire::jute::LENGTH_BYTES;
+use zk_protocol::wire::frame::{self, TooLong};
+use zk_protocol::wire::jute::LENGTH_BYTES;
 use zk_recipes::zk::SessionId;
 
 /// The maximal number of unanswered requests of a connection: a real server reads no more at this number of outstanding

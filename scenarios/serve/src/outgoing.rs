@@ -132,7 +132,7 @@ mod tests {
     use sim_zk::message::{Answer, Down};
     use sim_zk::paths::Paths;
     use sim_zk::wire::Codec;
-    use zk_recipes::wire::frame;
+    use zk_protocol::wire::frame;
     use zk_recipes::zk::Stat;
 
     #[test]

@@ -8,8 +8,8 @@ use std::io::{BufReader, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use zk_recipes::wire::jute::{In, Out};
-use zk_recipes::wire::{frame, number};
+use zk_protocol::wire::jute::{In, Out};
+use zk_protocol::wire::{frame, number};
 use zk_serve::{Options, Server};
 
 #[global_allocator]

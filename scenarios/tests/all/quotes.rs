@@ -13,7 +13,7 @@ use std::process::Command;
 /// Commands whose quoted output is not compared here: what they begin with, and why.
 const ELSEWHERE: [(&str, &str); 2] = [
     ("cargo sim serve ", "it goes on, and its ports differ: compared below"),
-    ("cargo run -p zk-recipes --features client --example", "on a real server: `tests/real/examples.rs`"),
+    ("cargo run -p zk-client --example", "on a real server: `tests/real/examples.rs`"),
 ];
 
 /// The arguments of a quoted command of `cargo sim`.

@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
-use zk_recipes::client::{Client, Options};
+use zk_client::{Client, Options};
 
 /// The program under test.
 pub fn zksim() -> Command {

@@ -6,7 +6,7 @@ use std::future::Future;
 use std::time::Duration;
 use zk_checker::Verdict;
 use zk_checker::history::{FaultKind, History, Outcome, Request, What};
-use zk_recipes::client::{Client, Options};
+use zk_client::{Client, Options};
 use zk_recipes::zk::{CreateMode, ErrorKind, Over, ZooKeeper};
 use zk_serve::{Options as Ensemble, Server};
 

@@ -18,7 +18,7 @@ use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 use zk_real::{Ensemble, EnsembleOptions, Server, ServerOptions, Settings, StartError};
-use zk_recipes::client::{Client, Options};
+use zk_client::{Client, Options};
 
 /// A session that can be had.
 pub async fn open(address: &str, options: Options) -> Client {

@@ -3,8 +3,8 @@
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
-use zk_recipes::wire::jute::Out;
-use zk_recipes::wire::{frame, number};
+use zk_protocol::wire::jute::Out;
+use zk_protocol::wire::{frame, number};
 
 /// How long a server may take to answer, or to hang up.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -118,7 +118,7 @@ pub fn data_and_stat(address: &str, path: &str) -> (String, zk_recipes::zk::Stat
     receive(&mut stream).expect("it grants a session");
     send(&mut stream, &request(1, number::GET_DATA, |out| _ = out.text(path).bool(false)));
     let frame = receive(&mut stream).expect("it answers");
-    let mut from = zk_recipes::wire::jute::In::new(&frame[16..]);
+    let mut from = zk_protocol::wire::jute::In::new(&frame[16..]);
     let data = from.text().flatten().map(|data| data.into_owned()).expect("it has data");
     let stat = from.stat().expect("it has a stat");
     (data, zk_recipes::zk::Stat { ctime: 0, mtime: 0, ..stat })

@@ -5,7 +5,7 @@ use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, 
 use std::time::Duration;
 use tempfile::TempDir;
 use zk_real::{Server, Settings};
-use zk_recipes::client::Tls;
+use zk_client::Tls;
 
 /// The user whom the server knows, and that user's password.
 pub const USER: (&str, &str) = ("printer", "ink");

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use zk_recipes::ZooKeeper;
-use zk_recipes::client::{Client, Options};
-use zk_recipes::zk::suite::{self, Site};
+use zk_client::{Client, Options};
+use zk_suite::{self as suite, Site};
 use zk_recipes::zk::{CreateMode, SessionId};
 
 /// One server or an ensemble, and a proxy for each session.

@@ -11,9 +11,9 @@ use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
-use zk_recipes::client::{Client, Options};
-use zk_recipes::wire::frame;
-use zk_recipes::zk::suite::Site;
+use zk_client::{Client, Options};
+use zk_protocol::wire::frame;
+use zk_suite::Site;
 use zk_recipes::zk::{CreateMode, Error, ErrorKind, Over, ZooKeeper};
 
 const TICK: Duration = Duration::from_millis(200);

@@ -6,8 +6,8 @@ use crate::common::site::Real;
 use crate::common::{connected, open, run};
 use std::time::Duration;
 use zk_recipes::ZooKeeper;
-use zk_recipes::client::{Client, Options};
-use zk_recipes::zk::suite::Site;
+use zk_client::{Client, Options};
+use zk_suite::Site;
 use zk_recipes::zk::{CreateMode, Error, Op};
 use zk_serve::{Ensemble, Server as Served};
 

@@ -15,14 +15,14 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 use zk_real::Server;
 use zk_recipes::ZooKeeper;
-use zk_recipes::client::{Client, Options};
+use zk_client::{Client, Options};
 
 /// How long an example may take.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// The examples' sources.
 fn sources() -> BTreeMap<String, PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../recipes/examples");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../recipes/client/examples");
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let rust = files.filter(|file| file.extension().is_some_and(|extension| extension == "rs"));
     rust.map(|file| (file.file_stem().unwrap().to_str().unwrap().to_owned(), file)).collect()

@@ -14,7 +14,7 @@ use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use zk_real::Settings;
-use zk_recipes::client::{Acl, Client, Options, Sasl, Tls};
+use zk_client::{Acl, Client, Options, Sasl, Tls};
 use zk_recipes::zk::{CreateMode, Error, ZooKeeper};
 use zk_recipes::{Group, GroupOptions, Lock, LockOptions};
 

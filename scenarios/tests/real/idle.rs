@@ -8,7 +8,7 @@ use crate::common::run;
 use crate::common::tap::{PING, Tap};
 use futures_util::FutureExt;
 use std::time::Duration;
-use zk_recipes::client::{Client, Options};
+use zk_client::{Client, Options};
 use zk_recipes::zk::{CreateMode, ZooKeeper};
 use zk_recipes::{Group, GroupOptions, HoldState, Lock, LockOptions, Released};
 

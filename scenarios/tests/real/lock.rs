@@ -13,7 +13,7 @@ use std::process::Stdio;
 use std::time::Duration;
 use zk_real::{Server, StartError};
 use zk_recipes::ZooKeeper;
-use zk_recipes::client::{Client, Options};
+use zk_client::{Client, Options};
 
 /// Whether the tests can run here; if not, a word about it.
 fn is_installed() -> bool {

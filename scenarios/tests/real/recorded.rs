@@ -11,8 +11,8 @@ use zk_checker::{RuleId, RuleSet, Verdict};
 use zk_harness::journal::Journal;
 use zk_real::recorded::Recorded;
 use zk_real::recorder::{Recorder, Scribe};
-use zk_recipes::client::{Client, Options};
-use zk_recipes::zk::suite::{self, Site};
+use zk_client::{Client, Options};
+use zk_suite::{self as suite, Site};
 
 const SESSION: Options = Options::new(Duration::from_secs(2));
 

@@ -10,8 +10,8 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use zk_real::{Server, ServerOptions, StartError};
-use zk_recipes::client::{Client, Options};
-use zk_recipes::zk::suite::{self, Site};
+use zk_client::{Client, Options};
+use zk_suite::{self as suite, Site};
 use zk_recipes::zk::{CreateMode, Error, ErrorKind, EventKind, Over, State};
 use zk_recipes::{Delivery, Idle, Parents, Prefetch, Queue, QueueOptions, ZooKeeper};
 use zk_serve::{Ensemble, Server as Served};

@@ -16,7 +16,7 @@ use std::net::TcpListener;
 use std::pin::pin;
 use std::thread;
 use std::time::Duration;
-use zk_recipes::client::{Acl, Client, Options};
+use zk_client::{Acl, Client, Options};
 use zk_recipes::zk::{CreateMode, Error, ErrorKind, Over, Time, ZooKeeper};
 use zk_recipes::{Lock, LockOptions, LostReason, RevocableLock, RevocableLockOptions};
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
-use zk_recipes::wire::jute::{In, Out};
-use zk_recipes::wire::{frame, number};
+use zk_protocol::wire::jute::{In, Out};
+use zk_protocol::wire::{frame, number};
 use zk_serve::{Options, Server};
 
 const TICK: Duration = Duration::from_millis(2000);

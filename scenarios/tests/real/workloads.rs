@@ -18,7 +18,7 @@ use zk_real::client::RealClient;
 use zk_real::run::{RunRequest, run};
 use zk_real::{Ensemble, EnsembleOptions, RealWorkload};
 use zk_recipes::ZooKeeper;
-use zk_recipes::client::{Client as Session, Options};
+use zk_client::{Client as Session, Options};
 
 /// How many ensembles are there at once: their runs mostly wait.
 const ENSEMBLES: usize = 2;

@@ -15,7 +15,7 @@ use crate::world::HandleId;
 use std::future::Future;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
-use zk_recipes::session::Waiters;
+use zk_recipes::zk::waiters::Waiters;
 use zk_recipes::zk::{
     Armed, CreateMode, Created, Data, Discharge, Duty, DutyId, Error, Guid, InFlight, Listing, OnSessionOver,
     Op, OpResult, SessionId, Stat, Status, Time, ZooKeeper, duty, path,

@@ -10,7 +10,7 @@ use futures_util::Stream;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
-use zk_recipes::session::Slot;
+use zk_protocol::session::Slot;
 use zk_recipes::zk::{Error, ErrorKind, Event, Time, TreeEvent};
 
 /// Converts a reply into the result of the trait method.

@@ -9,11 +9,12 @@ use crate::world::{Context, Effect, HandleId, World};
 use std::any::Any;
 use std::sync::Arc;
 use std::task::Waker;
-use zk_recipes::session::{Endings, Slot, Waiters};
+use zk_protocol::session::{Endings, Slot};
+use zk_recipes::zk::waiters::Waiters;
 use zk_recipes::zk::{DutyId, ErrorKind, Event, OnSessionOver, TreeEvent};
 
 /// The results that simulated futures wait for.
-pub(super) type Slots = zk_recipes::session::Slots<Result<Answer, Failure>, HandleId>;
+pub(super) type Slots = zk_protocol::session::Slots<Result<Answer, Failure>, HandleId>;
 
 /// A chooser that can be downcast to its type.
 pub(super) trait AnyChooser: Chooser + Any {}

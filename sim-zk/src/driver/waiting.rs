@@ -4,7 +4,7 @@ use super::Sim;
 use super::shared::Core;
 use std::future::{Future, poll_fn};
 use std::task::{Context, Poll, Waker};
-use zk_recipes::session::{Place, Waiters};
+use zk_recipes::zk::waiters::{Place, Waiters};
 
 impl Sim {
     /// Resolves with the result of `look`, now or after a change that wakes the waiters in `queue`.

@@ -12,7 +12,7 @@ use crate::paths::{PathId, Paths, UsedPaths};
 use crate::tree::Tree;
 use crate::txn::{Body, CLOSE_BYTES, Change, Life};
 use std::collections::BTreeMap;
-use zk_recipes::wire::jute::LENGTH_BYTES;
+use zk_protocol::wire::jute::LENGTH_BYTES;
 use zk_recipes::zk::SessionId;
 
 /// The tree as it will be after all proposals.

@@ -7,8 +7,8 @@ use crate::acl::{Acl, AclEntry, perms};
 use crate::message::{Ask, AskOp, Content, CreateForm, Creation, Password, ReadOp, Tag, Up, Watching};
 use crate::paths::{NULL, PathId, Paths};
 use std::sync::Arc;
-use zk_recipes::wire::jute::In;
-use zk_recipes::wire::number;
+use zk_protocol::wire::jute::In;
+use zk_protocol::wire::number;
 use zk_recipes::zk::SessionId;
 
 /// Decodes the first frame of a connection (`ConnectRequest`), and whether the client accepts read-only servers.

@@ -4,8 +4,8 @@ use super::Frame;
 use crate::acl::{Acl, AclEntry, perms};
 use crate::message::{Answer, Bytes, Code, Content, Found, OpAnswer, Password, Refusal};
 use crate::paths::{PathId, Paths};
-use zk_recipes::wire::jute::Out;
-use zk_recipes::wire::number;
+use zk_protocol::wire::jute::Out;
+use zk_protocol::wire::number;
 use zk_recipes::zk::{EventKind, SessionId};
 
 /// Encodes the reply to a connect request (`ConnectResponse`).

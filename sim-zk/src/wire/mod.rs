@@ -1,6 +1,6 @@
 //! The server side of ZooKeeper's wire protocol: client frames become [`Up`], and [`Down`] becomes frames.
 //!
-//! The encoding and the numbers are those of [`zk_recipes::wire`], which clients use as well.
+//! The encoding and the numbers are those of [`zk_protocol::wire`], which clients use as well.
 //!
 //! This module knows neither sockets nor clocks. A frame excludes the four bytes of its length. Every client frame
 //! becomes an `Up`: malformed input is refused as in ZooKeeper 3.8, never by a panic, and no memory is allocated for

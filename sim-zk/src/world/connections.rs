@@ -9,8 +9,8 @@ use crate::fault::{Fault, InjectionPoint, Victim};
 use crate::message::{Ask, Code, ConnId, Down, Up};
 use crate::paths::PathId;
 use std::collections::VecDeque;
-use zk_recipes::session::Incoming;
-use zk_recipes::wire::jute;
+use zk_protocol::session::Incoming;
+use zk_protocol::wire::jute;
 
 /// A connection between a client and a server.
 #[derive(Clone, Debug)]

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
-use zk_recipes::zk::suite::{self, Site};
+use zk_suite::{self as suite, Site};
 use zk_recipes::zk::{ErrorKind, SessionId, ZooKeeper};
 
 /// The latency between servers, in microseconds: as long as to a client, so that the server of a session makes a

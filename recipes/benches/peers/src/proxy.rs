@@ -15,8 +15,8 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use zk_recipes::wire::jute::In;
-use zk_recipes::wire::number;
+use zk_protocol::wire::jute::In;
+use zk_protocol::wire::number;
 
 /// No frame is longer.
 const LONGEST_BYTES: usize = 64 << 20;
@@ -224,8 +224,8 @@ fn kind(operation: i32) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zk_recipes::wire::frame;
-    use zk_recipes::wire::jute::Out;
+    use zk_protocol::wire::frame;
+    use zk_protocol::wire::jute::Out;
 
     #[test]
     fn requests_and_notifications_are_counted_and_pings_are_not() {

@@ -3,8 +3,7 @@
 //! 1. Creating a recipe refuses a margin that an idle hold could not survive.
 //! 2. So does every acquire, before and after the wait, since a reconnect may shorten the session timeout.
 
-use crate::session::PINGS_PER_TIMEOUT;
-use crate::zk::{Error, ErrorKind, ZooKeeper};
+use crate::zk::{Error, ErrorKind, PINGS_PER_TIMEOUT, ZooKeeper};
 use std::time::Duration;
 
 /// The part of a timeout that the answer to a ping may take before an idle hold with the greatest margin is lost.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use zk_catalogue::promises::{Entry, Judgement};
 use zk_checker::RuleId;
-use zk_recipes::zk::suite::CASES;
+use zk_suite::CASES;
 
 fn of(entry: &Entry) -> impl Iterator<Item = (&[String], &[String])> {
     entry.judgements().filter_map(|judgement| match judgement {
@@ -48,7 +48,7 @@ fn is_judge(judge: &str) -> bool {
 
 /// A function with the attribute `#[test]`, or a rule of the suite that every implementation of the trait must keep.
 fn is_test(file: &str, name: &str) -> bool {
-    if let Some(module) = file.strip_prefix("recipes/src/zk/suite/") {
+    if let Some(module) = file.strip_prefix("recipes/suite/src/") {
         return is_in_suite(module, name);
     }
     let Ok(text) = text_of(file) else { return false };
@@ -59,7 +59,7 @@ fn is_test(file: &str, name: &str) -> bool {
 fn is_in_suite(module: &str, name: &str) -> bool {
     let defines = |text: String| text.contains(&format!("async fn {name}<"));
     CASES.iter().any(|(case, _)| *case == name)
-        && text_of(&format!("recipes/src/zk/suite/{module}")).is_ok_and(defines)
+        && text_of(&format!("recipes/suite/src/{module}")).is_ok_and(defines)
 }
 
 /// A file of the workspace.

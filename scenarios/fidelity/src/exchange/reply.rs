@@ -4,7 +4,7 @@ use super::form::{Expect, NameOrNumber, Notice, OpResult, Owner, Stat, Zxid};
 use super::names;
 use super::wire::Welcome;
 use std::collections::BTreeMap;
-use zk_recipes::wire::jute;
+use zk_protocol::wire::jute;
 
 /// A frame cannot be decoded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -5,7 +5,7 @@
 use super::form::{Data, NameOrNumber, Step};
 use super::names;
 use std::collections::BTreeMap;
-use zk_recipes::wire::jute::Out;
+use zk_protocol::wire::jute::Out;
 
 /// The xid of a notification.
 pub const NOTICE: i32 = -1;

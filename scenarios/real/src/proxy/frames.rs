@@ -12,7 +12,7 @@ use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::sync::{Mutex, PoisonError};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use zk_recipes::wire::frame;
+use zk_protocol::wire::frame;
 
 /// The longest message: ZooKeeper's own limit is a megabyte, and a transaction's reply may be several.
 const LONGEST_BYTES: usize = 64 << 20;

@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
-use zk_recipes::wire::frame;
+use zk_protocol::wire::frame;
 
 /// How long a test waits for bytes that must not arrive.
 const SILENCE: Duration = Duration::from_millis(100);

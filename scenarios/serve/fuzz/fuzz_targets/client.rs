@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| zk_recipes::client::fuzz::client(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| zk_client::fuzz::client(bytes));

@@ -13,7 +13,7 @@ use sim_zk::world::World;
 use std::collections::BTreeSet;
 use zk_checker::history::{Code, Conn, OpId, ReqId, SessionState, Victim, What, Who};
 use zk_harness::journal::{self, fault_kind, notify};
-use zk_recipes::wire::number;
+use zk_protocol::wire::number;
 use zk_recipes::zk::SessionId;
 
 /// The fate of a request.

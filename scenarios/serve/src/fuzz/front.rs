@@ -4,8 +4,8 @@ use super::input::Input;
 use super::sane::{Bench, Sane, TICK};
 use crate::command::Command;
 use serde_json::json;
-use zk_recipes::wire::jute::Out;
-use zk_recipes::wire::{frame, number};
+use zk_protocol::wire::jute::Out;
+use zk_protocol::wire::{frame, number};
 
 /// The operations, indexed by a byte of the input.
 const OPS: [i32; 26] = [

@@ -6,8 +6,8 @@
 use super::sane::Bench;
 use crate::command::{Command, Report};
 use crate::verdict::Judged;
-use zk_recipes::wire::jute::{In, Out};
-use zk_recipes::wire::{frame, number};
+use zk_protocol::wire::jute::{In, Out};
+use zk_protocol::wire::{frame, number};
 
 /// The duration of a request in microseconds, as on a loopback socket.
 const PACE: u64 = 30;

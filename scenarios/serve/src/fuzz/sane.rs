@@ -8,8 +8,8 @@ use sim_zk::message::Password;
 use sim_zk::wire::password;
 use std::collections::BTreeMap;
 use std::time::Duration;
-use zk_recipes::wire::jute::{In, Out};
-use zk_recipes::wire::{frame, number};
+use zk_protocol::wire::jute::{In, Out};
+use zk_protocol::wire::{frame, number};
 use zk_recipes::zk::SessionId;
 
 /// The length of a tick, in microseconds.

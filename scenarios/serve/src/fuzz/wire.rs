@@ -4,8 +4,8 @@ use sim_zk::acl::{Acl, AclEntry, perms};
 use sim_zk::message::{Ask, AskOp, CreateForm, Creation, ReadOp, Up};
 use sim_zk::paths::{PathId, Paths};
 use sim_zk::wire::Codec;
-use zk_recipes::wire::jute::Out;
-use zk_recipes::wire::number;
+use zk_protocol::wire::jute::Out;
+use zk_protocol::wire::number;
 
 /// Decodes a frame as the first and as a later one of a connection. A valid request is encoded and decoded again: both
 /// decoded forms are equal, and both encodings.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
-use zk_recipes::client::{Client, Options};
+use zk_client::{Client, Options};
 use zk_recipes::guard::{Exclusive, Read, Write};
 use zk_recipes::zk::{CreateMode, Error, ZooKeeper};
 use zk_recipes::{Guard, Lock, LockOptions, Naming, SharedLock, SharedLockOptions};

@@ -1,4 +1,4 @@
-//! Answers about the session, and probes: see `zk_recipes::session`.
+//! Answers about the session, and probes: see `zk_protocol::session`.
 
 use super::*;
 use crate::message::{Found, Refusal};

@@ -5,8 +5,8 @@ use crate::message::{Ask, Up};
 use crate::paths::Paths;
 use crate::wire::Codec;
 use proptest::prelude::*;
-use zk_recipes::wire::jute::Out;
-use zk_recipes::wire::number;
+use zk_protocol::wire::jute::Out;
+use zk_protocol::wire::number;
 
 /// Valid frames of the operations with the longest bodies.
 fn sensible() -> impl Strategy<Value = Vec<u8>> {

@@ -5,7 +5,7 @@ mod replies;
 mod requests;
 
 use crate::message::Bytes;
-use zk_recipes::wire::jute::{In, Out};
+use zk_protocol::wire::jute::{In, Out};
 
 fn wire(write: impl FnOnce(&mut Out)) -> Vec<u8> {
     let mut out = Out::default();

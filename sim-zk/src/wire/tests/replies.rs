@@ -5,7 +5,7 @@ use crate::acl::{Acl, AclEntry};
 use crate::message::{Answer, Code, CreateForm, Down, Found, OpAnswer, Refusal};
 use crate::paths::Paths;
 use crate::wire::{Codec, password};
-use zk_recipes::wire::number;
+use zk_protocol::wire::number;
 use zk_recipes::zk::{EventKind, SessionId, Stat};
 
 #[test]

@@ -5,8 +5,8 @@ use crate::acl::{Acl, AclEntry};
 use crate::message::{Ask, AskOp, CreateForm, Creation, ReadOp, Up, Watching};
 use crate::paths::{PathId, Paths};
 use crate::wire::{Codec, MAX_FRAME_BYTES, password};
-use zk_recipes::wire::jute::Out;
-use zk_recipes::wire::number;
+use zk_protocol::wire::jute::Out;
+use zk_protocol::wire::number;
 use zk_recipes::zk::SessionId;
 
 /// Decodes a request with that body: returns it with the interned paths.

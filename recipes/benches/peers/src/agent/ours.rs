@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Barrier, mpsc};
 use tokio::task::{JoinSet, block_in_place};
-use zk_recipes::client::{Client, Options};
+use zk_client::{Client, Options};
 use zk_recipes::group::{Group, GroupOptions, Membership, Views, WithData};
 use zk_recipes::guard::Exclusive;
 use zk_recipes::zk::{CreateMode, ZooKeeper};

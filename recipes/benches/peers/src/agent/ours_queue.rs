@@ -6,7 +6,7 @@ use crate::clock::now;
 use std::collections::BTreeSet;
 use tokio::sync::mpsc;
 use tokio::task::{JoinSet, block_in_place};
-use zk_recipes::client::Client;
+use zk_client::Client;
 use zk_recipes::{
     Claimed, Consumer, Delivery, Idle, Parents, Prefetch, Producer, Queue, QueueOptions, Window,
 };

@@ -8,8 +8,8 @@ use anyhow::{Context, bail};
 use std::io::{BufReader, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
-use zk_recipes::wire::jute::{In, Out};
-use zk_recipes::wire::{frame, number};
+use zk_protocol::wire::jute::{In, Out};
+use zk_protocol::wire::{frame, number};
 use zk_recipes::zk::CreateMode;
 
 /// The error of a znode that is not there.

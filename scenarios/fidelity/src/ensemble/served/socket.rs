@@ -5,7 +5,7 @@ use rustix::event::{PollFd, PollFlags};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
-use zk_recipes::wire::frame;
+use zk_protocol::wire::frame;
 
 /// The time limit for a host to accept a connection.
 const HANDSHAKE: Duration = Duration::from_secs(2);

@@ -3,7 +3,7 @@
 use super::AGAIN;
 use hunt_driver::{Driver, PAUSE, pause};
 use std::time::Duration;
-use zk_recipes::client::Client;
+use zk_client::Client;
 use zk_recipes::zk::{CreateMode, ZooKeeper, path};
 use zk_recipes::{Error, ErrorKind, Group, GroupOptions, IfTaken};
 

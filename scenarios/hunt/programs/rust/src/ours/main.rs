@@ -9,7 +9,7 @@ use std::pin::pin;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use zk_recipes::client::{Client, Options};
+use zk_client::{Client, Options};
 use zk_recipes::guard::Exclusive;
 use zk_recipes::zk::ZooKeeper;
 use zk_recipes::{
