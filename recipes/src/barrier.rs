@@ -15,6 +15,7 @@ use crate::observe::{self, operation};
 use crate::parts::parents::{Parents, behind};
 use crate::parts::retry::{Doubt, connected, present, until_answered, until_written};
 use crate::parts::select::within;
+use crate::parts::setters::setters;
 use crate::zk::{CreateMode, Error, ErrorKind, EventKind, ZooKeeper, path};
 
 const RECIPE: &str = "barrier";
@@ -31,12 +32,18 @@ pub enum While {
 
 /// Options of a barrier.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BarrierOptions {
     /// How missing parents are created when the barrier is raised.
     pub parents: Parents,
     /// The lifetime of the raised barrier.
     pub lives: While,
 }
+
+setters!(BarrierOptions {
+    with_parents(parents: Parents),
+    with_lives(lives: While),
+});
 
 /// A barrier on a path.
 ///

@@ -16,12 +16,13 @@
 mod index;
 mod sets;
 
-pub use sets::Snapshot;
+pub use sets::{ConfigSet, ConfigSetOptions, Snapshot};
 
 use crate::observe::operation;
 use crate::parts::barrier_read;
 use crate::parts::parents::Parents;
 use crate::parts::retry::{again, connected, present, reconnected, until_answered};
+use crate::parts::setters::setters;
 use crate::zk::{CreateMode, Data, Error, ErrorKind, Stat, ZooKeeper, path};
 use std::future::Future;
 
@@ -32,28 +33,30 @@ pub use crate::parts::watch_loop::{Update, Updates, Versioned};
 
 /// Options of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ConfigOptions {
     /// How missing parents of the configuration's znode are created.
     pub parents: Parents,
-    /// The number of published sets that are kept, at least 2: a snapshot of an older one starts again.
-    pub keep: usize,
 }
 
 impl Default for ConfigOptions {
-    /// Containers; two sets.
+    /// Containers.
     fn default() -> Self {
-        ConfigOptions { parents: Parents::Container, keep: 2 }
+        ConfigOptions { parents: Parents::Container }
     }
 }
 
-/// A configuration: the value of one znode, or the set to which it points.
+setters!(ConfigOptions {
+    with_parents(parents: Parents),
+});
+
+/// A configuration: the value of one znode. Many values that change together are a [`ConfigSet`].
 ///
 /// # Promises
 ///
 /// * *Followers* see values in the order of their writes, never go back, even after a reconnect, and always get the last
 ///   one; see [`Updates`].
 /// * *Writers.* A conditional write succeeds exactly if no other write came in between.
-/// * *Sets.* A published set is read whole or not at all.
 ///
 /// A value is identified by incarnation and version. This recipe deletes no value; if another client deletes and recreates
 /// the znode, that is another incarnation with another czxid:
@@ -61,13 +64,12 @@ impl Default for ConfigOptions {
 /// * A conditional write for one incarnation never succeeds on another: the caller gets a conflict.
 /// * Nothing is sent once this object, a clone of it, or an [`Updates`] of it has seen a later incarnation, or once a write
 ///   has reported that the expected one is gone.
-/// * Nothing is published over another incarnation if the expected value is a pointer to a set: the transaction checks it.
 /// * Nothing is written over another incarnation that has another version.
 ///
 /// One case remains: another client has deleted and recreated the znode of a plain value, it has reached exactly the
 /// expected version, and this object has seen none of it. A server compares only versions, so it applies the write; the
 /// reply shows the other czxid, and the caller gets a conflict although the other value was replaced. To exclude that case,
-/// write an empty value instead of deleting the znode, or publish a set.
+/// write an empty value instead of deleting the znode, or publish a [`ConfigSet`].
 ///
 /// A writer that finds another incarnation after a lost reply cannot know whether its write was applied, and gets an
 /// unknown outcome. If its value was deleted and replaced meanwhile, it may get a conflict.
@@ -76,8 +78,7 @@ impl Default for ConfigOptions {
 ///
 /// # Cost
 ///
-/// A write or a publication: one request. A change costs a follower one notification and one request. A snapshot: two
-/// requests.
+/// A write: one request. A change costs a follower one notification and one request.
 ///
 /// # Examples
 ///
@@ -109,16 +110,9 @@ impl<Z: ZooKeeper> Config<Z> {
     /// # Errors
     ///
     /// [`Error::is_bad_input`]: the path is not absolute, is the root, lies in ZooKeeper's own directory, or
-    /// violates ZooKeeper's path rules; fewer than 2 sets are to be kept.
+    /// violates ZooKeeper's path rules.
     pub fn new(zk: &Z, path: &str, options: ConfigOptions) -> Result<Self, Error> {
         path::validate_directory(path)?;
-        if options.keep < 2 {
-            return Err(ErrorKind::BadInput(format!(
-                "{} sets are too few to keep: 2 at least",
-                options.keep
-            ))
-            .into());
-        }
         let incarnations = Incarnations::default();
         Ok(Config { zk: zk.clone(), path: path.to_owned(), options, incarnations })
     }

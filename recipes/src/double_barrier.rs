@@ -39,7 +39,8 @@ use crate::observe::operation;
 use crate::parts::hold_methods::hold_methods;
 use crate::parts::parents::Parents;
 use crate::parts::select::within;
-use crate::parts::tenure::{HoldState, LostReason, Stop, Tenure};
+use crate::parts::setters::setters;
+use crate::parts::tenure::{HoldState, LostReason, Released, Stop, Tenure};
 use crate::zk::{Armed, Error, ErrorKind, ZooKeeper, path};
 use enter::Entering;
 use futures_util::future::Shared;
@@ -71,6 +72,7 @@ pub enum Leave {
 
 /// Options of a double barrier. There are no defaults: all participants must mean the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DoubleBarrierOptions {
     /// The number of participants.
     pub participants: usize,
@@ -85,6 +87,26 @@ pub struct DoubleBarrierOptions {
     /// [`Parents::Persistent`], otherwise as a container.
     pub parents: Parents,
 }
+
+impl DoubleBarrierOptions {
+    /// This barrier, entered without an identity; containers.
+    pub const fn new(participants: usize, reuse: Reuse, leave: Leave) -> Self {
+        DoubleBarrierOptions { participants, id: None, reuse, leave, parents: Parents::Container }
+    }
+
+    /// Sets [`id`](field@Self::id).
+    #[must_use]
+    pub fn with_id<'a>(mut self, id: impl Into<Option<&'a str>>) -> Self {
+        self.id = id.into().map(str::to_owned);
+        self
+    }
+}
+
+setters!(DoubleBarrierOptions {
+    with_reuse(reuse: Reuse),
+    with_leave(leave: Leave),
+    with_parents(parents: Parents),
+});
 
 /// A double barrier on a path.
 ///
@@ -113,13 +135,7 @@ pub struct DoubleBarrierOptions {
 /// use zk_recipes::{DoubleBarrier, DoubleBarrierOptions, Leave, Parents, Reuse};
 ///
 /// # sim_zk::doc_example_of(|[left, right]| async move {
-/// let options = |id: &str| DoubleBarrierOptions {
-///     participants: 2,
-///     id: Some(id.to_owned()),
-///     reuse: Reuse::Generations,
-///     leave: Leave::Keeper,
-///     parents: Parents::Container,
-/// };
+/// let options = |id: &str| DoubleBarrierOptions::new(2, Reuse::Generations, Leave::Keeper).with_id(id);
 /// // Two sessions, as in two processes.
 /// let left = DoubleBarrier::new(&left, "/step", options("left"))?;
 /// let right = DoubleBarrier::new(&right, "/step", options("right"))?;
@@ -293,7 +309,8 @@ impl<Z: ZooKeeper> Inside<Z> {
         self.roster.ids()
     }
 
-    /// Leaves, and waits until no participant of the roster is left.
+    /// Leaves, and waits until no participant of the roster is left. [`Released::WasLost`]: another client had deleted this
+    /// participant's znode before.
     ///
     /// # Cancellation
     ///
@@ -312,7 +329,7 @@ impl<Z: ZooKeeper> Inside<Z> {
     ///
     /// [`Error::is_session_over`], [`Error::is_denied`]: we have left, if need be in the background, and cannot know which others
     /// have not.
-    pub fn leave(self) -> Call<Z, impl Work<Output = Result<(), Error>>> {
+    pub fn leave(self) -> Call<Z, impl Work<Output = Result<Released, Error>>> {
         let zk = self.barrier.zk.clone();
         Call::new(&zk.clone(), move |until| async move {
             let path = self.path().to_owned();

@@ -16,6 +16,7 @@ use crate::parts::hold_methods::hold_methods;
 use crate::parts::parents::Parents;
 use crate::parts::retry::{again, connected};
 use crate::parts::select::{first, within};
+use crate::parts::setters::setters;
 use crate::parts::tenure::{HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::zk::{Error, ErrorKind, Listing, Stat, Status, ZooKeeper, path};
 use futures_util::future::Either;
@@ -28,6 +29,7 @@ pub use crate::parts::claim::IfTaken;
 
 /// Options of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct GroupOptions {
     /// How a missing directory is created.
     pub parents: Parents,
@@ -51,6 +53,13 @@ impl Default for GroupOptions {
         }
     }
 }
+
+setters!(GroupOptions {
+    with_parents(parents: Parents),
+    with_if_taken(if_taken: IfTaken),
+    with_on_suspect(on_suspect: OnSuspect),
+    with_margin(margin: Option<Duration>, into),
+});
 
 /// Whether views include the members' data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

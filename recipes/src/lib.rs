@@ -61,7 +61,7 @@
 //! # Metrics
 //!
 //! With the feature `metrics`, through the facade of that name. `describe_metrics` describes them to a recorder. Time is
-//! the handle's own ([`ZooKeeper::now`]); a clean-up is the operation `clean_up` of the recipe `duty`.
+//! the handle's own ([`Runtime::now`]); a clean-up is the operation `clean_up` of the recipe `duty`.
 //!
 //! | metric | kind | labels | meaning |
 //! |---|---|---|---|
@@ -95,7 +95,7 @@ pub mod two_phase_commit;
 
 pub use barrier::{Barrier, BarrierOptions, While};
 pub use call::{Call, Work};
-pub use config::{Config, ConfigOptions, Snapshot};
+pub use config::{Config, ConfigOptions, ConfigSet, ConfigSetOptions, Snapshot};
 pub use double_barrier::{DoubleBarrier, DoubleBarrierOptions, Inside, Leave, Reuse};
 pub use election::{Election, ElectionOptions, Leader, Leadership, Term};
 pub use group::{Group, GroupOptions, GroupView, Member, Membership, Views, WithData};
@@ -114,9 +114,9 @@ pub use parts::watch_loop::{Update, Updates, Versioned};
 pub use priority_lock::{Preempt, PriorityContender, PriorityLock, PriorityLockOptions};
 pub use priority_queue::{PriorityProducer, PriorityQueue, PriorityQueueOptions};
 pub use queue::{
-    Claimed, Consumer, Delivery, Idle, Item, Order, Prefetch, Producer, Queue, QueueOptions, Window,
+    Claimed, Consumer, ConsumerOptions, Delivery, Idle, Item, Order, Producer, Queue, QueueOptions,
 };
 pub use revocable_lock::{RevocableLock, RevocableLockOptions};
 pub use shared_lock::{SharedLock, SharedLockOptions};
 pub use two_phase_commit::{Coordinator, Decision, Form, Site, Transaction, Vote, Voted};
-pub use zk::{Error, ErrorKind, ZooKeeper};
+pub use zk::{Error, ErrorKind, Runtime, ZooKeeper};

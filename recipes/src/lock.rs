@@ -16,6 +16,7 @@ use crate::parts::lock_methods::lock_methods;
 use crate::parts::naming::{Naming, Role};
 use crate::parts::parents::Parents;
 use crate::parts::select::within;
+use crate::parts::setters::setters;
 use crate::parts::tenure::{Grant, OnSuspect, RunUntil, Tenure, margin_in};
 use crate::zk::{Error, ZooKeeper};
 use std::time::Duration;
@@ -30,6 +31,7 @@ const EVERYBODY: fn(Role) -> bool = |_| true;
 
 /// Options of a lock. By default: standard names, containers, [`OnSuspect::Stop`], a tenth of the timeout as margin, no data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LockOptions {
     /// Names of the znodes; all clients of the directory must agree.
     pub naming: Naming,
@@ -43,6 +45,14 @@ pub struct LockOptions {
     /// Data of the contender's znode, for operators: the client's address, for example.
     pub data: Vec<u8>,
 }
+
+setters!(LockOptions {
+    with_naming(naming: Naming),
+    with_parents(parents: Parents),
+    with_on_suspect(on_suspect: OnSuspect),
+    with_margin(margin: Option<Duration>, into),
+    with_data(data: Vec<u8>, into),
+});
 
 /// An exclusive lock on a directory.
 ///

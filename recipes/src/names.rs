@@ -24,6 +24,7 @@ use crate::parts::naming::number;
 use crate::parts::parents::{Parents, behind};
 use crate::parts::retry::{again, connected, present, reconnected, unless_again};
 use crate::parts::select::within;
+use crate::parts::setters::setters;
 use crate::parts::tenure::{HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::zk::duty::{answered, settle};
 use crate::zk::{CreateMode, Data, Error, ErrorKind, Guid, ZooKeeper, path};
@@ -36,6 +37,7 @@ const RECIPE: &str = "names";
 
 /// Options of a name service.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct NamesOptions {
     /// How a missing directory is created.
     pub parents: Parents,
@@ -59,6 +61,13 @@ impl Default for NamesOptions {
         }
     }
 }
+
+setters!(NamesOptions {
+    with_parents(parents: Parents),
+    with_if_taken(if_taken: IfTaken),
+    with_on_suspect(on_suspect: OnSuspect),
+    with_margin(margin: Option<Duration>, into),
+});
 
 /// The freshness of a lookup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

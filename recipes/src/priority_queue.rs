@@ -12,13 +12,15 @@
 use crate::observe::operation;
 use crate::parts::naming::Priority;
 use crate::parts::parents::Parents;
-use crate::queue::{Consumer, Delivery, Idle, Order, Prefetch, Producer, QueueCore, Urgency};
+use crate::parts::setters::setters;
+use crate::queue::{Consumer, Delivery, Idle, Order, Producer, QueueCore, Urgency};
 use crate::zk::{Error, ZooKeeper};
 
 const RECIPE: &str = "priority_queue";
 
 /// Options of a priority queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PriorityQueueOptions {
     /// The strictness of priorities.
     pub order: Order,
@@ -29,6 +31,18 @@ pub struct PriorityQueueOptions {
     /// How a missing directory is created.
     pub parents: Parents,
 }
+
+impl PriorityQueueOptions {
+    /// This order and delivery, consumers without a herd, containers.
+    pub const fn new(order: Order, delivery: Delivery) -> Self {
+        PriorityQueueOptions { order, delivery, idle: Idle::HerdFree, parents: Parents::Container }
+    }
+}
+
+setters!(PriorityQueueOptions {
+    with_idle(idle: Idle),
+    with_parents(parents: Parents),
+});
 
 /// A priority queue on a directory: the more urgent goes first, and equally urgent items in the order of their puts.
 ///
@@ -50,12 +64,7 @@ pub struct PriorityQueueOptions {
 /// use zk_recipes::{Delivery, Idle, Order, Parents, Priority, PriorityQueue, PriorityQueueOptions};
 ///
 /// # sim_zk::doc_example(|zk| async move {
-/// let options = PriorityQueueOptions {
-///     order: Order::Fresh,
-///     delivery: Delivery::AtLeastOnce,
-///     idle: Idle::HerdFree,
-///     parents: Parents::Container,
-/// };
+/// let options = PriorityQueueOptions::new(Order::Fresh, Delivery::AtLeastOnce).with_idle(Idle::HerdFree);
 /// let jobs = PriorityQueue::new(&zk, "/jobs", options)?;
 /// let mut producer = jobs.producer();
 /// producer.put(Priority(10), b"later").await?;
@@ -91,7 +100,7 @@ impl<Z: ZooKeeper> PriorityQueue<Z> {
 
     /// Returns a consumer. Sends nothing. It prefetches nothing, since a more urgent item may come.
     pub fn consumer(&self) -> Consumer<Z> {
-        Consumer::new(self.core.clone(), Prefetch(1)).expect("one item at a time is not none")
+        Consumer::new(self.core.clone())
     }
 }
 

@@ -24,13 +24,14 @@ mod producer;
 mod spread;
 
 pub use claimed::Claimed;
-pub use consumer::{Consumer, Item, Prefetch, Window};
+pub use consumer::{Consumer, ConsumerOptions, Item};
 pub use producer::Producer;
 
 pub(crate) use producer::Urgency;
 
 use crate::parts::parents::Parents;
 use crate::parts::receipt::{Applied, Receipt};
+use crate::parts::setters::setters;
 use crate::zk::{Error, ErrorKind, Op, ZooKeeper, path};
 use layout::Layout;
 use std::sync::Arc;
@@ -70,6 +71,7 @@ pub enum Order {
 
 /// Options of a queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct QueueOptions {
     /// The delivery guarantee when a consumer dies.
     pub delivery: Delivery,
@@ -79,6 +81,18 @@ pub struct QueueOptions {
     pub parents: Parents,
 }
 
+impl QueueOptions {
+    /// This delivery, consumers without a herd, containers.
+    pub const fn new(delivery: Delivery) -> Self {
+        QueueOptions { delivery, idle: Idle::HerdFree, parents: Parents::Container }
+    }
+}
+
+setters!(QueueOptions {
+    with_idle(idle: Idle),
+    with_parents(parents: Parents),
+});
+
 /// A queue on a directory: first in, first out.
 ///
 /// # Promises
@@ -86,7 +100,7 @@ pub struct QueueOptions {
 /// * *One put, one item*, regardless of lost replies, while the producer's session lives.
 /// * *Durability*: an acknowledged item survives its producer and its consumers.
 /// * *Order*: items are delivered in the order of their numbers; with claims, first deliveries are. A
-///   [relaxed consumer](Self::relaxed_consumer) passes over fewer items than its window has.
+///   [relaxed consumer](ConsumerOptions::window) passes over fewer items than its window has.
 /// * *[`Delivery::AtMostOnce`]*: an item is delivered to one consumer; it is lost only with a consumer that dies, or is
 ///   dropped, with it in hand.
 /// * *[`Delivery::AtLeastOnce`]*: no item is lost; it is delivered again only after its consumer's session has ended or it
@@ -110,20 +124,16 @@ pub struct QueueOptions {
 /// # Examples
 ///
 /// ```
-/// use zk_recipes::{Delivery, Idle, Parents, Prefetch, Queue, QueueOptions};
+/// use zk_recipes::{ConsumerOptions, Delivery, Queue, QueueOptions};
 ///
 /// # sim_zk::doc_example(|zk| async move {
-/// let options = QueueOptions {
-///     delivery: Delivery::AtMostOnce,
-///     idle: Idle::HerdFree,
-///     parents: Parents::Container,
-/// };
+/// let options = QueueOptions::new(Delivery::AtMostOnce);
 /// let queue = Queue::new(&zk, "/queues/letters", options)?;
 /// let mut producer = queue.producer();
 /// producer.put(b"first").await?;
 /// producer.put_all(&[b"second".to_vec(), b"third".to_vec()]).await?;
 ///
-/// let mut consumer = queue.consumer(Prefetch(8))?;
+/// let mut consumer = queue.consumer_with(ConsumerOptions::default().with_prefetch(8))?;
 /// assert_eq!(consumer.take().await?.data, b"first");
 /// assert_eq!(consumer.take_up_to(100).await?.len(), 2);
 /// assert!(consumer.try_take().await?.is_none());
@@ -153,27 +163,18 @@ impl<Z: ZooKeeper> Queue<Z> {
         Producer::new(self.core.clone())
     }
 
-    /// Returns a consumer that takes `prefetch` items at a time. Sends nothing.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::is_bad_input`]: `Prefetch(0)`.
-    pub fn consumer(&self, prefetch: Prefetch) -> Result<Consumer<Z>, Error> {
-        Consumer::new(self.core.clone(), prefetch)
+    /// Returns a consumer that takes one item at a time, in order. Sends nothing.
+    pub fn consumer(&self) -> Consumer<Z> {
+        Consumer::new(self.core.clone())
     }
 
-    /// Returns a consumer for a queue with many consumers: it departs from the order by less than `window` items, and seldom
-    /// contends with others for the same item. Sends nothing.
-    ///
-    /// It takes all items in order until another consumer is faster. From then on it takes a share of the first `window`
-    /// items of each list. The greater the window, the fewer lists; 64 items for each consumer are a good start. Consumers
-    /// that keep to the order may share the queue with it.
+    /// Returns a consumer with options. Sends nothing.
     ///
     /// # Errors
     ///
-    /// [`Error::is_bad_input`]: `Prefetch(0)`, or `Window(0)`.
-    pub fn relaxed_consumer(&self, prefetch: Prefetch, window: Window) -> Result<Consumer<Z>, Error> {
-        Consumer::new(self.core.clone(), prefetch)?.relaxed(window)
+    /// [`Error::is_bad_input`]: a prefetch or a window of 0.
+    pub fn consumer_with(&self, options: ConsumerOptions) -> Result<Consumer<Z>, Error> {
+        self.consumer().with(options)
     }
 }
 

@@ -22,6 +22,7 @@ use crate::parts::owned_node::OwnedNode;
 use crate::parts::parents::Parents;
 use crate::parts::revoke::{self, Fate};
 use crate::parts::select::{first, while_connected};
+use crate::parts::setters::setters;
 use crate::parts::tenure::{Grant, OnSuspect, Tenure, margin_in};
 use crate::shared_lock::conflicts;
 use crate::zk::{Error, ErrorKind, ZooKeeper, path};
@@ -34,6 +35,7 @@ const RECIPE: &str = "revocable_lock";
 
 /// Options of a revocable lock. By default: [`RunUntil::Revoked`], standard names, containers, [`OnSuspect::Stop`], a tenth of the timeout as margin, no data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RevocableLockOptions {
     /// When a guard's `run` drops its work.
     pub run_until: RunUntil,
@@ -49,6 +51,15 @@ pub struct RevocableLockOptions {
     /// Data of the contender's znode until its owner is asked to release; not the revocation word itself.
     pub data: Vec<u8>,
 }
+
+setters!(RevocableLockOptions {
+    with_run_until(run_until: RunUntil),
+    with_naming(naming: Naming),
+    with_parents(parents: Parents),
+    with_on_suspect(on_suspect: OnSuspect),
+    with_margin(margin: Option<Duration>, into),
+    with_data(data: Vec<u8>, into),
+});
 
 /// A lock of readers and writers whose owners can be asked, or forced, to release. With [`write`](Self::write) alone it is
 /// a revocable mutex.

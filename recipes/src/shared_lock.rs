@@ -18,6 +18,7 @@ use crate::parts::contenders::{Contender, Contenders, OwnContender};
 use crate::parts::lock_methods::lock_methods;
 use crate::parts::naming::{Naming, READ, Role, WRITE};
 use crate::parts::parents::Parents;
+use crate::parts::setters::setters;
 use crate::parts::tenure::{Grant, OnSuspect, RunUntil, Tenure, margin_in};
 use crate::zk::{Error, ZooKeeper};
 use std::time::Duration;
@@ -34,6 +35,7 @@ pub(crate) fn conflicts(role: Role) -> fn(Role) -> bool {
 
 /// Options of a shared lock. By default: standard names, containers, [`OnSuspect::Stop`], a tenth of the timeout as margin, no data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SharedLockOptions {
     /// Names of the znodes; all clients of the directory must agree.
     pub naming: Naming,
@@ -47,6 +49,14 @@ pub struct SharedLockOptions {
     /// Data of the contender's znode, for operators: the client's address, for example.
     pub data: Vec<u8>,
 }
+
+setters!(SharedLockOptions {
+    with_naming(naming: Naming),
+    with_parents(parents: Parents),
+    with_on_suspect(on_suspect: OnSuspect),
+    with_margin(margin: Option<Duration>, into),
+    with_data(data: Vec<u8>, into),
+});
 
 /// A lock of readers and writers on a directory.
 ///

@@ -12,10 +12,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use zk_real::{Server, ServerOptions};
 use zk_client::{Client, Options};
 use zk_protocol::wire::jute::{In, Out};
 use zk_protocol::wire::{frame, number};
+use zk_real::{Server, ServerOptions};
 use zk_recipes::zk::{CreateMode, State, ZooKeeper};
 
 const ROUNDS: usize = 15;

@@ -8,7 +8,9 @@ use crate::digest::Digest;
 use crate::injected_bug::InjectedBug;
 use crate::message::{Answer, Ask, Code, ConnId, Down, Refusal, Tag, Up, Watching};
 use crate::paths::PathId;
-use zk_protocol::session::{self, Fingerprint, Flaw, Flaws, Incoming, List, Outgoing, Protocol, SessionError};
+use zk_protocol::session::{
+    self, Fingerprint, Flaw, Flaws, Incoming, List, Outgoing, Protocol, SessionError,
+};
 
 pub(crate) use zk_protocol::session::Servers;
 

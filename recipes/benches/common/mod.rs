@@ -14,12 +14,12 @@ use std::time::Duration;
 use zk_recipes::election::Leader;
 use zk_recipes::zk::{
     Armed, CreateMode, Created, Data, Discharge, Duty, DutyId, Error, ErrorKind, Event, Guid, Listing, Op,
-    OpResult, SessionId, Stat, State, Status, Time, TreeEvent, ZooKeeper, path,
+    OpResult, Runtime, SessionId, Stat, State, Status, Time, TreeEvent, ZooKeeper, path,
 };
 use zk_recipes::{
     Delivery, DoubleBarrier, DoubleBarrierOptions, Election, ElectionOptions, Group, GroupOptions, Idle,
-    Leave, Lock, LockOptions, Order, Parents, Prefetch, Priority, PriorityLock, PriorityLockOptions,
-    PriorityQueue, PriorityQueueOptions, Queue, QueueOptions, Reuse, SharedLock, SharedLockOptions, WithData,
+    Leave, Lock, LockOptions, Order, Parents, Priority, PriorityLock, PriorityLockOptions, PriorityQueue,
+    PriorityQueueOptions, Queue, QueueOptions, Reuse, SharedLock, SharedLockOptions, WithData,
 };
 
 /// The session. Its znodes are directories, with the children that they were given, and znodes with data.
@@ -156,6 +156,24 @@ impl Discharge for Tree {
 
 type Answer<T> = Ready<Result<T, Error>>;
 
+impl Runtime for Fake {
+    fn now(&self) -> Time {
+        Time::default()
+    }
+
+    fn sleep_until(&self, _: Time) -> impl Future<Output = ()> + Send + use<> {
+        future::pending()
+    }
+
+    fn guid(&self) -> Guid {
+        Guid(u128::MAX)
+    }
+
+    fn arm(&self, duty: Duty) -> Armed {
+        Armed::new(1, duty, self.0.clone())
+    }
+}
+
 impl ZooKeeper for Fake {
     type Watch = future::Pending<Result<Event, Error>>;
     type TreeWatch = stream::Pending<Result<TreeEvent, Error>>;
@@ -237,22 +255,6 @@ impl ZooKeeper for Fake {
 
     fn timeout(&self) -> Duration {
         Duration::from_secs(10)
-    }
-
-    fn now(&self) -> Time {
-        Time::default()
-    }
-
-    fn sleep_until(&self, _: Time) -> impl Future<Output = ()> + Send + use<> {
-        future::pending()
-    }
-
-    fn guid(&self) -> Guid {
-        Guid(u128::MAX)
-    }
-
-    fn arm(&self, duty: Duty) -> Armed {
-        Armed::new(1, duty, self.0.clone())
     }
 
     fn close(&self, _: Duration) -> Answer<()> {
@@ -348,7 +350,7 @@ fn participants(many: u32) -> Fake {
 }
 
 fn queue_options(delivery: Delivery) -> QueueOptions {
-    QueueOptions { delivery, idle: Idle::Textbook, parents: Parents::MustExist }
+    QueueOptions::new(delivery).with_idle(Idle::Textbook).with_parents(Parents::MustExist)
 }
 
 /// One for each way in which a recipe reads a list.
@@ -438,7 +440,7 @@ pub const CASES: &[Case] = &[
         lists: &["/q"],
         work: |zk| {
             let queue = Queue::new(zk, "/q", queue_options(Delivery::AtMostOnce)).expect("a good path");
-            now(queue.consumer(Prefetch(1)).expect("not none").take());
+            now(queue.consumer().take());
         },
     },
     Case {
@@ -448,7 +450,7 @@ pub const CASES: &[Case] = &[
         lists: &["/q", "/q/claims", "/q", "/q/claims", "/q/claims"],
         work: |zk| {
             let queue = Queue::new(zk, "/q", queue_options(Delivery::AtLeastOnce)).expect("a good path");
-            waits(queue.consumer(Prefetch(1)).expect("not none").claim());
+            waits(queue.consumer().claim());
         },
     },
     Case {
@@ -456,12 +458,9 @@ pub const CASES: &[Case] = &[
         tree: items_by_priority,
         lists: &["/q"],
         work: |zk| {
-            let options = PriorityQueueOptions {
-                order: Order::Fresh,
-                delivery: Delivery::AtMostOnce,
-                idle: Idle::Textbook,
-                parents: Parents::MustExist,
-            };
+            let options = PriorityQueueOptions::new(Order::Fresh, Delivery::AtMostOnce)
+                .with_idle(Idle::Textbook)
+                .with_parents(Parents::MustExist);
             let queue = PriorityQueue::new(zk, "/q", options).expect("a good path");
             now(queue.consumer().take());
         },
@@ -476,13 +475,8 @@ pub const DOUBLE_BARRIER: Case = Case {
     lists: &["/b/0", "/b/0"],
     work: |zk| {
         let participants = zk.stat("/b/0").num_children + 1;
-        let options = DoubleBarrierOptions {
-            participants: participants as usize,
-            id: None,
-            reuse: Reuse::Generations,
-            leave: Leave::Chain,
-            parents: Parents::MustExist,
-        };
+        let options = DoubleBarrierOptions::new(participants as usize, Reuse::Generations, Leave::Chain)
+            .with_parents(Parents::MustExist);
         let barrier = DoubleBarrier::new(zk, "/b", options).expect("a good path");
         waits(now(barrier.enter()).leave());
     },

@@ -22,7 +22,7 @@ fn main() -> ExitCode {
 async fn example(ensemble: common::Ensemble) -> Result<(), Error> {
     let zk = ensemble.session().await?;
     // It stands as long as the starter's session lives: one that dies holds nobody up.
-    let options = BarrierOptions { parents: Parents::Container, lives: While::SessionLives };
+    let options = BarrierOptions::default().with_parents(Parents::Container).with_lives(While::SessionLives);
     let gate = Barrier::new(&zk, "/gate", options)?;
     gate.raise().await?;
     println!("the gate is closed");

@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 use zk_recipes::config::Update;
 use zk_recipes::zk::ZooKeeper;
-use zk_recipes::{Config, ConfigOptions, Error};
+use zk_recipes::{Config, ConfigOptions, ConfigSet, ConfigSetOptions, Error};
 
 fn main() -> ExitCode {
     common::run("config", example)
@@ -41,7 +41,7 @@ async fn example(ensemble: common::Ensemble) -> Result<(), Error> {
         }
     }
 
-    let set = Config::new(&operator, "/config/database", ConfigOptions::default())?;
+    let set = ConfigSet::new(&operator, "/config/database", ConfigSetOptions::default())?;
     let values = BTreeMap::from([("host", "10.0.0.5"), ("port", "5432")]);
     let values = values.into_iter().map(|(key, value)| (key.to_owned(), value.into())).collect();
     let before = set.snapshot().await?.map(|before| before.pointer);

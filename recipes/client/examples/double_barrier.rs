@@ -15,7 +15,7 @@ mod common;
 use std::process::ExitCode;
 use std::time::Duration;
 use zk_recipes::zk::ZooKeeper;
-use zk_recipes::{DoubleBarrier, DoubleBarrierOptions, Error, Leave, Parents, Reuse};
+use zk_recipes::{DoubleBarrier, DoubleBarrierOptions, Error, Leave, Reuse};
 
 const STEPS: usize = 2;
 
@@ -30,14 +30,7 @@ async fn example(ensemble: common::Ensemble) -> Result<(), Error> {
 
 async fn worker(ensemble: &common::Ensemble, name: &str) -> Result<(), Error> {
     let zk = ensemble.session().await?;
-    let options = DoubleBarrierOptions {
-        participants: 3,
-        // A worker that is started again counts once, with what is left of its former self.
-        id: Some(name.to_owned()),
-        reuse: Reuse::Generations,
-        leave: Leave::Keeper,
-        parents: Parents::Container,
-    };
+    let options = DoubleBarrierOptions::new(3, Reuse::Generations, Leave::Keeper).with_id(name);
     let barrier = DoubleBarrier::new(&zk, "/step", options)?;
     for _ in 0..STEPS {
         let inside = barrier.enter().within(Duration::from_secs(30)).await?;

@@ -29,7 +29,7 @@ async fn example(ensemble: common::Ensemble) -> Result<(), Error> {
 async fn worker(ensemble: &common::Ensemble, name: &str) -> Result<(), Error> {
     let zk = ensemble.session().await?;
     // What a waiting worker's znode says to whoever looks at the line.
-    let options = LockOptions { data: name.into(), ..LockOptions::default() };
+    let options = LockOptions::default().with_data(name);
     let lock = Lock::new(&zk, "/printer", options)?;
 
     let held = lock.acquire().within(Duration::from_secs(30)).await?;

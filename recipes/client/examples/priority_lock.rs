@@ -39,7 +39,7 @@ async fn example(ensemble: common::Ensemble) -> Result<(), Error> {
         let zk = ensemble.session().await?;
         // Asked first, and made to go if need be.
         let preempt = Preempt::Force { grace: Duration::from_secs(2) };
-        let options = PriorityLockOptions { preempt, ..PriorityLockOptions::default() };
+        let options = PriorityLockOptions::default().with_preempt(preempt);
         let held = PriorityLock::new(&zk, "/index", options)?.write(Priority(1)).await?;
         println!("the repair holds it under token {}", held.token());
         held.release().await?;

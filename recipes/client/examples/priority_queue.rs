@@ -12,7 +12,7 @@ mod common;
 use std::process::ExitCode;
 use std::time::Duration;
 use zk_recipes::zk::ZooKeeper;
-use zk_recipes::{Delivery, Error, Idle, Order, Parents, Priority, PriorityQueue, PriorityQueueOptions};
+use zk_recipes::{Delivery, Error, Idle, Order, Priority, PriorityQueue, PriorityQueueOptions};
 
 fn main() -> ExitCode {
     common::run("priority_queue", example)
@@ -20,13 +20,7 @@ fn main() -> ExitCode {
 
 async fn example(ensemble: common::Ensemble) -> Result<(), Error> {
     let zk = ensemble.session().await?;
-    let options = PriorityQueueOptions {
-        // Every put is noticed by whoever is about to take: nothing more urgent is ever passed over.
-        order: Order::Strict,
-        delivery: Delivery::AtMostOnce,
-        idle: Idle::Textbook,
-        parents: Parents::Container,
-    };
+    let options = PriorityQueueOptions::new(Order::Strict, Delivery::AtMostOnce).with_idle(Idle::Textbook);
     let jobs = PriorityQueue::new(&zk, "/jobs", options)?;
     let mut sender = jobs.producer();
     for (priority, job) in [(10, "sweep the yard"), (9, "feed the cat"), (1, "put out the fire")] {

@@ -16,14 +16,14 @@ mod common;
 use std::process::ExitCode;
 use std::time::Duration;
 use zk_recipes::zk::ZooKeeper;
-use zk_recipes::{Delivery, Error, Idle, Parents, Prefetch, Queue, QueueOptions};
+use zk_recipes::{Delivery, Error, Idle, Queue, QueueOptions};
 
 fn main() -> ExitCode {
     common::run("queue", example)
 }
 
 fn options() -> QueueOptions {
-    QueueOptions { delivery: Delivery::AtLeastOnce, idle: Idle::HerdFree, parents: Parents::Container }
+    QueueOptions::new(Delivery::AtLeastOnce).with_idle(Idle::HerdFree)
 }
 
 async fn example(ensemble: common::Ensemble) -> Result<(), Error> {
@@ -42,7 +42,7 @@ async fn sender(ensemble: &common::Ensemble) -> Result<(), Error> {
 
 async fn worker(ensemble: &common::Ensemble, name: &str) -> Result<(), Error> {
     let zk = ensemble.session().await?;
-    let mut letters = Queue::new(&zk, "/letters", options())?.consumer(Prefetch(1))?;
+    let mut letters = Queue::new(&zk, "/letters", options())?.consumer();
     for _ in 0..3 {
         let claim = letters.claim().await?;
         let letter = String::from_utf8_lossy(&claim.item().data).into_owned();

@@ -15,11 +15,13 @@ use super::clock::Clock;
 use super::ephemerals::{Effect, Ephemerals};
 use super::request::{Ask, Body, Real, Request, Root};
 use zk_protocol::session::{
-    Answered, ClientSession, Endings, Failure, Incoming, Out, Outgoing, Password, Servers, Slot,
-    Slots, WatchItem,
+    Answered, ClientSession, Endings, Failure, Incoming, Out, Outgoing, Password, Servers, Slot, Slots,
+    WatchItem,
 };
 use zk_recipes::zk::waiters::{Place, Waiters};
-use zk_recipes::zk::{ErrorKind, Event, OnSessionOver, Over, SessionId, State, Status, Time, TreeEvent, path};
+use zk_recipes::zk::{
+    ErrorKind, Event, OnSessionOver, Over, SessionId, State, Status, Time, TreeEvent, path,
+};
 
 /// The slots of futures.
 pub(super) type Waiting = Slots<Result<Body, Missed>, ()>;

@@ -173,7 +173,7 @@ use self::session::Session;
 use zk_protocol::session::Slots;
 use zk_recipes::zk::{
     Armed, CreateMode, Created, Data, Duty, Error, Guid, InFlight, Listing, OnSessionOver, Op, OpResult,
-    SessionId, Stat, Status, Time, ZooKeeper,
+    Runtime, SessionId, Stat, Status, Time, ZooKeeper,
 };
 
 pub use self::acl::Acl;
@@ -281,6 +281,30 @@ impl fmt::Debug for Client {
 
 // Every request takes the same three steps: refuse invalid input, send the request, return a future that reads the reply.
 // Only the third step is inside the future.
+impl Runtime for Client {
+    fn now(&self) -> Time {
+        self.session.shared.clock.now()
+    }
+
+    fn sleep_until(&self, until: Time) -> impl Future<Output = ()> + Send + use<> {
+        self.session.sleep_until(until)
+    }
+
+    /// Drawn by the operating system.
+    ///
+    /// # Panics
+    ///
+    /// When the operating system has no random numbers to give.
+    fn guid(&self) -> Guid {
+        Guid(u128::from(core::random()) << 64 | u128::from(core::random()))
+    }
+
+    /// The duty runs on the runtime in which the handle was opened, also when it is dropped outside of it.
+    fn arm(&self, duty: Duty) -> Armed {
+        duties::arm(self, duty)
+    }
+}
+
 impl ZooKeeper for Client {
     type Watch = Watch;
     type TreeWatch = TreeWatch;
@@ -384,28 +408,6 @@ impl ZooKeeper for Client {
 
     fn on_session_over(&self, listener: Weak<dyn OnSessionOver>) {
         self.session.shared.on_over(listener);
-    }
-
-    fn now(&self) -> Time {
-        self.session.shared.clock.now()
-    }
-
-    fn sleep_until(&self, until: Time) -> impl Future<Output = ()> + Send + use<> {
-        self.session.sleep_until(until)
-    }
-
-    /// Drawn by the operating system.
-    ///
-    /// # Panics
-    ///
-    /// When the operating system has no random numbers to give.
-    fn guid(&self) -> Guid {
-        Guid(u128::from(core::random()) << 64 | u128::from(core::random()))
-    }
-
-    /// The duty runs on the runtime in which the handle was opened, also when it is dropped outside of it.
-    fn arm(&self, duty: Duty) -> Armed {
-        duties::arm(self, duty)
     }
 
     /// Waits for duties in progress, not for armed ones; then for the ensemble's reply that the session has ended. After

@@ -26,9 +26,9 @@ use super::options::Limits;
 use super::race::{self, Ended, Opened};
 use super::request::{Real, notification};
 use zk_protocol::session::{Incoming, Out};
-use zk_recipes::zk::PINGS_PER_TIMEOUT;
 use zk_protocol::wire::jute::In;
 use zk_protocol::wire::number;
+use zk_recipes::zk::PINGS_PER_TIMEOUT;
 use zk_recipes::zk::{Over, Time};
 
 /// A connection, plain or by TLS.

@@ -1,9 +1,11 @@
 //! Sets of values that are published and read as a whole: steps 3 to 5 of the [configuration](super).
 
 use super::index::{Index, PREFIX, Set, validate_key};
-use super::{Config, RECIPE, Versioned, is_at};
+use super::{Config, ConfigOptions, RECIPE, Versioned, is_at};
 use crate::observe::operation;
+use crate::parts::parents::Parents;
 use crate::parts::retry::{again, connected, present, unless_again};
+use crate::parts::setters::setters;
 use crate::zk::duty::{answered, settle};
 use crate::zk::{CreateMode, Data, Error, ErrorKind, Op, OpResult, Stat, ZooKeeper, path};
 use std::collections::BTreeMap;
@@ -17,7 +19,85 @@ pub struct Snapshot {
     pub pointer: Versioned,
 }
 
-impl<Z: ZooKeeper> Config<Z> {
+/// Options of a [`ConfigSet`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ConfigSetOptions {
+    /// How missing parents of the set's znode are created.
+    pub parents: Parents,
+    /// The number of published sets that are kept, at least 2: a snapshot of an older one starts again.
+    pub keep: usize,
+}
+
+impl Default for ConfigSetOptions {
+    /// Containers; two sets.
+    fn default() -> Self {
+        ConfigSetOptions { parents: Parents::Container, keep: 2 }
+    }
+}
+
+setters!(ConfigSetOptions {
+    with_parents(parents: Parents),
+    with_keep(keep: usize),
+});
+
+/// A configuration of many values, which are published and read together: the value of its znode points to the newest set.
+///
+/// # Promises
+///
+/// * *Sets.* A published set is read whole or not at all.
+/// * *Writers.* A publication succeeds exactly if no other write came in between.
+/// * Nothing is published over another incarnation if the expected value is a pointer to a set: the transaction checks it.
+///
+/// The pointer is a [`Config`], with its promises.
+///
+/// # Cost
+///
+/// A publication: one request. A snapshot: two requests.
+///
+/// # Examples
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// use zk_recipes::config::{ConfigSet, ConfigSetOptions};
+///
+/// # sim_zk::doc_example(|zk| async move {
+/// let limits = ConfigSet::new(&zk, "/config/limits", ConfigSetOptions::default())?;
+/// let values = BTreeMap::from([("jobs".to_owned(), b"8".to_vec()), ("mails".to_owned(), b"100".to_vec())]);
+/// let pointer = limits.publish(&values, None).await?;
+/// let snapshot = limits.snapshot().await?.expect("it is published");
+/// assert_eq!((snapshot.values, snapshot.pointer), (values, pointer));
+/// # Ok(())
+/// # });
+/// ```
+#[derive(Clone, Debug)]
+pub struct ConfigSet<Z: ZooKeeper> {
+    /// The pointer.
+    value: Config<Z>,
+    keep: usize,
+}
+
+impl<Z: ZooKeeper> ConfigSet<Z> {
+    /// The set at `path`. Sends nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`Config::new`]; fewer than 2 sets are to be kept.
+    pub fn new(zk: &Z, path: &str, options: ConfigSetOptions) -> Result<Self, Error> {
+        let ConfigSetOptions { parents, keep } = options;
+        let value = Config::new(zk, path, ConfigOptions { parents })?;
+        if keep < 2 {
+            return Err(ErrorKind::BadInput(format!("{keep} sets are too few to keep: 2 at least")).into());
+        }
+        Ok(ConfigSet { value, keep })
+    }
+
+    /// The pointer as a value: another set is published when it changes, so [`Config::follow`] tells when to read the
+    /// [`snapshot`](Self::snapshot) again.
+    pub fn pointer(&self) -> &Config<Z> {
+        &self.value
+    }
+
     /// Publishes a set of values, if no other write came since `expected` was read; `None` expects that there is nothing.
     /// Returns the pointer.
     ///
@@ -32,14 +112,14 @@ impl<Z: ZooKeeper> Config<Z> {
     ///
     /// # Errors
     ///
-    /// As [`compare_and_set`](Self::compare_and_set); [`Error::is_bad_input`] also for a key that is empty,
+    /// As [`Config::compare_and_set`]; [`Error::is_bad_input`] also for a key that is empty,
     /// has a slash, or violates ZooKeeper's path rules.
     pub async fn publish(
         &self,
         values: &BTreeMap<String, Vec<u8>>,
         expected: Option<&Versioned>,
     ) -> Result<Versioned, Error> {
-        let operation = operation!(&self.zk, RECIPE, "publish", &self.path);
+        let operation = operation!(&self.value.zk, RECIPE, "publish", &self.value.path);
         operation.of(self.write_set(values, expected)).await
     }
 
@@ -48,13 +128,15 @@ impl<Z: ZooKeeper> Config<Z> {
         values: &BTreeMap<String, Vec<u8>>,
         expected: Option<&Versioned>,
     ) -> Result<Versioned, Error> {
-        let name = format!("{PREFIX}{}", self.zk.guid());
+        let name = format!("{PREFIX}{}", self.value.zk.guid());
         let mut index = Index::of(expected);
         // While the set exists its pointer was not deleted: a znode with children cannot be.
-        let mut pins =
-            index.0.first().map(|set| Op::Check { path: path::join(&self.path, &set.name), version: None });
-        let retired = index.push(Set { name, keys: values.keys().cloned().collect() }, self.options.keep);
-        let directory = path::join(&self.path, &index.newest().name);
+        let mut pins = index
+            .0
+            .first()
+            .map(|set| Op::Check { path: path::join(&self.value.path, &set.name), version: None });
+        let retired = index.push(Set { name, keys: values.keys().cloned().collect() }, self.keep);
+        let directory = path::join(&self.value.path, &index.newest().name);
         let pointer = index.encode();
         let mut ops = self.pointing(&pointer, expected);
         ops.extend(pins.clone());
@@ -64,18 +146,18 @@ impl<Z: ZooKeeper> Config<Z> {
             ops.push(make(&path::join(&directory, key), value));
         }
         let mut last = ops.len();
-        ops.extend(retired.iter().flat_map(|set| set.deletion(&self.path)));
-        path::validate_total(self.zk.max_request_bytes(), &ops, || "the set makes".to_owned())?;
+        ops.extend(retired.iter().flat_map(|set| set.deletion(&self.value.path)));
+        path::validate_total(self.value.zk.max_request_bytes(), &ops, || "the set makes".to_owned())?;
         loop {
-            let status = connected(&self.zk).await?;
-            if self.is_gone(expected) {
+            let status = connected(&self.value.zk).await?;
+            if self.value.is_gone(expected) {
                 return Err(ErrorKind::Conflict.into());
             }
-            let refused = match self.zk.multi(ops.clone()).await {
+            let refused = match self.value.zk.multi(ops.clone()).await {
                 Ok(results) => return self.published(results, pointer, expected),
                 Err(Error { kind: ErrorKind::Multi { index, cause }, .. }) => (index, *cause),
                 Err(e) if e.is_retryable_refusal() => {
-                    again(&self.zk, status, e).await?;
+                    again(&self.value.zk, status, e).await?;
                     continue;
                 }
                 Err(e) if e.is_connection_loss() => {
@@ -89,7 +171,7 @@ impl<Z: ZooKeeper> Config<Z> {
             };
             match refused {
                 (0, Error { kind: ErrorKind::NoNode, .. }) if expected.is_none() => {
-                    self.make_directory().await?
+                    self.value.make_directory().await?
                 }
                 (
                     0,
@@ -97,12 +179,12 @@ impl<Z: ZooKeeper> Config<Z> {
                         kind: ErrorKind::NoNode | ErrorKind::NodeExists | ErrorKind::BadVersion, ..
                     },
                 ) => {
-                    return Err(self.conflict(expected, &e));
+                    return Err(self.value.conflict(expected, &e));
                 }
                 // The pointer has changed, or another client has deleted its set: then the pointer can be replaced all the
                 // same.
                 (PINS, Error { kind: ErrorKind::NoNode, .. }) if pins.take().is_some() => {
-                    let found = self.settled().await?;
+                    let found = self.value.settled().await?;
                     let is_same =
                         |found: &Data| expected.is_some_and(|expected| is_at(&found.stat, expected));
                     if !found.as_ref().is_some_and(is_same) {
@@ -123,11 +205,14 @@ impl<Z: ZooKeeper> Config<Z> {
     /// The pointer's write, as the first operation of a transaction. The first pointer is written twice, since the reply to
     /// the second write has its stat.
     fn pointing(&self, pointer: &[u8], expected: Option<&Versioned>) -> Vec<Op> {
-        let set =
-            |version| Op::Set { path: self.path.clone(), data: pointer.to_vec(), version: Some(version) };
+        let set = |version| Op::Set {
+            path: self.value.path.clone(),
+            data: pointer.to_vec(),
+            version: Some(version),
+        };
         match expected {
             Some(expected) => vec![set(expected.version)],
-            None => vec![make(&self.path, &[]), set(0)],
+            None => vec![make(&self.value.path, &[]), set(0)],
         }
     }
 
@@ -143,7 +228,7 @@ impl<Z: ZooKeeper> Config<Z> {
         });
         match stat {
             Some(stat) => {
-                let published = self.seen(pointer, &stat);
+                let published = self.value.seen(pointer, &stat);
                 match expected.is_none_or(|expected| expected.czxid == stat.czxid) {
                     true => Ok(published),
                     false => Err(ErrorKind::Conflict.into()),
@@ -161,10 +246,14 @@ impl<Z: ZooKeeper> Config<Z> {
         expected: Option<&Versioned>,
     ) -> Result<Option<Stat>, Error> {
         loop {
-            let status = connected(&self.zk).await?;
-            let flight = (settle(&self.zk, &self.path), self.zk.exists(directory), self.zk.get(&self.path));
+            let status = connected(&self.value.zk).await?;
+            let flight = (
+                settle(&self.value.zk, &self.value.path),
+                self.value.zk.exists(directory),
+                self.value.zk.get(&self.value.path),
+            );
             if let Err(e) = answered(Some(flight.0)).await {
-                again(&self.zk, status, e).await?;
+                again(&self.value.zk, status, e).await?;
                 continue;
             }
             let (set, pointer) = match (flight.1.await, flight.2.await) {
@@ -173,11 +262,11 @@ impl<Z: ZooKeeper> Config<Z> {
                 (Ok(set), Ok(found)) => (set, Some(found.stat)),
                 (Ok(set), Err(Error { kind: ErrorKind::NoNode, .. })) => (set, None),
                 (Err(e), _) | (_, Err(e)) => {
-                    again(&self.zk, status, e).await?;
+                    again(&self.value.zk, status, e).await?;
                     continue;
                 }
             };
-            pointer.iter().for_each(|stat| self.incarnations.saw(stat));
+            pointer.iter().for_each(|stat| self.value.incarnations.saw(stat));
             return match (set, pointer, expected) {
                 // The pointer was written by the transaction that created the directory.
                 (Some(set), Some(pointer), _) => Ok(Some(Stat {
@@ -207,28 +296,30 @@ impl<Z: ZooKeeper> Config<Z> {
     /// [`Error::is_mismatch`] when the znode has no pointer, or its set was deleted by another client;
     /// [`Error::is_session_over`]; [`Error::is_denied`].
     pub async fn snapshot(&self) -> Result<Option<Snapshot>, Error> {
-        operation!(&self.zk, RECIPE, "snapshot", &self.path).attempt(self.read_set()).await
+        operation!(&self.value.zk, RECIPE, "snapshot", &self.value.path).attempt(self.read_set()).await
     }
 
     async fn read_set(&self) -> Result<Option<Snapshot>, Error> {
         let mut gone = None;
         loop {
-            let status = connected(&self.zk).await?;
-            let found = present(self.zk.get(&self.path).await);
-            let Some(found) = unless_again(&self.zk, status, found).await? else { continue };
+            let status = connected(&self.value.zk).await?;
+            let found = present(self.value.zk.get(&self.value.path).await);
+            let Some(found) = unless_again(&self.value.zk, status, found).await? else { continue };
             let Some(found) = found else { return Ok(None) };
-            self.incarnations.saw(&found.stat);
+            self.value.incarnations.saw(&found.stat);
             let index = Index::decode(&found.data).filter(|index| !index.0.is_empty());
             let Some(index) = index else {
-                return Err(
-                    ErrorKind::Mismatch(format!("{} does not point to a set of values", self.path)).into()
-                );
+                return Err(ErrorKind::Mismatch(format!(
+                    "{} does not point to a set of values",
+                    self.value.path
+                ))
+                .into());
             };
             if gone == Some(found.stat.mzxid) {
                 let set = &index.newest().name;
                 return Err(ErrorKind::Mismatch(format!(
                     "{} points to {set}, which is not there",
-                    self.path
+                    self.value.path
                 ))
                 .into());
             }
@@ -239,17 +330,17 @@ impl<Z: ZooKeeper> Config<Z> {
                 }
                 // Replaced and deleted by now. If the pointer still names it, another client has deleted it.
                 Ok(None) => gone = Some(found.stat.mzxid),
-                Err(e) => again(&self.zk, status, e).await?,
+                Err(e) => again(&self.value.zk, status, e).await?,
             }
         }
     }
 
     async fn values(&self, set: &Set) -> Result<Option<BTreeMap<String, Vec<u8>>>, Error> {
-        let paths = set.paths(&self.path);
+        let paths = set.paths(&self.value.path);
         if paths.is_empty() {
             return Ok(Some(BTreeMap::new()));
         }
-        let found = self.zk.get_many(&paths).await?;
+        let found = self.value.zk.get_many(&paths).await?;
         let values = set.keys.iter().cloned().zip(found);
         Ok(values.map(|(key, found)| Some((key, found?.data))).collect())
     }

@@ -10,8 +10,8 @@ use super::roster::{Roster, name_of};
 use super::{Inside, Leave};
 use crate::observe;
 use crate::parts::retry::{again, connected, present, unless_again, until_answered};
-use crate::parts::tenure::Tenure;
-use crate::zk::{Armed, Error, ErrorKind, EventKind, Op, ZooKeeper, path};
+use crate::parts::tenure::{LostReason, Released, Tenure};
+use crate::zk::{Armed, Error, ErrorKind, EventKind, Op, Status, ZooKeeper, path};
 use futures_util::FutureExt;
 use futures_util::future::Shared;
 
@@ -41,6 +41,10 @@ pub(super) struct Leaving<Z: ZooKeeper> {
     ready_watch: Option<Shared<Z::Watch>>,
     /// Deletes the own znode unless its deletion is confirmed.
     armed: Option<Armed>,
+    /// Whether the reply to a delete of the own znode was lost.
+    in_doubt: bool,
+    /// Whether another client had deleted the own znode.
+    was_removed: bool,
     /// Keeps the watch on the own znode until its deletion, which is cheaper than removing it.
     _tenure: Tenure<Z>,
 }
@@ -59,18 +63,19 @@ impl<Z: ZooKeeper> Leaving<Z> {
             opener,
             ready_watch: ready,
             armed: tenure.take_duty(),
+            in_doubt: false,
+            was_removed: false,
             _tenure: tenure,
         }
     }
 
-    pub(super) async fn leave(mut self) -> Result<(), Error> {
-        if self.how == Leave::Chain {
-            return self.in_chain().await;
+    pub(super) async fn leave(mut self) -> Result<Released, Error> {
+        match self.how {
+            Leave::Chain => self.in_chain().await?,
+            Leave::Keeper if self.keeper.is_some() => self.as_keeper().await?,
+            Leave::Keeper => self.as_member().await?,
         }
-        match self.keeper.is_some() {
-            true => self.as_keeper().await,
-            false => self.as_member().await,
-        }
+        Ok(if self.was_removed { Released::WasLost(LostReason::Removed) } else { Released::Clean })
     }
 
     /// The members of the roster in a list.
@@ -105,6 +110,18 @@ impl<Z: ZooKeeper> Leaving<Z> {
         }
     }
 
+    /// The own znode is gone: by a delete whose reply was lost, or by another client.
+    fn found_gone(&mut self) {
+        self.was_removed |= self.armed.is_some() && !self.in_doubt;
+        self.gone();
+    }
+
+    /// Starts again after a delete of the own znode that failed.
+    async fn again(&mut self, status: Status, error: Error) -> Result<(), Error> {
+        self.in_doubt |= error.is_connection_loss();
+        again(&self.zk, status, error).await
+    }
+
     /// Confirms the deletion of the own znode, and of `ready` if we are the keeper.
     fn all_gone(&mut self) {
         self.gone();
@@ -133,9 +150,10 @@ impl<Z: ZooKeeper> Leaving<Z> {
                 Err(Error { kind: ErrorKind::Multi { index: 1, cause }, .. })
                     if *cause == ErrorKind::NoNode =>
                 {
+                    self.found_gone();
                     break;
                 }
-                Err(e) => again(&self.zk, status, e).await?,
+                Err(e) => self.again(status, e).await?,
             }
         }
         self.gone();
@@ -213,7 +231,7 @@ impl<Z: ZooKeeper> Leaving<Z> {
                 Ok(true)
             }
             Err(Error { kind: ErrorKind::Multi { .. }, .. }) => Ok(false),
-            Err(e) => again(&self.zk, status, e).await.map(|()| false),
+            Err(e) => self.again(status, e).await.map(|()| false),
         }
     }
 
@@ -236,9 +254,11 @@ impl<Z: ZooKeeper> Leaving<Z> {
                 }
                 // One of them is gone already: a reply was lost, or another client deleted it.
                 Err(Error { kind: ErrorKind::Multi { index, cause }, .. }) if *cause == ErrorKind::NoNode => {
-                    drop(ops.remove(index))
+                    if ops.remove(index).path() == self.own {
+                        self.found_gone();
+                    }
                 }
-                Err(e) => again(&self.zk, status, e).await?,
+                Err(e) => self.again(status, e).await?,
             }
         }
         self.all_gone();
@@ -256,7 +276,7 @@ impl<Z: ZooKeeper> Leaving<Z> {
             let members = self.members().await?;
             let is_registered = members.has(&own);
             if !is_registered {
-                self.gone();
+                self.found_gone();
             }
             let last = members.of_guid(&self.opener).or(members.names().first()).cloned();
             let others = members.without(&own);
@@ -286,7 +306,7 @@ impl<Z: ZooKeeper> Leaving<Z> {
             Err(Error { kind: ErrorKind::Multi { cause, .. }, .. }) if *cause == ErrorKind::NoNode => {
                 return Ok(());
             }
-            Err(e) => return again(&self.zk, status, e).await,
+            Err(e) => return self.again(status, e).await,
         }
         match watching.await {
             Ok((_, watch)) => watch.await.map(drop),
@@ -305,7 +325,7 @@ impl<Z: ZooKeeper> Leaving<Z> {
             };
             let is_registered = members.has(&own);
             if !is_registered {
-                self.gone();
+                self.found_gone();
             }
             let lower = members.names().iter().take_while(|name| **name != own).last().cloned();
             match lower.filter(|_| is_registered) {

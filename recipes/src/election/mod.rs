@@ -25,6 +25,7 @@ use crate::parts::lock_methods::lock_methods;
 use crate::parts::naming::{Marks, Role};
 use crate::parts::parents::Parents;
 use crate::parts::select::within;
+use crate::parts::setters::setters;
 use crate::parts::tenure::{Grant, OnSuspect, Tenure, margin_in};
 use crate::zk::{Error, ZooKeeper, path};
 use std::time::Duration;
@@ -45,6 +46,7 @@ const RECORD: &str = "leader";
 
 /// Options of an election. By default: containers, [`OnSuspect::Stop`], a tenth of the timeout as margin, no data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ElectionOptions {
     /// How a missing directory is created.
     pub parents: Parents,
@@ -56,6 +58,13 @@ pub struct ElectionOptions {
     /// Data of the candidate's znode, for operators: its address, for example.
     pub data: Vec<u8>,
 }
+
+setters!(ElectionOptions {
+    with_parents(parents: Parents),
+    with_on_suspect(on_suspect: OnSuspect),
+    with_margin(margin: Option<Duration>, into),
+    with_data(data: Vec<u8>, into),
+});
 
 /// An election on a directory.
 ///

@@ -16,6 +16,7 @@
 //! | [`revoke`]: asking or forcing an owner to release | `revocable_lock`, `priority_lock` | how the owner learns of it |
 //! | [`claim`]: exclusive names | `names`, `group` | what the name is for |
 //! | [`watch_loop`]: the values of one znode, as they change | `config`, `names` | who writes the value |
+//! | [`setters`]: options that grow | every recipe with options | what the options mean |
 //! | [`followed`]: changes as a stream | `config`, `names`, `group`, `election` | what changes |
 //! | [`receipt`]: writes that happen exactly once | `queue`, `priority_queue` | what is written |
 
@@ -33,5 +34,6 @@ pub(crate) mod receipt;
 pub(crate) mod retry;
 pub(crate) mod revoke;
 pub(crate) mod select;
+pub(crate) mod setters;
 pub(crate) mod tenure;
 pub(crate) mod watch_loop;

@@ -25,6 +25,7 @@ use crate::parts::naming::{Marks, Priority, READ, Role, WRITE};
 use crate::parts::parents::Parents;
 use crate::parts::revoke::{self, Fate};
 use crate::parts::select::within;
+use crate::parts::setters::setters;
 use crate::parts::tenure::{OnSuspect, RunUntil, margin_in};
 use crate::zk::{Error, ErrorKind, ZooKeeper, path};
 use attempt::Attempt;
@@ -53,6 +54,7 @@ pub enum Preempt {
 
 /// Options of a priority lock. By default: [`Preempt::Never`], [`RunUntil::Revoked`], containers, [`OnSuspect::Stop`], a tenth of the timeout as margin, no data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PriorityLockOptions {
     /// The treatment of less urgent holders.
     pub preempt: Preempt,
@@ -68,6 +70,15 @@ pub struct PriorityLockOptions {
     /// Data of the znodes until their owner is asked to release; not the revocation word itself, `unlock`.
     pub data: Vec<u8>,
 }
+
+setters!(PriorityLockOptions {
+    with_preempt(preempt: Preempt),
+    with_run_until(run_until: RunUntil),
+    with_parents(parents: Parents),
+    with_on_suspect(on_suspect: OnSuspect),
+    with_margin(margin: Option<Duration>, into),
+    with_data(data: Vec<u8>, into),
+});
 
 /// A holder of a priority lock, or a waiter.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,7 +124,7 @@ pub struct PriorityContender {
 /// let lock = PriorityLock::new(&zk, "/locks/index", PriorityLockOptions::default())?;
 /// let rebuild = lock.write(Priority(9)).await?;
 ///
-/// let urgent = PriorityLockOptions { preempt: Preempt::Ask, ..PriorityLockOptions::default() };
+/// let urgent = PriorityLockOptions::default().with_preempt(Preempt::Ask);
 /// let lock = PriorityLock::new(&zk, "/locks/index", urgent)?;
 /// let (repair, _) = futures_util::future::join(lock.write(Priority(1)), async {
 ///     rebuild.revoked().await.expect("it is held still");

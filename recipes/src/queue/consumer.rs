@@ -10,18 +10,38 @@ use crate::observe::operation;
 use crate::parts::receipt::Receipt;
 use crate::parts::retry::bounded;
 use crate::parts::select::first;
+use crate::parts::setters::setters;
 use crate::zk::{Error, ErrorKind, ZooKeeper};
 use futures_util::future::Either;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// The number of items that a consumer fetches at a time; it returns them one by one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Prefetch(pub usize);
+/// Options of a consumer. By default it fetches one item at a time, and keeps to the order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ConsumerOptions {
+    /// The number of items that the consumer fetches at a time; it returns them one by one.
+    pub prefetch: usize,
+    /// The number of items at the head of the queue from which a relaxed consumer takes; `None`: in order.
+    ///
+    /// A relaxed consumer is for a queue with many consumers: it departs from the order by less than the window, and seldom
+    /// contends with others for the same item. It takes all items in order until another consumer is faster. From then on it
+    /// takes a share of the window of each list. The greater the window, the fewer lists; 64 items for each consumer
+    /// are a good start. Consumers that keep to the order may share the queue with it.
+    pub window: Option<usize>,
+}
 
-/// The number of items at the head of a queue from which a [relaxed consumer](super::Queue::relaxed_consumer) takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Window(pub usize);
+impl Default for ConsumerOptions {
+    /// One item at a time, in order.
+    fn default() -> Self {
+        ConsumerOptions { prefetch: 1, window: None }
+    }
+}
+
+setters!(ConsumerOptions {
+    with_prefetch(prefetch: usize),
+    with_window(window: Option<usize>, into),
+});
 
 /// An item of a queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,12 +101,12 @@ pub struct Consumer<Z: ZooKeeper> {
 }
 
 impl<Z: ZooKeeper> Consumer<Z> {
-    pub(crate) fn new(core: QueueCore<Z>, Prefetch(prefetch): Prefetch) -> Result<Self, Error> {
-        at_least_one(prefetch)?;
-        Ok(Consumer {
+    /// A consumer of one item at a time, in order.
+    pub(crate) fn new(core: QueueCore<Z>) -> Self {
+        Consumer {
             receipt: core.receipt(),
             core,
-            prefetch,
+            prefetch: 1,
             known: VecDeque::new(),
             is_fresh: false,
             spread: None,
@@ -96,14 +116,16 @@ impl<Z: ZooKeeper> Consumer<Z> {
             hand: VecDeque::new(),
             claims: VecDeque::new(),
             under_way: Vec::new(),
-        })
+        }
     }
 
-    pub(crate) fn relaxed(self, Window(window): Window) -> Result<Self, Error> {
-        if window == 0 {
+    /// The same consumer, which has done nothing yet, with options.
+    pub(crate) fn with(self, ConsumerOptions { prefetch, window }: ConsumerOptions) -> Result<Self, Error> {
+        at_least_one(prefetch)?;
+        if window == Some(0) {
             return Err(ErrorKind::BadInput("a window has at least one item".into()).into());
         }
-        Ok(Consumer { spread: Some(Spread::new(window, self.prefetch)), ..self })
+        Ok(Consumer { prefetch, spread: window.map(|window| Spread::new(window, prefetch)), ..self })
     }
 
     /// Returns how many items were taken and not returned yet.

@@ -1,4 +1,4 @@
-//! The interface of recipes to ZooKeeper: the trait [`ZooKeeper`], its types and its error.
+//! The interface of recipes to ZooKeeper: the trait [`ZooKeeper`], the trait [`Runtime`] below it, their types and their error.
 //!
 //! One value of the trait is one session. After its expiry the handle and everything made from it stay unusable: open a new
 //! session and start over.
@@ -18,6 +18,7 @@ pub mod code;
 pub mod duty;
 pub mod error;
 pub mod path;
+mod runtime;
 pub(crate) mod select;
 pub mod types;
 pub mod unreachable;
@@ -31,6 +32,7 @@ use futures_util::Stream;
 pub use code::Code;
 pub use duty::{Armed, Discharge, Duty, DutyId, Reserved};
 pub use error::{Error, ErrorKind, Over};
+pub use runtime::Runtime;
 pub use types::{
     CreateMode, Created, Data, Event, EventKind, Guid, Listing, Op, OpResult, SessionId, Stat, State, Status,
     Time, TreeEvent,
@@ -68,12 +70,11 @@ impl<T, F: Future<Output = Result<T, Error>> + Send> InFlight<T> for F {}
 ///   [`sync`](Self::sync) unless its server is the leader.
 /// * **Single system image.** What a session has been answered is never contradicted by a later, older answer, also over
 ///   reconnects. A *notification* is not an answer: after a reconnect a read may be older than an event already delivered.
-/// * **Clones** speak for the same session.
 ///
 /// # Cancellation
 ///
 /// Dropping a future abandons the reply, not the request, which was sent at the call. A clean-up that is needed after a
-/// drop is armed beforehand, see [`arm`](Self::arm).
+/// drop is armed beforehand, see [`arm`](Runtime::arm).
 ///
 /// An unpolled future blocks no other call, of this handle or another: every reply reaches its future, even if earlier
 /// replies were not taken.
@@ -94,7 +95,7 @@ impl<T, F: Future<Output = Result<T, Error>> + Send> InFlight<T> for F {}
 ///
 /// Every pending and later request fails with [`Error::is_session_over`], every [`Watch`](Self::Watch) resolves with it, and
 /// every [`TreeWatch`](Self::TreeWatch) tells it last.
-pub trait ZooKeeper: Clone + Send + Sync + 'static {
+pub trait ZooKeeper: Runtime {
     /// A one-shot watch, armed by the read that returned it.
     ///
     /// # Promises
@@ -278,18 +279,6 @@ pub trait ZooKeeper: Clone + Send + Sync + 'static {
     fn max_request_bytes(&self) -> usize {
         path::MAX_REQUEST_BYTES
     }
-
-    /// The client's own monotonic clock.
-    fn now(&self) -> Time;
-
-    /// Resolves when [`now`](Self::now) has reached `until`.
-    fn sleep_until(&self, until: Time) -> impl Future<Output = ()> + Send + use<Self>;
-
-    /// A fresh identity: 128 bits that no other call returns, in this or another session.
-    fn guid(&self) -> Guid;
-
-    /// Registers a clean-up *before* the request is sent that makes it necessary. See [`Armed`].
-    fn arm(&self, duty: Duty) -> Armed;
 
     /// Waits for outstanding clean-up duties, within `limit`, then ends the session: its ephemerals are deleted in one
     /// transaction. Unlike the other methods it begins at the first poll. Duties that are still armed are not waited for.

@@ -3,7 +3,7 @@
 use super::{
     Site, below, catch_up, close, is_there, make, make_ephemeral, must, names_in, now, stat_of, tells,
 };
-use zk_recipes::zk::{CreateMode, Duty, EventKind, Guid, Op, ZooKeeper};
+use zk_recipes::zk::{CreateMode, Duty, EventKind, Guid, Op, Runtime, ZooKeeper};
 
 fn path_duty(path: &str) -> Duty {
     Duty::Path(path.to_owned())

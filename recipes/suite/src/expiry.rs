@@ -4,7 +4,7 @@ use futures_util::StreamExt;
 use futures_util::future::join;
 
 use super::{Site, below, close, every_method, make_ephemeral, must, now, refused, tells};
-use zk_recipes::zk::{ErrorKind, EventKind, Over, State, ZooKeeper};
+use zk_recipes::zk::{ErrorKind, EventKind, Over, Runtime, State, ZooKeeper};
 
 const EXPIRED: ErrorKind = ErrorKind::SessionOver(Over::Expired);
 

@@ -11,7 +11,8 @@ use futures_util::{FutureExt, StreamExt, TryFutureExt};
 
 use super::{LIMIT, Site, below, ensure, insist, must, now, refused, soon, tells};
 use zk_recipes::zk::{
-    CreateMode, Duty, Error, ErrorKind, Event, EventKind, Op, Over, State, Status, TreeEvent, ZooKeeper, duty,
+    CreateMode, Duty, Error, ErrorKind, Event, EventKind, Op, Over, Runtime, State, Status, TreeEvent,
+    ZooKeeper, duty,
 };
 
 const ROUNDS: usize = 4;

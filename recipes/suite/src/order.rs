@@ -49,7 +49,11 @@ pub(super) async fn requests_leave_at_the_call<S: Site>(_: &S, zk: &S::Zk, home:
     drop(zk.create(&a, b"", CreateMode::Persistent));
     drop(zk.set(home, b"new", None));
     drop(zk.delete(&b, None));
-    drop(zk.multi(vec![zk_recipes::zk::Op::Create { path: c, data: Vec::new(), mode: CreateMode::Persistent }]));
+    drop(zk.multi(vec![zk_recipes::zk::Op::Create {
+        path: c,
+        data: Vec::new(),
+        mode: CreateMode::Persistent,
+    }]));
     drop(zk.children_watch(home));
     drop(zk.sync(home));
     let (listing, data) = join(zk.children(home), zk.get(home)).await;

@@ -105,7 +105,10 @@ pub(super) async fn a_read_with_a_watch_tells_what_one_without_tells<S: Site>(_:
 
 pub(super) async fn the_root_is_a_znode<S: Site>(_: &S, zk: &S::Zk, home: &str) {
     let stat = stat_of(zk, "/").await;
-    assert!(stat.num_children > 0 && stat.ephemeral_owner == zk_recipes::zk::SessionId::default(), "{stat:?}");
+    assert!(
+        stat.num_children > 0 && stat.ephemeral_owner == zk_recipes::zk::SessionId::default(),
+        "{stat:?}"
+    );
     let name = &home[home.rfind('/').map_or(0, |at| at + 1)..];
     let parent = zk_recipes::zk::path::split(home).0;
     assert!(must("children", zk.children(parent).await).names.iter().any(|child| child == name));

@@ -6,7 +6,7 @@ use super::{
     Site, back, below, catch_up, close, is_there, make, make_ephemeral, must, not_now, reconnect, refused,
     soon, tells,
 };
-use zk_recipes::zk::{CreateMode, Duty, ErrorKind, EventKind, State, ZooKeeper};
+use zk_recipes::zk::{CreateMode, Duty, ErrorKind, EventKind, Runtime, State, ZooKeeper};
 
 pub(super) async fn a_reconnect_is_counted<S: Site>(site: &S, zk: &S::Zk, _: &str) {
     let (session, timeout, before) = (zk.session(), zk.timeout(), zk.status());

@@ -9,7 +9,7 @@ use super::{
     LIMIT, Site, below, catch_up, close, every_method, make, make_ephemeral, must, names_in, not_now, now,
     refused, soon, stat_of,
 };
-use zk_recipes::zk::{CreateMode, Duty, ErrorKind, Over, SessionId, State, Time, ZooKeeper};
+use zk_recipes::zk::{CreateMode, Duty, ErrorKind, Over, Runtime, SessionId, State, Time, ZooKeeper};
 
 const CLOSED: ErrorKind = ErrorKind::SessionOver(Over::Closed);
 

@@ -1,7 +1,7 @@
 //! Creates, sets and deletes.
 
 use super::{MODES, Site, below, catch_up, close, is_there, make, make_ephemeral, must, refused, stat_of};
-use zk_recipes::zk::{CreateMode, Created, ErrorKind, SessionId, ZooKeeper};
+use zk_recipes::zk::{CreateMode, Created, ErrorKind, Runtime, SessionId, ZooKeeper};
 
 pub(super) async fn a_create_tells_path_and_stat<S: Site>(_: &S, zk: &S::Zk, home: &str) {
     let path = below(home, "a");

@@ -26,7 +26,7 @@ async fn lives(stage: Stage, client: Client, tally: Arc<Mutex<Tally>>) {
     let draw = |n| stage.sim.choose(n);
     for _ in 0..6 {
         let on_suspect = if draw(2) == 0 { OnSuspect::Stop } else { OnSuspect::UntilDeadline };
-        let options = LockOptions { on_suspect, ..LockOptions::default() };
+        let options = LockOptions::default().with_on_suspect(on_suspect);
         let lock = client.lock_with(options);
         let limit = Duration::from_millis(u64::from(draw(400)) * 10);
         let drops = Drops::Later(u64::from(draw(400)) * 5);

@@ -161,7 +161,7 @@ fn a_session_that_ends_ends_the_wait() {
 fn a_barrier_of_a_session_goes_with_it() {
     play(|stage| async move {
         let (a, b) = (stage.client("a").await, stage.client("b").await);
-        let options = BarrierOptions { lives: While::SessionLives, ..BarrierOptions::default() };
+        let options = BarrierOptions::default().with_lives(While::SessionLives);
         Barrier::new(&a.zk, GATE, options).expect("a good path").raise().await.expect("it is raised");
         let waiting = waits(&b);
         stage.settle().await;
@@ -232,7 +232,7 @@ fn parents_are_made_or_must_be_there() {
     play(|stage| async move {
         let a = stage.client("a").await;
         let deep = |parents| {
-            let options = BarrierOptions { parents, ..BarrierOptions::default() };
+            let options = BarrierOptions::default().with_parents(parents);
             Barrier::new(&a.zk, "/b/c/gate", options).expect("a good path")
         };
         let must_exist = deep(Parents::MustExist);

@@ -144,7 +144,7 @@ fn a_release() {
 fn a_guard_whose_holder_asks_to_be_told() {
     at_every_await(|stage, danger, drops| async move {
         let (next, a) = (stage.founder().await, stage.client("a").await);
-        let options = LockOptions { on_suspect: OnSuspect::UntilDeadline, ..LockOptions::default() };
+        let options = LockOptions::default().with_on_suspect(OnSuspect::UntilDeadline);
         let held = a.acquires_with(options).await;
         danger.begins();
         let busy = stage.sim.sleep(&a.process, Duration::from_millis(40));

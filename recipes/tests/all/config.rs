@@ -10,14 +10,19 @@ use sim_zk::{Config as World, SimClient};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use zk_recipes::Parents;
-use zk_recipes::config::{Config, ConfigOptions, Update, Updates, Versioned};
+use zk_recipes::config::{Config, ConfigOptions, ConfigSet, ConfigSetOptions, Update, Updates, Versioned};
 use zk_recipes::zk::{CreateMode, ErrorKind, Op, Stat, ZooKeeper};
 
 const PATH: &str = "/config/limits";
 
 fn config(client: &Client) -> Config<SimClient> {
-    let options = ConfigOptions { parents: Parents::Persistent, ..ConfigOptions::default() };
+    let options = ConfigOptions::default().with_parents(Parents::Persistent);
     Config::new(&client.zk, PATH, options).expect("the path is good")
+}
+
+fn sets(client: &Client) -> ConfigSet<SimClient> {
+    let options = ConfigSetOptions::default().with_parents(Parents::Persistent);
+    ConfigSet::new(&client.zk, PATH, options).expect("the path is good")
 }
 
 async fn founder(stage: &Stage) -> Client {
@@ -144,28 +149,28 @@ fn nothing_is_written_over_another_incarnation_that_was_seen() {
     for way in ["get", "snapshot", "follow", "a clone's get", "a write"] {
         play(move |stage| async move {
             let (a, b) = (founder(&stage).await, stage.client("b").await);
-            let config = config(&a);
-            let first = config.put(b"1").await.expect("written");
-            let mut updates = config.follow();
+            let config = sets(&a);
+            let first = config.pointer().put(b"1").await.expect("written");
+            let mut updates = config.pointer().follow();
             let theirs = made_again(&b, &first).await;
             let mut now = theirs.clone();
             match way {
-                "get" => drop(config.get().await.expect("asked")),
+                "get" => drop(config.pointer().get().await.expect("asked")),
                 "snapshot" => drop(config.snapshot().await.expect_err("it is no set")),
                 "follow" => drop(updates.next().await.expect("there is one")),
-                "a clone's get" => drop(config.clone().get().await.expect("asked")),
-                _ => now = config.compare_and_set(Some(&theirs), b"2").await.expect("nobody wrote"),
+                "a clone's get" => drop(config.pointer().clone().get().await.expect("asked")),
+                _ => now = config.pointer().compare_and_set(Some(&theirs), b"2").await.expect("nobody wrote"),
             }
             let mark = stage.mark();
             assert_eq!(
-                config.compare_and_set(Some(&first), b"3").await,
+                config.pointer().compare_and_set(Some(&first), b"3").await,
                 Err(ErrorKind::Conflict.into()),
                 "{way}"
             );
             let published = config.publish(&set(&[("a", "1")]), Some(&first)).await;
             assert_eq!(published, Err(ErrorKind::Conflict.into()), "{way}");
             assert_eq!(a.sent(&stage, mark), [], "{way}");
-            assert_eq!(config.get().await, Ok(Some(now)), "{way}");
+            assert_eq!(config.pointer().get().await, Ok(Some(now)), "{way}");
         });
     }
 }
@@ -211,7 +216,7 @@ fn no_set_is_published_over_another_one_that_has_come_to_the_same_version() {
     for fault in [None, Some(Fault::RequestLost), Some(Fault::Disconnect), Some(Fault::ReplyLost)] {
         play(move |stage| async move {
             let (a, b) = (founder(&stage).await, stage.client("b").await);
-            let (one, two) = (config(&a), config(&b));
+            let (one, two) = (sets(&a), sets(&b));
             let first = one.publish(&set(&[("a", "1")]), None).await.expect("nothing there");
             let mut names = stage.names(PATH);
             names.reverse();
@@ -244,7 +249,7 @@ fn no_set_is_published_over_another_one_that_has_come_to_the_same_version() {
 fn a_set_that_a_stranger_took_away_can_be_replaced() {
     play(|stage| async move {
         let a = founder(&stage).await;
-        let config = config(&a);
+        let config = sets(&a);
         let first = config.publish(&set(&[("a", "1")]), None).await.expect("nothing there");
         let mut names = stage.names(PATH);
         names.reverse();
@@ -261,7 +266,7 @@ fn a_set_that_a_stranger_took_away_can_be_replaced() {
 fn a_set_that_a_stranger_took_away_can_be_replaced_although_an_older_one_was_changed() {
     play(|stage| async move {
         let a = founder(&stage).await;
-        let config = config(&a);
+        let config = sets(&a);
         let mut last = config.publish(&set(&[("a", "1")]), None).await.expect("nothing there");
         let of_the_first = stage.names(PATH);
         last = config.publish(&set(&[("a", "2")]), Some(&last)).await.expect("nobody wrote");
@@ -333,7 +338,7 @@ fn a_lost_write_that_somebody_else_overtook_is_not_sent_again() {
 fn a_set_is_published_and_read_whole() {
     play(|stage| async move {
         let (a, b) = (founder(&stage).await, stage.client("b").await);
-        let (one, two) = (config(&a), config(&b));
+        let (one, two) = (sets(&a), sets(&b));
         assert_eq!(two.snapshot().await, Ok(None));
         let mark = stage.mark();
         let values = set(&[("a", "1"), ("b", "2")]);
@@ -365,7 +370,7 @@ fn a_lost_publication_is_published_once() {
             let (_, struck) = play_struck(fault, nth, |stage, danger| async move {
                 let a = stage.client("a").await;
                 danger.begins();
-                let config = config(&a);
+                let config = sets(&a);
                 let mut last: Option<Versioned> = None;
                 for round in ["1", "2", "3", "4"] {
                     let next = config.publish(&set(&[("a", round)]), last.as_ref()).await;
@@ -387,7 +392,7 @@ fn a_lost_publication_is_published_once() {
 fn a_lost_publication_whose_set_a_stranger_took_away_is_known_by_the_pointer() {
     play(|stage| async move {
         let (a, stranger) = (founder(&stage).await, stage.client("stranger").await);
-        let config = config(&a);
+        let config = sets(&a);
         let first = config.publish(&set(&[("a", "1")]), None).await.expect("nothing there");
         a.process.order(Fault::ReplyLost);
         let second = set(&[("a", "2")]);
@@ -410,7 +415,7 @@ fn a_lost_publication_whose_set_a_stranger_took_away_is_known_by_the_pointer() {
 fn a_reader_of_a_set_that_is_replaced_begins_again() {
     play(|stage| async move {
         let (a, b) = (founder(&stage).await, stage.client("b").await);
-        let (one, two) = (config(&a), config(&b));
+        let (one, two) = (sets(&a), sets(&b));
         let mut last = one.publish(&set(&[("a", "0")]), None).await.expect("nothing there");
         for wait_ms in 0..30 {
             let read = b.process.spawn({
@@ -434,7 +439,7 @@ fn a_snapshot_whose_connection_is_lost_starts_again_and_is_whole() {
         for nth in 0.. {
             let ((), struck) = play_struck(fault, nth, move |stage, danger| async move {
                 let (a, b) = (founder(&stage).await, stage.client("b").await);
-                let (one, two) = (config(&a), config(&b));
+                let (one, two) = (sets(&a), sets(&b));
                 let [old, new] = [set(&[("a", "0"), ("b", "0")]), set(&[("a", "1"), ("b", "1"), ("c", "1")])];
                 let mut last = one.publish(&old, None).await.expect("nothing there");
                 danger.begins();
@@ -463,8 +468,8 @@ fn a_snapshot_whose_connection_is_lost_starts_again_and_is_whole() {
 fn what_is_no_set_is_a_mismatch() {
     play(|stage| async move {
         let a = founder(&stage).await;
-        let config = config(&a);
-        let plain = config.put(b"plain").await.expect("written");
+        let config = sets(&a);
+        let plain = config.pointer().put(b"plain").await.expect("written");
         assert!(config.snapshot().await.is_err_and(|e| e.is_mismatch()));
         let first = config.publish(&set(&[("a", "1")]), Some(&plain)).await.expect("nobody wrote");
         // Somebody takes the values away: that is told, not waited for.
@@ -507,7 +512,7 @@ fn a_follower_dropped_at_any_await_leaves_no_watch() {
 fn a_publication_dropped_at_any_await_is_whole_or_not_there() {
     at_every_await(|stage, danger, drops| async move {
         let a = stage.client("a").await;
-        let config = config(&a);
+        let config = sets(&a);
         danger.begins();
         let both = async {
             let first = config.publish(&set(&[("a", "1")]), None).await.expect("nothing there");
@@ -530,23 +535,25 @@ fn a_publication_dropped_at_any_await_is_whole_or_not_there() {
 fn parents_and_bad_input() {
     play(|stage| async move {
         let a = stage.client("a").await;
-        let options = ConfigOptions { parents: Parents::MustExist, ..ConfigOptions::default() };
+        let options = ConfigOptions::default().with_parents(Parents::MustExist);
         let strict = Config::new(&a.zk, "/nowhere/x", options).expect("a good path");
         assert_eq!(strict.put(b"1").await, Err(ErrorKind::NoNode.into()));
         assert_eq!(strict.compare_and_set(None, b"1").await, Err(ErrorKind::NoNode.into()));
+        let options = ConfigSetOptions::default().with_parents(Parents::MustExist);
+        let strict = ConfigSet::new(&a.zk, "/nowhere/x", options).expect("a good path");
         assert_eq!(strict.publish(&set(&[]), None).await, Err(ErrorKind::NoNode.into()));
         for path in ["", "config", "/", "/zookeeper/config", "/config/", "/a//b"] {
             let refused = Config::new(&a.zk, path, ConfigOptions::default());
             assert!(refused.is_err_and(|e| e.is_bad_input()), "{path:?}");
         }
         for keep in [0, 1] {
-            let options = ConfigOptions { keep, ..ConfigOptions::default() };
-            assert!(Config::new(&a.zk, PATH, options).is_err_and(|e| e.is_bad_input()));
+            let options = ConfigSetOptions::default().with_keep(keep);
+            assert!(ConfigSet::new(&a.zk, PATH, options).is_err_and(|e| e.is_bad_input()));
         }
-        let (config, mark) = (config(&a), stage.mark());
+        let (config, mark) = (sets(&a), stage.mark());
         let large = vec![0; 1 << 20];
-        assert!(config.put(&large).await.is_err_and(|e| e.is_bad_input()));
-        assert!(config.compare_and_set(None, &large).await.is_err_and(|e| e.is_bad_input()));
+        assert!(config.pointer().put(&large).await.is_err_and(|e| e.is_bad_input()));
+        assert!(config.pointer().compare_and_set(None, &large).await.is_err_and(|e| e.is_bad_input()));
         let half = BTreeMap::from([("a".to_owned(), vec![0; 600_000]), ("b".to_owned(), vec![0; 600_000])]);
         assert!(config.publish(&half, None).await.is_err_and(|e| e.is_bad_input()));
         for key in ["", "a/b", ".", "..", "a\nb", "🔒"] {
@@ -563,16 +570,18 @@ fn parents_and_bad_input() {
 fn everything_ends_with_the_session() {
     play(|stage| async move {
         let a = founder(&stage).await;
-        let config = config(&a);
-        let mut updates = config.follow();
+        let config = sets(&a);
+        let mut updates = config.pointer().follow();
         assert_eq!(updates.next().await, Ok(Update::Missing));
-        let first = config.put(b"1").await.expect("written");
+        let first = config.pointer().put(b"1").await.expect("written");
         assert!(matches!(updates.next().await, Ok(Update::Value(_))));
         a.zk.close(Duration::from_secs(1)).await.expect("closed");
         assert!(updates.next().await.is_err_and(|e| e.is_session_over()));
         assert!(updates.next().await.is_err_and(|e| e.is_session_over()));
-        assert!(config.put(b"2").await.is_err_and(|e| e.is_session_over()));
-        assert!(config.compare_and_set(Some(&first), b"2").await.is_err_and(|e| e.is_session_over()));
+        assert!(config.pointer().put(b"2").await.is_err_and(|e| e.is_session_over()));
+        assert!(
+            config.pointer().compare_and_set(Some(&first), b"2").await.is_err_and(|e| e.is_session_over())
+        );
         assert!(config.publish(&set(&[]), None).await.is_err_and(|e| e.is_session_over()));
         assert!(config.snapshot().await.is_err_and(|e| e.is_session_over()));
     });
@@ -586,9 +595,9 @@ fn a_value_may_have_children_and_any_content() {
             .await
             .expect("made");
         a.makes("/config/limits/foreign").await;
-        let config = config(&a);
+        let config = sets(&a);
         assert!(config.snapshot().await.is_err_and(|e| e.is_mismatch()));
-        let now = config.get().await.expect("asked").expect("there");
+        let now = config.pointer().get().await.expect("asked").expect("there");
         config.publish(&set(&[("a", "1")]), Some(&now)).await.expect("nobody wrote");
         assert_eq!(config.snapshot().await.expect("asked").expect("there").values, set(&[("a", "1")]));
     });

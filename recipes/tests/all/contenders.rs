@@ -12,11 +12,11 @@ use zk_recipes::{
 };
 
 fn named(naming: Naming) -> LockOptions {
-    LockOptions { naming, ..LockOptions::default() }
+    LockOptions::default().with_naming(naming)
 }
 
 fn with_parents(parents: Parents) -> LockOptions {
-    LockOptions { parents, ..LockOptions::default() }
+    LockOptions::default().with_parents(parents)
 }
 
 #[test]
@@ -268,7 +268,7 @@ fn a_directory_that_was_emptied_and_deleted_ends_those_in_line() {
 fn the_znode_says_what_the_caller_wants_it_to() {
     play(|stage| async move {
         let a = stage.founder().await;
-        let held = a.acquires_with(LockOptions { data: b"printer".to_vec(), ..LockOptions::default() }).await;
+        let held = a.acquires_with(LockOptions::default().with_data(b"printer")).await;
         assert_eq!(a.zk.get(held.path()).await.expect("it is there").data, b"printer");
     });
 }
@@ -368,7 +368,7 @@ fn data_that_do_not_fit_are_refused_before_anything_is_sent() {
     play(|stage| async move {
         let a = stage.founder().await;
         let mark = stage.mark();
-        let with = |bytes| LockOptions { data: vec![b'x'; bytes], ..LockOptions::default() };
+        let with = |bytes| LockOptions::default().with_data(vec![b'x'; bytes]);
         // Whatever is accepted can be sent.
         let mut largest = 0xf_ffff;
         while let Err(refused) = Lock::new(&a.zk, DIRECTORY, with(largest)) {

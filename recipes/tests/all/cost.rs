@@ -218,7 +218,7 @@ fn waiting_for_long_costs_nothing() {
 fn a_time_limit_costs_no_request_of_its_own() {
     play(|stage| async move {
         let (a, b) = (stage.founder().await, stage.client("b").await);
-        let held = a.acquires_with(LockOptions { data: b"a".to_vec(), ..LockOptions::default() }).await;
+        let held = a.acquires_with(LockOptions::default().with_data(b"a")).await;
         let mark = stage.mark();
         let refused = b.lock().acquire().within(Duration::from_secs(1)).await;
         assert!(refused.expect_err("a holds it").is_timed_out());

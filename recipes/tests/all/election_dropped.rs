@@ -161,7 +161,7 @@ async fn lives(stage: Stage, client: Client, tally: Arc<Mutex<Tally>>) {
     let mut sees = election(&client).follow();
     for _ in 0..5 {
         let on_suspect = if draw(2) == 0 { OnSuspect::Stop } else { OnSuspect::UntilDeadline };
-        let options = ElectionOptions { on_suspect, ..ElectionOptions::default() };
+        let options = ElectionOptions::default().with_on_suspect(on_suspect);
         let election = Election::new(&client.zk, DIRECTORY, options).expect("the path is good");
         let drops = Drops::Later(u64::from(draw(400)) * 5);
         if draw(3) == 0 {

@@ -29,7 +29,7 @@ async fn with_ledger(stage: &Stage) -> Client {
 /// Another client, and a holder whose next request that fault strikes, and who goes on until its deadline.
 async fn about_to_suffer(stage: &Stage, fault: Fault) -> (Client, Guard) {
     let (other, a) = (with_ledger(stage).await, stage.client("a").await);
-    let options = LockOptions { on_suspect: OnSuspect::UntilDeadline, ..LockOptions::default() };
+    let options = LockOptions::default().with_on_suspect(OnSuspect::UntilDeadline);
     let held = a.acquires_with(options).await;
     a.process.order(fault);
     (other, held)
@@ -322,7 +322,7 @@ fn exactly_once_ends_with_the_session() {
 fn the_data_of_the_znode_stay_as_they_are() {
     play(|stage| async move {
         let a = with_ledger(&stage).await;
-        let options = LockOptions { data: b"a, for printing".to_vec(), ..LockOptions::default() };
+        let options = LockOptions::default().with_data(b"a, for printing");
         let held = a.acquires_with(options).await;
         held.transact_once(vec![writes("once")]).await.expect("it is held");
         let data = a.zk.get(held.path()).await.expect("it is there").data;

@@ -20,10 +20,7 @@ fn group_with(client: &Client, options: GroupOptions) -> Group<SimClient> {
 }
 
 fn group(client: &Client) -> Group<SimClient> {
-    group_with(
-        client,
-        GroupOptions { parents: Parents::Persistent, if_taken: IfTaken::Wait, ..GroupOptions::default() },
-    )
+    group_with(client, GroupOptions::default().with_parents(Parents::Persistent).with_if_taken(IfTaken::Wait))
 }
 
 async fn joins(client: &Client, id: &str) -> Membership<SimClient> {
@@ -340,7 +337,7 @@ fn an_observer_dropped_at_any_await_leaves_no_watch_and_misses_nothing() {
 fn parents_and_bad_input() {
     play(|stage| async move {
         let a = stage.client("a").await;
-        let strict = group_with(&a, GroupOptions { parents: Parents::MustExist, ..GroupOptions::default() });
+        let strict = group_with(&a, GroupOptions::default().with_parents(Parents::MustExist));
         assert_eq!(strict.join(Some("one"), b"").await.unwrap_err(), ErrorKind::NoNode);
         assert_eq!(strict.join(None, b"").await.unwrap_err(), ErrorKind::NoNode);
         for path in ["", "workers", "/", "/zookeeper/workers", "/workers/", "/a//b"] {

@@ -20,7 +20,7 @@ const REMOVED: HoldState = HoldState::Lost(LostReason::Removed);
 const TOO_LATE: HoldState = HoldState::Lost(LostReason::DeadlinePassed);
 
 fn until_deadline() -> LockOptions {
-    LockOptions { on_suspect: OnSuspect::UntilDeadline, ..LockOptions::default() }
+    LockOptions::default().with_on_suspect(OnSuspect::UntilDeadline)
 }
 
 /// The lock held, and somebody who can take it away.
@@ -152,7 +152,7 @@ fn a_holder_must_stop_a_margin_before_the_session_can_have_ended() {
 fn the_margin_is_the_callers() {
     play(|stage| async move {
         let margin = Duration::from_secs(3);
-        let options = LockOptions { margin: Some(margin), ..until_deadline() };
+        let options = until_deadline().with_margin(margin);
         let (a, _, held) = held_with(&stage, options).await;
         a.process.inflict(Fault::SessionExpiry, 3 * TIMEOUT);
         let until = a.zk.safe_until().before(margin);
@@ -196,7 +196,7 @@ fn lost_is_final_also_if_the_session_lives() {
     play(|stage| async move {
         // The answer to a ping comes later than half of the timeout leaves time for; the connection stands.
         let margin = TIMEOUT / 2;
-        let (a, _, held) = held_with(&stage, LockOptions { margin: Some(margin), ..until_deadline() }).await;
+        let (a, _, held) = held_with(&stage, until_deadline().with_margin(margin)).await;
         a.process.inflict(Fault::ClientMuted, TIMEOUT * 6 / 10);
         assert_eq!(held.lost().await, Stop::Lost(LostReason::DeadlinePassed));
         a.zk.exists("/").await.expect("the session lives");

@@ -6,7 +6,7 @@ use std::time::Duration;
 use zk_recipes::zk::Error;
 use zk_recipes::{
     DoubleBarrier, DoubleBarrierOptions, Election, ElectionOptions, Group, GroupOptions, Leave, Names,
-    NamesOptions, Parents, Reuse,
+    NamesOptions, Reuse,
 };
 
 /// Less than it takes until there is a connection again.
@@ -74,13 +74,7 @@ fn the_end_of_a_membership_ends_with_its_limit() {
 fn the_end_of_a_place_in_a_double_barrier_ends_with_its_limit() {
     play(|stage| async move {
         let a = stage.founder().await;
-        let alone = DoubleBarrierOptions {
-            participants: 1,
-            id: None,
-            reuse: Reuse::Generations,
-            leave: Leave::Keeper,
-            parents: Parents::Container,
-        };
+        let alone = DoubleBarrierOptions::new(1, Reuse::Generations, Leave::Keeper);
         let barrier = DoubleBarrier::new(&a.zk, "/barriers/a", alone).expect("a good path");
         let inside = barrier.enter().await.expect("it waits for nobody");
         a.is_disconnected().await;

@@ -193,7 +193,7 @@ fn a_session_that_ends_while_waiting_ends_the_acquire() {
 fn a_session_that_ends_while_holding_lets_the_next_in() {
     play(|stage| async move {
         let (a, b) = (stage.founder().await, stage.client("b").await);
-        let options = LockOptions { on_suspect: OnSuspect::UntilDeadline, ..LockOptions::default() };
+        let options = LockOptions::default().with_on_suspect(OnSuspect::UntilDeadline);
         let held = a.acquires_with(options).await;
         let asking = b.asks();
         stage.settle().await;

@@ -18,27 +18,23 @@ type Made = fn(&Client, Option<Duration>) -> Result<(), Error>;
 
 /// All recipes whose holds have a margin.
 const RECIPES: [(&str, Made); 7] = [
-    ("lock", |a, margin| Lock::new(&a.zk, "/x", LockOptions { margin, ..LockOptions::default() }).map(drop)),
+    ("lock", |a, margin| Lock::new(&a.zk, "/x", LockOptions::default().with_margin(margin)).map(drop)),
     ("shared lock", |a, margin| {
-        SharedLock::new(&a.zk, "/x", SharedLockOptions { margin, ..SharedLockOptions::default() }).map(drop)
+        SharedLock::new(&a.zk, "/x", SharedLockOptions::default().with_margin(margin)).map(drop)
     }),
     ("revocable lock", |a, margin| {
-        let options = RevocableLockOptions { margin, ..RevocableLockOptions::default() };
+        let options = RevocableLockOptions::default().with_margin(margin);
         RevocableLock::new(&a.zk, "/x", options).map(drop)
     }),
     ("priority lock", |a, margin| {
-        let options = PriorityLockOptions { margin, ..PriorityLockOptions::default() };
+        let options = PriorityLockOptions::default().with_margin(margin);
         PriorityLock::new(&a.zk, "/x", options).map(drop)
     }),
     ("election", |a, margin| {
-        Election::new(&a.zk, "/x", ElectionOptions { margin, ..ElectionOptions::default() }).map(drop)
+        Election::new(&a.zk, "/x", ElectionOptions::default().with_margin(margin)).map(drop)
     }),
-    ("names", |a, margin| {
-        Names::new(&a.zk, "/x", NamesOptions { margin, ..NamesOptions::default() }).map(drop)
-    }),
-    ("group", |a, margin| {
-        Group::new(&a.zk, "/x", GroupOptions { margin, ..GroupOptions::default() }).map(drop)
-    }),
+    ("names", |a, margin| Names::new(&a.zk, "/x", NamesOptions::default().with_margin(margin)).map(drop)),
+    ("group", |a, margin| Group::new(&a.zk, "/x", GroupOptions::default().with_margin(margin)).map(drop)),
 ];
 
 #[test]
@@ -66,42 +62,42 @@ type Asks = fn(Bent, Option<Duration>) -> BoxFuture<'static, Result<(), Error>>;
 /// Somebody asks for a hold, after the timeout has become shorter. A group claims as names do.
 const HOLDS: [(&str, Asks); 9] = [
     ("lock, at once", |a, margin| {
-        let made = Lock::new(&a, "/x", LockOptions { margin, ..LockOptions::default() });
+        let made = Lock::new(&a, "/x", LockOptions::default().with_margin(margin));
         asking(a, async move { made?.try_acquire().await.map(drop) })
     }),
     ("shared lock, at once", |a, margin| {
-        let made = SharedLock::new(&a, "/x", SharedLockOptions { margin, ..SharedLockOptions::default() });
+        let made = SharedLock::new(&a, "/x", SharedLockOptions::default().with_margin(margin));
         asking(a, async move { made?.try_read().await.map(drop) })
     }),
     ("priority lock, at once", |a, margin| {
-        let options = PriorityLockOptions { margin, ..PriorityLockOptions::default() };
+        let options = PriorityLockOptions::default().with_margin(margin);
         let made = PriorityLock::new(&a, "/x", options);
         asking(a, async move { made?.read(Priority(1)).within(SHORTER).await.map(drop) })
     }),
     ("lock", |a, margin| {
-        let made = Lock::new(&a, "/x", LockOptions { margin, ..LockOptions::default() });
+        let made = Lock::new(&a, "/x", LockOptions::default().with_margin(margin));
         asking(a, async move { made?.acquire().await.map(drop) })
     }),
     ("shared lock", |a, margin| {
-        let made = SharedLock::new(&a, "/x", SharedLockOptions { margin, ..SharedLockOptions::default() });
+        let made = SharedLock::new(&a, "/x", SharedLockOptions::default().with_margin(margin));
         asking(a, async move { made?.read().await.map(drop) })
     }),
     ("revocable lock", |a, margin| {
-        let options = RevocableLockOptions { margin, ..RevocableLockOptions::default() };
+        let options = RevocableLockOptions::default().with_margin(margin);
         let made = RevocableLock::new(&a, "/x", options);
         asking(a, async move { made?.write().await.map(drop) })
     }),
     ("priority lock", |a, margin| {
-        let options = PriorityLockOptions { margin, ..PriorityLockOptions::default() };
+        let options = PriorityLockOptions::default().with_margin(margin);
         let made = PriorityLock::new(&a, "/x", options);
         asking(a, async move { made?.write(Priority(1)).await.map(drop) })
     }),
     ("election", |a, margin| {
-        let made = Election::new(&a, "/x", ElectionOptions { margin, ..ElectionOptions::default() });
+        let made = Election::new(&a, "/x", ElectionOptions::default().with_margin(margin));
         asking(a, async move { made?.stand().await.map(drop) })
     }),
     ("names", |a, margin| {
-        let made = Names::new(&a, "/x", NamesOptions { margin, ..NamesOptions::default() });
+        let made = Names::new(&a, "/x", NamesOptions::default().with_margin(margin));
         asking(a, async move { made?.register("name", b"").await.map(drop) })
     }),
 ];
@@ -137,7 +133,7 @@ fn a_margin_that_has_become_too_long_while_somebody_waited_is_told_and_leaves_no
         let (a, b) = (stage.client("a").await, stage.client("b").await);
         let held = b.acquires().await;
         let bent = Bent::straight(&a.zk);
-        let options = LockOptions { margin: Some(SHORTER), ..LockOptions::default() };
+        let options = LockOptions::default().with_margin(SHORTER);
         let lock = Lock::new(&bent, DIRECTORY, options).expect("the margin is short enough");
         let mut waits = Box::pin(lock.acquire());
         for _ in 0..3 {
@@ -156,7 +152,7 @@ fn a_margin_that_has_become_too_long_while_somebody_waited_is_told_and_leaves_no
 fn an_idle_hold_with_the_greatest_margin_is_held_for_ten_timeouts() {
     play(|stage| async move {
         let a = stage.founder().await;
-        let held = a.acquires_with(LockOptions { margin: Some(TIMEOUT / 2), ..LockOptions::default() }).await;
+        let held = a.acquires_with(LockOptions::default().with_margin(TIMEOUT / 2)).await;
         let mut lost = Box::pin(held.lost());
         for _ in 0..100 {
             assert_eq!((&mut lost).now_or_never(), None);

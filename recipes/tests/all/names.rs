@@ -20,12 +20,11 @@ fn names_with(client: &Client, options: NamesOptions) -> Names<SimClient> {
 }
 
 fn names(client: &Client) -> Names<SimClient> {
-    names_with(client, NamesOptions { parents: Parents::Persistent, ..NamesOptions::default() })
+    names_with(client, NamesOptions::default().with_parents(Parents::Persistent))
 }
 
 fn patient(client: &Client) -> Names<SimClient> {
-    let options =
-        NamesOptions { if_taken: IfTaken::Wait, parents: Parents::Persistent, ..NamesOptions::default() };
+    let options = NamesOptions::default().with_if_taken(IfTaken::Wait).with_parents(Parents::Persistent);
     names_with(client, options)
 }
 
@@ -363,7 +362,7 @@ fn a_lookup_is_as_fresh_as_it_was_asked_to_be() {
 fn parents_are_made_or_must_be_there() {
     play(|stage| async move {
         let a = stage.client("a").await;
-        let strict = names_with(&a, NamesOptions { parents: Parents::MustExist, ..NamesOptions::default() });
+        let strict = names_with(&a, NamesOptions::default().with_parents(Parents::MustExist));
         assert_eq!(strict.register("db", b"").await.unwrap_err(), ErrorKind::NoNode);
         assert_eq!(strict.register_permanent("db", b"").await.unwrap_err(), ErrorKind::NoNode);
         assert_eq!(strict.unique("db").await, Err(ErrorKind::NoNode.into()));
@@ -567,12 +566,10 @@ fn a_registration_that_was_made_anew_during_a_write_is_lost() {
 fn a_registration_that_was_lost_in_time_is_released_as_lost() {
     play(|stage| async move {
         let a = founder(&stage).await;
-        let options = NamesOptions {
-            parents: Parents::Persistent,
-            margin: Some(TIMEOUT / 2),
-            on_suspect: OnSuspect::UntilDeadline,
-            ..NamesOptions::default()
-        };
+        let options = NamesOptions::default()
+            .with_parents(Parents::Persistent)
+            .with_margin(TIMEOUT / 2)
+            .with_on_suspect(OnSuspect::UntilDeadline);
         let registered = names_with(&a, options).register("db", b"there").await.expect("it is free");
         a.process.inflict(Fault::ClientMuted, TIMEOUT * 6 / 10);
         assert_eq!(registered.lost().await, Stop::Lost(LostReason::DeadlinePassed));

@@ -15,7 +15,7 @@ use zk_recipes::zk::ZooKeeper;
 use zk_recipes::{HoldState, Interrupt, Preempt, Priority, PriorityLock, PriorityLockOptions};
 
 fn lock(client: &Client, preempt: Preempt) -> PriorityLock<SimClient> {
-    let options = PriorityLockOptions { preempt, ..PriorityLockOptions::default() };
+    let options = PriorityLockOptions::default().with_preempt(preempt);
     PriorityLock::new(&client.zk, DIRECTORY, options).expect("the path is good")
 }
 

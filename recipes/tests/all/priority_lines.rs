@@ -8,7 +8,7 @@ use sim_zk::observer::Kind;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use zk_recipes::guard::{Read, Revocable};
-use zk_recipes::zk::{ZooKeeper, path};
+use zk_recipes::zk::{Runtime, ZooKeeper, path};
 use zk_recipes::{Guard, Preempt, Priority, PriorityLock, PriorityLockOptions};
 
 const LINE: &str = "/locks/a/line";
@@ -22,7 +22,7 @@ async fn founder(stage: &Stage) -> Client {
 }
 
 fn lock<Z: ZooKeeper>(zk: &Z, preempt: Preempt) -> PriorityLock<Z> {
-    let options = PriorityLockOptions { preempt, ..PriorityLockOptions::default() };
+    let options = PriorityLockOptions::default().with_preempt(preempt);
     PriorityLock::new(zk, DIRECTORY, options).expect("the path is good")
 }
 

@@ -32,7 +32,7 @@ fn lock(client: &Client) -> PriorityLock<SimClient> {
 }
 
 fn preempting(client: &Client, preempt: Preempt) -> PriorityLock<SimClient> {
-    lock_with(client, PriorityLockOptions { preempt, ..PriorityLockOptions::default() })
+    lock_with(client, PriorityLockOptions::default().with_preempt(preempt))
 }
 
 /// A founder who has made the directories, to stay.
@@ -279,8 +279,7 @@ fn missing_directories_are_made_as_the_options_say() {
         let a = stage.client("a").await;
         drop(writes(&a, 3).await);
         stage.settle().await;
-        let must_exist =
-            PriorityLockOptions { parents: Parents::MustExist, ..PriorityLockOptions::default() };
+        let must_exist = PriorityLockOptions::default().with_parents(Parents::MustExist);
         a.zk.delete(HELD, None).await.expect("it is empty");
         let refused = lock_with(&a, must_exist.clone()).write(Priority(3)).await;
         assert_eq!(refused.expect_err("nobody can be among the holders"), ErrorKind::NoNode);
@@ -460,7 +459,7 @@ fn a_word_reaches_whoever_it_is_written_to_whenever_it_comes() {
 fn run_may_go_on_although_somebody_asks() {
     play(|stage| async move {
         let (a, b) = (founder(&stage).await, stage.client("b").await);
-        let options = PriorityLockOptions { run_until: RunUntil::Lost, ..PriorityLockOptions::default() };
+        let options = PriorityLockOptions::default().with_run_until(RunUntil::Lost);
         let held = lock_with(&a, options).write(Priority(5)).await.expect("it is granted");
         let all = contenders(&b).await;
         assert_eq!(lock(&b).ask(&all[0]).await, Ok(Fate::Asked));
@@ -632,7 +631,7 @@ fn bad_input_is_refused_and_nothing_is_sent() {
             assert!(refused.expect_err("it is bad").is_bad_input(), "{directory:?}");
         }
         for data in [b"unlock".to_vec(), vec![0; 1 << 20]] {
-            let options = PriorityLockOptions { data, ..PriorityLockOptions::default() };
+            let options = PriorityLockOptions::default().with_data(data);
             assert!(PriorityLock::new(&a.zk, DIRECTORY, options).expect_err("it is bad").is_bad_input());
         }
         for path in ["", "/locks/a", "/locks/a/line", "/locks/a/held/config", "/locks/b/held/x-read-00003"] {
@@ -651,7 +650,7 @@ fn the_largest_data_that_are_taken_can_be_granted() {
     play(|stage| async move {
         let a = founder(&stage).await;
         let fits = (1_000_000..1 << 20).rev().find_map(|length| {
-            let options = PriorityLockOptions { data: vec![7; length], ..PriorityLockOptions::default() };
+            let options = PriorityLockOptions::default().with_data(vec![7; length]);
             PriorityLock::new(&a.zk, DIRECTORY, options).ok()
         });
         drop(fits.expect("some do").write(Priority(3)).await.expect("it is granted"));

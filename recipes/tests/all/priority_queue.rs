@@ -11,7 +11,7 @@ use zk_recipes::{
 };
 
 fn queue(client: &Client, order: Order, delivery: Delivery) -> PriorityQueue<SimClient> {
-    let options = PriorityQueueOptions { order, delivery, idle: Idle::HerdFree, parents: Parents::Container };
+    let options = PriorityQueueOptions::new(order, delivery).with_idle(Idle::HerdFree);
     PriorityQueue::new(&client.zk, "/jobs", options).expect("the path is good")
 }
 
@@ -90,12 +90,9 @@ fn a_fresh_handle_is_refused_by_a_strict_queue() {
         let other = queue(&a, Order::Fresh, Delivery::AtMostOnce);
         assert!(other.producer().put(Priority(1), b"two").await.expect_err("otherwise").is_mismatch());
         assert!(other.consumer().take().await.expect_err("otherwise").is_mismatch());
-        let bad = PriorityQueueOptions {
-            order: Order::Fresh,
-            delivery: Delivery::AtMostOnce,
-            idle: Idle::Textbook,
-            parents: Parents::MustExist,
-        };
+        let bad = PriorityQueueOptions::new(Order::Fresh, Delivery::AtMostOnce)
+            .with_idle(Idle::Textbook)
+            .with_parents(Parents::MustExist);
         assert!(PriorityQueue::new(&a.zk, "jobs", bad).expect_err("a bad path").is_bad_input());
         let empty = other.producer().put_all(Priority(1), &[]).await;
         assert!(empty.expect_err("nothing").is_bad_input());
@@ -206,12 +203,8 @@ fn a_path_that_is_bad_is_refused_before_anything_is_sent() {
         let mark = stage.mark();
         for path in ["", "/", "q", "/q/", "/q//a", "/q/.", "/zookeeper", "/zookeeper/q", "/q\0", "/\u{10000}"]
         {
-            let options = PriorityQueueOptions {
-                order: Order::Strict,
-                delivery: Delivery::AtMostOnce,
-                idle: Idle::HerdFree,
-                parents: Parents::Container,
-            };
+            let options =
+                PriorityQueueOptions::new(Order::Strict, Delivery::AtMostOnce).with_idle(Idle::HerdFree);
             let refused = PriorityQueue::new(&a.zk, path, options);
             assert!(refused.expect_err("the path is bad").is_bad_input(), "{path:?}");
         }

@@ -7,7 +7,7 @@ use sim_zk::{Config, Settings};
 use std::future::Future;
 use zk_recipes::zk::{Error, ErrorKind, ZooKeeper};
 use zk_recipes::{
-    Delivery, Idle, Order, Parents, Prefetch, Priority, PriorityQueue, PriorityQueueOptions, Queue,
+    ConsumerOptions, Delivery, Idle, Order, Priority, PriorityQueue, PriorityQueueOptions, Queue,
     QueueOptions,
 };
 
@@ -28,7 +28,7 @@ fn play_from<F: Future<Output = ()> + Send + 'static>(
 }
 
 fn queue<Z: ZooKeeper>(zk: &Z, delivery: Delivery) -> Queue<Z> {
-    let options = QueueOptions { delivery, idle: Idle::HerdFree, parents: Parents::Container };
+    let options = QueueOptions::new(delivery).with_idle(Idle::HerdFree);
     Queue::new(zk, "/q", options).expect("the path is good")
 }
 
@@ -53,7 +53,8 @@ fn no_item_is_put_near_the_end_of_the_numbers() {
             let listed = a.zk.children("/q").await.expect("it is there").names;
             assert_eq!(listed.iter().filter_map(number).max(), Some(LAST - 1), "the last item");
             // What was put is taken, and that gives no number back.
-            let mut takes = queue.consumer(Prefetch(4)).expect("it takes something");
+            let mut takes =
+                queue.consumer_with(ConsumerOptions::default().with_prefetch(4)).expect("it takes something");
             for _ in 0..count {
                 match delivery {
                     Delivery::AtMostOnce => drop(takes.take().await.expect("it was put")),
@@ -134,7 +135,7 @@ fn a_priority_queue_puts_nothing_near_the_end_of_the_numbers() {
     for order in [Order::Fresh, Order::Strict] {
         play_from(LAST - 4, move |_, a| async move {
             let (delivery, idle) = (Delivery::AtMostOnce, Idle::HerdFree);
-            let options = PriorityQueueOptions { order, delivery, idle, parents: Parents::Container };
+            let options = PriorityQueueOptions::new(order, delivery).with_idle(idle);
             let queue = PriorityQueue::new(&a.zk, "/q", options).expect("the path is good");
             let mut puts = queue.producer();
             for _ in 0..2 {

@@ -215,7 +215,7 @@ fn what_a_stranger_writes_is_no_word_and_keeps_none_away() {
 fn curators_word_is_heard_and_written() {
     play(|stage| async move {
         let [a, b] = clients(&stage).await;
-        let options = RevocableLockOptions { naming: Naming::Curator, ..RevocableLockOptions::default() };
+        let options = RevocableLockOptions::default().with_naming(Naming::Curator);
         let lock = lock_with(&a, options);
         let held = lock.write().await.expect("granted");
         b.zk.set(held.path(), b"__REVOKE__", None).await.expect("it is there");
@@ -235,7 +235,7 @@ fn work_stops_when_the_holder_is_asked_unless_it_is_to_be_finished() {
         let [a, b] = clients(&stage).await;
         for (run_until, expected) in [(RunUntil::Revoked, Err(Interrupt::Revoked)), (RunUntil::Lost, Ok(()))]
         {
-            let held = lock_with(&a, RevocableLockOptions { run_until, ..RevocableLockOptions::default() });
+            let held = lock_with(&a, RevocableLockOptions::default().with_run_until(run_until));
             let held = held.write().await.expect("granted");
             let who = of(held.path());
             let asks = b.process.spawn({
@@ -258,8 +258,7 @@ fn work_stops_when_the_holder_is_asked_unless_it_is_to_be_finished() {
 fn a_word_written_while_the_holder_was_away_is_heard_when_it_is_back() {
     play(|stage| async move {
         let [a, b] = clients(&stage).await;
-        let options =
-            RevocableLockOptions { on_suspect: OnSuspect::UntilDeadline, ..RevocableLockOptions::default() };
+        let options = RevocableLockOptions::default().with_on_suspect(OnSuspect::UntilDeadline);
         let held = lock_with(&a, options).write().await.expect("granted");
         stage.settle().await;
         assert_eq!(held.revoked().now_or_never(), None);
@@ -359,10 +358,7 @@ fn one_lost_message_does_not_change_whom_force_removes_nor_when() {
             for nth in 0.. {
                 let ((), struck) = play_struck(fault, nth, move |stage, danger| async move {
                     let [a, b] = clients(&stage).await;
-                    let options = RevocableLockOptions {
-                        on_suspect: OnSuspect::UntilDeadline,
-                        ..RevocableLockOptions::default()
-                    };
+                    let options = RevocableLockOptions::default().with_on_suspect(OnSuspect::UntilDeadline);
                     let held = lock_with(&a, options).write().await.expect("granted");
                     // Until it watches; to wait until all is quiet would end the time of faults.
                     stage.pass(&a, Duration::from_millis(100)).await;
@@ -475,15 +471,12 @@ fn bad_input_is_refused_before_anything_is_sent() {
         let refused =
             |options| RevocableLock::new(&a.zk, DIRECTORY, options).is_err_and(|e| e.is_bad_input());
         let plain = RevocableLockOptions::default;
-        assert!(refused(RevocableLockOptions { data: b"unlock".to_vec(), ..plain() }));
-        let curator = RevocableLockOptions { naming: Naming::Curator, ..plain() };
-        assert!(refused(RevocableLockOptions { data: b"__REVOKE__".to_vec(), ..curator.clone() }));
-        assert!(
-            !refused(RevocableLockOptions { data: b"unlock".to_vec(), ..curator }),
-            "that is not Curator's word"
-        );
-        assert!(refused(RevocableLockOptions { naming: Naming::Kazoo, ..plain() }));
-        assert!(refused(RevocableLockOptions { data: vec![0; 1 << 20], ..plain() }));
+        assert!(refused(plain().with_data(b"unlock")));
+        let curator = plain().with_naming(Naming::Curator);
+        assert!(refused(curator.clone().with_data(b"__REVOKE__")));
+        assert!(!refused(curator.with_data(b"unlock")), "that is not Curator's word");
+        assert!(refused(plain().with_naming(Naming::Kazoo)));
+        assert!(refused(plain().with_data(vec![0; 1 << 20])));
         assert!(RevocableLock::new(&a.zk, "locks", plain()).is_err_and(|e| e.is_bad_input()));
         let lock = lock(&a);
         for elsewhere in
@@ -530,8 +523,7 @@ fn an_acquire_may_be_dropped_at_every_await() {
 fn waiting_for_the_word_may_be_dropped_at_every_await() {
     at_every_await(|stage, danger, drops| async move {
         let [next, a] = clients(&stage).await;
-        let options =
-            RevocableLockOptions { on_suspect: OnSuspect::UntilDeadline, ..RevocableLockOptions::default() };
+        let options = RevocableLockOptions::default().with_on_suspect(OnSuspect::UntilDeadline);
         let held = lock_with(&a, options).write().await.expect("granted");
         danger.begins();
         let asks = next.process.spawn({
@@ -551,8 +543,7 @@ fn waiting_for_the_word_may_be_dropped_at_every_await() {
 fn force_may_be_dropped_at_every_await_and_removes_nobody_then() {
     at_every_await(|stage, danger, drops| async move {
         let [a, b] = clients(&stage).await;
-        let options =
-            RevocableLockOptions { on_suspect: OnSuspect::UntilDeadline, ..RevocableLockOptions::default() };
+        let options = RevocableLockOptions::default().with_on_suspect(OnSuspect::UntilDeadline);
         let held = lock_with(&a, options).write().await.expect("granted");
         danger.begins();
         let (lock, who) = (lock(&b), of(held.path()));

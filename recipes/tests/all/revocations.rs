@@ -59,7 +59,7 @@ macro_rules! lock {
             }
 
             async fn holds(client: &Client) -> Self::Held {
-                let options = $options { on_suspect: OnSuspect::UntilDeadline, ..$options::default() };
+                let options = $options::default().with_on_suspect(OnSuspect::UntilDeadline);
                 let lock = $lock::new(&client.zk, DIRECTORY, options).expect("the path is good");
                 lock.write($($priority)?).await.expect("it is granted")
             }

@@ -12,7 +12,7 @@ use zk_recipes::{
     Barrier, Claimed, Consumer, Contender, DoubleBarrier, Guard, Inside, Lock, LockOptions, Membership,
     Priority, PriorityProducer, Producer, Registration, RevocableLock, SharedLock,
 };
-use zk_recipes::{Config, Freshness, Group, Names, WithData};
+use zk_recipes::{Config, ConfigSet, Freshness, Group, Names, WithData};
 
 fn can_be_spawned<T: Send>(_: &T) {}
 fn can_be_shared<T: Send + Sync + 'static>() {}
@@ -137,13 +137,21 @@ fn every_future_of_names_can_be_spawned(names: &Names<SimClient>, registered: Re
 
 /// The same of a configuration.
 #[allow(dead_code, reason = "it only has to compile")]
-fn every_future_of_a_config_can_be_spawned(config: &Config<SimClient>, values: &BTreeMap<String, Vec<u8>>) {
+fn every_future_of_a_config_can_be_spawned(config: &Config<SimClient>) {
     can_be_spawned(&config.follow().next());
     can_be_spawned(&config.get());
     can_be_spawned(&config.put(b""));
     can_be_spawned(&config.compare_and_set(None, b""));
-    can_be_spawned(&config.publish(values, None));
-    can_be_spawned(&config.snapshot());
+}
+
+/// The same of a set of values.
+#[allow(dead_code, reason = "it only has to compile")]
+fn every_future_of_a_config_set_can_be_spawned(
+    set: &ConfigSet<SimClient>,
+    values: &BTreeMap<String, Vec<u8>>,
+) {
+    can_be_spawned(&set.publish(values, None));
+    can_be_spawned(&set.snapshot());
 }
 
 /// The same of a group.

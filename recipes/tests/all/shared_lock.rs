@@ -257,7 +257,7 @@ fn names_are_written_as_the_other_libraries_write_them_and_theirs_are_waited_for
             let [other, a] = clients(&stage).await;
             let theirs = path::join(DIRECTORY, theirs);
             other.makes_ephemeral(&theirs).await;
-            let lock = shared_with(&a, SharedLockOptions { naming, ..SharedLockOptions::default() });
+            let lock = shared_with(&a, SharedLockOptions::default().with_naming(naming));
             let mut reading = Box::pin(lock.read());
             for _ in 0..3 {
                 assert!((&mut reading).now_or_never().is_none(), "a writer of theirs is ahead");
@@ -309,8 +309,7 @@ fn bad_input_is_refused_before_anything_is_sent() {
             assert!(refused.is_err_and(|e| e.is_bad_input()), "{directory:?}");
         }
         let data = vec![0; 1 << 20];
-        let refused =
-            SharedLock::new(&a.zk, DIRECTORY, SharedLockOptions { data, ..SharedLockOptions::default() });
+        let refused = SharedLock::new(&a.zk, DIRECTORY, SharedLockOptions::default().with_data(data));
         assert!(refused.is_err_and(|e| e.is_bad_input()));
         assert_eq!(a.sent(&stage, mark), []);
     });
@@ -320,7 +319,7 @@ fn bad_input_is_refused_before_anything_is_sent() {
 fn a_missing_directory_is_made_unless_it_must_exist() {
     play(|stage| async move {
         let a = stage.client("a").await;
-        let options = SharedLockOptions { parents: Parents::MustExist, ..SharedLockOptions::default() };
+        let options = SharedLockOptions::default().with_parents(Parents::MustExist);
         assert_eq!(shared_with(&a, options).read().await.expect_err("it is not there"), ErrorKind::NoNode);
         drop(reads(&a).await);
     });

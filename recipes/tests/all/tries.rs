@@ -5,11 +5,11 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use sim_zk::fault::Fault;
 use std::time::Duration;
-use zk_recipes::zk::{Error, ErrorKind, ZooKeeper};
+use zk_recipes::zk::{Error, ErrorKind, Runtime};
 use zk_recipes::{
-    Delivery, DoubleBarrier, DoubleBarrierOptions, Idle, Leave, Order, Parents, Prefetch, Priority,
-    PriorityQueue, PriorityQueueOptions, Queue, QueueOptions, Reuse, RevocableLock, RevocableLockOptions,
-    SharedLock, SharedLockOptions,
+    Delivery, DoubleBarrier, DoubleBarrierOptions, Idle, Leave, Order, Priority, PriorityQueue,
+    PriorityQueueOptions, Queue, QueueOptions, Reuse, RevocableLock, RevocableLockOptions, SharedLock,
+    SharedLockOptions,
 };
 
 /// More refusals than any of these calls could wait for.
@@ -42,26 +42,21 @@ fn revocable(on: &Client) -> RevocableLock<sim_zk::SimClient> {
 }
 
 fn queue(on: &Client, delivery: Delivery) -> Queue<sim_zk::SimClient> {
-    let options = QueueOptions { delivery, idle: Idle::HerdFree, parents: Parents::Container };
+    let options = QueueOptions::new(delivery).with_idle(Idle::HerdFree);
     let path = if delivery == Delivery::AtMostOnce { "/taken" } else { "/claimed" };
     Queue::new(&on.zk, path, options).expect("the path is good")
 }
 
 async fn taken(queue: Queue<sim_zk::SimClient>) -> Result<bool, Error> {
-    Ok(queue.consumer(Prefetch(1))?.try_take().await?.is_some())
+    Ok(queue.consumer().try_take().await?.is_some())
 }
 
 async fn claimed(queue: Queue<sim_zk::SimClient>) -> Result<bool, Error> {
-    Ok(queue.consumer(Prefetch(1))?.try_claim().await?.is_some())
+    Ok(queue.consumer().try_claim().await?.is_some())
 }
 
 fn jobs(on: &Client, delivery: Delivery) -> PriorityQueue<sim_zk::SimClient> {
-    let options = PriorityQueueOptions {
-        order: Order::Strict,
-        delivery,
-        idle: Idle::HerdFree,
-        parents: Parents::Container,
-    };
+    let options = PriorityQueueOptions::new(Order::Strict, delivery).with_idle(Idle::HerdFree);
     let path = if delivery == Delivery::AtMostOnce { "/jobs/taken" } else { "/jobs/claimed" };
     PriorityQueue::new(&on.zk, path, options).expect("the path is good")
 }
@@ -122,13 +117,7 @@ fn entering_a_double_barrier_keeps_its_limit_when_the_overload_lasts() {
         let ((ended, took), _) =
             play_storm(Fault::Throttled, nth, LASTING, |stage: Stage, danger: Danger| async move {
                 let a = stage.founder().await;
-                let options = DoubleBarrierOptions {
-                    participants: 2,
-                    id: None,
-                    reuse: Reuse::Generations,
-                    leave: Leave::Keeper,
-                    parents: Parents::Container,
-                };
+                let options = DoubleBarrierOptions::new(2, Reuse::Generations, Leave::Keeper);
                 let barrier = DoubleBarrier::new(&a.zk, "/step", options).expect("the input is good");
                 danger.begins();
                 let begun = a.zk.now();

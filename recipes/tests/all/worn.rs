@@ -10,8 +10,8 @@ use std::time::Duration;
 use zk_recipes::guard::Exclusive;
 use zk_recipes::zk::{ErrorKind, ZooKeeper, path};
 use zk_recipes::{
-    Delivery, Guard, Idle, Lock, LockOptions, Order, Parents, Prefetch, Priority, PriorityQueue,
-    PriorityQueueOptions, Queue, QueueOptions,
+    Delivery, Guard, Idle, Lock, LockOptions, Order, Priority, PriorityQueue, PriorityQueueOptions, Queue,
+    QueueOptions,
 };
 
 const STUCK: i32 = i32::MAX;
@@ -188,11 +188,7 @@ fn a_try_is_refused_behind_a_worn_name() {
 fn a_queue_whose_numbers_have_run_out_takes_no_item() {
     play(|stage| async move {
         let a = stage.client("a").await;
-        let options = QueueOptions {
-            delivery: Delivery::AtMostOnce,
-            idle: Idle::HerdFree,
-            parents: Parents::Container,
-        };
+        let options = QueueOptions::new(Delivery::AtMostOnce).with_idle(Idle::HerdFree);
         let worn = Bent::counting(&a.zk, &[STUCK - 1, STUCK]);
         let queue = Queue::new(&worn, "/q", options).expect("the path is good");
         let mut puts = queue.producer();
@@ -200,7 +196,7 @@ fn a_queue_whose_numbers_have_run_out_takes_no_item() {
         puts.put_all(&pair("1", "2")).await.expect("these are the last numbers");
         assert_eq!(puts.put(b"3").await, Err(ErrorKind::Exhausted("/q".to_owned()).into()));
         assert_eq!(puts.put_all(&pair("4", "5")).await, Err(ErrorKind::Exhausted("/q".to_owned()).into()));
-        let mut takes = queue.consumer(Prefetch(1)).expect("it takes something");
+        let mut takes = queue.consumer();
         for item in [b"1", b"2"] {
             assert_eq!(takes.take().await.expect("it was put").data, item);
         }
@@ -216,12 +212,7 @@ fn a_priority_queue_whose_numbers_have_run_out_takes_no_item() {
     for order in [Order::Fresh, Order::Strict] {
         play(move |stage| async move {
             let a = stage.client("a").await;
-            let options = PriorityQueueOptions {
-                order,
-                delivery: Delivery::AtMostOnce,
-                idle: Idle::HerdFree,
-                parents: Parents::Container,
-            };
+            let options = PriorityQueueOptions::new(order, Delivery::AtMostOnce).with_idle(Idle::HerdFree);
             let queue =
                 PriorityQueue::new(&Bent::counting(&a.zk, &[STUCK]), "/q", options).expect("a good path");
             let mut puts = queue.producer();

@@ -4,8 +4,8 @@ use super::told;
 use insta::assert_snapshot;
 use zk_recipes::{
     Barrier, BarrierOptions, Coordinator, Delivery, DoubleBarrier, DoubleBarrierOptions, Form, Idle, Leave,
-    Order, Parents, Prefetch, Priority, PriorityQueue, PriorityQueueOptions, Queue, QueueOptions, Reuse,
-    Site, Transaction, Vote,
+    Order, Priority, PriorityQueue, PriorityQueueOptions, Queue, QueueOptions, Reuse, Site, Transaction,
+    Vote,
 };
 
 #[test]
@@ -25,13 +25,7 @@ fn a_barrier_is_raised_waited_at_and_lowered() {
 #[test]
 fn two_enter_and_leave() {
     assert_snapshot!(told(|stage| async move {
-        let options = DoubleBarrierOptions {
-            participants: 2,
-            id: None,
-            reuse: Reuse::Once,
-            leave: Leave::Keeper,
-            parents: Parents::Container,
-        };
+        let options = DoubleBarrierOptions::new(2, Reuse::Once, Leave::Keeper);
         let (a, b) = (stage.client("a").await, stage.client("b").await);
         let [first, second] = [&a, &b]
             .map(|client| DoubleBarrier::new(&client.zk, "/double", options.clone()).expect("a good path"));
@@ -46,22 +40,14 @@ fn two_enter_and_leave() {
 fn items_are_put_taken_claimed_and_done() {
     assert_snapshot!(told(|stage| async move {
         let a = stage.client("a").await;
-        let options = QueueOptions {
-            delivery: Delivery::AtMostOnce,
-            idle: Idle::HerdFree,
-            parents: Parents::Container,
-        };
+        let options = QueueOptions::new(Delivery::AtMostOnce).with_idle(Idle::HerdFree);
         let queue = Queue::new(&a.zk, "/queue", options).expect("a good path");
         queue.producer().put(b"x").await.expect("it is put");
-        let mut consumer = queue.consumer(Prefetch(1)).expect("one is enough");
+        let mut consumer = queue.consumer();
         consumer.take().await.expect("there is one");
         assert_eq!(consumer.try_take().await, Ok(None));
-        let options = PriorityQueueOptions {
-            order: Order::Fresh,
-            delivery: Delivery::AtLeastOnce,
-            idle: Idle::HerdFree,
-            parents: Parents::Container,
-        };
+        let options =
+            PriorityQueueOptions::new(Order::Fresh, Delivery::AtLeastOnce).with_idle(Idle::HerdFree);
         let urgent = PriorityQueue::new(&a.zk, "/urgent", options).expect("a good path");
         urgent.producer().put(Priority(1), b"y").await.expect("it is put");
         let mut consumer = urgent.consumer();

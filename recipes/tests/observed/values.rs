@@ -4,7 +4,9 @@ use super::told;
 use insta::assert_snapshot;
 use std::collections::BTreeMap;
 use zk_recipes::group::WithData;
-use zk_recipes::{Config, ConfigOptions, Freshness, Group, GroupOptions, Names, NamesOptions};
+use zk_recipes::{
+    Config, ConfigOptions, ConfigSet, ConfigSetOptions, Freshness, Group, GroupOptions, Names, NamesOptions,
+};
 
 #[test]
 fn names_are_registered_resolved_and_taken() {
@@ -36,7 +38,7 @@ fn a_value_is_written_and_followed() {
         let conflict = config.compare_and_set(Some(&first), b"3").await;
         assert!(conflict.expect_err("it is at 2").is_conflict());
         config.follow().next().await.expect("there is a value");
-        let set = Config::new(&a.zk, "/set", ConfigOptions::default()).expect("a good path");
+        let set = ConfigSet::new(&a.zk, "/set", ConfigSetOptions::default()).expect("a good path");
         set.publish(&BTreeMap::from([("x".to_owned(), vec![1])]), None).await.expect("it is published");
         set.snapshot().await.expect("it is there");
     }));

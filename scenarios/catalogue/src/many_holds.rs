@@ -23,6 +23,7 @@ use std::task::Poll;
 use std::time::Duration;
 use zk_checker::history::Names as Texts;
 use zk_harness::operation::{in_no_operation, operation_until};
+use zk_recipes::Runtime;
 use zk_recipes::group::{Group, GroupOptions, IfTaken, WithData};
 use zk_recipes::names::{Names, NamesOptions, Registration};
 use zk_recipes::{
@@ -215,7 +216,7 @@ impl<Z: ZooKeeper> Place<Z> {
     /// Creates the object; sends no request.
     fn of(zk: &Z, Thing { sort, path, .. }: &Thing) -> Self {
         let good = "a good path";
-        let patient = || GroupOptions { if_taken: IfTaken::Wait, ..GroupOptions::default() };
+        let patient = || GroupOptions::default().with_if_taken(IfTaken::Wait);
         match sort {
             Sort::Group => Place::Group(Group::new(zk, path, patient()).expect(good)),
             Sort::Name => Place::Names(Names::new(zk, path, NamesOptions::default()).expect(good)),

@@ -10,7 +10,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 use zk_recipes::zk::{
     Armed, CreateMode, Created, Data, Discharge, Duty, DutyId, Error, Event, Guid, Listing, OnSessionOver,
-    Op, OpResult, SessionId, Stat, Status, Time, ZooKeeper,
+    Op, OpResult, Runtime, SessionId, Stat, Status, Time, ZooKeeper,
 };
 
 /// A pending reply. Calling the method sends the request; polling the reply does not.
@@ -169,6 +169,28 @@ impl<Z: ZooKeeper> Intercepted<Z> {
     }
 }
 
+impl<Z: ZooKeeper> Runtime for Intercepted<Z> {
+    fn now(&self) -> Time {
+        self.inner.now()
+    }
+
+    fn sleep_until(&self, until: Time) -> impl Future<Output = ()> + Send + use<Z> {
+        self.inner.sleep_until(until)
+    }
+
+    fn guid(&self) -> Guid {
+        self.interceptor.guid(self.inner.guid())
+    }
+
+    fn arm(&self, duty: Duty) -> Armed {
+        if self.interceptor.cleans_up() {
+            self.inner.arm(duty)
+        } else {
+            Armed::new(0, duty, Arc::new(DoesNothing))
+        }
+    }
+}
+
 impl<Z: ZooKeeper> ZooKeeper for Intercepted<Z> {
     type Watch = Watch;
     type TreeWatch = Z::TreeWatch;
@@ -292,26 +314,6 @@ impl<Z: ZooKeeper> ZooKeeper for Intercepted<Z> {
 
     fn max_request_bytes(&self) -> usize {
         self.inner.max_request_bytes()
-    }
-
-    fn now(&self) -> Time {
-        self.inner.now()
-    }
-
-    fn sleep_until(&self, until: Time) -> impl Future<Output = ()> + Send + use<Z> {
-        self.inner.sleep_until(until)
-    }
-
-    fn guid(&self) -> Guid {
-        self.interceptor.guid(self.inner.guid())
-    }
-
-    fn arm(&self, duty: Duty) -> Armed {
-        if self.interceptor.cleans_up() {
-            self.inner.arm(duty)
-        } else {
-            Armed::new(0, duty, Arc::new(DoesNothing))
-        }
     }
 
     fn close(&self, limit: Duration) -> impl Future<Output = Result<(), Error>> + Send + use<Z> {

@@ -215,6 +215,7 @@ mod tests {
     use sim_zk::SimClient;
     use sim_zk::fault::Fault;
     use std::time::Duration;
+    use zk_recipes::Runtime as _;
     use zk_recipes::zk::Time;
 
     #[test]

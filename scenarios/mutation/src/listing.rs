@@ -21,7 +21,8 @@ pub enum Scope {
 }
 
 /// Part of the recipes that belongs to the client.
-const CLIENT: [&str; 3] = ["recipes/client/src/", "recipes/protocol/src/session/", "recipes/protocol/src/wire/"];
+const CLIENT: [&str; 3] =
+    ["recipes/client/src/", "recipes/protocol/src/session/", "recipes/protocol/src/wire/"];
 
 /// Left out: a test suite, a fuzzer's entry, and code that decides nothing (spans, events, metrics).
 const LEFT_OUT: [&str; 5] = [

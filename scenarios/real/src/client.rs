@@ -10,9 +10,9 @@ use std::future::{Future, pending};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use zk_checker::history::{FaultKind, OpId, Victim, What, Who};
+use zk_client::{Client, Options};
 use zk_harness::client;
 use zk_harness::journal::Journal;
-use zk_client::{Client, Options};
 use zk_recipes::zk::{Error, SessionId, ZooKeeper};
 
 /// The most rounds with one set of objects, twice the average; then the client starts anew.

@@ -25,7 +25,7 @@ use zk_harness::journal::notify;
 use zk_recipes::zk::duty::discharge;
 use zk_recipes::zk::{
     Armed, CreateMode, Created, Data, Discharge, Duty, DutyId, Error, Event, Guid, InFlight, Listing,
-    OnSessionOver, Op, OpResult, SessionId, Stat, State, Status, Time, TreeEvent, ZooKeeper,
+    OnSessionOver, Op, OpResult, Runtime, SessionId, Stat, State, Status, Time, TreeEvent, ZooKeeper,
 };
 
 /// Follows the states of a session for as long as this value lives.
@@ -204,6 +204,26 @@ impl<Z: ZooKeeper> Discharge for Discharger<Z> {
     fn done(&self, _: DutyId) {}
 }
 
+impl<Z: ZooKeeper> Runtime for Recorded<Z> {
+    fn now(&self) -> Time {
+        self.zk.now()
+    }
+
+    fn sleep_until(&self, until: Time) -> impl Future<Output = ()> + Send + use<Z> {
+        self.zk.sleep_until(until)
+    }
+
+    fn guid(&self) -> Guid {
+        self.zk.guid()
+    }
+
+    /// The wrapper discharges the duty, so that its requests are recorded as clean-up.
+    fn arm(&self, duty: Duty) -> Armed {
+        let zk = Recorded { scribe: self.scribe.for_duty(), ..self.clone() };
+        Armed::new(0, duty, Arc::new(Discharger { zk, runtime: Handle::current() }))
+    }
+}
+
 impl<Z: ZooKeeper> ZooKeeper for Recorded<Z> {
     type Watch = RecordedWatch<Z::Watch>;
     type TreeWatch = RecordedWatch<Z::TreeWatch>;
@@ -312,24 +332,6 @@ impl<Z: ZooKeeper> ZooKeeper for Recorded<Z> {
 
     fn max_request_bytes(&self) -> usize {
         self.zk.max_request_bytes()
-    }
-
-    fn now(&self) -> Time {
-        self.zk.now()
-    }
-
-    fn sleep_until(&self, until: Time) -> impl Future<Output = ()> + Send + use<Z> {
-        self.zk.sleep_until(until)
-    }
-
-    fn guid(&self) -> Guid {
-        self.zk.guid()
-    }
-
-    /// The wrapper discharges the duty, so that its requests are recorded as clean-up.
-    fn arm(&self, duty: Duty) -> Armed {
-        let zk = Recorded { scribe: self.scribe.for_duty(), ..self.clone() };
-        Armed::new(0, duty, Arc::new(Discharger { zk, runtime: Handle::current() }))
     }
 
     fn close(&self, limit: Duration) -> impl InFlight<()> + use<Z> {

@@ -27,11 +27,11 @@ use std::time::Duration;
 use tokio::time::timeout;
 use zk_checker::history::{Header, History, Mode, Names, Object, ObjectId, OpId, What, Who};
 use zk_checker::{Report, RuleSet};
+use zk_client::{Client, Options};
 use zk_harness::journal::Journal;
 use zk_harness::pace::Pace;
 use zk_harness::workload::{Begins, Rounds, Setting, Task, TaskFn};
-use zk_client::{Client, Options};
-use zk_recipes::zk::{CreateMode, Error, SessionId, ZooKeeper};
+use zk_recipes::zk::{CreateMode, Error, Runtime, SessionId, ZooKeeper};
 
 /// The time limit for clients to finish beyond what their workload states, and for their duties to be discharged. If
 /// clients wait for each other, a client that has lost its session may wait in vain for several others.

@@ -8,11 +8,11 @@ use std::time::Duration;
 use zk_recipes::two_phase_commit::{Coordinator, Form, Site, Transaction, Vote};
 use zk_recipes::zk::Error;
 use zk_recipes::{
-    Barrier, BarrierOptions, Config, ConfigOptions, Delivery, DoubleBarrier, DoubleBarrierOptions, Election,
-    ElectionOptions, Freshness, Group, GroupOptions, Idle, IfTaken, Leave, Lock, LockOptions, LostReason,
-    Names, NamesOptions, Order, Parents, Prefetch, Priority, PriorityLock, PriorityLockOptions,
-    PriorityQueue, PriorityQueueOptions, Queue, QueueOptions, Reuse, RevocableLock, RevocableLockOptions,
-    SharedLock, SharedLockOptions, WithData, ZooKeeper,
+    Barrier, BarrierOptions, Config, ConfigOptions, ConfigSet, ConfigSetOptions, Delivery, DoubleBarrier,
+    DoubleBarrierOptions, Election, ElectionOptions, Freshness, Group, GroupOptions, Idle, IfTaken, Leave,
+    Lock, LockOptions, LostReason, Names, NamesOptions, Order, Parents, Priority, PriorityLock,
+    PriorityLockOptions, PriorityQueue, PriorityQueueOptions, Queue, QueueOptions, Reuse, RevocableLock,
+    RevocableLockOptions, SharedLock, SharedLockOptions, WithData, ZooKeeper,
 };
 
 /// Something that somebody has called: its name, and its end.
@@ -39,6 +39,7 @@ pub struct Objects<Z: ZooKeeper> {
     directory: String,
     pub names: Names<Z>,
     pub config: Config<Z>,
+    pub config_set: ConfigSet<Z>,
     pub group: Group<Z>,
     pub barrier: Barrier<Z>,
     pub double_barrier: DoubleBarrier<Z>,
@@ -57,22 +58,19 @@ impl<Z: ZooKeeper> Objects<Z> {
         let at = |name: &str| format!("{directory}/{name}");
         let if_taken = IfTaken::Wait;
         let (idle, parents) = (Idle::HerdFree, Parents::Container);
-        let double_barrier = DoubleBarrierOptions {
-            participants,
-            id: None,
-            reuse: Reuse::Generations,
-            leave: Leave::Keeper,
-            parents,
-        };
-        let queue = QueueOptions { delivery: Delivery::AtLeastOnce, idle, parents };
-        let priority_queue =
-            PriorityQueueOptions { order: Order::Strict, delivery: Delivery::AtMostOnce, idle, parents };
+        let double_barrier =
+            DoubleBarrierOptions::new(participants, Reuse::Generations, Leave::Keeper).with_parents(parents);
+        let queue = QueueOptions::new(Delivery::AtLeastOnce).with_idle(idle).with_parents(parents);
+        let priority_queue = PriorityQueueOptions::new(Order::Strict, Delivery::AtMostOnce)
+            .with_idle(idle)
+            .with_parents(parents);
         Ok(Objects {
             zk: zk.clone(),
             directory: directory.to_owned(),
-            names: Names::new(zk, &at("names"), NamesOptions { if_taken, ..NamesOptions::default() })?,
+            names: Names::new(zk, &at("names"), NamesOptions::default().with_if_taken(if_taken))?,
             config: Config::new(zk, &at("config"), ConfigOptions::default())?,
-            group: Group::new(zk, &at("group"), GroupOptions { if_taken, ..GroupOptions::default() })?,
+            config_set: ConfigSet::new(zk, &at("config"), ConfigSetOptions::default())?,
+            group: Group::new(zk, &at("group"), GroupOptions::default().with_if_taken(if_taken))?,
             barrier: Barrier::new(zk, &at("barrier"), BarrierOptions::default())?,
             double_barrier: DoubleBarrier::new(zk, &at("double-barrier"), double_barrier)?,
             queue: Queue::new(zk, &at("queue"), queue)?,
@@ -107,7 +105,7 @@ impl<Z: ZooKeeper> Objects<Z> {
         // Nobody else comes: it is made all the same.
         let alone = self.double_barrier.enter().within(Duration::from_millis(10)).await;
         assert!(alone.is_err_and(|e| e.is_timed_out()), "nobody else has come");
-        self.queue.consumer(Prefetch(1))?.try_claim().await?;
+        self.queue.consumer().try_claim().await?;
         self.priority_queue.consumer().try_take().await?;
         let (path, transaction) = self.transaction("transaction");
         Coordinator::begin(&self.zk, &path, transaction).await?;
@@ -117,7 +115,7 @@ impl<Z: ZooKeeper> Objects<Z> {
     /// Calls that wait for somebody else, when all is taken.
     pub fn waits(&self) -> Vec<Call> {
         let Objects { queue, priority_queue, .. } = self.clone();
-        let mut consumer = queue.consumer(Prefetch(1)).expect("one item at a time");
+        let mut consumer = queue.consumer();
         let mut taker = priority_queue.consumer();
         let (mut values, mut views) = (self.config.follow(), self.group.follow(WithData::Yes));
         let mut leadership = self.election.follow();
@@ -205,12 +203,12 @@ impl<Z: ZooKeeper> Objects<Z> {
             "Names::register_permanent": me => me.names.register_permanent("a-third-name", b""),
             "Names::unique": me => me.names.unique("job"),
             "Config::put": me => me.config.put(b"value"),
-            "Config::publish": me => me.config.publish(&set, None),
+            "ConfigSet::publish": me => me.config_set.publish(&set, None),
             "Group::join": me => me.group.join(None, b""),
             "Barrier::raise": me => me.barrier.raise(),
             "DoubleBarrier::enter": me => me.double_barrier.enter(),
             "Queue: Producer::put": me => async move { me.queue.producer().put(b"item").await },
-            "Queue: Consumer::claim": me => async move { me.queue.consumer(Prefetch(1))?.claim().await },
+            "Queue: Consumer::claim": me => async move { me.queue.consumer().claim().await },
             "PriorityQueue: Producer::put": me => async move {
                 me.priority_queue.producer().put(Priority(1), b"item").await
             },
@@ -233,7 +231,7 @@ impl<Z: ZooKeeper> Objects<Z> {
             self;
             "Names::resolve": me => me.names.resolve("name", Freshness::Latest),
             "Config::get": me => me.config.get(),
-            "Config::snapshot": me => me.config.snapshot(),
+            "ConfigSet::snapshot": me => me.config_set.snapshot(),
             "Config::follow": me => async move { me.config.follow().next().await },
             "Group::follow": me => async move { me.group.follow(WithData::Yes).next().await },
             "Barrier::wait": me => me.barrier.wait(),

@@ -17,8 +17,8 @@ use socket2::{Domain, Socket, Type};
 use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
-use zk_real::{Ensemble, EnsembleOptions, Server, ServerOptions, Settings, StartError};
 use zk_client::{Client, Options};
+use zk_real::{Ensemble, EnsembleOptions, Server, ServerOptions, Settings, StartError};
 
 /// A session that can be had.
 pub async fn open(address: &str, options: Options) -> Client {

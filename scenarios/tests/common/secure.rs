@@ -4,8 +4,8 @@ use crate::common::{refusing, server_with};
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
 use std::time::Duration;
 use tempfile::TempDir;
-use zk_real::{Server, Settings};
 use zk_client::Tls;
+use zk_real::{Server, Settings};
 
 /// The user whom the server knows, and that user's password.
 pub const USER: (&str, &str) = ("printer", "ink");

@@ -7,10 +7,10 @@ use futures_util::{StreamExt, stream};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
-use zk_recipes::ZooKeeper;
 use zk_client::{Client, Options};
-use zk_suite::{self as suite, Site};
+use zk_recipes::ZooKeeper;
 use zk_recipes::zk::{CreateMode, SessionId};
+use zk_suite::{self as suite, Site};
 
 /// One server or an ensemble, and a proxy for each session.
 pub struct Real {

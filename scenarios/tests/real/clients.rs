@@ -13,8 +13,8 @@ use std::thread;
 use std::time::Duration;
 use zk_client::{Client, Options};
 use zk_protocol::wire::frame;
-use zk_suite::Site;
 use zk_recipes::zk::{CreateMode, Error, ErrorKind, Over, ZooKeeper};
+use zk_suite::Site;
 
 const TICK: Duration = Duration::from_millis(200);
 const SESSION: Options = Options::new(Duration::from_secs(2));

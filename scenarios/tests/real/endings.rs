@@ -5,8 +5,8 @@
 use crate::common::secure::KnowsUser;
 use crate::common::{connected, open, over, run, server, server_with};
 use std::time::Duration;
-use zk_real::Settings;
 use zk_client::{Acl, Client, Options};
+use zk_real::Settings;
 use zk_recipes::zk::{CreateMode, Error, ErrorKind, Over, ZooKeeper};
 use zk_recipes::{Group, GroupOptions, Lock, LockOptions, WithData};
 

@@ -8,8 +8,8 @@ use serde_json::Value;
 use std::net::TcpListener;
 use std::os::unix::process::ExitStatusExt;
 use std::time::Duration;
-use zk_real::{Ensemble, Server};
 use zk_client::{Client, Options};
+use zk_real::{Ensemble, Server};
 use zk_recipes::zk::{CreateMode, ErrorKind, ZooKeeper};
 
 fn three_servers() -> Option<Ensemble> {

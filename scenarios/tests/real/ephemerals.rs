@@ -5,11 +5,11 @@ use crate::common::calls::Objects;
 use crate::common::site::Real;
 use crate::common::{connected, open, run};
 use std::time::Duration;
-use zk_recipes::ZooKeeper;
 use zk_client::{Client, Options};
-use zk_suite::Site;
+use zk_recipes::ZooKeeper;
 use zk_recipes::zk::{CreateMode, Error, Op};
 use zk_serve::{Ensemble, Server as Served};
+use zk_suite::Site;
 
 const TICK: Duration = Duration::from_secs(1);
 

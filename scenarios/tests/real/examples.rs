@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 use std::time::Duration;
+use zk_client::{Client, Options};
 use zk_real::Server;
 use zk_recipes::ZooKeeper;
-use zk_client::{Client, Options};
 
 /// How long an example may take.
 const LIMIT: Duration = Duration::from_secs(60);

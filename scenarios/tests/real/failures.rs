@@ -13,8 +13,8 @@ use std::time::Duration;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
-use zk_real::Settings;
 use zk_client::{Acl, Client, Options, Sasl, Tls};
+use zk_real::Settings;
 use zk_recipes::zk::{CreateMode, Error, ZooKeeper};
 use zk_recipes::{Group, GroupOptions, Lock, LockOptions};
 

@@ -9,7 +9,7 @@ use crate::common::tap::{PING, Tap};
 use futures_util::FutureExt;
 use std::time::Duration;
 use zk_client::{Client, Options};
-use zk_recipes::zk::{CreateMode, ZooKeeper};
+use zk_recipes::zk::{CreateMode, Runtime, ZooKeeper};
 use zk_recipes::{Group, GroupOptions, HoldState, Lock, LockOptions, Released};
 
 const TICK: Duration = Duration::from_millis(100);

@@ -11,9 +11,9 @@ use std::net::TcpListener;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
 use std::time::Duration;
+use zk_client::{Client, Options};
 use zk_real::{Server, StartError};
 use zk_recipes::ZooKeeper;
-use zk_client::{Client, Options};
 
 /// Whether the tests can run here; if not, a word about it.
 fn is_installed() -> bool {

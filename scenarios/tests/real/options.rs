@@ -9,11 +9,11 @@ use crate::common::site::Real;
 use crate::common::{connected, open, run, run_on, server_with};
 use futures_util::FutureExt;
 use std::time::Duration;
-use zk_real::{Server, Settings};
 use zk_client::{Acl, Client, Options, Sasl, Tls};
-use zk_suite::Site;
+use zk_real::{Server, Settings};
 use zk_recipes::zk::{CreateMode, ErrorKind, Event, EventKind, Op, Over, State, ZooKeeper};
 use zk_recipes::{Config, ConfigOptions, Lock, LockOptions, Released};
+use zk_suite::Site;
 
 const TICK: Duration = Duration::from_millis(200);
 const SESSION: Duration = Duration::from_secs(2);

@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 use zk_checker::history::{Header, Mode, Names, What};
 use zk_checker::{RuleId, RuleSet, Verdict};
+use zk_client::{Client, Options};
 use zk_harness::journal::Journal;
 use zk_real::recorded::Recorded;
 use zk_real::recorder::{Recorder, Scribe};
-use zk_client::{Client, Options};
 use zk_suite::{self as suite, Site};
 
 const SESSION: Options = Options::new(Duration::from_secs(2));

@@ -9,12 +9,12 @@ use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use zk_real::{Server, ServerOptions, StartError};
 use zk_client::{Client, Options};
-use zk_suite::{self as suite, Site};
+use zk_real::{Server, ServerOptions, StartError};
 use zk_recipes::zk::{CreateMode, Error, ErrorKind, EventKind, Over, State};
-use zk_recipes::{Delivery, Idle, Parents, Prefetch, Queue, QueueOptions, ZooKeeper};
+use zk_recipes::{Delivery, Idle, Queue, QueueOptions, Runtime, ZooKeeper};
 use zk_serve::{Ensemble, Server as Served};
+use zk_suite::{self as suite, Site};
 
 const TICK: Duration = Duration::from_millis(200);
 const SESSION: Options = Options::new(Duration::from_secs(2));
@@ -25,8 +25,7 @@ const BUSY: Options = Options::new(Duration::from_secs(6));
 /// For sessions that connect again and again: they rest for up to a quarter of it.
 const SHORT: Options = Options::new(Duration::from_secs(3));
 
-const QUEUE: QueueOptions =
-    QueueOptions { delivery: Delivery::AtMostOnce, idle: Idle::HerdFree, parents: Parents::Container };
+const QUEUE: QueueOptions = QueueOptions::new(Delivery::AtMostOnce).with_idle(Idle::HerdFree);
 
 /// How often connections break in other places.
 const SEEDS: u64 = 2;
@@ -300,7 +299,7 @@ fn items_below_a_long_chroot_are_taken_in_transactions_that_a_server_takes() {
         for _ in 0..2 {
             producer.put_all(&vec![Vec::new(); ITEMS / 2]).await.unwrap();
         }
-        let mut consumer = queue.consumer(Prefetch(1)).unwrap();
+        let mut consumer = queue.consumer();
         let mut left = ITEMS;
         while left > 0 {
             left -= consumer.take_up_to(left).await.unwrap().len();

@@ -17,7 +17,7 @@ use std::pin::pin;
 use std::thread;
 use std::time::Duration;
 use zk_client::{Acl, Client, Options};
-use zk_recipes::zk::{CreateMode, Error, ErrorKind, Over, Time, ZooKeeper};
+use zk_recipes::zk::{CreateMode, Error, ErrorKind, Over, Runtime, Time, ZooKeeper};
 use zk_recipes::{Lock, LockOptions, LostReason, RevocableLock, RevocableLockOptions};
 
 const TICK: Duration = Duration::from_millis(200);
@@ -251,7 +251,7 @@ fn who_may_not_make_the_upper_levels_makes_the_lower_ones() {
         let me = open(&address, Options::new(SESSION)).await;
         let mut makes = Objects::new(&me, "/readable/app/at", 1).unwrap().makes();
         // All at once, and only one of two can be the first to write there.
-        makes.retain(|(name, _)| *name != "Config::publish");
+        makes.retain(|(name, _)| *name != "ConfigSet::publish");
         for (name, end) in ends(&me, makes).await {
             assert_eq!(end, Ok(()), "{name}");
         }

@@ -12,13 +12,13 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use zk_catalogue::lock::workload as lock;
+use zk_client::{Client as Session, Options};
 use zk_harness::client::Client;
 use zk_harness::workload::{Task, Workload};
 use zk_real::client::RealClient;
 use zk_real::run::{RunRequest, run};
 use zk_real::{Ensemble, EnsembleOptions, RealWorkload};
 use zk_recipes::ZooKeeper;
-use zk_client::{Client as Session, Options};
 
 /// How many ensembles are there at once: their runs mostly wait.
 const ENSEMBLES: usize = 2;

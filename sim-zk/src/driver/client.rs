@@ -18,7 +18,7 @@ use std::time::Duration;
 use zk_recipes::zk::waiters::Waiters;
 use zk_recipes::zk::{
     Armed, CreateMode, Created, Data, Discharge, Duty, DutyId, Error, Guid, InFlight, Listing, OnSessionOver,
-    Op, OpResult, SessionId, Stat, Status, Time, ZooKeeper, duty, path,
+    Op, OpResult, Runtime, SessionId, Stat, Status, Time, ZooKeeper, duty, path,
 };
 
 /// A simulated session.
@@ -67,6 +67,41 @@ impl SimClient {
     fn cleaning(&self) -> Self {
         let op = self.cleanup.unwrap_or_else(|| self.sim.core().world.op(self.process));
         SimClient { cleanup: Some(op), ..self.clone() }
+    }
+}
+
+impl Runtime for SimClient {
+    fn now(&self) -> Time {
+        Time::from_micros(self.sim.core().world.read_clock(self.process))
+    }
+
+    fn sleep_until(&self, until: Time) -> impl Future<Output = ()> + Send + use<> {
+        Sleep::new(&self.sim, self.process, until)
+    }
+
+    fn guid(&self) -> Guid {
+        let mut core = self.sim.core();
+        let count = if core.world.config().is_interleaving() {
+            let state = &mut core.processes[usize::from(self.process)];
+            state.guids += 1;
+            u64::from(self.process) << 32 | state.guids
+        } else {
+            core.guids += 1;
+            core.guids
+        };
+        let (high, low) = (scatter(count), scatter(count ^ (1 << 63)));
+        Guid(u128::from(high) << 64 | u128::from(low))
+    }
+
+    fn arm(&self, duty: Duty) -> Armed {
+        let client = self.cleaning();
+        let id = {
+            let mut core = self.sim.core();
+            let state = &mut core.handles[usize::from(self.handle.0)];
+            state.next_duty += 1;
+            state.next_duty
+        };
+        Armed::new(id, duty, Arc::new(client))
     }
 }
 
@@ -227,39 +262,6 @@ impl ZooKeeper for SimClient {
         if is_over && let Some(listener) = listener.upgrade() {
             listener.session_over();
         }
-    }
-
-    fn now(&self) -> Time {
-        Time::from_micros(self.sim.core().world.read_clock(self.process))
-    }
-
-    fn sleep_until(&self, until: Time) -> impl Future<Output = ()> + Send + use<> {
-        Sleep::new(&self.sim, self.process, until)
-    }
-
-    fn guid(&self) -> Guid {
-        let mut core = self.sim.core();
-        let count = if core.world.config().is_interleaving() {
-            let state = &mut core.processes[usize::from(self.process)];
-            state.guids += 1;
-            u64::from(self.process) << 32 | state.guids
-        } else {
-            core.guids += 1;
-            core.guids
-        };
-        let (high, low) = (scatter(count), scatter(count ^ (1 << 63)));
-        Guid(u128::from(high) << 64 | u128::from(low))
-    }
-
-    fn arm(&self, duty: Duty) -> Armed {
-        let client = self.cleaning();
-        let id = {
-            let mut core = self.sim.core();
-            let state = &mut core.handles[usize::from(self.handle.0)];
-            state.next_duty += 1;
-            state.next_duty
-        };
-        Armed::new(id, duty, Arc::new(client))
     }
 
     fn close(&self, limit: Duration) -> impl InFlight<()> + use<> {

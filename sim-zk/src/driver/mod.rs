@@ -33,10 +33,10 @@ use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::task::Waker;
 use std::time::Duration;
 use waiting::wake_all;
-use zk_recipes::zk::waiters::Waiters;
 use zk_recipes::zk::Time;
 #[allow(unused_imports, reason = "the documentation speaks of it")]
 use zk_recipes::zk::ZooKeeper;
+use zk_recipes::zk::waiters::Waiters;
 
 /// The end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use sim_zk::{Config, End, Process, Reorderings, Sim, SimClient};
 use std::collections::BTreeSet;
 use std::future::Future;
 use std::time::Duration;
-use zk_recipes::zk::{CreateMode, ZooKeeper};
+use zk_recipes::zk::{CreateMode, Runtime, ZooKeeper};
 
 /// Follows a list of choices, then takes 0; records the number of alternatives and the state at each choice.
 #[derive(Default)]

@@ -7,7 +7,7 @@ use sim_zk::fault::Fault;
 use sim_zk::{Config, End, Sim};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use zk_recipes::zk::{CreateMode, Time, ZooKeeper};
+use zk_recipes::zk::{CreateMode, Runtime, Time, ZooKeeper};
 
 #[test]
 fn a_run_is_stuck_when_nothing_will_ever_happen() {

@@ -9,7 +9,7 @@ use futures_util::future::join_all;
 use sim_zk::End;
 use sim_zk::fault::Fault;
 use sim_zk::observer::{SessionNews, SimEvent};
-use zk_recipes::zk::{CreateMode, ErrorKind, EventKind, ZooKeeper};
+use zk_recipes::zk::{CreateMode, ErrorKind, EventKind, Runtime, ZooKeeper};
 
 #[test]
 fn a_timeout_is_negotiated_between_two_and_twenty_ticks() {

@@ -3,7 +3,9 @@
 use crate::common::{calm, client, make, make_ephemeral, ms, wait};
 use sim_zk::SimClient;
 use sim_zk::observer::{Kind, SimEvent};
-use zk_recipes::zk::{CreateMode, Error, ErrorKind, EventKind, Op, OpResult, SessionId, Stat, ZooKeeper};
+use zk_recipes::zk::{
+    CreateMode, Error, ErrorKind, EventKind, Op, OpResult, Runtime, SessionId, Stat, ZooKeeper,
+};
 
 async fn stat(zk: &SimClient, path: &str) -> Stat {
     zk.exists(path).await.expect("the exists succeeds").expect("the znode is there")

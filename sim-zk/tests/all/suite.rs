@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
-use zk_suite::{self as suite, Site};
 use zk_recipes::zk::{ErrorKind, SessionId, ZooKeeper};
+use zk_suite::{self as suite, Site};
 
 /// The latency between servers, in microseconds: as long as to a client, so that the server of a session makes a
 /// difference, and short enough that followers keep their leader on an unsteady network.

@@ -3,9 +3,9 @@
 use std::future::Future;
 use std::process::ExitCode;
 use std::time::Duration;
-use zk_recipes::Error;
 use zk_client::{Client, Options};
-use zk_recipes::zk::{CreateMode, ZooKeeper};
+use zk_recipes::Error;
+use zk_recipes::zk::{CreateMode, Runtime, ZooKeeper};
 
 /// Where an example plays.
 #[derive(Clone)]

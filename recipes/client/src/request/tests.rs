@@ -4,9 +4,9 @@ use super::*;
 use crate::core::Shared;
 use crate::link::begin;
 use crate::options::Options;
+use std::time::Duration;
 use zk_protocol::session::{Incoming, Slots};
 use zk_recipes::zk::SessionId;
-use std::time::Duration;
 
 const TIMEOUT: Duration = Duration::from_secs(30);
 

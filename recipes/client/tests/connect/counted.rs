@@ -57,8 +57,5 @@ fn a_life_is_counted_and_every_metric_is_described() {
     }
     assert_eq!(of("reply_duration_seconds kind=request"), Some(1.0), "{counted:?}");
     assert_eq!(of("session_disconnected_seconds"), Some(1.0), "{counted:?}");
-    assert!(
-        of("bytes_total direction=sent") > Some(0.0)
-            && of("bytes_total direction=received") > Some(0.0)
-    );
+    assert!(of("bytes_total direction=sent") > Some(0.0) && of("bytes_total direction=received") > Some(0.0));
 }

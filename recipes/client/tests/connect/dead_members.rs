@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 use zk_client::{Client, Options};
-use zk_recipes::zk::{ErrorKind, ZooKeeper};
+use zk_recipes::zk::{ErrorKind, Runtime, ZooKeeper};
 
 const TEN_SECONDS: Options = Options::new(Duration::from_secs(10));
 

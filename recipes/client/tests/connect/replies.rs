@@ -7,7 +7,7 @@ use std::time::Duration;
 use zk_client::Options;
 use zk_protocol::wire::jute::Out;
 use zk_protocol::wire::{frame, number};
-use zk_recipes::zk::{Stat, State, ZooKeeper};
+use zk_recipes::zk::{Runtime, Stat, State, ZooKeeper};
 
 /// The reply takes several times the session timeout, and bytes flow.
 #[test]

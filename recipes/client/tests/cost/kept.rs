@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 use zk_client::Client;
-use zk_recipes::zk::{CreateMode, Duty, Op, ZooKeeper};
+use zk_recipes::zk::{CreateMode, Duty, Op, Runtime as _, ZooKeeper};
 
 const USES: usize = 10_000;
 

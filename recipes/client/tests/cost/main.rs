@@ -32,7 +32,7 @@ fn runtime() -> Runtime {
 async fn open(stub: &Stub) -> (Client, Lock<Client>) {
     let options = Options::new(Duration::from_secs(30));
     let zk = Client::open(&stub.address(), options).await.expect("the stub answers");
-    let options = LockOptions { parents: Parents::MustExist, ..LockOptions::default() };
+    let options = LockOptions::default().with_parents(Parents::MustExist);
     let lock = Lock::new(&zk, "/lock", options).expect("the path is good");
     (zk, lock)
 }

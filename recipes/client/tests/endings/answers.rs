@@ -4,10 +4,10 @@ use super::script::{Peer, serves};
 use super::{TIMEOUT, open, over, run, until};
 use futures_util::join;
 use std::time::Duration;
-use zk_recipes::ZooKeeper;
 use zk_client::Client;
 use zk_protocol::wire::jute::Out;
 use zk_protocol::wire::number::{AUTH_XID, ERROR, GET_DATA, MULTI, MULTI_READ, PING, PING_XID};
+use zk_recipes::ZooKeeper;
 use zk_recipes::zk::{Error, ErrorKind, Op, Over, Stat, State};
 
 const EXPIRED: i32 = -112;

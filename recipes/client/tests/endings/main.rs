@@ -10,8 +10,8 @@ mod script;
 
 use std::future::Future;
 use std::time::Duration;
-use zk_recipes::ZooKeeper;
 use zk_client::{Client, Options};
+use zk_recipes::ZooKeeper;
 use zk_recipes::zk::{Error, Status};
 
 /// The session timeout that servers grant, in milliseconds.

@@ -4,8 +4,8 @@ use super::script::serves;
 use super::{LONG, TIMEOUT, open, run};
 use std::time::Duration;
 use tokio::runtime::Builder;
-use zk_recipes::ZooKeeper;
 use zk_client::{Client, Options};
+use zk_recipes::{Runtime, ZooKeeper};
 
 #[test]
 fn a_runtime_that_drives_no_sockets_or_no_timers_is_bad_input() {

@@ -48,9 +48,9 @@ pub use watches::{List, Table, Watching};
 
 use self::probe::Probes;
 use crate::wire::number::PING_XID;
-use zk_recipes::zk::{EventKind, Over, PINGS_PER_TIMEOUT, SessionId, State, Status};
 use std::collections::VecDeque;
 use watches::Watches;
+use zk_recipes::zk::{EventKind, Over, PINGS_PER_TIMEOUT, SessionId, State, Status};
 
 /// A request in flight, or waiting for a connection.
 #[derive(Clone, Debug)]

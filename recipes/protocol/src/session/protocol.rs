@@ -1,8 +1,8 @@
 //! The interface between a session machine and its driver.
 
 use super::watches::{List, Table, Watching};
-use zk_recipes::zk::{Code, EventKind, Over, SessionId, Status};
 use std::fmt::Debug;
+use zk_recipes::zk::{Code, EventKind, Over, SessionId, Status};
 
 /// The types of a session machine, and the requests that it makes itself.
 pub trait Protocol: Clone + Debug {

@@ -1,8 +1,8 @@
 //! The slots that futures wait for: numbered, filled once, or repeatedly for streams.
 
-use zk_recipes::zk::{Error, Event, TreeEvent};
 use std::collections::VecDeque;
 use std::task::{Context, Poll, Waker};
+use zk_recipes::zk::{Error, Event, TreeEvent};
 
 /// Slots by number. `A` is the type of answers, `H` identifies a session among several.
 #[derive(Debug)]

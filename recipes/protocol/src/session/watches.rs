@@ -7,8 +7,8 @@
 //! 5. After a reconnect the lists are sent to the server (`setWatches2`).
 
 use super::protocol::{Flaw, Flaws, Protocol};
-use zk_recipes::zk::EventKind;
 use std::collections::{BTreeMap, BTreeSet};
+use zk_recipes::zk::EventKind;
 
 /// The lists of watches that a client keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 use zk_recipes::zk::{
     Armed, CreateMode, Created, Data, Duty, ErrorKind, Guid, InFlight, Listing, OnSessionOver, Op, OpResult,
-    SessionId, Stat, Status, Time, ZooKeeper,
+    Runtime, SessionId, Stat, Status, Time, ZooKeeper,
 };
 
 /// A session under which counters stand where the test wants them.
@@ -115,6 +115,24 @@ fn behind<F: Future>(
             asks().await
         }
         .right_future(),
+    }
+}
+
+impl Runtime for Bent {
+    fn now(&self) -> Time {
+        self.inner.now()
+    }
+
+    fn sleep_until(&self, until: Time) -> impl Future<Output = ()> + Send + use<> {
+        self.inner.sleep_until(until)
+    }
+
+    fn guid(&self) -> Guid {
+        self.inner.guid()
+    }
+
+    fn arm(&self, duty: Duty) -> Armed {
+        self.inner.arm(duty)
     }
 }
 
@@ -235,22 +253,6 @@ impl ZooKeeper for Bent {
 
     fn max_request_bytes(&self) -> usize {
         self.inner.max_request_bytes()
-    }
-
-    fn now(&self) -> Time {
-        self.inner.now()
-    }
-
-    fn sleep_until(&self, until: Time) -> impl Future<Output = ()> + Send + use<> {
-        self.inner.sleep_until(until)
-    }
-
-    fn guid(&self) -> Guid {
-        self.inner.guid()
-    }
-
-    fn arm(&self, duty: Duty) -> Armed {
-        self.inner.arm(duty)
     }
 
     fn close(&self, limit: Duration) -> impl InFlight<()> + use<> {

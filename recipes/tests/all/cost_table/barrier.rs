@@ -7,7 +7,7 @@ use std::future::Future;
 use std::pin::Pin;
 use zk_recipes::zk::Error;
 use zk_recipes::{
-    Barrier, BarrierOptions, DoubleBarrier, DoubleBarrierOptions, Inside, Leave, Parents, Reuse,
+    Barrier, BarrierOptions, DoubleBarrier, DoubleBarrierOptions, Inside, Leave, Released, Reuse,
 };
 
 const BARRIER: &str = "barrier";
@@ -51,16 +51,10 @@ fn barrier() -> Vec<Row> {
 }
 
 type Entering = Pin<Box<dyn Future<Output = Result<Inside<sim_zk::SimClient>, Error>> + Send>>;
-type Leaving = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
+type Leaving = Pin<Box<dyn Future<Output = Result<Released, Error>> + Send>>;
 
 fn enters(on: &Client, leave: Leave) -> Entering {
-    let options = DoubleBarrierOptions {
-        participants: 3,
-        id: None,
-        reuse: Reuse::Generations,
-        leave,
-        parents: Parents::Container,
-    };
+    let options = DoubleBarrierOptions::new(3, Reuse::Generations, leave);
     let barrier = DoubleBarrier::new(&on.zk, "/step", options).expect("the input is good");
     let entering = on.process.spawn(async move { barrier.enter().await });
     Box::pin(async move { entering.await.expect("its process lives") })
@@ -77,7 +71,7 @@ fn double(how: Leave) -> Vec<Row> {
         let all = [stage.client("a").await, stage.client("b").await, stage.client("c").await];
         let first = join_all(all.iter().map(|client| enters(client, how))).await;
         let first = first.into_iter().zip(&all).map(|(inside, client)| leaves(client, inside.expect("in")));
-        join_all(first).await.into_iter().for_each(|out| out.expect("out"));
+        join_all(first).await.into_iter().for_each(|out| assert_eq!(out, Ok(Released::Clean)));
         stage.settle().await;
         round(&stage, &all, how).await
     });
@@ -117,7 +111,7 @@ async fn round(stage: &Stage, all: &[Client; 3], how: Leave) -> [Cost; 5] {
     out.push(leaves(c, third));
     stage.settle().await;
     out.push(leaves(b, second));
-    join_all(out).await.into_iter().for_each(|out| out.expect("out"));
+    join_all(out).await.into_iter().for_each(|out| assert_eq!(out, Ok(Released::Clean)));
     stage.settle().await;
     [waits, told, opens, meter.of(stage, a), meter.of(stage, c)]
 }

@@ -11,7 +11,7 @@ use zk_recipes::two_phase_commit::{Coordinator, Form, Site, Transaction, Vote};
 use zk_recipes::zk::{Error, ZooKeeper};
 use zk_recipes::{
     Barrier, BarrierOptions, Delivery, DoubleBarrier, DoubleBarrierOptions, Election, ElectionOptions, Idle,
-    Inside, Leave, Lock, LockOptions, Parents, Prefetch, Priority, PriorityLock, PriorityLockOptions, Queue,
+    Inside, Leave, Lock, LockOptions, Parents, Priority, PriorityLock, PriorityLockOptions, Queue,
     QueueOptions, Reuse, RevocableLock, RevocableLockOptions, SharedLock, SharedLockOptions,
 };
 
@@ -214,7 +214,7 @@ fn lowered(waiters: usize) -> Told {
 fn together(participants: usize, leave: Leave) -> [Told; 2] {
     play(move |stage| async move {
         let (reuse, parents) = (Reuse::Generations, Parents::Container);
-        let options = DoubleBarrierOptions { participants, id: None, reuse, leave, parents };
+        let options = DoubleBarrierOptions::new(participants, reuse, leave).with_parents(parents);
         let mut crowd = crowd(&stage, participants).await;
         let last = crowd.pop().expect("there is one");
         let enters = |client: &Client| {
@@ -254,15 +254,15 @@ fn item(consumers: usize, idle: Idle) -> Told {
     play(move |stage| async move {
         let a = stage.client("a").await;
         let open = |client: &Client| {
-            let options = QueueOptions { delivery: Delivery::AtMostOnce, idle, parents: Parents::Container };
+            let options = QueueOptions::new(Delivery::AtMostOnce).with_idle(idle);
             Queue::new(&client.zk, "/q", options).expect("the path is good")
         };
         let mut producer = open(&a).producer();
         producer.put(b"before").await.expect("it is put");
-        let mut before = open(&a).consumer(Prefetch(1)).expect("good input");
+        let mut before = open(&a).consumer();
         before.take().await.expect("there is one");
         for client in crowd(&stage, consumers).await {
-            let mut consumer = open(&client).consumer(Prefetch(1)).expect("good input");
+            let mut consumer = open(&client).consumer();
             client.process.spawn(async move { consumer.take().await });
             stage.settle().await;
         }

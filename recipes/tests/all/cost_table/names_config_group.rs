@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use zk_recipes::group::WithData;
 use zk_recipes::names::Freshness;
-use zk_recipes::{Config, ConfigOptions, Group, GroupOptions, Names, NamesOptions};
+use zk_recipes::{
+    Config, ConfigOptions, ConfigSet, ConfigSetOptions, Group, GroupOptions, Names, NamesOptions,
+};
 
 const NAMES: &str = "names";
 const CONFIG: &str = "config";
@@ -83,7 +85,9 @@ fn of_config() -> Vec<Row> {
         stage.settle().await;
         second.expect("nobody else writes");
         let (_, put) = counted(&stage, &a, writes.put(b"3")).await;
-        let (publishes, sees) = (config(&a, "/config/set"), config(&b, "/config/set"));
+        let of =
+            |on: &Client| ConfigSet::new(&on.zk, "/config/set", ConfigSetOptions::default()).expect("good");
+        let (publishes, sees) = (of(&a), of(&b));
         let values = BTreeMap::from([("a".to_owned(), b"1".to_vec()), ("b".to_owned(), b"2".to_vec())]);
         let (_, publish) = counted(&stage, &a, publishes.publish(&values, None)).await;
         let (_, snapshot) = counted(&stage, &b, sees.snapshot()).await;

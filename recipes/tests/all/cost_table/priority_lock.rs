@@ -8,7 +8,7 @@ use zk_recipes::{Preempt, Priority, PriorityLock, PriorityLockOptions};
 const PRIORITY_LOCK: &str = "priority lock";
 
 fn lock(client: &Client, preempt: Preempt) -> PriorityLock<SimClient> {
-    let options = PriorityLockOptions { preempt, ..PriorityLockOptions::default() };
+    let options = PriorityLockOptions::default().with_preempt(preempt);
     PriorityLock::new(&client.zk, DIRECTORY, options).expect("the path is good")
 }
 

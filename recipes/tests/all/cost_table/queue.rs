@@ -4,15 +4,15 @@ use super::{Cost, Meter, Row, cost, row};
 use crate::common::{Client, Stage, play};
 use sim_zk::SimClient;
 use zk_recipes::{
-    Claimed, Consumer, Delivery, Idle, Order, Parents, Prefetch, Priority, PriorityQueue,
-    PriorityQueueOptions, Producer, Queue, QueueOptions,
+    Claimed, Consumer, ConsumerOptions, Delivery, Idle, Order, Priority, PriorityQueue, PriorityQueueOptions,
+    Producer, Queue, QueueOptions,
 };
 
 const QUEUE: &str = "queue";
 const BATCH: usize = 16;
 
 fn open(client: &Client, delivery: Delivery, idle: Idle) -> Queue<SimClient> {
-    let options = QueueOptions { delivery, idle, parents: Parents::Container };
+    let options = QueueOptions::new(delivery).with_idle(idle);
     Queue::new(&client.zk, "/q", options).expect("the path is good")
 }
 
@@ -24,8 +24,9 @@ async fn at_work(
 ) -> (Client, Producer<SimClient>, Client, Consumer<SimClient>) {
     let (a, b) = (stage.client("a").await, stage.client("b").await);
     let mut producer = open(&a, delivery, Idle::HerdFree).producer();
-    let mut consumer =
-        open(&b, delivery, Idle::HerdFree).consumer(Prefetch(prefetch)).expect("it takes something");
+    let mut consumer = open(&b, delivery, Idle::HerdFree)
+        .consumer_with(ConsumerOptions::default().with_prefetch(prefetch))
+        .expect("it takes something");
     producer.put(b"before").await.expect("it is put");
     match delivery {
         Delivery::AtMostOnce => drop(consumer.take().await.expect("there is one")),
@@ -104,12 +105,8 @@ fn urgent() -> (Cost, Cost) {
     play(|stage| async move {
         let (a, b) = (stage.client("a").await, stage.client("b").await);
         let open = |client: &Client| {
-            let options = PriorityQueueOptions {
-                order: Order::Strict,
-                delivery: Delivery::AtMostOnce,
-                idle: Idle::HerdFree,
-                parents: Parents::Container,
-            };
+            let options =
+                PriorityQueueOptions::new(Order::Strict, Delivery::AtMostOnce).with_idle(Idle::HerdFree);
             PriorityQueue::new(&client.zk, "/jobs", options).expect("the path is good")
         };
         let (mut producer, mut consumer) = (open(&a).producer(), open(&b).consumer());
@@ -130,13 +127,13 @@ fn wakes(idle: Idle, consumers: usize) -> Cost {
         let a = stage.client("a").await;
         let mut producer = open(&a, Delivery::AtMostOnce, idle).producer();
         producer.put(b"before").await.expect("it is put");
-        let mut before = open(&a, Delivery::AtMostOnce, idle).consumer(Prefetch(1)).expect("good");
+        let mut before = open(&a, Delivery::AtMostOnce, idle).consumer();
         before.take().await.expect("there is one");
         stage.settle().await;
         let mut clients = Vec::new();
         for number in 0..consumers {
             let client = stage.client(&format!("c{number}")).await;
-            let mut consumer = open(&client, Delivery::AtMostOnce, idle).consumer(Prefetch(1)).expect("good");
+            let mut consumer = open(&client, Delivery::AtMostOnce, idle).consumer();
             client.process.spawn(async move { consumer.take().await });
             stage.settle().await;
             clients.push(client);

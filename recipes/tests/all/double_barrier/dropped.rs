@@ -120,7 +120,7 @@ fn a_leave_dropped_at_every_await() {
                 }
                 let ended = dropping(drops, &stage, &all[gone], leaver.leave()).await;
                 if let Some(out) = &ended {
-                    assert_eq!(out, &Ok(()));
+                    assert_eq!(out, &Ok(Released::Clean));
                 }
                 for out in leaving {
                     out.await.expect("its process lives").expect("it is out");
@@ -144,7 +144,7 @@ fn every_request_and_every_reply_of_a_leave_may_be_lost() {
                     let leaving: Vec<_> =
                         inside.into_iter().zip(&all).map(|(inside, client)| leaves(client, inside)).collect();
                     for out in join_all(leaving).await {
-                        assert_eq!(out, Ok(()), "{how:?} {fault:?} {nth}");
+                        assert_eq!(out, Ok(Released::Clean), "{how:?} {fault:?} {nth}");
                     }
                     stage.settle().await;
                     for client in &all {

@@ -16,7 +16,7 @@ use std::pin::Pin;
 use std::time::Duration;
 use zk_recipes::zk::{CreateMode, Error, ErrorKind, Op, ZooKeeper};
 use zk_recipes::{
-    DoubleBarrier, DoubleBarrierOptions, HoldState, Inside, Leave, LostReason, Parents, Reuse, Stop,
+    DoubleBarrier, DoubleBarrierOptions, HoldState, Inside, Leave, LostReason, Parents, Released, Reuse, Stop,
 };
 
 const STEP: &str = "/step";
@@ -24,20 +24,14 @@ const WAYS: [Leave; 2] = [Leave::Keeper, Leave::Chain];
 
 type Place = Inside<SimClient>;
 type Entering = Pin<Box<dyn Future<Output = Result<Place, Error>> + Send>>;
-type Leaving = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
+type Leaving = Pin<Box<dyn Future<Output = Result<Released, Error>> + Send>>;
 
 fn options(participants: usize) -> DoubleBarrierOptions {
-    DoubleBarrierOptions {
-        participants,
-        id: None,
-        reuse: Reuse::Generations,
-        leave: Leave::Keeper,
-        parents: Parents::Container,
-    }
+    DoubleBarrierOptions::new(participants, Reuse::Generations, Leave::Keeper)
 }
 
 fn named(participants: usize, id: &str) -> DoubleBarrierOptions {
-    DoubleBarrierOptions { id: Some(id.to_owned()), ..options(participants) }
+    options(participants).with_id(id)
 }
 
 fn step(on: &Client, options: DoubleBarrierOptions) -> DoubleBarrier<SimClient> {
@@ -69,7 +63,7 @@ async fn all_inside(stage: &Stage, all: &[Client], how: Leave) -> Vec<Place> {
     let mut entering = Vec::new();
     for (number, client) in all.iter().enumerate() {
         let id = number.to_string();
-        entering.push(enters(client, DoubleBarrierOptions { leave: how, ..named(all.len(), &id) }));
+        entering.push(enters(client, named(all.len(), &id).with_leave(how)));
         // Long enough to register. To wait until all is quiet would end the time of faults.
         stage.pass(client, Duration::from_millis(100)).await;
     }
@@ -81,7 +75,7 @@ fn all_begin_together_and_end_together() {
     for how in WAYS {
         play(move |stage| async move {
             let [a, b, c] = clients(&stage).await;
-            let participant = |id| DoubleBarrierOptions { leave: how, ..named(3, id) };
+            let participant = |id| named(3, id).with_leave(how);
             let (mut first, mut second) = (enters(&a, participant("a")), enters(&b, participant("b")));
             stage.settle().await;
             assert!(first.as_mut().now_or_never().is_none() && second.as_mut().now_or_never().is_none());
@@ -111,7 +105,7 @@ fn one_may_be_enough() {
         play(move |stage| async move {
             let a = stage.client("a").await;
             for generation in 0..3 {
-                let barrier = step(&a, DoubleBarrierOptions { leave: how, ..options(1) });
+                let barrier = step(&a, options(1).with_leave(how));
                 let inside = barrier.enter().await.expect("it is in");
                 assert_eq!((inside.generation(), inside.roster().len()), (generation, 1));
                 inside.leave().await.expect("it is out");
@@ -145,7 +139,7 @@ fn two_in_one_session_are_two() {
     for how in WAYS {
         play(move |stage| async move {
             let a = stage.client("a").await;
-            let barrier = step(&a, DoubleBarrierOptions { leave: how, ..options(2) });
+            let barrier = step(&a, options(2).with_leave(how));
             let (one, other) = futures_util::join!(barrier.enter(), barrier.enter());
             let (one, other) = (one.expect("in"), other.expect("in"));
             let (one, other) = futures_util::join!(one.leave(), other.leave());
@@ -165,7 +159,7 @@ fn who_comes_late_joins_the_next_round_or_is_told() {
         assert_eq!(late.generation(), 1);
         drop((inside, late));
 
-        let once = || DoubleBarrierOptions { reuse: Reuse::Once, ..options(1) };
+        let once = || options(1).with_reuse(Reuse::Once);
         let only = DoubleBarrier::new(&c.zk, "/once", once()).expect("a good path");
         let inside = only.enter().await.expect("it is in");
         let again = DoubleBarrier::new(&b.zk, "/once", once()).expect("a good path");
@@ -186,7 +180,7 @@ fn who_comes_late_joins_the_next_round_or_is_told() {
 fn a_participant_that_was_there_when_a_single_use_opened_gets_in_and_the_next_is_late() {
     play(|stage| async move {
         let [a, b, c] = clients(&stage).await;
-        let once = || DoubleBarrierOptions { reuse: Reuse::Once, ..options(2) };
+        let once = || options(2).with_reuse(Reuse::Once);
         let waiting = enters(&a, once());
         stage.settle().await;
         // They join in one and the same moment: the first of them opens, the other one is counted or late.

@@ -5,22 +5,29 @@ use super::*;
 #[test]
 fn znodes_of_participants_deleted_by_strangers_are_told() {
     play(|stage| async move {
-        let [a, b, c] = clients(&stage).await;
+        let [a, c] = clients(&stage).await;
         let entering = enters(&a, options(2));
         stage.settle().await;
         let own = a.znodes(&stage).remove(0);
         c.zk.delete(&own, None).await.expect("it is there");
         assert!(entering.await.expect_err("it was removed").is_removed(), "told at once, not when it opens");
-
-        let inside = all_inside(&stage, &[a.clone(), b.clone()], Leave::Keeper).await;
-        let path = inside[0].path().to_owned();
-        c.zk.delete(&path, None).await.expect("it is there");
-        assert_eq!(inside[0].lost().await, Stop::Lost(LostReason::Removed));
-        let leaving = inside.into_iter().zip([&a, &b]).map(|(inside, client)| leaves(client, inside));
-        for out in join_all(leaving).await {
-            out.expect("it is out");
-        }
     });
+}
+
+#[test]
+fn a_leave_says_that_its_znode_was_deleted_before() {
+    for (how, removed) in [(Leave::Keeper, 0), (Leave::Keeper, 1), (Leave::Chain, 0), (Leave::Chain, 1)] {
+        play(move |stage| async move {
+            let [a, b, c] = clients(&stage).await;
+            let inside = all_inside(&stage, &[a.clone(), b.clone()], how).await;
+            c.zk.delete(inside[removed].path(), None).await.expect("it is there");
+            assert_eq!(inside[removed].lost().await, Stop::Lost(LostReason::Removed));
+            let leaving = inside.into_iter().zip([&a, &b]).map(|(inside, client)| leaves(client, inside));
+            let out = join_all(leaving).await;
+            assert_eq!(out[removed], Ok(Released::WasLost(LostReason::Removed)), "{how:?}");
+            assert_eq!(out[1 - removed], Ok(Released::Clean), "{how:?}");
+        });
+    }
 }
 
 #[test]
@@ -159,12 +166,12 @@ fn a_barrier_that_vanishes_is_made_again() {
         stage.settle().await;
         c.zk.delete("/step/1", None).await.expect("it is empty");
         drop(step(&c, options(1)).enter().await.expect("it is made"));
-        let must_exist = DoubleBarrierOptions { parents: Parents::MustExist, ..options(1) };
+        let must_exist = options(1).with_parents(Parents::MustExist);
         let nowhere = DoubleBarrier::new(&c.zk, "/no/where", must_exist).expect("a good path");
         assert_eq!(nowhere.enter().await.map(drop), Err(ErrorKind::NoNode.into()));
         for parents in [Parents::Container, Parents::Persistent] {
             let path = format!("/{parents:?}/a/b");
-            let deep = DoubleBarrier::new(&c.zk, &path, DoubleBarrierOptions { parents, ..options(1) });
+            let deep = DoubleBarrier::new(&c.zk, &path, options(1).with_parents(parents));
             drop(deep.expect("a good path").enter().await.expect("it is in"));
         }
     });
@@ -206,7 +213,7 @@ fn who_registers_once_more_when_all_was_taken_away_is_not_the_one_who_was_counte
         let registered = (0..4).map(|nth| {
             let (was_registered, _) = play_struck(Fault::ReplyLost, nth, move |stage, danger| async move {
                 let [a, b, c, d] = clients(&stage).await;
-                let of = |id| DoubleBarrierOptions { leave: how, ..named(3, id) };
+                let of = |id| named(3, id).with_leave(how);
                 danger.begins();
                 let registering = enters(&b, of("b"));
                 stage.pass(&d, RECONNECT / 3).await;
@@ -363,7 +370,7 @@ fn each_of_those_left_behind_is_woken_once() {
 fn who_was_written_to_by_a_stranger_right_before_the_opening_is_still_inside() {
     play(|stage| async move {
         let [a, b] = clients(&stage).await;
-        let chain = DoubleBarrierOptions { leave: Leave::Chain, ..options(2) };
+        let chain = options(2).with_leave(Leave::Chain);
         let bent = Bent::straight(&a.zk);
         let first = DoubleBarrier::new(&bent, STEP, chain.clone()).expect("the input is good");
         let mut entering = Box::pin(async move { first.enter().await });

@@ -45,7 +45,7 @@ fn a_resignation_whose_reply_was_lost_is_clean() {
 fn a_session_that_ends_takes_candidate_and_record_along() {
     play(|stage| async move {
         let (a, b, c) = (stage.founder().await, stage.client("b").await, stage.client("c").await);
-        let options = ElectionOptions { on_suspect: OnSuspect::UntilDeadline, ..ElectionOptions::default() };
+        let options = ElectionOptions::default().with_on_suspect(OnSuspect::UntilDeadline);
         let old = Election::new(&a.zk, DIRECTORY, options).expect("the path is good");
         let old = old.stand().await.expect("it is elected");
         old.acknowledge(b"a:1").await.expect("it leads");
@@ -285,7 +285,7 @@ fn bad_input_is_refused_and_nothing_is_sent() {
             let refused = Election::new(&a.zk, directory, ElectionOptions::default());
             assert!(refused.expect_err("it is bad").is_bad_input(), "{directory:?}");
         }
-        let options = ElectionOptions { data: vec![0; 1 << 20], ..ElectionOptions::default() };
+        let options = ElectionOptions::default().with_data(vec![0; 1 << 20]);
         assert!(Election::new(&a.zk, DIRECTORY, options).expect_err("too much").is_bad_input());
         assert_eq!(a.sent(&stage, mark), []);
 
@@ -303,7 +303,7 @@ fn bad_input_is_refused_and_nothing_is_sent() {
 fn a_directory_that_must_exist_is_not_made() {
     play(|stage| async move {
         let a = stage.client("a").await;
-        let options = ElectionOptions { parents: Parents::MustExist, ..ElectionOptions::default() };
+        let options = ElectionOptions::default().with_parents(Parents::MustExist);
         let election = Election::new(&a.zk, DIRECTORY, options).expect("the path is good");
         assert_eq!(election.stand().await.expect_err("it does not exist"), ErrorKind::NoNode);
     });

@@ -9,33 +9,27 @@ use futures_util::FutureExt;
 use sim_zk::SimClient;
 use std::time::Duration;
 use zk_recipes::two_phase_commit::Vote;
-use zk_recipes::zk::ZooKeeper;
+use zk_recipes::zk::{Runtime, ZooKeeper};
 use zk_recipes::{
-    DoubleBarrier, DoubleBarrierOptions, Group, GroupOptions, IfTaken, Leave, Names, NamesOptions, Parents,
-    Priority, Reuse,
+    DoubleBarrier, DoubleBarrierOptions, Group, GroupOptions, IfTaken, Leave, Names, NamesOptions, Priority,
+    Reuse,
 };
 
 /// Longer than a call takes to come to rest, and shorter than a reconnect.
 const LIMIT: Duration = Duration::from_millis(300);
 
 fn names_that_wait(on: &Client) -> Names<SimClient> {
-    let options = NamesOptions { if_taken: IfTaken::Wait, ..NamesOptions::default() };
+    let options = NamesOptions::default().with_if_taken(IfTaken::Wait);
     Names::new(&on.zk, "/names", options).expect("the path is good")
 }
 
 fn group(on: &Client) -> Group<SimClient> {
-    Group::new(&on.zk, "/group", GroupOptions { if_taken: IfTaken::Wait, ..GroupOptions::default() })
+    Group::new(&on.zk, "/group", GroupOptions::default().with_if_taken(IfTaken::Wait))
         .expect("the path is good")
 }
 
 fn once(on: &Client) -> DoubleBarrier<SimClient> {
-    let options = DoubleBarrierOptions {
-        participants: 1,
-        id: None,
-        reuse: Reuse::Once,
-        leave: Leave::Keeper,
-        parents: Parents::Container,
-    };
+    let options = DoubleBarrierOptions::new(1, Reuse::Once, Leave::Keeper);
     DoubleBarrier::new(&on.zk, "/once", options).expect("the input is good")
 }
 

@@ -1,7 +1,8 @@
 //! Calls that read, or that wait for nothing but the replies to their own requests.
 
 use super::writes::{
-    PLAIN, TX, begun, config, election, jobs, names, priority, queue, revocable, shared, transaction, votes,
+    PLAIN, TX, begun, config, election, jobs, names, priority, queue, revocable, set_of, shared, transaction,
+    votes,
 };
 use super::{A_WHILE, Row, alone, of};
 use crate::common::Client;
@@ -11,7 +12,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use zk_recipes::names::Freshness;
 use zk_recipes::two_phase_commit::{Coordinator, Form, Site, Vote};
-use zk_recipes::{Contender, Delivery, Group, GroupOptions, Order, Prefetch, Priority, Queue, WithData};
+use zk_recipes::{Contender, Delivery, Group, GroupOptions, Order, Priority, Queue, WithData};
 
 fn group(on: &Client) -> Group<SimClient> {
     Group::new(&on.zk, "/group", GroupOptions::default()).expect("the path is good")
@@ -29,10 +30,10 @@ const VALUES: &[Row] = &[
         prepare: |_, a| async move { alone(async move { config(&a, "/value").get().await }) }.boxed(),
     },
     Row {
-        name: "Config::snapshot",
+        name: "ConfigSet::snapshot",
         prepare: |_, a| {
             async move {
-                let config = config(&a, "/set");
+                let config = set_of(&a, "/set");
                 let set = BTreeMap::from([("one".to_owned(), b"1".to_vec())]);
                 config.publish(&set, None).await.expect("it is published");
                 alone(async move { config.snapshot().await })
@@ -192,7 +193,7 @@ const QUEUES: &[Row] = &[
         name: "Consumer::take",
         prepare: |_, a| {
             async move {
-                let mut takes = filled(&a, Delivery::AtMostOnce).await.consumer(Prefetch(1)).expect("some");
+                let mut takes = filled(&a, Delivery::AtMostOnce).await.consumer();
                 alone(async move { takes.take().await })
             }
             .boxed()
@@ -202,7 +203,7 @@ const QUEUES: &[Row] = &[
         name: "Consumer::claim",
         prepare: |_, a| {
             async move {
-                let mut claims = filled(&a, Delivery::AtLeastOnce).await.consumer(Prefetch(1)).expect("some");
+                let mut claims = filled(&a, Delivery::AtLeastOnce).await.consumer();
                 alone(async move { claims.claim().await })
             }
             .boxed()
@@ -212,7 +213,7 @@ const QUEUES: &[Row] = &[
         name: "Consumer::settle, of a take that was dropped",
         prepare: |stage, a| {
             async move {
-                let mut takes = filled(&a, Delivery::AtMostOnce).await.consumer(Prefetch(1)).expect("some");
+                let mut takes = filled(&a, Delivery::AtMostOnce).await.consumer();
                 takes.take().await.expect("there is one");
                 let mut second = Box::pin(takes.take());
                 for sent in ["the read", "the transaction"] {
@@ -229,7 +230,7 @@ const QUEUES: &[Row] = &[
         name: "Claimed::give_back",
         prepare: |_, a| {
             async move {
-                let mut claims = filled(&a, Delivery::AtLeastOnce).await.consumer(Prefetch(1)).expect("some");
+                let mut claims = filled(&a, Delivery::AtLeastOnce).await.consumer();
                 let claim = claims.claim().await.expect("there is one");
                 super::Ready { keeps: Box::new(claims), ..alone(claim.give_back()) }
             }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use zk_recipes::two_phase_commit::{Form, Vote};
 use zk_recipes::{
     Barrier, BarrierOptions, Delivery, DoubleBarrier, DoubleBarrierOptions, Group, GroupOptions, Idle,
-    IfTaken, Leave, Names, NamesOptions, Parents, Prefetch, Priority, Queue, QueueOptions, Reuse, WithData,
+    IfTaken, Leave, Names, NamesOptions, Priority, Queue, QueueOptions, Reuse, WithData,
 };
 
 /// Longer than every test waits.
@@ -19,13 +19,7 @@ pub fn gate(on: &Client) -> Barrier<sim_zk::SimClient> {
 }
 
 pub fn step(on: &Client) -> DoubleBarrier<sim_zk::SimClient> {
-    let options = DoubleBarrierOptions {
-        participants: 2,
-        id: None,
-        reuse: Reuse::Generations,
-        leave: Leave::Keeper,
-        parents: Parents::Container,
-    };
+    let options = DoubleBarrierOptions::new(2, Reuse::Generations, Leave::Keeper);
     DoubleBarrier::new(&on.zk, "/step", options).expect("the input is good")
 }
 
@@ -92,7 +86,7 @@ pub const ALL: &[Row] = &[
         "Names::register",
         async |b: Client| names(&b).register("db", b"").await,
         async |a: Client| {
-            let options = NamesOptions { if_taken: IfTaken::Wait, ..NamesOptions::default() };
+            let options = NamesOptions::default().with_if_taken(IfTaken::Wait);
             Names::new(&a.zk, "/names", options)?.register("db", b"").await.map(drop)
         }
     ),
@@ -102,7 +96,7 @@ pub const ALL: &[Row] = &[
             Group::new(&b.zk, "/group", GroupOptions::default())?.join(Some("one"), b"").await
         },
         async |a: Client| {
-            let options = GroupOptions { if_taken: IfTaken::Wait, ..GroupOptions::default() };
+            let options = GroupOptions::default().with_if_taken(IfTaken::Wait);
             Group::new(&a.zk, "/group", options)?.join(Some("one"), b"").await.map(drop)
         }
     ),
@@ -135,7 +129,7 @@ pub const ALL: &[Row] = &[
         name: "Consumer::take",
         prepare: |_, a| {
             async move {
-                let mut takes = queue(&a, Delivery::AtMostOnce).consumer(Prefetch(1)).expect("some");
+                let mut takes = queue(&a, Delivery::AtMostOnce).consumer();
                 alone(async move { takes.take().await })
             }
             .boxed()
@@ -145,13 +139,9 @@ pub const ALL: &[Row] = &[
         name: "Consumer::claim, as in the textbook",
         prepare: |_, a| {
             async move {
-                let options = QueueOptions {
-                    delivery: Delivery::AtLeastOnce,
-                    idle: Idle::Textbook,
-                    parents: Parents::Container,
-                };
+                let options = QueueOptions::new(Delivery::AtLeastOnce).with_idle(Idle::Textbook);
                 let queue = Queue::new(&a.zk, "/q", options).expect("the path is good");
-                let mut claims = queue.consumer(Prefetch(1)).expect("some");
+                let mut claims = queue.consumer();
                 alone(async move { claims.claim().await })
             }
             .boxed()

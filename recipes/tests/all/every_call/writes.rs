@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 use zk_recipes::two_phase_commit::{Coordinator, Decision, Form, Site, Transaction, Vote, Voted};
 use zk_recipes::zk::{CreateMode, Op};
 use zk_recipes::{
-    Barrier, BarrierOptions, Claimed, Config, ConfigOptions, Delivery, Election, ElectionOptions, Group,
-    GroupOptions, Idle, Names, NamesOptions, Order, Parents, Prefetch, Priority, PriorityLock,
-    PriorityLockOptions, PriorityQueue, PriorityQueueOptions, Queue, QueueOptions, RevocableLock,
-    RevocableLockOptions, SharedLock, SharedLockOptions, While,
+    Barrier, BarrierOptions, Claimed, Config, ConfigOptions, ConfigSet, ConfigSetOptions, ConsumerOptions,
+    Delivery, Election, ElectionOptions, Group, GroupOptions, Idle, Names, NamesOptions, Order, Parents,
+    Priority, PriorityLock, PriorityLockOptions, PriorityQueue, PriorityQueueOptions, Queue, QueueOptions,
+    RevocableLock, RevocableLockOptions, SharedLock, SharedLockOptions, While,
 };
 
 type Preparing = BoxFuture<'static, Ready>;
@@ -26,13 +26,17 @@ pub fn config(on: &Client, path: &str) -> Config<SimClient> {
     Config::new(&on.zk, path, ConfigOptions::default()).expect("the path is good")
 }
 
+/// The set of values at a path.
+pub fn set_of(on: &Client, path: &str) -> ConfigSet<SimClient> {
+    ConfigSet::new(&on.zk, path, ConfigSetOptions::default()).expect("the path is good")
+}
+
 fn values(of: &[(&str, &str)]) -> BTreeMap<String, Vec<u8>> {
     of.iter().map(|(key, value)| ((*key).to_owned(), value.as_bytes().to_vec())).collect()
 }
 
 fn barrier(on: &Client, lives: While) -> Barrier<SimClient> {
-    Barrier::new(&on.zk, "/gate", BarrierOptions { lives, ..BarrierOptions::default() })
-        .expect("the path is good")
+    Barrier::new(&on.zk, "/gate", BarrierOptions::default().with_lives(lives)).expect("the path is good")
 }
 
 /// Configuration and barriers.
@@ -81,9 +85,9 @@ pub const VALUES: &[Row] = &[
         },
     },
     Row {
-        name: "Config::publish, of a first set",
+        name: "ConfigSet::publish, of a first set",
         prepare: |_, a| {
-            let config = config(&a, "/made/set");
+            let config = set_of(&a, "/made/set");
             async move {
                 alone(async move { config.publish(&values(&[("one", "1"), ("two", "2")]), None).await })
             }
@@ -91,10 +95,10 @@ pub const VALUES: &[Row] = &[
         },
     },
     Row {
-        name: "Config::publish, over another set",
+        name: "ConfigSet::publish, over another set",
         prepare: |_, a| {
             async move {
-                let config = config(&a, "/set");
+                let config = set_of(&a, "/set");
                 let old = config.publish(&values(&[("one", "0")]), None).await.expect("it is published");
                 alone(async move { config.publish(&values(&[("one", "1"), ("two", "2")]), Some(&old)).await })
             }
@@ -302,13 +306,14 @@ pub const LOCKS: &[Row] = &[
 ];
 
 pub fn queue(on: &Client, delivery: Delivery) -> Queue<SimClient> {
-    let options = QueueOptions { delivery, idle: Idle::HerdFree, parents: Parents::Persistent };
+    let options = QueueOptions::new(delivery).with_idle(Idle::HerdFree).with_parents(Parents::Persistent);
     Queue::new(&on.zk, "/q", options).expect("the path is good")
 }
 
 pub fn jobs(on: &Client, order: Order, delivery: Delivery) -> PriorityQueue<SimClient> {
-    let options =
-        PriorityQueueOptions { order, delivery, idle: Idle::HerdFree, parents: Parents::Persistent };
+    let options = PriorityQueueOptions::new(order, delivery)
+        .with_idle(Idle::HerdFree)
+        .with_parents(Parents::Persistent);
     PriorityQueue::new(&on.zk, "/q", options).expect("the path is good")
 }
 
@@ -320,7 +325,8 @@ fn items() -> Vec<Vec<u8>> {
 async fn claims(of: &Client) -> Vec<Claimed<SimClient>> {
     let queue = queue(of, Delivery::AtLeastOnce);
     queue.producer().put_all(&items()).await.expect("they are put");
-    let mut consumer = queue.consumer(Prefetch(3)).expect("it takes something");
+    let mut consumer =
+        queue.consumer_with(ConsumerOptions::default().with_prefetch(3)).expect("it takes something");
     consumer.claim_up_to(3).await.expect("they are there")
 }
 

@@ -5,9 +5,7 @@ use crate::common::{Client, Stage};
 use sim_zk::SimClient;
 use std::time::Duration;
 use zk_recipes::zk::ZooKeeper;
-use zk_recipes::{
-    Barrier, BarrierOptions, DoubleBarrier, DoubleBarrierOptions, Inside, Leave, Parents, Reuse,
-};
+use zk_recipes::{Barrier, BarrierOptions, DoubleBarrier, DoubleBarrierOptions, Inside, Leave, Reuse};
 
 const SHORT: Duration = Duration::from_secs(10);
 
@@ -47,13 +45,7 @@ impl Scene for Raised {
 }
 
 fn double_barrier(of: &Client) -> DoubleBarrier<SimClient> {
-    let options = DoubleBarrierOptions {
-        participants: 2,
-        id: None,
-        reuse: Reuse::Generations,
-        leave: Leave::Keeper,
-        parents: Parents::Container,
-    };
+    let options = DoubleBarrierOptions::new(2, Reuse::Generations, Leave::Keeper);
     DoubleBarrier::new(&of.zk, "/x", options).expect("the path is good")
 }
 

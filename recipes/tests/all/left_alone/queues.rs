@@ -3,7 +3,7 @@
 use crate::common::left_alone::{Call, Calling, Part, Scene, call, none_holds_up_another};
 use crate::common::{Client, Stage};
 use sim_zk::SimClient;
-use zk_recipes::{Claimed, Consumer, Delivery, Idle, Parents, Prefetch, Producer, Queue, QueueOptions};
+use zk_recipes::{Claimed, Consumer, Delivery, Idle, Producer, Queue, QueueOptions};
 
 struct Claims {
     a: Client,
@@ -17,14 +17,13 @@ struct Claims {
 /// A consumer that has claimed two items of `items`.
 async fn claims(stage: Stage, items: usize) -> Claims {
     let a = stage.client("a").await;
-    let options =
-        QueueOptions { delivery: Delivery::AtLeastOnce, idle: Idle::HerdFree, parents: Parents::Container };
+    let options = QueueOptions::new(Delivery::AtLeastOnce).with_idle(Idle::HerdFree);
     let queue = Queue::new(&a.zk, "/q", options).expect("the path is good");
     let mut producer = queue.producer();
     for number in 0..items {
         producer.put(number.to_string().as_bytes()).await.expect("it is put");
     }
-    let mut consumer = queue.consumer(Prefetch(1)).expect("it takes something");
+    let mut consumer = queue.consumer();
     let one = Part::new(consumer.claim().await.expect("there is one"));
     let two = Part::new(consumer.claim().await.expect("there is one"));
     let (queue, producer, consumer) = (Part::new(queue), Part::new(producer), Part::new(consumer));
@@ -135,14 +134,10 @@ impl Scene for Takers {
 
     async fn set(stage: Stage) -> Self {
         let a = stage.client("a").await;
-        let options = QueueOptions {
-            delivery: Delivery::AtMostOnce,
-            idle: Idle::HerdFree,
-            parents: Parents::Container,
-        };
+        let options = QueueOptions::new(Delivery::AtMostOnce).with_idle(Idle::HerdFree);
         let queue = Queue::new(&a.zk, "/q", options).expect("the path is good");
         let producer = Part::new(queue.producer());
-        let consumer = || Part::new(queue.consumer(Prefetch(1)).expect("it takes something"));
+        let consumer = || Part::new(queue.consumer());
         Takers { a, producer, consumer: consumer(), another: consumer(), queue: Part::new(queue.clone()) }
     }
 

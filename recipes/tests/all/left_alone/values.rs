@@ -5,7 +5,7 @@ use crate::common::{Client, Stage};
 use sim_zk::SimClient;
 use std::collections::BTreeMap;
 use std::time::Duration;
-use zk_recipes::config::{Config, ConfigOptions, Updates};
+use zk_recipes::config::{Config, ConfigOptions, ConfigSet, ConfigSetOptions, Updates};
 use zk_recipes::group::{Group, GroupOptions, Membership, Views, WithData};
 use zk_recipes::names::{Freshness, IfTaken, Names, NamesOptions, PermanentName, Registration};
 use zk_recipes::zk::{Guid, ZooKeeper};
@@ -62,7 +62,7 @@ impl Scene for Registered {
 
     async fn set(stage: Stage) -> Self {
         let (a, b) = (stage.client("a").await, stage.client("b").await);
-        let options = NamesOptions { if_taken: IfTaken::Wait, ..NamesOptions::default() };
+        let options = NamesOptions::default().with_if_taken(IfTaken::Wait);
         let names = Names::new(&a.zk, "/x", options).expect("the path is good");
         let registration = Part::new(names.register("mine", b"").await.expect("it is free"));
         let permanent = Part::new(names.register_permanent("permanent", b"").await.expect("it is free"));
@@ -120,7 +120,7 @@ impl Scene for Joined {
 struct Configured {
     a: Client,
     config: Part<Config<SimClient>>,
-    set: Part<Config<SimClient>>,
+    set: Part<ConfigSet<SimClient>>,
     updates: Part<Updates<SimClient>>,
 }
 
@@ -140,9 +140,8 @@ impl Scene for Configured {
 
     async fn set(stage: Stage) -> Self {
         let a = stage.client("a").await;
-        let config =
-            |path: &str| Config::new(&a.zk, path, ConfigOptions::default()).expect("the path is good");
-        let (config, set) = (config("/x/value"), config("/x/set"));
+        let config = Config::new(&a.zk, "/x/value", ConfigOptions::default()).expect("the path is good");
+        let set = ConfigSet::new(&a.zk, "/x/set", ConfigSetOptions::default()).expect("the path is good");
         config.put(b"1").await.expect("it is written");
         let updates = Part::new(config.follow());
         Configured { config: Part::new(config), set: Part::new(set), updates, a }

@@ -90,7 +90,7 @@ fn an_item_that_is_put_as_a_consumer_begins_to_wait_is_delivered() {
                 let (a, b) = (stage.client("a").await, stage.client("b").await);
                 let mut puts = producer(&a, delivery);
                 puts.put(b"1").await.expect("it is put");
-                let mut consumer = queue(&b, delivery).consumer(Prefetch(1)).expect("good");
+                let mut consumer = queue(&b, delivery).consumer();
                 let mut second = b.process.spawn(async move {
                     match delivery {
                         Delivery::AtMostOnce => {
@@ -200,9 +200,9 @@ fn a_claim_ends_with_its_session_and_a_waiting_consumer_gets_the_item() {
             let (a, b, c) = (stage.client("a").await, stage.client("b").await, stage.client("c").await);
             producer(&a, Delivery::AtLeastOnce).put(b"1").await.expect("it is put");
             let claim = claimer(&b, 1).claim().await.expect("there is one");
-            let options = QueueOptions { idle, ..options(Delivery::AtLeastOnce) };
+            let options = options(Delivery::AtLeastOnce).with_idle(idle);
             let waits = Queue::new(&c.zk, QUEUE, options).expect("the path is good");
-            let mut waits = waits.consumer(Prefetch(1)).expect("it takes something");
+            let mut waits = waits.consumer();
             let waiting = c.process.spawn(async move { waits.claim().await });
             stage.settle().await;
             b.process.inflict(Fault::SessionExpiry, 3 * TIMEOUT);

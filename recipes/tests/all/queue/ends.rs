@@ -28,7 +28,7 @@ fn a_session_that_ends_while_waiting_ends_the_wait() {
         play(move |stage| async move {
             let (a, b) = (stage.client("a").await, stage.client("b").await);
             producer(&a, delivery).put(b"1").await.expect("it is put");
-            let mut consumer = queue(&b, delivery).consumer(Prefetch(1)).expect("good");
+            let mut consumer = queue(&b, delivery).consumer();
             let waiting = b.process.spawn(async move {
                 match delivery {
                     Delivery::AtMostOnce => {
@@ -56,7 +56,9 @@ fn claims_that_were_made_ahead_end_with_their_session() {
         for item in [b"1", b"2", b"3"] {
             producer(&a, Delivery::AtLeastOnce).put(item).await.expect("it is put");
         }
-        let mut consumer = queue(&a, Delivery::AtLeastOnce).consumer(Prefetch(3)).expect("good");
+        let mut consumer = queue(&a, Delivery::AtLeastOnce)
+            .consumer_with(ConsumerOptions::default().with_prefetch(3))
+            .expect("good");
         assert_eq!(consumer.claim().await.expect("there are three").item().data, b"1");
         a.zk.close(Duration::from_secs(1)).await.expect("it is closed");
         assert!(consumer.claim().await.expect_err("its claims are gone").is_session_over());
@@ -239,15 +241,15 @@ fn a_dropped_wait_leaves_the_line() {
             let (a, b) = (stage.client("a").await, stage.client("b").await);
             let mut puts = producer(&a, delivery);
             puts.put(b"1").await.expect("it is put");
-            let mut next = queue(&a, delivery).consumer(Prefetch(1)).expect("good");
+            let mut next = queue(&a, delivery).consumer();
             // With claims one stands all the while.
             let held = match delivery {
                 Delivery::AtMostOnce => next.take().await.map(|_| None).expect("there is one"),
                 Delivery::AtLeastOnce => Some(next.claim().await.expect("there is one")),
             };
-            let options = QueueOptions { idle, ..options(delivery) };
+            let options = options(delivery).with_idle(idle);
             let waits = Queue::new(&b.zk, QUEUE, options).expect("the path is good");
-            let mut waits = waits.consumer(Prefetch(1)).expect("good");
+            let mut waits = waits.consumer();
             danger.begins();
             let later = stage.sim.sleep(&a.process, Duration::from_millis(83));
             let putting = a.process.spawn(async move {

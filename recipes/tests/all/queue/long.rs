@@ -2,7 +2,6 @@
 
 use super::*;
 use sim_zk::observer::SimEvent;
-use zk_recipes::Window;
 
 const ITEMS: usize = 4_000;
 
@@ -21,8 +20,8 @@ fn emptied(delivery: Delivery, window: Option<usize>) -> (usize, usize) {
             let client = stage.client(name).await;
             let queue = queue(&client, delivery);
             let mut consumer = match window {
-                Some(window) => queue.relaxed_consumer(Prefetch(1), Window(window)),
-                None => queue.consumer(Prefetch(1)),
+                Some(window) => queue.consumer_with(ConsumerOptions::default().with_window(window)),
+                None => queue.consumer_with(ConsumerOptions::default().with_prefetch(1)),
             }
             .expect("it takes something");
             consumers.push(client.process.spawn(async move {

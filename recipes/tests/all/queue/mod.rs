@@ -24,14 +24,16 @@ use sim_zk::{Config, SimClient};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use zk_recipes::zk::{CreateMode, Error, ErrorKind, Op, ZooKeeper};
-use zk_recipes::{Claimed, Consumer, Delivery, Idle, Item, Parents, Prefetch, Producer, Queue, QueueOptions};
+use zk_recipes::{
+    Claimed, Consumer, ConsumerOptions, Delivery, Idle, Item, Parents, Producer, Queue, QueueOptions,
+};
 
 const QUEUE: &str = "/q";
 
 const LOSSES: [Fault; 3] = [Fault::RequestLost, Fault::ReplyLost, Fault::Disconnect];
 
 fn options(delivery: Delivery) -> QueueOptions {
-    QueueOptions { delivery, idle: Idle::HerdFree, parents: Parents::Container }
+    QueueOptions::new(delivery).with_idle(Idle::HerdFree)
 }
 
 fn queue(client: &Client, delivery: Delivery) -> Queue<SimClient> {
@@ -43,11 +45,15 @@ fn producer(client: &Client, delivery: Delivery) -> Producer<SimClient> {
 }
 
 fn taker(client: &Client, prefetch: usize) -> Consumer<SimClient> {
-    queue(client, Delivery::AtMostOnce).consumer(Prefetch(prefetch)).expect("it takes something")
+    queue(client, Delivery::AtMostOnce)
+        .consumer_with(ConsumerOptions::default().with_prefetch(prefetch))
+        .expect("it takes something")
 }
 
 fn claimer(client: &Client, prefetch: usize) -> Consumer<SimClient> {
-    queue(client, Delivery::AtLeastOnce).consumer(Prefetch(prefetch)).expect("it takes something")
+    queue(client, Delivery::AtLeastOnce)
+        .consumer_with(ConsumerOptions::default().with_prefetch(prefetch))
+        .expect("it takes something")
 }
 
 fn texts(items: &[Item]) -> Vec<String> {
@@ -81,7 +87,7 @@ async fn names_left(client: &Client) -> Vec<String> {
 fn wakes(idle: Idle, consumers: usize, puts: usize) -> Vec<usize> {
     play(move |stage| async move {
         let a = stage.client("a").await;
-        let options = QueueOptions { idle, ..options(Delivery::AtMostOnce) };
+        let options = options(Delivery::AtMostOnce).with_idle(idle);
         let open =
             |client: &Client| Queue::new(&client.zk, QUEUE, options.clone()).expect("the path is good");
         let mut producer = open(&a).producer();
@@ -91,7 +97,7 @@ fn wakes(idle: Idle, consumers: usize, puts: usize) -> Vec<usize> {
         let mut waiting = Vec::new();
         for number in 0..consumers {
             let client = stage.client(&format!("c{number}")).await;
-            let mut consumer = open(&client).consumer(Prefetch(1)).expect("it takes something");
+            let mut consumer = open(&client).consumer();
             waiting.push(client.process.spawn(async move { consumer.take().await }));
             stage.settle().await;
         }
@@ -226,8 +232,9 @@ type Shared = std::sync::Arc<std::sync::Mutex<Books>>;
 async fn lives(stage: &Stage, client: &Client, delivery: Delivery, name: &str, books: &Shared) {
     let draw = |n| stage.sim.choose(n);
     let mut puts = producer(client, delivery);
-    let mut consumer =
-        queue(client, delivery).consumer(Prefetch(1 + draw(3) as usize)).expect("it takes something");
+    let mut consumer = queue(client, delivery)
+        .consumer_with(ConsumerOptions::default().with_prefetch(1 + draw(3) as usize))
+        .expect("it takes something");
     for step in 0..8 {
         let drops = Drops::Later(u64::from(draw(200)) * 5);
         let drops = if draw(4) == 0 { drops } else { Drops::Later(8_000) };
@@ -313,7 +320,9 @@ fn any_schedule(seed: u64, delivery: Delivery, servers: u8) -> usize {
         let last = stage.client("last").await;
         stage.pass(&last, 3 * TIMEOUT).await;
         // A server that lagged has caught up when it has answered a write.
-        let mut left = queue(&last, delivery).consumer(Prefetch(3)).expect("it takes something");
+        let mut left = queue(&last, delivery)
+            .consumer_with(ConsumerOptions::default().with_prefetch(3))
+            .expect("it takes something");
         loop {
             let item = match delivery {
                 Delivery::AtMostOnce => left.try_take().await.expect("it is calm"),

@@ -2,10 +2,11 @@
 
 use super::*;
 use std::sync::{Arc, Mutex};
-use zk_recipes::Window;
 
 fn relaxed(client: &Client, delivery: Delivery, window: usize) -> Consumer<SimClient> {
-    queue(client, delivery).relaxed_consumer(Prefetch(1), Window(window)).expect("it takes something")
+    queue(client, delivery)
+        .consumer_with(ConsumerOptions::default().with_window(window))
+        .expect("it takes something")
 }
 
 #[test]
@@ -129,9 +130,11 @@ fn claims_come_back_and_a_window_of_nothing_is_refused() {
         let again = claims.claim().await.expect("it is back");
         assert_eq!((again.item().data.as_slice(), again.attempts()), (&b"1"[..], 2));
         again.done().await.expect("it is ours");
-        let refused = queue(&b, Delivery::AtLeastOnce).relaxed_consumer(Prefetch(1), Window(0));
+        let refused =
+            queue(&b, Delivery::AtLeastOnce).consumer_with(ConsumerOptions::default().with_window(0));
         assert!(refused.expect_err("it takes nothing").is_bad_input());
-        let refused = queue(&b, Delivery::AtLeastOnce).relaxed_consumer(Prefetch(0), Window(1));
+        let refused = queue(&b, Delivery::AtLeastOnce)
+            .consumer_with(ConsumerOptions::default().with_prefetch(0).with_window(1));
         assert!(refused.expect_err("it takes nothing").is_bad_input());
     });
 }

@@ -13,11 +13,11 @@ fn a_queue_that_vanishes_under_a_waiting_consumer_is_made_again() {
         play(move |stage| async move {
             let (a, b, c) = (stage.client("a").await, stage.client("b").await, stage.client("c").await);
             let open = |client: &Client| {
-                let options = QueueOptions { idle, ..options(delivery) };
+                let options = options(delivery).with_idle(idle);
                 Queue::new(&client.zk, QUEUE, options).expect("the path is good")
             };
             let waits = |client: &Client| {
-                let mut consumer = open(client).consumer(Prefetch(1)).expect("it takes something");
+                let mut consumer = open(client).consumer();
                 client.process.spawn(async move {
                     match delivery {
                         Delivery::AtMostOnce => consumer.take().await.map(drop),
@@ -84,7 +84,7 @@ fn an_item_of_a_queue_that_was_made_again_is_not_taken_for_the_one_of_that_name_
             let (a, c) = (stage.client("a").await, stage.client("c").await);
             producer(&c, delivery).put(b"old").await.expect("it is put");
             let mut consumer = Queue::new(&a.zk, QUEUE, options(delivery))
-                .and_then(|queue| queue.consumer(Prefetch(1)))
+                .map(|queue| queue.consumer())
                 .expect("the path is good");
             let taking = a.process.spawn(async move {
                 let mut taken = Vec::new();
@@ -320,7 +320,12 @@ fn input_that_makes_no_sense_is_refused_before_anything_is_sent() {
         let refused = Queue::new(&a.zk, &long, options(Delivery::AtMostOnce));
         assert!(refused.expect_err("it is too long").is_bad_input());
         let taken = queue(&a, Delivery::AtMostOnce);
-        assert!(taken.consumer(Prefetch(0)).expect_err("takes nothing").is_bad_input());
+        assert!(
+            taken
+                .consumer_with(ConsumerOptions::default().with_prefetch(0))
+                .expect_err("takes nothing")
+                .is_bad_input()
+        );
         assert!(taker(&a, 1).take_up_to(0).await.expect_err("takes nothing").is_bad_input());
         assert!(claimer(&a, 1).claim_up_to(0).await.expect_err("takes nothing").is_bad_input());
         assert!(taker(&a, 1).claim().await.expect_err("items are taken").is_bad_input());
@@ -363,7 +368,9 @@ fn large_items_are_handed_out_in_as_many_transactions_as_it_takes() {
             for _ in 0..5 {
                 puts.put(&large).await.expect("it is put");
             }
-            let mut consumer = queue(&a, delivery).consumer(Prefetch(5)).expect("it takes something");
+            let mut consumer = queue(&a, delivery)
+                .consumer_with(ConsumerOptions::default().with_prefetch(5))
+                .expect("it takes something");
             for _ in 0..5 {
                 match delivery {
                     Delivery::AtMostOnce => drop(consumer.take().await.expect("there is one")),
@@ -385,8 +392,9 @@ fn a_queue_is_used_as_it_is_set_up() {
         assert!(producer(&b, Delivery::AtLeastOnce).put(b"2").await.expect_err("otherwise").is_mismatch());
         assert!(claimer(&b, 1).claim().await.expect_err("otherwise").is_mismatch());
         let order = zk_recipes::Order::Fresh;
-        let QueueOptions { delivery, idle, parents } = options(Delivery::AtMostOnce);
-        let options = zk_recipes::PriorityQueueOptions { order, delivery, idle, parents };
+        let QueueOptions { delivery, idle, parents, .. } = options(Delivery::AtMostOnce);
+        let options =
+            zk_recipes::PriorityQueueOptions::new(order, delivery).with_idle(idle).with_parents(parents);
         let other = zk_recipes::PriorityQueue::new(&b.zk, QUEUE, options).expect("the path is good");
         let put = other.producer().put(zk_recipes::Priority(1), b"2").await;
         assert!(put.expect_err("otherwise").is_mismatch());
@@ -411,15 +419,15 @@ fn a_znode_that_says_nothing_becomes_the_queue() {
 fn a_queue_that_must_exist_is_not_made() {
     play(|stage| async move {
         let a = stage.client("a").await;
-        let must = QueueOptions { parents: Parents::MustExist, ..options(Delivery::AtMostOnce) };
+        let must = options(Delivery::AtMostOnce).with_parents(Parents::MustExist);
         let queue = Queue::new(&a.zk, "/deep/q", must).expect("the path is good");
         assert_eq!(queue.producer().put(b"1").await, Err(ErrorKind::NoNode.into()));
-        assert_eq!(queue.consumer(Prefetch(1)).expect("good").take().await, Err(ErrorKind::NoNode.into()));
+        assert_eq!(queue.consumer().take().await, Err(ErrorKind::NoNode.into()));
         assert_eq!(a.zk.exists("/deep").await, Ok(None));
         a.makes("/deep").await;
         a.makes("/deep/q").await;
         queue.producer().put(b"1").await.expect("it is put");
-        let mut consumer = queue.consumer(Prefetch(1)).expect("good");
+        let mut consumer = queue.consumer();
         assert_eq!(consumer.take().await.expect("there is one").data, b"1");
         let waiting = a.process.spawn(async move { consumer.take().await });
         stage.settle().await;

@@ -4,7 +4,7 @@ use super::{Call, PATIENCE, Script};
 use crate::common::Client;
 use std::time::Duration;
 use zk_recipes::two_phase_commit::{Coordinator, Form, Site, Transaction, Vote};
-use zk_recipes::{Barrier, BarrierOptions, DoubleBarrier, DoubleBarrierOptions, Leave, Parents, Reuse};
+use zk_recipes::{Barrier, BarrierOptions, DoubleBarrier, DoubleBarrierOptions, Leave, Released, Reuse};
 
 pub async fn barrier(mut script: Script) -> Vec<Call> {
     let of = |on: &Client| Barrier::new(&on.zk, "/gate", BarrierOptions::default()).expect("a good path");
@@ -26,13 +26,7 @@ pub async fn barrier(mut script: Script) -> Vec<Call> {
 
 pub async fn double_barrier(mut script: Script) -> Vec<Call> {
     let of = |on: &Client| {
-        let options = DoubleBarrierOptions {
-            participants: 2,
-            id: None,
-            reuse: Reuse::Generations,
-            leave: Leave::Keeper,
-            parents: Parents::Container,
-        };
+        let options = DoubleBarrierOptions::new(2, Reuse::Generations, Leave::Keeper);
         DoubleBarrier::new(&on.zk, "/step", options).expect("the input is good")
     };
     let (a, b) = (script.stage.client("a").await, script.stage.client("b").await);
@@ -58,7 +52,7 @@ pub async fn double_barrier(mut script: Script) -> Vec<Call> {
     let both = futures_util::future::join(one.enter().within(PATIENCE), two.enter().within(PATIENCE)).await;
     let (one, two) = (both.0.expect("others get through"), both.1.expect("others get through"));
     let both = futures_util::future::join(one.leave(), two.leave()).await;
-    assert_eq!(both, (Ok(()), Ok(())));
+    assert_eq!(both, (Ok(Released::Clean), Ok(Released::Clean)));
     // A generation is a container, made when the one before it opens.
     let stays = ["/step", "/step/0", "/step/1", "/step/2"];
     script.ends(&[&a, &b, &late, &later], &stays).await

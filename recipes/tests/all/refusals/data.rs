@@ -7,19 +7,19 @@ use std::collections::BTreeMap;
 use zk_recipes::group::WithData;
 use zk_recipes::names::Freshness;
 use zk_recipes::{
-    Config, ConfigOptions, Delivery, Group, GroupOptions, Idle, IfTaken, Names, NamesOptions, Order, Parents,
-    Prefetch, Priority, PriorityQueue, PriorityQueueOptions, Queue, QueueOptions,
+    Config, ConfigOptions, ConfigSet, ConfigSetOptions, Delivery, Group, GroupOptions, Idle, IfTaken, Names,
+    NamesOptions, Order, Priority, PriorityQueue, PriorityQueueOptions, Queue, QueueOptions,
 };
 
 fn open(on: &Client, delivery: Delivery) -> Queue<SimClient> {
-    let options = QueueOptions { delivery, idle: Idle::HerdFree, parents: Parents::Container };
+    let options = QueueOptions::new(delivery).with_idle(Idle::HerdFree);
     Queue::new(&on.zk, "/q", options).expect("the path is good")
 }
 
 pub async fn queue(mut script: Script) -> Vec<Call> {
     let (a, b) = (script.stage.client("a").await, script.stage.client("b").await);
     let mut producer = open(&a, Delivery::AtMostOnce).producer();
-    let mut consumer = open(&b, Delivery::AtMostOnce).consumer(Prefetch(1)).expect("it takes something");
+    let mut consumer = open(&b, Delivery::AtMostOnce).consumer();
     script.danger.begins();
     script.tell(&a, "put", producer.put(b"one")).await;
     script.tell(&a, "put_all", producer.put_all(&[b"two".to_vec(), b"three".to_vec()])).await;
@@ -32,7 +32,7 @@ pub async fn queue(mut script: Script) -> Vec<Call> {
     let late = script.stage.client("late").await;
     let mut producer = open(&late, Delivery::AtMostOnce).producer();
     producer.put(b"late").await.expect("another client gets through");
-    let mut consumer = open(&late, Delivery::AtMostOnce).consumer(Prefetch(1)).expect("it takes something");
+    let mut consumer = open(&late, Delivery::AtMostOnce).consumer();
     while consumer.take().await.expect("another client gets through").data != b"late" {}
     drop((producer, consumer));
     script.ends(&[&a, &b, &late], &["/q", "/q/receipts", "/q/takers"]).await
@@ -44,7 +44,7 @@ pub async fn claims(mut script: Script) -> Vec<Call> {
     for item in [b"one", b"two", b"six"] {
         producer.put(item).await.expect("it is put");
     }
-    let mut consumer = open(&b, Delivery::AtLeastOnce).consumer(Prefetch(1)).expect("it takes something");
+    let mut consumer = open(&b, Delivery::AtLeastOnce).consumer();
     script.danger.begins();
     if let Some(claimed) = script.tell(&b, "claim", consumer.claim()).await {
         script.tell(&b, "done", claimed.done()).await;
@@ -58,7 +58,7 @@ pub async fn claims(mut script: Script) -> Vec<Call> {
     script.stage.pass(&a, PATIENCE).await;
     script.danger.ends();
     let late = script.stage.client("late").await;
-    let mut consumer = open(&late, Delivery::AtLeastOnce).consumer(Prefetch(1)).expect("it takes something");
+    let mut consumer = open(&late, Delivery::AtLeastOnce).consumer();
     for _ in 0..2 {
         let claimed = consumer.claim().await.expect("what was given back is there");
         claimed.done().await.expect("it is ours");
@@ -72,12 +72,8 @@ pub async fn claims(mut script: Script) -> Vec<Call> {
 
 pub async fn priority_queue(mut script: Script) -> Vec<Call> {
     let of = |on: &Client| {
-        let options = PriorityQueueOptions {
-            order: Order::Strict,
-            delivery: Delivery::AtMostOnce,
-            idle: Idle::HerdFree,
-            parents: Parents::Container,
-        };
+        let options =
+            PriorityQueueOptions::new(Order::Strict, Delivery::AtMostOnce).with_idle(Idle::HerdFree);
         PriorityQueue::new(&on.zk, "/jobs", options).expect("the path is good")
     };
     let (a, b) = (script.stage.client("a").await, script.stage.client("b").await);
@@ -132,6 +128,7 @@ pub async fn names(mut script: Script) -> Vec<Call> {
 
 pub async fn config(mut script: Script) -> Vec<Call> {
     let of = |on: &Client, path| Config::new(&on.zk, path, ConfigOptions::default()).expect("a good path");
+    let set = |on: &Client| ConfigSet::new(&on.zk, "/config/set", ConfigSetOptions::default()).expect("good");
     let (a, b) = (script.stage.client("a").await, script.stage.client("b").await);
     script.danger.begins();
     let first = script.tell(&a, "put", of(&a, "/config/value").put(b"1")).await;
@@ -144,8 +141,8 @@ pub async fn config(mut script: Script) -> Vec<Call> {
     }
     script.tell(&b, "get", of(&b, "/config/value").get()).await;
     let values = BTreeMap::from([("a".to_owned(), b"1".to_vec()), ("b".to_owned(), b"2".to_vec())]);
-    script.tell(&a, "publish", of(&a, "/config/set").publish(&values, None)).await;
-    script.tell(&b, "snapshot", of(&b, "/config/set").snapshot()).await;
+    script.tell(&a, "publish", set(&a).publish(&values, None)).await;
+    script.tell(&b, "snapshot", set(&b).snapshot()).await;
     script.danger.ends();
     let late = script.stage.client("late").await;
     of(&late, "/config/value").put(b"late").await.expect("another client gets through");
@@ -156,7 +153,7 @@ pub async fn config(mut script: Script) -> Vec<Call> {
 
 pub async fn group(mut script: Script) -> Vec<Call> {
     let of = |on: &Client| {
-        Group::new(&on.zk, "/group", GroupOptions { if_taken: IfTaken::Wait, ..GroupOptions::default() })
+        Group::new(&on.zk, "/group", GroupOptions::default().with_if_taken(IfTaken::Wait))
             .expect("a good path")
     };
     let (a, b) = (script.stage.client("a").await, script.stage.client("b").await);

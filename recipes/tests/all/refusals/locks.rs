@@ -113,7 +113,7 @@ pub async fn revocable(mut script: Script) -> Vec<Call> {
 
 pub async fn priority(mut script: Script) -> Vec<Call> {
     let of = |on: &Client| {
-        let options = PriorityLockOptions { preempt: Preempt::Ask, ..PriorityLockOptions::default() };
+        let options = PriorityLockOptions::default().with_preempt(Preempt::Ask);
         PriorityLock::new(&on.zk, DIRECTORY, options).expect("the path is good")
     };
     let [a, b, c] = three(&script.stage).await;

@@ -54,7 +54,7 @@ pub type Make<Z, G> = Box<dyn Fn(&Z, While) -> G + Send + Sync>;
 
 /// The barrier on [`PATH`].
 pub fn new<Z: ZooKeeper>(zk: &Z, lives: While) -> Barrier<Z> {
-    let options = BarrierOptions { parents: Parents::Container, lives };
+    let options = BarrierOptions::default().with_parents(Parents::Container).with_lives(lives);
     Barrier::new(zk, PATH, options).expect("the path is good")
 }
 

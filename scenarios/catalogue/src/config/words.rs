@@ -6,15 +6,15 @@ use sim_zk::SimClient;
 use std::future::Future;
 use std::time::Duration;
 use zk_checker::history::Names as Texts;
-use zk_recipes::config::{Config, ConfigOptions, Versioned};
+use zk_recipes::config::{ConfigSet, Versioned};
 
 /// A value, and a set of values.
 pub fn objects(texts: &mut Texts) -> Vec<Object> {
     config::objects(texts, &Setting { clients: 0, rounds: 0, timeout: TIMEOUT, pace: Pace::SIMULATED })
 }
 
-fn value(zk: &SimClient) -> Config<SimClient> {
-    Config::new(zk, VALUE_PATH, ConfigOptions::default()).expect("a good path")
+fn value(zk: &SimClient) -> ConfigSet<SimClient> {
+    config::new(zk, VALUE_PATH)
 }
 
 impl Actor {
@@ -31,7 +31,7 @@ impl Actor {
         let written = self.does_and_then(
             Call::new(VALUE, Verb::Overwrite),
             move |journal, at, op| journal.given(at, number, op, text, 0),
-            move |zk| async move { value(&zk).put(text.as_bytes()).await },
+            move |zk| async move { value(&zk).pointer().put(text.as_bytes()).await },
             |_, _, written| written,
         );
         written.await.done().expect("it is written")
@@ -47,7 +47,7 @@ impl Actor {
         self.does_and_then(
             Call::new(VALUE, Verb::CompareAndSet),
             move |journal, at, op| journal.given(at, number, op, text, mzxid),
-            move |zk| async move { value(&zk).compare_and_set(Some(&expected), text.as_bytes()).await },
+            move |zk| async move { value(&zk).pointer().compare_and_set(Some(&expected), text.as_bytes()).await },
             |_, _, written| written,
         )
     }

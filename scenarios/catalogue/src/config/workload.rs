@@ -12,7 +12,7 @@ use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
 use zk_checker::history::Names as Texts;
-use zk_recipes::config::{Config, ConfigOptions, Snapshot, Update, Updates, Versioned};
+use zk_recipes::config::{ConfigSet, ConfigSetOptions, Snapshot, Update, Updates, Versioned};
 
 /// Configuration under load.
 pub static WORKLOAD: Workload = Workload {
@@ -58,11 +58,11 @@ pub fn objects(names: &mut Texts, _: &Setting) -> Vec<Object> {
 pub type MakeConfig<Z, F> = Box<dyn Fn(&Z, &str) -> F + Send + Sync>;
 
 /// The configuration at that path.
-pub fn new<Z: ZooKeeper>(zk: &Z, path: &str) -> Config<Z> {
-    Config::new(zk, path, ConfigOptions::default()).expect("a good path")
+pub fn new<Z: ZooKeeper>(zk: &Z, path: &str) -> ConfigSet<Z> {
+    ConfigSet::new(zk, path, ConfigSetOptions::default()).expect("a good path")
 }
 
-/// The methods of the configuration, which a mutant has too.
+/// The methods of a set, and of its pointer as a value, which a mutant has too.
 pub trait Configuration: Clone + Send + Sync + 'static {
     /// The follower's type.
     type Updates: Follows;
@@ -106,15 +106,15 @@ impl<Z: ZooKeeper> Follows for Updates<Z> {
     }
 }
 
-impl<Z: ZooKeeper> Configuration for Config<Z> {
+impl<Z: ZooKeeper> Configuration for ConfigSet<Z> {
     type Updates = Updates<Z>;
 
     fn follow(&self) -> Updates<Z> {
-        Config::follow(self)
+        self.pointer().follow()
     }
 
     fn get(&self) -> impl Future<Output = Result<Option<Versioned>, Error>> + Send {
-        Config::get(self)
+        self.pointer().get()
     }
 
     fn compare_and_set(
@@ -122,11 +122,11 @@ impl<Z: ZooKeeper> Configuration for Config<Z> {
         expected: Option<&Versioned>,
         data: &[u8],
     ) -> impl Future<Output = Result<Versioned, Error>> + Send {
-        Config::compare_and_set(self, expected, data)
+        self.pointer().compare_and_set(expected, data)
     }
 
     fn put(&self, data: &[u8]) -> impl Future<Output = Result<Versioned, Error>> + Send {
-        Config::put(self, data)
+        self.pointer().put(data)
     }
 
     fn publish(
@@ -134,11 +134,11 @@ impl<Z: ZooKeeper> Configuration for Config<Z> {
         values: &BTreeMap<String, Vec<u8>>,
         expected: Option<&Versioned>,
     ) -> impl Future<Output = Result<Versioned, Error>> + Send {
-        Config::publish(self, values, expected)
+        ConfigSet::publish(self, values, expected)
     }
 
     fn snapshot(&self) -> impl Future<Output = Result<Option<Snapshot>, Error>> + Send {
-        Config::snapshot(self)
+        ConfigSet::snapshot(self)
     }
 }
 

@@ -4,7 +4,7 @@ use super::workload::{Setup, object, roster_text};
 use crate::prelude::*;
 use sim_zk::SimClient;
 use std::future::Future;
-use zk_recipes::{DoubleBarrier, DoubleBarrierOptions, Inside, Leave, Parents, Reuse};
+use zk_recipes::{DoubleBarrier, DoubleBarrierOptions, Inside, Leave, Released, Reuse};
 
 fn setup() -> Setup {
     let (object, reuse, leave) = (ObjectId(0), Reuse::Generations, Leave::Keeper);
@@ -20,13 +20,7 @@ impl Actor {
     /// Begins to enter the double barrier.
     pub fn enters(&self, id: &str) -> impl Future<Output = Option<Inside<SimClient>>> + Send + use<> {
         let Setup { path, object, participants, reuse, leave } = setup();
-        let options = DoubleBarrierOptions {
-            participants,
-            id: Some(id.to_owned()),
-            reuse,
-            leave,
-            parents: Parents::Container,
-        };
+        let options = DoubleBarrierOptions::new(participants, reuse, leave).with_id(id);
         let (actor, id) = (self.clone(), id.to_owned());
         let entering = self.process().process.spawn(async move {
             let me = actor.number();
@@ -49,7 +43,7 @@ impl Actor {
     pub fn leaves_the_step(
         &self,
         inside: Inside<SimClient>,
-    ) -> impl Future<Output = Ended<()>> + Send + use<> {
+    ) -> impl Future<Output = Ended<Released>> + Send + use<> {
         self.does(Call::new(ObjectId(0), Verb::Leave), |_| inside.leave())
     }
 }

@@ -10,7 +10,7 @@ use futures_util::future::{Either, select};
 use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
-use zk_recipes::{DoubleBarrier, DoubleBarrierOptions, Inside, Leave, Parents, Reuse};
+use zk_recipes::{DoubleBarrier, DoubleBarrierOptions, Inside, Leave, Reuse};
 
 /// The double barrier under load.
 pub static WORKLOAD: Workload = Workload {
@@ -96,7 +96,7 @@ pub type Make<Z, M> = Box<dyn Fn(&Z, &Setup, Option<String>, u32) -> M + Send + 
 /// The double barrier with that setup.
 pub(super) fn new<Z: ZooKeeper>(zk: &Z, setup: &Setup, id: Option<String>, _: u32) -> DoubleBarrier<Z> {
     let Setup { participants, reuse, leave, .. } = *setup;
-    let options = DoubleBarrierOptions { participants, id, reuse, leave, parents: Parents::Container };
+    let options = DoubleBarrierOptions::new(participants, reuse, leave).with_id(id.as_deref());
     DoubleBarrier::new(zk, setup.path, options).expect("the input is good")
 }
 
@@ -147,10 +147,11 @@ impl<Z: ZooKeeper> Participation for Inside<Z> {
     }
 
     async fn leave(self, limit: Option<Duration>) -> Result<(), Error> {
-        match limit {
+        let left = match limit {
             Some(limit) => self.leave().within(limit).await,
             None => Inside::leave(self).await,
-        }
+        };
+        left.map(drop)
     }
 }
 

@@ -121,7 +121,8 @@ impl<C: Client> Visitor<'_, C> {
 
     async fn at_the_gate(&self) -> Round {
         let lives = if self.client.choose(4) == 3 { While::SessionLives } else { While::Permanent };
-        let options = BarrierOptions { parents: self.parents(), lives: self.calls.lives(lives) };
+        let options =
+            BarrierOptions::default().with_parents(self.parents()).with_lives(self.calls.lives(lives));
         let gate = Barrier::new(&self.zk, PATH, options).expect("the path is good");
         if self.may_stand.load(Ordering::Relaxed) && self.lowers(&gate).await == Round::Again {
             return Round::Again;
@@ -192,7 +193,9 @@ impl<C: Client> Visitor<'_, C> {
         let id = (client.choose(4) < 3).then(|| format!("p{}", client.number()));
         let double::Setup { participants, reuse, leave, .. } = *setup;
         let parents = if client.choose(2) == 1 { Parents::Persistent } else { Parents::Container };
-        let options = DoubleBarrierOptions { participants, id: id.clone(), reuse, leave, parents };
+        let options = DoubleBarrierOptions::new(participants, reuse, leave)
+            .with_id(id.as_deref())
+            .with_parents(parents);
         let barrier = DoubleBarrier::new(&self.zk, setup.path, options).expect("the input is good");
         let call = Call::new(setup.object, Verb::Enter);
         let given = |journal: &mut Journal, at, op| {
@@ -228,13 +231,10 @@ impl<C: Client> Visitor<'_, C> {
     async fn enters_otherwise(&self, setup: &double::Setup, parents: Parents) {
         let id = format!("q{}", self.client.number());
         let double::Setup { participants, reuse, leave, .. } = *setup;
-        let options = DoubleBarrierOptions {
-            participants: self.calls.number(participants + 1, participants),
-            id: Some(id.clone()),
-            reuse,
-            leave,
-            parents,
-        };
+        let options =
+            DoubleBarrierOptions::new(self.calls.number(participants + 1, participants), reuse, leave)
+                .with_id(id.as_str())
+                .with_parents(parents);
         let barrier = DoubleBarrier::new(&self.zk, setup.path, options).expect("the input is good");
         let limit = self.setting.pace.limit;
         let call = Call::new(setup.object, Verb::Enter).within(limit).by_mistake();

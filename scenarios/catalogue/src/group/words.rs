@@ -14,8 +14,7 @@ pub fn objects(texts: &mut Texts) -> Vec<Object> {
 }
 
 fn of(zk: &SimClient) -> Group<SimClient> {
-    Group::new(zk, DIRECTORY, GroupOptions { if_taken: IfTaken::Wait, ..GroupOptions::default() })
-        .expect("a good path")
+    Group::new(zk, DIRECTORY, GroupOptions::default().with_if_taken(IfTaken::Wait)).expect("a good path")
 }
 
 /// A membership, and the operation that gave it.

@@ -51,8 +51,7 @@ pub fn object(directory: Sym, setting: &Setting) -> Object {
 
 /// The group in [`DIRECTORY`].
 pub fn new<Z: ZooKeeper>(zk: &Z) -> Group<Z> {
-    Group::new(zk, DIRECTORY, GroupOptions { if_taken: IfTaken::Wait, ..GroupOptions::default() })
-        .expect("a good path")
+    Group::new(zk, DIRECTORY, GroupOptions::default().with_if_taken(IfTaken::Wait)).expect("a good path")
 }
 
 /// The methods of the group, which a mutant has too.

@@ -178,24 +178,50 @@ impl<Z: ZooKeeper> Line<Z> {
         let data = thing.data.to_vec();
         Ok(match thing.recipe {
             Recipe::Lock => {
-                let options = LockOptions { naming, parents, on_suspect, margin, data };
+                let options = LockOptions::default()
+                    .with_naming(naming)
+                    .with_parents(parents)
+                    .with_on_suspect(on_suspect)
+                    .with_margin(margin)
+                    .with_data(data);
                 Line::Lock(Lock::new(zk, path, options)?)
             }
             Recipe::Shared => {
-                let options = SharedLockOptions { naming, parents, on_suspect, margin, data };
+                let options = SharedLockOptions::default()
+                    .with_naming(naming)
+                    .with_parents(parents)
+                    .with_on_suspect(on_suspect)
+                    .with_margin(margin)
+                    .with_data(data);
                 Line::Shared(SharedLock::new(zk, path, options)?)
             }
             Recipe::Revocable => {
-                let options = RevocableLockOptions { run_until, naming, parents, on_suspect, margin, data };
+                let options = RevocableLockOptions::default()
+                    .with_run_until(run_until)
+                    .with_naming(naming)
+                    .with_parents(parents)
+                    .with_on_suspect(on_suspect)
+                    .with_margin(margin)
+                    .with_data(data);
                 Line::Revocable(RevocableLock::new(zk, path, options)?)
             }
             Recipe::Priority => {
                 let preempt = Preempt::Never;
-                let options = PriorityLockOptions { preempt, run_until, parents, on_suspect, margin, data };
+                let options = PriorityLockOptions::default()
+                    .with_preempt(preempt)
+                    .with_run_until(run_until)
+                    .with_parents(parents)
+                    .with_on_suspect(on_suspect)
+                    .with_margin(margin)
+                    .with_data(data);
                 Line::Priority(PriorityLock::new(zk, path, options)?)
             }
             Recipe::Election => {
-                let options = ElectionOptions { parents, on_suspect, margin, data };
+                let options = ElectionOptions::default()
+                    .with_parents(parents)
+                    .with_on_suspect(on_suspect)
+                    .with_margin(margin)
+                    .with_data(data);
                 Line::Election(Election::new(zk, path, options)?)
             }
         })

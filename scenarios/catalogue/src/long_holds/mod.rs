@@ -13,6 +13,7 @@ use crate::lock::workload::{self as lock, Exclusive};
 use crate::many_holds;
 use crate::prelude::*;
 use std::time::Duration;
+use zk_recipes::Runtime;
 
 /// Long holds.
 pub static WORKLOAD: Workload = Workload {

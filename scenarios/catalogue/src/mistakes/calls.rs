@@ -3,16 +3,16 @@
 use crate::prelude::*;
 use std::collections::BTreeMap;
 use std::time::Duration;
-use zk_recipes::config::{Config, ConfigOptions};
+use zk_recipes::config::{ConfigSet, ConfigSetOptions};
 use zk_recipes::group::{Group, GroupOptions, IfTaken};
 use zk_recipes::names::{Freshness, Names as NameService, NamesOptions};
 use zk_recipes::two_phase_commit::{Coordinator, Form, Site, Transaction};
 use zk_recipes::zk::{Guid, path};
 use zk_recipes::{
-    Barrier, BarrierOptions, Delivery, DoubleBarrier, DoubleBarrierOptions, Election, ElectionOptions, Idle,
-    Leave, Lock, LockOptions, Order, Parents, Prefetch, Priority, PriorityLock, PriorityLockOptions,
-    PriorityQueue, PriorityQueueOptions, Queue, QueueOptions, Reuse, RevocableLock, RevocableLockOptions,
-    SharedLock, SharedLockOptions, Window,
+    Barrier, BarrierOptions, ConsumerOptions, Delivery, DoubleBarrier, DoubleBarrierOptions, Election,
+    ElectionOptions, Idle, Leave, Lock, LockOptions, Order, Parents, Priority, PriorityLock,
+    PriorityLockOptions, PriorityQueue, PriorityQueueOptions, Queue, QueueOptions, Reuse, RevocableLock,
+    RevocableLockOptions, SharedLock, SharedLockOptions,
 };
 
 /// The input of a call.
@@ -181,14 +181,14 @@ async fn holds<Z: ZooKeeper>(zk: &Z, call: &Mistaken, input: Input) -> Result<()
     let Input { path, name, data, margin, count } = input;
     match (KINDS[usize::from(call.object)], call.verb) {
         (Kind::Lock, verb) => {
-            let lock = Lock::new(zk, &path, LockOptions { data, margin, ..LockOptions::default() })?;
+            let lock = Lock::new(zk, &path, LockOptions::default().with_data(data).with_margin(margin))?;
             match verb {
                 Verb::TryAcquire => lock.try_acquire().await.map(drop),
                 _ => lock.acquire().within(LIMIT).await.map(drop),
             }
         }
         (Kind::SharedLock, verb) => {
-            let options = SharedLockOptions { data, margin, ..SharedLockOptions::default() };
+            let options = SharedLockOptions::default().with_data(data).with_margin(margin);
             let lock = SharedLock::new(zk, &path, options)?;
             match verb {
                 Verb::TryWrite => lock.try_write().await.map(drop),
@@ -196,7 +196,7 @@ async fn holds<Z: ZooKeeper>(zk: &Z, call: &Mistaken, input: Input) -> Result<()
             }
         }
         (Kind::RevocableLock, verb) => {
-            let options = RevocableLockOptions { data, margin, ..RevocableLockOptions::default() };
+            let options = RevocableLockOptions::default().with_data(data).with_margin(margin);
             let lock = RevocableLock::new(zk, &path, options)?;
             match verb {
                 Verb::TryRead => lock.try_read().await.map(drop),
@@ -204,7 +204,7 @@ async fn holds<Z: ZooKeeper>(zk: &Z, call: &Mistaken, input: Input) -> Result<()
             }
         }
         (Kind::PriorityLock, verb) => {
-            let options = PriorityLockOptions { data, margin, ..PriorityLockOptions::default() };
+            let options = PriorityLockOptions::default().with_data(data).with_margin(margin);
             let lock = PriorityLock::new(zk, &path, options)?;
             match verb {
                 Verb::Read => lock.read(Priority(0)).within(LIMIT).await.map(drop),
@@ -212,21 +212,16 @@ async fn holds<Z: ZooKeeper>(zk: &Z, call: &Mistaken, input: Input) -> Result<()
             }
         }
         (Kind::Election, _) => {
-            let options = ElectionOptions { data, margin, ..ElectionOptions::default() };
+            let options = ElectionOptions::default().with_data(data).with_margin(margin);
             Election::new(zk, &path, options)?.stand().within(LIMIT).await.map(drop)
         }
         (Kind::Group, _) => {
-            let options = GroupOptions { margin, if_taken: IfTaken::Wait, ..GroupOptions::default() };
+            let options = GroupOptions::default().with_margin(margin).with_if_taken(IfTaken::Wait);
             Group::new(zk, &path, options)?.join(Some(&name), &data).within(LIMIT).await.map(drop)
         }
         (Kind::DoubleBarrier, _) => {
-            let options = DoubleBarrierOptions {
-                participants: count,
-                id: Some(name),
-                reuse: Reuse::Generations,
-                leave: Leave::Keeper,
-                parents: Parents::Container,
-            };
+            let options =
+                DoubleBarrierOptions::new(count, Reuse::Generations, Leave::Keeper).with_id(name.as_str());
             DoubleBarrier::new(zk, &path, options)?.enter().within(LIMIT).await.map(drop)
         }
         _ => Barrier::new(zk, &path, BarrierOptions::default())?.raise().await,
@@ -235,7 +230,7 @@ async fn holds<Z: ZooKeeper>(zk: &Z, call: &Mistaken, input: Input) -> Result<()
 
 async fn names<Z: ZooKeeper>(zk: &Z, verb: Verb, input: Input) -> Result<(), Error> {
     let Input { path, name, data, margin, .. } = input;
-    let names = NameService::new(zk, &path, NamesOptions { margin, ..NamesOptions::default() })?;
+    let names = NameService::new(zk, &path, NamesOptions::default().with_margin(margin))?;
     match verb {
         Verb::Register => names.register(&name, &data).within(LIMIT).await.map(drop),
         Verb::Recall => names.registered(&name, Guid(1)).await.map(drop),
@@ -247,11 +242,11 @@ async fn names<Z: ZooKeeper>(zk: &Z, verb: Verb, input: Input) -> Result<(), Err
 
 async fn config<Z: ZooKeeper>(zk: &Z, verb: Verb, input: Input) -> Result<(), Error> {
     let Input { path, name, data, count, .. } = input;
-    let config = Config::new(zk, &path, ConfigOptions { keep: count, ..ConfigOptions::default() })?;
+    let set = ConfigSet::new(zk, &path, ConfigSetOptions::default().with_keep(count))?;
     let written = match verb {
-        Verb::Overwrite => config.put(&data).await,
-        Verb::CompareAndSet => config.compare_and_set(None, &data).await,
-        _ => config.publish(&BTreeMap::from([(name, data)]), None).await,
+        Verb::Overwrite => set.pointer().put(&data).await,
+        Verb::CompareAndSet => set.pointer().compare_and_set(None, &data).await,
+        _ => set.publish(&BTreeMap::from([(name, data)]), None).await,
     };
     written.map(drop)
 }
@@ -261,18 +256,19 @@ async fn queues<Z: ZooKeeper>(zk: &Z, call: &Mistaken, input: Input) -> Result<(
     let (delivery, idle, parents) = (Delivery::AtMostOnce, Idle::HerdFree, Parents::Container);
     let items = vec![data; count];
     if KINDS[usize::from(call.object)] == Kind::PriorityQueue {
-        let options = PriorityQueueOptions { order: Order::Fresh, delivery, idle, parents };
+        let options = PriorityQueueOptions::new(Order::Fresh, delivery).with_idle(idle).with_parents(parents);
         let queue = PriorityQueue::new(zk, &path, options)?;
         return queue.producer().put_all(Priority(0), &items).await;
     }
-    let queue = Queue::new(zk, &path, QueueOptions { delivery, idle, parents })?;
+    let queue = Queue::new(zk, &path, QueueOptions::new(delivery).with_idle(idle).with_parents(parents))?;
     match call.verb {
         Verb::Put => queue.producer().put_all(&items).await,
         _ => {
-            let mut consumer = match queue.consumer(Prefetch(count)) {
+            let options = ConsumerOptions::default();
+            let mut consumer = match queue.consumer_with(options.with_prefetch(count)) {
                 Ok(consumer) => consumer,
                 // A wrong window fails in the same way.
-                Err(_) => queue.relaxed_consumer(Prefetch(1), Window(count))?,
+                Err(_) => queue.consumer_with(options.with_window(count))?,
             };
             consumer.take_up_to(1).await.map(drop)
         }

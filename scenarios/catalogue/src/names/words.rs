@@ -31,7 +31,7 @@ impl Actor {
                 }
             },
             move |zk| async move {
-                let options = NamesOptions { if_taken: IfTaken::Wait, ..NamesOptions::default() };
+                let options = NamesOptions::default().with_if_taken(IfTaken::Wait);
                 let registered = Names::new(&zk, DIRECTORY, options)?.register(name, b"here").await?;
                 let op = *op.get().ok_or(ErrorKind::TimedOut)?;
                 let czxid = registered.token() as u64;

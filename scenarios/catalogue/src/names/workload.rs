@@ -59,7 +59,7 @@ pub type MakeNames<Z, S> = Box<dyn Fn(&Z, bool) -> S + Send + Sync>;
 /// The names in [`DIRECTORY`].
 pub fn new<Z: ZooKeeper>(zk: &Z, waits: bool) -> Names<Z> {
     let if_taken = if waits { IfTaken::Wait } else { IfTaken::Fail };
-    let options = NamesOptions { if_taken, ..NamesOptions::default() };
+    let options = NamesOptions::default().with_if_taken(if_taken);
     Names::new(zk, DIRECTORY, options).expect("the directory is a good path")
 }
 

@@ -134,7 +134,7 @@ impl<Z: ZooKeeper> HeldUrgently for Hold<Z> {
 
 /// The priority lock on [`DIRECTORY`], over that session.
 pub fn new<Z: ZooKeeper>(zk: &Z, preempt: Preempt) -> Result<PriorityLock<Z>, Error> {
-    PriorityLock::new(zk, DIRECTORY, PriorityLockOptions { preempt, ..PriorityLockOptions::default() })
+    PriorityLock::new(zk, DIRECTORY, PriorityLockOptions::default().with_preempt(preempt))
 }
 
 /// Records the arguments of a call that takes the lock: no data, its priority, and its policy.

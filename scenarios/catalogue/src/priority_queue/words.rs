@@ -7,7 +7,7 @@ use crate::queue::workload::Way;
 use futures_util::lock::Mutex;
 use sim_zk::SimClient;
 use std::sync::Arc;
-use zk_recipes::{Order, Parents, PriorityProducer, PriorityQueue, PriorityQueueOptions};
+use zk_recipes::{Order, PriorityProducer, PriorityQueue, PriorityQueueOptions};
 
 /// The priority queue whose items are taken at most once.
 pub const FRESH: ObjectId = ObjectId(0);
@@ -19,7 +19,7 @@ pub fn urgent(names: &mut Names) -> Vec<Object> {
 
 fn open_urgent(zk: &SimClient, way: &Way) -> PriorityQueue<SimClient> {
     let (order, delivery, idle) = (way.order.unwrap_or(Order::Fresh), way.delivery, way.idle);
-    let options = PriorityQueueOptions { order, delivery, idle, parents: Parents::Container };
+    let options = PriorityQueueOptions::new(order, delivery).with_idle(idle);
     PriorityQueue::new(zk, way.path, options).expect("the directory is a good path")
 }
 

@@ -7,7 +7,7 @@ use crate::prelude::*;
 use crate::queue::workload::{Puts, Way, client, declared};
 use std::time::Duration;
 use zk_recipes::{
-    Consumer, Delivery, Idle, Order, Parents, Priority, PriorityProducer, PriorityQueue, PriorityQueueOptions,
+    Consumer, Delivery, Idle, Order, Priority, PriorityProducer, PriorityQueue, PriorityQueueOptions,
 };
 
 /// Priority queues under load.
@@ -58,12 +58,8 @@ pub fn objects(names: &mut Names, _: &Setting) -> Vec<Object> {
 
 /// A producer and a consumer of the right priority queue.
 pub(super) fn open<Z: ZooKeeper>(zk: &Z, way: &Way, _: usize) -> (PriorityProducer<Z>, Consumer<Z>) {
-    let options = PriorityQueueOptions {
-        order: way.order.unwrap_or(Order::Fresh),
-        delivery: way.delivery,
-        idle: way.idle,
-        parents: Parents::Container,
-    };
+    let options =
+        PriorityQueueOptions::new(way.order.unwrap_or(Order::Fresh), way.delivery).with_idle(way.idle);
     let queue = PriorityQueue::new(zk, way.path, options).expect("the directory is a good path");
     (queue.producer(), queue.consumer())
 }

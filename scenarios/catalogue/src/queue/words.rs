@@ -9,7 +9,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use zk_harness::stage;
-use zk_recipes::{Claimed, Consumer, Item, Prefetch, Producer};
+use zk_recipes::{Claimed, Consumer, Item, Producer};
 
 /// The queue whose items are taken at most once.
 pub const ONCE: ObjectId = ObjectId(0);
@@ -39,7 +39,7 @@ impl Actor {
 
     /// A consumer of a queue that takes one item at a time.
     pub fn consumer(&self, object: ObjectId) -> Getting {
-        let gets = queue::right(self.zk(), way(object)).consumer(Prefetch(1)).expect("it takes something");
+        let gets = queue::right(self.zk(), way(object)).consumer();
         Getting { actor: self.clone(), object, gets: Arc::new(Mutex::new(gets)) }
     }
 }

@@ -13,7 +13,7 @@ use zk_harness::operation::{observed_attempt, patient_operation};
 use zk_harness::rounds::Sessions;
 use zk_recipes::zk::SessionId;
 use zk_recipes::{
-    Claimed, Consumer, Delivery, Idle, Item, Order, Parents, Prefetch, Producer, Queue, QueueOptions,
+    Claimed, Consumer, ConsumerOptions, Delivery, Idle, Item, Order, Producer, Queue, QueueOptions,
 };
 
 /// Queues under load.
@@ -126,14 +126,17 @@ pub trait Claims: Send {
 
 /// The right queue.
 pub fn right<Z: ZooKeeper>(zk: &Z, way: &Way) -> Queue<Z> {
-    let options = QueueOptions { delivery: way.delivery, idle: way.idle, parents: Parents::Container };
+    let options = QueueOptions::new(way.delivery).with_idle(way.idle);
     Queue::new(zk, way.path, options).expect("the directory is a good path")
 }
 
 /// A producer of the right queue, and a consumer that takes so many at a time.
 pub fn open<Z: ZooKeeper>(zk: &Z, way: &Way, prefetch: usize) -> (Producer<Z>, Consumer<Z>) {
     let queue = right(zk, way);
-    (queue.producer(), queue.consumer(Prefetch(prefetch)).expect("it takes something"))
+    (
+        queue.producer(),
+        queue.consumer_with(ConsumerOptions::default().with_prefetch(prefetch)).expect("it takes something"),
+    )
 }
 
 impl<Z: ZooKeeper> Puts for Producer<Z> {

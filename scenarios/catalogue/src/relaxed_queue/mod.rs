@@ -8,7 +8,7 @@ mod mutants;
 use crate::prelude::*;
 use crate::queue::workload::{STATED, Way, client, declared, right};
 use crate::recipe::Recipe;
-use zk_recipes::{Consumer, Delivery, Idle, Prefetch, Producer, Window};
+use zk_recipes::{Consumer, ConsumerOptions, Delivery, Idle, Producer};
 
 /// Queues with relaxed consumers, as the catalogue lists them.
 pub static RECIPE: Recipe = Recipe {
@@ -52,6 +52,7 @@ fn objects(names: &mut Names, _: &Setting) -> Vec<Object> {
 /// A producer, and a relaxed consumer.
 fn open<Z: ZooKeeper>(zk: &Z, way: &Way, prefetch: usize, window: usize) -> (Producer<Z>, Consumer<Z>) {
     let queue = right(zk, way);
-    let consumer = queue.relaxed_consumer(Prefetch(prefetch), Window(window));
+    let consumer =
+        queue.consumer_with(ConsumerOptions::default().with_prefetch(prefetch).with_window(window));
     (queue.producer(), consumer.expect("it takes something"))
 }

@@ -97,9 +97,9 @@ pub(super) async fn client<C: Client>(task: Task<C>, calls: Make<C>) {
 fn open<C: Client>(client: &C, zk: &C::Zk) -> (Names<C::Zk>, Group<C::Zk>) {
     let if_taken = || if client.choose(2) == 1 { IfTaken::Fail } else { IfTaken::Wait };
     let parents = || [Parents::Container, Parents::Persistent, Parents::MustExist][client.choose(3) as usize];
-    let options = NamesOptions { parents: parents(), if_taken: if_taken(), ..NamesOptions::default() };
+    let options = NamesOptions::default().with_parents(parents()).with_if_taken(if_taken());
     let names = Names::new(zk, SERVICES, options).expect("the directory is a good path");
-    let options = GroupOptions { parents: parents(), if_taken: if_taken(), ..GroupOptions::default() };
+    let options = GroupOptions::default().with_parents(parents()).with_if_taken(if_taken());
     let group = Group::new(zk, MEMBERS, options).expect("the directory is a good path");
     (names, group)
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use zk_harness::workload::TaskFn;
 use zk_recipes::Parents;
-use zk_recipes::config::{Config, ConfigOptions, Snapshot, Update, Updates, Versioned};
+use zk_recipes::config::{ConfigSet, ConfigSetOptions, Snapshot, Update, Updates, Versioned};
 use zk_recipes::zk::path;
 
 /// All mutants.
@@ -49,12 +49,12 @@ struct WrongConfig<Z: ZooKeeper> {
     zk: Z,
     path: String,
     must_exist: bool,
-    right: Config<Z>,
+    right: ConfigSet<Z>,
     cache: Cache,
 }
 
 impl<Z: ZooKeeper> WrongConfig<Z> {
-    fn new(zk: &Z, path: &str, options: ConfigOptions, wrong: Wrong, cache: Cache) -> Self {
+    fn new(zk: &Z, path: &str, options: ConfigSetOptions, wrong: Wrong, cache: Cache) -> Self {
         let must_exist = options.parents == Parents::MustExist;
         let parents = match (wrong, options.parents) {
             (Wrong::CreatesWhatMustExist, _) => Parents::Container,
@@ -62,7 +62,7 @@ impl<Z: ZooKeeper> WrongConfig<Z> {
             (Wrong::StopsAtParents, _) => Parents::MustExist,
             (_, parents) => parents,
         };
-        let right = new(zk, path, ConfigOptions { parents, ..options });
+        let right = new(zk, path, options.with_parents(parents));
         WrongConfig { wrong, zk: zk.clone(), path: path.to_owned(), must_exist, right, cache }
     }
 

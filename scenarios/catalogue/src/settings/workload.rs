@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use zk_checker::history::{Names as Texts, PARENTS_MUST_EXIST};
 use zk_recipes::Parents;
-use zk_recipes::config::{Config, ConfigOptions, Versioned};
+use zk_recipes::config::{ConfigSet, ConfigSetOptions, Versioned};
 use zk_recipes::zk::path;
 
 /// Configurations with other options, under load.
@@ -46,11 +46,11 @@ pub fn objects(names: &mut Texts, _: &Setting) -> Vec<Object> {
 }
 
 /// The constructor of a configuration at a path with these options: of the right one, or of a mutant.
-pub(super) type MakeConfig<Z, F> = Box<dyn Fn(&Z, &str, ConfigOptions) -> F + Send + Sync>;
+pub(super) type MakeConfig<Z, F> = Box<dyn Fn(&Z, &str, ConfigSetOptions) -> F + Send + Sync>;
 
 /// The right configuration.
-pub(super) fn new<Z: ZooKeeper>(zk: &Z, path: &str, options: ConfigOptions) -> Config<Z> {
-    Config::new(zk, path, options).expect("a good path, and enough sets")
+pub(super) fn new<Z: ZooKeeper>(zk: &Z, path: &str, options: ConfigSetOptions) -> ConfigSet<Z> {
+    ConfigSet::new(zk, path, options).expect("a good path, and enough sets")
 }
 
 /// One client's part.
@@ -81,7 +81,7 @@ pub(super) async fn client<C: Client, F: Configuration>(task: Task<C>, make: Mak
 /// A configuration with options of its own.
 fn open<C: Client, F>(client: &C, make: &MakeConfig<C::Zk, F>, zk: &C::Zk, path: &str) -> F {
     let parents = [Parents::Container, Parents::Persistent][client.choose(2) as usize];
-    let options = ConfigOptions { parents, keep: 2 + client.choose(3) as usize };
+    let options = ConfigSetOptions::default().with_parents(parents).with_keep(2 + client.choose(3) as usize);
     make(zk, path, options)
 }
 
@@ -92,7 +92,8 @@ async fn overwrites_what_must_exist<C: Client, F: Configuration>(
     zk: &C::Zk,
     value: &str,
 ) -> Round {
-    let config = make(zk, VALUE_PATH, ConfigOptions { parents: Parents::MustExist, keep: 2 });
+    let config =
+        make(zk, VALUE_PATH, ConfigSetOptions::default().with_parents(Parents::MustExist).with_keep(2));
     let given = |journal: &mut Journal, at, op| {
         journal.given(at, client.number(), op, value, 0);
         journal.given(at, client.number(), op, PARENTS_MUST_EXIST, 0);

@@ -79,12 +79,9 @@ impl<C: Client> Worker<C> {
     /// Uses a queue whose items are claimed as one whose items are taken.
     async fn puts_into_another_queue(&mut self, hands: &mut Hands<Zk<C>>) -> Ended<()> {
         let (me, item) = (self.client.number(), self.text());
-        let options = QueueOptions {
-            delivery: Delivery::AtMostOnce,
-            idle: Idle::HerdFree,
-            // The wrong mode must not be used first.
-            parents: Parents::MustExist,
-        };
+        let options = QueueOptions::new(Delivery::AtMostOnce)
+            .with_idle(Idle::HerdFree)
+            .with_parents(Parents::MustExist);
         let queue = Queue::new(&hands.zk, QUEUES[0].path, options).expect("the directory is a good path");
         let mut producer = queue.producer();
         let given = |journal: &mut Journal, at, op| journal.given(at, me, op, &item, 0);

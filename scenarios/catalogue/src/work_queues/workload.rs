@@ -20,8 +20,8 @@ use zk_harness::operation::{in_no_operation, observed_attempt, patient_operation
 use zk_harness::rounds::Sessions;
 use zk_recipes::zk::{CreateMode, SessionId, path};
 use zk_recipes::{
-    Claimed, Consumer, Delivery, Idle, Item, Order, Parents, Prefetch, PriorityQueue, PriorityQueueOptions,
-    Queue, QueueOptions,
+    Claimed, Consumer, ConsumerOptions, Delivery, Idle, Item, Order, Parents, PriorityQueue,
+    PriorityQueueOptions, Queue, QueueOptions,
 };
 
 /// Queues of work under load.
@@ -126,13 +126,14 @@ fn open<Z: ZooKeeper>(zk: &Z, number: usize, prefetch: usize) -> (Puts<Z>, Consu
     let Way { path, delivery, idle, order } = QUEUES[number];
     let parents = parents(number);
     if let Some(order) = order {
-        let options = PriorityQueueOptions { order, delivery, idle, parents };
+        let options = PriorityQueueOptions::new(order, delivery).with_idle(idle).with_parents(parents);
         let queue = PriorityQueue::new(zk, path, options).expect("the directory is a good path");
         return (Puts::ByPriority(queue.producer()), queue.consumer());
     }
-    let options = QueueOptions { delivery, idle, parents };
+    let options = QueueOptions::new(delivery).with_idle(idle).with_parents(parents);
     let queue = Queue::new(zk, path, options).expect("the directory is a good path");
-    let consumer = queue.consumer(Prefetch(prefetch)).expect("it takes something");
+    let consumer =
+        queue.consumer_with(ConsumerOptions::default().with_prefetch(prefetch)).expect("it takes something");
     (Puts::InTurn(queue.producer()), consumer)
 }
 

@@ -7,8 +7,8 @@ use std::fmt;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
-use zk_real::Server;
 use zk_protocol::wire::frame;
+use zk_real::Server;
 
 /// The time limit for a server to accept a connection and to reply to a hello.
 const HELLO_LIMIT: Duration = Duration::from_secs(10);

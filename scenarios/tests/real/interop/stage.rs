@@ -82,10 +82,10 @@ impl Ours {
     async fn acquire(&self, kind: Kind) -> Result<Hold, Error> {
         let (naming, directory) = (self.naming, self.directory.as_str());
         if kind == Kind::Lock {
-            let lock = Lock::new(&self.zk, directory, LockOptions { naming, ..LockOptions::default() })?;
+            let lock = Lock::new(&self.zk, directory, LockOptions::default().with_naming(naming))?;
             return lock.acquire().await.map(Hold::Lock);
         }
-        let options = SharedLockOptions { naming, ..SharedLockOptions::default() };
+        let options = SharedLockOptions::default().with_naming(naming);
         let shared = SharedLock::new(&self.zk, directory, options)?;
         match kind {
             Kind::Read => shared.read().await.map(Hold::Read),

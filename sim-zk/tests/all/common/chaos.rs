@@ -10,7 +10,7 @@ use sim_zk::{Config, Finished, Process, Sim, SimClient};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
-use zk_recipes::zk::{CreateMode, Op, ZooKeeper};
+use zk_recipes::zk::{CreateMode, Op, Runtime, ZooKeeper};
 
 const LIMIT: Duration = Duration::from_secs(600);
 

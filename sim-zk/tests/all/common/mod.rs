@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::hash::{Hash, Hasher};
 use std::time::Duration;
-use zk_recipes::zk::{CreateMode, Created, Error, ErrorKind, Time, ZooKeeper};
+use zk_recipes::zk::{CreateMode, Created, Error, ErrorKind, Runtime, Time, ZooKeeper};
 
 pub const TICK: Duration = Duration::from_secs(2);
 pub const TIMEOUT: Duration = Duration::from_secs(6);

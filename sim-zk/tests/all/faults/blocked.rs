@@ -8,7 +8,7 @@ use sim_zk::choose::{Chooser, Point};
 use sim_zk::fault::Fault;
 use sim_zk::observer::SimEvent;
 use sim_zk::{End, Sim};
-use zk_recipes::zk::{CreateMode, ErrorKind, EventKind, Over, State, ZooKeeper};
+use zk_recipes::zk::{CreateMode, ErrorKind, EventKind, Over, Runtime, State, ZooKeeper};
 
 #[test]
 fn a_muted_client_is_notified_until_its_session_expires() {

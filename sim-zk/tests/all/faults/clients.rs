@@ -11,7 +11,7 @@ use sim_zk::observer::{Kind, SessionNews, SimEvent};
 use sim_zk::{Process, Sim, SimClient};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use zk_recipes::zk::{CreateMode, Created, Error, ErrorKind, Over, State, ZooKeeper};
+use zk_recipes::zk::{CreateMode, Created, Error, ErrorKind, Over, Runtime, State, ZooKeeper};
 
 const LOST: ErrorKind = ErrorKind::ConnectionLoss;
 

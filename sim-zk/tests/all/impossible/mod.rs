@@ -15,7 +15,7 @@ use sim_zk::message::Code;
 use sim_zk::observer::SimEvent;
 use sim_zk::{Config, End, Sim};
 use std::time::Duration;
-use zk_recipes::zk::{Time, ZooKeeper};
+use zk_recipes::zk::{Runtime, Time, ZooKeeper};
 
 /// A timeout that outlives the story.
 const LONG: Duration = Duration::from_secs(40);

@@ -227,13 +227,12 @@ async fn barrier(task: &Task) -> anyhow::Result<()> {
     let (participants, root) = (task.number("clients")?, task.text("root")?.to_owned());
     let recipe = task.text("recipe")?;
     let is_reused = recipe.contains("Generations");
-    let options = DoubleBarrierOptions {
+    let options = DoubleBarrierOptions::new(
         participants,
-        id: None,
-        reuse: if is_reused { Reuse::Generations } else { Reuse::Once },
-        leave: if recipe.contains("Chain") { Leave::Chain } else { Leave::Keeper },
-        parents: Parents::Persistent,
-    };
+        if is_reused { Reuse::Generations } else { Reuse::Once },
+        if recipe.contains("Chain") { Leave::Chain } else { Leave::Keeper },
+    )
+    .with_parents(Parents::Persistent);
     let sessions = sessions(task, participants).await?;
     // Directories above barriers are no part of a round.
     let made = sessions[0].create(&root, b"", CreateMode::Persistent).await;

@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 use tokio::task::{JoinSet, block_in_place};
 use zk_client::Client;
 use zk_recipes::{
-    Claimed, Consumer, Delivery, Idle, Parents, Prefetch, Producer, Queue, QueueOptions, Window,
+    Claimed, Consumer, ConsumerOptions, Delivery, Idle, Parents, Producer, Queue, QueueOptions,
 };
 
 /// The number of items that are put at a time into a queue that is filled.
@@ -42,7 +42,11 @@ impl<'a> Use<'a> {
 
     fn queue(&self, zk: &Client) -> anyhow::Result<Queue<Client>> {
         let (delivery, idle, parents) = (self.delivery, Idle::HerdFree, Parents::Persistent);
-        Ok(Queue::new(zk, self.task.text("root")?, QueueOptions { delivery, idle, parents })?)
+        Ok(Queue::new(
+            zk,
+            self.task.text("root")?,
+            QueueOptions::new(delivery).with_idle(idle).with_parents(parents),
+        )?)
     }
 
     /// Begins to consume, until the tasks are dropped.
@@ -51,8 +55,10 @@ impl<'a> Use<'a> {
         for zk in sessions(self.task, self.consumers).await? {
             let (queue, tell) = (self.queue(&zk)?, tell.clone());
             let consumer = match self.is_relaxed {
-                true => queue.relaxed_consumer(Prefetch(self.batch), Window(WINDOW * self.consumers))?,
-                false => queue.consumer(Prefetch(self.batch))?,
+                true => queue.consumer_with(
+                    ConsumerOptions::default().with_prefetch(self.batch).with_window(WINDOW * self.consumers),
+                )?,
+                false => queue.consumer_with(ConsumerOptions::default().with_prefetch(self.batch))?,
             };
             let (delivery, batch) = (self.delivery, self.batch);
             tasks.spawn(async move {

@@ -4,7 +4,7 @@ use crate::config::workload::{Configuration, Follows, new};
 use crate::copies::connected;
 use std::collections::BTreeMap;
 use std::future::Future;
-use zk_recipes::config::{Config, Snapshot, Update, Versioned};
+use zk_recipes::config::{ConfigSet, Snapshot, Update, Versioned};
 use zk_recipes::zk::{Data, Error, ZooKeeper};
 
 /// The steps that can be wrong.
@@ -28,7 +28,7 @@ impl Mutation {
 pub(super) struct MutantConfig<Z: ZooKeeper> {
     zk: Z,
     path: String,
-    right: Config<Z>,
+    right: ConfigSet<Z>,
     mutation: &'static Mutation,
 }
 

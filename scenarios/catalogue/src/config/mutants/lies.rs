@@ -7,7 +7,7 @@ use crate::prelude::*;
 use std::collections::BTreeMap;
 use zk_checker::history::Failure::{BadInput, Conflict, ConnectionLoss, Denied, NoNode, Other, TimedOut};
 use zk_checker::history::Verb::{CompareAndSet, Follow, Get, Overwrite, Publish};
-use zk_recipes::config::{Config, Snapshot, Update, Updates, Versioned};
+use zk_recipes::config::{ConfigSet, Snapshot, Update, Updates, Versioned};
 
 /// The lies.
 pub(in crate::config) static LIES: Lies = Lies {
@@ -78,7 +78,7 @@ pub(in crate::config) static LIES: Lies = Lies {
     ],
 };
 
-impl<C: Client, Z: ZooKeeper> Configuration for Lying<C, Config<Z>> {
+impl<C: Client, Z: ZooKeeper> Configuration for Lying<C, ConfigSet<Z>> {
     type Updates = LyingStream<C, Updates<Z>, Update>;
 
     fn follow(&self) -> Self::Updates {

@@ -101,8 +101,7 @@ async fn take(driver: &Driver, zk: &Client) -> Result<Option<String>, Error> {
 
 /// A member that joins once, and believes in it for ever.
 pub async fn group(driver: &mut Driver, zk: &Client) -> Result<(), Error> {
-    let group =
-        Group::new(zk, &driver.object, GroupOptions { if_taken: IfTaken::Wait, ..GroupOptions::default() })?;
+    let group = Group::new(zk, &driver.object, GroupOptions::default().with_if_taken(IfTaken::Wait))?;
     driver.report_item("joins", &driver.name);
     let member = group.join(Some(&driver.name), b"").await;
     let member = member.inspect_err(|_| driver.report_item("refused", &driver.name))?;

@@ -14,8 +14,8 @@ use zk_recipes::guard::Exclusive;
 use zk_recipes::zk::ZooKeeper;
 use zk_recipes::{
     Barrier, BarrierOptions, Delivery, DoubleBarrier, DoubleBarrierOptions, Election, ElectionOptions, Error,
-    Group, GroupOptions, Guard, Idle, IfTaken, Leave, Lock, LockOptions, Parents, Prefetch, Queue,
-    QueueOptions, Reuse, SharedLock, SharedLockOptions, Stop, WithData,
+    Group, GroupOptions, Guard, Idle, IfTaken, Leave, Lock, LockOptions, Queue, QueueOptions, Reuse,
+    SharedLock, SharedLockOptions, Stop, WithData,
 };
 
 /// How long what waits for others may go on once those may rest.
@@ -285,13 +285,8 @@ async fn barrier(driver: &mut Driver, zk: &Client, state: &mut State) -> Result<
 }
 
 async fn double_barrier(driver: &mut Driver, zk: &Client, state: &mut State) -> Result<(), Error> {
-    let options = DoubleBarrierOptions {
-        participants: driver.clients,
-        id: Some(driver.name.clone()),
-        reuse: Reuse::Generations,
-        leave: Leave::Keeper,
-        parents: Parents::Container,
-    };
+    let options = DoubleBarrierOptions::new(driver.clients, Reuse::Generations, Leave::Keeper)
+        .with_id(driver.name.as_str());
     let barrier = DoubleBarrier::new(zk, &driver.object, options)?;
     if !state.is_sized {
         driver.report_item("size", driver.clients);
@@ -317,11 +312,10 @@ async fn double_barrier(driver: &mut Driver, zk: &Client, state: &mut State) -> 
 
 /// Each client puts an item and takes one.
 async fn queue(driver: &mut Driver, zk: &Client, state: &mut State) -> Result<(), Error> {
-    let options =
-        QueueOptions { delivery: Delivery::AtMostOnce, idle: Idle::HerdFree, parents: Parents::Container };
+    let options = QueueOptions::new(Delivery::AtMostOnce).with_idle(Idle::HerdFree);
     let queue = Queue::new(zk, &driver.object, options)?;
     let mut producer = queue.producer();
-    let mut consumer = queue.consumer(Prefetch(1))?;
+    let mut consumer = queue.consumer();
     while !driver.rests() {
         state.items += 1;
         let item = format!("{}-{}-{}", driver.name, std::process::id(), state.items);
@@ -358,8 +352,7 @@ async fn queue(driver: &mut Driver, zk: &Client, state: &mut State) -> Result<()
 
 /// A member that comes and goes, and an observer.
 async fn group(driver: &mut Driver, zk: &Client) -> Result<(), Error> {
-    let group =
-        Group::new(zk, &driver.object, GroupOptions { if_taken: IfTaken::Wait, ..GroupOptions::default() })?;
+    let group = Group::new(zk, &driver.object, GroupOptions::default().with_if_taken(IfTaken::Wait))?;
     let seen = Arc::new(Mutex::new(Vec::new()));
     let sees = seen.clone();
     let mut views = group.follow(WithData::No);
