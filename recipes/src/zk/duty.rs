@@ -1,6 +1,6 @@
 //! Clean-up duties, which outlive a dropped future.
 //!
-//! 1. [`arm`](super::ZooKeeper::arm) registers a [`Duty`] before the request is sent that makes it necessary.
+//! 1. [`arm`](super::Runtime::arm) registers a [`Duty`] before the request is sent that makes it necessary.
 //! 2. Dropping [`Armed`] starts the duty: its first request is sent at once, so later requests of the caller come behind
 //!    it.
 //! 3. [`Armed::done`] ends it instead. Only a confirmed result may do that (CURATOR-678).

@@ -99,7 +99,7 @@ fn the_exit_status_is_the_verdict() {
 #[test]
 fn list_says_what_sweeps_exercise() {
     let text = String::from_utf8(zksim(&["list", "--coverage"]).stdout).expect("text");
-    for line in ["  lock acquire ", "  Naming::Curator  ", "  ZooKeeper::guid"] {
+    for line in ["  lock acquire ", "  Naming::Curator  ", "  Runtime::guid"] {
         assert!(text.contains(line), "{line}: {text}");
     }
     let json = String::from_utf8(zksim(&["list", "--coverage", "--format", "json"]).stdout).expect("text");

@@ -4,7 +4,7 @@
 //! every choice: it lets all tasks run until they wait, performs steps of the world until one wakes a task, and
 //! repeats. So the observations of tasks, and their times, are a function of the choices alone.
 //!
-//! [`ZooKeeper::now`] returns the time of the world. The clock of madsim is unrelated to it, so simulated code must not
+//! [`Runtime::now`](zk_recipes::Runtime::now) returns the time of the world. The clock of madsim is unrelated to it, so simulated code must not
 //! sleep by that clock.
 
 mod client;
