@@ -13,6 +13,7 @@
 //! every field has a default. If the clients are left out, they are numbered in order of appearance.
 
 mod abbreviated;
+mod context;
 mod event;
 mod parse;
 mod tokens;

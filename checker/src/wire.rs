@@ -147,6 +147,15 @@ struct Moment {
     at: u64,
 }
 
+/// A request whose reply was lost.
+#[derive(Clone, Copy, Debug)]
+struct Loss {
+    sent: u32,
+    lost: Moment,
+    /// The fault of its client before the loss.
+    fault: Option<u32>,
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Txn {
     zxid: u64,

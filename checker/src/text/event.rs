@@ -7,10 +7,9 @@
 //! - `key FORM`: the field's name, and then the value.
 //! - `optional FORM`: nothing if the value is the default. `lenient FORM`: always written, optional when read.
 
-use super::parse::Reader;
+use super::context::{Reader, Writer, path};
 use super::seconds;
 use super::tokens::{Read, Tokens};
-use super::write::{Writer, path};
 use crate::digest::Digest;
 use crate::history::{Conn, ObjectId, ReqId, Session, Sym, Victim, What, event_table, is_default};
 use crate::named::Named;

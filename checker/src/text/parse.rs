@@ -1,11 +1,11 @@
 //! Reading the text form.
 
+use super::context::Reader;
 use super::tokens::{Read, Tokens, micros, split};
 use super::{event, header_times, kind_word, manner_flags};
 use crate::actors::{self, Actors};
 use crate::history::{
-    Budget, Event, Header, History, Kind, Mode, Names, Object, ObjectId, OnSuspect, OpId, SYNC_LIMIT, Sym,
-    Verb,
+    Budget, Event, Header, History, Kind, Mode, Names, Object, OnSuspect, OpId, SYNC_LIMIT, Verb,
 };
 use crate::jsonl::ReadError;
 
@@ -44,16 +44,6 @@ fn empty() -> History {
         names: Names::default(),
         events: Vec::new(),
     }
-}
-
-/// The history read so far.
-pub(super) struct Reader {
-    history: History,
-    pub(super) actors: Actors,
-    /// The verb before the number of the operation, in the current line.
-    pub(super) verb: Option<Verb>,
-    /// Whether clients are numbered in order of appearance.
-    open_clients: bool,
 }
 
 impl Reader {
@@ -162,29 +152,5 @@ impl Reader {
         }
         let what = event::get(&word, self, tokens)?;
         Ok(Event { at, op, who, what })
-    }
-
-    pub(super) fn sym(&mut self, tokens: &mut Tokens<'_>) -> Read<Sym> {
-        let word = tokens.take("a path")?;
-        if let (false, Some(number)) = (word.quoted, word.text.strip_prefix("sym:")) {
-            return number.parse().map(Sym).map_err(|_| format!("{number:?} is no symbol"));
-        }
-        Ok(self.history.names.intern(&word.text))
-    }
-
-    pub(super) fn object_id(&mut self, tokens: &mut Tokens<'_>) -> Read<ObjectId> {
-        let word = tokens.take("an object")?;
-        if let (false, Some(number)) = (word.quoted, word.text.strip_prefix("object:")) {
-            return number.parse().map(ObjectId).map_err(|_| format!("{number:?} is no object"));
-        }
-        let History { objects, names, .. } = &self.history;
-        let at = objects.iter().position(|object| names.get(object.path) == Some(&word.text));
-        let at = at.and_then(|at| u16::try_from(at).ok());
-        at.map(ObjectId).ok_or_else(|| format!("{:?} is not declared", word.text))
-    }
-
-    pub(super) fn client(&mut self, tokens: &mut Tokens<'_>) -> Read<u16> {
-        let name = tokens.next("a client")?;
-        self.actors.client_of(&name).ok_or_else(|| format!("{name:?} is no client"))
     }
 }

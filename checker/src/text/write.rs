@@ -1,8 +1,9 @@
 //! Writing the text form.
 
+use super::context::{Writer, path, quoted};
 use super::{event, header_times, kind_word, manner_flags, seconds};
 use crate::actors::Actors;
-use crate::history::{Budget, Event, History, Names, Object, OpId, SYNC_LIMIT, Sym, Verb, What};
+use crate::history::{Budget, Event, History, Names, Object, OpId, SYNC_LIMIT, Sym, What};
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
@@ -12,15 +13,6 @@ pub fn write(history: &History) -> String {
     let mut writer = Writer { history, actors, verbs: BTreeMap::new(), out: String::new() };
     writer.all().expect("writing to a String cannot fail");
     writer.out
-}
-
-/// The text written so far.
-pub(super) struct Writer<'a> {
-    pub(super) history: &'a History,
-    pub(super) actors: Actors,
-    /// The verbs of the calls so far, which are written before the numbers of their operations.
-    verbs: BTreeMap<OpId, Verb>,
-    pub(super) out: String,
 }
 
 impl Writer<'_> {
@@ -121,25 +113,4 @@ fn interns_alike(history: &History) -> bool {
     history.objects.iter().for_each(|object| meet(object.path));
     history.events.iter().filter_map(|event| event.what.sym()).for_each(meet);
     alike && seen.end() == history.names.end()
-}
-
-pub(super) fn path(history: &History, sym: Sym) -> String {
-    match history.names.get(sym) {
-        // A text that looks like the number of an object or a symbol is quoted.
-        Some(text) if text.starts_with('/') => quoted(text),
-        Some(text) => json(text),
-        None => format!("sym:{}", sym.0),
-    }
-}
-
-/// The text, quoted if it could be mistaken for another token.
-fn quoted(text: &str) -> String {
-    let plain = !text.is_empty()
-        && !text.starts_with('#')
-        && text.chars().all(|c| !c.is_whitespace() && !c.is_control() && c != '"' && c != '\\');
-    if plain { text.to_owned() } else { json(text) }
-}
-
-fn json(text: &str) -> String {
-    serde_json::to_string(text).expect("a text is JSON")
 }

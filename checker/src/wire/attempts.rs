@@ -1,9 +1,8 @@
 //! Znodes of one attempt to join: a create whose reply was lost, and the create that followed it.
 
 use super::paths::{Place, TextId};
-use super::requests::Loss;
 use super::znodes::Znode;
-use super::{Moment, Wire};
+use super::{Loss, Moment, Wire};
 use crate::history::{Session, Sym};
 use std::collections::BTreeMap;
 

@@ -1,13 +1,12 @@
 //! The findings of the wire, and their explanations.
 
-use super::Wire;
 use super::attempts::Pair;
 use super::herd::Deletion;
 use super::items::LostItem;
 use super::naming::Suggests;
 use super::paths::TextId;
-use super::requests::Loss;
 use super::znodes::Znode;
+use super::{Loss, Wire};
 use crate::explanation::{Explanation, explain};
 use crate::history::{Session, Sym, Tables};
 use crate::named::named;

@@ -1,7 +1,6 @@
 //! Items of queues whose delete was applied while its reply was lost.
 
-use super::requests::Loss;
-use super::znodes::Znode;
+use super::Loss;
 use crate::history::{Code, Session, Sym};
 use std::collections::BTreeMap;
 
@@ -12,12 +11,6 @@ pub(super) struct Taken {
     pub(super) deleted: u32,
     /// The reply with its data to the session that deleted it, if there was one before.
     pub(super) read: Option<u32>,
-}
-
-impl Taken {
-    pub(super) fn new(item: &Znode, by: Session, deleted: u32) -> Taken {
-        Taken { created: item.created, deleted, read: item.readers.get(&by).copied() }
-    }
 }
 
 /// An item whose delete was applied while its reply was lost.

@@ -2,7 +2,7 @@
 
 use super::paths::{Place, TextId};
 use super::znodes::Znode;
-use super::{Moment, Wire};
+use super::{Loss, Wire};
 use crate::history::{Code, Conn, FaultKind, ReqId, Request, Session, Sym, Tables, Victim};
 use crate::recent::slot;
 use std::collections::{BTreeMap, BTreeSet};
@@ -63,15 +63,6 @@ pub(super) struct Sent {
     watch: bool,
     /// The zxid of the state in which a read was served, or zero.
     served: u64,
-}
-
-/// A request whose reply was lost.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Loss {
-    pub(super) sent: u32,
-    pub(super) lost: Moment,
-    /// The fault of its client before the loss.
-    pub(super) fault: Option<u32>,
 }
 
 impl Wire {

@@ -1,11 +1,10 @@
 //! Ephemeral and sequential znodes, by directory: their creators, their ends, and their cost.
 
-use super::Wire;
 use super::herd::Deleted;
 use super::items::Taken;
 use super::naming::{Naming, Suggests};
 use super::paths::{Place, TextId};
-use super::requests::Loss;
+use super::{Loss, Wire};
 use crate::history::{Request, Session, Sym, Tables};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -242,7 +241,8 @@ impl Wire {
         self.herd.deleted(deleted);
         self.leaves(path, &znode, by_owner);
         if kind == Some(Request::Delete) {
-            self.items.taken(path, by, Taken::new(&znode, by, index));
+            let read = znode.readers.get(&by).copied();
+            self.items.taken(path, by, Taken { created: znode.created, deleted: index, read });
         }
     }
 }
