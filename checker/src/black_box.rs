@@ -14,7 +14,7 @@ mod collect;
 pub(crate) use collect::Collect;
 
 use crate::explanation::explain;
-use crate::findings::{Findings, Found};
+use crate::findings::{Findings, Ruling};
 use crate::history::{Kind, ObjectId};
 use crate::kinds::SeenAs;
 use crate::monitor::{
@@ -106,11 +106,11 @@ impl BlackBox {
     }
 
     /// Compares this view with the findings of rules, or reports breaches that no rule can find.
-    fn tell(&mut self, scene: &Scene<'_>, out: &mut Findings) {
+    fn judge(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         if scene.view.is_sim() || matches!(self.seen, ClientView::Holds(_)) {
             self.compare(scene, out);
         } else {
-            self.report(scene, out);
+            self.report_order(scene, out);
         }
     }
 
@@ -140,13 +140,13 @@ impl BlackBox {
                     "the results that clients saw are a breach at e{at}, and no rule found it"
                 ))
                 .because("the monitor and the rules disagree, so one of the two has a bug");
-                out.find(Found::new(self.rule, Verdict::Unknown, at), scene, Some(self.object), &[], text);
+                out.find(Ruling::new(self.rule, Verdict::Unknown, at), scene, Some(self.object), &[], text);
             }
         }
     }
 
     /// In a capture: reports items that came out in the wrong order.
-    fn report(&self, scene: &Scene<'_>, out: &mut Findings) {
+    fn report_order(&self, scene: &Scene<'_>, out: &mut Findings) {
         if self.judged.verdict == Verdict::Vacuous {
             return;
         }
@@ -172,7 +172,7 @@ impl BlackBox {
                 }
                 _ => continue,
             };
-            out.find(Found::fail(self.rule, at), scene, Some(self.object), seen.as_flattened(), text);
+            out.find(Ruling::fail(self.rule, at), scene, Some(self.object), seen.as_flattened(), text);
         }
     }
 
@@ -199,7 +199,7 @@ pub(crate) fn judge(collected: Collect, scene: &Scene<'_>, out: &mut Findings) -
     }
     let mut boxes = collected.finish(scene.view);
     for black_box in &mut boxes {
-        black_box.tell(scene, out);
+        black_box.judge(scene, out);
     }
     boxes
 }

@@ -116,13 +116,13 @@ impl Object {
 
 /// The context in which a claim is judged.
 #[derive(Clone)]
-struct At<'a, 'b> {
+struct Context<'a, 'b> {
     scene: &'a Scene<'b>,
     world: &'a World,
     object: ObjectId,
 }
 
-impl At<'_, '_> {
+impl Context<'_, '_> {
     fn size(&self) -> usize {
         self.scene.object(self.object).size as usize
     }
@@ -210,7 +210,7 @@ impl Claims {
             }
             What::Observed { text, number, .. } => {
                 if let Some(call) = self.open.get(&event.op).cloned() {
-                    let at = At { scene, world: &self.world, object: call.object };
+                    let at = Context { scene, world: &self.world, object: call.object };
                     match self.objects.get_mut(&call.object) {
                         Some(Object::Queue(queue)) => queue.took(&at, &call, text, out),
                         Some(Object::Counter(counter)) => counter.counted(&at, &call, text, out),
@@ -268,7 +268,7 @@ impl Claims {
     }
 
     fn step(&mut self, scene: &Scene<'_>, call: &Call, step: Step, out: &mut Findings) {
-        let at = At { scene, world: &self.world, object: call.object };
+        let at = Context { scene, world: &self.world, object: call.object };
         match self.objects.get_mut(&call.object) {
             Some(Object::Holds(of)) => of.step(&at, call, step, out),
             Some(Object::Barrier(of)) => of.step(&at, call, step),
@@ -285,7 +285,7 @@ impl Claims {
     /// Judges liveness at the end of the run.
     fn stopped(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         for (object, of) in &mut self.objects {
-            let at = At { scene, world: &self.world, object: *object };
+            let at = Context { scene, world: &self.world, object: *object };
             match of {
                 Object::Holds(of) => of.stopped(&at, out),
                 Object::Barrier(of) => of.stopped(&at, out),

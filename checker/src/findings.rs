@@ -127,7 +127,7 @@ impl Findings {
         seen: &[u32],
         text: Explanation,
     ) {
-        self.find(Found::fail(rule, scene.index), scene, Some(object), seen, text);
+        self.find(Ruling::fail(rule, scene.index), scene, Some(object), seen, text);
     }
 
     /// Like [`fail`](Findings::fail), and counts a leak.
@@ -153,13 +153,13 @@ impl Findings {
         seen: &[u32],
         text: Explanation,
     ) {
-        let found = Found { layer, ..Found::fail(rule, scene.index) };
+        let found = Ruling { layer, ..Ruling::fail(rule, scene.index) };
         self.find(found, scene, Some(object), seen, text);
     }
 
     /// Adds a promise about the whole history that is broken at the current event.
     pub(crate) fn fail_all(&mut self, rule: RuleId, scene: &Scene<'_>, seen: &[u32], text: Explanation) {
-        self.find(Found::fail(rule, scene.index), scene, None, seen, text);
+        self.find(Ruling::fail(rule, scene.index), scene, None, seen, text);
     }
 
     /// Counts a probe that was reached.
@@ -167,8 +167,8 @@ impl Findings {
         self.metrics.reached[probe as usize] += 1;
     }
 
-    /// Whether enough findings of a rule were kept. If so, counts this one, which then needs no explanation.
-    pub(crate) fn is_enough(&mut self, rule: RuleId, object: ObjectId) -> bool {
+    /// Counts a finding, which then needs no explanation, if enough findings of its rule were kept. Returns whether it did.
+    pub(crate) fn only_counts(&mut self, rule: RuleId, object: ObjectId) -> bool {
         let enough = self.kept[rule as usize] >= KEPT;
         if enough && self.on.has(rule) {
             self.count(rule, Verdict::Fail, Some(object));
@@ -185,13 +185,13 @@ impl Findings {
 
     pub(crate) fn find(
         &mut self,
-        found: Found,
+        found: Ruling,
         scene: &Scene<'_>,
         object: Option<ObjectId>,
         seen: &[u32],
         text: Explanation,
     ) {
-        let Found { rule, verdict, layer, at } = found;
+        let Ruling { rule, verdict, layer, at } = found;
         let of = object.and_then(|object| scene.tables.objects.get(usize::from(object.0)));
         if !self.on.has(rule) || of.is_some_and(|of| !rule.is_judged_of(of)) {
             return;
@@ -294,30 +294,30 @@ pub(crate) fn in_order(mut findings: Vec<Finding>) -> Vec<Finding> {
 
 /// A verdict on a rule, and the event at which it became certain.
 #[derive(Clone)]
-pub(crate) struct Found {
+pub(crate) struct Ruling {
     rule: RuleId,
     verdict: Verdict,
     layer: Layer,
     at: u32,
 }
 
-impl Found {
-    pub(crate) fn new(rule: RuleId, verdict: Verdict, at: u32) -> Found {
-        Found { rule, verdict, layer: rule.layer(), at }
+impl Ruling {
+    pub(crate) fn new(rule: RuleId, verdict: Verdict, at: u32) -> Ruling {
+        Ruling { rule, verdict, layer: rule.layer(), at }
     }
 
     /// A promise that is broken at an event.
-    pub(crate) fn fail(rule: RuleId, at: u32) -> Found {
-        Found::new(rule, Verdict::Fail, at)
+    pub(crate) fn fail(rule: RuleId, at: u32) -> Ruling {
+        Ruling::new(rule, Verdict::Fail, at)
     }
 
     /// A breach at an event that no correct program could have avoided.
-    pub(crate) fn unavoidable(rule: RuleId, at: u32) -> Found {
-        Found::new(rule, Verdict::Unavoidable, at)
+    pub(crate) fn unavoidable(rule: RuleId, at: u32) -> Ruling {
+        Ruling::new(rule, Verdict::Unavoidable, at)
     }
 
     /// The same finding in another layer than the rule's.
-    pub(crate) fn in_layer(self, layer: Layer) -> Found {
-        Found { layer, ..self }
+    pub(crate) fn in_layer(self, layer: Layer) -> Ruling {
+        Ruling { layer, ..self }
     }
 }

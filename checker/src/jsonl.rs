@@ -115,27 +115,40 @@ pub fn read(mut input: impl BufRead) -> Result<Stored, ReadError> {
         text.clear();
         let read = input.read_line(&mut text).map_err(|e| ReadError::new(number, e.to_string()))?;
         if read == 0 || reader.line(&text).map_err(|why| ReadError::new(number, why))? {
-            let cut = reader.end.unwrap_or(Some(Cut::Short));
+            let cut = match reader.end {
+                LastLine::Missing => Some(Cut::Short),
+                LastLine::Matches => None,
+                LastLine::Differs(why) => Some(Cut::Damaged(why)),
+            };
             let missing = || ReadError::new((number - 1).max(1), "there is no header");
             return reader.history.map(|history| Stored { history, cut }).ok_or_else(missing);
         }
     }
     unreachable!("a file has an end")
 }
+
+/// The last line, which says how many events there are.
+#[derive(Default, PartialEq, Eq)]
+enum LastLine {
+    #[default]
+    Missing,
+    Matches,
+    Differs(String),
+}
+
 /// The part that was read so far.
 #[derive(Default)]
 struct Reader {
     history: Option<History>,
     actors: Actors,
     hash: Hash,
-    /// Whether the last line was read; inside, the mismatch if it does not match the history.
-    end: Option<Option<Cut>>,
+    end: LastLine,
 }
 
 impl Reader {
     /// Reads a line. Returns whether it is an incomplete line at the end, where the writer was stopped.
     fn line(&mut self, text: &str) -> Result<bool, String> {
-        if self.end.is_some() {
+        if self.end != LastLine::Missing {
             return Err("nothing may follow the last line".to_owned());
         }
         let mut fields = match serde_json::from_str(text) {
@@ -181,12 +194,15 @@ impl Reader {
         match record {
             Record::Header(_) => return Err("a second header".to_owned()),
             Record::End { count, .. } if count != events => {
-                let why = format!("the last line tells of {count} events, there are {events}");
-                self.end = Some(Some(Cut::Damaged(why)));
+                self.end =
+                    LastLine::Differs(format!("the last line tells of {count} events, there are {events}"));
             }
             Record::End { hash, .. } => {
-                let why = "the hash of the last line does not fit";
-                self.end = Some((hash != self.hash.text()).then(|| Cut::Damaged(why.to_owned())));
+                self.end = if hash == self.hash.text() {
+                    LastLine::Matches
+                } else {
+                    LastLine::Differs("the hash of the last line does not fit".to_owned())
+                };
             }
             _ if events > 0 => return Err("only events and the last line may follow an event".to_owned()),
             Record::Names(names) => names.iter().for_each(|name| {

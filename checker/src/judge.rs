@@ -3,7 +3,7 @@
 use crate::black_box::{self, Collect};
 use crate::explanation::explain;
 use crate::findings::Finding;
-use crate::findings::{Findings, Found};
+use crate::findings::{Findings, Ruling};
 use crate::history::{Conn, Event, OpId, SessionState, Tables, What, Who};
 use crate::kinds;
 use crate::report::{self, Report};
@@ -63,7 +63,7 @@ impl Judge {
             Ok(Taken::Known) => {}
             Err(why) => {
                 self.broken = true;
-                let found = Found::new(RuleId::W, Verdict::Unknown, index);
+                let found = Ruling::new(RuleId::W, Verdict::Unknown, index);
                 let scene = Scene { view: &self.view, tables, index, at: event.at };
                 let text = explain(format!("e{index}: {why}"))
                     .because("the recorder has a bug; no event from here on is judged");

@@ -136,9 +136,10 @@ impl Fed {
     }
 
     fn take(&mut self, tables: Tables<'_>, event: &Event, is_evidence: bool) {
-        match is_evidence {
-            true => _ = self.judge.push(tables, event),
-            false => self.judge.skip(),
+        if is_evidence {
+            self.judge.push(tables, event);
+        } else {
+            self.judge.skip();
         }
         let Some((scene, findings)) = self.judge.at_last(tables) else { return };
         if is_evidence {

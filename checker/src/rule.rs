@@ -11,7 +11,7 @@ use crate::scene::Scene;
 pub(crate) mod prelude {
     pub(crate) use super::{Kinds, Rule, hears};
     pub(crate) use crate::explanation::{Explanation, explain};
-    pub(crate) use crate::findings::{Findings, Found};
+    pub(crate) use crate::findings::{Findings, Ruling};
     pub(crate) use crate::history::*;
     pub(crate) use crate::property::Property;
     pub(crate) use crate::recent::slot;

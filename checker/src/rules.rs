@@ -44,25 +44,25 @@ macro_rules! all_rules {
         pub(crate) struct Rules {
             tally: cost::Tally,
             probes: zookeeper::probes::Probes,
-            heard: Heard,
+            subscriptions: Subscriptions,
             $($field: $rule),+
         }
 
         /// The events that each rule receives: none if it is off, or if no object is of its kind.
         #[derive(Clone, Default)]
-        struct Heard {
+        struct Subscriptions {
             /// The number of objects for which this was computed.
             objects: usize,
             is_known: bool,
             $($field: Kinds),+
         }
 
-        impl Heard {
-            fn new(on: &RuleSet, objects: &[Object]) -> Heard {
+        impl Subscriptions {
+            fn new(on: &RuleSet, objects: &[Object]) -> Subscriptions {
                 let concerns = |about: &[Kind]| {
                     about.is_empty() || objects.iter().any(|object| about.contains(&object.kind))
                 };
-                Heard {
+                Subscriptions {
                     objects: objects.len(),
                     is_known: true,
                     $($field: if <$rule>::is_on(on) && concerns(<$rule>::ABOUT) { <$rule>::HEARS } else { 0 }),+
@@ -73,14 +73,14 @@ macro_rules! all_rules {
         impl Rules {
             /// Computes the events of each rule again if objects were declared since.
             fn listen(&mut self, on: &RuleSet, scene: &Scene<'_>) {
-                if !self.heard.is_known || self.heard.objects != scene.tables.objects.len() {
-                    self.heard = Heard::new(on, scene.tables.objects);
+                if !self.subscriptions.is_known || self.subscriptions.objects != scene.tables.objects.len() {
+                    self.subscriptions = Subscriptions::new(on, scene.tables.objects);
                 }
             }
 
             pub(crate) fn pass_time(&mut self, on: &RuleSet, scene: &Scene<'_>, out: &mut Findings) {
                 self.listen(on, scene);
-                $(if self.heard.$field != 0 { self.$field.pass_time(scene, out); })+
+                $(if self.subscriptions.$field != 0 { self.$field.pass_time(scene, out); })+
             }
 
             pub(crate) fn event(&mut self, on: &RuleSet, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
@@ -90,12 +90,12 @@ macro_rules! all_rules {
                 if zookeeper::probes::Probes::HEARS & kind != 0 && on.has_layer(Layer::ZooKeeper) {
                     self.probes.event(scene, event, out);
                 }
-                $(if self.heard.$field & kind != 0 { self.$field.event(scene, event, out); })+
+                $(if self.subscriptions.$field & kind != 0 { self.$field.event(scene, event, out); })+
             }
 
             pub(crate) fn finish(&mut self, on: &RuleSet, scene: &Scene<'_>, out: &mut Findings) {
                 self.listen(on, scene);
-                $(if self.heard.$field != 0 { self.$field.finish(scene, out); })+
+                $(if self.subscriptions.$field != 0 { self.$field.finish(scene, out); })+
             }
         }
     };
@@ -105,7 +105,7 @@ all_rules! {
     one_order: zookeeper::order::OneOrder,
     linearizable_writes: zookeeper::order::Linearizable,
     session_order: zookeeper::order::SessionOrder,
-    results: zookeeper::asked::Asked,
+    pairing: zookeeper::pairing::Pairing,
     one_image: zookeeper::order::OneImage,
     reads: zookeeper::reads::Shown,
     watches: zookeeper::watches::Watches,
@@ -135,7 +135,7 @@ all_rules! {
     fenced_writes: fenced::Fenced,
     told_state: told_state::ToldState,
     leases: leases::Leases,
-    request_is_heard: revocation::Heard,
+    request_is_heard: revocation::RequestHeard,
     force_as_allowed: revocation::Force,
     request_is_no_grant: revocation::NoGrant,
     preemption: preemption::Preemption,

@@ -179,13 +179,13 @@ impl Wire {
     fn of_client(&mut self, tables: Tables<'_>, client: u16, what: What) {
         match what {
             What::Send { req, kind, path, watch, .. } => {
-                let place = self.paths.place(tables, path);
-                self.send(client, req, kind, path, place, watch);
+                let parsed = self.paths.parsed(tables, path);
+                self.send(client, req, kind, path, parsed, watch);
             }
             What::Reply { req, code, zxid, conn } => self.reply(tables, client, req, code, zxid, conn),
             What::Made { path, .. } => {
-                let place = self.paths.place(tables, path);
-                self.made(path, place);
+                let parsed = self.paths.parsed(tables, path);
+                self.made(path, parsed);
             }
             What::Lost { req } => self.lost(tables, client, req),
             What::Notice { session, .. } => self.notice(client, session),
@@ -202,21 +202,21 @@ impl Wire {
             What::Created { zxid, path, owner } => self.created(tables, zxid, path, owner),
             What::Deleted { zxid, path, by } => self.deleted(tables, zxid, path, by),
             What::Written { path, .. } => {
-                let directory = self.paths.place(tables, path).directory;
+                let directory = self.paths.parsed(tables, path).directory;
                 self.znodes.written(directory);
             }
             What::Served { req, zxid, .. } => self.serve(req, zxid),
             What::Found { read, code, path, .. } => self.found(read, code, path),
             What::Arm { session, table, path, conn, mode } => {
-                let path = self.paths.place(tables, path).path;
+                let path = self.paths.parsed(tables, path).path;
                 self.watches.arm(session, table, path, watches::Armed { server, conn, mode });
             }
             What::Fire { session, kind, path, zxid, conn } => {
-                let place = self.paths.place(tables, path);
-                self.fire(session, kind, path, place, zxid, conn);
+                let parsed = self.paths.parsed(tables, path);
+                self.fire(session, kind, path, parsed, zxid, conn);
             }
             What::Disarm { session, table, path, conn } => {
-                let path = self.paths.place(tables, path).path;
+                let path = self.paths.parsed(tables, path).path;
                 self.watches.disarm(session, table, path, conn);
             }
             What::Opened { session, timeout, .. } => self.opens(session, timeout),

@@ -172,10 +172,8 @@ impl Collect {
         let is_judged = !queues || !declared.manner.at_least_once && declared.manner.window == 0;
         let is_judged = is_judged && (seen_as != SeenAs::MostUrgent || declared.manner.strict);
         // A second opinion is possible only if all rules of the first one are on.
-        let others: &[RuleId] = match view.is_sim() && queues {
-            true => &[RuleId::Qu1, RuleId::Qu2, RuleId::Qu3],
-            false => &[],
-        };
+        let is_second = view.is_sim() && queues;
+        let others: &[RuleId] = if is_second { &[RuleId::Qu1, RuleId::Qu2, RuleId::Qu3] } else { &[] };
         let is_judged = is_judged && others.iter().all(|rule| self.on.has(*rule));
         let rule = rule_of(declared.kind, view.is_sim()).filter(|rule| is_judged && self.on.has(*rule));
         self.objects.push(rule.map(|rule| Gathered {

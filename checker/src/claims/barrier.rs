@@ -1,6 +1,6 @@
 //! Barriers: PR-1 for clients that wait although the barrier is down. BA-1 judges clients that pass too early.
 
-use super::{At, Call, Step};
+use super::{Call, Context, Step};
 use crate::findings::Findings;
 use crate::history::{Outcome, Verb};
 use crate::rule_id::RuleId;
@@ -15,7 +15,7 @@ pub(super) struct Barrier {
 }
 
 impl Barrier {
-    pub(super) fn step(&mut self, at: &At<'_, '_>, call: &Call, step: Step) {
+    pub(super) fn step(&mut self, at: &Context<'_, '_>, call: &Call, step: Step) {
         match (call.verb, step) {
             (Verb::Raise, _) => self.lowered = None,
             (Verb::Lower, Step::Returns(Outcome::Done)) => self.lowered = Some(at.scene.now()),
@@ -29,7 +29,7 @@ impl Barrier {
         }
     }
 
-    pub(super) fn stopped(&mut self, at: &At<'_, '_>, out: &mut Findings) {
+    pub(super) fn stopped(&mut self, at: &Context<'_, '_>, out: &mut Findings) {
         let Some(lowered) = self.lowered else { return };
         for call in self.waiting.values().filter(|call| at.world.lives(call.client)) {
             out.premise(RuleId::Pr1, at.object);

@@ -1,6 +1,6 @@
 //! Counters: CO-1.
 
-use super::{At, Call, Step};
+use super::{Call, Context, Step};
 use crate::explanation::explain;
 use crate::findings::Findings;
 use crate::history::{Outcome, Sym, Verb};
@@ -19,7 +19,7 @@ pub(super) struct Counter {
 }
 
 impl Counter {
-    pub(super) fn step(&mut self, at: &At<'_, '_>, call: &Call, step: Step) {
+    pub(super) fn step(&mut self, at: &Context<'_, '_>, call: &Call, step: Step) {
         if call.verb != Verb::Add {
             return;
         }
@@ -47,7 +47,7 @@ impl Counter {
     }
 
     /// A client has read the counter after all adds are over.
-    pub(super) fn counted(&mut self, at: &At<'_, '_>, call: &Call, value: Sym, out: &mut Findings) {
+    pub(super) fn counted(&mut self, at: &Context<'_, '_>, call: &Call, value: Sym, out: &mut Findings) {
         let Ok(value) = at.scene.text(value).parse::<i64>() else { return };
         if call.verb != Verb::Audit || self.counts == 0 {
             return;
@@ -76,6 +76,6 @@ impl Counter {
 }
 
 /// The amount of an add.
-fn amount(at: &At<'_, '_>, argument: Sym) -> i64 {
+fn amount(at: &Context<'_, '_>, argument: Sym) -> i64 {
     at.scene.text(argument).parse().unwrap_or(0)
 }

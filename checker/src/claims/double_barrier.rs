@@ -1,6 +1,6 @@
 //! Double barriers: DB-1, DB-2, and PR-1 for participants that wait although all have arrived, or all have left.
 
-use super::{At, Call, Step};
+use super::{Call, Context, Step};
 use crate::explanation::explain;
 use crate::findings::Findings;
 use crate::history::{Outcome, Verb};
@@ -18,7 +18,7 @@ pub(super) struct DoubleBarrier {
 #[derive(Clone)]
 struct Participant {
     client: u16,
-    place: Place,
+    stage: Stage,
     /// The begin of its last call of enter, the return of that call, and the begin of its last call of leave.
     asked: Moment,
     entered: Moment,
@@ -28,7 +28,7 @@ struct Participant {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Stage {
     Out,
     Enters,
     Inside,
@@ -36,7 +36,7 @@ enum Place {
 }
 
 impl DoubleBarrier {
-    pub(super) fn step(&mut self, at: &At<'_, '_>, call: &Call, step: Step, out: &mut Findings) {
+    pub(super) fn step(&mut self, at: &Context<'_, '_>, call: &Call, step: Step, out: &mut Findings) {
         let now = at.scene.now();
         if !matches!(call.verb, Verb::Enter | Verb::Leave) {
             return;
@@ -45,7 +45,7 @@ impl DoubleBarrier {
         let never = Moment::NEVER;
         let own = self.all.entry(call.process.clone()).or_insert(Participant {
             client: call.client,
-            place: Place::Out,
+            stage: Stage::Out,
             asked: never,
             entered: never,
             leaves: never,
@@ -53,32 +53,32 @@ impl DoubleBarrier {
         });
         own.client = call.client;
         match (call.verb, step) {
-            (Verb::Enter, Step::Begins) => (own.place, own.asked) = (Place::Enters, now),
+            (Verb::Enter, Step::Begins) => (own.stage, own.asked) = (Stage::Enters, now),
             (Verb::Enter, Step::Returns(Outcome::Done)) => {
-                (own.place, own.entered) = (Place::Inside, now);
+                (own.stage, own.entered) = (Stage::Inside, now);
                 self.entered(at, call, out);
             }
-            (Verb::Leave, Step::Begins) => (own.place, own.leaves) = (Place::Leaves, now),
+            (Verb::Leave, Step::Begins) => (own.stage, own.leaves) = (Stage::Leaves, now),
             (Verb::Leave, Step::Returns(Outcome::Done)) => {
                 self.left(at, call, out);
-                self.goes(&call.process, now);
+                self.goes_out(&call.process, now);
             }
-            _ => self.goes(&call.process, now),
+            _ => self.goes_out(&call.process, now),
         }
     }
 
-    fn goes(&mut self, process: &str, now: Moment) {
+    fn goes_out(&mut self, process: &str, now: Moment) {
         if let Some(own) = self.all.get_mut(process) {
-            (own.place, own.left) = (Place::Out, now);
+            (own.stage, own.left) = (Stage::Out, now);
         }
     }
 
     /// DB-1: counts every participant that called enter since this participant was last outside.
-    fn entered(&self, at: &At<'_, '_>, call: &Call, out: &mut Findings) {
+    fn entered(&self, at: &Context<'_, '_>, call: &Call, out: &mut Findings) {
         out.premise(RuleId::Db1, at.object);
         let Some(own) = self.all.get(&call.process) else { return };
         let counts = |other: &&Participant| {
-            other.place != Place::Out || other.asked.came() && other.asked.index > own.left.index
+            other.stage != Stage::Out || other.asked.came() && other.asked.index > own.left.index
         };
         let there = self.all.values().filter(counts).count();
         if there >= at.size() {
@@ -95,11 +95,11 @@ impl DoubleBarrier {
     }
 
     /// DB-2: no participant is inside that was inside before this participant began to leave.
-    fn left(&self, at: &At<'_, '_>, call: &Call, out: &mut Findings) {
+    fn left(&self, at: &Context<'_, '_>, call: &Call, out: &mut Findings) {
         out.premise(RuleId::Db2, at.object);
         let Some(own) = self.all.get(&call.process) else { return };
         let stays = |other: &&Participant| {
-            other.place == Place::Inside
+            other.stage == Stage::Inside
                 && other.entered.index < own.leaves.index
                 && at.world.stands(other.client)
         };
@@ -113,20 +113,20 @@ impl DoubleBarrier {
         out.fail(RuleId::Db2, at.scene, at.object, &[call.at.index, other.entered.index], text);
     }
 
-    pub(super) fn stopped(&mut self, at: &At<'_, '_>, out: &mut Findings) {
+    pub(super) fn stopped(&mut self, at: &Context<'_, '_>, out: &mut Findings) {
         let alive = || self.all.iter().filter(|(_, one)| at.world.lives(one.client));
-        let count = |place| alive().filter(|(_, one)| one.place == place).count();
-        let (enters, inside, leaves) = (count(Place::Enters), count(Place::Inside), count(Place::Leaves));
+        let count = |stage| alive().filter(|(_, one)| one.stage == stage).count();
+        let (enters, inside, leaves) = (count(Stage::Enters), count(Stage::Inside), count(Stage::Leaves));
         if enters + leaves > 0 {
             out.premise(RuleId::Pr1, at.object);
         }
         if !at.is_still(self.changed) {
             return;
         }
-        let tell = |place, why: String, out: &mut Findings| {
-            let Some((name, one)) = alive().find(|(_, one)| one.place == place) else { return };
+        let tell = |stage, why: String, out: &mut Findings| {
+            let Some((name, one)) = alive().find(|(_, one)| one.stage == stage) else { return };
             let (since, what) =
-                if place == Place::Enters { (one.asked, " to enter") } else { (one.leaves, " to leave") };
+                if stage == Stage::Enters { (one.asked, " to enter") } else { (one.leaves, " to leave") };
             let text = at
                 .still_waits(name, what, since)
                 .because(format!("{why}, and for {} nothing has changed", at.for_long(self.changed)));
@@ -138,10 +138,10 @@ impl DoubleBarrier {
                 enters + inside + leaves,
                 at.size()
             );
-            tell(Place::Enters, why, out);
+            tell(Stage::Enters, why, out);
         }
         if leaves > 0 && inside == 0 {
-            tell(Place::Leaves, "nobody is inside any more who has not called to leave".to_owned(), out);
+            tell(Stage::Leaves, "nobody is inside any more who has not called to leave".to_owned(), out);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Groups: GM-9.
 
-use super::{At, Call, Step};
+use super::{Call, Context, Step};
 use crate::explanation::explain;
 use crate::findings::Findings;
 use crate::history::{Outcome, Sym, Verb};
@@ -11,12 +11,12 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Default)]
 pub(super) struct Group {
     /// By process.
-    members: BTreeMap<String, Member>,
+    members: BTreeMap<String, ClaimedMember>,
     changed: u64,
 }
 
 #[derive(Clone)]
-struct Member {
+struct ClaimedMember {
     client: u16,
     name: Sym,
     /// Absent while its membership is unknown.
@@ -24,16 +24,16 @@ struct Member {
 }
 
 impl Group {
-    pub(super) fn step(&mut self, at: &At<'_, '_>, call: &Call, step: Step) {
+    pub(super) fn step(&mut self, at: &Context<'_, '_>, call: &Call, step: Step) {
         let now = at.scene.now();
         let Some(name) = call.argument else { return };
         match (call.verb, step) {
             (Verb::Join, Step::Begins) => {
-                let member = Member { client: call.client, name, joined: None };
+                let member = ClaimedMember { client: call.client, name, joined: None };
                 self.members.insert(call.process.clone(), member);
             }
             (Verb::Join, Step::Returns(Outcome::Done)) => {
-                let member = Member { client: call.client, name, joined: Some(now) };
+                let member = ClaimedMember { client: call.client, name, joined: Some(now) };
                 self.members.insert(call.process.clone(), member);
             }
             (Verb::Join, Step::Returns(Outcome::Refused)) | (Verb::Yield, Step::Begins) => {
@@ -45,7 +45,7 @@ impl Group {
     }
 
     /// A client reports the members that it sees.
-    pub(super) fn sees(&mut self, at: &At<'_, '_>, call: &Call, names: Sym, out: &mut Findings) {
+    pub(super) fn sees(&mut self, at: &Context<'_, '_>, call: &Call, names: Sym, out: &mut Findings) {
         if !at.is_still(self.changed) {
             return;
         }
@@ -81,7 +81,7 @@ impl Group {
     }
 
     /// Each client whose join succeeded has a znode of one of its sessions.
-    pub(super) fn stopped(&mut self, at: &At<'_, '_>, out: &mut Findings) {
+    pub(super) fn stopped(&mut self, at: &Context<'_, '_>, out: &mut Findings) {
         if !at.is_still(self.changed) {
             return;
         }

@@ -1,7 +1,7 @@
 //! Locks, shared locks, elections, semaphores: SM-1, and PR-1 for free objects. MX-2 judges exclusion of the other
 //! kinds.
 
-use super::{At, Call, Step};
+use super::{Call, Context, Step};
 use crate::explanation::explain;
 use crate::findings::Findings;
 use crate::history::{Kind, Outcome, Verb};
@@ -19,7 +19,7 @@ pub(super) struct Holds {
 }
 
 impl Holds {
-    pub(super) fn step(&mut self, at: &At<'_, '_>, call: &Call, step: Step, out: &mut Findings) {
+    pub(super) fn step(&mut self, at: &Context<'_, '_>, call: &Call, step: Step, out: &mut Findings) {
         match (call.verb, step) {
             (Verb::Yield, Step::Begins) => self.ends(at, call),
             (Verb::Yield, _) => {}
@@ -45,18 +45,18 @@ impl Holds {
         }
     }
 
-    fn ends(&mut self, at: &At<'_, '_>, call: &Call) {
+    fn ends(&mut self, at: &Context<'_, '_>, call: &Call) {
         if self.holding.remove(&call.process).is_some() {
             self.freed = at.scene.at;
         }
     }
 
     /// SM-1. A holder whose session has ended has lost its lease, possibly without notice yet.
-    fn leases(&self, at: &At<'_, '_>, call: &Call, out: &mut Findings) {
+    fn leases(&self, at: &Context<'_, '_>, call: &Call, out: &mut Findings) {
         out.premise(RuleId::Sm1, at.object);
         let holders: Vec<&(Call, Moment)> =
             self.holding.values().filter(|(call, _)| at.world.stands(call.client)).collect();
-        if holders.len() <= at.size() || out.is_enough(RuleId::Sm1, at.object) {
+        if holders.len() <= at.size() || out.only_counts(RuleId::Sm1, at.object) {
             return;
         }
         let mut text = explain(format!(
@@ -76,7 +76,7 @@ impl Holds {
     }
 
     /// Whether a waiter could be granted if it were the only one.
-    fn is_free_for(&self, at: &At<'_, '_>, call: &Call) -> bool {
+    fn is_free_for(&self, at: &Context<'_, '_>, call: &Call) -> bool {
         let others = self.holding.values().filter(|(other, _)| at.world.lives(other.client));
         match at.kind() {
             Kind::Semaphore => others.count() < at.size(),
@@ -89,7 +89,7 @@ impl Holds {
     }
 
     /// PR-1.
-    pub(super) fn stopped(&mut self, at: &At<'_, '_>, out: &mut Findings) {
+    pub(super) fn stopped(&mut self, at: &Context<'_, '_>, out: &mut Findings) {
         let waiting = self.waiting.values().filter(|call| at.world.lives(call.client));
         let mut stuck = Vec::new();
         for call in waiting {

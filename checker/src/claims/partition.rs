@@ -1,6 +1,6 @@
 //! Sets that are shared out: PA-1 and PA-2.
 
-use super::{At, Call, Step};
+use super::{Call, Context, Step};
 use crate::explanation::explain;
 use crate::findings::Findings;
 use crate::history::{Outcome, Sym, Verb};
@@ -17,7 +17,7 @@ pub(super) struct Partition {
 }
 
 impl Partition {
-    pub(super) fn step(&mut self, at: &At<'_, '_>, call: &Call, step: Step, out: &mut Findings) {
+    pub(super) fn step(&mut self, at: &Context<'_, '_>, call: &Call, step: Step, out: &mut Findings) {
         self.clients.insert(call.process.clone(), call.client);
         let Some(argument) = call.argument else { return };
         match (call.verb, step) {
@@ -39,13 +39,13 @@ impl Partition {
     }
 
     /// PA-1.
-    fn owned(&self, at: &At<'_, '_>, call: &Call, own: Sym, out: &mut Findings) {
+    fn owned(&self, at: &Context<'_, '_>, call: &Call, own: Sym, out: &mut Findings) {
         out.premise(RuleId::Pa1, at.object);
         let is_other = |((part, process), other): &(&(Sym, String), &Call)| {
             *part == own && *process != call.process && at.world.stands(other.client)
         };
         let Some((_, other)) = self.owners.iter().find(is_other) else { return };
-        if out.is_enough(RuleId::Pa1, at.object) {
+        if out.only_counts(RuleId::Pa1, at.object) {
             return;
         }
         let text = explain(format!(
@@ -64,7 +64,7 @@ impl Partition {
     }
 
     /// PA-2.
-    pub(super) fn stopped(&mut self, at: &At<'_, '_>, out: &mut Findings) {
+    pub(super) fn stopped(&mut self, at: &Context<'_, '_>, out: &mut Findings) {
         if self.whole.is_empty() || !self.clients.values().any(|client| at.world.lives(*client)) {
             return;
         }

@@ -1,6 +1,6 @@
 //! Queues: QU-2 and QU-3 by the programs' reports, and PR-1 for a consumer that waits although there are items.
 
-use super::{At, Call, Step};
+use super::{Call, Context, Step};
 use crate::digest;
 use crate::explanation::explain;
 use crate::findings::Findings;
@@ -29,7 +29,7 @@ struct Put {
 }
 
 impl Queue {
-    pub(super) fn step(&mut self, at: &At<'_, '_>, call: &Call, step: Step, out: &mut Findings) {
+    pub(super) fn step(&mut self, at: &Context<'_, '_>, call: &Call, step: Step, out: &mut Findings) {
         let now = at.scene.now();
         self.changed = now.at;
         match (call.verb, step) {
@@ -53,7 +53,7 @@ impl Queue {
         }
     }
 
-    fn put(&mut self, at: &At<'_, '_>, call: &Call, step: Step, out: &mut Findings) {
+    fn put(&mut self, at: &Context<'_, '_>, call: &Call, step: Step, out: &mut Findings) {
         let Some(item) = call.argument else { return };
         let now = at.scene.now();
         if step == Step::Begins {
@@ -69,7 +69,7 @@ impl Queue {
         }
     }
 
-    pub(super) fn took(&mut self, at: &At<'_, '_>, call: &Call, item: Sym, out: &mut Findings) {
+    pub(super) fn took(&mut self, at: &Context<'_, '_>, call: &Call, item: Sym, out: &mut Findings) {
         out.premise(RuleId::Qu3, at.object);
         let Some(put) = self.puts.get_mut(&item) else { return };
         put.is_taken = true;
@@ -79,7 +79,7 @@ impl Queue {
     }
 
     /// QU-3: an item is in the queue although its put was refused.
-    fn refused(&self, at: &At<'_, '_>, item: Sym, out: &mut Findings) {
+    fn refused(&self, at: &Context<'_, '_>, item: Sym, out: &mut Findings) {
         let Some(put) = self.puts.get(&item) else { return };
         let text = explain(format!("item {} was taken although its put was refused", at.text(item)))
             .because(format!("{} was told at {} that nothing was put", put.process, at.scene.when(put.at)));
@@ -91,7 +91,7 @@ impl Queue {
         self.puts.iter().filter(|(_, put)| put.outcome == Some(Outcome::Done) && !put.is_taken).collect()
     }
 
-    pub(super) fn stopped(&mut self, at: &At<'_, '_>, out: &mut Findings) {
+    pub(super) fn stopped(&mut self, at: &Context<'_, '_>, out: &mut Findings) {
         let missing = self.missing();
         out.premise(RuleId::Qu2, at.object);
         let Some(last) = missing.iter().map(|(_, put)| put.at.index).max() else { return };

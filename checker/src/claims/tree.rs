@@ -1,6 +1,6 @@
 //! The tree as the servers committed it, and caches of it: CA-1.
 
-use super::{At, Call, Step};
+use super::{Call, Context, Step};
 use crate::digest;
 use crate::explanation::explain;
 use crate::findings::Findings;
@@ -90,7 +90,7 @@ impl Cache {
         self.seen.insert((call.client, path), data);
     }
 
-    pub(super) fn step(&mut self, at: &At<'_, '_>, call: &Call, step: Step, out: &mut Findings) {
+    pub(super) fn step(&mut self, at: &Context<'_, '_>, call: &Call, step: Step, out: &mut Findings) {
         match step {
             Step::Begins => self.seen.retain(|(client, _), _| *client != call.client),
             Step::Returns(Outcome::Done) => self.judge(at, call, out),
@@ -98,7 +98,7 @@ impl Cache {
         }
     }
 
-    fn judge(&self, at: &At<'_, '_>, call: &Call, out: &mut Findings) {
+    fn judge(&self, at: &Context<'_, '_>, call: &Call, out: &mut Findings) {
         out.premise(RuleId::Ca1, at.object);
         let there: BTreeMap<&str, Znode> = at.world.tree.of(at.scene, at.object).collect();
         let own = self.seen.iter().filter(|((client, _), _)| *client == call.client);

@@ -98,7 +98,7 @@ impl Doing {
     }
 
     /// Notes a reply.
-    pub(crate) fn hears(&mut self, code: Code) {
+    pub(crate) fn note_reply(&mut self, code: Code) {
         self.codes |= 1 << code as u32;
         self.read |= 1 << code as u32;
     }
@@ -109,7 +109,7 @@ impl Doing {
     }
 
     /// Notes a notification, which counts as a read.
-    pub(crate) fn is_notified(&mut self) {
+    pub(crate) fn note_notification(&mut self) {
         self.is_notified = true;
     }
 

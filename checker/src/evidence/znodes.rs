@@ -215,7 +215,7 @@ impl Znodes {
     }
 
     /// Notes that the grant of an operation was reported lost.
-    pub(crate) fn is_lost(&mut self, op: OpId) {
+    pub(crate) fn note_loss(&mut self, op: OpId) {
         self.told_lost.insert(op);
     }
 

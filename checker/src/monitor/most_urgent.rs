@@ -185,9 +185,8 @@ impl Pass {
             }
         }
         // An item that came out before it was put was never there.
-        let took_part = |item: &Item| match item.is_taken() {
-            true => item.put_called < item.take_returned,
-            false => item.put_returned != PENDING,
+        let took_part = |item: &Item| {
+            if item.is_taken() { item.put_called < item.take_returned } else { item.put_returned != PENDING }
         };
         items.retain(|item| item.put != Number::NONE && took_part(item));
         Some(Pass { items, breaches, has_open_takes, has_missing: false })

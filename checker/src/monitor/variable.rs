@@ -116,13 +116,13 @@ impl Zones {
         let mut forward: Vec<_> = forward.map(|(at, zone)| (zone.first.0, zone.last.0, at as u32)).collect();
         forward.sort_unstable();
         let mut all = Zones { zones, forward, breaches, ids };
-        all.meet();
-        all.lie_within();
+        all.find_overlaps();
+        all.find_nested();
         Some(all)
     }
 
     /// Finds forward zones that overlap: compares each with the longest-lasting one before it.
-    fn meet(&mut self) {
+    fn find_overlaps(&mut self) {
         let mut longest: Option<(u32, u32)> = None;
         for (first, last, at) in &self.forward {
             if let Some((end, before)) = longest
@@ -136,7 +136,7 @@ impl Zones {
     }
 
     /// Backward zones within a forward one.
-    fn lie_within(&mut self) {
+    fn find_nested(&mut self) {
         let mut longest = self.forward.clone();
         for at in 1..longest.len() {
             if longest[at - 1].1 > longest[at].1 {

@@ -8,7 +8,7 @@ pub(crate) struct Announced(u32);
 
 impl Announced {
     /// Takes in an announcement.
-    pub(crate) fn hears(&mut self, scene: &Scene<'_>, event: &Event) {
+    pub(crate) fn note(&mut self, scene: &Scene<'_>, event: &Event) {
         if let What::Fault { kind: FaultKind::ForeignDelete, .. } = event.what {
             self.0 += u32::from(scene.view.is_due(event.who));
         }

@@ -153,7 +153,7 @@ impl Rule for Answers {
                     }
                 }
             }
-            What::Unbelieve { why: Why::Lost } => self.znodes.is_lost(event.op),
+            What::Unbelieve { why: Why::Lost } => self.znodes.note_loss(event.op),
             What::Mistaken => {
                 if let Some(doing) = self.doing(event.op) {
                     doing.is_mistaken = true;
@@ -161,7 +161,7 @@ impl Rule for Answers {
             }
             What::Observed { seen, text, number, .. } => {
                 if seen == Seen::State && scene.text(text).starts_with("lost") {
-                    self.znodes.is_lost(event.op);
+                    self.znodes.note_loss(event.op);
                 }
                 if let Some(at) = self.at(event.op) {
                     let evidence = Evidence { scene, doing: &self.open[at], znodes: &self.znodes };
@@ -182,7 +182,7 @@ impl Rule for Answers {
                     }
                 }
                 if let Some(doing) = self.doing(event.op) {
-                    doing.hears(code);
+                    doing.note_reply(code);
                     doing.has_synced |= doing.verb == Verb::Resolve
                         && code == Code::Ok
                         && scene.view.request(req).is_some_and(|req| req.kind == Request::Sync);
@@ -190,7 +190,7 @@ impl Rule for Answers {
             }
             What::Notice { .. } => {
                 if let Some(doing) = self.doing(event.op) {
-                    doing.is_notified();
+                    doing.note_notification();
                 }
             }
             What::Lost { .. } => {

@@ -93,7 +93,7 @@ impl Guarded {
         // The basis of a foreign program's grant is unknown.
         let is_known = !scene.object(new.object).manner.reported;
         if is_known && new.granted == new.believed && scene.justify(now).is_err() {
-            if Self::is_enough(scene, pair, out) {
+            if Self::only_counts(scene, pair, out) {
                 return;
             }
             let text = Self::text(scene, pair)
@@ -127,12 +127,12 @@ impl Guarded {
         match scene.view.contender(first.own) {
             Some(own) if !own.is_alive() => {
                 let marked = scene.view.session(first.session).marked;
-                let how = match own.by_foreign {
-                    true => "a foreign client deleted it".to_owned(),
-                    false if marked.came() => {
-                        format!("the leader expired its session at {}", scene.when(marked))
-                    }
-                    false => format!("{} ended it", scene.session(own.by)),
+                let how = if own.by_foreign {
+                    "a foreign client deleted it".to_owned()
+                } else if marked.came() {
+                    format!("the leader expired its session at {}", scene.when(marked))
+                } else {
+                    format!("{} ended it", scene.session(own.by))
                 };
                 text.because(format!(
                     "{} was deleted at {}: {how}",
@@ -152,9 +152,9 @@ impl Guarded {
         [scene.view.op(pair.first).believed.index, pair.since.index]
     }
 
-    fn is_enough(scene: &Scene<'_>, pair: Overlap, out: &mut Findings) -> bool {
+    fn only_counts(scene: &Scene<'_>, pair: Overlap, out: &mut Findings) -> bool {
         let object = scene.view.op(pair.first).object;
-        out.is_enough(scene.rule(Property::Exclusion, object), object)
+        out.only_counts(scene.rule(Property::Exclusion, object), object)
     }
 
     fn fail(scene: &Scene<'_>, pair: Overlap, out: &mut Findings, text: Explanation) {
@@ -163,7 +163,7 @@ impl Guarded {
     }
 
     fn kept(scene: &Scene<'_>, pair: Overlap, out: &mut Findings) {
-        if Self::is_enough(scene, pair, out) {
+        if Self::only_counts(scene, pair, out) {
             return;
         }
         let first = scene.view.op(pair.first);
@@ -175,13 +175,14 @@ impl Guarded {
     }
 
     fn unexplained(scene: &Scene<'_>, pair: Overlap, out: &mut Findings) {
-        if Self::is_enough(scene, pair, out) {
+        if Self::only_counts(scene, pair, out) {
             return;
         }
         let (client, first) = (scene.actor(pair.first), scene.view.op(pair.first));
-        let why = match scene.object(first.object).manner.reported {
-            true => format!("the session of {client} was alive"),
-            false => format!("{client} was not paused, and no foreign client had deleted its znode"),
+        let why = if scene.object(first.object).manner.reported {
+            format!("the session of {client} was alive")
+        } else {
+            format!("{client} was not paused, and no foreign client had deleted its znode")
         };
         let text = Self::text(scene, pair).not_excused(why);
         Self::fail(scene, pair, out, text);
@@ -232,7 +233,7 @@ impl Guarded {
         let [a, b] = Self::seen(scene, pair);
         let object = scene.view.op(pair.first).object;
         let rule = scene.rule(Property::Exclusion, object);
-        out.find(Found::unavoidable(rule, pair.since.index), scene, Some(object), &[a, b, index], text);
+        out.find(Ruling::unavoidable(rule, pair.since.index), scene, Some(object), &[a, b, index], text);
     }
 }
 
@@ -319,7 +320,7 @@ impl Raw {
             out.premise(rule, object);
             for held in &*cores {
                 let harmless = !conflict(share, view.op(held.op).share);
-                if harmless || by_belief && believed && held.believed || out.is_enough(rule, object) {
+                if harmless || by_belief && believed && held.believed || out.only_counts(rule, object) {
                     continue;
                 }
                 let text = explain(format!(
@@ -330,7 +331,7 @@ impl Raw {
                     scene.when(since)
                 ))
                 .not_excused("no session expired, no client was paused, no foreign client deleted a znode");
-                out.find(Found::fail(rule, since.index), scene, Some(object), &[held.since.index], text);
+                out.find(Ruling::fail(rule, since.index), scene, Some(object), &[held.since.index], text);
             }
         }
         cores.push(Core { op, since, believed });

@@ -142,7 +142,7 @@ impl Config {
         match doing.verb {
             Verb::Follow => {
                 self.cost.over(scene, id, out);
-                self.is_late(scene, at, out);
+                self.judge_delay(scene, at, out);
             }
             Verb::CompareAndSet | Verb::Publish | Verb::Overwrite => {
                 out.premise(RuleId::Cf7, object);
@@ -186,7 +186,7 @@ impl Config {
     }
 
     /// CF-3: whether a follower still has an old value after enough time to read the new one.
-    fn is_late(&self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
+    fn judge_delay(&self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
         let doing = &self.ops[at];
         let Some(last) = self.of(doing.object).next_back().filter(|_| scene.view.is_sim()) else { return };
         if !had_time(scene, doing.id, last.at.at) {
@@ -232,15 +232,15 @@ impl Config {
                 self.was_written(scene, at, told, out);
                 // CF-1 already reports a value that goes back.
                 if told.1 >= self.ops[at].newest.0 {
-                    self.is_armed(scene, at, true, out);
+                    self.judge_arming(scene, at, true, out);
                 }
             }
             (Verb::Follow, Seen::Missing) => {
                 self.goes_on(scene, at, None, out);
-                self.is_armed(scene, at, false, out);
+                self.judge_arming(scene, at, false, out);
             }
             (Verb::Get, Seen::Value) => self.was_written(scene, at, told, out),
-            (Verb::Snapshot, Seen::Value) => self.is_whole(scene, at, told, out),
+            (Verb::Snapshot, Seen::Value) => self.judge_set(scene, at, told, out),
             _ => return,
         }
         let number = if seen == Seen::Missing { 0 } else { told.1 };
@@ -296,7 +296,7 @@ impl Config {
 
     /// CF-5: whether a read of the follower returned the value that it hands out, and armed the watch. A value from a
     /// read for an earlier value, or from another operation, may be arbitrarily old.
-    fn is_armed(&mut self, scene: &Scene<'_>, at: usize, there: bool, out: &mut Findings) {
+    fn judge_arming(&mut self, scene: &Scene<'_>, at: usize, there: bool, out: &mut Findings) {
         let doing = &mut self.ops[at];
         let answered = if there { doing.read.take() } else { doing.looked.take() };
         let doing = &self.ops[at];
@@ -319,7 +319,7 @@ impl Config {
     }
 
     /// CF-6: the values of a set come from one publication.
-    fn is_whole(&self, scene: &Scene<'_>, at: usize, (values, zxid): (Sym, u64), out: &mut Findings) {
+    fn judge_set(&self, scene: &Scene<'_>, at: usize, (values, zxid): (Sym, u64), out: &mut Findings) {
         let doing = &self.ops[at];
         out.premise(RuleId::Cf6, doing.object);
         let published = |op: &Doing| {
@@ -457,7 +457,7 @@ impl Rule for Config {
                 for at in 0..self.ops.len() {
                     let op = &self.ops[at];
                     if op.verb == Verb::Follow && scene.view.op(op.id).phase == Phase::Open {
-                        self.is_late(scene, at, out);
+                        self.judge_delay(scene, at, out);
                     }
                 }
             }

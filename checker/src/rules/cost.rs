@@ -199,7 +199,7 @@ impl Cost {
                 0 if herd.asks > 0 => RuleId::Rv4,
                 _ => scene.rule(Property::WakeUps, herd.object),
             };
-            if woken <= allowed || out.is_enough(rule, herd.object) {
+            if woken <= allowed || out.only_counts(rule, herd.object) {
                 continue;
             }
             let what = match (herd.deletions, herd.creations) {
@@ -213,7 +213,7 @@ impl Cost {
             ))
             .because(format!("all of them watch {}", scene.path(herd.path)));
             out.find(
-                Found::fail(rule, herd.last.index).in_layer(Layer::Cost),
+                Ruling::fail(rule, herd.last.index).in_layer(Layer::Cost),
                 scene,
                 Some(herd.object),
                 &[],
@@ -230,7 +230,7 @@ impl Cost {
         }
         let budget = &scene.object(op.object).budget;
         let allowed = budget.free_acquire + 1 + op.wakes * budget.per_wake_up;
-        if op.sends == allowed + 1 && !out.is_enough(RuleId::Mx13, op.object) {
+        if op.sends == allowed + 1 && !out.only_counts(RuleId::Mx13, op.object) {
             let what = format!("sent {} requests, after {} wake-ups, and still waits", op.sends, op.wakes);
             Self::fail(scene, id, out, what, format!("its budget is {allowed}"));
         }
@@ -254,11 +254,11 @@ impl Cost {
         }
         out.premise(RuleId::Mx13, op.object);
         let budget = &scene.object(op.object).budget;
-        if op.sends > budget.free_acquire && !out.is_enough(RuleId::Mx13, op.object) {
+        if op.sends > budget.free_acquire && !out.only_counts(RuleId::Mx13, op.object) {
             let what = format!("sent {} requests for a grant with no contender ahead", op.sends);
             Self::fail(scene, id, out, what, format!("its budget is {}", budget.free_acquire));
         }
-        if op.depth > budget.free_round_trips && !out.is_enough(RuleId::Mx13, op.object) {
+        if op.depth > budget.free_round_trips && !out.only_counts(RuleId::Mx13, op.object) {
             let what = format!("took {} round trips for a grant with no contender ahead", op.depth);
             Self::fail(scene, id, out, what, format!("its budget is {}", budget.free_round_trips));
         }
@@ -270,7 +270,7 @@ impl Cost {
         }
         out.premise(RuleId::Mx13, op.object);
         let allowed = scene.object(op.object).budget.release;
-        if op.sends > allowed && !out.is_enough(RuleId::Mx13, op.object) {
+        if op.sends > allowed && !out.only_counts(RuleId::Mx13, op.object) {
             let what = format!("sent {} requests to release", op.sends);
             Self::fail(scene, id, out, what, format!("its budget is {allowed}"));
         }

@@ -69,10 +69,9 @@ impl Rule for DoubleBarriers {
             What::Call { .. } => self.called(scene, event.op, out),
             What::Return { outcome, .. } => {
                 let Some(at) = participants.part_of(event.op) else { return };
-                match participants.parts[at].enter == event.op {
-                    true => enter::returned(participants, scene, event.op, outcome, out),
-                    false => leave::returned(participants, scene, event.op, outcome, out),
-                }
+                let is_enter = participants.parts[at].enter == event.op;
+                let judge = if is_enter { enter::returned } else { leave::returned };
+                judge(participants, scene, event.op, outcome, out);
             }
             What::Created { path, .. } => {
                 if participants

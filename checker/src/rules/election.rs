@@ -215,7 +215,7 @@ impl Acknowledged {
         .because(format!("its candidate {} still exists", scene.znode(candidate.path)))
         .because(format!("the record exists since {}", scene.when(record.since)));
         let seen = [record.since.index, candidate.created];
-        out.find(Found::fail(RuleId::Le4, at.index), scene, Some(object), &seen, text);
+        out.find(Ruling::fail(RuleId::Le4, at.index), scene, Some(object), &seen, text);
     }
 
     /// Judges a confirmed acknowledgement: it is, or was, on record, and no later leader came before the request.
@@ -511,13 +511,12 @@ impl Rule for OneCandidate {
             scene.when(view.now),
             scene.contender(view.touched)
         ));
-        let text = match before.is_alive() {
-            true => text.because(format!("{} still exists", scene.contender(number))),
-            false => {
-                let when = scene.when(before.deleted);
-                text.because(format!("it had deleted {} itself, at {when}", scene.contender(number)))
-            }
-        };
+        let candidate = scene.contender(number);
+        let text = text.because(if before.is_alive() {
+            format!("{candidate} still exists")
+        } else {
+            format!("it had deleted {candidate} itself, at {}", scene.when(before.deleted))
+        });
         out.fail_in(
             Layer::Safety,
             RuleId::Le6,

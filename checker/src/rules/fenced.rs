@@ -30,7 +30,7 @@ impl Fenced {
         let before = write.applied.replace((zxid, scene.index)).filter(|(other, _)| *other != zxid);
         let write = *write;
         out.premise(RuleId::Mx17, write.object);
-        if out.is_enough(RuleId::Mx17, write.object) {
+        if out.only_counts(RuleId::Mx17, write.object) {
             return;
         }
         let text = |what: &str| {

@@ -40,7 +40,7 @@ impl Wakes {
         wake_sources::source(scene, id, view.client(op.client).session, wakes)
     }
 
-    fn look(&mut self, scene: &Scene<'_>, id: OpId, tells: Tells<'_>, out: &mut Findings) {
+    fn check(&mut self, scene: &Scene<'_>, id: OpId, tells: Tells<'_>, out: &mut Findings) {
         let source = self.source(scene, id, tells);
         if self.doubts.look(scene, id, &source) {
             let object = scene.view.op(id).object;
@@ -59,7 +59,7 @@ impl Wakes {
                 scene.client(op.client)
             ));
             let rule = scene.rule(Property::SeenInTheEnd, op.object);
-            let found = Found::fail(rule, doubt.since.index);
+            let found = Ruling::fail(rule, doubt.since.index);
             out.find(found, scene, Some(op.object), &[op.called.index], text);
         }
         self.doubts = doubts;
@@ -79,7 +79,7 @@ impl Wakes {
                 Touched::Client(client) => Some(client),
                 Touched::All => {
                     for client in 0..view.clients.len() {
-                        self.look_client(scene, client as u16, tells, out);
+                        self.check_client(scene, client as u16, tells, out);
                     }
                     None
                 }
@@ -87,14 +87,14 @@ impl Wakes {
             },
         };
         if let Some(client) = client {
-            self.look_client(scene, client, tells, out);
+            self.check_client(scene, client, tells, out);
         }
     }
 
-    fn look_client(&mut self, scene: &Scene<'_>, client: u16, tells: Tells<'_>, out: &mut Findings) {
+    fn check_client(&mut self, scene: &Scene<'_>, client: u16, tells: Tells<'_>, out: &mut Findings) {
         for op in &scene.view.client(client).open {
             if scene.view.op(*op).verb == self.verb {
-                self.look(scene, *op, tells, out);
+                self.check(scene, *op, tells, out);
             }
         }
     }

@@ -23,7 +23,7 @@ impl Rule for Justified {
         let rule = scene.rule(Property::JustifiedGrant, op.object);
         out.premise(rule, op.object);
         let Err(why) = scene.justify(event.op) else { return };
-        if out.is_enough(rule, op.object) {
+        if out.only_counts(rule, op.object) {
             return;
         }
         let who = scene.client(op.client);
@@ -162,7 +162,7 @@ impl Rule for FencingToken {
             return;
         }
         if let Some(own) = own.filter(|own| own.czxid != op.token && !downgraded) {
-            if out.is_enough(rule, op.object) {
+            if out.only_counts(rule, op.object) {
                 return;
             }
             let text = explain(what()).because(format!("its znode is {}", scene.contender(op.own)));
@@ -172,7 +172,7 @@ impl Rule for FencingToken {
             return;
         }
         if let Some(last) = self.0.take(scene, event.op, op.token) {
-            if out.is_enough(rule, op.object) {
+            if out.only_counts(rule, op.object) {
                 return;
             }
             let before = scene.actor(last.op);
@@ -201,10 +201,9 @@ impl Rule for GrantOrder {
         let Some(own) = view.contender(op.own).filter(|_| is_firm(scene, op)) else { return };
         let protocol = view.protocol(object);
         let is_reader = op.share == Share::Shared;
-        let rule = match protocol.has_readers() && is_reader {
-            true => scene.rule(Property::NoOvertaking, object),
-            false => scene.rule(Property::OrderOfGrants, object),
-        };
+        let is_no_overtaking = protocol.has_readers() && is_reader;
+        let order = if is_no_overtaking { Property::NoOvertaking } else { Property::OrderOfGrants };
+        let rule = scene.rule(order, object);
         if op.verb == Verb::Downgrade {
             return;
         }
@@ -259,7 +258,7 @@ impl Rule for GrantOrder {
         };
         if let Some(number) = contest.standing().take_while(is_ahead).find(waits) {
             let Some(passed) = view.contender(number) else { return };
-            if out.is_enough(rule, object) {
+            if out.only_counts(rule, object) {
                 return;
             }
             let text = explain(what()).because(format!(

@@ -219,10 +219,10 @@ impl Rule for Group {
                 }
             }
             What::Observed { seen, text, number, .. } => match (seen, member, watcher) {
-                (Seen::Name, Some(at), _) => self.is_named(scene, at, (text, number), out),
+                (Seen::Name, Some(at), _) => self.judge_own_znode(scene, at, (text, number), out),
                 (Seen::Missing, Some(at), _) => {
                     out.premise(RuleId::Gm6, self.members[at].object);
-                    self.is_out(scene, at, out);
+                    self.judge_loss(scene, at, out);
                     self.members[at].is_over = true;
                 }
                 (Seen::View, _, Some(at)) => self.viewed(scene, at, (text, number), out),
@@ -236,7 +236,7 @@ impl Rule for Group {
                     self.joined(scene, at, outcome, out);
                 } else if let Some(at) = watcher {
                     self.cost.over(scene, event.op, out);
-                    self.is_late(scene, at, out);
+                    self.judge_delay(scene, at, out);
                 } else if view.op(event.op).verb == Verb::Release
                     && matches!(outcome, Outcome::Done | Outcome::Cancelled)
                 {
@@ -288,7 +288,7 @@ impl Rule for Group {
                 self.left(scene, out);
                 for at in 0..self.watchers.len() {
                     if view.op(self.watchers[at].id).phase == Phase::Open {
-                        self.is_late(scene, at, out);
+                        self.judge_delay(scene, at, out);
                     }
                 }
             }

@@ -73,7 +73,7 @@ impl InTime {
             .because(format!("{who} has no watch on it any more, so no notification can come"));
             let rule = scene.rule(Property::StopsInTime, op.object);
             let at = since.index.max(gone.index);
-            out.find(Found::fail(rule, at), scene, Some(op.object), &[op.believed.index, gone.index], text);
+            out.find(Ruling::fail(rule, at), scene, Some(op.object), &[op.believed.index, gone.index], text);
             false
         });
     }
@@ -107,7 +107,7 @@ impl Rule for InTime {
                 continue;
             }
             let rule = scene.rule(Property::StopsInTime, op.object);
-            if !self.reported.insert(op.believed.index) || out.is_enough(rule, op.object) {
+            if !self.reported.insert(op.believed.index) || out.only_counts(rule, op.object) {
                 continue;
             }
             let (at, why, index) = op.stop.instant();
@@ -164,7 +164,7 @@ impl Rule for InTime {
             ))
             .excused(format!("it was paused from {} to {}", scene.when(begin), scene.when(end)));
             out.find(
-                Found::unavoidable(rule, scene.index),
+                Ruling::unavoidable(rule, scene.index),
                 scene,
                 Some(op.object),
                 &[op.believed.index, begin.index, end.index],

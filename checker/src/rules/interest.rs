@@ -156,7 +156,7 @@ impl EndOfInterest {
         }
         out.premise(scene.rule(Property::EndOfInterest, op.object), op.object);
         let rule = scene.rule(Property::EndOfInterest, op.object);
-        if view.contender(op.own).is_some_and(Contender::is_alive) && !out.is_enough(rule, op.object) {
+        if view.contender(op.own).is_some_and(Contender::is_alive) && !out.only_counts(rule, op.object) {
             let text = explain(format!(
                 "the release of {} returned done at {}, and {} still exists",
                 scene.client(op.client),

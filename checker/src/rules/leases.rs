@@ -21,7 +21,7 @@ impl Rule for Leases {
         out.premise(RuleId::Sm1, object);
         let believers = scene.view.contest(object).believers.iter().copied();
         let holders: Vec<OpId> = believers.filter(|op| stands(scene, *op)).collect();
-        if holders.len() <= of.size as usize || out.is_enough(RuleId::Sm1, object) {
+        if holders.len() <= of.size as usize || out.only_counts(RuleId::Sm1, object) {
             return;
         }
         let mut text = explain(format!(

@@ -104,7 +104,7 @@ pub(super) fn judge(scene: &Scene<'_>, loss: &Loss, out: &mut Findings) {
     let rule = scene.rule(Property::NoFalseLoss, loss.object);
     out.premise(rule, loss.object);
     let Some(why) = wrong(scene, loss) else { return };
-    if out.is_enough(rule, loss.object) {
+    if out.only_counts(rule, loss.object) {
         return;
     }
     let session = scene.view.session(loss.session);
@@ -183,7 +183,7 @@ impl FalseLoss {
         let op = scene.view.op(id);
         let rule = scene.rule(Property::NoFalseLoss, op.object);
         out.premise(rule, op.object);
-        if out.is_enough(rule, op.object) {
+        if out.only_counts(rule, op.object) {
             return;
         }
         let text = explain(format!(

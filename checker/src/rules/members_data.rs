@@ -50,7 +50,7 @@ impl MembersData {
 
     /// A view with data must contain the data of each member.
     fn without_data(scene: &Scene<'_>, op: OpId, (object, id): (ObjectId, &str), out: &mut Findings) {
-        if out.is_enough(RuleId::Gm1, object) {
+        if out.only_counts(RuleId::Gm1, object) {
             return;
         }
         let text = explain(format!(
@@ -81,12 +81,13 @@ impl MembersData {
             return;
         }
         let who = scene.actor(event.op);
-        let why = match writes.iter().any(|write| write.data == wanted) {
-            true => format!(
+        let why = if writes.iter().any(|write| write.data == wanted) {
+            format!(
                 "they had been replaced at zxid {:#x} at the latest, which {who} had read or written before",
                 writes[least].zxid
-            ),
-            false => "they were never written".to_owned(),
+            )
+        } else {
+            "they were never written".to_owned()
         };
         let text = explain(format!(
             "{who} saw the data {data:?} of the member {} at {}",

@@ -135,17 +135,17 @@ impl NameService {
 
     fn returned(&mut self, scene: &Scene<'_>, at: usize, outcome: Outcome, out: &mut Findings) {
         match (self.ops[at].verb, outcome) {
-            (Verb::Register, Outcome::Done) => self.is_own(scene, at, out),
-            (Verb::Register, Outcome::Refused) => self.is_anothers(scene, at, out),
+            (Verb::Register, Outcome::Done) => self.judge_registration(scene, at, out),
+            (Verb::Register, Outcome::Refused) => self.judge_refusal(scene, at, out),
             (Verb::Unregister, Outcome::Done) => out.premise(RuleId::Ns4, self.ops[at].object),
-            (Verb::Resolve, Outcome::Done) => self.stood_there(scene, at, out),
-            (Verb::Follow, _) => self.is_late(scene, at, out),
+            (Verb::Resolve, Outcome::Done) => self.judge_lookup(scene, at, out),
+            (Verb::Follow, _) => self.judge_delay(scene, at, out),
             _ => {}
         }
     }
 
     /// NS-1, and NS-3 after a lost reply: an operation that succeeds has created the znode.
-    fn is_own(&self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
+    fn judge_registration(&self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
         let doing = &self.ops[at];
         let rule = if doing.lost.is_some() { RuleId::Ns3 } else { RuleId::Ns1 };
         out.premise(RuleId::Ns1, doing.object);
@@ -185,7 +185,7 @@ impl NameService {
     }
 
     /// NS-3: after a lost reply, an operation that is refused has read the znode, and has not created it.
-    fn is_anothers(&self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
+    fn judge_refusal(&self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
         let doing = &self.ops[at];
         let Some(lost) = doing.lost else { return };
         let op = scene.view.op(doing.id);
@@ -215,7 +215,7 @@ impl NameService {
     }
 
     /// NS-5: a lookup returns a value that existed during the call.
-    fn stood_there(&self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
+    fn judge_lookup(&self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
         let doing = &self.ops[at];
         let Some((seen, value, mzxid)) = doing.seen else { return };
         out.premise(RuleId::Ns5, doing.object);
@@ -274,7 +274,7 @@ impl NameService {
 
     /// NS-5: a follower reports written values, in the order of the writes.
     fn followed(&mut self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
-        self.stood_there(scene, at, out);
+        self.judge_lookup(scene, at, out);
         let Doing { id, object, seen: Some((_, _, zxid)), newest, .. } = self.ops[at] else { return };
         let before = self.ops[at].told.replace(zxid);
         let is_old = if zxid == 0 { before == Some(0) } else { zxid <= newest };
@@ -291,7 +291,7 @@ impl NameService {
     }
 
     /// NS-5: a follower eventually reports the last value.
-    fn is_late(&self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
+    fn judge_delay(&self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
         let doing = &self.ops[at];
         let last = self.lives_of(scene, doing).next_back();
         let changed = last.and_then(|life| {
@@ -312,7 +312,7 @@ impl NameService {
     }
 
     /// NS-2: unique names differ.
-    fn is_unique(&self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
+    fn judge_unique_name(&self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
         let doing = &self.ops[at];
         let Some((Seen::Name, name, czxid)) = doing.seen else { return };
         out.premise(RuleId::Ns2, doing.object);
@@ -465,7 +465,7 @@ impl Rule for NameService {
                 if let Some(at) = doing {
                     self.ops[at].seen = Some((seen, text, number));
                     match self.ops[at].verb {
-                        Verb::Unique => self.is_unique(scene, at, out),
+                        Verb::Unique => self.judge_unique_name(scene, at, out),
                         Verb::Follow => self.followed(scene, at, out),
                         _ => {}
                     }

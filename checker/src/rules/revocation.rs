@@ -9,8 +9,8 @@ use crate::view::{Contender, Hold, Moment, NOBODY, Op, Phase, View, WORDS};
 
 /// RV-1: a request to release reaches its owner. RV-3: a waiter that was asked leaves.
 #[derive(Clone, Default)]
-pub(crate) struct Heard {
-    asked: Vec<Asked>,
+pub(crate) struct RequestHeard {
+    asked: Vec<ReleaseRequest>,
     /// Reads whose replies contain the word.
     carrying: Vec<ReqId>,
     /// The read that a server is answering.
@@ -19,7 +19,7 @@ pub(crate) struct Heard {
 
 /// A contender that was asked to release, and what its owner has learned.
 #[derive(Clone, Copy)]
-struct Asked {
+struct ReleaseRequest {
     op: OpId,
     /// The operation that asked it.
     by: OpId,
@@ -46,7 +46,7 @@ fn is_word(found: Digest) -> bool {
     WORDS.iter().any(|word| of(word) == found.content)
 }
 
-impl Heard {
+impl RequestHeard {
     fn ask(&mut self, scene: &Scene<'_>, contender: u32, by: OpId, out: &mut Findings) {
         let view = scene.view;
         let Some(asked) = view.contender(contender) else { return };
@@ -60,7 +60,7 @@ impl Heard {
                 out.premise(RuleId::Rv3, asked.object);
             }
         }
-        self.asked.push(Asked {
+        self.asked.push(ReleaseRequest {
             op: asked.op,
             by,
             contender,
@@ -78,7 +78,7 @@ impl Heard {
         op.is_waiting() || holds && op.downgrade == OpId(0)
     }
 
-    fn of(&mut self, op: OpId) -> Option<&mut Asked> {
+    fn of(&mut self, op: OpId) -> Option<&mut ReleaseRequest> {
         self.asked.iter_mut().find(|asked| asked.op == op)
     }
 
@@ -134,14 +134,14 @@ impl Heard {
     }
 
     /// The client that asked, as text.
-    fn asker(scene: &Scene<'_>, asked: Asked) -> String {
+    fn asker(scene: &Scene<'_>, asked: ReleaseRequest) -> String {
         match asked.by {
             OpId(0) => "somebody".to_owned(),
             by => scene.actor(by),
         }
     }
 
-    fn lost(scene: &Scene<'_>, asked: Asked, out: &mut Findings) {
+    fn lost(scene: &Scene<'_>, asked: ReleaseRequest, out: &mut Findings) {
         let view = scene.view;
         let op = view.op(asked.op);
         let (who, by) = (scene.client(op.client), Self::asker(scene, asked));
@@ -189,7 +189,7 @@ impl Heard {
         4 * view.round_trip + if view.is_sim() { 0 } else { view.settle }
     }
 
-    fn stays(scene: &Scene<'_>, asked: Asked, out: &mut Findings) {
+    fn stays(scene: &Scene<'_>, asked: ReleaseRequest, out: &mut Findings) {
         let op = scene.view.op(asked.op);
         let (who, by) = (scene.client(op.client), Self::asker(scene, asked));
         let text = explain(format!(
@@ -239,7 +239,7 @@ impl Heard {
     }
 }
 
-impl Rule for Heard {
+impl Rule for RequestHeard {
     const JUDGES: &'static [Property] = &[Property::RequestIsHeard, Property::RevokedWaiterLeaves];
     const ABOUT: &'static [Kind] = REVOCABLE;
     const HEARS: Kinds = hears![Data, Observed, Notice, Served, Found, Reply, Believe, Return];
@@ -262,7 +262,7 @@ impl Rule for Heard {
                 }
             }
             What::Notice { session, kind: Notify::DataChanged, path, .. } => {
-                let mine = |asked: &&mut Asked| {
+                let mine = |asked: &&mut ReleaseRequest| {
                     let own = view.contender(asked.contender);
                     own.is_some_and(|own| own.path == path && own.owner == session)
                 };
@@ -277,7 +277,7 @@ impl Rule for Heard {
             What::Reply { req, .. } if self.carrying.contains(&req) => {
                 self.carrying.retain(|carrying| *carrying != req);
                 let Some(read) = view.request(req).filter(|read| !read.cleanup) else { return };
-                let mine = |asked: &&mut Asked| {
+                let mine = |asked: &&mut ReleaseRequest| {
                     let own = view.contender(asked.contender);
                     own.is_some_and(|own| own.path == read.path && own.owner == read.session)
                 };

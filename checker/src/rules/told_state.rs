@@ -50,7 +50,7 @@ impl ToldState {
         }
         out.premise(rule, object);
         let is_over = session.known_over.came();
-        if !(is_over || session.is_suspended) || out.is_enough(rule, object) {
+        if !(is_over || session.is_suspended) || out.only_counts(rule, object) {
             return;
         }
         let why = if is_over { "its session is over" } else { "its client is not connected" };
@@ -98,7 +98,7 @@ impl ToldState {
         } else {
             return;
         };
-        if out.is_enough(rule, object) {
+        if out.only_counts(rule, object) {
             return;
         }
         let what = scene.kind(object).recipe().handle.map_or("guard", |(_, name)| name);
@@ -123,7 +123,7 @@ impl ToldState {
             if client.is_dead() || scene.at <= since.at.saturating_add(scene.view.settle) {
                 return !client.is_dead();
             }
-            if !out.is_enough(RuleId::An1, told.object) {
+            if !out.only_counts(RuleId::An1, told.object) {
                 let waits = format!("{} waits to be told that what it was given", scene.actor(told.op));
                 let text =
                     explain(format!("{waits} is lost, and is not told at {}", scene.when(scene.now())))
@@ -178,7 +178,7 @@ impl ToldState {
             }
             _ => return,
         };
-        if out.is_enough(RuleId::An1, told.object) {
+        if out.only_counts(RuleId::An1, told.object) {
             return;
         }
         let text = explain(format!(
@@ -204,7 +204,7 @@ impl ToldState {
         out.premise(RuleId::An1, told.object);
         let patience = view.timeout_of(told.session).saturating_sub(scene.object(told.object).margin);
         let right = session.answered_sent.saturating_add(patience);
-        if right.abs_diff(until) <= view.settle || out.is_enough(RuleId::An1, told.object) {
+        if right.abs_diff(until) <= view.settle || out.only_counts(RuleId::An1, told.object) {
             return;
         }
         let text = explain(format!(

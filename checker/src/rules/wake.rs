@@ -85,7 +85,7 @@ impl Wake {
         own.is_some_and(|own| own.is_alive() && scene.view.ahead_now(own).is_none())
     }
 
-    fn look(&mut self, scene: &Scene<'_>, id: OpId, out: &mut Findings) {
+    fn check_waiter(&mut self, scene: &Scene<'_>, id: OpId, out: &mut Findings) {
         let source = Self::source(scene, id);
         if self.doubts.look(scene, id, &source) {
             out.premise(RuleId::Mx7, scene.view.op(id).object);
@@ -104,11 +104,11 @@ impl Wake {
 
     fn look_client(&mut self, scene: &Scene<'_>, client: u16, out: &mut Findings) {
         for op in &scene.view.client(client).open {
-            self.look(scene, *op, out);
+            self.check_waiter(scene, *op, out);
         }
     }
 
-    fn tell(scene: &Scene<'_>, doubt: Doubt, out: &mut Findings) {
+    fn report(scene: &Scene<'_>, doubt: Doubt, out: &mut Findings) {
         let view = scene.view;
         let op = view.op(doubt.op);
         let who = scene.client(op.client);
@@ -136,7 +136,7 @@ impl Wake {
         let list = op.list.map_or(u32::MAX, |list| list.reply);
         let at = if at.came() { at.index } else { doubt.since.index };
         let rule = if Self::is_free_reader(scene, op) { RuleId::Rw4 } else { RuleId::Mx7 };
-        out.find(Found::fail(rule, at), scene, Some(op.object), &[op.called.index, list], text);
+        out.find(Ruling::fail(rule, at), scene, Some(op.object), &[op.called.index, list], text);
     }
 }
 
@@ -149,7 +149,7 @@ impl Rule for Wake {
 
     fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         for doubt in self.doubts.certain(scene.at, |op| Self::source(scene, op)) {
-            Self::tell(scene, doubt, out);
+            Self::report(scene, doubt, out);
         }
     }
 
@@ -158,7 +158,7 @@ impl Rule for Wake {
             return;
         }
         match Touched::by(scene, event) {
-            Touched::Op(op) => self.look(scene, op, out),
+            Touched::Op(op) => self.check_waiter(scene, op, out),
             Touched::Session(session) => {
                 if let Some(client) = scene.view.session(session).client {
                     self.look_client(scene, client, out);
@@ -170,7 +170,7 @@ impl Rule for Wake {
                     self.look_client(scene, client as u16, out);
                 }
             }
-            Touched::Other if event.op != OpId(0) => self.look(scene, event.op, out),
+            Touched::Other if event.op != OpId(0) => self.check_waiter(scene, event.op, out),
             Touched::Other | Touched::Nothing => {}
         }
     }

@@ -3,11 +3,11 @@
 //! The reference is the order of transactions and the tree that they make ([`Oracle`](crate::view::Oracle)). Only
 //! simulations record enough.
 
-pub(super) mod asked;
 pub(super) mod changes;
 pub(super) mod clients;
 mod kept;
 pub(super) mod order;
+pub(super) mod pairing;
 pub(super) mod probes;
 pub(super) mod reads;
 pub(super) mod sessions;

@@ -1,6 +1,6 @@
 //! Znodes of one attempt to join: a create whose reply was lost, and the create that followed it.
 
-use super::paths::{Place, TextId};
+use super::paths::{ParsedPath, TextId};
 use super::znodes::Znode;
 use super::{Loss, Moment, Wire};
 use crate::history::{Session, Sym};
@@ -75,25 +75,25 @@ impl Wire {
     /// Pairs a new znode with the session's others of the same guid.
     pub(super) fn joins(&mut self, path: Sym) {
         let newer = &self.znodes.live[&path];
-        if newer.place.name.has_guid && newer.is_sequential && newer.owner != Session(0) {
+        if newer.parsed.name.has_guid && newer.is_sequential && newer.owner != Session(0) {
             self.pair(path, |_| true);
         }
     }
 
     /// Pairs a znode whose name the client has learned with those whose create at the same path lost its reply.
-    pub(super) fn learns_name(&mut self, path: Sym, place: Place) {
+    pub(super) fn learns_name(&mut self, path: Sym, parsed: ParsedPath) {
         let newer = &self.znodes.live[&path];
-        let is_lost = self.attempts.lost.contains_key(&(newer.creator, place.front));
-        if is_lost && !place.name.has_guid && newer.is_sequential && newer.owner != Session(0) {
+        let is_lost = self.attempts.lost.contains_key(&(newer.creator, parsed.front));
+        if is_lost && !parsed.name.has_guid && newer.is_sequential && newer.owner != Session(0) {
             self.pair(path, |older| !older.is_made && older.is_plain);
         }
     }
 
     fn pair(&mut self, path: Sym, is_of_it: impl Fn(&Znode) -> bool) {
         let newer = &self.znodes.live[&path];
-        let (session, Place { directory, front, .. }) = (newer.creator, newer.place);
+        let (session, ParsedPath { directory, front, .. }) = (newer.creator, newer.parsed);
         let older = self.znodes.of(directory, session).filter(|(sym, older)| {
-            *sym != path && older.place.front == front && older.created < newer.created && is_of_it(older)
+            *sym != path && older.parsed.front == front && older.created < newer.created && is_of_it(older)
         });
         let pairs: Vec<Pair> = older
             .map(|(sym, older)| Pair {
@@ -130,9 +130,9 @@ impl Wire {
     }
 
     /// A session gets the answer to a read that watches a znode or a directory.
-    pub(super) fn waits(&mut self, session: Session, sent: u32, path: Sym, place: Place) {
+    pub(super) fn waits(&mut self, session: Session, sent: u32, path: Sym, parsed: ParsedPath) {
         let now = self.now;
-        for directory in [place.directory, place.path] {
+        for directory in [parsed.directory, parsed.path] {
             for at in self.attempts.open(session, directory) {
                 let pair = self.attempts.pairs[at];
                 let znode = |(path, _): (Sym, u32)| self.znodes.live.get(&path).filter(|z| z.is_let_be());
@@ -148,10 +148,10 @@ impl Wire {
                 {
                     continue;
                 }
-                let watched = self.znodes.live.get(&path).filter(|_| place.path != directory);
+                let watched = self.znodes.live.get(&path).filter(|_| parsed.path != directory);
                 let pair = &mut self.attempts.pairs[at];
                 pair.uses_older = watched.is_some_and(|watched| watched.czxid < older.czxid);
-                pair.waits = Some((now, place.path));
+                pair.waits = Some((now, parsed.path));
             }
         }
     }
@@ -163,7 +163,7 @@ impl Wire {
 
     /// A znode is deleted.
     pub(super) fn leaves(&mut self, path: Sym, znode: &Znode, by_owner: bool) {
-        let key = (znode.creator, znode.place.directory);
+        let key = (znode.creator, znode.parsed.directory);
         for at in self.attempts.open(key.0, key.1) {
             let pair = self.attempts.pairs[at];
             if pair.older.0 != path && pair.newer.0 != path {

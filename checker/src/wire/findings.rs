@@ -147,9 +147,9 @@ impl Wire {
             self.second(tables, pair, &mut collected);
         }
         for deletion in self.herd.iter() {
-            let kind = kinds.get(&deletion.deleted.place.directory).copied().unwrap_or(Suggests::Other);
+            let kind = kinds.get(&deletion.deleted.parsed.directory).copied().unwrap_or(Suggests::Other);
             if kind.has_contenders() && deletion.herd(kind).count() >= HERD {
-                self.is_herd(tables, deletion, kind, &mut collected);
+                self.add_herd(tables, deletion, kind, &mut collected);
             }
         }
         for znode in self.znodes.live.values() {
@@ -223,9 +223,9 @@ impl Wire {
         collected.add(WireRule::Second, directory, position, &seen, text);
     }
 
-    fn is_herd(&self, tables: Tables<'_>, deletion: &Deletion, kind: Suggests, collected: &mut Collected) {
+    fn add_herd(&self, tables: Tables<'_>, deletion: &Deletion, kind: Suggests, collected: &mut Collected) {
         let deleted = deletion.deleted;
-        let directory = self.paths.text(deleted.place.directory);
+        let directory = self.paths.text(deleted.parsed.directory);
         let herd: Vec<_> = deletion.herd(kind).collect();
         let seen: Vec<u32> =
             [deleted.index].into_iter().chain(herd.iter().map(|(_, told)| told.index)).collect();
@@ -236,7 +236,7 @@ impl Wire {
             let more = if herd.len() > names.len() { ", …" } else { "" };
             explain(format!(
                 "the deletion of {} in {directory} (e{}, zxid {:#x}) notified {} sessions: {}{more}",
-                self.paths.name(deleted.place.path),
+                self.paths.name(deleted.parsed.path),
                 deleted.index,
                 deleted.zxid,
                 herd.len(),
@@ -264,7 +264,7 @@ impl Wire {
     }
 
     fn orphan(&self, tables: Tables<'_>, znode: &Znode, loss: Loss, collected: &mut Collected) {
-        let directory = self.paths.text(znode.place.directory);
+        let directory = self.paths.text(znode.parsed.directory);
         let answered = self.session(znode.owner).answered;
         let mut seen = vec![znode.created, answered];
         seen.extend(events(loss));
@@ -272,7 +272,7 @@ impl Wire {
             let waited = self.now.at.saturating_sub(loss.lost.at);
             explain(format!(
                 "{} of {} in {directory} (e{}) is still there, although its session asked to delete it (e{})",
-                self.paths.name(znode.place.path),
+                self.paths.name(znode.parsed.path),
                 self.who(tables, znode.owner),
                 znode.created,
                 loss.sent,

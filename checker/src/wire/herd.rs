@@ -2,7 +2,8 @@
 
 use super::Wire;
 use super::naming::Suggests;
-use super::paths::{Place, TextId};
+use super::paths::ParsedPath;
+use super::znodes::Znode;
 use crate::history::{Conn, Notify, Session, Sym};
 use std::collections::BTreeMap;
 
@@ -11,7 +12,7 @@ use std::collections::BTreeMap;
 pub(super) struct Deleted {
     pub(super) zxid: u64,
     pub(super) path: Sym,
-    pub(super) place: Place,
+    pub(super) parsed: ParsedPath,
     pub(super) czxid: u64,
     /// The czxid of the first later znode that is not a reader's.
     pub(super) next_writer: Option<u64>,
@@ -59,13 +60,13 @@ impl Deletions {
 
     /// The deletion behind a notification. One transaction may delete several znodes of a directory: the first of them
     /// changed the directory's children.
-    fn behind(&self, zxid: u32, kind: Notify, path: Sym, place: Place) -> Option<usize> {
+    fn behind(&self, zxid: u32, kind: Notify, path: Sym, parsed: ParsedPath) -> Option<usize> {
         let all = self.by_zxid.get(&zxid)?;
         let is_of = |at: &&usize| {
             let deleted = &self.all[**at].deleted;
             match kind {
                 Notify::Deleted => deleted.path == path,
-                Notify::ChildrenChanged => deleted.place.directory == place.path,
+                Notify::ChildrenChanged => deleted.parsed.directory == parsed.path,
                 Notify::Created | Notify::DataChanged => false,
             }
         };
@@ -93,30 +94,28 @@ impl Wire {
         session: Session,
         kind: Notify,
         path: Sym,
-        place: Place,
+        parsed: ParsedPath,
         zxid: u32,
         conn: Conn,
     ) {
-        let is_cache = self.watches.covers(session, place.path, &self.paths);
-        self.watches.fire(session, kind, place.path, conn);
+        let is_cache = self.watches.covers(session, parsed.path, &self.paths);
+        self.watches.fire(session, kind, parsed.path, conn);
         // A change that was missed while disconnected has zxid 0, which no transaction has.
-        let Some(at) = self.herd.behind(zxid, kind, path, place) else { return };
-        let Deleted { by, place, czxid, next_writer, .. } = self.herd.all[at].deleted;
+        let Some(at) = self.herd.behind(zxid, kind, path, parsed) else { return };
+        let Deleted { by, parsed, czxid, next_writer, .. } = self.herd.all[at].deleted;
         if by == session {
             return;
         }
-        let (is_contender, is_next_reader) = self.stands(place.directory, session, czxid, next_writer);
+        let own = || self.znodes.of(parsed.directory, session).map(|(_, znode)| znode);
+        let is_contender = own().next().is_some();
+        let is_next = |znode: &Znode| {
+            let is_before_writer = next_writer.is_none_or(|next| znode.czxid < next);
+            znode.parsed.name.is_reader && znode.czxid > czxid && is_before_writer
+        };
+        let is_next_reader = own().any(is_next);
         let deletion = &mut self.herd.all[at];
         deletion.notifications += 1;
         let told = Notified { index: self.now.index, is_cache, is_contender, is_next_reader };
         deletion.notified.entry(session).or_insert(told);
-    }
-
-    /// Whether a session has a znode in a directory, and a reader's znode between the deleted one and the next
-    /// writer's.
-    fn stands(&self, directory: TextId, session: Session, czxid: u64, next: Option<u64>) -> (bool, bool) {
-        let of = || self.znodes.of(directory, session).map(|(_, znode)| znode);
-        let is_next = |czxid_of: u64| czxid_of > czxid && next.is_none_or(|next| czxid_of < next);
-        (of().next().is_some(), of().any(|znode| znode.place.name.is_reader && is_next(znode.czxid)))
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// An item that a single delete took.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Taken {
+pub(super) struct TakenItem {
     pub(super) created: u32,
     pub(super) deleted: u32,
     /// The reply with its data to the session that deleted it, if there was one before.
@@ -16,7 +16,7 @@ pub(super) struct Taken {
 /// An item whose delete was applied while its reply was lost.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LostItem {
-    pub(super) taken: Taken,
+    pub(super) taken: TakenItem,
     pub(super) loss: Loss,
     /// Whether the session repeated the delete and got the answer that there is no such znode.
     is_repeated: bool,
@@ -35,7 +35,7 @@ pub(super) struct Items {
     /// Unanswered deletes: the number in flight, and the last lost one.
     asked: BTreeMap<(Sym, Session), (u32, Option<Loss>)>,
     /// Items that were taken, and whose reply is in flight.
-    pending: BTreeMap<(Sym, Session), Taken>,
+    pending: BTreeMap<(Sym, Session), TakenItem>,
     pub(super) lost: BTreeMap<(Sym, Session), LostItem>,
 }
 
@@ -44,7 +44,7 @@ impl Items {
         self.asked.entry((path, session)).or_default().0 += 1;
     }
 
-    pub(super) fn taken(&mut self, path: Sym, by: Session, taken: Taken) {
+    pub(super) fn taken(&mut self, path: Sym, by: Session, taken: TakenItem) {
         match self.asked.get(&(path, by)) {
             Some((1.., _)) => {
                 self.pending.insert((path, by), taken);

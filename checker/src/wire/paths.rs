@@ -15,7 +15,7 @@ impl TextId {
 
 /// A parsed path.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct ParsedPath {
     pub(super) path: TextId,
     pub(super) directory: TextId,
     /// The path without its sequence number: the path of the request that created it.
@@ -29,15 +29,15 @@ pub(super) struct Paths {
     numbers: BTreeMap<String, TextId>,
     texts: Vec<String>,
     /// By the number of the history's own symbol.
-    places: Vec<Option<Place>>,
+    places: Vec<Option<ParsedPath>>,
 }
 
 impl Paths {
     /// Parses the path of a symbol.
-    pub(super) fn place(&mut self, tables: Tables<'_>, sym: Sym) -> Place {
+    pub(super) fn parsed(&mut self, tables: Tables<'_>, sym: Sym) -> ParsedPath {
         let at = sym.0 as usize;
-        if let Some(Some(place)) = self.places.get(at) {
-            return *place;
+        if let Some(Some(parsed)) = self.places.get(at) {
+            return *parsed;
         }
         let path = tables.names.get(sym).unwrap_or_default();
         let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
@@ -45,12 +45,13 @@ impl Paths {
         let directory = self.number(if directory.is_empty() { "/" } else { directory });
         let name = naming::read(name);
         let front = name.front.map_or(path.len(), |front| path.len() - name_length + front);
-        let place = Place { path: self.number(path), directory, front: self.number(&path[..front]), name };
+        let parsed =
+            ParsedPath { path: self.number(path), directory, front: self.number(&path[..front]), name };
         if self.places.len() <= at {
             self.places.resize(at + 1, None);
         }
-        self.places[at] = Some(place);
-        place
+        self.places[at] = Some(parsed);
+        parsed
     }
 
     fn number(&mut self, text: &str) -> TextId {

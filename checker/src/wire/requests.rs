@@ -1,6 +1,6 @@
 //! Clients, their requests, and the replies.
 
-use super::paths::{Place, TextId};
+use super::paths::{ParsedPath, TextId};
 use super::znodes::Znode;
 use super::{Loss, Wire};
 use crate::history::{Code, Conn, FaultKind, ReqId, Request, Session, Sym, Tables, Victim};
@@ -136,7 +136,7 @@ impl Wire {
         req: ReqId,
         kind: Request,
         path: Sym,
-        place: Place,
+        parsed: ParsedPath,
         watch: bool,
     ) {
         let index = self.now.index;
@@ -150,20 +150,20 @@ impl Wire {
             view.last_read = Some(LastRead { kind, path, is_answered: false });
         }
         // A request counts for the directory of its path, and for its path if that is a directory.
-        *self.costs.entry((session, place.directory)).or_default() += 1;
-        if self.znodes.is_directory(place.path) {
-            *self.costs.entry((session, place.path)).or_default() += 1;
+        *self.costs.entry((session, parsed.directory)).or_default() += 1;
+        if self.znodes.is_directory(parsed.path) {
+            *self.costs.entry((session, parsed.path)).or_default() += 1;
         }
-        let cost = self.cost(session, place.directory);
+        let cost = self.cost(session, parsed.directory);
         match kind {
-            Request::Create => self.client_mut(client).creates.push((req, place.path, cost)),
+            Request::Create => self.client_mut(client).creates.push((req, parsed.path, cost)),
             Request::Delete => {
                 self.znodes.delete_sent(path, session, cost);
                 if self.znodes.live.get(&path).is_some_and(Znode::is_item) {
                     self.items.delete_sent(path, session);
                 }
             }
-            Request::Exists | Request::Get => self.znodes.is_read(path, session, watch),
+            Request::Exists | Request::Get => self.znodes.note_read(path, session, watch),
             _ => {}
         }
         self.in_flight.insert(req, Sent { index, client, session, kind, path, watch, served: 0 });
@@ -186,7 +186,7 @@ impl Wire {
         if let Some(sent) = of.filter(|sent| sent.kind == Request::MultiRead)
             && (read, code) == (Request::Get, Code::Ok)
         {
-            self.znodes.item_is_read(path, sent.session, self.now.index);
+            self.znodes.note_item_read(path, sent.session, self.now.index);
         }
     }
 
@@ -215,22 +215,22 @@ impl Wire {
         view.reads += u64::from(is_read(sent.kind) && matches!(code, Code::Ok | Code::NoNode));
         let answered = &mut self.session_mut(sent.session).answered;
         *answered = sent.index.max(*answered);
-        let place = self.paths.place(tables, sent.path);
+        let parsed = self.paths.parsed(tables, sent.path);
         let is_ok = code == Code::Ok;
         match sent.kind {
             Request::Delete => {
                 self.znodes.delete_ends(sent.path, sent.session, None);
                 self.items.delete_answered(sent.path, sent.session, code);
             }
-            Request::Get if is_ok => self.znodes.item_is_read(sent.path, sent.session, self.now.index),
+            Request::Get if is_ok => self.znodes.note_item_read(sent.path, sent.session, self.now.index),
             _ => {}
         }
         if sent.watch && is_ok {
-            self.waits(sent.session, sent.index, sent.path, place);
+            self.waits(sent.session, sent.index, sent.path, parsed);
         }
         if sent.kind == Request::Children && is_ok {
             let zxid = if sent.served == 0 { zxid } else { sent.served };
-            self.lists(sent.session, place.path, zxid);
+            self.lists(sent.session, parsed.path, zxid);
         }
     }
 
@@ -244,8 +244,8 @@ impl Wire {
         let loss = Loss { sent: sent.index, lost: now, fault: view.fault };
         match sent.kind {
             Request::Create => {
-                let place = self.paths.place(tables, sent.path);
-                self.attempts.create_lost(sent.session, place.path, loss);
+                let parsed = self.paths.parsed(tables, sent.path);
+                self.attempts.create_lost(sent.session, parsed.path, loss);
             }
             Request::Delete => {
                 self.znodes.delete_ends(sent.path, sent.session, Some(loss));

@@ -73,12 +73,12 @@ impl Wire {
     fn herds(&self) -> BTreeMap<TextId, Herd> {
         let mut herds: BTreeMap<TextId, Herd> = BTreeMap::new();
         for deletion in self.herd.iter() {
-            let herd = herds.entry(deletion.deleted.place.directory).or_default();
+            let herd = herds.entry(deletion.deleted.parsed.directory).or_default();
             herd.deletions += 1;
             herd.notifications += deletion.notifications;
             let sessions = deletion.notified.len() as u64;
             if sessions > herd.largest.as_ref().map_or(0, |largest| largest.sessions) {
-                let path = self.paths.text(deletion.deleted.place.path).to_owned();
+                let path = self.paths.text(deletion.deleted.parsed.path).to_owned();
                 herd.largest = Some(Largest { sessions, zxid: deletion.deleted.zxid, path });
             }
         }
@@ -116,17 +116,17 @@ impl Wire {
 
     fn standing(&self, tables: Tables<'_>, znode: &Znode) -> Standing {
         let session = znode.creator;
-        let directory = znode.place.directory;
+        let directory = znode.parsed.directory;
         let is_sibling = |path: &TextId| {
             let text = self.paths.text(*path);
             let above =
                 text.rsplit_once('/').map_or("", |(above, _)| if above.is_empty() { "/" } else { above });
-            *path != znode.place.path && above == self.paths.text(directory)
+            *path != znode.parsed.path && above == self.paths.text(directory)
         };
         let mut watched: Vec<TextId> = self.watches.of(session).map(|(path, _, _)| path).collect();
         watched.dedup();
         Standing {
-            name: self.paths.name(znode.place.path).to_owned(),
+            name: self.paths.name(znode.parsed.path).to_owned(),
             session,
             client: self.client_name(tables, session),
             session_open: self.session(session).is_open,
@@ -178,7 +178,7 @@ impl Wire {
 
     fn left_znode(&self, znode: &Znode) -> LeftZnode {
         LeftZnode {
-            path: self.paths.text(znode.place.path).to_owned(),
+            path: self.paths.text(znode.parsed.path).to_owned(),
             session: znode.creator,
             session_open: self.session(znode.creator).is_open,
             ephemeral: znode.owner != Session(0),

@@ -1,9 +1,9 @@
 //! Ephemeral and sequential znodes, by directory: their creators, their ends, and their cost.
 
 use super::herd::Deleted;
-use super::items::Taken;
+use super::items::TakenItem;
 use super::naming::{Naming, Suggests};
-use super::paths::{Place, TextId};
+use super::paths::{ParsedPath, TextId};
 use super::{Loss, Wire};
 use crate::history::{Request, Session, Sym, Tables};
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A znode that exists.
 #[derive(Clone, Debug)]
 pub(super) struct Znode {
-    pub(super) place: Place,
+    pub(super) parsed: ParsedPath,
     pub(super) naming: Naming,
     pub(super) is_sequential: bool,
     pub(super) czxid: u64,
@@ -43,7 +43,7 @@ impl Znode {
 
     /// Whether its session may have found it by its owner: a name with a guid needs no such read.
     pub(super) fn is_adopted(&self) -> bool {
-        self.is_looked_at && !self.place.name.has_guid
+        self.is_looked_at && !self.parsed.name.has_guid
     }
 
     /// Whether it is an item of a queue.
@@ -125,28 +125,28 @@ impl Znodes {
     }
 
     /// Notes that a session reads a znode.
-    pub(super) fn is_read(&mut self, path: Sym, session: Session, watch: bool) {
+    pub(super) fn note_read(&mut self, path: Sym, session: Session, watch: bool) {
         if let Some(znode) = self.live.get_mut(&path).filter(|znode| znode.creator == session && !watch) {
             znode.is_looked_at = true;
         }
     }
 
     /// Notes that a session has read the data of an item.
-    pub(super) fn item_is_read(&mut self, path: Sym, session: Session, index: u32) {
+    pub(super) fn note_item_read(&mut self, path: Sym, session: Session, index: u32) {
         if let Some(znode) = self.live.get_mut(&path).filter(|znode| znode.is_item()) {
             znode.readers.entry(session).or_insert(index);
         }
     }
 
     fn insert(&mut self, path: Sym, znode: Znode) {
-        let Place { directory, .. } = znode.place;
+        let ParsedPath { directory, .. } = znode.parsed;
         self.of.entry((directory, znode.creator)).or_default().push(path);
         let of = self.directories.entry(directory).or_default();
         of.namings.insert(znode.naming);
         of.created += 1;
         of.items_put += u64::from(znode.is_item());
         of.live.insert((znode.czxid, path));
-        if !znode.place.name.is_reader {
+        if !znode.parsed.name.is_reader {
             of.writers.insert((znode.czxid, path));
         }
         self.live.insert(path, znode);
@@ -154,14 +154,14 @@ impl Znodes {
 
     fn remove(&mut self, path: Sym) -> Option<Znode> {
         let znode = self.live.remove(&path)?;
-        let key = (znode.place.directory, znode.creator);
+        let key = (znode.parsed.directory, znode.creator);
         if let Some(of) = self.of.get_mut(&key) {
             of.retain(|other| *other != path);
             if of.is_empty() {
                 self.of.remove(&key);
             }
         }
-        if let Some(directory) = self.directories.get_mut(&znode.place.directory) {
+        if let Some(directory) = self.directories.get_mut(&znode.parsed.directory) {
             directory.live.remove(&(znode.czxid, path));
             directory.writers.remove(&(znode.czxid, path));
         }
@@ -171,21 +171,21 @@ impl Znodes {
 
 impl Wire {
     pub(super) fn created(&mut self, tables: Tables<'_>, zxid: u64, path: Sym, owner: Session) {
-        let place = self.paths.place(tables, path);
+        let parsed = self.paths.parsed(tables, path);
         let txn = self.txn.filter(|txn| txn.zxid == zxid);
         let asked = txn.map_or(Session(0), |txn| txn.session);
         let creator = if owner == Session(0) { asked } else { owner };
         // A request with the complete path asked for no sequence number.
-        let is_whole = place.front != place.path && self.create_in_flight(creator, place.path).is_some();
-        let is_sequential = place.name.front.is_some() && !is_whole;
+        let is_whole = parsed.front != parsed.path && self.create_in_flight(creator, parsed.path).is_some();
+        let is_sequential = parsed.name.front.is_some() && !is_whole;
         if !is_sequential && owner == Session(0) {
             return;
         }
-        let is_claim = place.name.naming.suggests() == Suggests::Queue && (is_whole || owner != Session(0));
-        let cost = self.create_in_flight(creator, place.front);
+        let is_claim = parsed.name.naming.suggests() == Suggests::Queue && (is_whole || owner != Session(0));
+        let cost = self.create_in_flight(creator, parsed.front);
         let znode = Znode {
-            place,
-            naming: if is_claim { Naming::Claim } else { place.name.naming },
+            parsed,
+            naming: if is_claim { Naming::Claim } else { parsed.name.naming },
             is_sequential,
             czxid: zxid,
             created: self.now.index,
@@ -194,7 +194,7 @@ impl Wire {
             is_made: false,
             is_plain: txn.is_some_and(|txn| txn.kind == Request::Create),
             is_looked_at: false,
-            cost_from: cost.unwrap_or_else(|| self.cost(creator, place.directory)),
+            cost_from: cost.unwrap_or_else(|| self.cost(creator, parsed.directory)),
             cost_to: None,
             deletes: 0,
             delete_lost: None,
@@ -204,22 +204,22 @@ impl Wire {
         self.joins(path);
     }
 
-    pub(super) fn made(&mut self, path: Sym, place: Place) {
+    pub(super) fn made(&mut self, path: Sym, parsed: ParsedPath) {
         if let Some(znode) = self.znodes.live.get_mut(&path) {
             znode.is_made = true;
-            self.learns_name(path, place);
+            self.learns_name(path, parsed);
         }
     }
 
     pub(super) fn deleted(&mut self, tables: Tables<'_>, zxid: u64, path: Sym, by: Session) {
-        let place = self.paths.place(tables, path);
+        let parsed = self.paths.parsed(tables, path);
         let Some(znode) = self.znodes.remove(path) else { return };
         let kind = self.txn.filter(|txn| txn.zxid == zxid).map(|txn| txn.kind);
         let with_session = kind == Some(Request::CloseSession);
         let by_owner = by == znode.creator && by != Session(0) && !with_session;
-        let cost = znode.cost_to.unwrap_or_else(|| self.cost(znode.creator, place.directory));
+        let cost = znode.cost_to.unwrap_or_else(|| self.cost(znode.creator, parsed.directory));
         let cost = (cost + 1).saturating_sub(znode.cost_from);
-        if let Some(directory) = self.znodes.directories.get_mut(&place.directory) {
+        if let Some(directory) = self.znodes.directories.get_mut(&parsed.directory) {
             directory.deleted_with_session += u64::from(with_session);
             directory.deleted_by_owner += u64::from(by_owner);
             directory.deleted_by_others += u64::from(!with_session && !by_owner);
@@ -227,7 +227,7 @@ impl Wire {
                 directory.contenders += 1;
                 directory.requests += u64::from(cost);
                 if directory.most.is_none_or(|(most, _)| cost > most) {
-                    directory.most = Some((cost, place.path));
+                    directory.most = Some((cost, parsed.path));
                 }
             }
             if znode.is_item() {
@@ -235,14 +235,14 @@ impl Wire {
                 directory.claimed_twice += u64::from(znode.readers.len() > 1 && by != Session(0));
             }
         }
-        let next_writer = self.znodes.next_writer(place.directory, znode.czxid);
+        let next_writer = self.znodes.next_writer(parsed.directory, znode.czxid);
         let index = self.now.index;
-        let deleted = Deleted { zxid, path, place, czxid: znode.czxid, next_writer, by, index };
+        let deleted = Deleted { zxid, path, parsed, czxid: znode.czxid, next_writer, by, index };
         self.herd.deleted(deleted);
         self.leaves(path, &znode, by_owner);
         if kind == Some(Request::Delete) {
             let read = znode.readers.get(&by).copied();
-            self.items.taken(path, by, Taken { created: znode.created, deleted: index, read });
+            self.items.taken(path, by, TakenItem { created: znode.created, deleted: index, read });
         }
     }
 }

@@ -18,7 +18,7 @@ pub(super) fn judge(evidence: &Evidence<'_>, out: &mut Findings) {
     out.premise(RuleId::An1, doing.object);
     let Err((why, seen)) = judged else { return };
     // Another client may have undone or changed it in any way.
-    if out.is_enough(RuleId::An1, doing.object) {
+    if out.only_counts(RuleId::An1, doing.object) {
         return;
     }
     let text = explain(format!("{} returned done at {}", doing.text(scene), scene.when(scene.now())))

@@ -19,7 +19,7 @@ pub(super) fn judge(evidence: &Evidence<'_>, told: &str, out: &mut Findings) {
         return;
     }
     let Some(why) = wrong(scene, doing, told, own, znodes) else { return };
-    if out.is_enough(RuleId::An1, doing.object) {
+    if out.only_counts(RuleId::An1, doing.object) {
         return;
     }
     let how = told.replace('_', " ");

@@ -12,7 +12,7 @@ pub(super) fn judge(evidence: &Evidence<'_>, failure: Failure, later: &mut Later
     let (scene, doing) = (evidence.scene, evidence.doing);
     out.premise(RuleId::An2, doing.object);
     let Some(missing) = scene.kind(doing.object).recipe().lacks(evidence, failure) else { return };
-    if out.is_enough(RuleId::An2, doing.object) {
+    if out.only_counts(RuleId::An2, doing.object) {
         return;
     }
     let text =

@@ -28,7 +28,7 @@ impl Later {
     /// Reports the kept findings.
     pub(super) fn tell(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         for Kept { rule, object, seen, text } in self.0.drain(..) {
-            if !out.is_enough(rule, object) {
+            if !out.only_counts(rule, object) {
                 out.fail(rule, scene, object, &seen, text);
             }
         }

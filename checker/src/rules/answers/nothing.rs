@@ -15,7 +15,7 @@ pub(super) fn judge(evidence: &Evidence<'_>, out: &mut Findings) -> bool {
     }
     out.premise(RuleId::An3, doing.object);
     let Some(left) = doing.effects.iter().find(|effect| is_left(doing, effect, znodes)) else { return false };
-    if out.is_enough(RuleId::An3, doing.object) {
+    if out.only_counts(RuleId::An3, doing.object) {
         return true;
     }
     let op = scene.view.op(doing.id);

@@ -11,7 +11,7 @@ pub(super) fn judge(evidence: &Evidence<'_>, (seen, text, number): (Seen, Sym, u
     let Some(value) = judged.find(|value| value.seen == seen) else { return };
     out.premise(RuleId::An1, doing.object);
     let Some(why) = (value.untrue)(evidence, text, number) else { return };
-    if out.is_enough(RuleId::An1, doing.object) {
+    if out.only_counts(RuleId::An1, doing.object) {
         return;
     }
     let what = value.what;

@@ -52,7 +52,7 @@ fn together(all: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings
     if perhaps >= wanted {
         let text =
             text.excused("other participants had given up or died, and their znodes may still have existed");
-        let found = Found::unavoidable(RuleId::Db1, scene.index);
+        let found = Ruling::unavoidable(RuleId::Db1, scene.index);
         return out.find(found, scene, Some(part.object), &[part.called.index], text);
     }
     out.fail(RuleId::Db1, scene, part.object, &[part.called.index], text);

@@ -135,6 +135,20 @@ pub(super) fn object_of(tables: Tables<'_>, path: Sym) -> Option<(ObjectId, bool
     })
 }
 
+/// Whether a participation counts at a moment.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum TakesPart {
+    Not,
+    Perhaps,
+    Certainly,
+}
+
+impl TakesPart {
+    fn perhaps(may_be: bool) -> TakesPart {
+        if may_be { TakesPart::Perhaps } else { TakesPart::Not }
+    }
+}
+
 impl Participants {
     pub(super) fn part_of(&self, op: OpId) -> Option<usize> {
         self.of_op.get(op.0 as usize).copied().filter(|part| *part != 0).map(|part| part as usize - 1)
@@ -183,7 +197,7 @@ impl Participants {
             What::Crash { client } => self.crashed(scene, client),
             What::Fault { .. } => {
                 (self.is_disturbed, self.is_hostile) = (true, true);
-                self.announced.hears(scene, event);
+                self.announced.note(scene, event);
             }
             _ => {}
         }
@@ -234,9 +248,10 @@ impl Participants {
         self.open.retain(|open| *open != op);
         self.is_disturbed |= outcome != Outcome::Done;
         let (part, now) = (&mut self.parts[part], scene.view.now);
-        match op == part.enter {
-            true => (part.over, part.outcome) = (now, Some(outcome)),
-            false => part.leave_over = now,
+        if op == part.enter {
+            (part.over, part.outcome) = (now, Some(outcome));
+        } else {
+            part.leave_over = now;
         }
     }
 
@@ -367,14 +382,14 @@ impl Participants {
     }
 
     /// The state of a participation after an event, from the view of a participant that entered, or created `ready`,
-    /// and had called before: whether it takes part certainly, or possibly.
-    fn stands(
+    /// and had called before.
+    fn takes_part(
         &self,
         scene: &Scene<'_>,
         part: &Participation,
         of: &Participation,
         index: u32,
-    ) -> (bool, bool) {
+    ) -> TakesPart {
         let went = |moment: Moment| moment.came() && moment.index <= index;
         let other_generation = match (part.generation, of.generation) {
             (Some(one), Some(other)) => one != other,
@@ -384,16 +399,16 @@ impl Participants {
         let here =
             part.object == of.object && part.called.index <= index && !other_generation && !was_in_before;
         if !here || went(part.left) {
-            return (false, false);
+            return TakesPart::Not;
         }
         match part.outcome {
             // An access list, or a failing server, may end a call that has registered: its znode is deleted later.
-            Some(Outcome::Refused) if went(part.over) => (false, Self::was_denied(scene, part)),
+            Some(Outcome::Refused) if went(part.over) => TakesPart::perhaps(Self::was_denied(scene, part)),
             Some(Outcome::Cancelled | Outcome::Unknown) if went(part.over) => {
-                (false, Self::may_linger(scene, part))
+                TakesPart::perhaps(Self::may_linger(scene, part))
             }
-            _ if went(part.died) => (false, Self::may_linger(scene, part)),
-            _ => (true, true),
+            _ if went(part.died) => TakesPart::perhaps(Self::may_linger(scene, part)),
+            _ => TakesPart::Certainly,
         }
     }
 
@@ -424,11 +439,11 @@ impl Participants {
                 if registered.is_some_and(|dir| !has_znode(dir)) {
                     continue;
                 }
-                let (is_sure, may_be) = self.stands(scene, part, of, index);
-                if is_sure {
+                let takes_part = self.takes_part(scene, part, of, index);
+                if takes_part == TakesPart::Certainly {
                     sure.insert(part.id);
                 }
-                if may_be {
+                if takes_part != TakesPart::Not {
                     perhaps.insert(part.id);
                 }
             }

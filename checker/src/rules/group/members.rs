@@ -188,7 +188,7 @@ impl Group {
     }
 
     /// GM-8: a client that reports that it is out has a reason.
-    pub(super) fn is_out(&self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
+    pub(super) fn judge_loss(&self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
         let Membership { id: op, object, session, since, .. } = self.members[at];
         let own = self.lives.iter().rfind(|life| life.op == op);
         let Some(own) = own.filter(|_| since.came()) else { return };
@@ -204,13 +204,19 @@ impl Group {
     pub(super) fn replaces_nothing(&mut self, scene: &Scene<'_>, op: &Op, out: &mut Findings) {
         let mine = |member: &Membership| (member.client, member.object) == (op.client, op.object);
         if let Some(at) = self.members.iter().rposition(|member| mine(member) && !member.is_over) {
-            self.is_out(scene, at, out);
+            self.judge_loss(scene, at, out);
             self.members[at].is_over = true;
         }
     }
 
     /// GM-4: a membership reports its own znode, by name and czxid.
-    pub(super) fn is_named(&self, scene: &Scene<'_>, at: usize, (id, czxid): (Sym, u64), out: &mut Findings) {
+    pub(super) fn judge_own_znode(
+        &self,
+        scene: &Scene<'_>,
+        at: usize,
+        (id, czxid): (Sym, u64),
+        out: &mut Findings,
+    ) {
         let Membership { id: op, object, .. } = self.members[at];
         out.premise(RuleId::Gm4, object);
         let is_it =

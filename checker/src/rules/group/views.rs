@@ -48,15 +48,15 @@ impl Group {
                 told().because(format!("at that zxid the members were [{then}]")),
             );
         }
-        self.is_news(scene, at, (shown, zxid), out);
-        self.flickers(scene, at, (shown, zxid), out);
+        self.judge_news(scene, at, (shown, zxid), out);
+        self.judge_absence(scene, at, (shown, zxid), out);
         let watcher = &mut self.watchers[at];
         watcher.last = Some((members, scene.now()));
         watcher.newest = watcher.newest.max(zxid);
     }
 
     /// GM-1: an observer reports only changes. Its views may include the members' data, so a write of them is a change.
-    fn is_news(&self, scene: &Scene<'_>, at: usize, (shown, zxid): (&str, u64), out: &mut Findings) {
+    fn judge_news(&self, scene: &Scene<'_>, at: usize, (shown, zxid): (&str, u64), out: &mut Findings) {
         let watcher = &self.watchers[at];
         let Some((before, moment)) = watcher.last else { return };
         let is_same = scene.text(before) == shown && zxid == watcher.newest;
@@ -88,7 +88,7 @@ impl Group {
 
     /// GM-3: a member that is alive and connected is in every view after the first that shows it. A view may be stale,
     /// from before the member joined again.
-    fn flickers(&self, scene: &Scene<'_>, at: usize, (shown, zxid): (&str, u64), out: &mut Findings) {
+    fn judge_absence(&self, scene: &Scene<'_>, at: usize, (shown, zxid): (&str, u64), out: &mut Findings) {
         let watcher = &self.watchers[at];
         let Some((before, moment)) = watcher.last else { return };
         for id in ids(scene.text(before)).filter(|id| !ids(shown).any(|other| other == *id)) {
@@ -119,7 +119,7 @@ impl Group {
     }
 
     /// GM-2 and GM-3: whether an observer still has an old view after enough time to read the new one.
-    pub(super) fn is_late(&self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
+    pub(super) fn judge_delay(&self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
         let watcher = &self.watchers[at];
         let object = watcher.object;
         if !scene.view.is_sim() {

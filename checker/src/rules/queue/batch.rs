@@ -46,7 +46,7 @@ impl Batch {
             // A relaxed consumer may skip all items of its window except the one that it takes.
             let may_pass = object.manner.window.saturating_sub(1) as usize;
             if let Some(passed) = others().filter(goes_first).filter(known).nth(may_pass) {
-                tell(scene, item.object, item, passed, out);
+                report_passed(scene, item.object, item, passed, out);
             }
         }
     }
@@ -79,7 +79,7 @@ fn is_known(scene: &Scene<'_>, stock: &Stock, taken: usize, other: &Item) -> boo
     }
 }
 
-fn tell(scene: &Scene<'_>, object: ObjectId, item: &Item, passed: &Item, out: &mut Findings) {
+fn report_passed(scene: &Scene<'_>, object: ObjectId, item: &Item, passed: &Item, out: &mut Findings) {
     let is_fifo = scene.object(object).kind == Kind::Queue;
     let (text, other) = (scene.path(item.text), scene.path(passed.text));
     let names = (scene.znode(item.path), scene.znode(passed.path));

@@ -124,7 +124,7 @@ impl IdleConsumers {
         self.stock.there(object).any(|item| item.claim.is_some())
     }
 
-    fn look(&mut self, scene: &Scene<'_>, waiting: Waiting, out: &mut Findings) {
+    fn check(&mut self, scene: &Scene<'_>, waiting: Waiting, out: &mut Findings) {
         let source = self.source(scene, waiting);
         self.doubts.look(scene, waiting.op, &source);
         // A consumer that crashes or gives up before it certainly has no wake source proves nothing.
@@ -137,7 +137,7 @@ impl IdleConsumers {
         for at in 0..self.open.len() {
             let waiting = self.open[at];
             if of(&waiting) {
-                self.look(scene, waiting, out);
+                self.check(scene, waiting, out);
             }
         }
     }
@@ -151,7 +151,7 @@ impl IdleConsumers {
             let text = doubt
                 .explain(scene, "waits for an item")
                 .because("it has no watch on the queue, nor on a consumer ahead of it");
-            let found = Found::fail(RuleId::Qu6, doubt.since.index).in_layer(Layer::Safety);
+            let found = Ruling::fail(RuleId::Qu6, doubt.since.index).in_layer(Layer::Safety);
             out.find(found, scene, Some(op.object), &[op.called.index], text);
         }
         self.doubts = doubts;
@@ -375,7 +375,7 @@ impl IdleConsumers {
         let Some(waiting) = self.open.iter_mut().find(|waiting| waiting.op == req.op) else { return };
         waiting.session = req.session;
         let waiting = *waiting;
-        self.look(scene, waiting, out);
+        self.check(scene, waiting, out);
     }
 }
 

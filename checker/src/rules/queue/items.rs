@@ -58,8 +58,8 @@ struct Capture {
 }
 
 impl Items {
-    /// Whether a change is not by a client of the queue.
-    fn is_foreign(&mut self, scene: &Scene<'_>, op: OpId, object: ObjectId) -> bool {
+    /// Whether a change is not by a client of the queue; uses up its announcement.
+    fn take_foreign_change(&mut self, scene: &Scene<'_>, op: OpId, object: ObjectId) -> bool {
         let op = scene.view.op(op);
         let is_party = op.phase != Phase::Unborn && op.object == object;
         scene.view.is_foreign_change() || !is_party && self.announced.take()
@@ -116,7 +116,7 @@ impl Items {
     /// QU-1: only a take, or the confirmation of a claim, deletes an item.
     fn gone(&mut self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
         let item = self.stock.items[at].clone();
-        if self.is_foreign(scene, item.taker, item.object) {
+        if self.take_foreign_change(scene, item.taker, item.object) {
             self.died_with.push(at);
             return;
         }
@@ -158,7 +158,7 @@ impl Items {
         if by != owner || event.op == OpId(0) {
             self.taken_away.insert((at, owner));
         }
-        if by == owner || had_one || self.is_foreign(scene, event.op, object) {
+        if by == owner || had_one || self.take_foreign_change(scene, event.op, object) {
             return;
         }
         let op = scene.view.op(event.op);
@@ -479,7 +479,7 @@ impl Items {
             None => (Verdict::Fail, text.not_excused("the operation returned, and its client is alive")),
         };
         out.find(
-            Found::new(RuleId::Qu2, verdict, scene.index),
+            Ruling::new(RuleId::Qu2, verdict, scene.index),
             scene,
             Some(item.object),
             &[item.made.index, item.gone_at.index],
@@ -550,7 +550,7 @@ impl Rule for Items {
             }
             What::Return { outcome, .. } => self.returned(scene, event.op, outcome, out),
             What::Txn { .. } => self.batch.judge(scene, &self.stock, out),
-            What::Fault { .. } => self.announced.hears(scene, event),
+            What::Fault { .. } => self.announced.note(scene, event),
             What::Crash { client } => self.crash(scene, client),
             What::Left { object, path, owner: Session(0) } => {
                 let is_item = crate::view::is_child(scene.tables, object, path);

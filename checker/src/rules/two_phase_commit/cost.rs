@@ -51,8 +51,8 @@ impl Cost {
         }
     }
 
-    /// Whether a watch was armed after the decision by an operation that could not know it.
-    fn is_late(&mut self, watch: &Watch, decided: Option<Moment>) -> bool {
+    /// Whether a watch was armed after the decision by an operation that could not know it; uses up the refusal that excuses it.
+    fn take_late_watch(&mut self, watch: &Watch, decided: Option<Moment>) -> bool {
         if decided.is_none_or(|decided| decided.index > watch.armed_index) {
             return false;
         }
@@ -85,7 +85,7 @@ impl Cost {
         }
         let mut watches = scene.view.watches.of(session).iter();
         let watch = watches.find(|watch| watch.path == path && fires(watch.table, kind));
-        if watch.is_some_and(|watch| !watch.registered || self.is_late(watch, decided)) {
+        if watch.is_some_and(|watch| !watch.registered || self.take_late_watch(watch, decided)) {
             return;
         }
         let Some(client) = scene.view.present_client(session) else { return };

@@ -371,7 +371,7 @@ fn size(scene: &Scene<'_>, object: ObjectId) -> usize {
 
 /// A decision that a site learned.
 #[derive(Clone, Copy, Debug)]
-struct Heard {
+struct LearnedDecision {
     site: u64,
     word: Word,
     when: Moment,

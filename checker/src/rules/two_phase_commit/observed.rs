@@ -1,6 +1,6 @@
 //! The sites' decisions and votes: TC-1 to TC-4, from calls and observations alone.
 
-use super::{COORDINATOR, Heard, SiteOp, Word, site_name, size};
+use super::{COORDINATOR, LearnedDecision, SiteOp, Word, site_name, size};
 use crate::rule::prelude::*;
 use crate::view::{Moment, Op};
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Default)]
 pub(super) struct Observed {
     /// The first decision that each site learned.
-    decisions: Vec<Heard>,
+    decisions: Vec<LearnedDecision>,
     /// The votes by operation: the vote in the call, or the vote of a former session if the operation learned of one.
     votes: BTreeMap<OpId, (u64, Word)>,
     /// Sites whose vote was acknowledged, and when.
@@ -124,7 +124,7 @@ impl Observed {
             }
         }
         match self.decisions.iter().find(|heard| heard.site == part.site) {
-            None => self.decisions.push(Heard { site: part.site, word, when }),
+            None => self.decisions.push(LearnedDecision { site: part.site, word, when }),
             Some(own) => {
                 out.premise(RuleId::Tc2, object);
                 if own.word != word {

@@ -127,7 +127,7 @@ impl Progress {
             }
         };
         out.find(
-            Found::new(RuleId::Tc13, verdict, scene.index),
+            Ruling::new(RuleId::Tc13, verdict, scene.index),
             scene,
             Some(object),
             &[op.called.index],
@@ -162,10 +162,8 @@ impl Progress {
             if observed.knows(site) || observed.is_forgotten() || self.found.contains(id) {
                 continue;
             }
-            let why = match written.decided() || observed.is_decided() {
-                true => "the transaction is decided",
-                false => "abort could be proposed",
-            };
+            let is_decided = written.decided() || observed.is_decided();
+            let why = if is_decided { "the transaction is decided" } else { "abort could be proposed" };
             let text = explain(format!(
                 "{} ({}) has voted, and never learned the decision",
                 site_name(site),

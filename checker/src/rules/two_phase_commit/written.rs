@@ -288,16 +288,13 @@ impl Written {
                 let by_itself = after_yes && !part.met_record;
                 let on_record =
                     format!("{} is recorded since {}", record.word.text(), scene.when(record.made));
-                let (rule, text) = match by_itself {
-                    true => (
-                        RuleId::Tc8,
-                        explain(tells)
-                            .because("the site had voted for commit, and has not read the record")
-                            .because(on_record),
-                    ),
-                    false => (RuleId::Tc9, explain(tells).because(on_record)),
+                let text = explain(tells);
+                let (rule, text) = if by_itself {
+                    (RuleId::Tc8, text.because("the site had voted for commit, and has not read the record"))
+                } else {
+                    (RuleId::Tc9, text)
                 };
-                out.fail(rule, scene, object, &[record.made.index], text);
+                out.fail(rule, scene, object, &[record.made.index], text.because(on_record));
             }
             None => self.without_record(scene, object, word, after_yes, tells, out),
         }

@@ -255,7 +255,7 @@ fn broken(scene: &Scene<'_>, promise: &Promise, out: &mut Findings) {
     let who = super::client_of(scene, promise.session);
     let text = explain(format!("{who} reconnected at {}", crate::text::seconds(promise.at)))
         .because(format!("the client did not register its watch on {} again", scene.path(want.path)));
-    out.find(Found::fail(rule, promise.index), scene, None, &[], text);
+    out.find(Ruling::fail(rule, promise.index), scene, None, &[], text);
 }
 
 /// The reason why a watch should not be registered again: its client does not wait for it, or should have been notified

@@ -42,7 +42,7 @@ struct Done {
 
 /// Requests to pair with transactions.
 #[derive(Clone, Default)]
-pub(crate) struct Asked {
+pub(crate) struct Pairing {
     /// By client: unpaired requests.
     open: Vec<VecDeque<Sent>>,
     /// The latest transactions, and the number of the first of them.
@@ -87,7 +87,7 @@ fn may_make(scene: &Scene<'_>, sent: &Sent, made: Sym) -> bool {
     digits.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-impl Asked {
+impl Pairing {
     fn place(&self, number: u32) -> Option<usize> {
         (number as usize).checked_sub(self.first)
     }
@@ -456,7 +456,7 @@ impl Asked {
     }
 }
 
-impl Rule for Asked {
+impl Rule for Pairing {
     const JUDGES: &'static [Property] = {
         use Property::*;
         &[SessionOrder, SequenceNumbers, Conditions, Durability, WholeTransactions]
