@@ -8,7 +8,11 @@ use super::{Armed, Duty, Guid, Time};
 /// servers.
 ///
 /// Recipes spawn no task, read no other clock and draw no random number, so a run is determined by what this trait and
-/// [`ZooKeeper`](super::ZooKeeper) answer. **Clones** speak for the same session.
+/// [`ZooKeeper`](super::ZooKeeper) answer.
+///
+/// # Promises
+///
+/// **Clones** speak for the same session.
 pub trait Runtime: Clone + Send + Sync + 'static {
     /// The client's own monotonic clock.
     fn now(&self) -> Time;

@@ -37,9 +37,9 @@
 //!    how it must be killed ([`Caught`](zk_harness::caught::Caught)): by which rule as the first finding, within how
 //!    many seeds, with what harm, while the right recipe is silent on the same seeds. `cargo sim mutants NAME` shows
 //!    whether it is, and `cargo sim mutants --write-readme` rewrites the table.
-//! 5. `promises.txt`: every public method of the recipe and every sentence of its docs that promises something, with
-//!    the rules and tests that judge it, the workloads that call it and the mutants that break it; see [`promises`]. A
-//!    test lists the gaps.
+//! 5. `promises.txt`: a row for every public method of the recipe and every sentence of its docs that promises something,
+//!    with the rules and tests that judge it, the workloads that call it and the mutants that break it; see [`promises`].
+//!    A test lists the gaps, and `UPDATE_PROMISES=1` adds rows for what is new.
 //!
 //!    Besides, every operation of a recipe has mutants that [lie](lies).
 //!

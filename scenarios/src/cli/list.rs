@@ -3,6 +3,7 @@
 use super::Output;
 use clap::Args;
 use serde_json::json;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use zk_checker::RuleId;
 
@@ -13,6 +14,9 @@ pub(super) struct ListArgs {
     /// the mutants that break it
     #[arg(long)]
     promises: bool,
+    /// Write the promises and the sentences of the docs into this file instead, as a page in Markdown
+    #[arg(long, value_name = "FILE", requires = "promises")]
+    page: Option<PathBuf>,
     /// List what sweeps exercise instead: operations and how they end, options and the workloads that set them, and the methods that
     /// no workload calls
     #[arg(long, conflicts_with = "promises")]
@@ -21,9 +25,9 @@ pub(super) struct ListArgs {
     output: Output,
 }
 
-pub(super) fn list(ListArgs { promises, coverage, output }: ListArgs) -> anyhow::Result<ExitCode> {
+pub(super) fn list(ListArgs { promises, page, coverage, output }: ListArgs) -> anyhow::Result<ExitCode> {
     if promises {
-        return super::promises::list(output);
+        return super::promises::list(output, page.as_deref());
     }
     if coverage {
         return Ok(super::exercised::print_list(output));

@@ -2,11 +2,17 @@
 
 use super::Output;
 use serde_json::{Value, json};
+use std::path::Path;
 use std::process::ExitCode;
-use zk_catalogue::promises::{self, Entry, Judgement};
+use zk_catalogue::promises::{self, Entry, Judgement, docs};
+use zk_report::whole_file;
 
-pub(super) fn list(output: Output) -> anyhow::Result<ExitCode> {
+pub(super) fn list(output: Output, page: Option<&Path>) -> anyhow::Result<ExitCode> {
     let entries = promises::all();
+    if let Some(page) = page {
+        whole_file::write(page, promises::markdown(&entries))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     for entry in &entries {
         match output.is_json() {
             true => print_json(entry),
@@ -40,7 +46,7 @@ fn print_text(entry: &Entry) {
         print_judgement(judgement);
     }
     for promise in &entry.promises {
-        println!("  {}: {}", promise.heading, promises::plain(&promise.says));
+        println!("  {}: {}", promise.key.heading, docs::plain(&promise.says));
         print_judgement(&promise.judgement);
     }
     println!();
@@ -66,7 +72,7 @@ fn print_json(entry: &Entry) {
         println!("{}", object(entry, judgement, Value::Null, Value::Null));
     }
     for promise in &entry.promises {
-        let (heading, says) = (promise.heading.as_str(), promise.says.as_str());
+        let (heading, says) = (promise.key.heading.as_str(), promise.says.as_str());
         println!("{}", object(entry, &promise.judgement, heading.into(), says.into()));
     }
 }

@@ -126,6 +126,19 @@ fn list_says_what_judges_each_promise() {
     assert_eq!(effects["heading"], "Promises");
     assert_eq!(effects["shown_by"][0], "lock-resource-ignores-tokens");
     assert!(promises.iter().all(|promise| promise["kind"] == "promise"));
+    assert!(effects["says"].as_str().expect("a sentence").starts_with("*Effects.* Through "));
+}
+
+#[test]
+fn list_makes_a_page_of_the_promises() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let page = folder.path().join("promises.md");
+    let listed = zksim(&["list", "--promises", "--page", page.to_str().expect("a path")]);
+    assert_eq!((listed.status.code(), listed.stdout.len()), (Some(0), 0));
+    let text = std::fs::read_to_string(&page).expect("a page");
+    let row = "| Promises: *Order.* Grants follow the order in which the znodes were created, among contenders that do not give up. | MX-6,";
+    assert!(text.contains(row) && text.contains("Every promise of the list has a judge."), "{text}");
+    assert_eq!(zksim(&["list", "--page", "promises.md"]).status.code(), Some(3));
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The parts of the list.
 
+use super::docs::Key;
+
 /// Public items with the same docs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Entry {
@@ -18,9 +20,9 @@ pub struct Entry {
 /// A sentence of the docs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Promise {
-    /// The heading above the sentence.
-    pub heading: String,
-    /// The sentence.
+    /// What stands in the list for the sentence.
+    pub key: Key,
+    /// The sentence; empty until it is looked up in the docs.
     pub says: String,
     /// How it is judged.
     pub judgement: Judgement,
@@ -31,7 +33,7 @@ pub struct Promise {
 pub enum Judgement {
     /// Rules and tests that fail when it is broken.
     By {
-        /// Ids of rules, and tests as `path/of/file.rs::name`.
+        /// Ids of rules, and tests as [`judges`](super) are named.
         judges: Vec<String>,
         /// Mutants that one of the rules kills.
         mutants: Vec<String>,

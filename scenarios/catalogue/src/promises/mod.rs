@@ -1,38 +1,40 @@
 //! The promises of the recipes, the rules and tests that judge them, the workloads that exercise them and the mutants
 //! that break them.
 //!
-//! One text file for each recipe, beside its workload: `<recipe>/promises.txt`. `zookeeper.txt` has the trait, and `guards.txt` what
-//! guards and locks share.
+//! The sentences stand in the docs of the recipes, and nowhere else. Beside each workload, `<recipe>/promises.txt` has a row for each
+//! sentence; `zookeeper.txt` has the trait, and `guards.txt` what guards and locks share.
 //!
 //! ```text
 //! # A comment.
-//! ## Registration::path, Membership::path         one entry for methods with the same docs
-//! called by lock, shared-lock                    workloads; or: called by nobody
-//! judged by MX-12                                the judgement of the method itself
-//! shown by lock-forgets-failed-delete
-//!
-//! [Cancellation] A sentence of the docs, as it stands under that heading.
-//! [Cancellation] Consecutive sentences share the judgement below them.
-//! judged by MX-12, recipes/tests/all/cancellation.rs::name_of_the_test
-//! shown by lock-leaves-its-znode
-//! [Errors] Another one.
-//! not judged: the reason
-//! [Errors] As [`acquire`](Self::acquire).
-//! as Lock::acquire
-//! [Promises] Not promised: fairness.
-//! no promise
+//! ## Registration::path, Membership::path | lock, shared-lock | MX-12 | lock-forgets-failed-delete
+//! Cancellation: Dropping the future gives up 3f2a | MX-12, cancellation::an_acquire_that_waits | lock-leaves-its-znode
+//! Errors: Error::is_denied 09b1 | not judged: the reason
+//! Errors: As acquire 7e0c | as Lock::acquire
+//! Promises: Not promised: fairness 41bc | no promise
+//! ## COST.md: lock
+//! cost: * | budget
 //! ```
 //!
-//! The test `promises` of this crate compares the list with the public methods and the docs of `recipes/src` and with
-//! `recipes/COST.md`, and checks that every name in the list exists.
+//! A section is an item, or several with the same docs. Methods have the workloads that call them (or `nobody`), the judges of the
+//! method itself, and the mutants that break it. A row is a heading, the first words of a sentence and its hash, judges and mutants.
+//!
+//! Judges are rules and tests. A test has the name that `cargo test -p zk-recipes --test all` prints; `suite::order::…` is a rule of the
+//! trait's suite, and any other test has its file in front: `scenarios/tests/real/suite.rs::…`. `budget`, `herd` and `refusals` stand for
+//! the tests of the tables of costs and refusals. A case of the page of costs has no hash, and `*` are all others of that table.
+//!
+//! The test `promises` of this crate compares the lists with the public methods and the docs of `recipes/src` and with
+//! `recipes/COST.md`, and checks that every name in them exists. After a change of the docs, `UPDATE_PROMISES=1 cargo test -p
+//! zk-catalogue --test promises` rewrites the keys and keeps their judges; it says which are to be read again.
 
+pub mod docs;
 mod entry;
 mod parse;
 mod table;
 
+use docs::{Documented, OTHERS};
 pub use entry::{Entry, Judgement, Promise};
 pub use parse::parse;
-pub use table::{Counts, counts, markdown, plain};
+pub use table::{Counts, counts, markdown};
 
 /// The list of each recipe, in the order of the recipes.
 pub const FILES: &[(&str, &str)] = &[
@@ -53,16 +55,42 @@ pub const FILES: &[(&str, &str)] = &[
     ("election", include_str!("../election/promises.txt")),
 ];
 
-/// Every entry of every list, in the order of [`FILES`].
+/// Every entry of every list, in the order of [`FILES`], with the sentences of the docs.
 ///
 /// # Panics
 ///
 /// If a list does not parse: a test of this module reads them all.
 pub fn all() -> Vec<Entry> {
+    let docs = docs::docs();
     let of = |(recipe, text): &(&'static str, &str)| {
-        parse(recipe, text).unwrap_or_else(|problem| panic!("the promises of {recipe}: {problem}"))
+        let list =
+            parse(recipe, text).unwrap_or_else(|problem| panic!("the promises of {recipe}: {problem}"));
+        list.into_iter().map(|entry| with_sentences(entry, &docs)).collect::<Vec<_>>()
     };
     FILES.iter().flat_map(of).collect()
+}
+
+/// Looks up the sentences of an entry. A key without a sentence, for which a test fails, stands for itself.
+pub fn with_sentences(mut entry: Entry, docs: &[Documented]) -> Entry {
+    let documented = docs.iter().find(|item| entry.subjects.contains(&item.subject));
+    let sentences = documented.map_or(&[][..], |item| &item.sentences);
+    let rows = std::mem::take(&mut entry.promises);
+    let is_named =
+        |key: &docs::Key| rows.iter().any(|row| row.key.heading == key.heading && row.key.words == key.words);
+    for row in &rows {
+        let is_meant = |key: &docs::Key| match row.key.words.as_str() {
+            OTHERS => row.key.heading == key.heading && !is_named(key),
+            words => row.key.heading == key.heading && words == key.words,
+        };
+        let meant = sentences.iter().filter(|(key, _)| is_meant(key));
+        let of = |(key, says): (docs::Key, String)| Promise { key, says, judgement: row.judgement.clone() };
+        let found: Vec<Promise> = meant.cloned().map(of).collect();
+        match found.is_empty() {
+            true => entry.promises.push(Promise { says: format!("{} …", row.key.words), ..row.clone() }),
+            false => entry.promises.extend(found),
+        }
+    }
+    entry
 }
 
 #[cfg(test)]
@@ -72,20 +100,5 @@ mod tests {
     #[test]
     fn every_list_can_be_read() {
         assert!(!all().is_empty());
-    }
-
-    /// `UPDATE_PROMISES=1 cargo test -p zk-catalogue promises` rewrites the page; review the diff.
-    #[test]
-    fn the_page_has_the_table() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/promises.md");
-        let table = markdown(&all());
-        if std::env::var_os("UPDATE_PROMISES").is_some() {
-            std::fs::write(path, &table).expect("the page can be written");
-        }
-        let page = std::fs::read_to_string(path).expect("the page can be read");
-        assert!(
-            page == table,
-            "scenarios/docs/promises.md is out of date: UPDATE_PROMISES=1 cargo test -p zk-catalogue promises"
-        );
     }
 }

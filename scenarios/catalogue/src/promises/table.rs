@@ -1,6 +1,7 @@
 //! The list as a page.
 
 use super::FILES;
+use super::docs::plain;
 use super::entry::{Entry, Judgement};
 
 /// How many promises are judged, and how.
@@ -56,10 +57,11 @@ pub fn counts<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Counts {
 const INTRODUCTION: &str = "# The promises of the recipes, and their judges
 
 Every public method of the recipes and of the trait `ZooKeeper`, every sentence of their docs that promises something, and the cases of
-[COST.md](../../recipes/COST.md): the rules and tests that fail when the promise is broken, the workloads that call the method, and the
-mutants that break the promise. The page is made of the files `promises.txt` in `scenarios/catalogue/src`; tests compare them with the
-sources of the recipes, and this page with them. `cargo sim list --promises` prints the same.
+`recipes/COST.md`: the rules and tests that fail when the promise is broken, the workloads that call the method, and the mutants that
+break the promise. `cargo sim list --promises --page FILE` has made this page of the docs of the recipes and of the files `promises.txt`
+in `scenarios/catalogue/src`, which tests compare with each other.
 
+Tests stand in `recipes/tests/all`; those of `suite` are rules that every implementation of the trait keeps.
 A method's own row judges what it does. The rules AN-1 to AN-4 judge every answer of every operation: that what is said to be done is
 done, that an error has its reason, that a refused operation has left nothing, and that a call that nothing disturbs keeps to its
 budget. *As* means that the docs refer to another method.
@@ -112,7 +114,7 @@ fn not_judged(out: &mut String, entry: &Entry) {
     }
     for promise in &entry.promises {
         if let Judgement::Nobody(reason) = &promise.judgement {
-            *out += &format!("| {subjects}, {}: {} | {reason} |\n", promise.heading, cell(&promise.says));
+            *out += &format!("| {subjects}, {}: {} | {reason} |\n", promise.key.heading, cell(&promise.says));
         }
     }
 }
@@ -127,7 +129,7 @@ fn rows(out: &mut String, entry: &Entry) {
     *out += &format!("| **{}** | {judges} | {called} | {mutants} |\n", subjects(entry));
     for promise in &entry.promises {
         let (judges, mutants) = cells(&promise.judgement);
-        *out += &format!("| {}: {} | {judges} | | {mutants} |\n", promise.heading, cell(&promise.says));
+        *out += &format!("| {}: {} | {judges} | | {mutants} |\n", promise.key.heading, cell(&promise.says));
     }
 }
 
@@ -144,34 +146,4 @@ fn cells(judgement: &Judgement) -> (String, String) {
 /// A sentence in a cell of a table.
 fn cell(says: &str) -> String {
     plain(says).replace('|', "\\|")
-}
-
-/// Returns a sentence without the targets of its links, which are only valid inside the docs.
-pub fn plain(says: &str) -> String {
-    let mut out = String::new();
-    let mut rest = says;
-    while let Some(open) = rest.find('[') {
-        let Some(close) = rest[open..].find(']').map(|at| open + at) else { break };
-        out += &rest[..open];
-        out += &rest[open + 1..close];
-        rest = &rest[close + 1..];
-        if let Some(end) = rest.strip_prefix('(').and_then(|_| rest.find(')')) {
-            rest = &rest[end + 1..];
-        }
-    }
-    out += rest;
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn links_lose_their_targets() {
-        assert_eq!(
-            plain("As [`read`](Self::read), or [`Error::is_no_node`]; n(n)."),
-            "As `read`, or `Error::is_no_node`; n(n)."
-        );
-    }
 }

@@ -5,30 +5,39 @@ use zk_catalogue::promises::{Entry, Judgement};
 use zk_checker::RuleId;
 use zk_suite::CASES;
 
-fn of(entry: &Entry) -> impl Iterator<Item = (&[String], &[String])> {
-    entry.judgements().filter_map(|judgement| match judgement {
-        Judgement::By { judges, mutants } => Some((&judges[..], &mutants[..])),
+/// Where judges and mutants stand, and those.
+fn of(entry: &Entry) -> impl Iterator<Item = (String, &[String], &[String])> {
+    let subjects = entry.subjects.join(", ");
+    let whole = entry.judgement.iter().map(|judgement| (String::new(), judgement));
+    let rows = entry.promises.iter().map(|promise| (format!(", `{}`", promise.key), &promise.judgement));
+    whole.chain(rows).filter_map(move |(row, judgement)| match judgement {
+        Judgement::By { judges, mutants } => Some((format!("{subjects}{row}"), &judges[..], &mutants[..])),
         _ => None,
     })
 }
 
 /// The mutants that an entry names.
 pub(crate) fn mutants(entry: &Entry) -> impl Iterator<Item = &str> {
-    of(entry).flat_map(|(_, mutants)| mutants.iter().map(String::as_str))
+    of(entry).flat_map(|(_, _, mutants)| mutants.iter().map(String::as_str))
 }
 
 /// What the list names and nothing has.
 pub(crate) fn wrong_names(entry: &Entry) -> Vec<String> {
-    let at = entry.subjects.join(", ");
     let mut wrong = Vec::new();
     for workload in &entry.called_by {
+        let at = entry.subjects.join(", ");
         if !zk_catalogue::workloads().any(|known| known.name == workload) {
             wrong.push(format!("{at} is called by {workload}, which is no workload."));
         }
     }
-    for (judges, mutants) in of(entry) {
+    for (at, judges, mutants) in of(entry) {
         for judge in judges.iter().filter(|judge| !is_judge(judge)) {
-            wrong.push(format!("{at} is judged by {judge}, which is neither a rule nor a test."));
+            wrong.push(match judge.as_str() {
+                "?" => {
+                    format!("{at} has no judge yet: put a rule or a test in the place of `?`.")
+                }
+                _ => format!("{at} is judged by {judge}, which is neither a rule nor a test."),
+            });
         }
         for mutant in mutants.iter().filter(|name| !is_mutant(name)) {
             wrong.push(format!("{at} is shown by {mutant}, which is no mutant."));
@@ -42,24 +51,29 @@ fn is_mutant(name: &str) -> bool {
 }
 
 fn is_judge(judge: &str) -> bool {
-    RuleId::from_name(judge).is_some()
-        || judge.split_once("::").is_some_and(|(file, name)| is_test(file, name))
+    let is_test = || judge.rsplit_once("::").is_some_and(|(module, name)| is_test(module, name));
+    RuleId::from_name(judge).is_some() || is_test()
 }
 
 /// A function with the attribute `#[test]`, or a rule of the suite that every implementation of the trait must keep.
-fn is_test(file: &str, name: &str) -> bool {
-    if let Some(module) = file.strip_prefix("recipes/suite/src/") {
+fn is_test(module: &str, name: &str) -> bool {
+    if let Some(module) = module.strip_prefix("suite::") {
         return is_in_suite(module, name);
     }
-    let Ok(text) = text_of(file) else { return false };
-    let Some(at) = text.find(&format!("fn {name}(")) else { return false };
-    text[..at].trim_end().ends_with("#[test]")
+    let path = format!("recipes/tests/all/{}", module.replace("::", "/"));
+    let files = [module.to_owned(), format!("{path}.rs"), format!("{path}/mod.rs")];
+    files.iter().any(|file| text_of(file).is_ok_and(|text| has_test(&text, name)))
+}
+
+fn has_test(text: &str, name: &str) -> bool {
+    let at = text.find(&format!("fn {name}("));
+    at.is_some_and(|at| text[..at].trim_end().ends_with("#[test]"))
 }
 
 fn is_in_suite(module: &str, name: &str) -> bool {
     let defines = |text: String| text.contains(&format!("async fn {name}<"));
     CASES.iter().any(|(case, _)| *case == name)
-        && text_of(&format!("recipes/suite/src/{module}")).is_ok_and(defines)
+        && text_of(&format!("recipes/suite/src/{module}.rs")).is_ok_and(defines)
 }
 
 /// A file of the workspace.
@@ -70,11 +84,10 @@ fn text_of(file: &str) -> std::io::Result<String> {
 /// Mutants that are killed by a rule of which the promise knows nothing.
 pub(crate) fn unrelated_mutants(entry: &Entry) -> Vec<String> {
     let mut wrong = Vec::new();
-    for (judges, mutants) in of(entry) {
+    for (at, judges, mutants) in of(entry) {
         for mutant in mutants {
             let rule = zk_catalogue::find(mutant).and_then(|mutant| mutant.caught_by).map(|caught| caught.by);
             if let Some(rule) = rule.filter(|rule| !judges.iter().any(|judge| judge == rule.name())) {
-                let at = entry.subjects.join(", ");
                 wrong.push(format!(
                     "{at} is shown by {mutant}, and not judged by {rule}, which kills that mutant."
                 ));

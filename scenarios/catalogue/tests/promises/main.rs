@@ -1,148 +1,100 @@
-//! The list of promises against the sources: public methods, sentences of the docs, and all names that the list uses.
+//! The lists of promises against the sources: public methods, sentences of the docs, and all names that the lists use.
 
+#[path = "../../build/docs/mod.rs"]
+mod docs;
 mod evidence;
-mod macros;
+mod matching;
 mod options;
-mod sentences;
-mod sources;
+mod update;
 
-use sources::Promised;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use zk_catalogue::promises::{self, Entry};
 
-/// Which sentences each subject has.
-type Sentences = BTreeMap<String, BTreeSet<(String, String)>>;
-
-fn listed(entries: &[Entry]) -> Sentences {
-    let mut listed = Sentences::new();
-    for entry in entries {
-        for subject in &entry.subjects {
-            let said = listed.entry(subject.clone()).or_default();
-            said.extend(entry.promises.iter().map(|promise| (promise.heading.clone(), promise.says.clone())));
-        }
-    }
-    listed
+/// The list of a recipe, beside its workload or in the folder of the module.
+fn file_of(recipe: &str) -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let own = source.join(recipe.replace('-', "_")).join("promises.txt");
+    if own.exists() { own } else { source.join("promises").join(recipe).with_extension("txt") }
 }
 
-fn promised(sources: &[Promised]) -> Sentences {
-    sources.iter().map(|item| (item.subject.clone(), item.sentences.iter().cloned().collect())).collect()
+/// The lists as they are on the disk.
+fn lists() -> Vec<(&'static str, String)> {
+    let read = |recipe| std::fs::read_to_string(file_of(recipe)).expect("a list can be read");
+    promises::FILES.iter().map(|&(recipe, _)| (recipe, read(recipe))).collect()
 }
 
-/// What the one has and the other lacks, in one sentence each.
-fn missing(promised: &Sentences, listed: &Sentences) -> Vec<String> {
-    let mut missing = Vec::new();
-    for (subject, sentences) in promised {
-        let Some(known) = listed.get(subject) else {
-            missing.push(format!("{subject} is public, and no promises.txt has an entry for it."));
-            continue;
-        };
-        for (heading, says) in sentences.difference(known) {
-            missing.push(format!(
-                "The docs of {subject} say a sentence that no promises.txt quotes: [{heading}] {says}"
-            ));
+fn check(problems: impl IntoIterator<Item = String>) {
+    let problems: Vec<String> = problems.into_iter().collect();
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+/// With `UPDATE_PROMISES=1` the lists are rewritten first.
+#[test]
+fn every_public_method_and_every_sentence_has_a_row() {
+    let documented = promises::docs::docs();
+    let mut lists = lists();
+    if std::env::var_os("UPDATE_PROMISES").is_some() {
+        for change in update::update(&mut lists, &documented) {
+            println!("{change}");
         }
-        for (heading, says) in known.difference(sentences) {
-            missing.push(format!(
-                "A promises.txt quotes a sentence that the docs of {subject} do not have: [{heading}] {says}"
-            ));
+        for (recipe, text) in &lists {
+            std::fs::write(file_of(recipe), text).expect("a list can be written");
         }
     }
-    for subject in listed.keys().filter(|subject| !promised.contains_key(*subject)) {
-        missing
-            .push(format!("A promises.txt has an entry for {subject}, which is not public in the sources."));
-    }
-    missing
+    let parse = |(recipe, text): &(&'static str, String)| promises::parse(recipe, text).expect("a list");
+    let entries: Vec<Entry> = lists.iter().flat_map(parse).collect();
+    check(matching::problems(&documented, &entries));
 }
 
 #[test]
-fn every_public_method_and_every_sentence_has_an_entry() {
-    let missing = missing(&promised(&sources::read()), &listed(&promises::all()));
-    assert!(missing.is_empty(), "{}", missing.join("\n"));
+fn the_crate_has_what_the_docs_promise_now() {
+    let recipes = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../recipes");
+    assert_eq!(promises::docs::docs(), promises::docs::read(&docs::lines(&docs::read(&recipes))));
 }
 
 #[test]
-fn a_new_method_and_a_changed_sentence_are_missed() {
-    let source = "pub struct Lock; impl Lock {
-        /// Acquires.
-        /// # Errors
-        /// One; two.
-        pub fn acquire(&self) {}
-        fn private(&self) {}
-    }";
-    let promised = promised(&sources::of_text(source));
-    let list = |text| listed(&promises::parse("lock", text).expect("a list"));
-    let full =
-        "## Lock::acquire\ncalled by lock\njudged by MX-4\n[Errors] One;\n[Errors] two.\njudged by MX-5\n";
-    assert_eq!(missing(&promised, &list(full)), [""; 0]);
-    assert_eq!(
-        missing(&promised, &list("")),
-        ["Lock::acquire is public, and no promises.txt has an entry for it."]
-    );
-    let changed = full.replace("two", "three");
-    assert_eq!(
-        missing(&promised, &list(&changed)),
-        [
-            "The docs of Lock::acquire say a sentence that no promises.txt quotes: [Errors] two.",
-            "A promises.txt quotes a sentence that the docs of Lock::acquire do not have: [Errors] three.",
-        ]
-    );
-}
-
-#[test]
-fn each_sentence_of_a_subject_stands_once() {
+fn no_item_has_two_sections() {
     let mut seen = BTreeSet::new();
-    let mut twice = Vec::new();
-    for entry in promises::all() {
-        for subject in &entry.subjects {
-            if !seen.insert(subject.clone()) {
-                twice.push(format!("{subject} has two entries."));
-            }
-        }
-    }
-    assert!(twice.is_empty(), "{}", twice.join("\n"));
+    let subjects = promises::all().into_iter().flat_map(|entry| entry.subjects);
+    check(
+        subjects
+            .filter(|subject| !seen.insert(subject.clone()))
+            .map(|subject| format!("{subject} has two sections.")),
+    );
 }
 
 #[test]
-fn every_rule_test_workload_and_mutant_of_the_list_exists() {
-    let wrong: Vec<String> = promises::all().iter().flat_map(evidence::wrong_names).collect();
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+fn every_rule_test_workload_and_mutant_of_the_lists_exists() {
+    check(promises::all().iter().flat_map(evidence::wrong_names));
 }
 
 #[test]
 fn every_mutant_is_killed_by_a_rule_that_the_sentence_names() {
-    let wrong: Vec<String> = promises::all().iter().flat_map(evidence::unrelated_mutants).collect();
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    check(promises::all().iter().flat_map(evidence::unrelated_mutants));
 }
 
 #[test]
-fn every_mutant_of_a_recipe_breaks_a_promise_of_the_list() {
+fn every_mutant_of_a_recipe_breaks_a_promise_of_the_lists() {
     let entries = promises::all();
     let named: BTreeSet<&str> = entries.iter().flat_map(evidence::mutants).collect();
     let mutants = zk_catalogue::RECIPES.iter().flat_map(|recipe| recipe.mutants);
-    let missing: Vec<String> = mutants
-        .filter(|mutant| !named.contains(mutant.name))
-        .map(|mutant| format!("No promise is shown by {}: {}.", mutant.name, mutant.about))
-        .collect();
-    assert!(missing.is_empty(), "{}", missing.join("\n"));
+    let missing = mutants.filter(|mutant| !named.contains(mutant.name));
+    check(missing.map(|mutant| format!("No promise is shown by {}: {}.", mutant.name, mutant.about)));
 }
 
 #[test]
 fn every_workload_calls_the_methods_that_it_is_named_for() {
-    let wrong: Vec<String> = promises::all().iter().flat_map(evidence::uncalled).collect();
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    check(promises::all().iter().flat_map(evidence::uncalled));
 }
 
 #[test]
-fn a_sentence_that_refers_to_another_method_refers_to_one_of_the_list() {
+fn a_sentence_that_refers_to_another_method_refers_to_one_of_the_lists() {
     let entries = promises::all();
     let subjects: BTreeSet<&String> = entries.iter().flat_map(|entry| &entry.subjects).collect();
-    let wrong: Vec<String> = entries
-        .iter()
-        .flat_map(|entry| entry.references().map(move |reference| (entry, reference)))
-        .filter(|(_, reference)| !subjects.contains(reference))
-        .map(|(entry, reference)| {
-            format!("{} refers to {reference}, which has no entry.", entry.subjects.join(" "))
-        })
-        .collect();
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let references = entries.iter().flat_map(|entry| entry.references().map(move |of| (entry, of)));
+    let wrong = references.filter(|(_, reference)| !subjects.contains(reference));
+    check(wrong.map(|(entry, reference)| {
+        format!("{} refers to {reference}, which has no section.", entry.subjects.join(", "))
+    }));
 }

@@ -1,6 +1,6 @@
 //! The options of the recipes against the list of those that workloads set.
 
-use crate::sources;
+use crate::docs;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use syn::{Fields, Item, Type, Visibility};
@@ -8,8 +8,11 @@ use zk_catalogue::exercised;
 
 /// What an application can set: `Naming::Curator`, or `LockOptions::margin` where any value may stand. `true`: it is a default.
 fn settable() -> BTreeMap<String, bool> {
-    let files = sources::files();
-    let items = || files.iter().flat_map(|(_, file)| &file.items);
+    let recipes = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../recipes");
+    let texts = docs::texts(&recipes);
+    let parsed = |(_, text): &(_, String)| syn::parse_file(text).expect("the sources are Rust");
+    let files: Vec<syn::File> = texts.iter().map(parsed).collect();
+    let items = || files.iter().flat_map(|file| &file.items);
     let mut enums: BTreeMap<String, Vec<(String, bool)>> = BTreeMap::new();
     for item in items() {
         let Item::Enum(one) = item else { continue };

@@ -1,7 +1,9 @@
 //! What the sources of the recipes promise: public methods, and the sentences under their headings.
 
-use crate::macros::Macros;
-use crate::sentences;
+mod macros;
+mod sentences;
+
+use macros::Macros;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use syn::{Attribute, Expr, Item, Lit, Meta, Visibility};
@@ -14,13 +16,11 @@ pub(crate) struct Promised {
     pub sentences: Vec<(String, String)>,
 }
 
-/// What the list does not cover: the client for a real ensemble and its machinery have the rules of the suite, which are themselves
-/// the judges of the trait.
-const APART: [&str; 5] = ["client", "session", "wire", "observe", "suite"];
+/// What the lists do not cover: nothing depends on what is observed.
+const APART: &str = "observe";
 
 /// The text of each source.
-fn texts() -> Vec<(PathBuf, String)> {
-    let recipes = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../recipes");
+pub(crate) fn texts(recipes: &Path) -> Vec<(PathBuf, String)> {
     let mut files = Vec::new();
     collect(&recipes.join("src"), &mut files);
     let read = |path: PathBuf| {
@@ -30,23 +30,23 @@ fn texts() -> Vec<(PathBuf, String)> {
     files.into_iter().map(read).collect()
 }
 
-/// Each source, read.
-pub(crate) fn files() -> Vec<(PathBuf, syn::File)> {
-    let parsed = |(path, text): (PathBuf, String)| {
-        let file = syn::parse_file(&text).expect("the sources are Rust");
-        (path, file)
-    };
-    texts().into_iter().map(parsed).collect()
-}
-
 /// Reads the sources and the page of costs.
-pub(crate) fn read() -> Vec<Promised> {
-    let recipes = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../recipes");
-    let texts = texts();
+pub(crate) fn read(recipes: &Path) -> Vec<Promised> {
+    let texts = texts(recipes);
     let mut promised = of_texts(texts.iter().map(|(path, text)| (path.as_path(), text.as_str())));
     let costs = std::fs::read_to_string(recipes.join("COST.md")).expect("the page of costs can be read");
     promised.extend(of_costs(&costs));
     promised
+}
+
+/// A line for each item, and an indented one for each sentence.
+pub(crate) fn lines(promised: &[Promised]) -> String {
+    let mut out = String::new();
+    for Promised { subject, sentences } in promised {
+        out += &format!("{subject}\n");
+        out.extend(sentences.iter().map(|(heading, says)| format!("\t{heading}\t{says}\n")));
+    }
+    out
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
@@ -56,19 +56,15 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     for path in paths {
         let stem = path.file_stem().expect("a name").to_string_lossy().into_owned();
         match path.is_dir() {
-            _ if APART.contains(&stem.as_str()) => {}
+            _ if stem == APART => {}
             true => collect(&path, files),
             false => files.push(path),
         }
     }
 }
 
-/// The same of one text, as a recipe's.
-pub(crate) fn of_text(text: &str) -> Vec<Promised> {
-    of_texts([(Path::new("recipe.rs"), text)].into_iter())
-}
-
-fn of_texts<'a>(texts: impl Iterator<Item = (&'a Path, &'a str)>) -> Vec<Promised> {
+/// The same of these texts.
+pub(crate) fn of_texts<'a>(texts: impl Iterator<Item = (&'a Path, &'a str)>) -> Vec<Promised> {
     let (mut macros, mut files) = (Macros::default(), Vec::new());
     for (path, text) in texts {
         let file = syn::parse_file(text).expect("the sources are Rust");
@@ -155,7 +151,8 @@ impl Reader {
     fn methods(&mut self, block: &syn::ItemImpl) {
         let syn::Type::Path(of) = block.self_ty.as_ref() else { return };
         let of = of.path.segments.last().expect("a path has a last segment").ident.to_string();
-        if !self.public.contains(&of) {
+        // Options are values, which `exercised` lists.
+        if !self.public.contains(&of) || of.ends_with("Options") {
             return;
         }
         let mut functions = Vec::new();
@@ -172,9 +169,9 @@ impl Reader {
         }
     }
 
-    /// Of the traits in the module `zk` only the first has recipes as its callers.
+    /// Of the traits in the module `zk` only these have recipes as their callers.
     fn whole_trait(&mut self, item: &syn::ItemTrait) {
-        let is_whole = !self.is_zk || item.ident == "ZooKeeper";
+        let is_whole = !self.is_zk || item.ident == "ZooKeeper" || item.ident == "Runtime";
         self.docs(item.ident.to_string(), &item.attrs);
         for part in &item.items {
             match part {

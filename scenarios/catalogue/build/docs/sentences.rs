@@ -66,7 +66,7 @@ fn sentences_are_split_and_other_headings_are_passed_over() {
     let doc = " Waits.\n # Promises\n\n * One, as\n   [`a.b`] says. Two (of 3.5).\n * Three.\n\n # Examples\n x\n # Errors\n\n A; b. C.";
     let said = |heading: &str, says: &str| (heading.to_owned(), says.to_owned());
     assert_eq!(
-        super::sentences::of(doc),
+        of(doc),
         [
             said("Promises", "One, as [`a.b`] says."),
             said("Promises", "Two (of 3.5)."),
