@@ -45,7 +45,6 @@
 //!
 //! All of them import the module `prelude`, which has the names of the harness and the ids of the rules.
 
-pub mod ballots;
 pub mod barrier;
 mod claims;
 pub mod config;
@@ -54,14 +53,9 @@ pub mod double_barrier;
 pub mod election;
 pub mod exercised;
 mod former;
-pub mod gates;
 pub mod group;
-pub mod guards;
 pub mod lies;
 pub mod lock;
-pub mod long_holds;
-pub mod many_holds;
-pub mod mistakes;
 pub mod names;
 mod prelude;
 pub mod priority_lock;
@@ -69,20 +63,14 @@ pub mod priority_queue;
 pub mod promises;
 pub mod published;
 pub mod queue;
-pub mod raw;
 pub mod recipe;
-pub mod relaxed_queue;
 pub mod revocable_lock;
-pub mod services;
 mod session;
-pub mod settings;
 pub mod shared_lock;
 pub mod stage;
 mod told;
 pub mod two_phase_commit;
-pub mod work_queues;
-pub mod worn_lines;
-pub mod worn_queues;
+pub mod variations;
 pub mod wrong_worlds;
 
 use lies::Lies;
@@ -91,7 +79,7 @@ use zk_harness::stage::Story;
 use zk_harness::workload::Workload;
 use zk_real::RealWorkload;
 
-/// Every recipe, and the workloads without a recipe.
+/// Every recipe.
 pub static RECIPES: &[&Recipe] = &[
     &names::RECIPE,
     &config::RECIPE,
@@ -106,23 +94,11 @@ pub static RECIPES: &[&Recipe] = &[
     &priority_lock::RECIPE,
     &two_phase_commit::RECIPE,
     &election::RECIPE,
-    &long_holds::RECIPE,
-    &many_holds::RECIPE,
-    &guards::RECIPE,
-    &work_queues::RECIPE,
-    &services::RECIPE,
-    &gates::RECIPE,
-    &ballots::RECIPE,
-    &settings::RECIPE,
-    &worn_lines::RECIPE,
-    &worn_queues::RECIPE,
-    &relaxed_queue::RECIPE,
-    &mistakes::RECIPE,
-    &raw::RECIPE,
 ];
 
-fn recipes() -> impl Iterator<Item = &'static Recipe> {
-    RECIPES.iter().copied()
+/// Every recipe, and then the workloads without one.
+pub fn recipes() -> impl Iterator<Item = &'static Recipe> {
+    RECIPES.iter().chain(variations::ALL).copied()
 }
 
 /// The workloads of right recipes.

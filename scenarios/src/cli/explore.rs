@@ -260,7 +260,7 @@ fn verdict(search: &Search) -> Verdict {
 
 /// Whether a workload has a recipe; `raw` has none.
 fn is_recipe(workload: &Workload) -> bool {
-    *workload != zk_catalogue::raw::WORKLOAD
+    *workload != zk_catalogue::variations::raw::WORKLOAD
 }
 
 fn kind(name: &str) -> anyhow::Result<Fault> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
-use zk_catalogue::raw;
+use zk_catalogue::variations::raw;
 use zk_catalogue::wrong_worlds::{caught, too_kind};
 use zk_checker::{Probe, Verdict};
 use zk_harness::run;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use zk_catalogue::lock::workload as lock;
-use zk_catalogue::raw;
+use zk_catalogue::variations::raw;
 use zk_checker::{Probe, RuleId, Verdict};
 use zk_harness::plan::Plan;
 use zk_harness::recording::Recording;

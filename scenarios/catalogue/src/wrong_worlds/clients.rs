@@ -8,7 +8,7 @@
 use super::{CALM, LOSSES, MOVES, Trigger, fewer, world, wrong};
 use crate::config::workload as config;
 use crate::lock::workload as lock;
-use crate::raw;
+use crate::variations::raw;
 use sim_zk::fault::Fault;
 use sim_zk::injected_bug::InjectedBug;
 use zk_checker::RuleId::{Zk3, Zk4, Zk6, Zk7, Zk14};

@@ -4,7 +4,7 @@
 //! catches them: the probes report what was never reached, and a sweep that is long enough is not green.
 
 use super::{LOSSES, Trigger, world, wrong};
-use crate::raw;
+use crate::variations::raw;
 use sim_zk::fault::Fault;
 use sim_zk::injected_bug::InjectedBug;
 use zk_harness::plan::Plan;

@@ -5,7 +5,7 @@
 
 use super::{CALM, ENDS, LOSSES, fewer, wrong};
 use crate::group::workload as group;
-use crate::raw;
+use crate::variations::raw;
 use sim_zk::injected_bug::InjectedBug;
 use zk_checker::RuleId::{Zk6, Zk14};
 use zk_harness::plan::Plan;

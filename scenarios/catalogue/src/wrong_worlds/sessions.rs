@@ -5,7 +5,7 @@
 
 use super::{ENDS, MOVES, PARTITIONS, fewer, wrong};
 use crate::lock::workload as lock;
-use crate::raw;
+use crate::variations::raw;
 use sim_zk::injected_bug::InjectedBug;
 use zk_checker::RuleId::{Zk4, Zk7, Zk13};
 use zk_harness::plan::Plan;

@@ -5,7 +5,7 @@
 
 use super::{CALM, ELECTIONS, fewer, wrong};
 use crate::lock::workload as lock;
-use crate::raw;
+use crate::variations::raw;
 use sim_zk::injected_bug::InjectedBug;
 use zk_checker::RuleId::{Zk1, Zk3, Zk5, Zk8, Zk9, Zk10, Zk11, Zk12};
 use zk_harness::plan::Plan;

@@ -122,26 +122,27 @@ pub(crate) fn uncalled(entry: &Entry) -> Vec<String> {
 
 /// What a workload runs: its own files, those of the workloads whose parts it uses, and how guards are held.
 fn sources(workload: &str) -> String {
-    let own = module(&workload.replace('-', "_"));
-    let used: Vec<String> = zk_catalogue::workloads()
-        .map(|other| other.name.replace('-', "_"))
-        .filter(|other| {
-            own.contains(&format!("crate::{other}::")) || own.contains(&format!("crate::{other};"))
-        })
-        .map(|other| module(&other))
-        .collect();
+    let own = run_by(workload);
+    let is_used = |other: &&str| {
+        let module = other.replace('-', "_");
+        ["crate::", "crate::variations::"]
+            .iter()
+            .any(|of| [":", ";"].iter().any(|end| own.contains(&format!("{of}{module}{end}"))))
+    };
+    let used: Vec<String> =
+        zk_catalogue::workloads().map(|other| other.name).filter(is_used).map(run_by).collect();
     let held = ["holding.rs", "holding/guards.rs"].map(|name| format!("scenarios/harness/src/{name}"));
     let held = held.iter().map(|file| text_of(file).expect("the harness has that file"));
     [own].into_iter().chain(used).chain(held).collect::<Vec<_>>().join("\n")
 }
 
 /// The files of a workload but its words, stories and mutants.
-fn module(name: &str) -> String {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let files = std::fs::read_dir(source.join(name)).into_iter().flatten();
+fn run_by(workload: &str) -> String {
+    let place = crate::place_of(workload);
+    let files = std::fs::read_dir(&place).into_iter().flatten();
     let files = files.filter_map(|entry| Some(entry.ok()?.path()));
     let is_run =
         |path: &PathBuf| path.extension().is_some_and(|kind| kind == "rs") && !path.ends_with("words.rs");
-    let paths = files.filter(is_run).chain([source.join(name).with_extension("rs")]);
+    let paths = files.filter(is_run).chain([place.with_extension("rs")]);
     paths.filter_map(|path| std::fs::read_to_string(path).ok()).collect::<Vec<_>>().join("\n")
 }

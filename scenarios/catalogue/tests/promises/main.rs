@@ -18,6 +18,13 @@ fn file_of(recipe: &str) -> PathBuf {
     if own.exists() { own } else { source.join("promises").join(recipe).with_extension("txt") }
 }
 
+/// The folder of a workload, or its file without the ending.
+fn place_of(workload: &str) -> PathBuf {
+    let (source, name) = (Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), workload.replace('-', "_"));
+    let variation = source.join("variations").join(&name);
+    if variation.exists() || variation.with_extension("rs").exists() { variation } else { source.join(name) }
+}
+
 /// The lists as they are on the disk.
 fn lists() -> Vec<(&'static str, String)> {
     let read = |recipe| std::fs::read_to_string(file_of(recipe)).expect("a list can be read");
@@ -78,7 +85,7 @@ fn every_mutant_is_killed_by_a_rule_that_the_sentence_names() {
 fn every_mutant_of_a_recipe_breaks_a_promise_of_the_lists() {
     let entries = promises::all();
     let named: BTreeSet<&str> = entries.iter().flat_map(evidence::mutants).collect();
-    let mutants = zk_catalogue::RECIPES.iter().flat_map(|recipe| recipe.mutants);
+    let mutants = zk_catalogue::recipes().flat_map(|recipe| recipe.mutants);
     let missing = mutants.filter(|mutant| !named.contains(mutant.name));
     check(missing.map(|mutant| format!("No promise is shown by {}: {}.", mutant.name, mutant.about)));
 }

@@ -49,7 +49,7 @@ fn settable() -> BTreeMap<String, bool> {
 
 /// The sources of a workload: its folder without its mutants, or its file.
 fn sources_of(workload: &str) -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(workload.replace('-', "_"));
+    let folder = crate::place_of(workload);
     if folder.with_extension("rs").exists() {
         return read(&folder.with_extension("rs"));
     }

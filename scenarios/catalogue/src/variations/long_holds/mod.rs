@@ -10,8 +10,8 @@ mod without_pings;
 
 use crate::group::workload::{self as group, Gathering, follow};
 use crate::lock::workload::{self as lock, Exclusive};
-use crate::many_holds;
 use crate::prelude::*;
+use crate::variations::many_holds;
 use std::time::Duration;
 use zk_recipes::Runtime;
 

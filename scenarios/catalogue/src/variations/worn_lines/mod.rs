@@ -1,6 +1,6 @@
 //! Locks of all kinds and elections on directories whose sequence numbers are exhausted.
 //!
-//! As the [workload of guards](crate::guards::workload), on directories that have had so many children that few numbers
+//! As the [workload of guards](crate::variations::guards::workload), on directories that have had so many children that few numbers
 //! are left, or none. At 2147483647 a server's counter stays: all further contenders get that number, or negative ones
 //! while creates are pipelined. The number no longer defines their order, but the czxid does. So all promises about
 //! contenders hold beyond the last number: the order of grants, mutual exclusion, no herd. One call is refused: a
@@ -8,9 +8,9 @@
 
 mod mutants;
 
-use crate::guards::holds::{Line, THINGS};
-use crate::guards::workload::{client, objects};
 use crate::prelude::*;
+use crate::variations::guards::holds::{Line, THINGS};
+use crate::variations::guards::workload::{client, objects};
 use std::time::Duration;
 
 /// Contenders without numbers, as the catalogue lists them.

@@ -4,13 +4,13 @@
 //! It does no other harm, so no rule but MX-16 sees it: a holder that stops too early violates no exclusion.
 
 use crate::lock::workload::new;
-use crate::long_holds::client;
 use crate::prelude::*;
 use crate::session::{Interceptor, Reply, Watch, over, watched_list};
+use crate::variations::long_holds::client;
 use std::sync::{Arc, Mutex, PoisonError};
 use zk_recipes::zk::{CreateMode, Created, Listing, Time};
 
-pub(super) static WORKLOAD: Workload = crate::long_holds::WORKLOAD.mutant(
+pub(super) static WORKLOAD: Workload = crate::variations::long_holds::WORKLOAD.mutant(
     "long-holds-without-pings",
     "only replies to requests, and not to pings, prove that the session lives",
     Caught::by(Mx16),

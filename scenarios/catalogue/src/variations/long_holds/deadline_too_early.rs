@@ -5,13 +5,13 @@
 //! disconnect, but without a loss of the connection. MX-16 knows when the last request that has a reply was sent.
 
 use crate::lock::workload::new;
-use crate::long_holds::client;
 use crate::prelude::*;
 use crate::session::{Interceptor, over};
+use crate::variations::long_holds::client;
 use std::sync::Arc;
 use zk_recipes::zk::Time;
 
-pub(super) static WORKLOAD: Workload = crate::long_holds::WORKLOAD.mutant(
+pub(super) static WORKLOAD: Workload = crate::variations::long_holds::WORKLOAD.mutant(
     "long-holds-deadline-too-early",
     "a session counts as in danger after half of its timeout without an answer",
     Caught::by(Mx16),
