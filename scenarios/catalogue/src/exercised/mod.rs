@@ -110,6 +110,7 @@ pub fn differences(list: &List, exercised: &Exercised) -> (Vec<String>, Vec<Stri
 #[cfg(test)]
 mod tests {
     use super::*;
+    use zk_checker::history::{Kind, Verb};
 
     #[test]
     fn the_list_can_be_read_and_names_each_operation_once() {
@@ -123,6 +124,17 @@ mod tests {
             for workload in set_by.iter().flatten() {
                 assert!(crate::workloads().any(|known| known.name == workload), "{value}: {workload}");
             }
+        }
+    }
+
+    #[test]
+    fn each_operation_is_one_of_its_recipe() {
+        for operation in list().operations {
+            let mut words = operation.name.split(' ');
+            let kind = words.next().and_then(Kind::from_name);
+            let verb = words.next().and_then(Verb::from_name);
+            let is_described = kind.zip(verb).is_some_and(|(kind, verb)| kind.has(verb));
+            assert!(is_described, "`checker/src/kinds` has no {}", operation.name);
         }
     }
 
